@@ -1,0 +1,109 @@
+"""Mining exemplars against rapidfuzz alone: the same distances, in how much time and memory.
+
+    python benchmarks/mining.py [--limit 10000] [--data ../shared/data/quora/train.tsv]
+
+The peer compares every target with every candidate whose length is within the gap, block by block with
+`rapidfuzz.process.cdist`, and applies the rules to the nearest ones: no tag sequence is looked up twice by us, none is
+spared by the peer. Both run in this process, ours first, so that the peak after it is ours; tagging is not timed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import resource
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+from rapidfuzz.distance import Levenshtein
+from rapidfuzz.process import cdist
+
+from paraform import corpora
+from paraform.records import Pair, Sentence
+from paraform.syntax.exemplars import BLOCK_CELLS, MiningConfig
+from paraform.syntax.mining import mine
+from paraform.syntax.tagging import DEFAULT, Tagger, load_tagger
+from paraform.words import tokenize
+
+
+def tagged_pairs(path: Path, limit: int | None, tagger: Tagger) -> list[Pair]:
+    pairs = corpora.clusters(itertools.islice(corpora.read(path), limit))
+    words = [tokenize(pair.target.text) for pair in pairs]
+    return [
+        replace(pair, target=Sentence(pair.target.text, tuple(tokens), tuple(tags)))
+        for pair, tokens, tags in zip(pairs, words, tagger(words), strict=True)
+    ]
+
+
+def peer(pairs: list[Pair], config: MiningConfig) -> np.ndarray:
+    """The distance of each target's nearest exemplar; −1 without one."""
+    characters: dict[str, str] = {}
+    sequences = [
+        "".join(characters.setdefault(tag, chr(33 + len(characters))) for tag in pair.target.tags) for pair in pairs
+    ]
+    words = [{word.lower() for word in pair.target.tokens} for pair in pairs]
+    target_texts = ["".join(pair.target.text.lower().split()) for pair in pairs]
+    source_texts = ["".join(pair.source.text.lower().split()) for pair in pairs]
+    lengths = np.array([len(sequence) for sequence in sequences])
+    nearest = np.full(len(pairs), -1)
+
+    def allowed(row: int, candidate: int) -> bool:
+        return (
+            pairs[candidate].cluster != pairs[row].cluster
+            and target_texts[candidate] not in (target_texts[row], source_texts[row])
+            and len(words[candidate] & words[row]) + config.min_new_words <= lengths[row]
+        )
+
+    for length in np.unique(lengths[lengths > 0]):
+        block = np.flatnonzero((np.abs(lengths - length) <= config.length_gap) & (lengths > 0))
+        choices = [sequences[candidate] for candidate in block]
+        targets = np.flatnonzero(lengths == length)
+        for rows in np.array_split(targets, -(-len(targets) * len(block) // BLOCK_CELLS)):
+            dtype = np.min_scalar_type(length + config.length_gap)
+            queries = [sequences[row] for row in rows]
+            distances = cdist(queries, choices, scorer=Levenshtein.distance, dtype=dtype, workers=-1)
+            for row, line in zip(rows, distances, strict=True):
+                levels = range(int(line.min()), int(line.max()) + 1)
+                found = (
+                    level for level in levels if any(allowed(row, block[at]) for at in np.flatnonzero(line == level))
+                )
+                nearest[row] = next(found, -1)
+    return nearest
+
+
+def peak_gib() -> float:
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20  # ru_maxrss is in KiB on Linux
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--data", type=Path, default=Path("../shared/data/quora/train.tsv"), help="pairs, one a line")
+    parser.add_argument("--limit", type=int, help="only the first LIMIT pairs")
+    parser.add_argument("--tagger", default=DEFAULT, help=f"as load_tagger takes it (default: {DEFAULT})")
+    arguments = parser.parse_args()
+
+    pairs = tagged_pairs(arguments.data, arguments.limit, load_tagger(arguments.tagger))
+    config = MiningConfig()
+    different = len({pair.target.tags for pair in pairs})
+    print(f"{len(pairs):,} targets, {different:,} different tag sequences; peak RSS before mining {peak_gib():.2f} GiB")
+
+    start = time.perf_counter()
+    mined = mine(pairs, config)
+    ours = time.perf_counter() - start
+    print(f"paraform   {ours:7.1f} s  peak RSS {peak_gib():.2f} GiB")
+
+    start = time.perf_counter()
+    nearest = peer(pairs, config)
+    theirs = time.perf_counter() - start
+    print(f"rapidfuzz  {theirs:7.1f} s  peak RSS {peak_gib():.2f} GiB")
+
+    differing = int((mined.distances[:, 0] != nearest).sum())
+    print(f"ratio      {theirs / ours:7.2f}    targets whose distance differs: {differing}")
+    if differing:
+        raise SystemExit(1)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,61 @@
+"""What `make demo` shows: real questions said in the form of others, and sentences as vectors, by the command line."""
+
+from __future__ import annotations
+
+import shlex
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import numpy as np
+
+# From Quora, as the CRL-EGPG paper prints them in its Tables 1, 4 and 8: sources, then sentences whose form to take.
+FOLLOWERS = "what is the easiest way to get followers on quora ?"
+SKILLS = "how do i develop good project management skills ?"
+ANIME = "which is the best anime to watch ?"
+PLAGIARISM = "how do i avoid plagiarism in my article ?"
+LAPTOP = "which is the best laptop model to buy within 30k ?"
+CHARTERED = "which subjects are important to become a chartered accountant ?"
+EARN = "how can i earn from online ?"
+
+# The first two say one thing in other words; the third shares most words with the first and says another.
+SENTENCES = ["How can I lose weight fast?", "What is the quickest way to slim down?", "How can I lose money fast?"]
+
+
+def main() -> None:
+    title("1. Say this, like that")
+    run("paraphrase", FOLLOWERS, "--like", PLAGIARISM)
+
+    title("2. One question, three forms")
+    run("paraphrase", SKILLS, "--like", LAPTOP, CHARTERED, EARN, "--each")
+
+    title("3. No form given: it picks a few of its own, and keeps what still says the same")
+    run("paraphrase", ANIME, "--num", "4", "--min-content", "0.5")
+
+    title("4. Sentences as vectors: cosine 1 is the same")
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder, "sentences.txt").write_text("\n".join(SENTENCES) + "\n", encoding="utf-8")
+        run("embed", "sentences.txt", "--model", "minilm", "--out", "vectors.npy", inside=folder)
+        vectors = np.load(Path(folder, "vectors.npy"))
+    cosines = vectors @ vectors.T
+    for row, text in zip(cosines, SENTENCES, strict=True):
+        print("  ", " ".join(f"{cosine:5.2f}" for cosine in row), "", text)
+
+    print("\nYour turn:  .venv/bin/paraform paraphrase 'YOUR QUESTION ?' --like 'A QUESTION WHOSE FORM YOU LIKE ?'")
+
+
+def title(text: str) -> None:
+    print(f"\n{text}\n{'─' * len(text)}", flush=True)
+
+
+def run(command: str, *arguments: str, inside: str | None = None) -> None:
+    """Show the command as a person would type it, then what it prints."""
+    print("$", shlex.join(["paraform", command, *arguments]), flush=True)
+    done = subprocess.run([Path(sys.executable).with_name("paraform"), command, *arguments], cwd=inside)
+    if done.returncode:
+        sys.exit(done.returncode)
+
+
+if __name__ == "__main__":
+    main()

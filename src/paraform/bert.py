@@ -1,0 +1,128 @@
+"""BERT's forward pass without padding: sentences lie end to end, and only attention sees where each one ends.
+
+Inference only. It is here for speed (no padding, queries, keys and values in one product, no import of a modelling
+library, which alone takes longer than a short answer); `tests/test_bert.py` holds it against transformers' BertModel.
+
+Shape key: N tokens of all sentences, B sentences of one length, T their tokens, H heads, D features.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from paraform.records import InputError
+
+
+@dataclass(frozen=True)
+class _Layer:
+    """One Transformer layer's weights; each pair is (weight, bias)."""
+
+    qkv: tuple[Tensor, Tensor]
+    attended: tuple[Tensor, Tensor]
+    attended_norm: tuple[Tensor, Tensor]
+    widen: tuple[Tensor, Tensor]
+    narrow: tuple[Tensor, Tensor]
+    out_norm: tuple[Tensor, Tensor]
+
+
+class PackedBert:
+    """A BERT encoder from the tensors and the `config.json` of its published checkpoint.
+
+    Args:
+        tensors: by their names in the checkpoint (`embeddings.word_embeddings.weight` …), with or without `bert.`.
+        config: `num_attention_heads`, `num_hidden_layers`, `layer_norm_eps`, `hidden_act` are read.
+    Raises: InputError if a tensor is missing or the activation is not GELU.
+    """
+
+    def __init__(self, tensors: Mapping[str, Tensor], config: Mapping[str, object]) -> None:
+        tensors = {name.removeprefix("bert."): tensor for name, tensor in tensors.items()}
+        if config.get("hidden_act") != "gelu" or config.get("position_embedding_type", "absolute") != "absolute":
+            raise InputError(f"BERT with activation {config.get('hidden_act')!r}; expected gelu, absolute positions")
+        self.heads = int(str(config["num_attention_heads"]))
+        self.num_layers = int(str(config["num_hidden_layers"]))
+        self.eps = float(str(config["layer_norm_eps"]))
+
+        def pair(name: str) -> tuple[Tensor, Tensor]:
+            try:
+                return tensors[f"{name}.weight"], tensors[f"{name}.bias"]
+            except KeyError as error:
+                raise InputError(f"BERT weights lack {error.args[0]!r}; is this a BERT checkpoint?") from error
+
+        self.norm = pair("embeddings.LayerNorm")
+        self.words = tensors["embeddings.word_embeddings.weight"]
+        # A lone sentence is all of type 0, so its type embedding is a constant of every position.
+        self.positions = (
+            tensors["embeddings.position_embeddings.weight"] + tensors["embeddings.token_type_embeddings.weight"][0]
+        )
+        self.layers = []
+        for number in range(self.num_layers):
+            at = f"encoder.layer.{number}"
+            query, key, value = (pair(f"{at}.attention.self.{name}") for name in ("query", "key", "value"))
+            weight, bias = (torch.cat(part) for part in zip(query, key, value, strict=True))
+            self.layers.append(
+                _Layer(
+                    (weight, bias),
+                    pair(f"{at}.attention.output.dense"),
+                    pair(f"{at}.attention.output.LayerNorm"),
+                    pair(f"{at}.intermediate.dense"),
+                    pair(f"{at}.output.dense"),
+                    pair(f"{at}.output.LayerNorm"),
+                )
+            )
+
+    @property
+    def dimension(self) -> int:
+        return self.words.shape[1]
+
+    @property
+    def max_positions(self) -> int:
+        return self.positions.shape[0]
+
+    def to(self, device: torch.device, dtype: torch.dtype) -> PackedBert:
+        """Move and cast the weights, in place."""
+
+        def moved(pair: tuple[Tensor, Tensor]) -> tuple[Tensor, Tensor]:
+            return pair[0].to(device, dtype), pair[1].to(device, dtype)
+
+        self.words, self.positions = moved((self.words, self.positions))
+        self.norm = moved(self.norm)
+        self.layers = [_Layer(*(moved(pair) for pair in vars(layer).values())) for layer in self.layers]
+        return self
+
+    @torch.inference_mode()
+    def states(self, sentences: Sequence[Sequence[int]], wanted: Sequence[int]) -> list[Tensor]:
+        """Hidden states of some layers.
+
+        Args:
+            sentences: piece ids with [CLS] and [SEP]; those of one length stand together, so that they share a product.
+            wanted: layers, 0 = embeddings, `num_layers` = last; only the layers up to the highest are computed.
+        Returns: for each wanted layer [N, D], the sentences' tokens end to end.
+        """
+        device, (width, heads) = self.words.device, (self.dimension, self.heads)
+        runs = [(length, len(list(run))) for length, run in groupby(map(len, sentences))]
+        ids_N = torch.tensor([piece for sentence in sentences for piece in sentence], device=device)
+        positions_N = torch.cat([torch.arange(length).repeat(count) for length, count in runs]).to(device)
+        hidden_ND = F.layer_norm(self.words[ids_N] + self.positions[positions_N], (width,), *self.norm, self.eps)
+        kept = {0: hidden_ND}
+        for number, layer in enumerate(self.layers[: max(wanted)], start=1):
+            qkv_NE = F.linear(hidden_ND, *layer.qkv)
+            attended = []
+            start = 0
+            for length, count in runs:
+                block = qkv_NE[start : start + length * count].view(count, length, 3, heads, width // heads)
+                query_BHTD, key_BHTD, value_BHTD = block.permute(2, 0, 3, 1, 4)
+                out_BHTD = F.scaled_dot_product_attention(query_BHTD, key_BHTD, value_BHTD)
+                attended.append(out_BHTD.transpose(1, 2).reshape(length * count, width))
+                start += length * count
+            attended_ND = F.linear(torch.cat(attended), *layer.attended)
+            hidden_ND = F.layer_norm(hidden_ND + attended_ND, (width,), *layer.attended_norm, self.eps)
+            wide_NF = F.gelu(F.linear(hidden_ND, *layer.widen))
+            hidden_ND = F.layer_norm(hidden_ND + F.linear(wide_NF, *layer.narrow), (width,), *layer.out_norm, self.eps)
+            kept[number] = hidden_ND
+        return [kept[number] for number in wanted]

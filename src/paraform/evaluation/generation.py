@@ -1,0 +1,206 @@
+"""How well a system says a source like an exemplar: every figure, under each protocol, beside its floors."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+from numpy.typing import NDArray
+
+from paraform.evaluation.bleu import bleu_signature, bleu_statistics, bleu_value
+from paraform.evaluation.content import Embed, Vectors, content_kept, embed_unique
+from paraform.evaluation.diversity import distinct_signature, distinct_value
+from paraform.evaluation.figures import RowFigure, row_mean
+from paraform.evaluation.meteor import WordNet, find_wordnet, meteor_rows, meteor_signature
+from paraform.evaluation.preparation import metric_words
+from paraform.evaluation.protocols import PROTOCOLS, Decoded, GenerationRow, Paraphrase, Protocol, check_rows, decode
+from paraform.evaluation.report import GenerationReport, Outputs, compare
+from paraform.evaluation.rouge import rouge_rows, rouge_signature
+from paraform.evaluation.score import Score, signature
+from paraform.evaluation.style import StyleReport, Tag, edit_distances, edit_signature, evaluate_style, tag_unique
+from paraform.evaluation.subsets import SETTING, subsets
+
+
+def copy_source(sources: list[str], exemplars: list[str]) -> list[str]:
+    """The floor of a system that changes nothing."""
+    return sources
+
+
+def copy_exemplar(sources: list[str], exemplars: list[str]) -> list[str]:
+    """The floor of a system that says nothing of the source."""
+    return exemplars
+
+
+FLOORS: Mapping[str, Paraphrase] = {"copy source": copy_source, "copy exemplar": copy_exemplar}
+
+
+def evaluate_generation(
+    paraphrase: Paraphrase,
+    rows: Sequence[GenerationRow],
+    *,
+    tag: Tag,
+    embed: Embed,
+    content: Embed | None = None,
+    style: Embed | None = None,
+    protocols: Sequence[Protocol] = PROTOCOLS,
+    systems: Mapping[str, Paraphrase] | None = None,
+    name: str = "model",
+    max_tokens: int | None = 15,
+    bleu_tokenize: str = "none",
+    wordnet: WordNet | None = None,
+    resamples: int = 1000,
+    seed: int = 0,
+    tagger_name: str = "unnamed",
+    encoder_name: str = "unnamed",
+) -> GenerationReport:
+    """BLEU, ROUGE, METEOR, ED-E, ED-R, content kept and distinct-n of a paraphraser and of the floors.
+
+    Under `first` and `oracle` every figure is given; under `blind`, whose exemplar has nothing to do with the
+    reference, only ED-E and content kept. Each is given for all rows and by thirds of source–reference overlap.
+
+    Args:
+        paraphrase: (sources, exemplars) → one output a source; it is called once, with every pair that is needed.
+        rows: with up to 5 exemplars each, a blind one if `protocols` has "blind", and clusters if `content` or
+            `style` is given.
+        tag: sentences of words → their tags. embed: texts → vectors, [N, D], for the content kept.
+        content, style: the system's own vectors; with them CMA and retrieval by style are measured too.
+        systems: further systems by name, measured and compared by the same code; the two floors always are.
+        name, tagger_name, encoder_name: how table and signatures call the system, `tag` and `embed`.
+        max_tokens: words of each text that count; None counts all. Content is compared on the texts as they are.
+        bleu_tokenize: see `bleu`. wordnet: None looks for it.
+        resamples: of the paired bootstrap between `name` and every other system; 0 leaves it out.
+        seed: of the bootstrap and of the sentences that style retrieval asks for.
+    Raises: InputError if a row lacks what a protocol needs or the extra `eval` is not installed; ValueError if a
+        callable does not answer one for one.
+    """
+    check_rows(rows, protocols)
+    everyone = {name: paraphrase, **(systems or {}), **FLOORS}
+    if len(everyone) != 1 + len(systems or {}) + len(FLOORS):
+        raise ValueError(f"systems {[name, *(systems or {}), *FLOORS]}; expected different names")
+    decoded = {system: decode(call, rows, protocols, max_tokens=max_tokens) for system, call in everyone.items()}
+    sources, references = tuple(row.source for row in rows), tuple(row.reference for row in rows)
+    measure = _Measure(
+        sources, references, [each for by in decoded.values() for each in by.values()], tag, embed, max_tokens
+    )
+    shared = signature(exemplars=max(len(row.exemplars) for row in rows), thirds=SETTING)
+    overlap: list[RowFigure] = []
+    if set(protocols) != {"blind"}:
+        overlap = measure.overlap_figures(bleu_tokenize, find_wordnet() if wordnet is None else wordnet)
+    edit_settings = edit_signature(max_tokens, tagger_name)
+    kept_settings = signature(similarity="cosine", encoder=encoder_name, text="as-written", average="rows")
+    parts = subsets([measure.words[text] for text in sources], [measure.words[text] for text in references])
+    outputs: list[Outputs] = []
+    scores: list[Score] = []
+    for protocol in protocols:
+        figures: dict[str, list[RowFigure]] = {}
+        for system in everyone:
+            given = decoded[system][protocol]
+            measured = [row_mean("ED-E", measure.distances(given.texts, given.exemplars), edit_settings)]
+            if protocol != "blind":
+                measured = [*measure.pick(overlap, given.texts), *measured]
+                measured.append(row_mean("ED-R", measure.distances(given.texts, references), edit_settings))
+            measured.append(row_mean("content kept", measure.kept(given.texts), kept_settings, digits=3))
+            figures[system] = [replace(figure, signature=f"{figure.signature}|{shared}") for figure in measured]
+            named = {figure.name: figure for figure in figures[system]}
+            outputs.append(Outputs(system, protocol, sources, references, given.exemplars, given.texts, named))
+        for part, chosen in parts.items():
+            for system, measured in figures.items():
+                scores += [figure.score(chosen, system=system, protocol=protocol, subset=part) for figure in measured]
+                if protocol != "blind":
+                    texts = decoded[system][protocol].texts
+                    words = [measure.words[texts[row]] for row in chosen]
+                    scores += _distinct_scores(words, max_tokens, shared, system, protocol, part)
+    comparisons = []
+    if resamples:
+        comparisons = [
+            compare(first, other, figure, resamples=resamples, seed=seed)
+            for first in outputs
+            for other in outputs
+            for figure in first.figures
+            if first.system == name and other.system != name and first.protocol == other.protocol
+        ]
+    found = StyleReport((), ())
+    if content is not None or style is not None:
+        found = evaluate_style(
+            sources,
+            references,
+            [row.cluster for row in rows],
+            content=content,
+            style=style,
+            tag=tag,
+            max_tokens=max_tokens,
+            seed=seed,
+            name=name,
+            tagger_name=tagger_name,
+        )
+    return GenerationReport((*scores, *found.scores), tuple(outputs), tuple(comparisons), found.retrieved)
+
+
+class _Measure:
+    """Every text split, tagged and embedded once, and every output held against its reference once."""
+
+    def __init__(
+        self,
+        sources: tuple[str, ...],
+        references: tuple[str, ...],
+        decoded: Sequence[Decoded],
+        tag: Tag,
+        embed: Embed,
+        max_tokens: int | None,
+    ) -> None:
+        self.references, self.max_tokens = references, max_tokens
+        written = [text for each in decoded for text in each.texts]
+        likes = [text for each in decoded for text in each.exemplars]
+        texts = list(dict.fromkeys([*sources, *references, *written, *likes]))
+        words = metric_words(texts, max_tokens)
+        self.words = dict(zip(texts, words, strict=True))
+        self.tags = dict(zip(texts, tag_unique(tag, words), strict=True))
+        embedded = list(dict.fromkeys([*sources, *written]))
+        self._vectors = embed_unique(embed, embedded)
+        self._vector_of = {text: at for at, text in enumerate(embedded)}
+        self._sources_ND = self._embedded(sources)
+        pairs = dict.fromkeys(pair for each in decoded for pair in zip(each.texts, references, strict=True))
+        self._pair_at = {pair: at for at, pair in enumerate(pairs)}
+
+    def _embedded(self, texts: Sequence[str]) -> Vectors:
+        return self._vectors[[self._vector_of[text] for text in texts]]
+
+    def overlap_figures(self, bleu_tokenize: str, wordnet: WordNet) -> list[RowFigure]:
+        """BLEU, ROUGE and METEOR of every different pair of an output and its reference."""
+        said = [self.words[text] for text, _ in self._pair_at]
+        wanted = [self.words[reference] for _, reference in self._pair_at]
+        cut = self.max_tokens
+        return [
+            RowFigure(
+                "BLEU",
+                bleu_statistics(said, wanted, tokenize=bleu_tokenize),
+                bleu_signature(cut, bleu_tokenize),
+                partial(bleu_value, tokenize=bleu_tokenize),
+            ),
+            *(row_mean(name, values, rouge_signature(cut)) for name, values in rouge_rows(said, wanted).items()),
+            row_mean("METEOR", meteor_rows(said, wanted, wordnet=wordnet), meteor_signature(cut, wordnet)),
+        ]
+
+    def pick(self, figures: Sequence[RowFigure], texts: Sequence[str]) -> list[RowFigure]:
+        """Those figures of these outputs, row by row."""
+        at = [self._pair_at[pair] for pair in zip(texts, self.references, strict=True)]
+        return [replace(figure, rows=figure.rows[at]) for figure in figures]
+
+    def distances(self, texts: Sequence[str], wanted: Sequence[str]) -> NDArray[np.int64]:
+        """Edit distances of the tags of each row, [N]."""
+        return edit_distances([self.tags[text] for text in texts], [self.tags[text] for text in wanted])
+
+    def kept(self, texts: Sequence[str]) -> NDArray[np.float64]:
+        """Content kept of each row, [N]."""
+        return content_kept(self._sources_ND, self._embedded(texts))
+
+
+def _distinct_scores(
+    words: Sequence[Sequence[str]], max_tokens: int | None, shared: str, system: str, protocol: str, part: str
+) -> list[Score]:
+    settings = f"{distinct_signature(max_tokens)}|{shared}"
+    return [
+        Score(f"distinct-{n}", distinct_value(words, n), settings, system, protocol, part, digits=3) for n in (1, 2)
+    ]

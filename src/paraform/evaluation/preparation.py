@@ -1,0 +1,48 @@
+"""What every figure does first: texts to the words that are counted, and the extra's libraries when they are needed."""
+
+from __future__ import annotations
+
+import functools
+import importlib
+from collections.abc import Sequence, Sized
+from types import ModuleType
+
+from paraform.records import InputError
+from paraform.words import tokenize
+
+
+def metric_words(texts: Sequence[str], max_tokens: int | None = 15) -> list[list[str]]:
+    """Penn Treebank words, lower-cased, at most `max_tokens` of them (paper, section 4.3: 15); None cuts nothing.
+
+    Raises: ValueError if `max_tokens` is below 1.
+    """
+    if max_tokens is not None and max_tokens < 1:
+        raise ValueError(f"max_tokens is {max_tokens}; expected at least 1, or None to cut nothing")
+    return [[word.lower() for word in tokenize(text)][:max_tokens] for text in texts]
+
+
+def same_length(**lists: Sized) -> int:
+    """The length that all have. Raises: ValueError, naming them, if they differ."""
+    lengths = {name: len(values) for name, values in lists.items()}
+    if len(set(lengths.values())) > 1:
+        raise ValueError(f"{', '.join(f'{count} {name}' for name, count in lengths.items())}; expected as many of each")
+    return next(iter(lengths.values()))
+
+
+def require(module: str, figure: str) -> ModuleType:
+    """The module, imported only now: NLTK alone takes seconds, and not everyone has the extra.
+
+    Raises: InputError, naming the extra, if it is not installed.
+    """
+    try:
+        return importlib.import_module(module)
+    except ModuleNotFoundError as error:
+        package = module.split(".")[0]
+        raise InputError(f"{figure} needs {package}; install it with: pip install 'paraform[eval]'") from error
+
+
+class Stemmer:
+    """NLTK's Porter stemmer, which remembers: the same words return in every row, and stemming is most of the time."""
+
+    def __init__(self, figure: str) -> None:
+        self.stem = functools.cache(require("nltk.stem.porter", figure).PorterStemmer().stem)

@@ -1,0 +1,95 @@
+"""A figure that carries its settings, and tables of such figures."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Literal, TypeVar
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """A figure with every setting that changes it, as sacreBLEU's signatures do (Post 2018).
+
+    Args:
+        name: the field's own, such as `BLEU`.
+        value: in the unit that the field prints: BLEU, ROUGE and METEOR in percent, edit distances in tags, the rest
+            as fractions or cosines.
+        signature: `setting:value` joined by `|`; see `signature`.
+        system: what was measured; "" where only one thing can be.
+        protocol: which exemplar the system was given; "" where exemplars play no part.
+        subset: the rows it was measured on.
+        digits: after the decimal point, when printed.
+    """
+
+    name: str
+    value: float
+    signature: str
+    system: str = ""
+    protocol: str = ""
+    subset: str = "all"
+    digits: int = field(default=2, compare=False)
+
+    def __str__(self) -> str:
+        known = {"system": self.system, "protocol": self.protocol, "subset": self.subset}
+        place = "|".join(f"{key}:{value}" for key, value in known.items() if value)
+        return f"{self.name}|{place}|{self.signature} = {self.value:.{self.digits}f}"
+
+    def to_json(self) -> dict[str, str | float]:
+        """Name, value, signature, system, protocol and subset, as a JSON object."""
+        return {key: value for key, value in asdict(self).items() if key != "digits"}
+
+
+def signature(**settings: str | int | float | bool | None) -> str:
+    """`signature(tok="none", max_tokens=None)` is `tok:none|max_tokens:all`; False is `no`, True is `yes`."""
+    words = {None: "all", True: "yes", False: "no"}
+    return "|".join(
+        f"{key}:{words[value] if value is None or isinstance(value, bool) else value}"
+        for key, value in settings.items()
+    )
+
+
+def table(scores: Sequence[Score], style: Literal["plain", "markdown"] = "plain") -> str:
+    """One row for each protocol, subset and system, one column for each name; below it each name's signature.
+
+    Rows and columns stand in the order in which the scores name them first; a cell that no score fills is blank.
+    """
+    columns = _first_seen(score.name for score in scores)
+    places = _first_seen((score.protocol, score.subset, score.system) for score in scores)
+    cells = {
+        (score.protocol, score.subset, score.system, score.name): f"{score.value:.{score.digits}f}" for score in scores
+    }
+    grid = [["protocol", "rows", "system", *columns]]
+    grid += [[*place, *(cells.get((*place, column), "") for column in columns)] for place in places]
+    # A column that says nothing is left out: the signature already carries what all rows share.
+    kept = [at for at in range(len(grid[0])) if at > 2 or any(row[at] not in ("", "all") for row in grid[1:])]
+    grid = [[row[at] for at in kept] for row in grid]
+    notes = _first_seen((score.name, score.signature) for score in scores)
+    numbers = len(columns)
+    return _markdown(grid, notes, numbers) if style == "markdown" else _plain(grid, notes, numbers)
+
+
+def _plain(grid: list[list[str]], notes: list[tuple[str, str]], numbers: int) -> str:
+    widths = [max(len(row[at]) for row in grid) for at in range(len(grid[0]))]
+    words = len(widths) - numbers
+    lines = [
+        "  ".join(
+            cell.ljust(width) if at < words else cell.rjust(width)
+            for at, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ).rstrip()
+        for row in grid
+    ]
+    return "\n".join([*lines, "", *(f"{name}: {settings}" for name, settings in notes)])
+
+
+def _markdown(grid: list[list[str]], notes: list[tuple[str, str]], numbers: int) -> str:
+    header, *rows = [[cell.replace("|", "\\|") for cell in row] for row in grid]
+    rule = ["---"] * (len(header) - numbers) + ["---:"] * numbers
+    lines = [f"| {' | '.join(row)} |" for row in (header, rule, *rows)]
+    return "\n".join([*lines, "", *(f"- {name}: `{settings}`" for name, settings in notes)])
+
+
+def _first_seen(values: Iterable[T]) -> list[T]:
+    return list(dict.fromkeys(values))

@@ -1,0 +1,219 @@
+"""Does the form survive: edit distances between tag sequences, and what a style vector finds."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+from rapidfuzz.distance import Levenshtein
+from rapidfuzz.process import cdist
+
+from paraform.evaluation.content import Embed, Vectors, content_matches, content_signature, embed_unique, unit
+from paraform.evaluation.figures import row_mean
+from paraform.evaluation.preparation import metric_words, same_length
+from paraform.evaluation.score import Score, signature
+from paraform.evaluation.subsets import SETTING, subsets
+from paraform.records import InputError
+
+Tag: TypeAlias = Callable[[list[list[str]]], list[list[str]]]
+Tags: TypeAlias = tuple[str, ...]
+
+
+def tag_unique(tag: Tag, sentences: Sequence[Sequence[str]]) -> list[Tags]:
+    """The tags of each sentence's words, each different sentence tagged once; () for a sentence without words.
+
+    Raises: ValueError if `tag` does not give one tag a word.
+    """
+    different = [list(words) for words in dict.fromkeys(tuple(words) for words in sentences) if words]
+    tagged = tag(different) if different else []
+    if [len(tags) for tags in tagged] != [len(words) for words in different]:
+        raise ValueError("tag gave other numbers of tags than words; expected one tag a word, in order")
+    known = {tuple(words): tuple(tags) for words, tags in zip(different, tagged, strict=True)}
+    return [known.get(tuple(words), ()) for words in sentences]
+
+
+def edit_distances(outputs: Sequence[Tags], wanted: Sequence[Tags]) -> NDArray[np.int64]:
+    """Levenshtein distance of each row's two tag sequences, [N], in tags inserted, dropped or replaced.
+
+    The mean is ED-E if `wanted` are the exemplars' tags, ED-R if they are the references' (paper, section 4.5).
+    """
+    same_length(outputs=outputs, wanted=wanted)
+    pairs = zip(outputs, wanted, strict=True)
+    return np.array([Levenshtein.distance(first, second) for first, second in pairs], dtype=np.int64)
+
+
+def edit_signature(max_tokens: int | None, tagger: str) -> str:
+    """The settings of ED-E, ED-R and of retrieval; the tagger matters."""
+    return signature(words="penn-treebank", max_tokens=max_tokens, case="lc", tags=tagger, average="rows")
+
+
+@dataclass(frozen=True, slots=True)
+class Retrieved:
+    """What one sentence's style vector finds (paper, Table 7).
+
+    Args:
+        sentences: nearest first.
+        cosines: of their style vectors with the query's.
+        distances: of their tags to the query's, in tags.
+    """
+
+    query: str
+    sentences: tuple[str, ...]
+    cosines: tuple[float, ...]
+    distances: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Retrieval:
+    """Lists of retrieved sentences, and the mean tag distance of all that was retrieved.
+
+    Args:
+        random: the same mean if sentences were drawn from the pool blindly (its expectation, so no draw is needed).
+        nearest: the least it could be, had the tags themselves been searched.
+    """
+
+    lists: tuple[Retrieved, ...]
+    distance: float
+    random: float
+    nearest: float
+
+
+def retrieve_by_style(
+    pool: Sequence[str],
+    vectors_ND: Vectors,
+    tags: Sequence[Tags],
+    clusters: Sequence[Hashable],
+    queries: Sequence[int],
+    *,
+    top: int = 5,
+) -> Retrieval:
+    """For each query the sentences of the pool whose style vectors have the largest cosine with its own.
+
+    Args:
+        vectors_ND, tags, clusters: of each sentence of the pool.
+        queries: numbers of sentences in the pool; what shares a query's cluster, itself too, is never retrieved.
+        top: sentences for each query.
+    Raises: InputError if a query has fewer than `top` sentences to find; ValueError if lengths differ.
+    """
+    same_length(pool=pool, vectors=vectors_ND, tags=tags, clusters=clusters)
+    units_ND = unit(vectors_ND)
+    letters = {name: chr(at + 1) for at, name in enumerate(dict.fromkeys(name for row in tags for name in row))}
+    written = ["".join(letters[name] for name in row) for row in tags]
+    numbers = {name: at for at, name in enumerate(dict.fromkeys(clusters))}
+    cluster_N = np.array([numbers[name] for name in clusters])
+    lists, random, nearest = [], [], []
+    for query in queries:
+        others = np.flatnonzero(cluster_N != cluster_N[query])
+        if len(others) < top:
+            raise InputError(f"{len(others)} sentences outside the query's cluster; expected at least top={top}")
+        cosines = units_ND[others] @ units_ND[query]
+        distances = cdist([written[query]], [written[at] for at in others], scorer=Levenshtein.distance)[0]
+        best = np.argsort(-cosines, kind="stable")[:top]
+        found = tuple(pool[at] for at in others[best])
+        lists.append(Retrieved(pool[query], found, tuple(map(float, cosines[best])), tuple(map(int, distances[best]))))
+        random.append(distances.mean())
+        nearest.append(np.sort(distances)[:top].mean())
+    means = [float(np.mean(values)) for values in ([found.distances for found in lists], random, nearest)]
+    return Retrieval(tuple(lists), *means)
+
+
+@dataclass(frozen=True, slots=True)
+class StyleReport:
+    """Content matching accuracy and retrieval by style vector, as scores and as lists to read."""
+
+    scores: tuple[Score, ...]
+    retrieved: tuple[Retrieved, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        """A JSON object of all fields."""
+        return {
+            "scores": [score.to_json() for score in self.scores],
+            "retrieved": [asdict(found) for found in self.retrieved],
+        }
+
+
+def evaluate_style(
+    sources: Sequence[str],
+    targets: Sequence[str],
+    clusters: Sequence[int | None],
+    *,
+    content: Embed | None = None,
+    style: Embed | None = None,
+    tag: Tag | None = None,
+    max_tokens: int | None = 15,
+    top: int = 5,
+    queries: int = 200,
+    seed: int = 0,
+    name: str = "model",
+    tagger_name: str = "unnamed",
+) -> StyleReport:
+    """CMA of the content vectors and what the style vectors retrieve, with chance beside each.
+
+    CMA is given by dot product (the paper) and by cosine (the authors' code), and for each with any target of the
+    source's cluster right, and strictly, by eq. 13's letter. Retrieval is over all different sentences.
+
+    Args:
+        sources, targets, clusters: of each row.
+        content, style: as they come from a system; None leaves its figures out.
+        tag: needed with `style`.
+        queries: sentences drawn at random under `seed` to retrieve for.
+    Raises: InputError if a row has no cluster.
+    """
+    same_length(sources=sources, targets=targets, clusters=clusters)
+    if None in clusters:
+        number = list(clusters).index(None) + 1
+        raise InputError(f"row {number} has no cluster; number them first: corpora.clusters(pairs)")
+    scores: list[Score] = []
+    retrieved: tuple[Retrieved, ...] = ()
+    if content is not None:
+        scores += _matching_scores(sources, targets, clusters, content, max_tokens, name)
+    if style is not None:
+        if tag is None:
+            raise ValueError("style without tag; call evaluate_style(…, style=model.style, tag=load_tagger())")
+        known = dict(zip([*sources, *targets], [*clusters, *clusters], strict=True))
+        pool = [text for text in known if text.strip()]
+        tags = tag_unique(tag, metric_words(pool, max_tokens))
+        chosen = np.random.default_rng(seed).permutation(len(pool))[:queries]
+        found = retrieve_by_style(
+            pool, embed_unique(style, pool), tags, [known[text] for text in pool], [int(at) for at in chosen], top=top
+        )
+        settings = f"{edit_signature(max_tokens, tagger_name)}|" + signature(
+            similarity="cosine", top=top, pool=len(pool), queries=len(chosen), seed=seed
+        )
+        systems = {name: found.distance, "random": found.random, "nearest tags": found.nearest}
+        scores += [Score("style retrieval ED", value, settings, system) for system, value in systems.items()]
+        retrieved = found.lists
+    return StyleReport(tuple(scores), retrieved)
+
+
+def _matching_scores(
+    sources: Sequence[str],
+    targets: Sequence[str],
+    clusters: Sequence[Hashable],
+    content: Embed,
+    max_tokens: int | None,
+    name: str,
+) -> list[Score]:
+    vectors = embed_unique(content, [*sources, *targets])
+    content_A, content_B = vectors[: len(sources)], vectors[len(sources) :]
+    parts = subsets(metric_words(sources, max_tokens), metric_words(targets, max_tokens))
+    sizes = Counter(clusters)
+    chances = {"any of cluster": np.array([sizes[cluster] / len(targets) for cluster in clusters])}
+    chances["own row"] = np.full(len(targets), 1 / len(targets))
+    scores = []
+    for right, chance in chances.items():
+        for similarity in ("dot", "cosine"):
+            given = clusters if right == "any of cluster" else None
+            hits = content_matches(content_A, content_B, given, similarity=similarity)
+            title = f"CMA ({similarity}{'' if given else ', strict'})"
+            settings = f"{content_signature(similarity, right, len(targets))}|{signature(thirds=SETTING)}"
+            for system, values in {name: hits, "random": chance}.items():
+                figure = row_mean(title, values, settings, digits=3)
+                scores += [
+                    figure.score(chosen, system=system, protocol="", subset=part) for part, chosen in parts.items()
+                ]
+    return scores

@@ -1,0 +1,169 @@
+"""Every number and choice of CRL-EGPG, and where the paper, the authors' code and we disagree."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Literal
+
+
+@dataclass(frozen=True)
+class ExemplarConfig:
+    """CRL-EGPG (Yang et al. 2021); the defaults are `fixed`, what we recommend at the paper's size.
+
+    Fields on which paper and code disagree (REFERENCE items in brackets):
+
+    Args:
+        exemplar_choice: [1] which of the stored exemplars a test sentence gets: "first", fixed before decoding, or
+            "oracle", the one whose output shares most words with the reference.
+        contrastive_scale: [2] factor on both contrastive losses; the code multiplies by τ / 0.07. With means over 2B
+            anchors and B sentences, 2 gives the paper's ratio of contrast to NLL.
+        contrastive_reduction: [2] over the 2B anchors: "sum" (eqs. 8, 11) or "mean" (code).
+        nll_reduction: [2, 10] over the batch: "sum" (eq. 12) or "mean" (code).
+        similarity: [3] "dot" (paper) or "cosine" (code).
+        attention: [4] the decoder attends over the content encoder's states (code).
+        initial_state: [4] h0 = [c; s] ("concat", paper) or a linear map of it ("linear", code).
+        mask_padding: [5] padding is masked; in the code it is attended, and the style encoder gets no mask.
+        pool: [6] where exemplars are searched: "sources" (Algorithm 1) or "targets" (code).
+        length_gap: [6] largest difference of length between exemplar and target, in words.
+        ties: [6] how many of the exemplars tied at the smallest distance are kept; one is drawn each step.
+        drop_perplexity: [8] sentences of at least this perplexity are left out of the validation's mean; 0: none.
+
+    Fields they agree on:
+
+    Args:
+        max_tokens: longer sentences are cut there, in words.
+        min_count: words seen less often are unknown.
+        units: "words", or the word "pieces" of the style encoder's tokenizer.
+        word_vectors: "random", "encoder" (the offline encoder's vector of the word alone) or a GloVe text file.
+        word_width, content_width, decoder_width: of word embeddings, one direction of the content encoder's BiGRU,
+            the decoder's GRU (with `initial_state="linear"`), in features.
+        style_encoder: any Hugging Face encoder; BERT-base in the paper, here the offline encoder stands in.
+        style_layer: whose states are the style features, negative from the end.
+        style_trainable: fine-tuned, or frozen (then its states are computed once and cached).
+        temperature: τ of both contrastive losses.
+        content_weight, style_weight: λ1 and λ2; 0 leaves the loss out.
+        learning_rate: of Adam.
+        batch_size: triples a step, over all processes.
+        epochs: passes over the pairs.
+
+    Beyond the paper:
+
+    Args:
+        style_pooling: "cls" (paper) or "gru": the style vector is the last states of a BiGRU over the style states.
+        style_width: one direction of that BiGRU, in features.
+        style_attention: the decoder attends over the exemplar's states too.
+        copy: source words can be copied (pointer-generator, See et al. 2017), known to the vocabulary or not.
+        decoder_layers: 2 adds a GRU that reads what the first one attended to.
+        tie_embeddings: the output layer shares the word embeddings.
+        dropout: on embeddings and before the output layer.
+        mask_clusters: members of one duplicate cluster are no negatives of each other.
+        schedule: "constant" (paper) or "linear" decay to 0 after a short warm-up.
+        clip_norm: largest gradient norm; 0: not clipped.
+    """
+
+    exemplar_choice: Literal["first", "oracle"] = "first"
+    contrastive_scale: float = 2.0
+    contrastive_reduction: Literal["mean", "sum"] = "mean"
+    nll_reduction: Literal["mean", "sum"] = "mean"
+    similarity: Literal["dot", "cosine"] = "cosine"
+    attention: bool = True
+    initial_state: Literal["concat", "linear"] = "linear"
+    mask_padding: bool = True
+    pool: Literal["sources", "targets"] = "targets"
+    length_gap: int = 2
+    ties: int = 5
+    drop_perplexity: float = 0.0
+
+    max_tokens: int = 15
+    min_count: int = 2
+    units: Literal["words", "pieces"] = "words"
+    word_vectors: str = "random"
+    word_width: int = 300
+    content_width: int = 512
+    decoder_width: int = 512
+    style_encoder: str = "minilm"
+    style_layer: int = -1
+    style_trainable: bool = True
+    temperature: float = 0.5
+    content_weight: float = 0.1
+    style_weight: float = 0.1
+    learning_rate: float = 1e-4
+    batch_size: int = 128
+    epochs: int = 45
+
+    style_pooling: Literal["cls", "gru"] = "cls"
+    style_width: int = 128
+    style_attention: bool = False
+    copy: bool = False
+    decoder_layers: Literal[1, 2] = 1
+    tie_embeddings: bool = False
+    dropout: float = 0.0
+    mask_clusters: bool = False
+    schedule: Literal["constant", "linear"] = "constant"
+    clip_norm: float = 0.0
+
+    def __post_init__(self) -> None:
+        if self.temperature <= 0 or self.max_tokens < 2 or self.batch_size < 2:
+            raise ValueError(
+                f"temperature {self.temperature}, max_tokens {self.max_tokens}, batch_size {self.batch_size}; "
+                "expected temperature > 0, max_tokens >= 2, batch_size >= 2"
+            )
+        if self.copy and not self.attention:
+            raise ValueError("copy=True with attention=False; copying points with attention: set attention=True")
+
+    @classmethod
+    def paper(cls) -> ExemplarConfig:
+        """As the paper's text says (its BERT-base and GloVe are named where they are at hand)."""
+        return cls(
+            contrastive_scale=1.0,
+            contrastive_reduction="sum",
+            nll_reduction="sum",
+            similarity="dot",
+            attention=False,
+            initial_state="concat",
+            pool="sources",
+            ties=1,
+        )
+
+    @classmethod
+    def reference(cls) -> ExemplarConfig:
+        """As the authors' released code behaves on QQP-Pos."""
+        return cls(
+            exemplar_choice="oracle",
+            contrastive_scale=0.5 / 0.07,
+            mask_padding=False,
+            drop_perplexity=200.0,
+        )
+
+    @classmethod
+    def compact(cls) -> ExemplarConfig:
+        """A configuration that trains on two cores: frozen style encoder, tied output layer, copying."""
+        return cls(
+            max_tokens=30,
+            min_count=5,
+            word_vectors="encoder",
+            word_width=256,
+            content_width=256,
+            style_layer=3,
+            style_trainable=False,
+            temperature=0.1,
+            learning_rate=1e-3,
+            epochs=6,
+            style_pooling="gru",
+            style_attention=True,
+            copy=True,
+            decoder_layers=2,
+            tie_embeddings=True,
+            dropout=0.2,
+            mask_clusters=True,
+            schedule="linear",
+            clip_norm=1.0,
+        )
+
+    def without(self, *, content: bool = False, style: bool = False) -> ExemplarConfig:
+        """The ablations of Table 2: without the content contrast, the style contrast, or both."""
+        return replace(
+            self,
+            content_weight=0.0 if content else self.content_weight,
+            style_weight=0.0 if style else self.style_weight,
+        )

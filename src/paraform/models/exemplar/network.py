@@ -1,0 +1,253 @@
+"""CRL-EGPG: say a source sentence in the form of an exemplar (Yang et al. 2021), as tensors.
+
+    c = E_c(X), s = E_s(Z) (eqs. 1, 2);  h_0 = [c; s]
+    h_t = GRU(h_{t−1}, e(y_{t−1})), p_t = softmax(W h_t) (eqs. 3, 4)
+    L = Σ_i L_nll + λ1 L_ccl + λ2 L_scl (eq. 12)
+
+Text goes in and comes out in `paraphraser.py`.
+
+Shape key: B sentences, S words of the source, E tokens of the exemplar, T words of the target, N target words end to
+end, V words of the vocabulary, D features of a word, C content, F style, H decoder.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple, final
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
+
+from paraform.batching import BOS, EOS, PAD, UNK, StyleInput, TripleBatch
+from paraform.losses.sequence_nll import copy_log_probs
+from paraform.models.exemplar.config import ExemplarConfig
+
+
+class Encoded(NamedTuple):
+    """A sentence as states [B, T, D], which of them are words [B, T], and one vector [B, D]."""
+
+    states: Tensor
+    mask: Tensor
+    vector: Tensor
+
+
+class Outputs(NamedTuple):
+    """What the losses need of a batch: log-probabilities [N] of gold words, lengths [B], the four vectors [B, ·]."""
+
+    log_probs_N: Tensor
+    lengths_B: Tensor
+    source_content: Tensor
+    target_content: Tensor | None
+    exemplar_style: Tensor
+    target_style: Tensor | None
+
+
+@final
+class Memory(NamedTuple):
+    """What decoding remembers of each sentence; picks rows of itself (`decoding.DecoderState`)."""
+
+    hidden: Tensor  # [layers, B, H]
+    content: Tensor  # [B, S, ·]
+    content_mask: Tensor
+    style: Tensor  # [B, E, ·]
+    style_mask: Tensor
+    source_BS: Tensor  # word numbers, those beyond the vocabulary too
+
+    def select(self, rows_N: Tensor) -> Memory:
+        """The memory of the given rows."""
+        return Memory(self.hidden[:, rows_N], *(part[rows_N] for part in self[1:]))
+
+
+class BiGRU(nn.Module):
+    """A bidirectional GRU over padded rows: states [B, T, 2·width] and the two final states [B, 2·width]."""
+
+    def __init__(self, inputs: int, width: int) -> None:
+        super().__init__()
+        self.gru = nn.GRU(inputs, width, batch_first=True, bidirectional=True)
+
+    def forward(self, inputs_BTD: Tensor, lengths_B: Tensor) -> tuple[Tensor, Tensor]:
+        packed = pack_padded_sequence(inputs_BTD, lengths_B.cpu(), batch_first=True, enforce_sorted=False)
+        states, final_2BW = self.gru(packed)
+        states_BTD, _ = pad_packed_sequence(states, batch_first=True, total_length=inputs_BTD.shape[1])
+        return states_BTD, torch.cat([final_2BW[0], final_2BW[1]], -1)
+
+
+class Attention(nn.Module):
+    """Bilinear attention (Luong et al. 2015, "general")."""
+
+    def __init__(self, queries: int, keys: int) -> None:
+        super().__init__()
+        self.project = nn.Linear(queries, keys, bias=False)
+
+    def forward(self, query_BTH: Tensor, keys_BSD: Tensor, mask_BS: Tensor) -> Tensor:
+        """Log-weights [B, T, S]; −inf where masked."""
+        scores_BTS = self.project(query_BTH) @ keys_BSD.transpose(1, 2)
+        return torch.log_softmax(scores_BTS.masked_fill(~mask_BS[:, None, :], float("-inf")), -1)
+
+
+class ExemplarNetwork(nn.Module):
+    """The two encoders and the decoder.
+
+    Args:
+        config: sizes and choices.
+        vocabulary: V, its number of words.
+        style_features: of one state of the style encoder.
+        style_module: the style encoder to fine-tune; None: it is frozen and its states come in batches.
+    """
+
+    def __init__(
+        self, config: ExemplarConfig, vocabulary: int, style_features: int, style_module: nn.Module | None = None
+    ) -> None:
+        super().__init__()
+        self.config = config
+        self.vocabulary = vocabulary
+        width = config.word_width
+        content = 2 * config.content_width
+        gru = config.style_pooling == "gru"
+        style = 2 * config.style_width if gru else style_features
+        hidden = config.decoder_width if config.initial_state == "linear" else content + style
+        self.embedding = nn.Embedding(vocabulary, width, padding_idx=PAD)
+        self.dropout = nn.Dropout(config.dropout)
+        self.content_encoder = BiGRU(width, config.content_width)
+        self.style_module = style_module
+        self.style_encoder = BiGRU(style_features, config.style_width) if gru else None
+        self.initial = nn.Linear(content + style, hidden) if config.initial_state == "linear" else None
+        self.decoder = nn.GRU(width, hidden, batch_first=True)
+        contexts = (content if config.attention else 0) + (style if config.style_attention else 0)
+        self.attend_content = Attention(hidden, content) if config.attention else None
+        self.attend_style = Attention(hidden, style) if config.style_attention else None
+        self.second = nn.GRU(hidden + contexts, hidden, batch_first=True) if config.decoder_layers == 2 else None
+        self.point = Attention(hidden, content) if config.copy else None
+        self.gate = nn.Linear(hidden + contexts + width, 1) if config.copy else None
+        self.combine = nn.Linear(hidden + contexts, width if config.tie_embeddings else hidden)
+        self.output = nn.Linear(self.combine.out_features, vocabulary)
+        if config.tie_embeddings:
+            nn.init.normal_(self.embedding.weight, std=width**-0.5)
+            self.output.weight = self.embedding.weight
+
+    def embed(self, words_BT: Tensor) -> Tensor:
+        """Word vectors [B, T, D]; a word beyond the vocabulary is `UNK`."""
+        out: Tensor = self.dropout(self.embedding(words_BT.where(words_BT < self.vocabulary, UNK)))
+        return out
+
+    def encode_content(self, words_BS: Tensor, lengths_B: Tensor) -> Encoded:
+        """E_c: the vector is [B, C]."""
+        states, vector = self.content_encoder(self.embed(words_BS), lengths_B)
+        return Encoded(states, self._mask(words_BS, lengths_B), vector)
+
+    def encode_style(self, style: StyleInput) -> Encoded:
+        """E_s: the vector is [B, F]."""
+        mask_BE = self._mask(style.values[:, :, 0] if style.values.ndim == 3 else style.values, style.lengths_B)
+        states_BEF = style.values
+        if self.style_module is not None:
+            layer = self.config.style_layer
+            out = self.style_module(
+                input_ids=style.values, attention_mask=mask_BE.long(), output_hidden_states=layer != -1
+            )
+            states_BEF = out.last_hidden_state if layer == -1 else out.hidden_states[layer]
+        if self.style_encoder is None:
+            return Encoded(states_BEF, mask_BE, states_BEF[:, 0])
+        states_BEF, vector_BF = self.style_encoder(self.dropout(states_BEF), style.lengths_B)
+        return Encoded(states_BEF, mask_BE, vector_BF)
+
+    def _mask(self, padded_BT: Tensor, lengths_B: Tensor) -> Tensor:
+        if not self.config.mask_padding:
+            return torch.ones(padded_BT.shape, dtype=torch.bool, device=padded_BT.device)
+        return torch.arange(padded_BT.shape[1], device=padded_BT.device) < lengths_B.to(padded_BT.device)[:, None]
+
+    def start(self, content: Encoded, style: Encoded, source_BS: Tensor) -> Memory:
+        """The decoder's memory before the first word."""
+        first_BH = torch.cat([content.vector, style.vector], -1)
+        if self.initial is not None:
+            first_BH = torch.tanh(self.initial(first_BH))
+        hidden = first_BH.expand(self.config.decoder_layers, -1, -1).contiguous()
+        return Memory(hidden, content.states, content.mask, style.states, style.mask, source_BS)
+
+    def decode(self, memory: Memory, previous_BT: Tensor) -> tuple[Tensor, Tensor | None, Tensor | None, Memory]:
+        """Any number of steps at once, given the words before each.
+
+        Returns: features [B, T, ·] before the output layer; if words can be copied, the gate's logits [B, T] and the
+            log-weights [B, T, S] over the source's words; and the memory after the last step.
+        """
+        words_BTD = self.embed(previous_BT)
+        hidden_BTH, last = self.decoder(words_BTD, memory.hidden[:1])
+        contexts = []
+        if self.attend_content is not None:
+            log_weights = self.attend_content(hidden_BTH, memory.content, memory.content_mask)
+            contexts.append(log_weights.exp() @ memory.content)
+        if self.attend_style is not None:
+            contexts.append(self.attend_style(hidden_BTH, memory.style, memory.style_mask).exp() @ memory.style)
+        if self.second is not None:
+            second_BTH, last_second = self.second(torch.cat([hidden_BTH, *contexts], -1), memory.hidden[1:])
+            last = torch.cat([last, last_second])
+            hidden_BTH = hidden_BTH + second_BTH
+        read = torch.cat([hidden_BTH, *contexts], -1)
+        gate_BT = copy_BTS = None
+        if self.gate is not None and self.point is not None:
+            gate_BT = self.gate(torch.cat([read, words_BTD], -1)).squeeze(-1)
+            copy_BTS = self.point(hidden_BTH, memory.content, memory.content_mask)
+        features = self.dropout(torch.tanh(self.combine(read)))
+        return features, gate_BT, copy_BTS, memory._replace(hidden=last)
+
+    def forward(self, batch: TripleBatch) -> Outputs:
+        """The gold words' log-probabilities under teacher forcing, and the vectors that the contrasts need."""
+        content = self.encode_content(batch.source_BT, batch.source_lengths_B)
+        style = self.encode_style(batch.exemplar)
+        device = batch.target_BT.device
+        lengths_B = batch.target_lengths_B.to(device) + 1  # </s> is said too
+        rows, width = batch.target_BT.shape
+        gold_BT = torch.cat([batch.target_BT, batch.target_BT.new_zeros(rows, 1)], 1)
+        gold_BT[torch.arange(rows, device=device), batch.target_lengths_B.to(device)] = EOS
+        previous_BT = torch.cat([gold_BT.new_full((rows, 1), BOS), batch.target_BT], 1)
+        features, gate_BT, copy_BTS, _ = self.decode(self.start(content, style, batch.source_BT), previous_BT)
+        said_BT = torch.arange(width + 1, device=device) < lengths_B[:, None]
+        gold_N = gold_BT[said_BT]
+        in_vocabulary_N = gold_N < self.vocabulary
+        logits_NV = self.output(features[said_BT])  # the costly layer sees no padding
+        spoken_N = gold_N.where(in_vocabulary_N, UNK)
+        if gate_BT is None or copy_BTS is None:
+            log_probs_N = -F.cross_entropy(logits_NV, spoken_N, reduction="none")
+        else:
+            same_NS = (gold_BT[:, :, None] == batch.source_BT[:, None, :])[said_BT]
+            mass_N = (copy_BTS[said_BT].exp() * same_NS).sum(-1)
+            # A word that neither the vocabulary nor the source holds can only be said as <unk>.
+            sayable_N = in_vocabulary_N | ~same_NS.any(-1)
+            gold_logit_N = logits_NV.gather(-1, spoken_N[:, None]).squeeze(-1)
+            log_probs_N = copy_log_probs(gold_logit_N, logits_NV.logsumexp(-1), gate_BT[said_BT], mass_N, sayable_N)
+        contrast_content, contrast_style = self.config.content_weight > 0, self.config.style_weight > 0
+        return Outputs(
+            log_probs_N,
+            lengths_B,
+            content.vector,
+            self.encode_content(batch.target_BT, batch.target_lengths_B).vector if contrast_content else None,
+            style.vector,
+            self.encode_style(batch.target_style).vector if contrast_style else None,
+        )
+
+    def step(self, memory: Memory, tokens_N: Tensor) -> tuple[Tensor, Memory]:
+        """One step of decoding: log-probabilities [N, V + S], and the memory after it.
+
+        Column V + s is the s-th word of the source where the vocabulary lacks it; `<unk>` is never said.
+        """
+        beyond = tokens_N >= self.vocabulary
+        features, gate, copy, memory = self.decode(memory, tokens_N.where(~beyond, UNK)[:, None])
+        logits_NV = self.output(features[:, 0])
+        logits_NV[:, [PAD, UNK, BOS]] = float("-inf")
+        log_probs_NV = torch.log_softmax(logits_NV, -1)
+        if gate is None or copy is None:
+            return log_probs_NV, memory
+        rows, spread = memory.source_BS.shape
+        copied_NV = log_probs_NV.new_zeros(rows, self.vocabulary + spread)
+        positions_S = self.vocabulary + torch.arange(spread, device=tokens_N.device)
+        # A word that stands twice in the source is one word: all its attention goes to where it stands first.
+        first_NS = (memory.source_BS[:, :, None] == memory.source_BS[:, None, :]).int().argmax(-1)
+        known = memory.source_BS < self.vocabulary
+        column_NS = memory.source_BS.where(known, positions_S[first_NS])
+        weights_NS = copy[:, 0].exp()
+        copied_NV.scatter_add_(1, column_NS, weights_NS)
+        copied_NV[:, [PAD, UNK, BOS]] = 0.0
+        say = torch.sigmoid(gate)
+        mixed_NV = copied_NV * say
+        mixed_NV[:, : self.vocabulary] += (1 - say) * log_probs_NV.exp()
+        return mixed_NV.clamp_min(torch.finfo(mixed_NV.dtype).tiny).log(), memory

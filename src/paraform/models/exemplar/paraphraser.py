@@ -1,0 +1,288 @@
+"""CRL-EGPG on text: sentences in, paraphrases, content vectors and style vectors out."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from typing import Any, ClassVar, final
+
+import numpy as np
+import numpy.typing as npt
+import torch
+import torch.nn.functional as F
+from rich.progress import track
+from torch import Tensor, nn
+
+from paraform import decoding, encoders
+from paraform.batching import BOS, EOS, Ragged, StyleInput, Vocabulary, prepare
+from paraform.encoders import STDERR, Encoder
+from paraform.models.exemplar.config import ExemplarConfig
+from paraform.models.exemplar.network import Encoded, ExemplarNetwork
+from paraform.records import InputError
+from paraform.weights import read_word_vectors
+from paraform.words import detokenize, recase
+
+
+@final
+class ExemplarParaphraser(nn.Module):
+    """Says a source sentence in the form of an exemplar (CRL-EGPG, Yang et al. 2021).
+
+    Args:
+        config: sizes and choices.
+        vocabulary: of the decoder and the content encoder.
+        bank: exemplars to draw from where the caller names none.
+        style_features: of one state of the style encoder; None: ask the encoder.
+    """
+
+    system: ClassVar[str] = "exemplar"
+
+    def __init__(
+        self, config: ExemplarConfig, vocabulary: Vocabulary, bank: Sequence[str] = (), style_features: int = 384
+    ) -> None:
+        super().__init__()
+        self.config = config
+        self.vocabulary = vocabulary
+        self.bank = tuple(bank)
+        self.style_features = style_features
+        module = None
+        if config.style_trainable:
+            module = encoders.load_module(config.style_encoder)
+            if (pooler := getattr(module, "pooler", None)) is not None:
+                pooler.requires_grad_(False)  # no loss reaches it, and DDP wants a gradient for all that may have one
+            self.style_features = encoders.width_of(module)
+        self.network = ExemplarNetwork(config, len(vocabulary), self.style_features, module)
+
+    @property
+    def device(self) -> torch.device:
+        """Where the weights are."""
+        return self.network.embedding.weight.device
+
+    @cached_property
+    def encoder(self) -> Encoder:
+        """The style encoder's tokenizer, and its states if it is frozen."""
+        return encoders.load(self.config.style_encoder, device=self.device)
+
+    def initialize_words(self) -> None:
+        """Start the word embeddings as `config.word_vectors` says; no-op for "random"."""
+        kind, width = self.config.word_vectors, self.config.word_width
+        if kind == "random":
+            return
+        weight = self.network.embedding.weight
+        scale = weight[4:].std()
+        words = self.vocabulary.words
+        with torch.no_grad():
+            if kind == "encoder":
+                vectors = _principal(torch.from_numpy(encoders.load().encode(words[4:])), width)
+                weight[4:] = vectors / vectors.std() * scale
+            else:
+                found, vectors = read_word_vectors(kind, words, width)
+                weight[found] = vectors / vectors.std() * scale if self.config.tie_embeddings else vectors
+
+    def paraphrase(
+        self,
+        sources: Sequence[str],
+        like: Sequence[str] | Sequence[Sequence[str]] | None = None,
+        *,
+        each: bool = False,
+        num: int = 1,
+        beam: int = 1,
+        temperature: float = 0.0,
+        top_p: float = 1.0,
+        seed: int = 0,
+        batch_size: int = 512,
+        progress: bool = False,
+    ) -> Any:
+        """Each source in the form of its exemplar.
+
+        Args:
+            sources: sentences, cased and untokenised or not.
+            like: one exemplar a source; one for all; a list of exemplars a source; None: `num` drawn from the bank.
+            each: every source with every exemplar of `like`.
+            num: exemplars drawn from the bank a source, if `like` is None.
+            beam: hypotheses kept; 1 is greedy.
+            temperature: 0 takes the likeliest; above, words are drawn.
+            top_p: share of the probability that is drawn from.
+            seed: of every draw.
+        Returns: list[str], or list[list[str]] where a source has a list of exemplars (nested `like`, `each`, num > 1).
+        Raises: InputError if a sentence is empty, or the numbers of sources and exemplars do not match.
+        """
+        chosen = self.exemplars(sources, like, each=each, num=num, seed=seed)
+        flat = [(source, exemplar) for source, row in zip(sources, chosen, strict=True) for exemplar in row]
+        said = self.say(
+            [source for source, _ in flat],
+            [exemplar for _, exemplar in flat],
+            beam=beam,
+            temperature=temperature,
+            top_p=top_p,
+            seed=seed,
+            batch_size=batch_size,
+            progress=progress,
+        )
+        several = each or num > 1 or (like is not None and any(not isinstance(item, str) for item in like))
+        if not several:
+            return said
+        out = iter(said)
+        return [[next(out) for _ in row] for row in chosen]
+
+    def exemplars(
+        self,
+        sources: Sequence[str],
+        like: Sequence[str] | Sequence[Sequence[str]] | None = None,
+        *,
+        each: bool = False,
+        num: int = 1,
+        seed: int = 0,
+    ) -> list[list[str]]:
+        """The exemplars that each source gets; arguments as in `paraphrase`."""
+        if isinstance(sources, str) or isinstance(like, str):
+            raise InputError("a string where a list is expected; write model.paraphrase([source], like=[exemplar])")
+        if like is None:
+            if not 1 <= num <= len(self.bank):
+                raise InputError(f"num is {num}; expected 1 to {len(self.bank)}, the size of this model's bank")
+            # Each source has its own draw, so that its exemplars do not depend on its neighbours.
+            return [random.Random(f"{seed} {source}").sample(self.bank, num) for source in sources]
+        rows = [[item] if isinstance(item, str) else list(item) for item in like]
+        if each:
+            return [[exemplar for row in rows for exemplar in row] for _ in sources]
+        if len(rows) == 1:
+            return [rows[0] for _ in sources]
+        if len(rows) != len(sources):
+            raise InputError(
+                f"{len(rows)} exemplars for {len(sources)} sources; expected one for all, one a source, or each=True"
+            )
+        return rows
+
+    @torch.inference_mode()
+    def say(
+        self,
+        sources: Sequence[str],
+        exemplars: Sequence[str],
+        *,
+        beam: int = 1,
+        temperature: float = 0.0,
+        top_p: float = 1.0,
+        seed: int = 0,
+        batch_size: int = 512,
+        progress: bool = False,
+    ) -> list[str]:
+        """Source i in the form of exemplar i, as text; see `paraphrase` for the arguments."""
+        self.eval()
+        written: list[Sequence[str]] = [prepare(source, self.config.max_tokens) for source in sources]
+        for number, words in enumerate(written):
+            if not words:
+                raise InputError(f"source {number + 1} is empty; expected a sentence")
+        generator = torch.Generator(self.device).manual_seed(seed)
+        out = [""] * len(sources)
+        order = sorted(range(len(sources)), key=lambda i: len(written[i]))
+        batches = [order[i : i + batch_size] for i in range(0, len(order), batch_size)]
+        for rows in track(batches, "paraphrasing", console=STDERR, disable=not progress, transient=True):
+            source_words = [[word.lower() for word in written[i]] for i in rows]
+            source_BS, content = self._content(source_words)
+            style = self._style([exemplars[i] for i in rows])
+            memory = self.network.start(content, style, source_BS)
+            limits = {"start": BOS, "stop": EOS, "max_tokens": self.config.max_tokens + 1}
+            if beam > 1:
+                tokens, _ = decoding.beam(self.network.step, memory, len(rows), width=beam, **limits)
+                tokens_BT = tokens[:, 0]
+            elif temperature > 0:
+                tokens_BT = decoding.sample(
+                    self.network.step,
+                    memory,
+                    len(rows),
+                    temperature=temperature,
+                    top_p=top_p,
+                    generator=generator,
+                    **limits,
+                )
+            else:
+                tokens_BT = decoding.greedy(self.network.step, memory, len(rows), **limits)
+            for i, numbers, words in zip(rows, tokens_BT.tolist(), source_words, strict=True):
+                said = list(self._words(numbers, words))
+                out[i] = detokenize(recase(said, self.vocabulary.cased, written[i]))
+        return out
+
+    @torch.inference_mode()
+    def content(self, texts: Sequence[str], *, batch_size: int = 512) -> npt.NDArray[np.float32]:
+        """Content vectors c (eq. 1): float32 [N, C]."""
+        self.eval()
+        return self._vectors(texts, batch_size, lambda words, _: self._content(words)[1])
+
+    @torch.inference_mode()
+    def style(self, texts: Sequence[str], *, batch_size: int = 512) -> npt.NDArray[np.float32]:
+        """Style vectors s (eq. 2): float32 [N, F]."""
+        self.eval()
+        return self._vectors(texts, batch_size, lambda _, texts: self._style(texts))
+
+    def _vectors(self, texts: Sequence[str], batch_size: int, encode: Any) -> npt.NDArray[np.float32]:
+        words = [[word.lower() for word in prepare(text, self.config.max_tokens)] for text in texts]
+        order = sorted(range(len(texts)), key=lambda i: len(words[i]))
+        parts: list[Tensor] = []
+        for start in range(0, len(order), batch_size):
+            rows = order[start : start + batch_size]
+            parts.append(encode([words[i] or ["?"] for i in rows], [texts[i] for i in rows]).vector.float().cpu())
+        out = np.empty((len(texts), parts[0].shape[1] if parts else 0), np.float32)
+        if parts:
+            out[order] = torch.cat(parts).numpy()
+        return out
+
+    def _content(self, words: Sequence[Sequence[str]]) -> tuple[Tensor, Encoded]:
+        beyond: dict[str, int] = {}
+        table = Ragged.of([self.vocabulary.encode(sentence, beyond) for sentence in words])
+        source_BS, lengths_B = table.padded(np.arange(len(words)))
+        source_BS = source_BS.to(self.device)
+        return source_BS, self.network.encode_content(source_BS, lengths_B)
+
+    def _style(self, texts: Sequence[str]) -> Encoded:
+        """Each distinct exemplar is encoded once."""
+        read = [style_text(prepare(text, self.config.max_tokens)) for text in texts]
+        for number, text in enumerate(read):
+            if not text:
+                raise InputError(f"exemplar {number + 1} is empty; expected a sentence whose form to take")
+        unique = list(dict.fromkeys(read))
+        if self.config.style_trainable:
+            table = Ragged.of(self.encoder.pieces(unique))
+        else:
+            (states,) = self.encoder.states(unique, layers=[self.config.style_layer])
+            table = Ragged(states.states_ND.cpu().numpy(), states.offsets)
+        values, lengths_B = table.padded(np.arange(len(unique)))
+        encoded = self.network.encode_style(StyleInput(values.to(self.device), lengths_B))
+        row_of = {text: row for row, text in enumerate(unique)}
+        rows = torch.tensor([row_of[text] for text in read], device=self.device)
+        return Encoded(*(part[rows] for part in encoded))
+
+    def _words(self, numbers: Sequence[int], source: Sequence[str]) -> Iterator[str]:
+        for number in numbers:
+            if number == EOS:
+                return
+            known = number < len(self.vocabulary)
+            yield self.vocabulary.words[number] if known else source[number - len(self.vocabulary)]
+
+    def assets(self) -> dict[str, str]:
+        """The vocabulary and the bank of exemplars."""
+        return {"vocabulary.json": self.vocabulary.to_json(), "bank.txt": "".join(f"{text}\n" for text in self.bank)}
+
+    @classmethod
+    def restore(cls, config: dict[str, Any], assets: dict[str, str]) -> ExemplarParaphraser:
+        """A model with fresh weights from what a checkpoint holds.
+
+        Raises: InputError if the vocabulary is missing or a field is unknown.
+        """
+        unknown = sorted(set(config) - set(ExemplarConfig.__dataclass_fields__))
+        if unknown or "vocabulary.json" not in assets:
+            raise InputError(f"exemplar checkpoint with unknown fields {unknown} or no vocabulary.json")
+        bank = assets.get("bank.txt", "").splitlines()
+        return cls(ExemplarConfig(**config), Vocabulary.from_json(assets["vocabulary.json"]), bank)
+
+
+def style_text(words: Sequence[str]) -> str:
+    """What the style encoder reads of a sentence: its words, lower-cased, with spaces between."""
+    return " ".join(words).lower()
+
+
+def _principal(vectors_VD: Tensor, width: int) -> Tensor:
+    """Turned to their principal axes and cut (or zero-padded) to `width`: close words stay close."""
+    centred = vectors_VD - vectors_VD.mean(0)
+    _, _, axes = torch.linalg.svd(centred, full_matrices=False)
+    turned = centred @ axes[:width].T
+    return F.pad(turned, (0, width - turned.shape[1]))

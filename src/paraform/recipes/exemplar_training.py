@@ -1,0 +1,124 @@
+"""Train CRL-EGPG on a file of pairs: tags, exemplars, style features, the loop, validation."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import torch
+
+from paraform.batching import by_length, prepare
+from paraform.corpora import clusters
+from paraform.evaluation import bleu
+from paraform.losses.sequence_nll import sequence_nll
+from paraform.models.exemplar import ExemplarConfig, ExemplarParaphraser, make_update
+from paraform.models.exemplar.triples import mined_exemplars, triple_table
+from paraform.records import Pair
+from paraform.syntax.tagging import DEFAULT
+from paraform.training import Result, TrainingConfig, fit, make_accelerator
+
+BANK_SIZE = 64
+
+
+def train_exemplar(
+    pairs: Sequence[Pair],
+    validation: Sequence[Pair],
+    config: ExemplarConfig,
+    loop: TrainingConfig,
+    folder: Path,
+    *,
+    tagger: str = DEFAULT,
+    card: str = "",
+    data_digests: Mapping[str, str] | None = None,
+    resume: bool = False,
+    validation_rows: int = 500,
+    progress: bool = False,
+) -> Result:
+    """Train and validate; `folder/best` is the checkpoint with the best validation score.
+
+    Args:
+        validation: pairs of other clusters than `pairs`.
+        loop: its `steps` are overridden: `config.epochs` passes over the pairs that have an exemplar.
+        validation_rows: pairs that are paraphrased for the validation's BLEU.
+    """
+    accelerator = make_accelerator(loop)
+    with accelerator.main_process_first():  # the others find its cache
+        table, vocabulary = triple_table(pairs, config, tagger=tagger, seed=loop.seed, progress=progress)
+    torch.manual_seed(loop.seed)
+    model = ExemplarParaphraser(config, vocabulary, exemplar_bank(pairs, loop.seed))
+    model.initialize_words()
+    model.to(accelerator.device)
+    batches, steps_per_epoch = by_length(
+        table,
+        batch_size=config.batch_size,
+        seed=loop.seed,
+        rank=accelerator.process_index,
+        world=accelerator.num_processes,
+    )
+    update, state = make_update(model, config, accelerator, steps_per_epoch=steps_per_epoch)
+    return fit(
+        model,
+        update,
+        state,
+        batches,
+        folder=folder,
+        config=replace(loop, steps=config.epochs * steps_per_epoch),
+        accelerator=accelerator,
+        evaluate=validator(model, validation, tagger=tagger, rows=validation_rows, seed=loop.seed),
+        card=card,
+        data_digests=data_digests,
+        resume=resume,
+    )
+
+
+def validator(
+    model: ExemplarParaphraser, pairs: Sequence[Pair], *, tagger: str, rows: int, seed: int
+) -> Callable[[], dict[str, float]]:
+    """The validation's figures: `nll` (nats a token), `perplexity`, and `bleu` of the first `rows` pairs.
+
+    Greedy; the exemplar is the first one mined, fixed before decoding.
+    """
+    pairs = clusters(pairs)
+    config = model.config
+    table, _ = triple_table(pairs, config, model.vocabulary, tagger=tagger, seed=seed)
+    batches, steps = by_length(table, batch_size=min(config.batch_size, len(pairs)), seed=seed)
+    _, exemplars = mined_exemplars(pairs, config, tagger=tagger, seed=seed)
+    pool = [pair.target.text if config.pool == "targets" else pair.source.text for pair in pairs]
+    chosen = [row for row in range(len(pairs)) if exemplars[row, 0] >= 0][:rows]
+
+    @torch.inference_mode()
+    def evaluate() -> dict[str, float]:
+        model.eval()
+        losses: list[float] = []
+        for step in range(steps):
+            out = model.network(batches(step).to(model.device))
+            per_row = -torch.segment_reduce(out.log_probs_N, "mean", lengths=out.lengths_B, axis=0)
+            losses += per_row.tolist()
+        kept = np.array(losses)
+        if config.drop_perplexity:
+            kept = kept[np.exp(kept) < config.drop_perplexity]
+        said = model.say([pairs[row].source.text for row in chosen], [pool[exemplars[row, 0]] for row in chosen])
+        nll = float(kept.mean())
+        score = bleu(said, [pairs[row].target.text for row in chosen])
+        return {"nll": nll, "perplexity": float(np.exp(nll)), "bleu": score.value}
+
+    return evaluate
+
+
+def exemplar_bank(pairs: Sequence[Pair], seed: int, size: int = BANK_SIZE) -> list[str]:
+    """Varied exemplars for users who name none: target sentences that open in different ways, as they were written.
+
+    One sentence for each of the commonest openings (its first three words), of 6 to 14 words, ending as a question or
+    statement does.
+    """
+    openings: dict[tuple[str, ...], list[str]] = {}
+    for text in dict.fromkeys(pair.target.text for pair in pairs):
+        words = prepare(text, 30)
+        if 6 <= len(words) <= 14 and words[-1] in {"?", ".", "!"} and words[0][0].isupper() and text.isascii():
+            openings.setdefault(tuple(word.lower() for word in words[:3]), []).append(text)
+    common = sorted(openings, key=lambda opening: (-len(openings[opening]), opening))[:size]
+    draw = random.Random(seed)
+    return [draw.choice(openings[opening]) for opening in common]

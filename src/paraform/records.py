@@ -1,0 +1,156 @@
+"""The frozen records that cross rooms, and the one error for input that is not as it should be.
+
+A record is plain data: it holds no tensor and no model, and can be written as a line of JSON and read back.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+
+class InputError(ValueError):
+    """What the user gave cannot be used; the message is one line that says what came and what was expected."""
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Where a record was read: `path`, and `line` counted from 1 (for a `datasets` row: the row's number)."""
+
+    path: str
+    line: int
+
+    def __str__(self) -> str:
+        return f"{self.path}:{self.line}"
+
+    def error(self, message: str) -> InputError:
+        """An `InputError` that names this place: `FILE:LINE: message`."""
+        return InputError(f"{self}: {message}")
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """A text and, once known, its words, their Penn Treebank tags and its bracketed tree.
+
+    Args:
+        text: as it was read, cased and untokenised or not.
+        tokens: words, in the Penn Treebank's tokenisation; () if not tokenised yet.
+        tags: one tag a token; () if not tagged yet.
+        tree: bracketed, in one line; None if not parsed yet.
+    """
+
+    text: str
+    tokens: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+    tree: str | None = None
+    origin: Origin | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """Two sentences; unless `label` says 0, each is a paraphrase of the other.
+
+    Args:
+        label: 1 paraphrases, 0 not; None where the file has no labels.
+        score: similarity in the file's own unit (ParaNMT: 0 to 1); None without one.
+        cluster: number of the connected component of the pair file; None if not computed.
+    """
+
+    source: Sentence
+    target: Sentence
+    label: int | None = None
+    score: float | None = None
+    cluster: int | None = None
+    origin: Origin | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Triple:
+    """A source, a sentence whose form to take, and the paraphrase of the source in that form.
+
+    Args:
+        distance: edit distance between the tags of exemplar and target, in tags; None if not mined.
+        cluster: of source and target, as in `Pair`.
+    """
+
+    source: Sentence
+    exemplar: Sentence
+    target: Sentence
+    distance: int | None = None
+    cluster: int | None = None
+    origin: Origin | None = field(default=None, compare=False, repr=False)
+
+
+Record: TypeAlias = Sentence | Pair | Triple
+
+
+def to_json(record: Record) -> dict[str, Any]:
+    """A JSON object that holds what is known: absent fields are left out, a bare sentence is its text."""
+    if isinstance(record, Sentence):
+        known = {"text": record.text, "tokens": list(record.tokens), "tags": list(record.tags), "tree": record.tree}
+        return {key: value for key, value in known.items() if key == "text" or value not in ([], None)}
+    sides = {"source": record.source, "target": record.target}
+    if isinstance(record, Triple):
+        sides["exemplar"] = record.exemplar
+        rest: dict[str, float | None] = {"distance": record.distance, "cluster": record.cluster}
+    else:
+        rest = {"label": record.label, "score": record.score, "cluster": record.cluster}
+    out: dict[str, Any] = {}
+    for key, sentence in sides.items():
+        written = to_json(sentence)
+        out[key] = sentence.text if written == {"text": sentence.text} else written
+    return out | {key: value for key, value in rest.items() if value is not None}
+
+
+def from_json(value: object, origin: Origin | None = None) -> Record:
+    """The record that `to_json` wrote: a Triple has an exemplar, a Pair a source and a target, a Sentence a text.
+
+    Raises: InputError, naming `origin`, if a field is missing, unknown or of another type.
+    """
+    place = origin or Origin("<json>", 1)
+    if isinstance(value, str):
+        return Sentence(value, origin=origin)
+    if not isinstance(value, dict):
+        raise place.error(f"a {type(value).__name__}; expected an object such as {{'source': …, 'target': …}}")
+    if "source" not in value and "target" not in value:
+        return _sentence(value, place, origin)
+    kind = Triple if "exemplar" in value else Pair
+    numbers = {"distance": int, "cluster": int} if kind is Triple else {"label": int, "score": float, "cluster": int}
+    sides = ("source", "exemplar", "target") if kind is Triple else ("source", "target")
+    _only(value, {*sides, *numbers}, place)
+    fields: dict[str, Any] = {"origin": origin}
+    for side in sides:
+        if side not in value:
+            raise place.error(f"no {side!r}; expected the keys {', '.join(sides)}")
+        sentence = value[side]
+        fields[side] = _sentence({"text": sentence} if isinstance(sentence, str) else sentence, place, origin)
+    for key, number in numbers.items():
+        if value.get(key) is not None:
+            if isinstance(value[key], bool) or not isinstance(value[key], (int, number)):
+                raise place.error(f"{key} is {value[key]!r}; expected a number")
+            fields[key] = number(value[key])
+    return kind(**fields)
+
+
+def _sentence(value: object, place: Origin, origin: Origin | None) -> Sentence:
+    if not isinstance(value, dict) or not isinstance(value.get("text"), str):
+        raise place.error(f"{str(value)[:60]!r}; expected a text or an object with a 'text'")
+    _only(value, {"text", "tokens", "tags", "tree"}, place)
+    sequences: dict[str, tuple[str, ...]] = {}
+    for key in ("tokens", "tags"):
+        words = value.get(key, [])
+        if not isinstance(words, list) or not all(isinstance(word, str) for word in words):
+            raise place.error(f"{key} is {str(words)[:60]!r}; expected a list of strings")
+        sequences[key] = tuple(words)
+    if sequences["tags"] and len(sequences["tags"]) != len(sequences["tokens"]):
+        raise place.error(f"{len(sequences['tags'])} tags for {len(sequences['tokens'])} tokens; expected one a token")
+    tree = value.get("tree")
+    if tree is not None and not isinstance(tree, str):
+        raise place.error(f"tree is {str(tree)[:60]!r}; expected a bracketed string")
+    return Sentence(value["text"], sequences["tokens"], sequences["tags"], tree, origin)
+
+
+def _only(value: dict[str, Any], allowed: set[str], place: Origin) -> None:
+    unknown = sorted(set(value) - allowed)
+    if unknown:
+        raise place.error(f"unknown field {unknown[0]!r}; expected {', '.join(sorted(allowed))}")

@@ -1,0 +1,74 @@
+"""The exemplars of a corpus of pairs, searched in the corpus itself.
+
+Shape key: N pairs, K exemplars kept for each.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from paraform.records import Pair, Sentence, Triple
+from paraform.syntax.exemplars import ExemplarIndex, MiningConfig
+
+
+@dataclass(frozen=True)
+class Mined:
+    """The exemplars of N pairs.
+
+    Args:
+        pairs: N.
+        pool: the sentences searched.
+        exemplars: [N, K] int32, numbers into `pool`, nearest first; −1 where there is none.
+        distances: [N, K] int32, edit distance between the tags of exemplar and target; −1 where there is none.
+    """
+
+    pairs: Sequence[Pair]
+    pool: Sequence[Sentence]
+    exemplars: NDArray[np.int32]
+    distances: NDArray[np.int32]
+
+    def triples(self) -> Iterator[Triple]:
+        """One triple for each exemplar kept, in the order of pairs; none for a pair without exemplars."""
+        for pair, exemplars, distances in zip(self.pairs, self.exemplars, self.distances, strict=True):
+            for exemplar, distance in zip(exemplars, distances, strict=True):
+                if exemplar >= 0:
+                    sentence = self.pool[exemplar]
+                    yield Triple(pair.source, sentence, pair.target, int(distance), pair.cluster, pair.origin)
+
+
+def mine(
+    pairs: Sequence[Pair], config: MiningConfig | None = None, *, progress: Callable[[int], None] | None = None
+) -> Mined:
+    """The exemplars of every pair's target, searched in the pairs themselves: `for triple in mine(pairs).triples()`.
+
+    Args:
+        pairs: N, one split of a corpus; targets, and sources too if they are the pool, tokenised and tagged.
+        config: the rules; `MiningConfig()` if None.
+        progress: as in `ExemplarIndex.nearest`.
+    Raises: ValueError if there is no pair, a sentence has not one tag a token, or `exclude_cluster` is on and a pair
+        has no cluster (nothing would be excluded, silently).
+    Source: Yang et al. 2022 (CRL-EGPG), appendix A, Algorithm 1.
+    """
+    config = config or MiningConfig()
+    clusters = [pair.cluster for pair in pairs]
+    if config.exclude_cluster and None in clusters:
+        raise ValueError(
+            f"pair {clusters.index(None)} has no cluster; call mine(corpora.clusters(pairs)) "
+            "or mine(pairs, MiningConfig(exclude_cluster=False))"
+        )
+    targets = [pair.target for pair in pairs]
+    sources = [pair.source for pair in pairs]
+    pool = targets if config.pool == "targets" else sources
+    found = ExemplarIndex.build(pool, clusters).nearest(
+        targets, config, sources=sources, clusters=clusters, progress=progress
+    )
+    exemplars = np.full((len(pairs), config.keep), -1, np.int32)
+    distances = exemplars.copy()
+    for row, matches in enumerate(found):
+        for place, match in enumerate(matches):
+            exemplars[row, place], distances[row, place] = match
+    return Mined(pairs, pool, exemplars, distances)

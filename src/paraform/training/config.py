@@ -1,0 +1,74 @@
+"""When the loop does what, and on what machine."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+
+from paraform.records import InputError
+
+
+@dataclass(frozen=True)
+class TrainingConfig:
+    """When the loop does what. A resumed run must have the same, but for the last four fields.
+
+    Args:
+        steps: optimisation steps of the whole run.
+        seed: of every generator when the run begins; process r gets seed + r.
+        log_every: steps; a record is the mean of each term over the steps since the last one.
+        evaluate_every: steps between validations; the last step is always followed by one.
+        patience: validations without a better score after which the run ends; 0: never.
+        metric: the validation score that decides.
+        higher_is_better: whether the best score is the highest; else the lowest.
+        mixed_precision: "no" (float32) or "bf16" (bfloat16 where it is safe, weights in float32).
+        device: "auto" (the GPU if there is one), "cpu" or "cuda".
+        checkpoint_every: steps between replacements of `last/`; the end of the run always makes one.
+        tensorboard: whether to write TensorBoard's scalars.
+        progress: a bar on stderr: "auto" (on a terminal), "always" or "never".
+    """
+
+    steps: int = 1000
+    seed: int = 0
+    log_every: int = 50
+    evaluate_every: int = 500
+    patience: int = 0
+    metric: str = "loss"
+    higher_is_better: bool = False
+    mixed_precision: str = "no"
+    device: str = "auto"
+    checkpoint_every: int = 500
+    tensorboard: bool = True
+    progress: str = "auto"
+
+    def __post_init__(self) -> None:
+        for name in ("steps", "log_every", "evaluate_every", "checkpoint_every"):
+            if getattr(self, name) < 1:
+                raise InputError(f"{name} is {getattr(self, name)}; expected at least 1")
+        if self.patience < 0:
+            raise InputError(f"patience is {self.patience}; expected 0 (never stop early) or more")
+        allowed = {"mixed_precision": ("no", "bf16"), "device": ("auto", "cpu", "cuda")}
+        for name, values in {**allowed, "progress": ("auto", "always", "never")}.items():
+            if getattr(self, name) not in values:
+                raise InputError(f"{name} is {getattr(self, name)!r}; expected one of {', '.join(values)}")
+
+
+MAY_DIFFER = ("device", "checkpoint_every", "tensorboard", "progress")
+
+
+def make_accelerator(config: TrainingConfig) -> Any:
+    """The `accelerate.Accelerator` of a run, and every generator seeded, so that the model can be built.
+
+    One process, or as many as `accelerate launch` started; under FSDP as its configuration says.
+    """
+    from accelerate import Accelerator
+    from accelerate.utils import DistributedType, set_seed
+
+    if config.device == "cuda" and not torch.cuda.is_available():
+        raise InputError("device 'cuda': torch finds no GPU here; 'auto' or 'cpu' works")
+    accelerator = Accelerator(mixed_precision=config.mixed_precision, cpu=config.device == "cpu")
+    if accelerator.distributed_type == DistributedType.FSDP and not accelerator.is_fsdp2:
+        raise InputError("accelerate's fsdp_version is 1; set fsdp_version: 2 in its configuration")
+    set_seed(config.seed)
+    return accelerator

@@ -1,0 +1,98 @@
+"""What a person at the terminal sees of the loop, and how they stop it."""
+
+from __future__ import annotations
+
+import contextlib
+import random
+import signal
+import threading
+import time
+from collections.abc import Iterator, Mapping
+from types import FrameType, TracebackType
+from typing import Any, Self
+
+
+class Interrupt:
+    """Ctrl-C and SIGTERM, noted so that the step in hand can end and be saved; a second one acts at once.
+
+    A context manager; `name` is "" until a signal comes. Outside the main thread, where Python allows no handlers,
+    signals act as ever.
+    """
+
+    def __init__(self) -> None:
+        self.name = ""
+        self._before: dict[signal.Signals, Any] = {}
+
+    def __enter__(self) -> Self:
+        if threading.current_thread() is threading.main_thread():
+            for number in (signal.SIGINT, signal.SIGTERM):
+                self._before[number] = signal.signal(number, self._note)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        for number, handler in self._before.items():
+            signal.signal(number, signal.SIG_DFL if handler is None else handler)  # None: it was not set by Python
+
+    def _note(self, number: int, frame: FrameType | None) -> None:
+        self.name = signal.Signals(number).name
+        self.__exit__(None, None, None)
+
+
+class Bar:
+    """The progress bar on stderr; a context manager. It draws no number from the run's generators.
+
+    Args:
+        total: steps of the run.
+        when: "auto" (on a terminal), "always" or "never".
+        done: steps that were done before.
+    """
+
+    def __init__(self, total: int, when: str, done: int = 0) -> None:
+        with _kept_random():  # rich names its styles at random when it is imported
+            from rich.console import Console
+            from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+            console = Console(stderr=True)
+            self._progress = Progress(
+                TextColumn("training"),
+                BarColumn(),
+                MofNCompleteColumn(),
+                TimeRemainingColumn(),
+                TextColumn("{task.description}"),
+                console=console,
+                auto_refresh=False,  # a thread of rich's would draw numbers between ours
+                disable=when == "never" or (when == "auto" and not console.is_terminal),
+            )
+            self._task = self._progress.add_task("", total=total, completed=done)
+        self._drawn = 0.0
+
+    def step(self, done: int, terms: Mapping[str, float]) -> None:
+        """Show that so many steps are done, with the last one's terms; at most ten times a second."""
+        if self._progress.disable or time.monotonic() - self._drawn < 0.1:
+            return
+        shown = "  ".join(f"{name} {value:.4g}" for name, value in terms.items())
+        with _kept_random():
+            self._progress.update(self._task, completed=done, description=shown, refresh=True)
+        self._drawn = time.monotonic()
+
+    def __enter__(self) -> Self:
+        with _kept_random():
+            self._progress.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        with _kept_random():
+            self._progress.stop()
+
+
+@contextlib.contextmanager
+def _kept_random() -> Iterator[None]:
+    state = random.getstate()
+    try:
+        yield
+    finally:
+        random.setstate(state)

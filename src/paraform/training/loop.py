@@ -1,0 +1,111 @@
+"""The one loop: `fit`. It owns time (logging, validation, checkpoints, resuming, early stop); a system owns `update`.
+
+A run's folder holds `last/` (a checkpoint with `training.safetensors` and `training.json`, all of one step, replaced
+as a whole), `best/` (the checkpoint with the best validation score), `log.jsonl`, `loss.png` and `tensorboard/`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from paraform.manifest import NAME
+from paraform.models.update import State, Update
+from paraform.records import InputError
+from paraform.training.config import TrainingConfig
+from paraform.training.console import Bar, Interrupt
+from paraform.training.journal import Journal, Record, as_record
+from paraform.training.run import Run
+from paraform.weights import PathLike
+
+
+class Result(NamedTuple):
+    """How a run ended: after which step, why ("finished", "early" or "interrupted"), with which best score."""
+
+    step: int
+    ended: str
+    best_score: float | None
+    best_step: int | None
+    history: list[Record]
+
+
+def fit(
+    model: Any,
+    update: Update,
+    state: State,
+    batches: Callable[[int], Any],
+    *,
+    folder: PathLike,
+    config: TrainingConfig,
+    accelerator: Any,
+    evaluate: Callable[[], Mapping[str, float]] | None = None,
+    card: str = "",
+    data_digests: Mapping[str, str] | None = None,
+    resume: bool = False,
+) -> Result:
+    """Train until `config.steps`, an early stop, or Ctrl-C or SIGTERM, which let the step in hand end and be saved.
+
+    Args:
+        model: an `nn.Module` that is `checkpoint.Checkpointable`, not wrapped; `update` holds the wrapped one.
+        update, state: as `make_update` returns them; `update` is called with steps from 0.
+        batches: `batches(step)`, a pure function of the seed and the step; this process's share.
+        folder: the run's.
+        evaluate: the validation scores by name; called in evaluation mode without gradients, in every process, and
+            the first one's scores count.
+        card: README.md of the checkpoints; "": a line that says what they are.
+        data_digests: SHA-256 by name, of the files trained on; a resumed run must have the same.
+        resume: go on from `folder/last`, to the weights that an uninterrupted run would have; from the beginning if
+            there is none yet.
+    Raises: InputError if the folder holds a run and `resume` is False, if the run to resume had another config or
+        other data (it names the field), or if a term or the deciding score is not finite.
+    """
+    run = Run(model, state, Path(folder), config, accelerator, card, dict(data_digests or {}))
+    if (run.folder / "last" / NAME).exists():
+        if not resume:
+            raise InputError(f"{run.folder}: holds a run; resume it (resume=True, --resume) or name another folder")
+        run.restore()
+    else:
+        from accelerate.utils import set_seed
+
+        set_seed(config.seed, device_specific=True)
+    progress, main = run.progress, accelerator.is_main_process
+    model.train()
+    with contextlib.ExitStack() as stack:
+        interrupt = stack.enter_context(Interrupt())
+        journal = stack.enter_context(Journal(run.folder, progress.history, config.tensorboard)) if main else None
+        bar = stack.enter_context(Bar(config.steps, config.progress, progress.step)) if main else None
+
+        def record(split: str, values: Mapping[str, float]) -> None:
+            progress.history.append(as_record(progress.step, split, values))
+            if journal:
+                journal.write(progress.history[-1])
+
+        while not (ended := run.ended(bool(interrupt.name))):
+            terms = update(batches(progress.step), progress.step)
+            progress.count(terms)
+            if bar:
+                bar.step(progress.step, terms)
+            final = progress.step == config.steps
+            if final or progress.step % config.log_every == 0:
+                record("train", run.means())
+            if evaluate is not None and (final or progress.step % config.evaluate_every == 0):
+                record("validation", scores := run.validate(evaluate))
+                run.judge(scores)
+                if journal:
+                    journal.draw(progress.history, at_most_every=10.0)
+            if progress.step % config.checkpoint_every == 0:
+                run.save("last")
+        if progress.step != run.saved:
+            run.save("last")
+        if journal:
+            journal.draw(progress.history)
+    if ended == "interrupted" and main:
+        print(
+            f"paraform: {interrupt.name or 'interrupted'}: stopped after step {progress.step}, saved in"
+            f" {run.folder / 'last'}; resume it with resume=True (--resume)",
+            file=sys.stderr,
+        )
+    return Result(progress.step, ended, progress.best_score, progress.best_step, progress.history)

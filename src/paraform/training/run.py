@@ -1,0 +1,207 @@
+"""One run: its progress, what it writes into `best/` and `last/`, and how it becomes what `last/` was."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor, nn
+
+from paraform import manifest
+from paraform.checkpoint import folder as checkpoint
+from paraform.models.update import State
+from paraform.records import InputError
+from paraform.training.config import MAY_DIFFER, TrainingConfig
+from paraform.training.journal import Record
+from paraform.training.state import pack_optimizers, random_state, set_random_state, unpack_optimizers
+from paraform.weights import load_tensors, save_tensors
+
+TENSORS = "training.safetensors"
+PROGRESS = "training.json"
+
+
+@dataclass
+class Progress:
+    """What changes from step to step; `window` holds [sum, count] of each term since the last record."""
+
+    step: int = 0
+    best_score: float | None = None
+    best_step: int | None = None
+    stale: int = 0
+    window: dict[str, list[float]] = field(default_factory=dict)
+    history: list[Record] = field(default_factory=list)
+
+    def count(self, terms: Mapping[str, float]) -> None:
+        """One more step, with these terms."""
+        self.step += 1
+        for name, value in terms.items():
+            total, count = self.window.get(name, (0.0, 0))
+            self.window[name] = [total + value, count + 1]
+
+
+class _Figure(NamedTuple):
+    name: str
+    value: float
+    signature: str
+
+
+class Run:
+    """The parts of one run, and what the loop does with them."""
+
+    def __init__(
+        self,
+        model: Any,
+        state: State,
+        folder: Path,
+        config: TrainingConfig,
+        accelerator: Any,
+        card: str,
+        data: dict[str, str],
+    ) -> None:
+        self.model, self.state, self.folder, self.config = model, state, folder, config
+        self.accelerator, self.card, self.data = accelerator, card, data
+        self.progress = Progress()
+        self.saved = 0  # the step of `last/`
+
+    def ended(self, interrupted: bool) -> str:
+        """Why the run is over; "" while it is not. Every process gets the same answer."""
+        if self.progress.step >= self.config.steps:
+            return "finished"
+        if self.config.patience and self.progress.stale >= self.config.patience:
+            return "early"
+        asked = interrupted
+        if self.accelerator.num_processes > 1:  # a signal may reach the processes in different steps
+            flag = torch.tensor(float(asked), device=self.accelerator.device)
+            asked = bool(self.accelerator.reduce(flag, reduction="sum") > 0)
+        return "interrupted" if asked else ""
+
+    def means(self) -> dict[str, float]:
+        """The mean of each term over the window and the processes; the window is empty afterwards."""
+        self._share_window()
+        terms = {name: total / count for name, (total, count) in self.progress.window.items()}
+        self.progress.window = {}
+        for name, value in terms.items():
+            if not math.isfinite(value):
+                raise InputError(
+                    f"step {self.progress.step}: {name} is {value}; try a lower learning rate, or clip the gradient;"
+                    f" {self.folder / 'last'} is as it was"
+                )
+        return terms
+
+    def validate(self, evaluate: Callable[[], Mapping[str, float]]) -> dict[str, float]:
+        """The scores of the model as it is now, the same in every process."""
+        modes: list[tuple[nn.Module, bool]] = [(module, module.training) for module in self.model.modules()]
+        self.model.eval()
+        with torch.no_grad():
+            scores = dict(evaluate())
+        for module, training in modes:  # not model.train(): a frozen part may have stayed in evaluation mode
+            module.training = training
+        if self.accelerator.num_processes > 1:
+            values = torch.tensor(list(scores.values()), dtype=torch.float64, device=self.accelerator.device)
+            torch.distributed.broadcast(values, src=0)
+            scores = dict(zip(scores, values.tolist(), strict=True))
+        return scores
+
+    def judge(self, scores: Mapping[str, float]) -> None:
+        """Tell the system; replace `best/` if the deciding score is the best so far."""
+        if self.config.metric not in scores:
+            raise InputError(f"metric {self.config.metric!r} is no validation score; there are {', '.join(scores)}")
+        score = scores[self.config.metric]
+        if not math.isfinite(score):
+            raise InputError(f"step {self.progress.step}: validation {self.config.metric} is {score}; cannot choose")
+        self.state.on_validation(scores)
+        progress, sign = self.progress, 1 if self.config.higher_is_better else -1
+        if progress.best_score is None or sign * score > sign * progress.best_score:
+            progress.best_score, progress.best_step, progress.stale = score, progress.step, 0
+            self.save("best", scores)
+        else:
+            progress.stale += 1
+
+    def save(self, name: str, scores: Mapping[str, float] | None = None) -> None:
+        """Replace `best/` (weights only) or `last/` (all that resuming needs). Every process must call it."""
+        weights = checkpoint.whole_weights(self.model)
+        tensors: dict[str, Tensor] = {}
+        extra: dict[str, manifest.Writer] = {}
+        if name == "last":
+            self._share_window()
+            for key, value in random_state(self.accelerator.device).items():
+                tensors[key] = self._of_every_process(value)
+            saved = {
+                "training": dataclasses.asdict(self.config),
+                "processes": self.accelerator.num_processes,
+                "progress": dataclasses.asdict(self.progress),
+                "optimizers": pack_optimizers(self.state.optimizers, tensors),
+            }
+            text = json.dumps(saved, ensure_ascii=False)
+            extra = {TENSORS: lambda path: save_tensors(tensors, path), PROGRESS: manifest.write_text(text)}
+            self.saved = self.progress.step
+        if not self.accelerator.is_main_process:
+            return
+        step = self.progress.step
+        checkpoint.save(
+            self.model,
+            self.folder / name,
+            card=self.card or f"# {self.model.system}\n\nThe {name} checkpoint of a training run, at step {step}.\n",
+            scores=[_Figure(key, value, f"validation|step:{step}") for key, value in (scores or {}).items()],
+            data_digests=self.data,
+            seed=self.config.seed,
+            weights=weights,
+            extra=extra,
+        )
+
+    def restore(self) -> None:
+        """Be where `last/` was saved. Raises: InputError, naming the field, if it was another run's."""
+        last = self.folder / "last"
+        found = manifest.read(last)
+        saved = json.loads(manifest.located(last, found, PROGRESS).read_bytes())
+        own = dataclasses.asdict(self.config)
+        begun = {key: value for key, value in saved["training"].items() if key not in MAY_DIFFER}
+        _same(begun, {key: value for key, value in own.items() if key not in MAY_DIFFER}, "", self.folder)
+        _same({"system": found.system}, {"system": self.model.system}, "", self.folder)
+        _same(found.config, dataclasses.asdict(self.model.config), "", self.folder)
+        _same(found.data, self.data, "data ", self.folder)
+        processes = {"processes": self.accelerator.num_processes}
+        _same({"processes": saved["processes"]}, processes, "", self.folder)
+        tensors = load_tensors(manifest.located(last, found, TENSORS))
+        checkpoint.load_weights(self.model, last)
+        self.progress = Progress(**saved["progress"])
+        self.saved = self.progress.step
+        for record in self.progress.history:  # what listens to scores hears them again, and stands where it stood
+            if "validation" in record:
+                scores = record["validation"].items()
+                self.state.on_validation({name: math.nan if value is None else value for name, value in scores})
+        unpack_optimizers(self.state.optimizers, saved["optimizers"], tensors)
+        drawn = {key: value for key, value in tensors.items() if key.startswith("random.")}
+        mine = self.accelerator.process_index
+        set_random_state({key: value[mine] for key, value in drawn.items()}, self.accelerator.device)
+
+    def _share_window(self) -> None:
+        """Replace the window's sums by their means over the processes."""
+        window = self.progress.window
+        if self.accelerator.num_processes > 1 and window:
+            sums = torch.tensor([window[name][0] for name in window], dtype=torch.float64)
+            shared = self.accelerator.reduce(sums.to(self.accelerator.device), reduction="mean")
+            for name, total in zip(window, shared.tolist(), strict=True):
+                window[name][0] = total
+
+    def _of_every_process(self, tensor: Tensor) -> Tensor:
+        """[…] → [W, …] of all W processes."""
+        if self.accelerator.num_processes == 1:
+            return tensor[None]
+        gathered: Tensor = self.accelerator.gather(tensor.to(self.accelerator.device)[None])
+        return gathered.cpu()
+
+
+def _same(begun: Mapping[str, Any], now: Mapping[str, Any], kind: str, folder: Path) -> None:
+    for name in sorted(begun.keys() | now.keys()):
+        if name not in begun or name not in now or begun[name] != now[name]:
+            raise InputError(
+                f"{folder}: {kind}{name} was {begun.get(name)!r} when the run began and is {now.get(name)!r} now;"
+                " resume it as it began, or begin another in a new folder"
+            )

@@ -1,0 +1,134 @@
+"""Weights in and out: safetensors only, checked digests, writes that a kill cannot halve."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import importlib.util
+import os
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+import torch
+from safetensors import SafetensorError, safe_open
+from safetensors.torch import save_file
+from torch import Tensor
+
+from paraform.records import InputError
+
+PathLike = str | os.PathLike[str]
+
+
+@contextlib.contextmanager
+def atomic_path(path: PathLike) -> Iterator[Path]:
+    """A temporary file beside `path`; it takes the place of `path` when the block ends, and is removed if it fails.
+
+    So a kill, a full disk or an error leaves the old file or the new one, never half of one.
+    """
+    final = Path(path)
+    final.parent.mkdir(parents=True, exist_ok=True)
+    handle, name = tempfile.mkstemp(dir=final.parent, prefix=f".{final.name}.", suffix=".unfinished")
+    os.close(handle)
+    unfinished = Path(name)
+    try:
+        yield unfinished
+        with open(unfinished, "rb+") as written:
+            os.fsync(written.fileno())
+        os.chmod(unfinished, 0o644)
+        os.replace(unfinished, final)
+    finally:
+        unfinished.unlink(missing_ok=True)
+
+
+def sha256(path: PathLike) -> str:
+    """The file's SHA-256, in hexadecimal."""
+    with open(path, "rb") as data:
+        return hashlib.file_digest(data, "sha256").hexdigest()
+
+
+def save_tensors(tensors: Mapping[str, Tensor], path: PathLike) -> str:
+    """Write a safetensors file atomically; returns its SHA-256."""
+    with atomic_path(path) as unfinished:
+        try:
+            save_file({name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}, unfinished)
+        except SafetensorError as error:  # it wraps the operating system's own, such as a full disk
+            raise OSError(f"{path}: could not be written: {error}") from error
+    return sha256(path)
+
+
+def load_tensors(path: PathLike, digest: str | None = None, device: str = "cpu") -> dict[str, Tensor]:
+    """The tensors of a safetensors file.
+
+    Args:
+        digest: the SHA-256 that the file must have; None: not checked.
+    Raises: InputError if the file is missing, cut, not safetensors, of another digest, or holds NaN or infinity.
+    """
+    if not Path(path).is_file():
+        raise InputError(f"{path}: no such file; expected safetensors weights")
+    if digest is not None and (found := sha256(path)) != digest:
+        raise InputError(f"{path}: SHA-256 is {found}, expected {digest}; the file is damaged or another version")
+    try:
+        with safe_open(path, framework="pt", device=device) as data:
+            tensors = {name: data.get_tensor(name) for name in data.keys()}  # noqa: SIM118 (not a mapping)
+    except SafetensorError as error:
+        raise InputError(f"{path}: not a readable safetensors file ({error})") from error
+    for name, tensor in tensors.items():
+        if tensor.is_floating_point() and not torch.isfinite(tensor).all():
+            raise InputError(f"{path}: tensor {name!r} holds NaN or infinity; expected finite weights")
+    return tensors
+
+
+def pretrained_folder(name: str) -> Path | None:
+    """The folder of an embedded model of that name inside the package, or None."""
+    folder = Path(__file__).parent / "pretrained" / name
+    return folder if folder.is_dir() and name == Path(name).name else None
+
+
+def packaged_folder(package: str, inside: str) -> Path | None:
+    """A folder that an installed package carries, found without importing that package; None if not installed."""
+    found = importlib.util.find_spec(package)
+    for root in (found.submodule_search_locations or []) if found else []:
+        if (folder := Path(root) / inside).is_dir():
+            return folder
+    return None
+
+
+def cache_folder() -> Path:
+    """Where computed features are kept: `$PARAFORM_CACHE`, else `$XDG_CACHE_HOME/paraform`, else ~/.cache/paraform."""
+    default = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "paraform"
+    return Path(os.environ.get("PARAFORM_CACHE", default))
+
+
+def read_word_vectors(path: PathLike, words: Sequence[str], width: int) -> tuple[Tensor, Tensor]:
+    """Vectors of the given words from a GloVe text file (a line: the word, a space, its numbers).
+
+    Args:
+        words: those wanted; the file's other lines are passed over without being parsed.
+        width: numbers a vector must have.
+    Returns: positions [n] of the words that were found, and their vectors [n, width].
+    Raises: InputError with file and line if a vector has another width or is no number, or if no word was found.
+    """
+    position = {word: number for number, word in enumerate(words)}
+    found: dict[int, list[float]] = {}
+    try:
+        with open(path, encoding="utf-8") as lines:
+            for number, line in enumerate(lines, start=1):
+                word, _, rest = line.rstrip("\n").partition(" ")
+                if word not in position:
+                    continue
+                numbers = rest.split(" ")
+                if len(numbers) != width:
+                    raise InputError(f"{path}:{number}: {len(numbers)} numbers for {word!r}, expected {width}")
+                try:
+                    found[position[word]] = [float(value) for value in numbers]
+                except ValueError as error:
+                    raise InputError(f"{path}:{number}: {error}; expected {width} numbers") from error
+    except (FileNotFoundError, UnicodeDecodeError) as error:
+        raise InputError(f"{path}: {error}; expected a GloVe text file, or 'random' or 'encoder'") from error
+    if not found:
+        raise InputError(f"{path}: none of the vocabulary's {len(words)} words; expected a GloVe text file")
+    rows = torch.tensor(list(found.values()))
+    if not torch.isfinite(rows).all():
+        raise InputError(f"{path}: a vector holds NaN or infinity; expected finite numbers")
+    return torch.tensor(list(found)), rows

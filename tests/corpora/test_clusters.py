@@ -1,0 +1,80 @@
+"""Against a breadth-first search over the same graph."""
+
+from __future__ import annotations
+
+import random
+import time
+from collections import defaultdict
+from pathlib import Path
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from paraform import corpora
+from paraform.records import Pair, Sentence
+
+LETTERS = st.sampled_from("abcdefghijkl")
+PAIRS = st.lists(
+    st.builds(
+        lambda a, b, label: Pair(Sentence(a), Sentence(b), label), LETTERS, LETTERS, st.sampled_from([None, 0, 1])
+    )
+)
+
+
+def breadth_first(pairs: list[Pair]) -> list[int]:
+    neighbours: dict[str, set[str]] = defaultdict(set)
+    for pair in pairs:
+        if pair.label != 0:
+            neighbours[pair.source.text].add(pair.target.text)
+            neighbours[pair.target.text].add(pair.source.text)
+    number: dict[str, int] = {}
+    count = 0
+    for pair in pairs:
+        if pair.source.text in number:
+            continue
+        queue = [pair.source.text]
+        while queue:
+            node = queue.pop(0)
+            if node not in number:
+                number[node] = count
+                queue += neighbours[node]
+        count += 1
+    return [number[pair.source.text] for pair in pairs]
+
+
+@given(PAIRS)
+def test_equal_to_breadth_first_search(pairs: list[Pair]) -> None:
+    assert [pair.cluster for pair in corpora.clusters(pairs)] == breadth_first(pairs)
+
+
+def test_case_and_white_space_do_not_tell_sentences_apart() -> None:
+    pairs = [
+        Pair(Sentence("Who  is it?"), Sentence("b")),
+        Pair(Sentence("x"), Sentence("y")),
+        Pair(Sentence("c"), Sentence(" WHO is it?")),
+    ]
+    assert [pair.cluster for pair in corpora.clusters(pairs)] == [0, 1, 0]
+
+
+def test_all_else_is_kept() -> None:
+    pair = Pair(Sentence("a"), Sentence("b"), label=1, score=0.5, cluster=7)
+    assert corpora.clusters(iter([pair])) == [Pair(pair.source, pair.target, 1, 0.5, 0)]
+    assert corpora.clusters([]) == []
+
+
+def test_400_000_pairs_in_seconds() -> None:
+    """A chain is the worst case for a union-find without path compression; it is given in a random order."""
+    pairs = [Pair(Sentence(f"s{i}"), Sentence(f"s{i + 1}")) for i in range(400_000)]
+    random.Random(0).shuffle(pairs)
+    start = time.process_time()
+    numbered = corpora.clusters(pairs)
+    assert time.process_time() - start < 15
+    assert {pair.cluster for pair in numbered} == {0}
+
+
+def test_real_splits_share_no_cluster(data: Path) -> None:
+    """data/README.md: Quora is split by connected component, so numbering all splits together must not join two."""
+    splits = [list(corpora.read_pairs(data / "quora" / f"{split}.tsv")) for split in ("train", "dev", "test")]
+    numbered = iter(corpora.clusters([pair for split in splits for pair in split]))
+    train, dev, test = ({next(numbered).cluster for _ in split} for split in splits)
+    assert not (train & dev or train & test or dev & test)

@@ -1,0 +1,215 @@
+"""Protocols by brute force, floors by the same code, and every figure equal to its plain function."""
+
+import json
+
+import numpy as np
+import pytest
+
+from paraform.evaluation import (
+    GenerationRow,
+    bleu,
+    blind_exemplars,
+    compare,
+    distinct_n,
+    evaluate_generation,
+    meteor,
+    rouge,
+)
+from paraform.evaluation.preparation import metric_words
+from paraform.evaluation.style import edit_distances
+from paraform.evaluation.subsets import THIRDS, subsets
+from paraform.records import InputError
+
+WORDS = ["how", "what", "buys", "a", "red", "car", "trees", "quickly", "?", "Paris"]
+
+
+def tag(sentences):
+    return [[f"{len(word)}" for word in words] for words in sentences]
+
+
+def embed(texts):
+    return np.array([[text.count(letter) + 1 for letter in "aehirst?"] for text in texts], dtype=np.float32)
+
+
+def paraphrase(sources, exemplars):
+    """The first half of the source, the second half of the exemplar."""
+    pairs = ((source.split(), like.split()) for source, like in zip(sources, exemplars, strict=True))
+    return [" ".join(a[: len(a) // 2] + b[len(b) // 2 :]) for a, b in pairs]
+
+
+def sentence(generator) -> str:
+    return " ".join(generator.choice(WORDS, size=generator.integers(3, 18)))
+
+
+@pytest.fixture(scope="module")
+def rows():
+    generator = np.random.default_rng(0)
+    made = []
+    for cluster in range(31):
+        source = sentence(generator)
+        kept = source.split()[: generator.integers(1, 18)]
+        exemplars = tuple(sentence(generator) for _ in range(generator.integers(1, 6)))
+        reference = " ".join([*kept, sentence(generator)])
+        made.append(GenerationRow(source, reference, exemplars, sentence(generator), cluster))
+    return made
+
+
+@pytest.fixture(scope="module")
+def report(rows):
+    return evaluate_generation(
+        paraphrase, rows, tag=tag, embed=embed, content=embed, style=embed, resamples=20, tagger_name="lengths"
+    )
+
+
+def test_first_and_blind_take_the_exemplar_they_are_given(rows, report):
+    first, blind = report.outputs_of("model", "first"), report.outputs_of("model", "blind")
+    assert list(first.texts) == paraphrase([row.source for row in rows], [row.exemplars[0] for row in rows])
+    assert list(blind.texts) == paraphrase([row.source for row in rows], [row.blind for row in rows])
+
+
+@pytest.mark.parametrize("max_tokens", [4, 15])
+def test_oracle_keeps_what_shares_most_words_with_the_reference(rows, max_tokens):
+    report = evaluate_generation(
+        paraphrase, rows, tag=tag, embed=embed, protocols=["oracle"], max_tokens=max_tokens, resamples=0
+    )
+    outputs = report.outputs_of("model", "oracle")
+    for row, text, exemplar in zip(rows, outputs.texts, outputs.exemplars, strict=True):
+        best, winner = -1, ("", "")
+        for like in row.exemplars:
+            (said,) = paraphrase([row.source], [like])
+            shared = len(set(metric_words([said], max_tokens)[0]) & set(metric_words([row.reference], max_tokens)[0]))
+            if shared > best:
+                best, winner = shared, (said, like)
+        assert (text, exemplar) == winner
+
+
+@pytest.mark.parametrize("system", ["model", "copy source", "copy exemplar"])
+@pytest.mark.parametrize("protocol", ["first", "oracle"])
+def test_every_figure_on_every_third_is_its_plain_function(rows, report, system, protocol):
+    outputs = report.outputs_of(system, protocol)
+    words = {
+        text: metric_words([text])[0]
+        for group in (outputs.texts, outputs.references, outputs.exemplars)
+        for text in group
+    }
+    parts = subsets(metric_words([row.source for row in rows]), metric_words([row.reference for row in rows]))
+    assert list(parts) == ["all", *THIRDS]
+    for part, chosen in parts.items():
+        texts, references, exemplars = (
+            [side[row] for row in chosen] for side in (outputs.texts, outputs.references, outputs.exemplars)
+        )
+        plain = [bleu(texts, references), *rouge(texts, references), meteor(texts, references)]
+        plain += [distinct_n(texts, 1), distinct_n(texts, 2)]
+        tags, reference_tags, exemplar_tags = (
+            [tuple(tag([words[text]])[0]) for text in side] for side in (texts, references, exemplars)
+        )
+        expected = {score.name: score.value for score in plain}
+        expected["ED-E"] = edit_distances(tags, exemplar_tags).mean()
+        expected["ED-R"] = edit_distances(tags, reference_tags).mean()
+        pairs = zip(embed([rows[row].source for row in chosen]), embed(texts), strict=True)
+        expected["content kept"] = np.mean([a @ b / np.linalg.norm(a) / np.linalg.norm(b) for a, b in pairs])
+        found = {
+            score.name: score.value
+            for score in report.scores
+            if (score.system, score.protocol, score.subset) == (system, protocol, part)
+        }
+        assert found == pytest.approx(expected, rel=1e-5)
+
+
+def test_floors_are_what_copying_must_be(report):
+    for protocol in ("first", "oracle", "blind"):
+        assert report.score("content kept", system="copy source", protocol=protocol).value == pytest.approx(1)
+        assert report.score("ED-E", system="copy exemplar", protocol=protocol).value == 0
+
+
+def test_blind_gives_only_what_no_reference_enters(report):
+    names = {score.name for score in report.scores if score.protocol == "blind"}
+    assert names == {"ED-E", "content kept"}
+
+
+def test_signatures_carry_the_settings(report):
+    score = report.score("ED-E", system="model", protocol="first", subset="least overlap")
+    assert (
+        "|tags:lengths|" in score.signature
+        and "|exemplars:5|thirds:rank of source–reference word F1" in score.signature
+    )
+    assert "max_tokens:15" in report.score("BLEU", system="model", protocol="oracle").signature
+
+
+def test_report_goes_to_json_tables_and_lines(report, tmp_path):
+    found = json.loads(json.dumps(report.to_json(), allow_nan=False))
+    assert found["rows"] == 31 and len(found["scores"]) == len(report.scores)
+    # Under two protocols seven figures with a value a row, and BLEU; under `blind` two; against two floors.
+    assert len(found["comparisons"]) == (2 * 8 + 2) * 2
+    table = report.table()
+    assert "| first | least overlap | copy source |" in table and "CMA (dot)" in table
+    assert "least overlap" not in report.table("plain", subset="all")
+    path = tmp_path / "outputs.jsonl"
+    report.write_outputs(path)
+    lines = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+    assert len(lines) == 31 * 3 * 3
+    outputs = report.outputs_of("model")
+    assert [line["output"] for line in lines[:31]] == list(outputs.texts)
+    assert (
+        np.mean([line["ED-R"] for line in lines[:31]]) == report.score("ED-R", system="model", protocol="first").value
+    )
+
+
+def test_two_reports_compare_row_by_row(rows, report):
+    other = evaluate_generation(
+        lambda sources, exemplars: [row.reference for row in rows],
+        rows,
+        tag=tag,
+        embed=embed,
+        protocols=["first"],
+        name="told",
+        systems={"again": paraphrase},
+        resamples=0,
+    )
+    better = compare(other.outputs_of("told"), report.outputs_of("model"), "BLEU", resamples=200)
+    assert better.difference > 50 and better.p_value < 0.01 and better.low > 0
+    same = compare(other.outputs_of("again"), report.outputs_of("model"), "METEOR", resamples=50)
+    assert (same.difference, same.p_value) == (0, 1)
+    with pytest.raises(ValueError, match="expected the same figure"):  # another tagger
+        compare(other.outputs_of("again"), report.outputs_of("model"), "ED-E")
+    with pytest.raises(InputError, match="no figure 'F1'"):
+        compare(other.outputs_of("again"), report.outputs_of("model"), "F1")
+    fewer = evaluate_generation(paraphrase, rows[:2], tag=tag, embed=embed, protocols=["blind"], resamples=0)
+    with pytest.raises(InputError, match="different rows"):
+        compare(fewer.outputs_of("model", "blind"), report.outputs_of("model", "blind"), "ED-E")
+
+
+def test_blind_exemplars_are_seeded_and_never_the_source():
+    pool = ["a", "b", "c"]
+    drawn = blind_exemplars(["a", "b"] * 50, pool, seed=1)
+    assert all(like != source for like, source in zip(drawn, ["a", "b"] * 50, strict=True))
+    assert drawn == blind_exemplars(["a", "b"] * 50, pool, seed=1) != blind_exemplars(["a", "b"] * 50, pool, seed=2)
+    assert set(drawn) == set(pool)
+    with pytest.raises(InputError, match="a pool of 1 sentences"):
+        blind_exemplars(["a"], ["a", "a"])
+
+
+def test_what_is_missing_is_named():
+    row = GenerationRow("a", "b", ())
+    with pytest.raises(InputError, match="no rows"):
+        evaluate_generation(paraphrase, [], tag=tag, embed=embed)
+    with pytest.raises(InputError, match="row 1 has no exemplar"):
+        evaluate_generation(paraphrase, [row], tag=tag, embed=embed)
+    with pytest.raises(InputError, match="row 1 has no blind exemplar"):
+        evaluate_generation(paraphrase, [row], tag=tag, embed=embed, protocols=["blind"])
+    with pytest.raises(InputError, match="expected some of first, oracle, blind"):
+        evaluate_generation(paraphrase, [row], tag=tag, embed=embed, protocols=["best"])
+    whole = GenerationRow("a", "b", ("c",))
+    with pytest.raises(ValueError, match="0 texts for 1 sources"):
+        evaluate_generation(lambda sources, exemplars: [], [whole], tag=tag, embed=embed, protocols=["first"])
+    with pytest.raises(ValueError, match="expected different names"):
+        evaluate_generation(paraphrase, [whole], tag=tag, embed=embed, protocols=["first"], name="copy source")
+
+
+def test_one_row_and_empty_outputs_are_measured():
+    report = evaluate_generation(
+        lambda sources, exemplars: [""], [GenerationRow("a", "b", ("c",))], tag=tag, embed=embed, protocols=["first"]
+    )
+    values = {score.name: score.value for score in report.scores if (score.system, score.subset) == ("model", "all")}
+    assert values.pop("ED-E") == values.pop("ED-R") == 1
+    assert set(values.values()) == {0}

@@ -1,0 +1,52 @@
+"""A score's settings travel with it, in text, in JSON and under a table."""
+
+import dataclasses
+
+import pytest
+
+from paraform.evaluation.score import Score, signature, table
+
+
+def test_signature_writes_none_as_all_and_booleans_as_words():
+    assert signature(tok="none", max_tokens=None, eff=False, f=1) == "tok:none|max_tokens:all|eff:no|f:1"
+
+
+def test_score_is_frozen_and_goes_to_json_with_its_place():
+    score = Score("BLEU", 35.84, "tok:none", "model", "first")
+    for field in ("value", "signature"):
+        with pytest.raises(dataclasses.FrozenInstanceError):
+            setattr(score, field, "other")
+    assert score.to_json() == {
+        "name": "BLEU",
+        "value": 35.84,
+        "signature": "tok:none",
+        "system": "model",
+        "protocol": "first",
+        "subset": "all",
+    }
+    assert str(score) == "BLEU|system:model|protocol:first|subset:all|tok:none = 35.84"
+
+
+def test_tables_leave_blanks_and_say_each_signature_once():
+    scores = [
+        Score("BLEU", 1.234, "tok:none", "a"),
+        Score("CMA", 0.5, "m:3", "b", digits=3),
+        Score("BLEU", 2, "tok:none", "b"),
+    ]
+    assert table(scores).splitlines() == [
+        "system  BLEU    CMA",
+        "a       1.23",
+        "b       2.00  0.500",
+        "",
+        "BLEU: tok:none",
+        "CMA: m:3",
+    ]
+    assert table(scores, "markdown").splitlines() == [
+        "| system | BLEU | CMA |",
+        "| --- | ---: | ---: |",
+        "| a | 1.23 |  |",
+        "| b | 2.00 | 0.500 |",
+        "",
+        "- BLEU: `tok:none`",
+        "- CMA: `m:3`",
+    ]

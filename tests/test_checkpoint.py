@@ -1,0 +1,282 @@
+"""Checkpoints: what is saved comes back, a kill leaves the old or the new one, and nothing damaged is loaded."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import importlib.util
+import json
+import os
+import resource
+import shutil
+import sys
+import types
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import huggingface_hub
+import pytest
+import torch
+
+from paraform import checkpoint, manifest
+from paraform.records import InputError
+
+spec = importlib.util.spec_from_file_location("training_worker", Path(__file__).parent / "training_worker.py")
+worker = importlib.util.module_from_spec(spec)
+sys.modules["training_worker"] = worker
+spec.loader.exec_module(worker)
+Toy, ToyConfig = worker.Toy, worker.ToyConfig
+SYSTEMS = {"toy": Toy}
+
+
+def toy(seed: int = 0, **config: Any) -> Any:
+    torch.manual_seed(seed)
+    return Toy(ToyConfig(**config))
+
+
+def load(folder: Path) -> Any:
+    return checkpoint.load(folder, systems=SYSTEMS, device="cpu")
+
+
+def rewrite(folder: Path, **changes: Any) -> None:
+    """Change paraform.json as an attacker or a later version would: with a right digest."""
+    path = folder / manifest.NAME
+    fields = {key: value for key, value in json.loads(path.read_text()).items() if key != "digest"} | changes
+    digest = hashlib.sha256(json.dumps(fields, sort_keys=True).encode()).hexdigest()
+    path.write_text(json.dumps(fields | {"digest": digest}))
+
+
+@pytest.fixture
+def saved(tmp_path: Path) -> Path:
+    digests = {"train.tsv": "0" * 64}
+    score = types.SimpleNamespace(name="BLEU", value=40.0, signature="lc|v1")
+    return checkpoint.save(toy(), tmp_path / "toy", card="# Toy\n", scores=[score], data_digests=digests, seed=3)
+
+
+def test_what_is_saved_comes_back(saved: Path) -> None:
+    model = load(saved)
+    for name, tensor in toy().state_dict().items():
+        assert torch.equal(model.state_dict()[name], tensor), name
+    assert model.config == ToyConfig() and model.vocabulary == "a\r\nb é\n" and not model.training
+    assert model.tied.weight is model.inner.weight
+    assert sorted(path.name for path in saved.iterdir()) == [
+        "README.md", "model.safetensors", "paraform.json", "vocabulary.txt"
+    ]  # fmt: skip
+    told = json.loads((saved / "paraform.json").read_text())
+    assert told["system"] == "toy" and told["seed"] == 3 and told["data"] == {"train.tsv": "0" * 64}
+    assert told["scores"] == [{"name": "BLEU", "value": 40.0, "signature": "lc|v1"}]
+    for name, digest in told["files"].items():
+        assert hashlib.sha256((saved / name).read_bytes()).hexdigest() == digest
+    (saved / "README.md").write_text("# An edited card\n")
+    load(saved)
+
+
+def test_half_precision_halves_the_file_and_loads_as_float32(tmp_path: Path) -> None:
+    model = toy(hidden=400)
+    whole = checkpoint.save(model, tmp_path / "whole", card="")
+    half = checkpoint.save(model, tmp_path / "half", card="", dtype="float16")
+    sizes = [(folder / "model.safetensors").stat().st_size for folder in (whole, half)]
+    assert sizes[1] < 0.55 * sizes[0]
+    loaded = load(half)
+    assert torch.equal(loaded.inner.weight, model.inner.weight.half().float())
+    with torch.no_grad():
+        model.outer.bias[0] = 70_000.0  # more than float16 can hold
+    with pytest.raises(InputError, match=r"outer\.bias.*float16"):
+        checkpoint.save(model, tmp_path / "half", card="", dtype="float16")
+    assert torch.equal(load(half).outer.bias, loaded.outer.bias)
+
+
+def test_config_must_be_plain_values(tmp_path: Path) -> None:
+    model = toy()
+    model.config = dataclasses.make_dataclass("Odd", [("sizes", list)])([1, 2])
+    with pytest.raises(ValueError, match=r"config\.sizes"):
+        checkpoint.save(model, tmp_path / "toy", card="")
+    assert not (tmp_path / "toy").exists()
+
+
+def test_a_folder_of_other_files_is_not_overwritten(tmp_path: Path) -> None:
+    (tmp_path / "README.md").write_text("my project")
+    with pytest.raises(InputError, match=r"README\.md"):
+        checkpoint.save(toy(), tmp_path, card="")
+    assert (tmp_path / "README.md").read_text() == "my project"
+
+
+def test_a_kill_at_any_moment_leaves_the_old_or_the_new(
+    saved: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The folder is copied before and after each rename: what a kill would leave at that moment."""
+    replace, moments = os.replace, []
+
+    def watched(source: Any, target: Any) -> None:
+        for when in (lambda: None, lambda: replace(source, target)):
+            when()
+            moments.append(shutil.copytree(saved, tmp_path / f"moment{len(moments)}"))
+
+    new = toy(1)
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "replace", watched)
+        checkpoint.save(new, saved, card="# New\n")
+    found = []
+    for folder in moments:
+        weight = load(folder).inner.weight
+        old = torch.equal(weight, toy().inner.weight)
+        assert old or torch.equal(weight, new.inner.weight)
+        found.append("old" if old else "new")
+        third = toy(2)  # and the next save finds its way, whatever was left
+        checkpoint.save(third, folder, card="# Third\n")
+        assert torch.equal(load(folder).inner.weight, third.inner.weight)
+        assert not [path.name for path in folder.iterdir() if path.name.startswith(".")]
+    assert found == sorted(found, reverse=True) and set(found) == {"old", "new"} and len(found) >= 10
+
+
+@pytest.fixture
+def full_disk() -> Iterator[None]:
+    """No file may grow past 200 bytes: the operating system itself refuses."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (200, hard))
+    yield
+    resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+
+
+def test_a_full_disk_keeps_the_old_checkpoint(saved: Path, tmp_path: Path, full_disk: None) -> None:
+    before = {path.name: path.read_bytes() for path in saved.iterdir()}
+    with pytest.raises(OSError):
+        checkpoint.save(toy(1), saved, card="")
+    assert {path.name: path.read_bytes() for path in saved.iterdir()} == before
+    with pytest.raises(OSError):
+        checkpoint.save(toy(1), tmp_path / "fresh", card="")
+    assert not (tmp_path / "fresh").exists()
+
+
+@pytest.mark.parametrize("name", ["paraform.json", "model.safetensors", "vocabulary.txt"])
+def test_a_flipped_byte_or_a_missing_file_is_named(saved: Path, name: str) -> None:
+    good = (saved / name).read_bytes()
+    for place in range(0, len(good), 7):
+        if chr(good[place]).isspace() and name == "paraform.json":
+            continue  # between the fields of JSON a space says nothing
+        (saved / name).write_bytes(good[:place] + bytes([good[place] ^ 1]) + good[place + 1 :])
+        with pytest.raises(InputError, match=name) as caught:
+            load(saved)
+        assert "\n" not in str(caught.value)
+    (saved / name).write_bytes(good[: len(good) // 2])
+    with pytest.raises(InputError, match=name):
+        load(saved)
+    (saved / name).unlink()
+    with pytest.raises(InputError, match=name):
+        load(saved)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"format": 2}, "format 2"),
+        ({"system": "other"}, "'other'; expected one of toy"),
+        ({"config": {"hidden": 5, "dropout": 0.0, "name": "toy", "beams": 3}}, "beams"),
+        ({"config": {"hidden": 6, "dropout": 0.0, "name": "toy"}}, "inner"),
+        ({"config": {"hidden": -6, "dropout": 0.0, "name": "toy"}}, "makes no 'toy' model"),
+        ({"config": {"hidden": 5}}, "dropout"),
+        ({"assets": ["../secret.txt"]}, r"\.\./secret"),
+        ({"assets": ["/etc/passwd"]}, "/etc/passwd"),
+        ({"assets": ["..\\secret"]}, "secret"),
+        ({"files": {"a/b": "0"}}, "a/b"),
+        ({"assets": [["x"]]}, "file name"),
+        ({"assets": ["other.txt"]}, "other.txt"),
+        ({"files": []}, "files"),
+        ({"extra": 1}, "unknown field 'extra'"),
+    ],
+)
+def test_a_foreign_or_hostile_manifest_is_refused(saved: Path, changes: dict[str, Any], message: str) -> None:
+    (saved.parent / "secret.txt").write_text("secret")
+    rewrite(saved, **changes)
+    with pytest.raises(InputError, match=message) as caught:
+        load(saved)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{}", "{" * 100_000, '{"format": NaN}', "[" * 100_000, "\0"])
+def test_foreign_json_is_refused(saved: Path, text: str) -> None:
+    (saved / manifest.NAME).write_text(text)
+    with pytest.raises(InputError, match=r"paraform\.json"):
+        load(saved)
+
+
+def test_not_finite_weights_are_neither_saved_nor_loaded(saved: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    model = toy(1)
+    with torch.no_grad():
+        model.outer.weight[0, 0] = float("nan")
+    with pytest.raises(InputError, match=r"outer\.weight"):
+        checkpoint.save(model, saved, card="")
+    assert torch.equal(load(saved).inner.weight, toy().inner.weight)
+    with monkeypatch.context() as patched:
+        patched.setattr(torch, "isfinite", torch.ones_like)
+        checkpoint.save(model, saved, card="")
+    with pytest.raises(InputError, match=r"model\.safetensors.*outer\.weight"):
+        load(saved)
+
+
+def test_a_name_that_is_nowhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(InputError, match=r"^quora-typo: no such model; looked among .*minilm.* folder"):
+        checkpoint.load("quora-typo")
+    with pytest.raises(InputError, match=r"paraform\.json: no such file"):
+        checkpoint.load(tmp_path)
+
+    def offline(*args: Any, **options: Any) -> str:
+        raise huggingface_hub.errors.LocalEntryNotFoundError("no\nnetwork")
+
+    monkeypatch.setattr(huggingface_hub, "snapshot_download", offline)
+    with pytest.raises(InputError, match=r"^someone/model: no such folder, and not to be had from the hub: no network"):
+        checkpoint.load("someone/model")
+
+
+def test_a_device_that_is_not_there(saved: Path) -> None:
+    with pytest.raises(InputError, match="gpu9"):
+        checkpoint.load(saved, systems=SYSTEMS, device="gpu9")
+
+
+def test_encoders_are_loaded_by_name_and_from_their_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = []
+    fake = types.ModuleType("paraform.encoders")
+    fake.load = lambda name, *, device=None: asked.append((name, device)) or "an encoder"
+    import paraform
+
+    monkeypatch.setitem(sys.modules, "paraform.encoders", fake)
+    monkeypatch.setattr(paraform, "encoders", fake, raising=False)
+    (tmp_path / "config.json").write_text("{}")
+    assert checkpoint.load("minilm", device="cpu") == "an encoder" == checkpoint.load(tmp_path)
+    assert asked == [("minilm", "cpu"), (str(tmp_path), None)]
+
+
+def test_push_and_pull_carry_what_load_reads(saved: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    hub = tmp_path / "hub"
+
+    class FakeApi:
+        def __init__(self, token: str | None = None) -> None:
+            pass
+
+        def create_repo(self, repo_id: str, *, private: bool, exist_ok: bool) -> None:
+            assert (repo_id, private, exist_ok) == ("someone/toy", True, True)
+
+        def upload_folder(self, *, repo_id: str, folder_path: str, allow_patterns: list[str]) -> Any:
+            hub.mkdir()
+            for name in allow_patterns:
+                shutil.copy(Path(folder_path) / name, hub / name)
+            return types.SimpleNamespace(commit_url="https://hub/commit/1")
+
+    def download(repo_id: str, *, allow_patterns: list[str], **options: Any) -> str:
+        for name in {path.name for path in hub.iterdir()} & set(allow_patterns):
+            (tmp_path / "cache").mkdir(exist_ok=True)
+            shutil.copy(hub / name, tmp_path / "cache" / name)
+        return str(tmp_path / "cache")
+
+    monkeypatch.setattr(huggingface_hub, "HfApi", FakeApi)
+    monkeypatch.setattr(huggingface_hub, "snapshot_download", download)
+    extra = {"training.json": manifest.write_text("{}")}
+    checkpoint.save(toy(), saved, card="# Toy\n", extra=extra)
+    assert checkpoint.push(saved, "someone/toy", private=True) == "https://hub/commit/1"
+    assert not (hub / "training.json").exists() and (hub / "README.md").exists()
+    model = checkpoint.load("someone/toy", systems=SYSTEMS, device="cpu")
+    assert torch.equal(model.inner.weight, toy().inner.weight)
+    (saved / "vocabulary.txt").write_text("changed")
+    with pytest.raises(InputError, match=r"vocabulary\.txt"):
+        checkpoint.push(saved, "someone/toy", private=True)

@@ -1,0 +1,249 @@
+"""The rules of the house that no tool checks: which room may import which, what no file may do, what is pinned."""
+
+from __future__ import annotations
+
+import ast
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+import paraform
+
+REPOSITORY = Path(__file__).resolve().parents[1]
+PACKAGE = REPOSITORY / "src" / "paraform"
+
+# Data moves to the right, and a module imports from its left; rooms in one row stand side by side.
+ROWS = [
+    ["records"],
+    ["weights"],
+    ["words"],
+    ["corpora"],
+    ["encoders"],
+    ["syntax"],
+    ["batching"],
+    ["losses", "schedules"],
+    ["decoding"],
+    ["models"],
+    ["checkpoint"],
+    ["training"],
+    ["evaluation"],
+    ["recipes"],
+    ["cli", "demo"],
+]
+PLACE = {room: place for place, row in enumerate(ROWS) for room in row}
+PUBLIC_API = "__init__"  # re-exports every room, so only those who stand right of all may import it
+PLACE[PUBLIC_API] = PLACE["cli"]
+
+PICKLING = {"pickle", "_pickle", "cPickle", "cloudpickle", "dill", "joblib", "shelve", "marshal"}
+
+
+def wrong_arrows(package: Path) -> list[str]:
+    """`FILE:LINE: what is wrong` for each import that does not point left, and for each file outside the rooms."""
+    found = []
+    for path in sorted(package.rglob("*.py")):
+        parts = path.relative_to(package).with_suffix("").parts
+        if parts == (PUBLIC_API,):
+            continue
+        if parts[0] not in PLACE:
+            found.append(f"{path}:1: {parts[0]!r} is none of the rooms: {', '.join(PLACE)}")
+            continue
+        for line, room in sorted(set(imported_rooms(path, parts, package))):
+            if room not in PLACE:
+                found.append(f"{path}:{line}: {parts[0]} imports {room!r}, which is none of the rooms")
+            elif PLACE[room] > PLACE[parts[0]]:
+                found.append(f"{path}:{line}: {parts[0]} imports {room}, which stands right of it")
+            elif parts[0] == "losses" and room != "losses":
+                found.append(f"{path}:{line}: losses imports {room}; a loss imports torch and nothing of ours")
+    return found
+
+
+def imported_rooms(path: Path, parts: tuple[str, ...], package: Path) -> Iterator[tuple[int, str]]:
+    """(line, room) of every import of ours in a file, wherever it stands: in functions and under TYPE_CHECKING too."""
+    here = (package.name, *parts)
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        modules: list[tuple[str, ...]] = []
+        if isinstance(node, ast.Import):
+            modules = [tuple(alias.name.split(".")) for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            # `level` dots go up from this module; an __init__.py is a module of its own folder, and counts as one part
+            above = here[: len(here) - node.level] if node.level else ()
+            named = tuple(node.module.split(".")) if node.module else ()
+            modules = [(*above, *named, alias.name) for alias in node.names]
+        elif isinstance(node, ast.Call) and name_of(node.func) in (
+            "importlib.import_module",
+            "import_module",
+            "__import__",
+        ):
+            modules = [tuple(arg.value.split(".")) for arg in node.args[:1] if is_text(arg)]
+        for module in modules:
+            if module[0] == package.name:
+                yield node.lineno, room_of(module, package)
+
+
+def room_of(module: tuple[str, ...], package: Path) -> str:
+    """The room of a dotted name of ours; what is no module there is a name of the public API."""
+    if len(module) == 1:
+        return PUBLIC_API
+    there = module[1] in PLACE or (package / module[1]).is_dir() or (package / f"{module[1]}.py").is_file()
+    return module[1] if there or len(module) > 2 else PUBLIC_API
+
+
+def forbidden(path: Path) -> list[str]:
+    """`FILE:LINE: what` for each thing that could run code out of data, or a shell."""
+    found = []
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        names: list[str] = []
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names if alias.name.split(".")[0] in PICKLING]
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            imported = [f"{node.module}.{alias.name}" for alias in node.names]
+            names = [name for name in imported if name.split(".")[0] in PICKLING or is_dangerous(name)]
+        elif isinstance(node, ast.Call):
+            called = name_of(node.func)
+            names = [called] if called in ("eval", "exec") or is_dangerous(called) else []
+            names += [
+                f"{keyword.arg}=…"
+                for keyword in node.keywords
+                if keyword.arg in ("shell", "allow_pickle", "trust_remote_code")
+                and not (isinstance(keyword.value, ast.Constant) and keyword.value.value is False)
+            ]
+        found += [f"{path}:{node.lineno}: {name}" for name in names]
+    return found
+
+
+def is_dangerous(name: str) -> bool:
+    return name in {"torch.load", "torch.save", "os.system", "os.popen", "subprocess.getoutput", "builtins.eval"}
+
+
+def name_of(node: ast.expr) -> str:
+    """`a.b.c` for a dotted expression; "" for any other."""
+    if isinstance(node, ast.Name):
+        return node.id
+    if isinstance(node, ast.Attribute) and (base := name_of(node.value)):
+        return f"{base}.{node.attr}"
+    return ""
+
+
+def is_text(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and isinstance(node.value, str)
+
+
+def plant(folder: Path, file: str, code: str) -> Path:
+    """A package `paraform` in `folder` that holds this one file."""
+    path = folder / "paraform" / file
+    path.parent.mkdir(parents=True)
+    path.write_text(code, encoding="utf-8")
+    return path
+
+
+def test_every_import_points_left() -> None:
+    assert wrong_arrows(PACKAGE) == []
+
+
+@pytest.mark.parametrize(
+    "file, line, code",
+    [
+        ("records.py", 1, "import paraform.models.exemplar\n"),
+        ("records.py", 1, "from paraform.weights import sha256\n"),
+        ("syntax/exemplars.py", 2, "import torch\nfrom paraform import training\n"),
+        ("syntax/exemplars.py", 1, "from ..models import exemplar\n"),
+        ("syntax/exemplars.py", 1, "from .. import cli\n"),
+        ("syntax/__init__.py", 1, "from ..models import exemplar\n"),
+        ("words.py", 2, "def late():\n    from paraform.corpora import read\n"),
+        ("words.py", 3, "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from paraform.cli import main\n"),
+        ("words.py", 2, "import importlib\nimportlib.import_module('paraform.evaluation.style')\n"),
+        ("models/exemplar.py", 1, "from paraform import load\n"),
+        ("models/exemplar.py", 1, "import paraform\n"),
+        ("losses/nt_xent.py", 1, "from paraform.records import Pair\n"),
+        ("models/exemplar.py", 1, "from paraform.cellar import wine\n"),
+        ("cellar.py", 1, "x = 1\n"),
+        ("pretrained/quora/model.py", 1, "x = 1\n"),
+    ],
+)
+def test_a_planted_wrong_arrow_is_found(tmp_path: Path, file: str, line: int, code: str) -> None:
+    path = plant(tmp_path, file, code)
+    (found,) = wrong_arrows(tmp_path / "paraform")
+    assert found.startswith(f"{path}:{line}: ")
+
+
+@pytest.mark.parametrize(
+    "file, code",
+    [
+        ("models/exemplar.py", "import torch\nfrom paraform.records import Pair\nfrom paraform import losses\n"),
+        (
+            "models/exemplar.py",
+            "from .update import Update\nfrom ..losses.nt_xent import nt_xent\nfrom . import update\n",
+        ),
+        ("losses/nt_xent.py", "from torch import Tensor\nfrom paraform.losses.mean import mean\n"),
+        ("syntax/__init__.py", "from .tagging import Tagger\n"),
+        ("cli.py", "import paraform\nfrom paraform import demo, load\n"),
+        ("__init__.py", "from paraform.cli import main\n"),
+    ],
+)
+def test_an_import_that_points_left_is_fine(tmp_path: Path, file: str, code: str) -> None:
+    plant(tmp_path, file, code)
+    assert wrong_arrows(tmp_path / "paraform") == []
+
+
+def test_nothing_runs_code_out_of_data_or_a_shell() -> None:
+    assert [place for path in sorted(PACKAGE.rglob("*.py")) for place in forbidden(path)] == []
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "import pickle\n",
+        "from pickle import loads\n",
+        "import joblib\n",
+        "import torch\nweights = torch.load('x')\n",
+        "from torch import load\n",
+        "from os import system\n",
+        "eval('1')\n",
+        "exec('1')\n",
+        "import os\nos.system('ls')\n",
+        "import subprocess\nsubprocess.run('ls', shell=True)\n",
+        "import numpy\nnumpy.load('x', allow_pickle=True)\n",
+        "from transformers import AutoModel\nAutoModel.from_pretrained('x', trust_remote_code=True)\n",
+    ],
+)
+def test_a_planted_danger_is_found(tmp_path: Path, code: str) -> None:
+    path = plant(tmp_path, "words.py", code)
+    assert len(forbidden(path)) == 1
+
+
+def test_a_model_in_evaluation_mode_is_no_danger(tmp_path: Path) -> None:
+    code = "import subprocess\nmodel.eval()\nmodel.load('x')\nsubprocess.run(['ls'], shell=False)\n"
+    assert forbidden(plant(tmp_path, "words.py", code)) == []
+
+
+def test_every_public_name_is_there_and_documented() -> None:
+    assert paraform.__all__
+    for name in paraform.__all__:
+        thing = getattr(paraform, name)
+        if callable(thing):
+            own = vars(thing).get("__doc__") if isinstance(thing, type) else thing.__doc__
+            assert own and own.strip(), f"paraform.{name} has no docstring of its own"
+            # a dataclass without one gets its signature for a docstring
+            assert not own.startswith(f"{name}("), f"paraform.{name} has only its signature for a docstring"
+
+
+def test_every_dependency_is_pinned_to_a_version_that_it_allows() -> None:
+    with open(REPOSITORY / "pyproject.toml", "rb") as file:
+        project = tomllib.load(file)["project"]
+    pins = {}
+    for line in (REPOSITORY / "constraints.txt").read_text(encoding="utf-8").splitlines():
+        if line and not line.startswith("#"):
+            name, version = line.split("==")
+            pins[canonicalize_name(name)] = version
+    extras = project["optional-dependencies"]
+    del extras["demo"]  # nothing installs it yet, and gradio does not allow the versions that the others share
+    for extra in [project["dependencies"], *extras.values()]:
+        for requirement in map(Requirement, extra):
+            version = pins.get(canonicalize_name(requirement.name))
+            assert version, f"constraints.txt does not pin {requirement.name}; run: make constraints"
+            assert requirement.specifier.contains(version), f"{requirement} does not allow the pinned {version}"
+    assert f"torch=={pins['torch']}" in (REPOSITORY / "Makefile").read_text(encoding="utf-8")

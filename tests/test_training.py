@@ -1,0 +1,317 @@
+"""The loop: a killed run ends as an uninterrupted one, two processes train as one, the best is kept."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import importlib.util
+import io
+import json
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import matplotlib.image
+import pytest
+import torch
+
+from paraform import checkpoint, manifest
+from paraform.records import InputError
+from paraform.training import Result, TrainingConfig, fit, make_accelerator
+from paraform.training.state import pack_optimizers, unpack_optimizers
+from paraform.weights import load_tensors
+
+WORKER = Path(__file__).parent / "training_worker.py"
+spec = importlib.util.spec_from_file_location("training_worker", WORKER)
+worker = importlib.util.module_from_spec(spec)
+sys.modules["training_worker"] = worker
+spec.loader.exec_module(worker)
+
+# the worker's own, so that a run here and one in a process of its own are the same
+CONFIG = TrainingConfig(steps=24, log_every=3, evaluate_every=5, checkpoint_every=7, device="cpu", tensorboard=False)
+
+
+def run(*command: str) -> subprocess.CompletedProcess[str]:
+    environment = os.environ | {"OMP_NUM_THREADS": "1", "CUDA_VISIBLE_DEVICES": ""}
+    return subprocess.run([sys.executable, *command], capture_output=True, text=True, env=environment, timeout=120)
+
+
+def log(folder: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in (folder / "log.jsonl").read_text().splitlines()]
+
+
+def same_run(one: Path, other: Path) -> None:
+    for part in ("last", "best"):
+        found = [load_tensors(folder / part / "model.safetensors") for folder in (one, other)]
+        assert found[0].keys() == found[1].keys()
+        for name, tensor in found[0].items():
+            assert torch.equal(tensor, found[1][name]), (part, name)
+    found = [load_tensors(folder / "last" / "training.safetensors") for folder in (one, other)]
+    for name, tensor in found[0].items():
+        assert torch.equal(tensor, found[1][name]), name
+    assert log(one) == log(other)
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Result]:
+    """An uninterrupted run, with dropout, so that the random state counts."""
+    folder = tmp_path_factory.mktemp("whole") / "run"
+    return folder, worker.train(folder, CONFIG, dropout=0.3)
+
+
+def test_a_killed_run_ends_with_the_same_weights(whole: tuple[Path, Result], tmp_path: Path) -> None:
+    killed = run(str(WORKER), str(tmp_path / "run"), "--dropout", "0.3", "--kill-at", "18")
+    assert killed.returncode == -signal.SIGKILL, killed.stderr
+    assert log(tmp_path / "run")[-1]["step"] == 18  # beyond the last checkpoint, so the resumed run drops some
+    assert json.loads((tmp_path / "run/last/training.json").read_text())["progress"]["step"] == 14
+    result = worker.train(tmp_path / "run", CONFIG, dropout=0.3, resume=True)
+    same_run(whole[0], tmp_path / "run")
+    assert result == whole[1]
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_ends_the_step_and_saves_it(
+    number: signal.Signals, whole: tuple[Path, Result], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def at_ten(step: int) -> None:
+        if step == 10:
+            signal.raise_signal(number)
+
+    result = worker.train(tmp_path, CONFIG, dropout=0.3, before=at_ten)
+    assert (result.ended, result.step) == ("interrupted", 11)
+    assert capsys.readouterr().err.splitlines() == [
+        f"paraform: {number.name}: stopped after step 11, saved in {tmp_path / 'last'};"
+        " resume it with resume=True (--resume)"
+    ]
+    worker.train(tmp_path, CONFIG, dropout=0.3, resume=True)  # from the middle of a window of the log
+    same_run(whole[0], tmp_path)
+
+
+def test_a_second_ctrl_c_acts_at_once(tmp_path: Path) -> None:
+    def twice(step: int) -> None:
+        signal.raise_signal(signal.SIGINT)
+        signal.raise_signal(signal.SIGINT)
+
+    with pytest.raises(KeyboardInterrupt):
+        worker.train(tmp_path, CONFIG, before=twice)
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_two_processes_train_as_one_with_the_whole_batch(tmp_path: Path) -> None:
+    """Also where one of them got a SIGTERM on the way, and both were resumed."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = str(free.getsockname()[1])
+    # its --multi_gpu only says "more than one process"; with --cpu it would start one, whatever the number
+    launch = ["-m", "accelerate.commands.launch", "--multi_gpu", "--num_processes", "2", "--num_machines", "1"]
+    launch += ["--mixed_precision", "no", "--dynamo_backend", "no", "--main_process_port", port]
+    done = run(*launch, str(WORKER), str(tmp_path / "two"), "--signal-at", "10", "--again")
+    assert done.returncode == 0, done.stderr
+    assert "paraform: SIGTERM" not in done.stderr and "stopped after step 11" in done.stderr  # told by the first one
+    assert json.loads((tmp_path / "two/last/training.json").read_text())["processes"] == 2
+    worker.train(tmp_path / "one", CONFIG)
+    two, one = ([r for r in log(tmp_path / name) if "train" in r] for name in ("two", "one"))
+    assert [record["step"] for record in two] == [record["step"] for record in one] == list(range(3, 25, 3))
+    for ours, theirs in zip(two, one, strict=True):
+        assert ours["train"] == pytest.approx(theirs["train"], rel=1e-5)
+    weights = [load_tensors(tmp_path / name / "last/model.safetensors") for name in ("two", "one")]
+    for name, tensor in weights[0].items():
+        torch.testing.assert_close(tensor, weights[1][name], rtol=1e-4, atol=1e-5)
+    with pytest.raises(InputError, match="processes was 2 when the run began and is 1 now"):
+        worker.train(tmp_path / "two", CONFIG, resume=True)
+
+
+def test_the_run_folder(whole: tuple[Path, Result]) -> None:
+    folder, result = whole
+    assert (result.step, result.ended) == (24, "finished")
+    records = log(folder)
+    assert records == result.history
+    assert [r["step"] for r in records if "train" in r] == [3, 6, 9, 12, 15, 18, 21, 24]
+    validations = {r["step"]: r["validation"]["loss"] for r in records if "validation" in r}
+    assert list(validations) == [5, 10, 15, 20, 24]
+    assert result.best_score == min(validations.values()) == validations[result.best_step]
+    assert records[-2]["train"]["local"] < records[0]["train"]["local"]
+    assert matplotlib.image.imread(folder / "loss.png").shape == (400, 1200, 4)
+    best = json.loads((folder / "best/paraform.json").read_text())
+    assert best["scores"][0] == {
+        "name": "loss", "value": result.best_score, "signature": f"validation|step:{result.best_step}"
+    }  # fmt: skip
+    model = checkpoint.load(folder / "last", systems={"toy": worker.Toy}, device="cpu")
+    assert model.config.dropout == 0.3
+    assert sorted(path.name for path in folder.iterdir()) == ["best", "last", "log.jsonl", "loss.png"]
+
+
+def test_a_finished_run_stays_as_it_is(whole: tuple[Path, Result]) -> None:
+    before = (whole[0] / "last/paraform.json").read_bytes()
+    assert worker.train(whole[0], CONFIG, dropout=0.3, resume=True) == whole[1]
+    assert (whole[0] / "last/paraform.json").read_bytes() == before
+    with pytest.raises(InputError, match="holds a run; resume it"):
+        worker.train(whole[0], CONFIG, dropout=0.3)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"config": dataclasses.replace(CONFIG, seed=1)}, "seed was 0 when the run began and is 1 now"),
+        ({"config": dataclasses.replace(CONFIG, steps=25)}, "steps was 24"),
+        ({"dropout": 0.2}, r"dropout was 0\.3 when the run began and is 0\.2 now"),
+        ({"data_digests": {"train.tsv": "ab"}}, r"data train\.tsv was None when the run began and is 'ab' now"),
+        ({"optimizer": "SGD"}, "optimizer 'main' was Adam when the run began and is SGD now"),
+    ],
+)
+def test_another_run_is_not_resumed(whole: tuple[Path, Result], change: dict[str, Any], message: str) -> None:
+    log_before = (whole[0] / "log.jsonl").read_bytes()
+    with pytest.raises(InputError, match=message):
+        worker.train(whole[0], **{"config": CONFIG, "dropout": 0.3, "resume": True} | change)
+    assert (whole[0] / "log.jsonl").read_bytes() == log_before
+
+
+def test_a_damaged_training_state_is_named(tmp_path: Path) -> None:
+    worker.train(tmp_path, dataclasses.replace(CONFIG, steps=1))
+    for name in ("training.json", "training.safetensors", "model.safetensors"):
+        good = (tmp_path / "last" / name).read_bytes()
+        (tmp_path / "last" / name).write_bytes(good[:-1] + bytes([good[-1] ^ 1]))
+        with pytest.raises(InputError, match=name):
+            worker.train(tmp_path, dataclasses.replace(CONFIG, steps=1), resume=True)
+        (tmp_path / "last" / name).write_bytes(good)
+
+
+def test_weights_and_optimizer_are_of_one_step_after_a_kill_in_a_save(
+    whole: tuple[Path, Result], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The run is copied before every rename of the save after step 14: what a kill would leave at that moment."""
+    replace, folder, moments, now = os.replace, tmp_path / "run", [], []
+
+    def watched(source: Any, target: Any) -> None:
+        if Path(target).parent == folder / "last" and now[-1] == 13:
+            moments.append(shutil.copytree(folder, tmp_path / f"moment{len(moments)}"))
+        replace(source, target)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "replace", watched)
+        worker.train(folder, CONFIG, dropout=0.3, before=now.append)
+    begun = []
+    for moment in moments[:: len(moments) // 4]:
+        now.clear()
+        worker.train(moment, CONFIG, dropout=0.3, resume=True, before=now.append)
+        same_run(whole[0], moment)
+        begun.append(now[0])
+    assert len(moments) >= 10 and begun == sorted(begun) and set(begun) == {7, 14}
+
+
+def scored(tmp_path: Path, scores: list[float], **options: Any) -> tuple[Result, list[Mapping[str, float]]]:
+    """A run of a validation a step, with these scores."""
+    config = dataclasses.replace(CONFIG, steps=len(scores), evaluate_every=1, metric="bleu", **options)
+    accelerator = make_accelerator(config)
+    model = worker.Toy(worker.ToyConfig())
+    update, state = worker.make_update(model, accelerator)
+    heard: list[Mapping[str, float]] = []
+    state = dataclasses.replace(state, on_validation=heard.append)
+    given = iter(scores)
+    every = {"folder": tmp_path, "config": config, "accelerator": accelerator}
+    result = fit(model, update, state, worker.batches(accelerator), evaluate=lambda: {"bleu": next(given)}, **every)
+    return result, heard
+
+
+def test_early_stop_counts_validations_without_a_better_score(tmp_path: Path) -> None:
+    result, heard = scored(tmp_path / "up", [1, 3, 2, 3, 9], higher_is_better=True, patience=2)
+    assert (result.ended, result.step, result.best_score, result.best_step) == ("early", 4, 3, 2)
+    assert [scores["bleu"] for scores in heard] == [1, 3, 2, 3]
+    result, _ = scored(tmp_path / "down", [5, 4, 4.5, 3, 3.5], patience=2)
+    assert (result.ended, result.best_score, result.best_step) == ("finished", 3, 4)
+    result, _ = scored(tmp_path / "never", [1, 2, 3, 4, 5])
+    assert (result.ended, result.best_step) == ("finished", 1)
+
+
+def test_a_diverged_run_says_so_and_keeps_its_last_checkpoint(tmp_path: Path) -> None:
+    model = worker.Toy(worker.ToyConfig())
+
+    def poison(step: int) -> None:
+        if step == 16:
+            with torch.no_grad():
+                model.outer.bias.fill_(float("nan"))
+
+    with pytest.raises(InputError, match="step 18: local is nan"):
+        worker.train(tmp_path, CONFIG, before=poison, model=model)
+    assert json.loads((tmp_path / "last/training.json").read_text())["progress"]["step"] == 14
+    with pytest.raises(InputError, match="validation bleu is nan"):
+        scored(tmp_path / "scores", [float("nan")])
+
+
+def test_a_metric_that_is_no_score(tmp_path: Path) -> None:
+    config = dataclasses.replace(CONFIG, steps=1, metric="bleu")
+    with pytest.raises(InputError, match="metric 'bleu' is no validation score; there are loss, noise"):
+        worker.train(tmp_path, config)
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"steps": 0}, {"log_every": 0}, {"patience": -1}, {"mixed_precision": "fp8"}, {"device": "tpu"}]
+)
+def test_a_config_that_cannot_be(wrong: dict[str, Any]) -> None:
+    with pytest.raises(InputError, match=next(iter(wrong))):
+        TrainingConfig(**wrong)
+
+
+def test_tensorboard_and_progress_bar(tmp_path: Path) -> None:
+    from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+
+    shown = io.StringIO()
+    config = dataclasses.replace(CONFIG, steps=6, tensorboard=True, progress="always")
+    with contextlib.redirect_stderr(shown):
+        result = worker.train(tmp_path, config)
+    assert "6/6" in shown.getvalue() and "contrast" in shown.getvalue()
+    events = EventAccumulator(str(tmp_path / "tensorboard")).Reload()
+    read = [(event.step, event.value) for event in events.Scalars("train/local")]
+    assert read == [(r["step"], pytest.approx(r["train"]["local"])) for r in result.history if "train" in r]
+    assert [event.step for event in events.Scalars("validation/loss")] == [5, 6]
+
+
+@pytest.mark.parametrize(
+    ("kind", "options"),
+    [
+        ("Adam", {"amsgrad": True}),
+        ("AdamW", {"betas": (0.8, 0.99), "capturable": False}),
+        ("SGD", {"momentum": 0.9, "nesterov": True}),
+        ("SGD", {}),
+        ("Adam", {"lr": torch.tensor(0.03)}),
+    ],
+)
+def test_optimizer_state_comes_back_bit_for_bit(kind: str, options: dict[str, Any], tmp_path: Path) -> None:
+    def make(model: Any) -> torch.optim.Optimizer:
+        groups = [{"params": model.inner.parameters(), "lr": 0.3}, {"params": model.outer.parameters()}]
+        groups = groups if not isinstance(options.get("lr"), torch.Tensor) else [*model.parameters()]
+        return getattr(torch.optim, kind)(groups, **{"lr": 0.1} | options)
+
+    def step(model: Any, optimizer: torch.optim.Optimizer) -> None:
+        optimizer.zero_grad()
+        model(torch.ones(2, worker.WIDTH))[1].square().mean().backward()
+        optimizer.step()
+
+    torch.manual_seed(0)
+    one, other = (worker.Toy(worker.ToyConfig()) for _ in range(2))
+    ours, theirs = make(one), make(other)
+    for _ in range(3):
+        step(one, ours)
+    ours.param_groups[0]["lr"] = ours.param_groups[0]["lr"] * 0.7  # as a schedule would
+    tensors: dict[str, torch.Tensor] = {}
+    packed = json.loads(json.dumps(pack_optimizers({"main": ours}, tensors)))
+    other.load_state_dict(one.state_dict())
+    unpack_optimizers({"main": theirs}, packed, tensors)
+    assert str(theirs.state_dict()) == str(ours.state_dict())
+    step(one, ours)
+    step(other, theirs)
+    assert all(torch.equal(a, b) for a, b in zip(one.parameters(), other.parameters(), strict=True))
+    for group in theirs.param_groups:
+        assert isinstance(group.get("betas", ()), tuple)
+
+
+def test_no_pickle_is_written(whole: tuple[Path, Result]) -> None:
+    suffixes = {path.suffix for path in whole[0].rglob("*") if path.is_file()}
+    assert suffixes == {".json", ".jsonl", ".safetensors", ".png", ".md", ".txt"}
+    assert manifest.read(whole[0] / "last").files.keys() >= {"training.json", "training.safetensors"}
