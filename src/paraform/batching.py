@@ -88,9 +88,11 @@ class Vocabulary:
         try:
             value: Any = json.loads(text)
             words, cased = value["words"], value["cased"]
-        except (ValueError, KeyError, TypeError) as error:
+        except (ValueError, KeyError, TypeError, RecursionError) as error:
             raise InputError(f"vocabulary.json: {error!r}; expected an object with 'words' and 'cased'") from error
-        if not all(isinstance(word, str) for word in words) or not isinstance(cased, dict):
+        if not (isinstance(words, list) and isinstance(cased, dict)) or not all(
+            isinstance(word, str) for word in (*words, *cased.values())
+        ):
             raise InputError("vocabulary.json: expected a list of words and a table of their casing")
         return cls((*SPECIAL, *words), cased)
 
@@ -196,8 +198,10 @@ def by_length(
         batch_size: over all processes; each of the `world` gets every `world`-th triple of it.
         seed: with the step it decides everything: `batches(step)` is a pure function of both.
     Returns: `batches(step)`, and the steps of an epoch.
-    Raises: InputError if there are fewer triples with an exemplar than one batch holds.
+    Raises: InputError if there are fewer triples with an exemplar than one batch holds, or a batch has no equal parts.
     """
+    if batch_size % world:
+        raise InputError(f"batch size {batch_size} on {world} processes; expected a multiple of {world}")
     usable = np.flatnonzero((table.exemplars >= 0).any(1))
     steps = len(usable) // batch_size
     if steps == 0:

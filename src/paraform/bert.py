@@ -19,6 +19,13 @@ from torch import Tensor
 from paraform.records import InputError
 
 
+def can_run(config: Mapping[str, object]) -> bool:
+    """Whether this forward pass is that of the `config.json`: a BERT with GELU and absolute positions."""
+    return (config.get("model_type", "bert"), config.get("hidden_act")) == ("bert", "gelu") and config.get(
+        "position_embedding_type", "absolute"
+    ) == "absolute"
+
+
 @dataclass(frozen=True)
 class _Layer:
     """One Transformer layer's weights; each pair is (weight, bias)."""
@@ -42,23 +49,28 @@ class PackedBert:
 
     def __init__(self, tensors: Mapping[str, Tensor], config: Mapping[str, object]) -> None:
         tensors = {name.removeprefix("bert."): tensor for name, tensor in tensors.items()}
-        if config.get("hidden_act") != "gelu" or config.get("position_embedding_type", "absolute") != "absolute":
+        if not can_run(config):
             raise InputError(f"BERT with activation {config.get('hidden_act')!r}; expected gelu, absolute positions")
-        self.heads = int(str(config["num_attention_heads"]))
-        self.num_layers = int(str(config["num_hidden_layers"]))
-        self.eps = float(str(config["layer_norm_eps"]))
+        try:
+            self.heads = int(str(config["num_attention_heads"]))
+            self.num_layers = int(str(config["num_hidden_layers"]))
+            self.eps = float(str(config["layer_norm_eps"]))
+        except (KeyError, ValueError) as error:
+            raise InputError(f"BERT's config.json: {error!r}; expected numbers of heads and layers") from error
+
+        def tensor(name: str) -> Tensor:
+            if name not in tensors:
+                raise InputError(f"BERT weights lack {name!r}; is this a BERT checkpoint?")
+            return tensors[name]
 
         def pair(name: str) -> tuple[Tensor, Tensor]:
-            try:
-                return tensors[f"{name}.weight"], tensors[f"{name}.bias"]
-            except KeyError as error:
-                raise InputError(f"BERT weights lack {error.args[0]!r}; is this a BERT checkpoint?") from error
+            return tensor(f"{name}.weight"), tensor(f"{name}.bias")
 
         self.norm = pair("embeddings.LayerNorm")
-        self.words = tensors["embeddings.word_embeddings.weight"]
+        self.words = tensor("embeddings.word_embeddings.weight")
         # A lone sentence is all of type 0, so its type embedding is a constant of every position.
         self.positions = (
-            tensors["embeddings.position_embeddings.weight"] + tensors["embeddings.token_type_embeddings.weight"][0]
+            tensor("embeddings.position_embeddings.weight") + tensor("embeddings.token_type_embeddings.weight")[0]
         )
         self.layers = []
         for number in range(self.num_layers):

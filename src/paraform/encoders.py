@@ -8,6 +8,7 @@ Shape key: B sentences, T tokens, N tokens of all sentences end to end, W words 
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -22,7 +23,7 @@ from rich.progress import track
 from tokenizers import Encoding, Tokenizer
 from torch import Tensor
 
-from paraform.bert import PackedBert
+from paraform.bert import PackedBert, can_run
 from paraform.records import InputError
 from paraform.weights import load_tensors, packaged_folder, sha256
 
@@ -87,7 +88,10 @@ class Encoder:
             pooling: "mean" over all tokens, [CLS] and [SEP] counted (as all-MiniLM-L6-v2 was trained), or "cls".
             batch_tokens: tokens computed at once; memory grows with it, results do not change.
             progress: a bar on stderr.
+        Raises: InputError for a lone string, whose letters would be taken for texts.
         """
+        if isinstance(texts, str):
+            raise InputError("a string where a list is expected; write encoder.encode([text])")
         # Compute nothing twice: a text that stands there again costs nothing.
         unique = list(dict.fromkeys(texts))
         row = {text: number for number, text in enumerate(unique)}
@@ -246,13 +250,13 @@ def load(name: str = "minilm", *, device: str | torch.device | None = None) -> E
     weights = folder / "model.safetensors"
     expected = MINILM_SHA256 if name == "minilm" else None
     forward: _Forward
-    if config.get("model_type") == "bert" and weights.is_file():
+    if config.get("model_type") == "bert" and can_run(config) and weights.is_file():
         bert = PackedBert(load_tensors(weights, expected), config).to(where, dtype)
         forward, dimension, num_layers, limit = bert.states, bert.dimension, bert.num_layers, bert.max_positions
         digest = expected or sha256(weights)
     else:
         forward, dimension, num_layers, limit = _hugging_face(folder, where, dtype)
-        digest = sha256(weights) if weights.is_file() else ""
+        digest = _digest(folder)
     max_tokens = min(limit, _read_json(folder / "sentence_bert_config.json", {}).get("max_seq_length") or limit)
     tokenizer = _tokenizer(folder)
     tokenizer.no_padding()
@@ -287,6 +291,16 @@ def width_of(module: torch.nn.Module) -> int:
     return int(config.hidden_size)
 
 
+def dimension_of(name: str) -> int:
+    """Features of one state of an encoder, without loading its weights."""
+    if name == "minilm":
+        return 384
+    from transformers import AutoConfig
+
+    config: Any = AutoConfig.from_pretrained(locate(name))
+    return int(config.hidden_size)
+
+
 def _hugging_face(folder: Path, device: torch.device, dtype: torch.dtype) -> tuple[_Forward, int, int, int]:
     """Any other encoder through transformers; batches of one length each, so that nothing is padded or masked."""
     from transformers import AutoConfig, AutoModel
@@ -310,8 +324,15 @@ def _hugging_face(folder: Path, device: torch.device, dtype: torch.dtype) -> tup
         return [torch.cat(part) for part in parts]
 
     # RoBERTa's positions start after its padding id, so two fewer tokens fit than the table has rows.
-    limit = int(config.max_position_embeddings) - (2 if config.model_type in {"roberta", "xlm-roberta"} else 0)
+    like_roberta = {"roberta", "xlm-roberta", "camembert", "mpnet", "longformer"}
+    limit = int(config.max_position_embeddings) - (2 if config.model_type in like_roberta else 0)
     return forward, int(config.hidden_size), int(config.num_hidden_layers), limit
+
+
+def _digest(folder: Path) -> str:
+    """Of all files of weights: a large encoder has several."""
+    files = sorted(path for pattern in ("*.safetensors", "*.bin") for path in folder.glob(pattern))
+    return sha256(files[0]) if len(files) == 1 else hashlib.sha256("".join(map(sha256, files)).encode()).hexdigest()
 
 
 def _tokenizer(folder: Path) -> Tokenizer:

@@ -47,9 +47,11 @@ _CONTRACTIONS = _compile(
 _APOSTROPHE = re.compile(r"(?<=\w)’(?=\w)")
 
 _CLOSING = {".", ",", ":", ";", "?", "!", "%", ")", "]", "}", "''", "”", "’", "»", "...", "…", "n't"}
-_OPENING = {"(", "[", "{", "$", "#", "``", "“", "‘", "«"}
+_CLOSING |= {"'s", "'m", "'d", "'t", "'ll", "'re", "'ve"}
+_OPENING = {"(", "[", "{", "$", "#", "`", "“", "‘", "«"}
+_DOUBLE = {'"', "``", "''"}  # straight in writing; the tokeniser takes a closing one behind a space for an opening one
 _HALVES = {("can", "not"), ("gon", "na"), ("wan", "na"), ("got", "ta"), ("gim", "me"), ("lem", "me")}
-_WRITTEN = {"``": '"', "''": '"'}
+_HALVES |= {("c", "#"), ("f", "#")}  # programming languages; elsewhere # opens a number or a topic
 
 
 def tokenize(text: str) -> list[str]:
@@ -66,20 +68,31 @@ def tokenize(text: str) -> list[str]:
 def detokenize(words: Sequence[str]) -> str:
     """The words as one text, spaced as a person would write it: `do n't you ?` → `don't you?`."""
     pieces: list[str] = []
-    straight = 0  # how many straight double quotation marks are open
+    quoted = {'"': False, "'": False}  # which quotation marks are open
     glue = True  # nothing stands between this word and the one before
     for position, word in enumerate(words):
         previous = words[position - 1].lower() if position else ""
-        opening = word in _OPENING
-        closing = word in _CLOSING or word.lower() in _CLOSING or (word.startswith("'") and len(word) > 1)
-        if word == '"':
-            opening, closing = straight == 0, straight == 1
-            straight = 1 - straight
-        if not (glue or closing or (previous, word.lower()) in _HALVES):
+        half = (previous, word.lower()) in _HALVES
+        opening = word in _OPENING and not half
+        closing = word.lower() in _CLOSING
+        if word in _DOUBLE:
+            closing = quoted['"'] or word == "''"
+            opening = quoted['"'] = not closing
+        elif word == "'":
+            opening = not quoted["'"] and _opens(words[position + 1 :])
+            closing = not opening
+        if word in {"'", "`"}:
+            quoted["'"] = opening
+        if not (glue or closing or half):
             pieces.append(" ")
-        pieces.append(_WRITTEN.get(word, word))
+        pieces.append('"' if word in _DOUBLE else word)
         glue = opening
     return "".join(pieces)
+
+
+def _opens(following: Sequence[str]) -> bool:
+    """Whether a lone ' opens a quotation or a year (`the '90s`); otherwise it is a plural's (`the students' books`)."""
+    return len(following) > 0 and (following[0][:1].isdigit() or following.count("'") % 2 == 1)
 
 
 def recase(words: Sequence[str], usual: Mapping[str, str], models: Sequence[str] = ()) -> list[str]:

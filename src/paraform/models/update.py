@@ -8,7 +8,6 @@ from typing import Any, TypeAlias
 
 import torch
 from torch import Tensor
-from torch.distributed.nn.functional import all_gather
 
 Update: TypeAlias = Callable[[Any, int], dict[str, float]]
 """`update(batch, step)` does one optimisation step and returns every loss term by name, in nats."""
@@ -27,6 +26,24 @@ class State:
     on_validation: Callable[[Mapping[str, float]], None] = field(default=lambda scores: None)
 
 
+class _Gather(torch.autograd.Function):
+    """all_gather forwards; backwards every process sums all gradients and keeps its own rows'."""
+
+    @staticmethod
+    def forward(ctx: Any, local: Tensor) -> Tensor:
+        ctx.rows = local.shape[0]
+        parts = [torch.empty_like(local) for _ in range(torch.distributed.get_world_size())]
+        torch.distributed.all_gather(parts, local.contiguous())
+        return torch.cat(parts)
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Tensor) -> Tensor:
+        summed = gradients[0].clone(memory_format=torch.contiguous_format)
+        torch.distributed.all_reduce(summed)
+        start = torch.distributed.get_rank() * ctx.rows
+        return summed[start : start + ctx.rows]
+
+
 def gather_with_gradient(local: Tensor) -> Tensor:
     """[B, …] of this process → [W·B, …] of all, in the order of ranks; the gradient flows back to every process.
 
@@ -35,5 +52,5 @@ def gather_with_gradient(local: Tensor) -> Tensor:
     """
     if not torch.distributed.is_initialized() or torch.distributed.get_world_size() == 1:
         return local
-    gather: Callable[[Tensor], tuple[Tensor, ...]] = all_gather  # torch leaves it untyped
-    return torch.cat(gather(local))
+    gather: Callable[[Tensor], Tensor] = _Gather.apply  # torch leaves it untyped
+    return gather(local)

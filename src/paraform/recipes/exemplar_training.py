@@ -13,7 +13,6 @@ import torch
 from paraform.batching import by_length, prepare
 from paraform.corpora import clusters
 from paraform.evaluation import bleu
-from paraform.losses.sequence_nll import sequence_nll
 from paraform.models.exemplar import ExemplarConfig, ExemplarParaphraser, make_update
 from paraform.models.exemplar.triples import mined_exemplars, triple_table
 from paraform.records import Pair

@@ -44,15 +44,12 @@ class MiningConfig:
             `ExemplarIndex.nearest` searches its index and does not look here.
         length_gap: greatest difference between the lengths of exemplar and target, in words. The code has 1 on ParaNMT.
         min_new_words: an exemplar shares at most len(target) − min_new_words words with the target.
-        distinct: a word that target and exemplar both hold several times is shared once (the code); False: as often
-            as the one with fewer of it holds it.
+        distinct: a word counts once, however often both hold it (the code); False: as often as both hold it.
         exclude_cluster: nothing of the target's duplicate cluster; neither paper nor code does this.
-        window: greatest difference between the rows of exemplar and target; None: no limit. The code has 20,000 on
-            ParaNMT.
+        window: greatest difference between the rows of exemplar and target (the code on ParaNMT: 20,000); None: any.
         keep: K, the most exemplars a target gets.
         among: "tied" keeps only exemplars at the smallest distance (the code); "nearest" keeps the K nearest.
-        ties: which come first at equal distance: "random", drawn by seed, target's row and distance alone, or "first"
-            by number.
+        ties: at equal distance, "random" draws by seed, target's row and distance alone; "first" goes by place.
         seed: ≥ 0, of the random ties.
 
     Raises: ValueError if a value is not one of those above.
@@ -224,8 +221,8 @@ class ExemplarIndex:
             end = min(begin + max(1, BLOCK_CELLS // max(1, last - first)), len(sequences))
             part = [sequence for sequence in sequences[begin:end] if len(sequence) == length]
             dtype = np.min_scalar_type(length + gap)  # no distance is greater than the longer of the two
-            near = self._sequences[first:last]
-            yield part, first, cdist(part, near, scorer=Levenshtein.distance, dtype=dtype, workers=-1)
+            among = self._sequences[first:last]
+            yield part, first, cdist(part, among, scorer=Levenshtein.distance, dtype=dtype, workers=-1)
             begin += len(part)
 
     def _answer(
@@ -234,13 +231,13 @@ class ExemplarIndex:
         """Goes up the distances from one tag sequence until each of the targets that have it is served."""
         if not len(distances):
             return
+        enough = 1 if config.among == "tied" else config.keep
         for distance in range(int(distances.min()), int(distances.max()) + 1):
             places, _ = self._rows.places(first + np.flatnonzero(distances == distance))
             rows = np.sort(self._rows.values[places])
             for query in queries:
                 self._take(query, rows, distance, config, found[query.number])
-            full = 1 if config.among == "tied" else config.keep
-            queries = [query for query in queries if len(found[query.number]) < full]
+            queries = [query for query in queries if len(found[query.number]) < enough]
             if not queries:
                 return
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple, final
+from typing import Any, ClassVar, final
 
 import torch
 from torch import Tensor, nn
@@ -41,12 +41,15 @@ class TagHeadConfig:
         dropout: on the mix and inside the Transformer layers.
         learning_rate: AdamW's peak, one linear warm-up and a linear decay to 0.
         weight_decay: AdamW's.
+        label_smoothing: of the cross-entropy.
+        batch_words: words a step, about.
+        epochs: passes over the trees.
         lower_case: share of training sentences whose capitals are hidden, so that lower-cased text is tagged as well.
     """
 
     encoder: str = "minilm"
     first_layer: int = 1
-    last_layer: int = 4
+    last_layer: int = 3
     width: int = 192
     feed_forward: int = 768
     heads: int = 6
@@ -55,19 +58,14 @@ class TagHeadConfig:
     learning_rate: float = 1.5e-3
     weight_decay: float = 0.01
     lower_case: float = 0.5
+    label_smoothing: float = 0.05
+    batch_words: int = 700
+    epochs: int = 14
 
     @property
     def layers(self) -> tuple[int, ...]:
         """The layers that are mixed."""
         return tuple(range(self.first_layer, self.last_layer + 1))
-
-
-class TagBatch(NamedTuple):
-    """Sentences of one length: states [L, B, T, D] of the encoder, shapes [B, T] of the words, tags [B, T]."""
-
-    states_LBTD: Tensor
-    shapes_BT: Tensor
-    tags_BT: Tensor
 
 
 @final

@@ -19,8 +19,8 @@ Tagger: TypeAlias = Callable[[Sequence[Sequence[str]]], list[list[str]]]
 
 DEFAULT = "tagger"  # trained on genres whose texts are free for commercial use
 ALL_GENRES = "tagger-all"
-WINDOW = 60  # words tagged at once: well inside what the encoder reads, however many pieces a word has
-MAX_CHARACTERS = 40  # a longer word's pieces could fill the encoder alone; its beginning is enough for a tag
+WINDOW = 60  # words tagged at once
+MAX_CHARACTERS = 40  # of a word; its beginning is enough for a tag
 
 
 def load_tagger(name: str = DEFAULT, *, device: str | None = None) -> Tagger:
@@ -91,7 +91,7 @@ def _tag_windows(
     head: TagHead, encoder: encoders.Encoder, windows: Sequence[tuple[str, ...]], layers: Sequence[int]
 ) -> list[list[str]]:
     out: list[list[str]] = [[] for _ in windows]
-    states = encoder.word_states([[word[:MAX_CHARACTERS] for word in words] for words in windows], layers=layers)
+    states = encoder.word_states([_shortened(words, encoder) for words in windows], layers=layers)
     offsets = states[0].offsets
     for rows in same_length(np.diff(offsets), words=4096):
         length = len(windows[rows[0]])
@@ -101,6 +101,18 @@ def _tag_windows(
         for row, best in zip(rows, head(states_LBTD, shapes_BT).argmax(-1).tolist(), strict=True):
             out[row] = [head.tags[number] for number in best]
     return out
+
+
+def _shortened(words: Sequence[str], encoder: encoders.Encoder) -> list[str]:
+    """The words, cut where all their pieces together are more than the encoder reads."""
+    for most in (MAX_CHARACTERS, 12, 4):
+        short = [word[:most] for word in words]
+        # A character has three pieces at most (the letters of a Korean syllable), so few windows must be counted.
+        if 3 * sum(map(len, short)) < encoder.max_tokens - 2:
+            return short
+        if int(encoder.count_tokens([" ".join(short)])[0]) < encoder.max_tokens:
+            return short
+    return [word[:1] for word in words]
 
 
 def same_length(lengths: Any, *, words: int) -> Iterator[list[int]]:

@@ -17,11 +17,11 @@ from typing import NamedTuple, final
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
-from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from paraform.batching import BOS, EOS, PAD, UNK, StyleInput, TripleBatch
 from paraform.losses.sequence_nll import copy_log_probs
 from paraform.models.exemplar.config import ExemplarConfig
+from paraform.recurrent import run_gru
 
 
 class Encoded(NamedTuple):
@@ -67,9 +67,7 @@ class BiGRU(nn.Module):
         self.gru = nn.GRU(inputs, width, batch_first=True, bidirectional=True)
 
     def forward(self, inputs_BTD: Tensor, lengths_B: Tensor) -> tuple[Tensor, Tensor]:
-        packed = pack_padded_sequence(inputs_BTD, lengths_B.cpu(), batch_first=True, enforce_sorted=False)
-        states, final_2BW = self.gru(packed)
-        states_BTD, _ = pad_packed_sequence(states, batch_first=True, total_length=inputs_BTD.shape[1])
+        states_BTD, final_2BW = run_gru(self.gru, inputs_BTD, lengths_B=lengths_B)
         return states_BTD, torch.cat([final_2BW[0], final_2BW[1]], -1)
 
 
@@ -171,7 +169,7 @@ class ExemplarNetwork(nn.Module):
             log-weights [B, T, S] over the source's words; and the memory after the last step.
         """
         words_BTD = self.embed(previous_BT)
-        hidden_BTH, last = self.decoder(words_BTD, memory.hidden[:1])
+        hidden_BTH, last = run_gru(self.decoder, words_BTD, memory.hidden[:1])
         contexts = []
         if self.attend_content is not None:
             log_weights = self.attend_content(hidden_BTH, memory.content, memory.content_mask)
@@ -179,7 +177,8 @@ class ExemplarNetwork(nn.Module):
         if self.attend_style is not None:
             contexts.append(self.attend_style(hidden_BTH, memory.style, memory.style_mask).exp() @ memory.style)
         if self.second is not None:
-            second_BTH, last_second = self.second(torch.cat([hidden_BTH, *contexts], -1), memory.hidden[1:])
+            read = torch.cat([hidden_BTH, *contexts], -1)
+            second_BTH, last_second = run_gru(self.second, read, memory.hidden[1:])
             last = torch.cat([last, last_second])
             hidden_BTH = hidden_BTH + second_BTH
         read = torch.cat([hidden_BTH, *contexts], -1)
@@ -230,6 +229,7 @@ class ExemplarNetwork(nn.Module):
 
         Column V + s is the s-th word of the source where the vocabulary lacks it; `<unk>` is never said.
         """
+        tokens_N = tokens_N.to(memory.hidden.device)  # decoding makes the first ones
         beyond = tokens_N >= self.vocabulary
         features, gate, copy, memory = self.decode(memory, tokens_N.where(~beyond, UNK)[:, None])
         logits_NV = self.output(features[:, 0])

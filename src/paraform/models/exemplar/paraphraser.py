@@ -38,19 +38,23 @@ class ExemplarParaphraser(nn.Module):
     system: ClassVar[str] = "exemplar"
 
     def __init__(
-        self, config: ExemplarConfig, vocabulary: Vocabulary, bank: Sequence[str] = (), style_features: int = 384
+        self,
+        config: ExemplarConfig,
+        vocabulary: Vocabulary,
+        bank: Sequence[str] = (),
+        style_features: int | None = None,
     ) -> None:
         super().__init__()
         self.config = config
         self.vocabulary = vocabulary
         self.bank = tuple(bank)
-        self.style_features = style_features
         module = None
         if config.style_trainable:
             module = encoders.load_module(config.style_encoder)
             if (pooler := getattr(module, "pooler", None)) is not None:
                 pooler.requires_grad_(False)  # no loss reaches it, and DDP wants a gradient for all that may have one
-            self.style_features = encoders.width_of(module)
+            style_features = encoders.width_of(module)
+        self.style_features = style_features or encoders.dimension_of(config.style_encoder)
         self.network = ExemplarNetwork(config, len(vocabulary), self.style_features, module)
 
     @property
@@ -271,7 +275,7 @@ class ExemplarParaphraser(nn.Module):
         unknown = sorted(set(config) - set(ExemplarConfig.__dataclass_fields__))
         if unknown or "vocabulary.json" not in assets:
             raise InputError(f"exemplar checkpoint with unknown fields {unknown} or no vocabulary.json")
-        bank = assets.get("bank.txt", "").splitlines()
+        bank = assets.get("bank.txt", "").split("\n")[:-1]
         return cls(ExemplarConfig(**config), Vocabulary.from_json(assets["vocabulary.json"]), bank)
 
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import torch
-from accelerate import Accelerator
 
 from paraform.batching import TripleBatch
 from paraform.losses.nt_xent import nt_xent
@@ -14,6 +14,9 @@ from paraform.models.exemplar.config import ExemplarConfig
 from paraform.models.exemplar.paraphraser import ExemplarParaphraser
 from paraform.models.update import State, Update, gather_with_gradient
 from paraform.schedules import constant, warmup_linear
+
+if TYPE_CHECKING:  # its import takes longer than a short answer
+    from accelerate import Accelerator
 
 
 def make_update(
@@ -46,7 +49,7 @@ def make_update(
         nll = sequence_nll(out.log_probs_N, out.lengths_B, reduction=config.nll_reduction)
         # DDP averages over processes; a sum over the whole batch is that average times their number.
         loss = nll * accelerator.num_processes if config.nll_reduction == "sum" else nll
-        terms = {"nll": nll}
+        terms = {"nll": loss}
         clusters_B = gather_with_gradient(batch.clusters_B) if config.mask_clusters else None
         for name, weight, first, second in (
             ("content", config.content_weight, out.source_content, out.target_content),
