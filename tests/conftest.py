@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 # Before anything imports torch, transformers or matplotlib: they read these once. Commands that a test starts inherit.
 os.environ["HF_HUB_OFFLINE"] = "1"
@@ -13,6 +14,9 @@ os.environ.setdefault("OMP_NUM_THREADS", "2")  # tiny tensors on many threads mo
 
 import pytest
 from hypothesis import settings
+
+if TYPE_CHECKING:
+    from paraform.encoders import Encoder
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 
@@ -33,3 +37,11 @@ def data() -> Path:
 def scratch(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """One folder for the whole session, for what is dear to make and only read afterwards."""
     return tmp_path_factory.mktemp("scratch")
+
+
+@pytest.fixture(scope="session")
+def minilm() -> Encoder:
+    """The offline encoder, loaded once."""
+    from paraform import encoders
+
+    return encoders.load(device="cpu")

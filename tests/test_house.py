@@ -28,7 +28,6 @@ ROWS = [
     ["syntax"],
     ["batching"],
     ["recurrent"],
-    ["recurrent"],
     ["losses", "schedules"],
     ["decoding"],
     ["models"],

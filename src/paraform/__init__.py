@@ -1,0 +1,75 @@
+"""What a sentence says, apart from how it says it: the public API.
+
+Everything comes from a module of its own and is imported when it is first asked for, so that `import paraform` is
+cheap and the command line can answer `--help` without torch.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from paraform.checkpoint import load, save
+    from paraform.corpora import clusters, read, write_jsonl
+    from paraform.encoders import Encoder
+    from paraform.evaluation import GenerationRow, Score, evaluate_generation, evaluate_style
+    from paraform.models.exemplar import ExemplarConfig, ExemplarParaphraser
+    from paraform.records import InputError, Pair, Sentence, Triple
+    from paraform.syntax import ExemplarIndex, MiningConfig, mine
+    from paraform.syntax.tagging import load_tagger
+    from paraform.words import detokenize, tokenize
+
+    __version__: str
+
+__all__ = [
+    "Encoder",
+    "ExemplarConfig",
+    "ExemplarIndex",
+    "ExemplarParaphraser",
+    "GenerationRow",
+    "InputError",
+    "MiningConfig",
+    "Pair",
+    "Score",
+    "Sentence",
+    "Triple",
+    "__version__",
+    "clusters",
+    "detokenize",
+    "evaluate_generation",
+    "evaluate_style",
+    "load",
+    "load_tagger",
+    "mine",
+    "read",
+    "save",
+    "tokenize",
+    "write_jsonl",
+]
+
+_HOMES = {
+    "checkpoint": ("load", "save"),
+    "corpora": ("clusters", "read", "write_jsonl"),
+    "encoders": ("Encoder",),
+    "evaluation": ("GenerationRow", "Score", "evaluate_generation", "evaluate_style"),
+    "models.exemplar": ("ExemplarConfig", "ExemplarParaphraser"),
+    "records": ("InputError", "Pair", "Sentence", "Triple"),
+    "syntax": ("ExemplarIndex", "MiningConfig", "mine"),
+    "syntax.tagging": ("load_tagger",),
+    "words": ("detokenize", "tokenize"),
+}
+_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
+
+
+def __getattr__(name: str) -> Any:
+    if name == "__version__":
+        value: Any = import_module("importlib.metadata").version("paraform")
+    elif name in _HOME_OF:
+        value = getattr(import_module(f"paraform.{_HOME_OF[name]}"), name)
+    else:
+        raise AttributeError(f"module 'paraform' has no attribute {name!r}")
+    globals()[name] = value  # the next time this function is not asked
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

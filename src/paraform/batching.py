@@ -49,19 +49,29 @@ class Vocabulary:
         object.__setattr__(self, "_numbers", {word: number for number, word in enumerate(self.words)})
 
     @classmethod
-    def build(cls, sentences: Iterable[Sequence[str]], *, min_count: int) -> Vocabulary:
-        """Count words as they are cased; keep those seen `min_count` times, most frequent first."""
+    def build(
+        cls, sentences: Iterable[Sequence[str]], *, min_count: int, units: Iterable[Sequence[str]] | None = None
+    ) -> Vocabulary:
+        """Count words as they are cased; keep those seen `min_count` times, most frequent first.
+
+        Args:
+            units: what is counted in the words' place, such as their pieces; the casing is still that of words.
+        """
         counts: Counter[str] = Counter()
         inside: dict[str, Counter[str]] = {}
         for words in sentences:
             opens = True
             for word in words:
-                counts[word.lower()] += 1
+                if units is None:
+                    counts[word.lower()] += 1
                 if not opens:  # the first word's capital says nothing
                     inside.setdefault(word.lower(), Counter())[word] += 1
                 opens = word in {".", "?", "!"}
+        for row in units or ():
+            counts.update(row)
         kept = sorted((word for word, n in counts.items() if n >= min_count), key=lambda word: (-counts[word], word))
-        usual = {word: inside[word].most_common(1)[0][0] for word in kept if word in inside}
+        known = set(kept)
+        usual = {word: forms.most_common(1)[0][0] for word, forms in inside.items() if units or word in known}
         return cls((*SPECIAL, *kept), {word: form for word, form in usual.items() if form != word})
 
     def __len__(self) -> int:

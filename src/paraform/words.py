@@ -79,7 +79,7 @@ def detokenize(words: Sequence[str]) -> str:
             closing = quoted['"'] or word == "''"
             opening = quoted['"'] = not closing
         elif word == "'":
-            opening = not quoted["'"] and _opens(words[position + 1 :])
+            opening = not quoted["'"] and _opens(words[position + 1 :], previous)
             closing = not opening
         if word in {"'", "`"}:
             quoted["'"] = opening
@@ -90,9 +90,22 @@ def detokenize(words: Sequence[str]) -> str:
     return "".join(pieces)
 
 
-def _opens(following: Sequence[str]) -> bool:
+def _opens(following: Sequence[str], previous: str) -> bool:
     """Whether a lone ' opens a quotation or a year (`the '90s`); otherwise it is a plural's (`the students' books`)."""
-    return len(following) > 0 and (following[0][:1].isdigit() or following.count("'") % 2 == 1)
+    more = following.count("'")
+    plural = previous.endswith("s") and more % 2 == 0
+    return (more > 0 and not plural) or (len(following) > 0 and following[0][0].isdigit())
+
+
+def join_pieces(pieces: Sequence[str]) -> list[str]:
+    """WordPieces as words: `["para", "##form"]` → `["paraform"]`; words pass as they are."""
+    words: list[str] = []
+    for piece in pieces:
+        if piece.startswith("##") and len(piece) > 2 and words:
+            words[-1] += piece[2:]
+        else:
+            words.append(piece)
+    return words
 
 
 def recase(words: Sequence[str], usual: Mapping[str, str], models: Sequence[str] = ()) -> list[str]:

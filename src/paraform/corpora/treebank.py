@@ -31,7 +31,7 @@ def read_tagged(path: str | os.PathLike[str]) -> Iterator[Sentence]:
         if depth == 0 and tree:
             leaves = [leaf for leaf in _LEAF.findall(tree) if leaf[0] != "-NONE-"]
             if not leaves:
-                raise origin.error(f"{tree[:40]!r} has no leaf; expected (TAG word)")
+                raise origin.error(f"{tree.strip()[:40]!r} has no leaf; expected (TAG word)")
             words = tuple(_BRACKETS.get(word, word) for _, word in leaves)
             yield Sentence(" ".join(words), words, tuple(tag for tag, _ in leaves), origin=origin)
             tree = ""

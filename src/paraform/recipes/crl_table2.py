@@ -2,8 +2,8 @@
 
     paraform reproduce crl-table2 --scale small --corpus quora --data ../shared/data --out runs/crl
 
-Running time on two cores: smoke, seconds; small, 10 to 15 minutes a row; full (BERT-base's place taken by the offline
-encoder, fine-tuned, at the paper's sizes), hours a row on one GPU. Expected figures: docs/results/crl.md.
+Running time on two cores: smoke, seconds; small, 10 to 15 minutes a row; full (the paper's sizes, BERT-base's place
+taken by the offline encoder, fine-tuned), hours a row on one GPU. Expected figures: docs/results/crl.md.
 """
 
 from __future__ import annotations
@@ -12,14 +12,16 @@ import random
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
-from paraform import corpora
+from paraform import checkpoint, corpora
+from paraform.evaluation import GenerationReport, Score, table
 from paraform.models.exemplar import ExemplarConfig
+from paraform.recipes.exemplar_evaluation import evaluate_rows, evaluate_vectors
 from paraform.recipes.exemplar_training import train_exemplar
 from paraform.records import InputError, Pair
 from paraform.training import TrainingConfig
-from paraform.weights import sha256
+from paraform.weights import atomic_path, sha256
 
 Corpus = Literal["quora", "paranmt"]
 Scale = Literal["smoke", "small", "full"]
@@ -79,7 +81,7 @@ def load(data: Path, corpus: Corpus, split: str) -> list[Pair]:
 
 
 def train_row(
-    row: str, scale: Scale, corpus: Corpus, data: Path, out: Path, *, seed: int = 0, resume: bool = True
+    row: str, scale: Scale, corpus: Corpus, data: Path, out: Path, *, seed: int = 0, device: str = "auto"
 ) -> Path:
     """Train one row (or go on with it); returns the folder of its best checkpoint.
 
@@ -103,9 +105,67 @@ def train_row(
             evaluate_every=every,
             checkpoint_every=every,
             log_every=11,
+            device=device,
         ),
         folder,
         data_digests={f"{corpus}/train.tsv": sha256(data / corpus / "train.tsv")},
-        resume=resume,
+        resume=True,
     )
     return folder / "best"
+
+
+@dataclass(frozen=True)
+class Tables:
+    """Tables 2 and 3 (`report`) and Figure 2 (`matching`) of one corpus."""
+
+    report: GenerationReport
+    matching: tuple[Score, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        """A JSON object: the report's, and `matching`."""
+        return {**self.report.to_json(), "matching": [score.to_json() for score in self.matching]}
+
+    def table(self, style: Literal["plain", "markdown"] = "markdown") -> str:
+        """All rows, then those of Figure 2."""
+        return f"{self.report.table(style)}\n\n{table(self.matching, style)}"
+
+
+def run(
+    *,
+    scale: Scale = "smoke",
+    corpus: Corpus = "quora",
+    data: Path = Path("../shared/data"),
+    out: Path = Path("runs/crl"),
+    seed: int = 0,
+    device: str | None = None,
+) -> Tables:
+    """Train every row (those begun go on), measure them on the test split, draw Figure 2 as `out/…/cma.png`."""
+    chosen = setting(scale, corpus)
+    folders = {row: train_row(row, scale, corpus, data, out, seed=seed, device=device or "auto") for row in ROWS}
+    models = {row: checkpoint.load(folder, device=device) for row, folder in folders.items()}
+    test = part_of(load(data, corpus, "test"), chosen.test_pairs, seed)
+    full = models.pop("full")
+    report = evaluate_rows(full, test, name="full", rivals=models, seed=seed)
+    matching = [
+        score
+        for name, model in {"full": full, **models}.items()
+        for score in evaluate_vectors(model, test, name=name, seed=seed).scores
+        if score.name.startswith("CMA") and score.system == name
+    ]
+    place = out / corpus / scale
+    draw(matching, place / "cma.png", f"{corpus}, {scale} scale")
+    return Tables(report, tuple(matching))
+
+
+def draw(scores: Sequence[Score], path: Path, title: str) -> None:
+    """Figure 2: content matching accuracy of each row, by dot product (eq. 13)."""
+    from matplotlib.figure import Figure
+
+    chosen = [score for score in scores if score.name == "CMA (dot)"]
+    figure = Figure(figsize=(6, 3), layout="constrained")
+    axes = figure.add_subplot()
+    bars = axes.bar([score.system for score in chosen], [score.value for score in chosen], color="0.4", width=0.6)
+    axes.bar_label(bars, fmt="%.3f")
+    axes.set(ylabel="content matching accuracy", title=title, ylim=(0, 1))
+    with atomic_path(path) as unfinished:
+        figure.savefig(unfinished, format="png", dpi=120)

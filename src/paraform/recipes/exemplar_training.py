@@ -83,7 +83,8 @@ def validator(
     pairs = clusters(pairs)
     config = model.config
     table, _ = triple_table(pairs, config, model.vocabulary, tagger=tagger, seed=seed)
-    batches, steps = by_length(table, batch_size=min(config.batch_size, len(pairs)), seed=seed)
+    usable = int((table.exemplars >= 0).any(1).sum())  # a pair without an exemplar is never drawn
+    batches, steps = by_length(table, batch_size=max(1, min(config.batch_size, usable)), seed=seed)
     _, exemplars = mined_exemplars(pairs, config, tagger=tagger, seed=seed)
     pool = [pair.target.text if config.pool == "targets" else pair.source.text for pair in pairs]
     chosen = [row for row in range(len(pairs)) if exemplars[row, 0] >= 0][:rows]

@@ -1,6 +1,8 @@
-"""Tags, and the exemplars found by them."""
+"""Words, tags, and the exemplars found by them."""
 
+from paraform.syntax.annotation import annotate
 from paraform.syntax.exemplars import ExemplarIndex, Match, MiningConfig
 from paraform.syntax.mining import Mined, mine
+from paraform.syntax.tagging import Tagger, load_tagger
 
-__all__ = ["ExemplarIndex", "Match", "Mined", "MiningConfig", "mine"]
+__all__ = ["ExemplarIndex", "Match", "Mined", "MiningConfig", "Tagger", "annotate", "load_tagger", "mine"]

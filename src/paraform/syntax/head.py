@@ -12,6 +12,7 @@ from typing import Any, ClassVar, final
 import torch
 from torch import Tensor, nn
 
+from paraform.encoders import dimension_of
 from paraform.records import InputError
 
 SHAPES = ("lower", "title", "upper", "mixed", "number", "punctuation")
@@ -60,7 +61,7 @@ class TagHeadConfig:
     lower_case: float = 0.5
     label_smoothing: float = 0.05
     batch_words: int = 700
-    epochs: int = 14
+    epochs: int = 10
 
     @property
     def layers(self) -> tuple[int, ...]:
@@ -118,6 +119,7 @@ class TagHead(nn.Module):
         if "tags.txt" not in assets:
             raise InputError("the tagging head lacks tags.txt; expected one tag a line")
         try:
-            return cls(TagHeadConfig(**config), assets["tags.txt"].split())
-        except TypeError as error:
+            known = TagHeadConfig(**config)
+            return cls(known, assets["tags.txt"].split(), dimension_of(known.encoder))
+        except (TypeError, ValueError, RuntimeError, AssertionError) as error:  # what a foreign config sets off
             raise InputError(f"the tagging head's config: {error}") from error

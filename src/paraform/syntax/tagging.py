@@ -35,16 +35,22 @@ def load_tagger(name: str = DEFAULT, *, device: str | None = None) -> Tagger:
         return _nltk()
     if name == "spacy" or name.startswith("spacy:"):
         return _spacy(name.partition(":")[2] or "en_core_web_sm")
-    folder = pretrained_folder(name) or Path(name)
-    return head_tagger(load_head(folder), device=device)
+    return head_tagger(load_head(_head_folder(name)), device=device)
 
 
 def tagger_digest(name: str = DEFAULT) -> str:
     """What tells the tags of two taggers apart: the head's weights, or the name of another's tagger."""
-    folder = pretrained_folder(name) or Path(name)
-    if name == "nltk" or name.startswith("spacy"):
+    if name == "nltk" or name == "spacy" or name.startswith("spacy:"):
         return name
-    return manifest.read(folder).files[manifest.WEIGHTS]
+    return manifest.read(_head_folder(name)).files[manifest.WEIGHTS]
+
+
+def _head_folder(name: str) -> Path:
+    folder = pretrained_folder(name) or Path(name)
+    if not folder.is_dir():
+        known = f"{DEFAULT!r}, {ALL_GENRES!r}, 'nltk', 'spacy[:MODEL]' or a trained head's folder"
+        raise InputError(f"no tagger {name!r}; expected {known}")
+    return folder
 
 
 def load_head(folder: Path) -> TagHead:
@@ -107,8 +113,8 @@ def _shortened(words: Sequence[str], encoder: encoders.Encoder) -> list[str]:
     """The words, cut where all their pieces together are more than the encoder reads."""
     for most in (MAX_CHARACTERS, 12, 4):
         short = [word[:most] for word in words]
-        # A character has three pieces at most (the letters of a Korean syllable), so few windows must be counted.
-        if 3 * sum(map(len, short)) < encoder.max_tokens - 2:
+        # An ASCII character has one piece at most, another three (a Korean syllable): few windows must be counted.
+        if sum(len(word) if word.isascii() else 3 * len(word) for word in short) < encoder.max_tokens - 2:
             return short
         if int(encoder.count_tokens([" ".join(short)])[0]) < encoder.max_tokens:
             return short

@@ -21,7 +21,7 @@ from paraform.models.exemplar.config import ExemplarConfig
 from paraform.models.exemplar.network import Encoded, ExemplarNetwork
 from paraform.records import InputError
 from paraform.weights import read_word_vectors
-from paraform.words import detokenize, recase
+from paraform.words import detokenize, join_pieces, recase
 
 
 @final
@@ -176,16 +176,17 @@ class ExemplarParaphraser(nn.Module):
         for number, words in enumerate(written):
             if not words:
                 raise InputError(f"source {number + 1} is empty; expected a sentence")
+        longest = self.config.max_tokens * (2 if self.config.units == "pieces" else 1)
         generator = torch.Generator(self.device).manual_seed(seed)
         out = [""] * len(sources)
         order = sorted(range(len(sources)), key=lambda i: len(written[i]))
         batches = [order[i : i + batch_size] for i in range(0, len(order), batch_size)]
         for rows in track(batches, "paraphrasing", console=STDERR, disable=not progress, transient=True):
-            source_words = [[word.lower() for word in written[i]] for i in rows]
+            source_words = self._units([written[i] for i in rows])
             source_BS, content = self._content(source_words)
             style = self._style([exemplars[i] for i in rows])
             memory = self.network.start(content, style, source_BS)
-            limits = {"start": BOS, "stop": EOS, "max_tokens": self.config.max_tokens + 1}
+            limits = {"start": BOS, "stop": EOS, "max_tokens": longest + 1}
             if beam > 1:
                 tokens, _ = decoding.beam(self.network.step, memory, len(rows), width=beam, **limits)
                 tokens_BT = tokens[:, 0]
@@ -203,6 +204,7 @@ class ExemplarParaphraser(nn.Module):
                 tokens_BT = decoding.greedy(self.network.step, memory, len(rows), **limits)
             for i, numbers, words in zip(rows, tokens_BT.tolist(), source_words, strict=True):
                 said = list(self._words(numbers, words))
+                said = join_pieces(said) if self.config.units == "pieces" else said
                 out[i] = detokenize(recase(said, self.vocabulary.cased, written[i]))
         return out
 
@@ -219,7 +221,7 @@ class ExemplarParaphraser(nn.Module):
         return self._vectors(texts, batch_size, lambda _, texts: self._style(texts))
 
     def _vectors(self, texts: Sequence[str], batch_size: int, encode: Any) -> npt.NDArray[np.float32]:
-        words = [[word.lower() for word in prepare(text, self.config.max_tokens)] for text in texts]
+        words = self._units([prepare(text, self.config.max_tokens) for text in texts])
         order = sorted(range(len(texts)), key=lambda i: len(words[i]))
         parts: list[Tensor] = []
         for start in range(0, len(order), batch_size):
@@ -229,6 +231,10 @@ class ExemplarParaphraser(nn.Module):
         if parts:
             out[order] = torch.cat(parts).numpy()
         return out
+
+    def _units(self, sentences: Sequence[Sequence[str]]) -> list[list[str]]:
+        lowered = [[word.lower() for word in words] for words in sentences]
+        return split_units(lowered, self.config.units, self.encoder if self.config.units == "pieces" else None)
 
     def _content(self, words: Sequence[Sequence[str]]) -> tuple[Tensor, Encoded]:
         beyond: dict[str, int] = {}
@@ -277,6 +283,11 @@ class ExemplarParaphraser(nn.Module):
             raise InputError(f"exemplar checkpoint with unknown fields {unknown} or no vocabulary.json")
         bank = assets.get("bank.txt", "").split("\n")[:-1]
         return cls(ExemplarConfig(**config), Vocabulary.from_json(assets["vocabulary.json"]), bank)
+
+
+def split_units(sentences: list[list[str]], units: str, encoder: Encoder | None) -> list[list[str]]:
+    """Lower-cased words as the network counts them: themselves, or their pieces."""
+    return sentences if units == "words" or encoder is None else encoder.word_pieces(sentences)
 
 
 def style_text(words: Sequence[str]) -> str:

@@ -18,7 +18,7 @@ from paraform import encoders
 from paraform.batching import Ragged, TripleTable, Vocabulary, cached_states, prepare
 from paraform.corpora import clusters
 from paraform.models.exemplar.config import ExemplarConfig
-from paraform.models.exemplar.paraphraser import style_text
+from paraform.models.exemplar.paraphraser import split_units, style_text
 from paraform.records import InputError, Pair, Sentence
 from paraform.syntax.annotation import annotate
 from paraform.syntax.exemplars import MiningConfig
@@ -56,16 +56,18 @@ def triple_table(
     cased = {
         text: prepare(text, cut) for text in dict.fromkeys(s.text for pair in pairs for s in (pair.source, pair.target))
     }
-    if vocabulary is None:
-        seen = [cased[s.text] for pair in pairs for s in (pair.source, pair.target)]
-        vocabulary = Vocabulary.build(seen, min_count=config.min_count)
+    encoder = encoders.load(config.style_encoder)
     # Sentences that need style features come first, so that both tables number them alike.
     read = {text: style_text(words) for text, words in cased.items()}
     styled = list(dict.fromkeys(read[sentence.text] for sentence in tagged))
     number = {text: row for row, text in enumerate(dict.fromkeys([*styled, *read.values()]))}
+    units = split_units([text.split(" ") if text else [] for text in number], config.units, encoder)
+    if vocabulary is None:
+        seen = [sentence.text for pair in pairs for sentence in (pair.source, pair.target)]
+        counted = None if config.units == "words" else (units[number[read[text]]] for text in seen)
+        vocabulary = Vocabulary.build((cased[text] for text in seen), min_count=config.min_count, units=counted)
     beyond: dict[str, int] = {}
-    words = Ragged.of([vocabulary.encode(text.split(" ") if text else [], beyond) for text in number])
-    encoder = encoders.load(config.style_encoder)
+    words = Ragged.of([vocabulary.encode(row, beyond) for row in units])
     if config.style_trainable:
         style = Ragged.of(encoder.pieces(styled))
     else:

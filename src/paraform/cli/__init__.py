@@ -1,0 +1,117 @@
+"""The command line: one file a command, each imported only when it is asked for; no logic of its own.
+
+A command's module has `add_arguments(parser, given)` and `run(options) -> int`; its docstring is its help. What the
+user got wrong ends with exit status 2 and one line on stderr, whatever it was.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import difflib
+import importlib
+import os
+import sys
+from collections.abc import Sequence
+from typing import Any, NoReturn
+
+from paraform.records import InputError
+
+COMMANDS = {  # module, and what it does
+    "paraphrase": ("paraphrase", "say texts in the form of others"),
+    "embed": ("embed", "texts to vectors"),
+    "tag": ("tag", "Penn Treebank tags of texts"),
+    "mine": ("mine", "exemplars for the targets of pairs"),
+    "train exemplar": ("train_exemplar", "train CRL-EGPG on pairs"),
+    "evaluate generation": ("evaluate_generation", "BLEU, ROUGE, METEOR, tag edit distances and more, with floors"),
+    "evaluate style": ("evaluate_style", "content matching accuracy, and what style vectors retrieve"),
+    "reproduce": ("reproduce", "a table of a paper"),
+}
+USAGE = 2
+INTERRUPTED = 130  # 128 + SIGINT, as a shell reports it
+CLOSED = 141  # 128 + SIGPIPE
+
+
+def main(given: Sequence[str] | None = None) -> int:
+    """Run the command that the arguments name (None: those of this process); returns the exit status."""
+    try:
+        status = _dispatch(list(sys.argv[1:] if given is None else given))
+        sys.stdout.flush()
+    except BrokenPipeError:  # whoever read our output has seen enough
+        _silence_stdout()
+        return CLOSED
+    except (InputError, OSError) as error:
+        return _fail(error)
+    except MemoryError:
+        return _fail("out of memory; a smaller --batch-size needs less")
+    except KeyboardInterrupt:
+        print("paraform: interrupted", file=sys.stderr)
+        return INTERRUPTED
+    except SystemExit as end:  # --help and --version
+        return end.code if isinstance(end.code, int) else 0
+    return status
+
+
+def _dispatch(given: list[str]) -> int:
+    if not given or given[0] in ("-h", "--help", "help"):
+        print(_overview(""), end="")
+        return 0 if given else USAGE
+    if given[0] == "--version":
+        print(f"paraform {importlib.import_module('paraform').__version__}")
+        return 0
+    group = given[0]
+    if any(name.startswith(f"{group} ") for name in COMMANDS):
+        if len(given) == 1 or given[1] in ("-h", "--help"):
+            print(_overview(group), end="")
+            return 0 if len(given) > 1 else USAGE
+        name, rest = " ".join(given[:2]), given[2:]
+    else:
+        name, rest = group, given[1:]
+    if name not in COMMANDS:
+        _unknown(name)
+    module: Any = importlib.import_module(f"paraform.cli.{COMMANDS[name][0]}")
+    from paraform.cli.arguments import make_parser, parse
+
+    parser = make_parser(name, module.__doc__)
+    module.add_arguments(parser, rest)
+    return int(module.run(parse(parser, rest)))
+
+
+def _overview(group: str) -> str:
+    shown = {name: summary for name, (_, summary) in COMMANDS.items() if name.startswith(group)}
+    width = max(map(len, shown))
+    lines = [
+        f"usage: paraform {group or 'COMMAND'} …",
+        "",
+        "What a sentence says, apart from how it says it.",
+        "",
+        *(f"  {name.ljust(width)}  {summary}" for name, summary in shown.items()),
+        "",
+        "paraform COMMAND --help shows a command's options and an example; paraform --version the version.",
+        "",
+        "Example:",
+        '  paraform paraphrase "how can i earn money online ?" --like "what is the best way to reduce weight ?"',
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _unknown(name: str) -> NoReturn:
+    close = difflib.get_close_matches(name, COMMANDS, n=1)
+    hint = f"did you mean {close[0]!r}?" if close else f"expected one of {', '.join(COMMANDS)}"
+    raise InputError(f"no command {name[:60]!r}; {hint}")
+
+
+def _fail(error: BaseException | str) -> int:
+    message = " ".join(str(error).split()) or type(error).__name__
+    if isinstance(error, OSError) and error.strerror:
+        names = [os.fspath(name) for name in (error.filename, error.filename2) if isinstance(name, (str, os.PathLike))]
+        message = ": ".join([*names[-1:], error.strerror])
+    print(f"paraform: error: {message}", file=sys.stderr)
+    return USAGE
+
+
+def _silence_stdout() -> None:
+    # What is still buffered would raise again when Python closes the stream.
+    with contextlib.suppress(OSError, ValueError):
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, sys.stdout.fileno())
+        os.close(nowhere)

@@ -1,0 +1,219 @@
+"""What the commands have in common: options, help, and reading what the user names."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import os
+import re
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from jsonargparse import ArgumentParser, DefaultHelpFormatter, Namespace
+from jsonargparse.typing import NonNegativeInt, PositiveInt
+
+from paraform.records import InputError, Origin, Pair, Record, Sentence, Triple
+
+if TYPE_CHECKING:
+    from paraform.encoders import Encoder
+    from paraform.models.exemplar import ExemplarParaphraser
+
+# The keys of corpora.FORMATS, whose import would bring torch along; a test compares the two.
+FORMATS = ("pairs", "quora", "paranmt", "qqp-pos", "captions", "triples", "text", "jsonl")
+
+
+class HelpFormatter(argparse.RawDescriptionHelpFormatter, DefaultHelpFormatter):
+    """jsonargparse's help, with description and example as they are written."""
+
+
+def make_parser(command: str, doc: str | None) -> ArgumentParser:
+    """A parser with the options of every command.
+
+    Args:
+        doc: what the command does, and its example behind "Example:".
+    """
+    description, _, example = (doc or "").strip().partition("Example:\n")
+    parser = ArgumentParser(
+        prog=f"paraform {command}",
+        description=description,
+        epilog=f"Example:\n{example}",
+        formatter_class=HelpFormatter,
+        exit_on_error=False,
+        allow_abbrev=False,
+    )
+    from paraform import __version__
+
+    parser.add_argument("--version", action="version", version=f"paraform {__version__}", help="Print the version.")
+    parser.add_argument("--device", type=str | None, default=None, help="cpu, cuda …; null: the GPU if there is one")
+    parser.add_argument("--batch-size", type=PositiveInt | None, default=None, help="sentences computed at once")
+    parser.add_argument("--seed", type=NonNegativeInt, default=0, help="of every draw")
+    parser.add_argument("--json", action="store_true", help="print one JSON object on stdout, and nothing else there")
+    return parser
+
+
+def add_reading(parser: ArgumentParser, default: str = "pairs") -> None:
+    """The options of a command that reads records."""
+    parser.add_argument("--format", choices=FORMATS, default=default, help="of the file; README.md describes each")
+    parser.add_argument("--skip-bad-lines", action="store_true", help="count them in a warning instead of stopping")
+
+
+def add_texts(parser: ArgumentParser) -> None:
+    """The positional argument of a command that reads texts."""
+    parser.add_argument(
+        "text",
+        nargs="*",
+        type=str,
+        default=[],
+        metavar="TEXT|FILE|-",
+        help="texts, files with one a line (of pairs: the sources), or - for stdin",
+    )
+    add_reading(parser, "text")
+
+
+def parse(parser: ArgumentParser, given: Sequence[str]) -> Namespace:
+    """The options. Raises: InputError for what does not fit; SystemExit after --help or --version."""
+    try:
+        return parser.parse_args(list(given))
+    except argparse.ArgumentError as error:
+        message = re.sub(r'Parser key "(\w+)"', lambda key: f"--{key[1].replace('_', '-')}", str(error))
+        message = re.sub(r'Parser key "([\w.]+)"', r"--\1", message)
+        raise InputError(f"{' '.join(message.split())}; see {parser.prog} --help") from error
+
+
+def field_help(parser: ArgumentParser, config: type[Any], prefix: str = "") -> None:
+    """Give the options made from a dataclass's fields the words of its docstring."""
+    words: dict[str, str] = {}
+    for names, text in re.findall(r"^    {4}([\w, ]+): (.+(?:\n {12}.+)*)", config.__doc__ or "", re.MULTILINE):
+        words |= {name: " ".join(text.split()).replace("%", "%%") for name in names.split(", ")}
+    for action in parser._actions:
+        if action.dest.startswith(prefix) and action.help is None:
+            action.help = words.get(action.dest.removeprefix(prefix))
+
+
+def read_texts(arguments: Sequence[str], options: Namespace, what: str = "text") -> list[str]:
+    """The texts that arguments give, name the files of, or leave to stdin.
+
+    Raises: InputError if there is none, or one is not usable.
+    """
+    from paraform.corpora.lines import checked
+
+    if not arguments and sys.stdin.isatty():
+        raise InputError(f"no {what}; expected a text, a file, or - for stdin")
+    texts: list[str] = []
+    for number, argument in enumerate(arguments or ["-"], start=1):
+        folder = options.format == "qqp-pos" and os.path.isdir(argument)
+        if argument == "-" or folder or os.path.isfile(argument):
+            texts += [text_of(record) for record in read_records(argument, options)]
+        elif re.fullmatch(r"\S+\.(txt|tsv|csv|jsonl?)", argument):
+            raise InputError(f"{argument}: no such file")
+        else:
+            origin = Origin(f"{what} {number}", 1)
+            try:
+                texts.append(checked(Sentence(argument.strip()), origin).text)
+            except InputError as error:  # an argument has no lines
+                raise InputError(str(error).replace(str(origin), origin.path)) from error
+    return texts
+
+
+def text_of(record: Record) -> str:
+    """The text of a sentence, the source of a pair or triple."""
+    return record.text if isinstance(record, Sentence) else record.source.text
+
+
+def read_pairs(path: str, options: Namespace) -> list[Pair | Triple]:
+    """The pairs or triples of a file; those labelled as no paraphrases are left out, and counted on stderr.
+
+    Raises: InputError if it holds something else, or nothing but pairs that are none.
+    """
+    kept: list[Pair | Triple] = []
+    other = 0
+    for record in read_records(path, options):
+        if isinstance(record, Sentence):
+            place = record.origin or Origin(path, 1)
+            raise place.error(f"one sentence; expected a pair, source and target (--format is {options.format})")
+        if isinstance(record, Pair) and record.label == 0:
+            other += 1
+        else:
+            kept.append(record)
+    if not kept:
+        raise InputError(f"{path}: no paraphrases; expected at least one pair")
+    if other:
+        tell(f"{other:,} pairs labelled 0 (no paraphrases) left out, {len(kept):,} kept")
+    return kept
+
+
+def read_records(path: str, options: Namespace) -> Iterator[Record]:
+    """The records of a file, or of stdin for "-", as `--format` and `--skip-bad-lines` say."""
+    from paraform.corpora import read
+
+    if path != "-":
+        yield from read(path, options.format, skip_bad_lines=options.skip_bad_lines)
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        spool = os.path.join(folder, "stdin")
+        with open(spool, "wb") as out:
+            shutil.copyfileobj(sys.stdin.buffer, out)
+        try:
+            yield from read(spool, options.format, skip_bad_lines=options.skip_bad_lines)
+        except InputError as error:
+            raise InputError(str(error).replace(spool, "<stdin>")) from error
+
+
+def device_of(options: Namespace) -> str | None:
+    """The device, if torch can use it. Raises: InputError otherwise."""
+    if options.device is None:
+        return None
+    import torch
+
+    try:
+        torch.empty(0, device=options.device)
+    except (RuntimeError, AssertionError) as error:  # torch asserts that it was compiled with CUDA
+        reason = str(error).splitlines()[0]
+        raise InputError(f"--device {options.device}: {reason}; cpu always works") from error
+    return str(options.device)
+
+
+def load_model(options: Namespace) -> Encoder | ExemplarParaphraser:
+    """The model that `--model` names; of a run's folder the best checkpoint."""
+    from paraform import checkpoint
+    from paraform.manifest import NAME
+
+    name, best = options.model, os.path.join(options.model, "best")
+    if not os.path.isfile(os.path.join(name, NAME)) and os.path.isfile(os.path.join(best, NAME)):
+        name = best
+    model: Encoder | ExemplarParaphraser = checkpoint.load(name, device=device_of(options))
+    return model
+
+
+def load_paraphraser(options: Namespace) -> ExemplarParaphraser:
+    """The same, if it can paraphrase. Raises: InputError otherwise."""
+    from paraform.models.exemplar import ExemplarParaphraser
+
+    model = load_model(options)
+    if not isinstance(model, ExemplarParaphraser):
+        raise InputError(f"--model {options.model}: an encoder; expected a model that paraphrases")
+    return model
+
+
+@contextlib.contextmanager
+def bad_values() -> Iterator[None]:
+    """A ValueError of a config that the options filled is the user's."""
+    try:
+        yield
+    except InputError:
+        raise
+    except ValueError as error:
+        raise InputError(str(error)) from error
+
+
+def tell(message: str) -> None:
+    """One line on stderr."""
+    print(f"paraform: {message}", file=sys.stderr)
+
+
+def show_progress() -> bool:
+    """Whether a person watches stderr."""
+    return sys.stderr.isatty()

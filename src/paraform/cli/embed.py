@@ -1,0 +1,85 @@
+"""One vector a text: a float32 row of a .npy file, or JSON.
+
+--model names an encoder (minilm, a folder, a hub id; rows of length 1) or an exemplar model, which has a content
+vector and a style vector for each text.
+
+Example:
+  paraform embed sentences.txt --model minilm --out vectors.npy
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+from jsonargparse import ArgumentParser, Namespace
+
+from paraform.cli.arguments import add_texts, load_model, read_texts, show_progress
+from paraform.cli.output import print_json
+from paraform.records import InputError
+
+if TYPE_CHECKING:
+    from numpy import float32
+    from numpy.typing import NDArray
+
+CHUNK = 16_384  # texts whose vectors are held at once
+USUAL_TOKENS = 16  # of a text: an encoder's batches are counted in tokens
+
+
+def add_arguments(parser: ArgumentParser, given: Sequence[str]) -> None:
+    """The options of this command."""
+    add_texts(parser)
+    parser.add_argument("--model", type=str, default="minilm", help="an encoder, or an exemplar model")
+    parser.add_argument("--vectors", choices=("content", "style"), help="of an exemplar model (default: content)")
+    parser.add_argument("--out", type=str | None, default=None, help="the .npy file; null: the rows are in the JSON")
+
+
+def run(options: Namespace) -> int:
+    """Write the vectors."""
+    if options.out is None and not options.json:
+        raise InputError("no --out; expected --out vectors.npy, or --json for rows on stdout")
+    texts = read_texts(options.text, options)
+    embed = embedder(options)
+    about = {"model": options.model, "rows": len(texts)}
+    if options.out is None:
+        vectors = embed(texts)
+        print_json({"vectors": vectors.tolist(), **about, "dimension": vectors.shape[1]})
+        return 0
+    dimension = write_vectors(texts, embed, options.out)
+    if options.json:
+        print_json({"out": options.out, **about, "dimension": dimension})
+    else:
+        print(f"{options.out}: float32 [{len(texts)}, {dimension}]")
+    return 0
+
+
+def embedder(options: Namespace) -> Callable[[list[str]], NDArray[float32]]:
+    """Texts to rows, by the model that the options name."""
+    from paraform.encoders import Encoder
+
+    model = load_model(options)
+    if not isinstance(model, Encoder):
+        vectors = model.style if options.vectors == "style" else model.content
+        return lambda texts: vectors(texts, batch_size=options.batch_size or 512)
+    if options.vectors:
+        raise InputError(f"--vectors {options.vectors}: {options.model} is an encoder, whose vectors are of one kind")
+    tokens = USUAL_TOKENS * (options.batch_size or 128)
+    return lambda texts: model.encode(texts, batch_tokens=tokens, progress=show_progress())
+
+
+def write_vectors(texts: list[str], embed: Callable[[list[str]], NDArray[float32]], path: str) -> int:
+    """The rows as one .npy file, a part at a time; returns their width. An error leaves no file."""
+    import numpy as np
+
+    from paraform.weights import atomic_path
+
+    width = 0
+    with atomic_path(path) as unfinished, open(unfinished, "wb") as out:
+        for start in range(0, len(texts), CHUNK):
+            rows = np.ascontiguousarray(embed(texts[start : start + CHUNK]), dtype="<f4")
+            if not width:
+                width = rows.shape[1]
+                header = {"descr": "<f4", "fortran_order": False, "shape": (len(texts), width)}
+                np.lib.format.write_array_header_1_0(out, header)
+            out.write(rows.tobytes())
+    return width

@@ -1,0 +1,74 @@
+"""Figures of a model that paraphrases, under three exemplar protocols, beside two floors, by thirds of overlap.
+
+"first" is the honest protocol (the exemplar is fixed before decoding), "oracle" the authors' (best of five by overlap
+with the reference), "blind" draws exemplars without knowing the reference. Pairs get exemplars mined from their own
+targets; triples (--format triples, or what `mine` wrote: --format jsonl) bring theirs.
+
+Example:
+  paraform evaluate generation --model quora-compact --data test.tsv --json
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from jsonargparse import ArgumentParser, Namespace
+from jsonargparse.typing import NonNegativeInt, PositiveInt
+
+from paraform.cli.arguments import add_reading, bad_values, load_paraphraser, read_pairs, show_progress
+from paraform.cli.output import print_json
+from paraform.cli.paraphrase import DEFAULT_MODEL
+from paraform.cli.tag import add_tagger
+
+PROTOCOLS = ("first", "oracle", "blind")
+
+
+def add_measuring(parser: ArgumentParser) -> None:
+    """The options of every command that measures a model on pairs."""
+    parser.add_argument("--model", type=str, default=DEFAULT_MODEL, help="embedded, a folder, or a hub id")
+    parser.add_argument("--data", type=str, required=True, metavar="PATH", help="the test pairs, or - for stdin")
+    parser.add_argument("--max-tokens", type=PositiveInt, default=15, help="words of each text that count")
+    add_reading(parser)
+    add_tagger(parser)
+
+
+def add_arguments(parser: ArgumentParser, given: Sequence[str]) -> None:
+    """The options of this command."""
+    add_measuring(parser)
+    parser.add_argument("--beam", type=PositiveInt, default=1, help="hypotheses kept; 1 is greedy")
+    parser.add_argument("--protocols", nargs="+", choices=PROTOCOLS, default=list(PROTOCOLS), help="which exemplars")
+    parser.add_argument("--exemplars", type=PositiveInt, default=5, help="mined for each row, at most")
+    parser.add_argument("--bleu-tokenize", type=str, default="none", help="none, multi-bleu, 13a, intl")
+    parser.add_argument("--resamples", type=NonNegativeInt, default=1000, help="of the bootstrap; 0 leaves it out")
+    parser.add_argument("--outputs", type=str | None, default=None, metavar="FILE", help="every output, as JSON lines")
+
+
+def run(options: Namespace) -> int:
+    """Print the figures."""
+    from paraform.recipes.exemplar_evaluation import evaluate_rows
+
+    records = read_pairs(options.data, options)
+    model = load_paraphraser(options)
+    with bad_values():
+        report = evaluate_rows(
+            model,
+            records,
+            name=options.model,
+            beam=options.beam,
+            protocols=list(dict.fromkeys(options.protocols)),
+            tagger=options.tagger,
+            max_tokens=options.max_tokens,
+            exemplars=options.exemplars,
+            bleu_tokenize=options.bleu_tokenize,
+            resamples=options.resamples,
+            seed=options.seed,
+            batch_size=options.batch_size or 512,
+            progress=show_progress(),
+        )
+    if options.outputs is not None:
+        report.write_outputs(options.outputs)
+    if options.json:
+        print_json({"model": options.model, "data": options.data, **report.to_json()})
+    else:
+        print(report.table("plain"))
+    return 0

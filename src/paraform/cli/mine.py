@@ -1,0 +1,70 @@
+"""For the target of each pair, sentences of the same file in its form: near in tags, other words (Algorithm 1).
+
+Writes triples of source, exemplar and target as JSON lines, one for each exemplar kept.
+
+Example:
+  paraform mine pairs.tsv --out triples.jsonl --keep 1
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import fields
+from typing import get_type_hints
+
+from jsonargparse import ArgumentParser, Namespace
+from jsonargparse.typing import PositiveInt
+
+from paraform.cli.arguments import add_reading, bad_values, device_of, field_help, read_pairs, show_progress
+from paraform.cli.output import print_json
+from paraform.cli.tag import add_tagger
+from paraform.records import InputError, Pair, Triple
+
+
+def add_arguments(parser: ArgumentParser, given: Sequence[str]) -> None:
+    """The options of this command: every field of `MiningConfig`."""
+    from paraform.syntax.exemplars import MiningConfig
+
+    parser.add_argument("path", type=str, metavar="PATH", help="the pairs, or - for stdin")
+    parser.add_argument("--out", type=str, required=True, help="the file of triples (JSON lines)")
+    parser.add_argument("--max-tokens", type=PositiveInt, default=30, help="words that are looked at of each sentence")
+    add_reading(parser)
+    add_tagger(parser)
+    hints = get_type_hints(MiningConfig)
+    for field in fields(MiningConfig):
+        if field.name != "seed":
+            parser.add_argument(f"--{field.name.replace('_', '-')}", type=hints[field.name], default=field.default)
+    field_help(parser, MiningConfig)
+
+
+def run(options: Namespace) -> int:
+    """Write the triples."""
+    from paraform.corpora import clusters, write_jsonl
+    from paraform.syntax import MiningConfig, mine
+    from paraform.syntax.annotation import annotate
+
+    with bad_values():
+        config = MiningConfig(**{field.name: options[field.name] for field in fields(MiningConfig)})
+    pairs = clusters(pair_of(record) for record in read_pairs(options.path, options))
+    device_of(options)
+    texts = [text for pair in pairs for text in (pair.source.text, pair.target.text)]
+    tagged = annotate(texts, tagger=options.tagger, max_tokens=options.max_tokens, lower=True, progress=show_progress())
+    full = [
+        Pair(tagged[2 * row], tagged[2 * row + 1], pair.label, pair.score, pair.cluster, pair.origin)
+        for row, pair in enumerate(pairs)
+    ]
+    count = write_jsonl(mine(full, config).triples(), options.out)
+    about = {"out": options.out, "pairs": len(pairs), "triples": count}
+    if options.json:
+        print_json(about)
+    else:
+        print(f"{options.out}: {count:,} triples for {len(pairs):,} pairs")
+    return 0
+
+
+def pair_of(record: Pair | Triple) -> Pair:
+    """A pair; triples have their exemplars already."""
+    if isinstance(record, Triple):
+        place = f"{record.origin}: " if record.origin else ""
+        raise InputError(f"{place}a triple, which has its exemplar already; expected pairs")
+    return record

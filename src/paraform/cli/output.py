@@ -1,0 +1,39 @@
+"""What the commands print on stdout."""
+
+from __future__ import annotations
+
+import json
+import math
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+
+def print_json(value: dict[str, Any]) -> None:
+    """One JSON object; JSON has no NaN or infinity, so they become null."""
+    print(json.dumps(_finite(value), ensure_ascii=False, allow_nan=False))
+
+
+def print_rewordings(rows: Sequence[tuple[str, str]]) -> None:
+    """Of one source a paraphrase a line, of several `source → paraphrase`; the source dimmed on a terminal."""
+    alone = len({source for source, _ in rows}) <= 1
+    if alone or not sys.stdout.isatty():
+        for source, said in rows:
+            print(said if alone else f"{source} → {said}")
+        return
+    from rich.console import Console
+    from rich.text import Text
+
+    console = Console()
+    for source, said in rows:
+        console.print(Text.assemble((f"{source} → ", "dim"), said), soft_wrap=True)
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, dict):
+        return {key: _finite(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_finite(item) for item in value]
+    return value

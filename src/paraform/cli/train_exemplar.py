@@ -1,0 +1,133 @@
+"""Train CRL-EGPG on pairs: tags, exemplars and style features are made on the way and cached by content.
+
+OUT/best is the checkpoint with the best validation BLEU, OUT/last what --resume goes on from. A field of the preset
+is replaced by --config.FIELD VALUE, or by a YAML or JSON file of fields: --config FILE.
+
+Example:
+  paraform train exemplar --data pairs.tsv --out runs/mine --preset compact --config.epochs 3
+"""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from jsonargparse import ArgumentParser, Namespace
+
+from paraform.cli.arguments import add_reading, bad_values, device_of, field_help, read_pairs, show_progress
+from paraform.cli.mine import pair_of
+from paraform.cli.output import print_json
+from paraform.cli.tag import add_tagger
+from paraform.records import Pair
+
+PRESETS = ("compact", "fixed", "paper", "reference")
+OWN = {"steps", "seed", "device", "metric", "higher_is_better"}  # of TrainingConfig; set by other options
+INTERRUPTED = 130
+
+
+def add_arguments(parser: ArgumentParser, given: Sequence[str]) -> None:
+    """The options of this command: every field of `ExemplarConfig`, and most of `TrainingConfig`."""
+    from paraform.models.exemplar import ExemplarConfig
+    from paraform.training import TrainingConfig
+
+    parser.add_argument("--data", type=str, required=True, metavar="PATH", help="the pairs")
+    parser.add_argument(
+        "--validation",
+        type=str | None,
+        default=None,
+        metavar="PATH",
+        help="pairs of other clusters; null: a twentieth of the clusters, at most 1,000 pairs, is held out",
+    )
+    parser.add_argument("--out", type=str, required=True, metavar="DIR", help="the run's folder")
+    parser.add_argument("--preset", choices=PRESETS, default="compact", help="where the fields of --config start")
+    parser.add_argument("--resume", action="store_true", help="go on with the run in DIR")
+    add_reading(parser)
+    add_tagger(parser)
+    parser.add_class_arguments(ExemplarConfig, "config")
+    parser.add_class_arguments(TrainingConfig, "loop", skip=OWN)
+    field_help(parser, ExemplarConfig, "config.")
+    field_help(parser, TrainingConfig, "loop.")
+    preset = preset_named(preset_in(given))
+    parser.set_defaults({f"config.{name}": value for name, value in dataclasses.asdict(preset).items()})
+
+
+def preset_in(given: Sequence[str]) -> str:
+    """The preset that the arguments name: the defaults of --config.FIELD depend on it."""
+    early = argparse.ArgumentParser(add_help=False, allow_abbrev=False, exit_on_error=False)
+    early.add_argument("--preset", default="compact")
+    try:
+        name = str(early.parse_known_args(list(given))[0].preset)
+    except argparse.ArgumentError:  # a bare --preset, which the real parser will report
+        return "compact"
+    return name if name in PRESETS else "compact"
+
+
+def preset_named(name: str) -> Any:
+    """The configuration of that name."""
+    from paraform.models.exemplar import ExemplarConfig
+
+    return ExemplarConfig() if name == "fixed" else getattr(ExemplarConfig, name)()
+
+
+def run(options: Namespace) -> int:
+    """Train, and say how it ended."""
+    from paraform.models.exemplar import ExemplarConfig
+    from paraform.recipes.exemplar_training import train_exemplar
+    from paraform.recipes.held_out import hold_out
+    from paraform.training import TrainingConfig
+
+    fields = {name: options.config[name] for name in ExemplarConfig.__dataclass_fields__}
+    if options.batch_size:
+        fields["batch_size"] = options.batch_size
+    loop_fields = {name: options.loop[name] for name in TrainingConfig.__dataclass_fields__ if name not in OWN}
+    device = (device_of(options) or "auto").partition(":")[0]
+    with bad_values():
+        config = ExemplarConfig(**fields)
+        loop = TrainingConfig(**loop_fields, seed=options.seed, device=device, metric="bleu", higher_is_better=True)
+    pairs = read(options.data, options)
+    if options.validation is None:
+        pairs, validation = hold_out(pairs, share=0.05, most=1000, seed=options.seed)
+    else:
+        validation = read(options.validation, options)
+    result = train_exemplar(
+        pairs,
+        validation,
+        config,
+        loop,
+        Path(options.out),
+        tagger=options.tagger,
+        data_digests=digests(options.data),
+        resume=options.resume,
+        progress=show_progress(),
+    )
+    about = {"ended": result.ended, "step": result.step, "best_bleu": result.best_score, "best_step": result.best_step}
+    best = os.path.join(options.out, "best")
+    if int(os.environ.get("RANK", "0")) == 0:  # the first of the processes that accelerate started
+        if options.json:
+            print_json({"model": best, **about})
+        else:
+            score = "no validation" if result.best_score is None else f"validation BLEU {result.best_score:.2f}"
+            print(f"{best}: {score} at step {result.best_step}; {result.ended} after step {result.step}")
+    return INTERRUPTED if result.ended == "interrupted" else 0
+
+
+def read(path: str, options: Namespace) -> list[Pair]:
+    """The pairs of a file, with their clusters."""
+    from paraform.corpora import clusters
+
+    return clusters(pair_of(record) for record in read_pairs(path, options))
+
+
+def digests(path: str) -> dict[str, str]:
+    """SHA-256 of the file, or of each file of the folder, by name."""
+    from paraform.weights import sha256
+
+    if os.path.isdir(path):
+        files = sorted(entry.path for entry in os.scandir(path) if entry.is_file())
+    else:
+        files = [path] if os.path.isfile(path) else []  # stdin has been read
+    return {os.path.basename(file): sha256(file) for file in files}

@@ -1,0 +1,236 @@
+"""Measure an exemplar model on pairs: mine exemplars near the references, draw blind ones, call the evaluation."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, TypeVar
+
+from paraform import encoders
+from paraform.corpora import clusters
+from paraform.encoders import Encoder
+from paraform.evaluation import (
+    Comparison,
+    GenerationReport,
+    GenerationRow,
+    Score,
+    StyleReport,
+    blind_exemplars,
+    evaluate_generation,
+    evaluate_style,
+)
+from paraform.evaluation.figures import RowFigure
+from paraform.evaluation.protocols import PROTOCOLS, Protocol
+from paraform.evaluation.score import signature
+from paraform.models.exemplar import ExemplarConfig, ExemplarParaphraser
+from paraform.models.exemplar.triples import mined_exemplars
+from paraform.records import InputError, Pair, Triple
+from paraform.syntax.tagging import DEFAULT, Tagger, load_tagger, tagger_digest
+
+Figure = TypeVar("Figure", Score, RowFigure, Comparison)
+
+
+@dataclass(frozen=True)
+class EvaluationSet:
+    """Rows to evaluate on, and what they come from.
+
+    Args:
+        rows: each with exemplars, a blind exemplar and a cluster.
+        pairs: how many there were; a pair for which no exemplar was found is no row.
+        signature: how exemplars were chosen.
+    """
+
+    rows: tuple[GenerationRow, ...]
+    pairs: int
+    signature: str
+
+
+def evaluation_set(
+    records: Sequence[Pair | Triple],
+    *,
+    tagger: str = DEFAULT,
+    max_tokens: int = 15,
+    exemplars: int = 5,
+    seed: int = 0,
+    blind_pool: Sequence[str] | None = None,
+    progress: bool = False,
+) -> EvaluationSet:
+    """Rows from pairs (exemplars are mined from the targets of the same split) or triples (exemplars are given).
+
+    Mining is Algorithm 1 as the authors' code has it (targets, lengths within 2 words, ties drawn by seed), except that
+    nothing of the reference's own cluster can come up. Triples of one source and target make one row.
+
+    Args:
+        max_tokens: words of each sentence that are compared.
+        exemplars: kept at most for each row.
+        blind_pool: where blind exemplars are drawn from; None: the targets of the split, save those of the row's own
+            cluster.
+    Raises: InputError if there are no records, pairs and triples are mixed, or no row has an exemplar.
+    """
+    given = sum(isinstance(record, Triple) for record in records)
+    if given not in (0, len(records)):
+        raise InputError(f"{given} triples among {len(records)} records; expected pairs alone, or triples alone")
+    pairs = clusters(Pair(record.source, record.target) for record in records)
+    if given:
+        likes = [[record.exemplar.text] for record in records if isinstance(record, Triple)]
+        chosen = signature(exemplar="given")
+    else:
+        rules = replace(ExemplarConfig(), max_tokens=max_tokens, ties=exemplars, mask_clusters=True)
+        _, found = mined_exemplars(pairs, rules, tagger=tagger, seed=seed, progress=progress)
+        likes = [[pairs[row].target.text for row in kept if row >= 0] for kept in found.tolist()]
+        chosen = signature(
+            exemplar="mined",
+            pool=rules.pool,
+            length_gap=rules.length_gap,
+            own_cluster=False,
+            tags=tagger_name(tagger),
+            seed=seed,
+        )
+    merged: dict[tuple[str, str, int | None, int], list[str]] = {}
+    for number, (pair, like) in enumerate(zip(pairs, likes, strict=True)):
+        key = (pair.source.text, pair.target.text, pair.cluster, 0 if given else number)
+        merged.setdefault(key, []).extend(like)
+    kept = {key: tuple(dict.fromkeys(like))[:exemplars] for key, like in merged.items() if like}
+    if not kept:
+        raise InputError(f"none of {len(pairs)} pairs has an exemplar among the targets; expected a larger file")
+    blind = _blind([(source, cluster) for source, _, cluster, _ in kept], pairs, blind_pool, seed)
+    rows = tuple(
+        GenerationRow(source, target, like, drawn, cluster)
+        for ((source, target, cluster, _), like), drawn in zip(kept.items(), blind, strict=True)
+    )
+    chosen += "|" + signature(blind="targets" if blind_pool is None else "another split", rows=f"{len(rows)}")
+    return EvaluationSet(rows, len(merged), f"{chosen} of {len(merged)}")
+
+
+def evaluate_rows(
+    model: ExemplarParaphraser,
+    records: Sequence[Pair | Triple],
+    *,
+    name: str = "model",
+    rivals: Mapping[str, ExemplarParaphraser] | None = None,
+    beam: int = 1,
+    protocols: Sequence[Protocol] = PROTOCOLS,
+    tagger: str = DEFAULT,
+    max_tokens: int = 15,
+    exemplars: int = 5,
+    bleu_tokenize: str = "none",
+    blind_pool: Sequence[str] | None = None,
+    resamples: int = 1000,
+    seed: int = 0,
+    batch_size: int = 512,
+    progress: bool = False,
+) -> GenerationReport:
+    """Every figure of `evaluate_generation` for a model on pairs or triples.
+
+    Args:
+        rivals: further models by name, measured on the same rows and compared with this one.
+        beam: hypotheses kept; 1 is greedy. Every signature carries it.
+        Others as in `evaluation_set` and `evaluate_generation`.
+    """
+    rows = evaluation_set(
+        records,
+        tagger=tagger,
+        max_tokens=max_tokens,
+        exemplars=exemplars,
+        seed=seed,
+        blind_pool=blind_pool,
+        progress=progress,
+    )
+
+    def saying(speaker: ExemplarParaphraser) -> Callable[[list[str], list[str]], list[str]]:
+        return lambda sources, likes: speaker.say(sources, likes, beam=beam, batch_size=batch_size, progress=progress)
+
+    report = evaluate_generation(
+        saying(model),
+        rows.rows,
+        systems={rival: saying(speaker) for rival, speaker in (rivals or {}).items()},
+        tag=_tag(load_tagger(tagger, device=str(model.device))),
+        embed=encoders.load(device=model.device).encode,
+        content=model.content,
+        style=model.style,
+        protocols=protocols,
+        name=name,
+        max_tokens=max_tokens,
+        bleu_tokenize=bleu_tokenize,
+        resamples=resamples,
+        seed=seed,
+        tagger_name=tagger_name(tagger),
+        encoder_name="minilm",
+    )
+    return _signed(report, f"{signature(decode='greedy' if beam == 1 else f'beam {beam}')}|{rows.signature}")
+
+
+def evaluate_vectors(
+    model: ExemplarParaphraser | Encoder,
+    records: Sequence[Pair | Triple],
+    *,
+    name: str = "model",
+    tagger: str = DEFAULT,
+    max_tokens: int = 15,
+    queries: int = 200,
+    seed: int = 0,
+) -> StyleReport:
+    """CMA and retrieval by style, of an exemplar model's two vectors or of an encoder's one."""
+    pairs = clusters(Pair(record.source, record.target) for record in records)
+    content, style = (model.encode, model.encode) if isinstance(model, Encoder) else (model.content, model.style)
+    return evaluate_style(
+        [pair.source.text for pair in pairs],
+        [pair.target.text for pair in pairs],
+        [pair.cluster for pair in pairs],
+        content=content,
+        style=style,
+        tag=_tag(load_tagger(tagger, device=str(model.device))),
+        max_tokens=max_tokens,
+        queries=queries,
+        seed=seed,
+        name=name,
+        tagger_name=tagger_name(tagger),
+    )
+
+
+def tagger_name(tagger: str) -> str:
+    """A tagger's name in a signature, with the beginning of its digest: other weights give other tags."""
+    digest = tagger_digest(tagger)
+    return tagger if digest == tagger else f"{tagger}-{digest[:8]}"
+
+
+def _tag(tagger: Tagger) -> Callable[[list[list[str]]], list[list[str]]]:
+    return lambda sentences: tagger(sentences)
+
+
+def _blind(
+    asked: Sequence[tuple[str, int | None]], pairs: Sequence[Pair], pool: Sequence[str] | None, seed: int
+) -> list[str]:
+    sources = [source for source, _ in asked]
+    if pool is not None:
+        return blind_exemplars(sources, pool, seed=seed)
+    cluster_of = {pair.target.text: pair.cluster for pair in pairs}
+    if len(set(cluster_of.values())) < 2:
+        raise InputError("targets of a single cluster; expected others, to draw blind exemplars from")
+    drawn = blind_exemplars(sources, list(cluster_of), seed=seed)
+    again = seed
+    while stale := [row for row, like in enumerate(drawn) if cluster_of[like] == asked[row][1]]:
+        again += 1  # a draw from the row's own cluster would not be blind
+        for row, like in zip(
+            stale, blind_exemplars([sources[row] for row in stale], list(cluster_of), seed=again), strict=True
+        ):
+            drawn[row] = like
+    return drawn
+
+
+def _signed(report: GenerationReport, settings: str) -> GenerationReport:
+    """The report with further settings in the signature of every figure that an exemplar plays a part in."""
+
+    def sign(figure: Figure) -> Figure:
+        changes: dict[str, Any] = {"signature": f"{figure.signature}|{settings}"}
+        return replace(figure, **changes)
+
+    return replace(
+        report,
+        scores=tuple(sign(score) if score.protocol else score for score in report.scores),
+        comparisons=tuple(map(sign, report.comparisons)),
+        outputs=tuple(
+            replace(outputs, figures={name: sign(figure) for name, figure in outputs.figures.items()})
+            for outputs in report.outputs
+        ),
+    )

@@ -1,0 +1,58 @@
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from paraform.records import Sentence
+from paraform.syntax import annotation
+from paraform.syntax.annotation import annotate
+
+TEXTS = ["Don't RUN, dogs!", "", "Why?", "Don't RUN, dogs!"]
+
+
+@pytest.fixture
+def calls(monkeypatch: pytest.MonkeyPatch) -> list[list[tuple[str, ...]]]:
+    """What a tagger is asked; it gives each word its length for a tag."""
+    asked: list[list[tuple[str, ...]]] = []
+
+    def tag(sentences: Sequence[Sequence[str]]) -> list[list[str]]:
+        asked.append([tuple(words) for words in sentences])
+        return [[f"L{len(word)}" for word in words] for words in sentences]
+
+    monkeypatch.setattr(annotation, "load_tagger", lambda name: tag)
+    monkeypatch.setattr(annotation, "tagger_digest", lambda name: f"digest of {name}")
+    return asked
+
+
+def test_words_and_tags_in_order(calls: list[list[tuple[str, ...]]], tmp_path: Path) -> None:
+    words = ("Do", "n't", "RUN", ",", "dogs", "!")
+    first = Sentence(TEXTS[0], words, ("L2", "L3", "L3", "L1", "L4", "L1"))
+    expected = [first, Sentence(""), Sentence("Why?", ("Why", "?"), ("L3", "L1")), first]
+    assert annotate(TEXTS, cache=tmp_path) == expected
+    assert calls == [[words, (), ("Why", "?")]]  # each text once
+    assert annotate(TEXTS, cache=tmp_path) == expected
+    assert len(calls) == 1  # the rest came from the disk
+    assert annotate([], cache=tmp_path) == []
+
+
+def test_what_makes_a_difference_is_tagged_again(calls: list[list[tuple[str, ...]]], tmp_path: Path) -> None:
+    annotate(TEXTS, cache=tmp_path)
+    cut = annotate(TEXTS, max_tokens=2, cache=tmp_path)
+    assert cut[0].tokens == ("Do", "n't") and calls[1] == [("Do", "n't"), (), ("Why", "?")]
+    lower = annotate(TEXTS, lower=True, cache=tmp_path)
+    assert lower[0].tokens == ("do", "n't", "run", ",", "dogs", "!") and lower[0].text == TEXTS[0]
+    annotate(TEXTS, tagger="another", cache=tmp_path)
+    annotate(TEXTS[:2], cache=tmp_path)
+    annotate(["Don't RUN, dogs! Why?"], cache=tmp_path)
+    annotate(["Don't RUN, dogs!", "Why?"], cache=tmp_path)
+    assert len(calls) == 7 == len(list((tmp_path / "tags").iterdir()))
+
+
+def test_the_default_folder(
+    calls: list[list[tuple[str, ...]]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PARAFORM_CACHE", str(tmp_path / "cache"))
+    annotate(["Why?"])
+    assert len(list((tmp_path / "cache" / "tags").glob("*.json"))) == 1

@@ -1,0 +1,143 @@
+"""Decoding on a random table model: an exhaustive search, and what the methods become at their limits."""
+
+from __future__ import annotations
+
+import itertools
+from typing import NamedTuple
+
+import pytest
+import torch
+from torch import Tensor
+
+from paraform import decoding
+
+START, STOP, TOKENS, STEPS, ROWS = 4, 0, 4, 3, 6
+LIMITS = {"start": START, "stop": STOP, "max_tokens": STEPS}
+
+
+class History(NamedTuple):
+    """All the words so far: the next word's distribution depends on each of them."""
+
+    row_N: Tensor
+    words_NT: Tensor
+
+    def select(self, rows_N: Tensor) -> History:
+        return History(self.row_N[rows_N], self.words_NT[rows_N])
+
+
+def table(seed: int = 0) -> Tensor:
+    """Log-probabilities [row, history, token]."""
+    generator = torch.Generator().manual_seed(seed)
+    return torch.log_softmax(1.5 * torch.randn(ROWS, (TOKENS + 2) ** (STEPS + 1), TOKENS, generator=generator), -1)
+
+
+TABLE = table()
+
+
+def step(state: History, tokens_N: Tensor) -> tuple[Tensor, History]:
+    state = state._replace(words_NT=torch.cat([state.words_NT, tokens_N[:, None]], 1))
+    number_N = torch.zeros(len(tokens_N), dtype=torch.long)
+    for words_N in state.words_NT.T:
+        number_N = number_N * (TOKENS + 2) + words_N + 1
+    return TABLE[state.row_N, number_N], state
+
+
+def begin(rows: int = ROWS) -> History:
+    return History(torch.arange(rows), torch.zeros(rows, 0, dtype=torch.long))
+
+
+def sentences() -> list[tuple[int, ...]]:
+    """Every sentence that can be said: words, then `STOP` unless it is cut."""
+    words = range(1, TOKENS)
+    short = [(*said, STOP) for length in range(STEPS) for said in itertools.product(words, repeat=length)]
+    return short + list(itertools.product(words, repeat=STEPS))
+
+
+def log_prob(row: int, sentence: tuple[int, ...]) -> float:
+    state, total, last = History(torch.tensor([row]), torch.zeros(1, 0, dtype=torch.long)), 0.0, START
+    for token in sentence:
+        log_probs, state = step(state, torch.tensor([last]))
+        total, last = total + log_probs[0, token].item(), token
+    return total
+
+
+def padded(sentence: tuple[int, ...], width: int) -> list[int]:
+    return [*sentence, *[STOP] * (width - len(sentence))]
+
+
+def test_greedy_takes_the_likeliest_word_at_every_step() -> None:
+    out = decoding.greedy(step, begin(), ROWS, **LIMITS)
+    for row in range(ROWS):
+        said: tuple[int, ...] = ()
+        while len(said) < STEPS and (not said or said[-1] != STOP):
+            said = max(((*said, token) for token in range(TOKENS)), key=lambda longer: log_prob(row, longer))
+        assert out[row].tolist() == padded(said, out.shape[1])
+
+
+def test_a_beam_of_one_is_greedy() -> None:
+    out, scores = decoding.beam(step, begin(), ROWS, width=1, **LIMITS)
+    greedy = decoding.greedy(step, begin(), ROWS, **LIMITS)
+    assert out[:, 0, : greedy.shape[1]].tolist() == greedy.tolist()
+    assert not out[:, 0, greedy.shape[1] :].any() and scores.shape == (ROWS, 1)
+
+
+@pytest.mark.parametrize("penalty", [0.0, 1.0, 0.6])
+def test_a_beam_as_wide_as_all_sentences_ranks_them_all(penalty: float) -> None:
+    width = TOKENS**STEPS
+    out, scores = decoding.beam(step, begin(), ROWS, width=width, length_penalty=penalty, **LIMITS)
+    every = sentences()
+    for row in range(ROWS):
+        ranked = sorted(((log_prob(row, said) / len(said) ** penalty, said) for said in every), reverse=True)
+        assert out[row, : len(every)].tolist() == [padded(said, STEPS) for _, said in ranked]
+        assert scores[row, : len(every)].tolist() == pytest.approx([score for score, _ in ranked], abs=1e-5)
+        assert torch.isinf(scores[row, len(every) :]).all()
+
+
+def test_a_beam_does_not_depend_on_its_neighbours() -> None:
+    out, scores = decoding.beam(step, begin(), ROWS, width=3, **LIMITS)
+    for row in range(ROWS):
+        alone, score = decoding.beam(step, begin().select(torch.tensor([row])), 1, width=3, **LIMITS)
+        assert alone[0].tolist() == out[row].tolist()
+        torch.testing.assert_close(score[0], scores[row])
+
+
+@pytest.mark.parametrize("options", [{"temperature": 1e-4}, {"top_p": 1e-6}, {"temperature": 0.5, "top_p": 1e-6}])
+def test_sampling_at_its_limits_is_greedy(options: dict[str, float]) -> None:
+    generator = torch.Generator().manual_seed(0)
+    out = decoding.sample(step, begin(), ROWS, generator=generator, **LIMITS, **options)
+    assert out.tolist() == decoding.greedy(step, begin(), ROWS, **LIMITS).tolist()
+
+
+@pytest.mark.parametrize(("temperature", "top_p"), [(1.0, 1.0), (0.5, 1.0), (1.0, 0.7)])
+def test_words_are_drawn_as_often_as_they_are_likely(temperature: float, top_p: float) -> None:
+    """First words of 20,000 draws; five standard deviations of a frequency are below 0.018."""
+    draws = 20_000
+    state = begin().select(torch.zeros(draws, dtype=torch.long))
+    options = {"temperature": temperature, "top_p": top_p, "generator": torch.Generator().manual_seed(0)}
+    out = decoding.sample(step, state, draws, start=START, stop=STOP, max_tokens=1, **options)
+    probs = torch.softmax(step(begin(), torch.full((ROWS,), START))[0][0] / temperature, 0).tolist()
+    kept: list[int] = []
+    for token in sorted(range(TOKENS), key=lambda token: -probs[token]):
+        if sum(probs[other] for other in kept) < top_p:
+            kept.append(token)
+    assert top_p == 1.0 or len(kept) < TOKENS
+    expected = [probs[token] / sum(probs[i] for i in kept) if token in kept else 0.0 for token in range(TOKENS)]
+    frequencies = torch.bincount(out[:, 0], minlength=TOKENS) / draws
+    assert frequencies.tolist() == pytest.approx(expected, abs=0.018)
+    assert all(frequencies[token] == 0 for token in range(TOKENS) if token not in kept)
+
+
+def test_the_same_seed_draws_the_same() -> None:
+    once, again, other = (
+        decoding.sample(step, begin(), ROWS, generator=torch.Generator().manual_seed(seed), **LIMITS).tolist()
+        for seed in (1, 1, 2)
+    )
+    assert once == again != other
+
+
+def test_what_cannot_be() -> None:
+    with pytest.raises(ValueError, match="width 0; expected at least 1"):
+        decoding.beam(step, begin(), ROWS, width=0, **LIMITS)
+    for wrong in ({"temperature": 0.0}, {"top_p": 0.0}, {"top_p": 1.1}):
+        with pytest.raises(ValueError, match="expected temperature > 0 and 0 < top_p <= 1"):
+            decoding.sample(step, begin(), ROWS, generator=torch.Generator(), **LIMITS, **wrong)

@@ -1,0 +1,196 @@
+"""The encoder against sentence-transformers, and any other architecture against its own padded forward pass."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from tokenizers import Tokenizer, models, pre_tokenizers, processors
+
+from paraform import encoders
+from paraform.encoders import Encoder
+from paraform.records import InputError
+
+TEXTS = ["A sentence.", "", "Two dogs run.", "A sentence.", "Ein Wort: naïve café 東京 ☂", "word " * 400]
+WORDS = ["a", "dog", "runs", "home", "un", "##known"]
+
+
+def captions(data: Path, count: int) -> list[str]:
+    lines = (data / "multi30k" / "test.tsv").read_text(encoding="utf-8").splitlines()
+    return [text for line in lines for text in line.split("\t")][:count]
+
+
+def test_vectors_are_sentence_transformers(minilm: Encoder, data: Path) -> None:
+    from sentence_transformers import SentenceTransformer
+
+    texts = [*captions(data, 60), *TEXTS]
+    peer = SentenceTransformer(str(encoders.locate("minilm")), device="cpu")
+    expected = peer.encode(texts, normalize_embeddings=True)
+    found = minilm.encode(texts)
+    assert found.dtype == np.float32 and found.shape == (66, 384)
+    assert (expected * found).sum(1).min() >= 0.9995
+    raw = minilm.encode(texts, normalize=False)
+    np.testing.assert_allclose(raw / np.linalg.norm(raw, axis=1, keepdims=True), found, atol=1e-5)
+
+
+def test_order_duplicates_and_batches_change_nothing(minilm: Encoder) -> None:
+    found = minilm.encode(TEXTS)
+    np.testing.assert_allclose(np.linalg.norm(found, axis=1), 1, rtol=1e-5)
+    assert np.array_equal(found[0], found[3])
+    np.testing.assert_allclose(minilm.encode(TEXTS[::-1])[::-1], found, atol=1e-5)
+    np.testing.assert_allclose(minilm.encode(TEXTS, batch_tokens=1), found, atol=1e-5)
+    assert minilm.encode([]).shape == (0, 384)
+    with pytest.raises(InputError, match=r"write encoder\.encode\(\[text\]\)"):
+        minilm.encode("A sentence.")
+
+
+def test_states_pooled_are_vectors(minilm: Encoder) -> None:
+    """[CLS] is the first state of a text, the mean is over all of them; layers count from the end too."""
+    first, last = minilm.states(TEXTS, layers=[2, -1])
+    assert np.array_equal(np.diff(last.offsets), minilm.count_tokens(TEXTS))
+    assert minilm.count_tokens(TEXTS).tolist()[1::4] == [2, 256] == [len(minilm.pieces(TEXTS)[i]) for i in (1, 5)]
+    starts = torch.from_numpy(first.offsets[:-1])
+    cls = minilm.encode(TEXTS, layer=2, pooling="cls", normalize=False)
+    np.testing.assert_allclose(cls, first.states_ND[starts], atol=1e-5)
+    rows = [last.states_ND[start:end].mean(0) for start, end in zip(last.offsets, last.offsets[1:], strict=False)]
+    np.testing.assert_allclose(minilm.encode(TEXTS, normalize=False), torch.stack(rows), atol=1e-5)
+    (same,) = minilm.states(TEXTS, layers=[6])
+    assert torch.equal(same.states_ND, last.states_ND)
+    with pytest.raises(ValueError, match="minilm has layers 0 to 6"):
+        minilm.states(TEXTS, layers=[7])
+
+
+def test_word_states_are_means_over_pieces(minilm: Encoder) -> None:
+    sentences = [["Uncharacteristically", "good", "dogs"], [], ["antidisestablishmentarianism"], ["a", "\x00", "b"]]
+    (found,) = minilm.word_states(sentences, layers=[3])
+    assert found.offsets.tolist() == [0, 3, 3, 4, 7]
+    (whole,) = minilm.states([" ".join(words) for words in sentences], layers=[3])
+    row = 0
+    for number, words in enumerate(sentences):
+        at = int(whole.offsets[number]) + 1  # after [CLS]
+        for word in words:
+            count = len(minilm.pieces([word])[0]) - 2
+            expected = whole.states_ND[at : at + count].mean(0) if count else torch.zeros(384)
+            torch.testing.assert_close(found.states_ND[row], expected, rtol=0, atol=1e-4)
+            row, at = row + 1, at + count
+    assert len(minilm.pieces(["antidisestablishmentarianism"])[0]) > 4
+    with pytest.raises(ValueError, match="a sentence of 300 words, over 256 pieces; cut it first"):
+        minilm.word_states([["word"] * 300], layers=[3])
+
+
+def tiny_tokenizer(folder: Path) -> None:
+    numbers = {word: number for number, word in enumerate(["[PAD]", "[UNK]", "[CLS]", "[SEP]", *WORDS])}
+    tokenizer = Tokenizer(models.WordPiece(numbers, unk_token="[UNK]"))
+    tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()
+    special = [("[CLS]", 2), ("[SEP]", 3)]
+    tokenizer.post_processor = processors.TemplateProcessing(single="[CLS] $A [SEP]", special_tokens=special)
+    tokenizer.enable_padding(length=16)  # as some published tokenizers have it
+    tokenizer.save(str(folder / "tokenizer.json"))
+
+
+def tiny(kind: str, folder: Path) -> Any:
+    """A random encoder of that architecture, saved with a tokenizer; returns transformers' module."""
+    import transformers
+
+    torch.manual_seed(0)
+    if kind == "distilbert":
+        config = transformers.DistilBertConfig(
+            vocab_size=10, dim=16, n_layers=2, n_heads=2, hidden_dim=32, max_position_embeddings=12
+        )
+    else:
+        sizes = {"hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 32}
+        sizes |= {"vocab_size": 10, "max_position_embeddings": 14 if kind == "roberta" else 12, "pad_token_id": 0}
+        made = {"bert": transformers.BertConfig, "relu bert": transformers.BertConfig}
+        config = made.get(kind, transformers.RobertaConfig)(**sizes)
+        if kind == "relu bert":
+            config.hidden_act = "relu"
+        if kind == "roberta":
+            config.pad_token_id = 1  # its positions start at 2
+    module = transformers.AutoModel.from_config(config).eval()
+    for parameter in module.parameters():
+        torch.nn.init.normal_(parameter, std=0.3)
+    module.save_pretrained(folder)
+    tiny_tokenizer(folder)
+    return module
+
+
+@pytest.mark.parametrize("kind", ["bert", "relu bert", "distilbert", "roberta"])
+def test_any_architecture(kind: str, tmp_path: Path) -> None:
+    module = tiny(kind, tmp_path)
+    encoder = encoders.load(str(tmp_path), device="cpu")
+    assert (encoder.dimension, encoder.num_layers, encoder.max_tokens) == (16, 2, 12)
+    assert encoder.pooling == "mean" and len(encoder.digest) == 64
+    assert encoders.dimension_of(str(tmp_path)) == encoders.width_of(encoders.load_module(str(tmp_path))) == 16
+    texts = ["a dog runs home", "dog", "unknown words run", "a " * 40, "home dog"]
+    pieces = encoder.pieces(texts)
+    assert max(map(len, pieces)) == 12
+    padding = module.config.pad_token_id
+    ids_BT = torch.tensor([[*ids, *[padding] * (12 - len(ids))] for ids in pieces])
+    mask_BT = torch.tensor([[1] * len(ids) + [0] * (12 - len(ids)) for ids in pieces])
+    with torch.inference_mode():
+        hidden = module(ids_BT, attention_mask=mask_BT, output_hidden_states=True).hidden_states
+    tolerance = 1e-4 if encoders.best_dtype(torch.device("cpu")) == torch.float32 else 0.05
+    for layer, states in enumerate(encoder.states(texts, layers=[0, 1, 2])):
+        expected = hidden[layer][mask_BT.bool()]
+        torch.testing.assert_close(states.states_ND, expected, rtol=0, atol=tolerance)
+
+
+def test_settings_beside_the_weights(tmp_path: Path) -> None:
+    tiny("bert", tmp_path)
+    (tmp_path / "sentence_bert_config.json").write_text('{"max_seq_length": 5}')
+    (tmp_path / "1_Pooling").mkdir()
+    (tmp_path / "1_Pooling" / "config.json").write_text('{"pooling_mode_cls_token": true}')
+    encoder = encoders.load(str(tmp_path), device="cpu")
+    assert (encoder.max_tokens, encoder.pooling) == (5, "cls")
+    texts = ["a dog runs home a dog", "dog"]
+    assert encoder.count_tokens(texts).tolist() == [5, 3]
+    assert np.array_equal(encoder.encode(texts), encoder.encode(texts, pooling="cls"))
+
+
+def test_damaged_encoders_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = tmp_path / "encoder"
+    tiny("bert", folder)
+
+    def loads(change: Any, message: str) -> None:
+        shutil.rmtree(folder)
+        shutil.copytree(tmp_path / "whole", folder)
+        change()
+        with pytest.raises(InputError, match=message):
+            encoders.load(str(folder), device="cpu")
+
+    shutil.copytree(folder, tmp_path / "whole")
+    weights, config = folder / "model.safetensors", folder / "config.json"
+    loads(lambda: weights.write_bytes(weights.read_bytes()[:-9]), r"model\.safetensors: not a readable")
+    loads(lambda: config.unlink(), r"config\.json: .*No such file.*; expected the encoder's JSON")
+    loads(lambda: config.write_text("{"), r"config\.json: .*; expected the encoder's JSON")
+    loads(lambda: config.write_text("[]"), r"config\.json: a list; expected a JSON object")
+    loads(lambda: (folder / "tokenizer.json").unlink(), r"tokenizer\.json: no such file")
+    deeper = json.dumps(json.loads(config.read_text()) | {"num_hidden_layers": 3})
+    loads(lambda: config.write_text(deeper), "BERT weights lack 'encoder.layer.2")
+    # the offline encoder must have the published digest, whatever folder holds it
+    monkeypatch.setattr(encoders, "locate", lambda name="minilm": tmp_path / "whole")
+    for load in (lambda: encoders.load("minilm", device="cpu"), lambda: encoders.load_module("minilm")):
+        with pytest.raises(InputError, match=f"SHA-256 is [0-9a-f]{{64}}, expected {encoders.MINILM_SHA256}"):
+            load()
+
+
+def test_encoders_that_are_nowhere(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(InputError, match="neither a folder nor a hub id"):
+        encoders.load("no such/folder/here")
+    with pytest.raises(InputError, match="give the folder of a downloaded encoder"):
+        encoders.load("nobody/no-such-encoder")
+    monkeypatch.setattr(encoders, "MINILM_HUB", "nobody/no-such-encoder")
+    monkeypatch.setattr(encoders, "packaged_folder", lambda package, inside: None)
+    with pytest.raises(InputError, match=r"pip install 'paraform\[offline\]'"):
+        encoders.load()
+
+
+def test_the_offline_encoder(minilm: Encoder) -> None:
+    assert (minilm.dimension, minilm.num_layers, minilm.max_tokens, minilm.pooling) == (384, 6, 256, "mean")
+    assert minilm.digest == encoders.MINILM_SHA256
+    assert encoders.dimension_of("minilm") == minilm.dimension

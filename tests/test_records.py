@@ -1,0 +1,75 @@
+from __future__ import annotations
+
+import json
+import pickle
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from paraform.records import InputError, Origin, Pair, Record, Sentence, Triple, from_json, to_json
+
+words = st.lists(st.text(min_size=1), min_size=1).map(tuple)
+sentences = st.one_of(
+    st.builds(Sentence, st.text()),
+    st.builds(Sentence, st.text(), words, st.just(()), st.none() | st.text()),
+    words.map(lambda tokens: Sentence(" ".join(tokens), tokens, ("NN",) * len(tokens), "(NN x)")),
+)
+numbers = st.none() | st.integers()
+records = st.one_of(
+    sentences,
+    st.builds(Pair, sentences, sentences, numbers, st.none() | st.floats(allow_nan=False), numbers),
+    st.builds(Triple, sentences, sentences, sentences, numbers, numbers),
+)
+
+
+@given(records)
+def test_there_and_back(record: Record) -> None:
+    assert from_json(json.loads(json.dumps(to_json(record)))) == record
+
+
+def test_what_is_written() -> None:
+    assert to_json(Pair(Sentence("a"), Sentence("b", ("b",)), cluster=0)) == {
+        "source": "a",
+        "target": {"text": "b", "tokens": ["b"]},
+        "cluster": 0,
+    }
+    assert from_json("just text") == Sentence("just text")
+
+
+def test_origin_is_no_part_of_a_record() -> None:
+    place = Origin("file.tsv", 3)
+    assert Sentence("a", origin=place) == Sentence("a")
+    assert str(place.error("what is wrong")) == "file.tsv:3: what is wrong"
+    read = from_json({"source": "a", "target": "b"}, place)
+    assert isinstance(read, Pair) and read.source.origin == read.origin == place
+    assert pickle.loads(pickle.dumps(read)).origin == place  # workers of a data engine send records to each other
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        5,
+        None,
+        ["a"],
+        {},
+        {"text": 5},
+        {"text": "a", "more": 1},
+        {"text": "a", "tokens": "a"},
+        {"text": "a", "tokens": [1]},
+        {"text": "a b", "tokens": ["a", "b"], "tags": ["NN"]},
+        {"text": "a", "tree": 5},
+        {"source": "a"},
+        {"target": "a"},
+        {"source": "a", "target": 5},
+        {"source": "a", "target": "b", "label": "1"},
+        {"source": "a", "target": "b", "score": "high"},
+        {"source": "a", "target": "b", "label": True},
+        {"source": "a", "target": "b", "distance": 1},
+        {"source": "a", "exemplar": "e", "target": "b", "label": 1},
+    ],
+)
+def test_what_is_no_record(value: Any) -> None:
+    with pytest.raises(InputError, match=r"^file\.jsonl:7: [^\n]+$"):
+        from_json(value, Origin("file.jsonl", 7))

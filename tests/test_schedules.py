@@ -1,0 +1,26 @@
+from __future__ import annotations
+
+import pytest
+
+from paraform.schedules import constant, warmup_linear
+
+
+def test_constant() -> None:
+    assert [constant()(step) for step in (0, 7)] == [1.0, 1.0]
+    assert constant(0.3)(10**9) == 0.3
+
+
+def test_warm_up_then_a_straight_line_to_zero() -> None:
+    rate = warmup_linear(total=10, warmup=4)
+    assert [rate(step) for step in range(4)] == [0.25, 0.5, 0.75, 1.0]
+    assert [rate(step) for step in range(4, 13)] == pytest.approx([1, 5 / 6, 4 / 6, 3 / 6, 2 / 6, 1 / 6, 0, 0, 0])
+
+
+def test_without_warm_up() -> None:
+    assert [warmup_linear(total=4)(step) for step in range(5)] == [1.0, 0.75, 0.5, 0.25, 0.0]
+
+
+@pytest.mark.parametrize(("total", "warmup"), [(4, 4), (4, 5), (0, 0), (4, -1)])
+def test_a_schedule_that_cannot_be(total: int, warmup: int) -> None:
+    with pytest.raises(ValueError, match="expected 0 <= warmup < total"):
+        warmup_linear(total=total, warmup=warmup)

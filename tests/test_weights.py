@@ -1,0 +1,119 @@
+"""Files that a kill cannot halve, tensors that are checked, word vectors from GloVe's format."""
+
+from __future__ import annotations
+
+import hashlib
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import safetensors.torch
+import torch
+
+from paraform import weights
+from paraform.records import InputError
+
+
+def test_atomic_path_replaces_the_file_when_all_is_written(tmp_path: Path) -> None:
+    path = tmp_path / "new" / "file.txt"
+    with weights.atomic_path(path) as unfinished:
+        unfinished.write_text("one")
+        assert not path.exists() and unfinished.parent == path.parent
+    assert path.read_text() == "one"
+    with pytest.raises(OSError, match="disk"), weights.atomic_path(path) as unfinished:
+        unfinished.write_text("half")
+        raise OSError("disk full")
+    assert [(file.name, file.read_text()) for file in path.parent.iterdir()] == [("file.txt", "one")]
+
+
+def test_a_kill_while_writing_leaves_the_old_file(tmp_path: Path) -> None:
+    path = tmp_path / "file.txt"
+    path.write_text("old")
+    code = (
+        "import os, signal, sys; from paraform.weights import atomic_path\n"
+        "with atomic_path(sys.argv[1]) as unfinished:\n"
+        "    unfinished.write_text('half'); os.kill(os.getpid(), signal.SIGKILL)"
+    )
+    assert subprocess.run([sys.executable, "-c", code, path]).returncode == -9
+    assert path.read_text() == "old"
+
+
+def test_tensors_come_back(tmp_path: Path) -> None:
+    tensors = {"a": torch.arange(6.0).reshape(2, 3).T, "b": torch.tensor([1, 2]), "c": torch.ones(2).half()}
+    path = tmp_path / "weights.safetensors"
+    digest = weights.save_tensors(tensors, path)
+    assert digest == weights.sha256(path) == hashlib.sha256(path.read_bytes()).hexdigest()
+    found = weights.load_tensors(path, digest)
+    assert found.keys() == tensors.keys()
+    for name, tensor in tensors.items():
+        assert found[name].dtype == tensor.dtype and torch.equal(found[name], tensor)
+
+
+def test_damaged_weights_are_named(tmp_path: Path) -> None:
+    path = tmp_path / "weights.safetensors"
+    with pytest.raises(InputError, match=r"weights\.safetensors: no such file"):
+        weights.load_tensors(path)
+    digest = weights.save_tensors({"a": torch.ones(8)}, path)
+    whole = path.read_bytes()
+    path.write_bytes(whole[:-1] + bytes([whole[-1] ^ 1]))
+    with pytest.raises(InputError, match=f"expected {digest}; the file is damaged"):
+        weights.load_tensors(path, digest)
+    for broken in (whole[:-4], b"", b"no tensors", b"\xff" * 64):
+        path.write_bytes(broken)
+        with pytest.raises(InputError, match="not a readable safetensors file"):
+            weights.load_tensors(path)
+    for value in (float("nan"), float("inf")):
+        safetensors.torch.save_file({"fine": torch.ones(1), "bad": torch.tensor([0.0, value])}, path)
+        with pytest.raises(InputError, match="tensor 'bad' holds NaN or infinity"):
+            weights.load_tensors(path)
+
+
+def test_pretrained_folders() -> None:
+    folder = weights.pretrained_folder("tagger")
+    assert folder is not None and (folder / "paraform.json").is_file()
+    assert weights.pretrained_folder("nobody") is None
+    assert weights.pretrained_folder("../corpora") is None
+
+
+def test_packaged_folder() -> None:
+    found = weights.packaged_folder("paraform", "corpora")
+    assert found == Path(weights.__file__).parent / "corpora"
+    assert weights.packaged_folder("paraform", "nothing") is None
+    assert weights.packaged_folder("no_such_package", "model") is None
+
+
+def test_cache_folder(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("PARAFORM_CACHE", raising=False)
+    monkeypatch.setenv("XDG_CACHE_HOME", "/x")
+    assert weights.cache_folder() == Path("/x/paraform")
+    monkeypatch.setenv("PARAFORM_CACHE", "/y")
+    assert weights.cache_folder() == Path("/y")
+
+
+def test_glove_vectors(tmp_path: Path) -> None:
+    path = tmp_path / "glove.txt"
+    path.write_text("the 0.1 -2 3e-1\nother 1 2\n. . . 1 2 3\ncafé 4 5 6\n", encoding="utf-8")
+    rows, vectors = weights.read_word_vectors(path, ["<pad>", "café", "absent", "the"], 3)
+    assert rows.tolist() == [3, 1]
+    torch.testing.assert_close(vectors, torch.tensor([[0.1, -2, 0.3], [4, 5, 6]]))
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"the 1 2\n", "glove.txt:1: 2 numbers for 'the', expected 3"),
+        (b"a 1\nthe 1 2 x\n", "glove.txt:2: could not convert"),
+        (b"the 1 2 nan\n", "holds NaN or infinity"),
+        (b"a 1 2 3\n", "none of the vocabulary's 1 words"),
+        (b"", "none of the vocabulary's 1 words"),
+        (b"the\xe9 1 2 3\n", "expected a GloVe text file"),
+    ],
+)
+def test_bad_glove_files(content: bytes, message: str, tmp_path: Path) -> None:
+    path = tmp_path / "glove.txt"
+    path.write_bytes(content)
+    with pytest.raises(InputError, match=message):
+        weights.read_word_vectors(path, ["the"], 3)
+    with pytest.raises(InputError, match="expected a GloVe text file"):
+        weights.read_word_vectors(tmp_path / "absent.txt", ["the"], 3)
