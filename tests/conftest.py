@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 # Before anything imports torch, transformers or matplotlib: they read these once. Commands that a test starts inherit.
 os.environ["HF_HUB_OFFLINE"] = "1"
@@ -45,3 +46,70 @@ def minilm() -> Encoder:
     from paraform import encoders
 
     return encoders.load(device="cpu")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def own_cache(scratch: Path) -> Iterator[None]:
+    """Tags, exemplars and features that the tests compute stay out of the user's cache."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PARAFORM_CACHE", str(scratch / "cache"))
+        yield
+
+
+class Done(NamedTuple):
+    """What a command left: its exit status, stdout and stderr."""
+
+    status: int
+    out: str
+    err: str
+
+
+@pytest.fixture
+def command(capfd: pytest.CaptureFixture[str]) -> Callable[..., Done]:
+    """`paraform` in this process: `command("tag", "A cat.")`."""
+    from paraform.cli import main
+
+    def run(*arguments: object) -> Done:
+        capfd.readouterr()
+        status = main([str(argument) for argument in arguments])
+        return Done(status, *capfd.readouterr())
+
+    return run
+
+
+VERBS = "learn teach study enjoy practise explain"
+TOPICS = (
+    "chess physics poker yoga Java biology cooking golf Python drawing history music piano law guitar tennis Spanish"
+    " algebra swimming editing"
+)
+
+
+@pytest.fixture(scope="session")
+def question_pairs(scratch: Path) -> Path:
+    """300 pairs of questions that say the same; other pairs' targets have the form of each."""
+    path = scratch / "questions.tsv"
+    lines = []
+    for verb in VERBS.split():
+        for topic in TOPICS.split():
+            lines.append(f"how do i {verb} {topic} ?\tWhat is the best way to {verb} {topic}?")
+            lines.append(f"is {topic} something to {verb} ?\tShould anyone {verb} {topic} this year?")
+        for topic in TOPICS.split()[:10]:
+            lines.append(f"why does nobody {verb} {topic} ?\tWhy do so few people {verb} {topic} today?")
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return path
+
+
+TINY = {"word_width": 16, "content_width": 8, "decoder_width": 16, "style_width": 8, "min_count": 1}
+
+
+@pytest.fixture(scope="session")
+def tiny_run(scratch: Path, question_pairs: Path, own_cache: None) -> Path:
+    """A run's folder: the smallest model that goes through every step of training, by the command line."""
+    from paraform.cli import main
+
+    fields = TINY | {"word_vectors": "random", "batch_size": 32, "epochs": 2}
+    options = [word for name, value in fields.items() for word in (f"--config.{name}", str(value))]
+    folder = scratch / "tiny"
+    given = ["train", "exemplar", "--data", str(question_pairs), "--out", str(folder), "--device", "cpu", *options]
+    assert main([*given, "--json"]) == 0
+    return folder

@@ -15,6 +15,7 @@ from tokenizers import Tokenizer, models, pre_tokenizers, processors
 from paraform import encoders
 from paraform.encoders import Encoder
 from paraform.records import InputError
+from paraform.words import join_pieces
 
 TEXTS = ["A sentence.", "", "Two dogs run.", "A sentence.", "Ein Wort: naïve café 東京 ☂", "word " * 400]
 WORDS = ["a", "dog", "runs", "home", "un", "##known"]
@@ -81,6 +82,22 @@ def test_word_states_are_means_over_pieces(minilm: Encoder) -> None:
     assert len(minilm.pieces(["antidisestablishmentarianism"])[0]) > 4
     with pytest.raises(ValueError, match="a sentence of 300 words, over 256 pieces; cut it first"):
         minilm.word_states([["word"] * 300], layers=[3])
+
+
+def test_pieces_of_words(minilm: Encoder, tmp_path: Path) -> None:
+    """Joined, they are the words again, whatever the tokenizer cuts a word at."""
+    sentences = [
+        ["uncharacteristically", "do", "n't", "3,000.50", "u.s.", "''", "a"],
+        [],
+        ["東京☂", "☂", "c#", "\x00", "#"],
+    ]
+    found = minilm.word_pieces(sentences)
+    assert [join_pieces(pieces) for pieces in found] == sentences
+    assert len(found[0]) > len(sentences[0]) and found[0][-6:] == ["##.", "##s", "##.", "'", "##'", "a"]
+    assert found[2][:2] == ["東京☂", "☂"]  # it has no piece for an umbrella
+    tiny("bert", tmp_path)
+    with pytest.raises(InputError, match="has no WordPieces; use units='words'"):
+        encoders.load(str(tmp_path), device="cpu").word_pieces([["a"]])
 
 
 def tiny_tokenizer(folder: Path) -> None:

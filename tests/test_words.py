@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from paraform import corpora
-from paraform.words import detokenize, recase, tokenize
+from paraform.words import detokenize, join_pieces, recase, tokenize
 
 
 def test_the_words_are_nltks(data: Path) -> None:
@@ -83,6 +83,13 @@ def test_no_letter_is_lost(text: str) -> None:
 
     assert letters("".join(tokenize(text))) == letters(text)
     assert letters(detokenize(tokenize(text))) == letters(text)
+
+
+def test_join_pieces() -> None:
+    pieces = ["para", "##form", "do", "n", "##'", "##t", "##", "#", "#"]
+    assert join_pieces(pieces) == ["paraform", "do", "n't", "##", "#", "#"]
+    assert join_pieces(["##form", "a"]) == ["##form", "a"]
+    assert join_pieces([]) == []
 
 
 def recased(words: str, usual: dict[str, str], written: str = "") -> str:

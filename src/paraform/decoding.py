@@ -8,7 +8,7 @@ Shape key: B sentences, W beam width, T steps, V tokens that can be said.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Protocol, Self, TypeAlias, TypeVar
+from typing import Any, NamedTuple, Protocol, Self, TypeAlias, TypeVar
 
 import torch
 from torch import Tensor
@@ -65,6 +65,37 @@ def sample(
         return order_BV.gather(-1, drawn_B1).squeeze(-1)
 
     return _left_to_right(step, state, rows, start, stop, max_tokens, draw)
+
+
+class Rationed(NamedTuple):
+    """A state, and how often each token may still be said [N, V]."""
+
+    inner: Any
+    left_NV: Tensor
+
+    def select(self, rows_N: Tensor) -> Rationed:
+        """The state of the given rows."""
+        return Rationed(self.inner.select(rows_N), self.left_NV[rows_N])
+
+
+def rationed(step: Step[S], *, stop: int) -> Step[Rationed]:
+    """The same step, but no token is said twice running, or more often than its ration.
+
+    Attention forgets what it has read: without a memory of that, a copying decoder stutters (See et al. 2017, section
+    2.3, train a coverage vector against it; this is the rule that needs no training).
+    """
+
+    def limited(state: Rationed, tokens_N: Tensor) -> tuple[Tensor, Rationed]:
+        log_probs_NV, inner = step(state.inner, tokens_N)
+        rows_N = torch.arange(len(tokens_N), device=tokens_N.device)
+        left_NV = state.left_NV.clone()  # the search may still hold the one before
+        left_NV[rows_N, tokens_N] -= 1
+        barred_NV = left_NV <= 0
+        barred_NV[rows_N, tokens_N] = True
+        barred_NV[:, stop] = False
+        return log_probs_NV.masked_fill(barred_NV, float("-inf")), Rationed(inner, left_NV)
+
+    return limited
 
 
 def _left_to_right(

@@ -118,7 +118,9 @@ class Encoder:
         return [encoding.ids for encoding in self._tokenizer.encode_batch_fast(list(texts))]
 
     def word_pieces(self, sentences: Sequence[Sequence[str]]) -> list[list[str]]:
-        """The WordPieces of each sentence's words (`##` where one goes on); a word that it has none for stays whole.
+        """The pieces of each sentence's words, `##` before all but a word's first; one that it has none for stays whole.
+
+        So `paraform.words.join_pieces` gives the words again, such as `n't`, which the tokenizer cuts at its apostrophe.
 
         Raises: InputError if this encoder's tokenizer is no WordPiece.
         """
@@ -127,8 +129,14 @@ class Encoder:
         encodings = self._tokenizer.encode_batch([list(w) for w in sentences], is_pretokenized=True)
         out = []
         for words, encoding in zip(sentences, encodings, strict=True):
-            pieces = zip(encoding.tokens, encoding.word_ids, strict=True)
-            out.append([words[w] if piece == "[UNK]" else piece for piece, w in pieces if w is not None])
+            rows: list[list[str]] = [[] for _ in words]
+            for piece, word in zip(encoding.tokens, encoding.word_ids, strict=True):
+                if word is not None:
+                    rows[word].append(f"##{piece.removeprefix('##')}" if rows[word] else piece)
+            whole = [not pieces or any(piece.endswith("[UNK]") for piece in pieces) for pieces in rows]
+            out.append(
+                [p for word, row, keep in zip(words, rows, whole, strict=True) for p in ([word] if keep else row)]
+            )
         return out
 
     def states(

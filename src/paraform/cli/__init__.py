@@ -106,6 +106,10 @@ def _fail(error: BaseException | str) -> int:
         names = [os.fspath(name) for name in (error.filename, error.filename2) if isinstance(name, (str, os.PathLike))]
         message = ": ".join([*names[-1:], error.strerror])
     print(f"paraform: error: {message}", file=sys.stderr)
+    try:
+        sys.stdout.flush()
+    except OSError:  # it was stdout that could not be written
+        _silence_stdout()
     return USAGE
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import inspect
 import os
 import re
 import shutil
@@ -78,18 +79,21 @@ def parse(parser: ArgumentParser, given: Sequence[str]) -> Namespace:
     try:
         return parser.parse_args(list(given))
     except argparse.ArgumentError as error:
-        message = re.sub(r'Parser key "(\w+)"', lambda key: f"--{key[1].replace('_', '-')}", str(error))
-        message = re.sub(r'Parser key "([\w.]+)"', r"--\1", message)
+        flags = {action.dest: action.option_strings[-1] for action in parser._actions if action.option_strings}
+        # jsonargparse names keys of a configuration; the user wrote options
+        message = re.sub(r'Parser key "([\w.]+)"', lambda key: flags.get(key[1], key[1]), str(error))
+        required, said, names = message.partition("arguments are required: ")
+        message = required + said + ", ".join(flags.get(name, name) for name in names.split(", "))
         raise InputError(f"{' '.join(message.split())}; see {parser.prog} --help") from error
 
 
 def field_help(parser: ArgumentParser, config: type[Any], prefix: str = "") -> None:
     """Give the options made from a dataclass's fields the words of its docstring."""
     words: dict[str, str] = {}
-    for names, text in re.findall(r"^    {4}([\w, ]+): (.+(?:\n {12}.+)*)", config.__doc__ or "", re.MULTILINE):
+    for names, text in re.findall(r"^ {4}([\w, ]+): (.+(?:\n {8}.+)*)", inspect.getdoc(config) or "", re.MULTILINE):
         words |= {name: " ".join(text.split()).replace("%", "%%") for name in names.split(", ")}
     for action in parser._actions:
-        if action.dest.startswith(prefix) and action.help is None:
+        if action.dest.startswith(prefix) and not action.help:
             action.help = words.get(action.dest.removeprefix(prefix))
 
 

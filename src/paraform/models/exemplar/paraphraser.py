@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, ClassVar, final
 
 import numpy as np
@@ -15,13 +15,15 @@ from rich.progress import track
 from torch import Tensor, nn
 
 from paraform import decoding, encoders
-from paraform.batching import BOS, EOS, Ragged, StyleInput, Vocabulary, prepare
+from paraform.batching import BOS, EOS, PAD, Ragged, StyleInput, Vocabulary, prepare
 from paraform.encoders import STDERR, Encoder
 from paraform.models.exemplar.config import ExemplarConfig
 from paraform.models.exemplar.network import Encoded, ExemplarNetwork
 from paraform.records import InputError
 from paraform.weights import read_word_vectors
 from paraform.words import detokenize, join_pieces, recase
+
+COMMONEST = 50  # words of the vocabulary that a sentence may well say twice: "the", "of", "?"
 
 
 @final
@@ -93,6 +95,7 @@ class ExemplarParaphraser(nn.Module):
         beam: int = 1,
         temperature: float = 0.0,
         top_p: float = 1.0,
+        ration: bool | None = None,
         seed: int = 0,
         batch_size: int = 512,
         progress: bool = False,
@@ -107,6 +110,8 @@ class ExemplarParaphraser(nn.Module):
             beam: hypotheses kept; 1 is greedy.
             temperature: 0 takes the likeliest; above, words are drawn.
             top_p: share of the probability that is drawn from.
+            ration: no word twice running, and none but the commonest more often than the source has it (at least
+                once); None: where words can be copied, since copying is what stutters.
             seed: of every draw.
         Returns: list[str], or list[list[str]] where a source has a list of exemplars (nested `like`, `each`, num > 1).
         Raises: InputError if a sentence is empty, or the numbers of sources and exemplars do not match.
@@ -119,6 +124,7 @@ class ExemplarParaphraser(nn.Module):
             beam=beam,
             temperature=temperature,
             top_p=top_p,
+            ration=ration,
             seed=seed,
             batch_size=batch_size,
             progress=progress,
@@ -166,6 +172,7 @@ class ExemplarParaphraser(nn.Module):
         beam: int = 1,
         temperature: float = 0.0,
         top_p: float = 1.0,
+        ration: bool | None = None,
         seed: int = 0,
         batch_size: int = 512,
         progress: bool = False,
@@ -185,23 +192,20 @@ class ExemplarParaphraser(nn.Module):
             source_words = self._units([written[i] for i in rows])
             source_BS, content = self._content(source_words)
             style = self._style([exemplars[i] for i in rows])
-            memory = self.network.start(content, style, source_BS)
+            state: Any = self.network.start(content, style, source_BS)
+            step: decoding.Step[Any] = self.network.step
+            if self.config.copy if ration is None else ration:
+                state = decoding.Rationed(state, self._rations(source_BS))
+                step = decoding.rationed(step, stop=EOS)
             limits = {"start": BOS, "stop": EOS, "max_tokens": longest + 1}
             if beam > 1:
-                tokens, _ = decoding.beam(self.network.step, memory, len(rows), width=beam, **limits)
+                tokens, _ = decoding.beam(step, state, len(rows), width=beam, **limits)
                 tokens_BT = tokens[:, 0]
             elif temperature > 0:
-                tokens_BT = decoding.sample(
-                    self.network.step,
-                    memory,
-                    len(rows),
-                    temperature=temperature,
-                    top_p=top_p,
-                    generator=generator,
-                    **limits,
-                )
+                draw = partial(decoding.sample, temperature=temperature, top_p=top_p, generator=generator)
+                tokens_BT = draw(step, state, len(rows), **limits)
             else:
-                tokens_BT = decoding.greedy(self.network.step, memory, len(rows), **limits)
+                tokens_BT = decoding.greedy(step, state, len(rows), **limits)
             for i, numbers, words in zip(rows, tokens_BT.tolist(), source_words, strict=True):
                 said = list(self._words(numbers, words))
                 said = join_pieces(said) if self.config.units == "pieces" else said
@@ -231,6 +235,18 @@ class ExemplarParaphraser(nn.Module):
         if parts:
             out[order] = torch.cat(parts).numpy()
         return out
+
+    def _rations(self, source_BS: Tensor) -> Tensor:
+        """How often each word may be said, int16 [B, V + S]: as often as the source has it, and at least once."""
+        rows, spread = source_BS.shape
+        words = len(self.vocabulary)
+        counts = torch.zeros(rows, words + spread, dtype=torch.int16, device=source_BS.device)
+        known_BS = (source_BS < words) & (source_BS != PAD)
+        counts.scatter_add_(1, source_BS.where(known_BS, PAD), known_BS.to(torch.int16))
+        again_BSS = source_BS[:, :, None] == source_BS[:, None, :]
+        counts[:, words:] = again_BSS.sum(-1, dtype=torch.int16)  # of words beyond the vocabulary
+        counts[:, : COMMONEST + EOS + 1] = self.config.max_tokens
+        return (counts if self.config.copy else counts[:, :words]).clamp_min(1)
 
     def _units(self, sentences: Sequence[Sequence[str]]) -> list[list[str]]:
         lowered = [[word.lower() for word in words] for words in sentences]

@@ -1,0 +1,278 @@
+"""What each command prints and writes, with a model that was trained a moment ago and says nothing sensible."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import paraform
+from paraform import cli, corpora
+
+Command = Callable[..., Any]
+SOURCE = "what is the easiest way to get followers on quora ?"
+LIKE = "how do i avoid plagiarism in my article ?"
+
+
+def object_of(done: Any) -> dict[str, Any]:
+    """The one JSON object that stdout holds."""
+    assert done.status == 0, done.err
+    assert done.out.count("\n") == 1
+    value = json.loads(done.out)
+    assert isinstance(value, dict)
+    return value
+
+
+def stdin(monkeypatch: pytest.MonkeyPatch, content: bytes) -> None:
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(content)))
+
+
+@pytest.fixture(scope="module")
+def some_pairs(question_pairs: Path, scratch: Path) -> Path:
+    """Every fifth of the pairs, for measuring."""
+    path = scratch / "some.tsv"
+    path.write_text("".join(question_pairs.read_text().splitlines(keepends=True)[::5]))
+    return path
+
+
+def test_paraphrase_prints_the_object_that_the_readme_promises(tiny_run: Path, command: Command) -> None:
+    found = object_of(command("paraphrase", SOURCE, "--like", LIKE, "--model", tiny_run, "--json"))
+    model = paraform.load(tiny_run / "best", device="cpu")
+    (row,) = found["paraphrases"]
+    vectors = paraform.load("minilm", device="cpu").encode([SOURCE, row["paraphrase"]])
+    assert found == {"paraphrases": [row], "model": str(tiny_run)}
+    assert list(row) == ["source", "exemplar", "paraphrase", "content"]
+    assert (row["source"], row["exemplar"]) == (SOURCE, LIKE)
+    assert [row["paraphrase"]] == model.paraphrase([SOURCE], like=[LIKE])
+    assert row["content"] == pytest.approx(float(vectors[0] @ vectors[1]), abs=2e-3)
+
+
+def test_plain_output_is_a_paraphrase_a_line(tiny_run: Path, command: Command) -> None:
+    given = ["--model", tiny_run, "--like", LIKE, "why do people snore ?"]
+    one = command("paraphrase", SOURCE, *given, "--each")
+    found = object_of(command("paraphrase", SOURCE, *given, "--each", "--json"))["paraphrases"]
+    assert one.out.splitlines() == [row["paraphrase"] for row in found]
+    two = command("paraphrase", SOURCE, "is it late ?", *given)
+    assert [line.split(" → ")[0] for line in two.out.splitlines()] == [SOURCE, "is it late ?"]
+    assert one.err == two.err == ""
+
+
+def test_texts_come_from_arguments_files_and_stdin(
+    tiny_run: Path, tmp_path: Path, command: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("texts.txt").write_text("is it late ?\nare we there ?\n")
+    Path("likes.txt").write_text("who cares ?\n")
+    stdin(monkeypatch, b"wer fragt ?\n")
+    given = ["texts.txt", "-", "an argument: [1, 2]", "--like", "likes.txt", "--model", tiny_run]
+    found = object_of(command("paraphrase", *given, "--json"))["paraphrases"]
+    assert [row["source"] for row in found] == [
+        "is it late ?",
+        "are we there ?",
+        "wer fragt ?",
+        "an argument: [1, 2]",
+    ]
+    assert {row["exemplar"] for row in found} == {"who cares ?"}
+
+
+def test_without_like_exemplars_come_from_the_bank(tiny_run: Path, command: Command) -> None:
+    bank = paraform.load(tiny_run / "best", device="cpu").bank
+    given = ["paraphrase", SOURCE, "--num", "2", "--model", tiny_run, "--json"]
+    found = object_of(command(*given, "--seed", "1"))
+    exemplars = [row["exemplar"] for row in found["paraphrases"]]
+    assert len(set(exemplars)) == 2 and set(exemplars) <= set(bank)
+    assert object_of(command(*given, "--seed", "1")) == found
+
+
+def test_min_content_drops_what_drifted_and_says_how_many(tiny_run: Path, command: Command) -> None:
+    given = ["paraphrase", SOURCE, "is it late ?", "--like", LIKE, "--model", tiny_run, "--json"]
+    scores = [row["content"] for row in object_of(command(*given))["paraphrases"]]
+    least = sum(scores) / 2
+    done = command(*given, "--min-content", least)
+    assert [row["content"] for row in object_of(done)["paraphrases"]] == [max(scores)]
+    assert done.err == f"paraform: 1 of 2 paraphrases dropped, content below {least}\n"
+
+
+def test_an_exemplar_of_one_word_works(tiny_run: Path, command: Command) -> None:
+    found = object_of(command("paraphrase", SOURCE, "--like", "Why?", "--model", tiny_run, "--json"))
+    assert len(found["paraphrases"]) == 1
+
+
+@pytest.mark.parametrize("how", [["--beam", "3"], ["--temperature", "0.9", "--top-p", "0.8"], ["--batch-size", "1"]])
+def test_every_way_of_decoding(how: list[str], tiny_run: Path, command: Command) -> None:
+    given = ["paraphrase", SOURCE, "is it late ?", "--like", LIKE, "--model", tiny_run, "--json", *how]
+    assert len(object_of(command(*given))["paraphrases"]) == 2
+
+
+def test_embed_writes_the_encoders_rows(tmp_path: Path, command: Command) -> None:
+    out = tmp_path / "vectors.npy"
+    assert command("embed", "A sentence.", "Another.", "--out", out) == (0, f"{out}: float32 [2, 384]\n", "")
+    rows = np.load(out)
+    assert rows.dtype == np.float32 and rows.flags.c_contiguous
+    np.testing.assert_array_equal(rows, paraform.load("minilm").encode(["A sentence.", "Another."]))
+    found = object_of(command("embed", "A sentence.", "Another.", "--json"))
+    np.testing.assert_allclose(found["vectors"], rows, atol=1e-6)
+    assert (found["model"], found["rows"], found["dimension"]) == ("minilm", 2, 384)
+
+
+@pytest.mark.parametrize("kind", ["content", "style"])
+def test_embed_gives_an_exemplar_models_vectors(kind: str, tiny_run: Path, tmp_path: Path, command: Command) -> None:
+    given = ["embed", "is it late ?", "why ?", "--model", tiny_run, "--vectors", kind, "--out", tmp_path / "v.npy"]
+    found = object_of(command(*given, "--json"))
+    model = paraform.load(tiny_run / "best")
+    expected = getattr(model, kind)(["is it late ?", "why ?"])
+    np.testing.assert_allclose(np.load(tmp_path / "v.npy"), expected, atol=1e-6)
+    assert found == {"out": str(tmp_path / "v.npy"), "model": str(tiny_run), "rows": 2, "dimension": expected.shape[1]}
+
+
+def test_tag_gives_a_tag_a_word(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    stdin(monkeypatch, b"The cat sat on the mat.\n")
+    done = command("tag", "-")
+    assert done == (0, "The/DT cat/NN sat/VBD on/IN the/DT mat/NN ./.\n", "")
+    found = object_of(command("tag", "The cat sat on the mat.", "Don't go.", "--json"))
+    assert found["tagger"] == "tagger"
+    assert found["sentences"][0]["tags"] == ["DT", "NN", "VBD", "IN", "DT", "NN", "."]
+    assert found["sentences"][1]["tokens"] == ["Do", "n't", "go", "."]
+
+
+def test_mine_writes_triples_near_in_tags(question_pairs: Path, tmp_path: Path, command: Command) -> None:
+    out = tmp_path / "triples.jsonl"
+    found = object_of(command("mine", question_pairs, "--out", out, "--keep", "2", "--json"))
+    triples = list(corpora.read(out, "jsonl"))
+    assert found == {"out": str(out), "pairs": 300, "triples": len(triples)}
+    assert 0 < len(triples) <= 600
+    for triple in triples:
+        assert isinstance(triple, paraform.Triple)
+        assert triple.exemplar.text not in (triple.source.text, triple.target.text)
+        assert abs(len(triple.exemplar.tokens) - len(triple.target.tokens)) <= 2
+    assert command("mine", question_pairs, "--out", out, "--length-gap", "0", "--ties", "first").status == 0
+
+
+def test_pairs_that_are_no_paraphrases_are_left_out(tmp_path: Path, command: Command) -> None:
+    header = "id\tqid1\tqid2\tquestion1\tquestion2\tis_duplicate\n"
+    rows = [f"{row}\t1\t2\tIs it {row}?\tWould it be {row}?\t{int(row != 'red')}\n" for row in ("red", "blue", "old")]
+    path = tmp_path / "quora.tsv"
+    path.write_text(header + "".join(rows))
+    done = command("mine", path, "--format", "quora", "--out", tmp_path / "out.jsonl", "--json")
+    assert object_of(done)["pairs"] == 2
+    assert "1 pairs labelled 0" in done.err
+
+
+def test_a_run_is_made_and_resumed(tiny_run: Path, question_pairs: Path, tmp_path: Path, command: Command) -> None:
+    assert {"best", "last", "log.jsonl", "loss.png"} <= set(os.listdir(tiny_run))
+    config = json.loads((tiny_run / "best" / "paraform.json").read_text())
+    assert config["config"]["decoder_width"] == 16 and config["config"]["copy"] is True
+    assert config["data"].keys() == {question_pairs.name}
+    done = command("train", "exemplar", "--data", question_pairs, "--out", tiny_run, "--device", "cpu")
+    assert (done.status, done.out) == (2, "") and "holds a run; resume it" in done.err
+    fields = tmp_path / "fields.yaml"
+    written = {name: config["config"][name] for name in ("word_width", "content_width", "decoder_width", "style_width")}
+    written |= {name: config["config"][name] for name in ("min_count", "word_vectors", "batch_size")}
+    fields.write_text(json.dumps(written))
+    given = ["--data", question_pairs, "--out", tiny_run, "--device", "cpu", "--config", fields, "--resume"]
+    found = object_of(command("train", "exemplar", *given, "--config.epochs", "2", "--json"))
+    assert found["ended"] == "finished" and found["model"] == str(tiny_run / "best")
+
+
+def test_from_pairs_to_figures(tiny_run: Path, some_pairs: Path, tmp_path: Path, command: Command) -> None:
+    outputs = tmp_path / "outputs.jsonl"
+    given = ["--model", tiny_run, "--data", some_pairs, "--device", "cpu", "--json"]
+    found = object_of(command("evaluate", "generation", *given, "--resamples", "5", "--outputs", outputs))
+    scores = {(s["name"], s["system"], s["protocol"], s["subset"]): s for s in found["scores"]}
+    for name in ("BLEU", "ROUGE-1", "ROUGE-2", "ROUGE-L", "METEOR", "ED-E", "ED-R", "content kept", "distinct-1"):
+        for system in (str(tiny_run), "copy source", "copy exemplar"):
+            for subset in ("all", "least overlap", "most overlap"):
+                score = scores[name, system, "first", subset]
+                assert "decode:greedy" in score["signature"] and "exemplar:mined" in score["signature"]
+    assert scores["content kept", "copy source", "blind", "all"]["value"] == pytest.approx(1, abs=1e-3)
+    assert scores["ED-E", "copy exemplar", "oracle", "all"]["value"] == 0
+    assert scores["CMA (dot)", str(tiny_run), "", "all"]["value"] > 0
+    assert found["comparisons"] and found["retrieved"]
+    assert len(outputs.read_text().splitlines()) == 9 * found["rows"]
+    beam = command("evaluate", "generation", *given[:-1], "--beam", "2", "--protocols", "first", "--resamples", "0")
+    assert beam.status == 0 and "decode:beam 2" in beam.out and "copy source" in beam.out
+
+
+def test_figures_on_given_triples(tiny_run: Path, some_pairs: Path, tmp_path: Path, command: Command) -> None:
+    mined = tmp_path / "triples.jsonl"
+    assert command("mine", some_pairs, "--out", mined).status == 0
+    given = ["--model", tiny_run, "--data", mined, "--format", "jsonl", "--resamples", "0", "--json"]
+    found = object_of(command("evaluate", "generation", *given))
+    assert 0 < found["rows"] <= 60
+    assert all("exemplar:given" in score["signature"] for score in found["scores"] if score["protocol"])
+
+
+@pytest.mark.parametrize("model", ["minilm", "tiny"])
+def test_style_is_measured_of_any_model(model: str, tiny_run: Path, some_pairs: Path, command: Command) -> None:
+    name = tiny_run if model == "tiny" else model
+    given = ["evaluate", "style", "--model", name, "--data", some_pairs, "--queries", "5"]
+    found = object_of(command(*given, "--json"))
+    names = {score["name"] for score in found["scores"]}
+    assert {"CMA (dot)", "CMA (cosine)", "style retrieval ED"} <= names
+    assert "CMA (cosine)" in command(*given).out
+
+
+def test_reproduce_hands_the_options_to_the_recipe(
+    tmp_path: Path, command: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "quora").mkdir()
+    heard: dict[str, Any] = {}
+
+    class Result:
+        def to_json(self) -> dict[str, Any]:
+            return {"rows": [1.0, float("nan")]}
+
+        def table(self, style: str) -> str:
+            return f"a {style} table"
+
+    def run(**options: Any) -> Result:
+        heard.update(options)
+        return Result()
+
+    monkeypatch.setattr("paraform.recipes.crl_table2.run", run, raising=False)
+    given = ["reproduce", "crl_table2", "--scale", "small", "--data", tmp_path, "--out", tmp_path / "out", "--seed", 3]
+    assert object_of(command(*given, "--json")) == {"rows": [1.0, None]}
+    assert command(*given).out == "a plain table\n"
+    assert heard == {
+        "scale": "small",
+        "corpus": "quora",
+        "data": tmp_path,
+        "out": tmp_path / "out",
+        "seed": 3,
+        "device": None,
+    }
+
+
+def test_ctrl_c_is_one_line(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupt(given: list[str]) -> int:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(cli, "_dispatch", interrupt)
+    assert command("tag", "x") == (130, "", "paraform: interrupted\n")
+
+
+def test_a_reader_that_has_seen_enough_is_no_error() -> None:
+    with subprocess.Popen(
+        [sys.executable, "-m", "paraform.cli", "--help"], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as process:
+        assert process.stdout and process.stderr
+        process.stdout.close()
+        assert process.stderr.read() == b""
+    assert process.returncode == 141
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs Linux's /dev/full")
+def test_a_full_disk_under_stdout_is_one_line() -> None:
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "paraform.cli", "--help"], stdout=full, stderr=subprocess.PIPE, text=True
+        )
+    assert (done.returncode, done.stderr) == (2, "paraform: error: No space left on device\n")

@@ -1,0 +1,118 @@
+"""Help, versions and usage errors; and that they do not wait for torch."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+import paraform
+from paraform import corpora
+from paraform.cli import COMMANDS, arguments
+from paraform.syntax.tagging import DEFAULT
+
+Command = Callable[..., Any]
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_shows_what_it_is_for_and_an_example(name: str, command: Command) -> None:
+    done = command(*name.split(), "--help")
+    assert (done.status, done.err) == (0, "")
+    assert f"usage: paraform {name}" in done.out
+    assert f"Example:\n  {'echo' if name == 'tag' else f'paraform {name} '}" in done.out
+    for option in ("--device", "--batch-size", "--seed", "--json", "--version", "--help"):
+        assert option in done.out
+    assert ("--format" in done.out) == (name != "reproduce")
+
+
+def test_the_overview_lists_every_command(command: Command) -> None:
+    done = command("--help")
+    assert (done.status, done.err) == (0, "")
+    assert all(f"  {name} " in done.out for name in COMMANDS)
+    assert "Example:\n" in done.out
+    assert command().status == 2
+    assert command("evaluate", "--help").out.count("evaluate generation ") == 1
+
+
+def test_the_version_is_the_packages(command: Command) -> None:
+    for given in (["--version"], ["paraphrase", "--version"], ["train", "exemplar", "--version"]):
+        assert command(*given) == (0, f"paraform {paraform.__version__}\n", "")
+
+
+def test_a_fields_help_is_its_docstring(command: Command) -> None:
+    assert "greatest difference between the lengths" in " ".join(command("mine", "--help").out.split())
+    help_text = " ".join(command("train", "exemplar", "--help").out.split())
+    epochs = paraform.ExemplarConfig.compact().epochs
+    assert f"passes over the pairs. (type: int, default: {epochs})" in help_text
+    assert "steps between validations" in help_text
+
+
+def test_the_preset_sets_the_defaults_of_the_fields(command: Command) -> None:
+    for preset, attention in (("compact", "True"), ("paper", "False")):
+        help_text = " ".join(command("train", "exemplar", "--preset", preset, "--help").out.split())
+        shown = help_text.split("--config.attention {true,false}")[-1]
+        assert f"default: {attention}" in shown[:200]
+
+
+def test_formats_and_tagger_are_the_librarys() -> None:
+    assert tuple(corpora.FORMATS) == arguments.FORMATS
+    assert DEFAULT == "tagger"  # the default of --tagger
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        (["paraphase", "x"], "no command 'paraphase'; did you mean 'paraphrase'?"),
+        (["train", "nothing"], "no command 'train nothing'"),
+        (["paraphrase", "x", "--nope"], "unrecognized arguments: --nope"),
+        (["paraphrase", "x", "--beam", "0"], "--beam: "),
+        (["paraphrase", "x", "--min-content", "1.5"], "--min-content: "),
+        (["paraphrase", "x", "--top-p", "0"], "--top-p: "),
+        (["paraphrase", "x", "--beam", "2", "--temperature", "1"], "exclude each other"),
+        (["paraphrase", "x", "--like", "y", "--num", "2"], "--num draws from the model's bank"),
+        (["paraphrase", "x", "--each"], "--each needs --like"),
+        (["paraphrase", "nowhere.txt"], "nowhere.txt: no such file"),
+        (["paraphrase", "x", "--device", "nope"], "--device nope: "),
+        (["embed", "x"], "expected --out vectors.npy, or --json"),
+        (["mine", "x.tsv"], "--out"),
+        (["mine", "x.tsv", "--out", "y", "--pool", "both"], "--pool"),
+        (["mine", "x.tsv", "--out", "y", "--keep", "0"], "keep is 0; expected at least 1"),
+        (["train", "exemplar", "--data", "x", "--out", "y", "--preset", "huge"], "--preset"),
+        (["train", "exemplar", "--data", "x", "--out", "y", "--config.layers", "3"], "unrecognized arguments"),
+        (["train", "exemplar", "--data", "x", "--out", "y", "--config.epochs", "many"], "--config.epochs: "),
+        (["train", "exemplar", "--data", "x", "--out", "y", "--config.temperature", "0"], "expected temperature > 0"),
+        (["train", "exemplar", "--data", "x", "--out", "y", "--config", "nowhere.yaml"], "nowhere.yaml"),
+        (["train", "exemplar", "--data", "x", "--out", "y", "--loop.patience", "-1"], "patience is -1"),
+        (["evaluate", "generation", "--data", "x", "--protocols", "best"], "--protocols"),
+        (["reproduce", "nothing"], "no table 'nothing'; expected one of crl-table2"),
+        (["reproduce", "crl-table2", "--data", "nowhere"], "no such folder"),
+        (["paraphrase", "x", "--model", "nowhere"], "nowhere: no such model"),
+        (["paraphrase", "x", "--model", "minilm"], "an encoder; expected a model that paraphrases"),
+    ],
+)
+def test_a_usage_error_is_one_line(given: list[str], said: str, command: Command) -> None:
+    done = command(*given)
+    assert (done.status, done.out) == (2, "")
+    assert done.err.startswith("paraform: error: ") and done.err.count("\n") == 1, done.err
+    assert said in done.err
+
+
+@pytest.mark.parametrize("given", [["--help"], ["--version"], ["paraphrase", "--help"], ["tag", "--help"]])
+def test_help_does_not_wait_for_torch(given: list[str]) -> None:
+    code = (
+        "import sys; from paraform.cli import main; status = main(sys.argv[1:])\n"
+        "assert not {'torch', 'transformers', 'nltk'} & set(sys.modules), 'torch'\n"
+        "sys.exit(status)"
+    )
+    done = subprocess.run([sys.executable, "-c", code, *given], capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_importing_paraform_is_cheap() -> None:
+    code = "import sys, paraform; dir(paraform); assert not {'torch', 'numpy'} & set(sys.modules)"
+    subprocess.run([sys.executable, "-c", code], check=True)
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        _ = paraform.nothing

@@ -1,0 +1,92 @@
+"""A tiny CRL-EGPG on random triples, and the command that trains it for a few steps in a process of its own.
+
+    RANK=0 WORLD_SIZE=2 … python exemplar_worker.py OUT.json
+
+It writes, for each of `CONFIGS`, the loss terms of every step (means over the processes) and a sum of the weights.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+from paraform.batching import SPECIAL, Ragged, TripleTable, Vocabulary, by_length
+from paraform.models.exemplar import ExemplarConfig, ExemplarParaphraser, make_update
+from paraform.training import TrainingConfig, make_accelerator
+
+WORDS, BEYOND, FEATURES, STEPS = 16, 5, 6, 3
+
+COPYING = ExemplarConfig(
+    word_width=8,
+    content_width=6,
+    decoder_width=10,
+    style_trainable=False,
+    style_pooling="gru",
+    style_width=5,
+    style_attention=True,
+    copy=True,
+    decoder_layers=2,
+    tie_embeddings=True,
+    mask_clusters=True,
+    learning_rate=0.01,
+    batch_size=8,
+    epochs=2,
+    schedule="linear",
+    clip_norm=0.5,
+)
+PAPER = replace(
+    ExemplarConfig.paper(), word_width=8, content_width=6, style_trainable=False, learning_rate=0.01, batch_size=8
+)
+CONFIGS = {"copying": COPYING, "paper": PAPER, "reference": replace(PAPER, attention=True, similarity="cosine")}
+
+
+def table(seed: int = 0, triples: int = 40) -> TripleTable:
+    """Random triples over sentences of 1 to 7 words; some words are beyond the vocabulary, some stand twice."""
+    random = np.random.default_rng(seed)
+    vocabulary = len(SPECIAL) + WORDS
+    rows = [random.integers(4, vocabulary + BEYOND, random.integers(1, 8)).tolist() for _ in range(30)]
+    rows[0] = [vocabulary, 5, vocabulary, 5]
+    lengths = random.integers(2, 7, 30)
+    states = random.standard_normal((int(lengths.sum()), FEATURES)).astype(np.float16)
+    style = Ragged(states, np.concatenate([[0], np.cumsum(lengths)]))
+    source, target = random.integers(0, 30, (2, triples))
+    source[0] = target[0] = 0
+    exemplars = random.integers(0, 30, (triples, 3))
+    return TripleTable(Ragged.of(rows), style, source, target, exemplars, random.integers(0, 12, triples))
+
+
+def paraphraser(config: ExemplarConfig, seed: int = 0) -> ExemplarParaphraser:
+    torch.manual_seed(seed)
+    vocabulary = Vocabulary((*SPECIAL, *(f"w{number}" for number in range(WORDS))), {})
+    model = ExemplarParaphraser(config, vocabulary, style_features=FEATURES)
+    for parameter in model.parameters():  # larger than they begin, so that every part shows in the outputs
+        torch.nn.init.normal_(parameter, std=0.5)
+    return model
+
+
+def train(config: ExemplarConfig) -> dict[str, Any]:
+    accelerator = make_accelerator(TrainingConfig(device="cpu", tensorboard=False))
+    rank, world = accelerator.process_index, accelerator.num_processes
+    batches, steps = by_length(table(), batch_size=config.batch_size, seed=0, rank=rank, world=world)
+    model = paraphraser(config)
+    update, _ = make_update(model, config, accelerator, steps_per_epoch=steps)
+    terms = []
+    for step in range(STEPS):
+        found = update(batches(step), step)
+        shared = accelerator.reduce(torch.tensor(list(found.values())), reduction="mean")
+        terms.append(dict(zip(found, shared.tolist(), strict=True)))
+    return {"terms": terms, "weights": sum(parameter.abs().sum().item() for parameter in model.parameters())}
+
+
+if __name__ == "__main__":
+    results = {name: train(config) for name, config in CONFIGS.items()}
+    done = make_accelerator(TrainingConfig(device="cpu", tensorboard=False))
+    if done.is_main_process:
+        Path(sys.argv[1]).write_text(json.dumps({"processes": done.num_processes, **results}))
+    done.end_training()
