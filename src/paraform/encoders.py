@@ -118,9 +118,9 @@ class Encoder:
         return [encoding.ids for encoding in self._tokenizer.encode_batch_fast(list(texts))]
 
     def word_pieces(self, sentences: Sequence[Sequence[str]]) -> list[list[str]]:
-        """The pieces of each sentence's words, `##` before all but a word's first; one that it has none for stays whole.
+        """The pieces of each sentence's words, `##` before all but a word's first; a word without any stays whole.
 
-        So `paraform.words.join_pieces` gives the words again, such as `n't`, which the tokenizer cuts at its apostrophe.
+        So `words.join_pieces` gives the words again, `n't` too, which the tokenizer cuts at its apostrophe.
 
         Raises: InputError if this encoder's tokenizer is no WordPiece.
         """

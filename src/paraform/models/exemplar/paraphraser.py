@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator, Sequence
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any, ClassVar, final
 
 import numpy as np
@@ -197,15 +197,25 @@ class ExemplarParaphraser(nn.Module):
             if self.config.copy if ration is None else ration:
                 state = decoding.Rationed(state, self._rations(source_BS))
                 step = decoding.rationed(step, stop=EOS)
-            limits = {"start": BOS, "stop": EOS, "max_tokens": longest + 1}
             if beam > 1:
-                tokens, _ = decoding.beam(step, state, len(rows), width=beam, **limits)
+                tokens, _ = decoding.beam(
+                    step, state, len(rows), width=beam, start=BOS, stop=EOS, max_tokens=longest + 1
+                )
                 tokens_BT = tokens[:, 0]
             elif temperature > 0:
-                draw = partial(decoding.sample, temperature=temperature, top_p=top_p, generator=generator)
-                tokens_BT = draw(step, state, len(rows), **limits)
+                tokens_BT = decoding.sample(
+                    step,
+                    state,
+                    len(rows),
+                    temperature=temperature,
+                    top_p=top_p,
+                    generator=generator,
+                    start=BOS,
+                    stop=EOS,
+                    max_tokens=longest + 1,
+                )
             else:
-                tokens_BT = decoding.greedy(step, state, len(rows), **limits)
+                tokens_BT = decoding.greedy(step, state, len(rows), start=BOS, stop=EOS, max_tokens=longest + 1)
             for i, numbers, words in zip(rows, tokens_BT.tolist(), source_words, strict=True):
                 said = list(self._words(numbers, words))
                 said = join_pieces(said) if self.config.units == "pieces" else said

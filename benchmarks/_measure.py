@@ -1,0 +1,67 @@
+"""What the benchmarks share: runs in turn, and figures beside the bound that they must keep."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import time
+from collections.abc import Callable, Mapping
+from statistics import median
+from typing import Any
+
+Bound = tuple[str, float]
+"""("at most" or "at least", the number)."""
+
+
+def arguments_of(doc: str | None) -> argparse.ArgumentParser:
+    """A parser that every benchmark begins with."""
+    parser = argparse.ArgumentParser(description=doc, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    parser.add_argument("--threads", type=int, help="of torch; not given: as many as it takes by itself")
+    return parser
+
+
+def in_turn(repeats: int, runs: Mapping[str, Callable[[], object]]) -> dict[str, list[float]]:
+    """Seconds of each run, A B A B …: what slows the machine down for a while slows them all.
+
+    Each is run once before, untimed: files come into memory, and what is made once is made.
+    """
+    seconds: dict[str, list[float]] = {name: [] for name in runs}
+    for turn in range(repeats + 1):
+        for name, run in runs.items():
+            start = time.perf_counter()
+            run()
+            if turn:
+                seconds[name].append(time.perf_counter() - start)
+    return seconds
+
+
+def report(figures: Mapping[str, Any], bounds: Mapping[str, Bound], *, as_json: bool) -> int:
+    """Print each figure, and whether those with a bound keep it; the exit status is 1 if one does not."""
+    kept = {name: _keeps(figures[name], bound) for name, bound in bounds.items()}
+    if as_json:
+        stated = {name: {"bound": f"{way} {limit:g}", "kept": kept[name]} for name, (way, limit) in bounds.items()}
+        print(json.dumps({"figures": dict(figures), "bounds": stated}, ensure_ascii=False))
+    else:
+        width = max(map(len, figures))
+        for name, value in figures.items():
+            way, limit = bounds.get(name, ("", 0.0))
+            verdict = f"   {way} {limit:g}: {'kept' if kept[name] else 'MISSED'}" if way else ""
+            print(f"{name:{width}}  {_shown(value)}{verdict}")
+    return 0 if all(kept.values()) else 1
+
+
+def _keeps(value: float, bound: Bound) -> bool:
+    way, limit = bound
+    return value <= limit if way == "at most" else value >= limit
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, float):
+        return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.6g}"
+    return f"{value:,}" if isinstance(value, int) else str(value)
+
+
+def middle(seconds: list[float]) -> float:
+    """The median, of runs whose slowest say more of the machine than of the code."""
+    return float(median(seconds))

@@ -1,0 +1,53 @@
+"""A paraphrase from a cold start, a fresh process to its answer, against the import of torch and transformers.
+
+    python benchmarks/cold_start.py [--model quora-compact] [--repeats 7]
+
+Both are fresh processes, in turns; the median of each is taken. Bound: 2.5 times the peer.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+from _measure import arguments_of, in_turn, middle, report
+
+SOURCE = "what is the easiest way to get followers on quora ?"
+EXEMPLAR = "how do i avoid plagiarism in my article ?"
+
+
+def main() -> int:
+    parser = arguments_of(__doc__)
+    parser.add_argument("--model", default="quora-compact", help="embedded, or a folder")
+    parser.add_argument("--repeats", type=int, default=7, help="times that each is run")
+    arguments = parser.parse_args()
+
+    console = Path(sys.executable).with_name("paraform")
+    start = [str(console)] if console.is_file() else [sys.executable, "-m", "paraform.cli"]
+    ours = [*start, "paraphrase", SOURCE, "--like", EXEMPLAR, "--model", arguments.model, "--json"]
+    peer = [sys.executable, "-c", "import torch, transformers"]
+    threads = {"OMP_NUM_THREADS": str(arguments.threads)} if arguments.threads else {}
+
+    def run(command: list[str]) -> str:
+        return subprocess.run(
+            command, env=os.environ | threads, check=True, stdout=subprocess.PIPE, text=True, encoding="utf-8"
+        ).stdout
+
+    answer = json.loads(run(ours))["paraphrases"][0]["paraphrase"]
+    seconds = in_turn(arguments.repeats, {"paraform": lambda: run(ours), "peer": lambda: run(peer)})
+    figures = {
+        "source": SOURCE,
+        "exemplar": EXEMPLAR,
+        "paraphrase": answer,
+        "paraform, seconds": middle(seconds["paraform"]),
+        "import torch, transformers, seconds": middle(seconds["peer"]),
+        "ratio": middle(seconds["paraform"]) / middle(seconds["peer"]),
+    }
+    return report(figures, {"ratio": ("at most", 2.5)}, as_json=arguments.json)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

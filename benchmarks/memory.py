@@ -1,0 +1,112 @@
+"""Peak memory of every command on the Quora data, each in a process of its own.
+
+    python benchmarks/memory.py [--model quora-compact] [--only mine paraphrase]
+
+Tags, exemplars and features are computed, not found: the cache is a new folder. `train exemplar` prepares all pairs of
+the training file and is interrupted, as Ctrl-C would, after its first validation. The peak is the resident set that the
+kernel reports when the process ends, files that it has mapped included. Bound: 6 GiB each.
+"""
+
+from __future__ import annotations
+
+import itertools
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from _measure import arguments_of, report
+
+SPLITS = ("train", "dev", "test")
+INTERRUPTED = 130  # what `train` ends with
+
+
+def commands(quora: Path, out: Path, model: str, steps: int) -> dict[str, list[str]]:
+    """What is measured, by name."""
+    train, dev, test = (str(quora / f"{split}.tsv") for split in SPLITS)
+    loop = ["--loop.log_every", "5", "--loop.evaluate_every", str(steps)]
+    return {
+        "tag": ["tag", train, "--format", "pairs", "--json"],
+        "mine": ["mine", train, "--out", str(out / "triples.jsonl"), "--json"],
+        "train exemplar": ["train", "exemplar", "--data", train, "--validation", dev, "--out", str(out / "run"), *loop],
+        "evaluate generation": ["evaluate", "generation", "--model", model, "--data", test, "--json"],
+        "evaluate style": ["evaluate", "style", "--model", model, "--data", test, "--json"],
+        "embed": ["embed", train, "--format", "pairs", "--out", str(out / "vectors.npy"), "--json"],
+        "paraphrase": ["paraphrase", test, "--format", "pairs", "--model", model, "--json"],
+    }
+
+
+def measure(command: list[str], cache: Path, enough: Callable[[], bool] | None) -> tuple[float, float]:
+    """Peak in GiB and seconds of a command; once there is `enough`, it is told to stop.
+
+    Raises: SystemExit with what it said if it fails.
+    """
+    environment = os.environ | {"PARAFORM_CACHE": str(cache)}
+    with tempfile.TemporaryFile() as errors:
+        start = time.perf_counter()
+        process = subprocess.Popen(
+            [sys.executable, "-m", "paraform.cli", *command],
+            env=environment,
+            stdout=subprocess.DEVNULL,
+            stderr=errors,
+        )
+        told = False
+        while True:
+            ended, status, usage = os.wait4(process.pid, os.WNOHANG)
+            if ended:
+                break
+            if enough and not told and enough():
+                process.send_signal(signal.SIGINT)
+                told = True
+            time.sleep(0.1)
+        seconds = time.perf_counter() - start
+        process.returncode = os.waitstatus_to_exitcode(status)
+        if process.returncode != (INTERRUPTED if told else 0):
+            errors.seek(0)
+            raise SystemExit(
+                f"paraform {' '.join(command)}: exit status {process.returncode}\n{errors.read().decode()}"
+            )
+    unit = 1 if sys.platform == "darwin" else 2**10  # of ru_maxrss, in bytes
+    return usage.ru_maxrss * unit / 2**30, seconds
+
+
+def beginnings(quora: Path, out: Path, lines: int) -> Path:
+    """A folder with the first lines of each file."""
+    out.mkdir()
+    for split in SPLITS:
+        with open(quora / f"{split}.tsv", encoding="utf-8") as full:
+            (out / f"{split}.tsv").write_text("".join(itertools.islice(full, lines)), encoding="utf-8")
+    return out
+
+
+def main() -> int:
+    parser = arguments_of(__doc__)
+    parser.add_argument("--quora", type=Path, default=Path("../shared/data/quora"), help="train.tsv, dev.tsv, test.tsv")
+    parser.add_argument("--model", default="quora-compact", help="embedded, or a folder")
+    parser.add_argument("--only", nargs="+", metavar="COMMAND", help="these commands, not all")
+    parser.add_argument("--lines", type=int, help="only the first LINES of each file, to try this script")
+    parser.add_argument("--train-steps", type=int, default=20, help="before the training's validation")
+    arguments = parser.parse_args()
+    if arguments.threads:
+        os.environ["OMP_NUM_THREADS"] = str(arguments.threads)
+
+    peaks: dict[str, float] = {}
+    with tempfile.TemporaryDirectory() as scratch:
+        out = Path(scratch)
+        quora = beginnings(arguments.quora, out / "quora", arguments.lines) if arguments.lines else arguments.quora
+        log = out / "run" / "log.jsonl"
+        for name, command in commands(quora, out, arguments.model, arguments.train_steps).items():
+            if arguments.only and name not in arguments.only:
+                continue
+            enough = (lambda: log.is_file() and '"validation"' in log.read_text()) if name == "train exemplar" else None
+            peaks[name], seconds = measure(command, out / f"cache {name}", enough)
+            print(f"{name}: {seconds:.0f} s", file=sys.stderr)
+    return report(peaks, {name: ("at most", 6.0) for name in peaks}, as_json=arguments.json)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

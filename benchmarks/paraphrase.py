@@ -1,0 +1,66 @@
+"""Paraphrasing many sources in one call, greedy, against what the style encoder alone needs for their exemplars.
+
+    python benchmarks/paraphrase.py [--model quora-compact] [--rows 3000] [--repeats 5]
+
+Source i of the test file takes the form of the target that stands half the file further on, so that exemplars are
+real questions that say something else. The peer is the frozen encoder's states of the same exemplars, at the layer that
+the model reads. Both run in this process, in turns; the median of each is taken. Bound: 3 times the peer.
+"""
+
+from __future__ import annotations
+
+import itertools
+import sys
+from pathlib import Path
+
+import torch
+from _measure import arguments_of, in_turn, middle, report
+
+from paraform import checkpoint, corpora
+from paraform.batching import prepare
+from paraform.models.exemplar.paraphraser import style_text
+from paraform.words import tokenize
+
+
+def main() -> int:
+    parser = arguments_of(__doc__)
+    parser.add_argument("--model", default="quora-compact", help="embedded, or a folder")
+    parser.add_argument("--data", type=Path, default=Path("../shared/data/quora/test.tsv"), help="pairs, one a line")
+    parser.add_argument("--rows", type=int, default=3000, help="pairs taken from the file")
+    parser.add_argument("--batch-size", type=int, default=512, help="sources decoded at once; 512 is the default")
+    parser.add_argument("--repeats", type=int, default=5, help="times that each is run")
+    arguments = parser.parse_args()
+    if arguments.threads:
+        torch.set_num_threads(arguments.threads)
+
+    pairs = list(itertools.islice(corpora.read_pairs(arguments.data), arguments.rows))
+    sources = [pair.source.text for pair in pairs]
+    half = len(pairs) // 2
+    exemplars = [pair.target.text for pair in (*pairs[half:], *pairs[:half])]
+    model = checkpoint.load(arguments.model, device="cpu")
+    layer = model.config.style_layer
+    read = list(dict.fromkeys(style_text(prepare(text, model.config.max_tokens)) for text in exemplars))
+    said: list[str] = []
+
+    def paraphrase() -> None:
+        said[:] = model.paraphrase(sources, exemplars, batch_size=arguments.batch_size)
+
+    def encode() -> None:
+        model.encoder.states(read, layers=[layer])
+
+    seconds = in_turn(arguments.repeats, {"paraform": paraphrase, "peer": encode})
+    ours, peer = middle(seconds["paraform"]), middle(seconds["peer"])
+    figures = {
+        "sources": len(sources),
+        "different exemplars": len(read),
+        "first paraphrase": said[0],
+        "paraphrase, seconds": ours,
+        "words said a second": sum(len(tokenize(text)) for text in said) / ours,
+        f"states of layer {layer} alone, seconds": peer,
+        "ratio": ours / peer,
+    }
+    return report(figures, {"ratio": ("at most", 3.0)}, as_json=arguments.json)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,110 @@
+"""From pairs to the training table: words, exemplars and style features are those of the single steps."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from paraform import encoders
+from paraform.batching import UNK, TripleTable, Vocabulary, prepare
+from paraform.corpora import clusters
+from paraform.encoders import Encoder
+from paraform.models.exemplar import ExemplarConfig
+from paraform.models.exemplar import triples as module
+from paraform.models.exemplar.triples import mined_exemplars, triple_table
+from paraform.records import InputError, Pair, Sentence
+from paraform.syntax import tagging
+from paraform.words import join_pieces
+
+CONFIG = replace(ExemplarConfig.compact(), min_count=3, max_tokens=8)
+VERBS = {"Learn": "study", "teach": "explain", "enjoy": "like"}
+PAIRS = [
+    Pair(Sentence(f"How can I {verb} {noun}?"), Sentence(f"What is the way to {other} {noun} ?"))
+    for verb, other in VERBS.items()
+    for noun in ("chess", "Poker", "the old piano of my very kind aunt")
+]
+
+
+@pytest.fixture(autouse=True)
+def one_encoder(minilm: Encoder, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(encoders, "load", lambda *_, **__: minilm)
+
+
+def said(table: TripleTable, vocabulary: Vocabulary, beyond: dict[int, str], row: int) -> list[str]:
+    numbers = table.words.values[table.words.offsets[row] : table.words.offsets[row + 1]].tolist()
+    assert UNK not in numbers
+    return [vocabulary.words[n] if n < len(vocabulary) else beyond[n] for n in numbers]
+
+
+def test_words_and_style_of_every_sentence(minilm: Encoder, tmp_path: Path) -> None:
+    table, vocabulary = triple_table(PAIRS, CONFIG, cache=tmp_path)
+    assert len(table) == len(PAIRS) and "what" in vocabulary.words and "explain" in vocabulary.words
+    assert "teach" in vocabulary.words and "kind" not in vocabulary.words  # cut at eight words
+    assert vocabulary.cased["poker"] == "Poker"
+    targets = [[word.lower() for word in prepare(pair.target.text, 8)] for pair in PAIRS]
+    sources = [[word.lower() for word in prepare(pair.source.text, 8)] for pair in PAIRS]
+    # words of no vocabulary keep a number of their own: find them by what stands there
+    beyond: dict[int, str] = {}
+    for words, row in [*zip(sources, table.source, strict=True), *zip(targets, table.target, strict=True)]:
+        numbers = table.words.values[table.words.offsets[row] : table.words.offsets[row + 1]].tolist()
+        beyond |= {n: word for n, word in zip(numbers, words, strict=True) if n >= len(vocabulary)}
+        assert said(table, vocabulary, beyond, row) == words
+    assert len(set(beyond.values())) == len(beyond)
+    (states,) = minilm.states([" ".join(words) for words in targets], layers=[CONFIG.style_layer])
+    for number, row in enumerate(table.target):
+        found = table.style.values[table.style.offsets[row] : table.style.offsets[row + 1]]
+        expected = states.states_ND[states.offsets[number] : states.offsets[number + 1]]
+        np.testing.assert_allclose(found, expected, atol=5e-3)
+
+
+@pytest.mark.parametrize("pool", ["targets", "sources"])
+def test_exemplars_are_the_mined_ones(pool: str, tmp_path: Path) -> None:
+    config = replace(CONFIG, pool=pool)
+    table, _ = triple_table(PAIRS, config, cache=tmp_path)
+    pairs = clusters(PAIRS)
+    tagged, mined = mined_exemplars(pairs, config, cache=tmp_path)
+    row_of = table.target if pool == "targets" else table.source
+    expected = np.where(mined >= 0, row_of[mined], -1)
+    assert np.array_equal(table.exemplars, expected) and (expected >= 0).any()
+    assert table.clusters.tolist() == [pair.cluster for pair in pairs]
+    assert len(tagged) == len(PAIRS) * (1 if pool == "targets" else 2)
+    assert all(sentence.tokens == tuple(word.lower() for word in prepare(sentence.text, 8)) for sentence in tagged)
+    assert all(len(sentence.tags) == len(sentence.tokens) for sentence in tagged)
+
+
+def test_nothing_is_computed_twice(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    first, _ = triple_table(PAIRS, CONFIG, cache=tmp_path)
+
+    def never(*_: object, **__: object) -> None:
+        raise AssertionError("computed again")
+
+    monkeypatch.setattr(module, "mine", never)
+    monkeypatch.setattr(tagging, "head_tagger", never)
+    monkeypatch.setattr(Encoder, "states", never)
+    again, _ = triple_table(PAIRS, CONFIG, cache=tmp_path)
+    assert np.array_equal(first.exemplars, again.exemplars) and np.array_equal(first.style.values, again.style.values)
+    for changed in (replace(CONFIG, ties=1), replace(CONFIG, style_layer=2)):
+        with pytest.raises(AssertionError, match="computed again"):
+            triple_table(PAIRS, changed, cache=tmp_path)
+    with pytest.raises(AssertionError, match="computed again"):
+        triple_table(PAIRS, CONFIG, seed=1, cache=tmp_path)
+
+
+def test_word_pieces_and_a_style_encoder_that_is_trained(minilm: Encoder, tmp_path: Path) -> None:
+    config = replace(CONFIG, units="pieces", style_trainable=True, min_count=1)
+    pairs = [*PAIRS, Pair(Sentence("Is antidisestablishmentarianism dull?"), Sentence("Don't you find it dull ?"))]
+    table, vocabulary = triple_table(pairs, config, cache=tmp_path)
+    words = said(table, vocabulary, {}, table.source[-1])
+    assert len(words) > 4 and join_pieces(words) == ["is", "antidisestablishmentarianism", "dull", "?"]
+    assert join_pieces(said(table, vocabulary, {}, table.target[-1])) == ["do", "n't", "you", "find", "it", "dull", "?"]
+    row = table.target[-1]
+    pieces = table.style.values[table.style.offsets[row] : table.style.offsets[row + 1]].tolist()
+    assert pieces == minilm.pieces(["do n't you find it dull ?"])[0]
+
+
+def test_no_pairs() -> None:
+    with pytest.raises(InputError, match="no pairs"):
+        triple_table([], CONFIG)
