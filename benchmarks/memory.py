@@ -1,6 +1,6 @@
 """Peak memory of every command on the Quora data, each in a process of its own.
 
-    python benchmarks/memory.py [--model quora-compact] [--only mine paraphrase]
+    python benchmarks/memory.py [--model quora-compact] [--only mine "train exemplar"]
 
 Tags, exemplars and features are computed, not found: the cache is a new folder. `train exemplar` prepares all pairs of
 the training file and is interrupted, as Ctrl-C would, after its first validation. The peak is the resident set that the
@@ -22,22 +22,17 @@ from pathlib import Path
 from _measure import arguments_of, report
 
 SPLITS = ("train", "dev", "test")
+COMMANDS = {  # {out} is a scratch folder, {train}, {dev} and {test} are files of pairs
+    "tag": "tag {train} --format pairs --json",
+    "mine": "mine {train} --out {out}/triples.jsonl --json",
+    "train exemplar": "train exemplar --data {train} --validation {dev} --out {out}/run"
+    " --loop.log_every 5 --loop.evaluate_every {steps}",
+    "evaluate generation": "evaluate generation --model {model} --data {test} --json",
+    "evaluate style": "evaluate style --model {model} --data {test} --json",
+    "embed": "embed {train} --format pairs --out {out}/vectors.npy --json",
+    "paraphrase": "paraphrase {test} --format pairs --model {model} --json",
+}
 INTERRUPTED = 130  # what `train` ends with
-
-
-def commands(quora: Path, out: Path, model: str, steps: int) -> dict[str, list[str]]:
-    """What is measured, by name."""
-    train, dev, test = (str(quora / f"{split}.tsv") for split in SPLITS)
-    loop = ["--loop.log_every", "5", "--loop.evaluate_every", str(steps)]
-    return {
-        "tag": ["tag", train, "--format", "pairs", "--json"],
-        "mine": ["mine", train, "--out", str(out / "triples.jsonl"), "--json"],
-        "train exemplar": ["train", "exemplar", "--data", train, "--validation", dev, "--out", str(out / "run"), *loop],
-        "evaluate generation": ["evaluate", "generation", "--model", model, "--data", test, "--json"],
-        "evaluate style": ["evaluate", "style", "--model", model, "--data", test, "--json"],
-        "embed": ["embed", train, "--format", "pairs", "--out", str(out / "vectors.npy"), "--json"],
-        "paraphrase": ["paraphrase", test, "--format", "pairs", "--model", model, "--json"],
-    }
 
 
 def measure(command: list[str], cache: Path, enough: Callable[[], bool] | None) -> tuple[float, float]:
@@ -87,7 +82,7 @@ def main() -> int:
     parser = arguments_of(__doc__)
     parser.add_argument("--quora", type=Path, default=Path("../shared/data/quora"), help="train.tsv, dev.tsv, test.tsv")
     parser.add_argument("--model", default="quora-compact", help="embedded, or a folder")
-    parser.add_argument("--only", nargs="+", metavar="COMMAND", help="these commands, not all")
+    parser.add_argument("--only", nargs="+", choices=COMMANDS, metavar="COMMAND", help=f"of {', '.join(COMMANDS)}")
     parser.add_argument("--lines", type=int, help="only the first LINES of each file, to try this script")
     parser.add_argument("--train-steps", type=int, default=20, help="before the training's validation")
     arguments = parser.parse_args()
@@ -99,9 +94,10 @@ def main() -> int:
         out = Path(scratch)
         quora = beginnings(arguments.quora, out / "quora", arguments.lines) if arguments.lines else arguments.quora
         log = out / "run" / "log.jsonl"
-        for name, command in commands(quora, out, arguments.model, arguments.train_steps).items():
-            if arguments.only and name not in arguments.only:
-                continue
+        values = {split: quora / f"{split}.tsv" for split in SPLITS}
+        values |= {"out": out, "model": arguments.model, "steps": arguments.train_steps}
+        for name in arguments.only or COMMANDS:
+            command = [word.format(**values) for word in COMMANDS[name].split()]
             enough = (lambda: log.is_file() and '"validation"' in log.read_text()) if name == "train exemplar" else None
             peaks[name], seconds = measure(command, out / f"cache {name}", enough)
             print(f"{name}: {seconds:.0f} s", file=sys.stderr)

@@ -23,7 +23,6 @@ ROWS = [
     ["manifest"],
     ["words"],
     ["corpora"],
-    ["bert"],
     ["encoders"],
     ["syntax"],
     ["batching"],

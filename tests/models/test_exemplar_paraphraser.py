@@ -16,6 +16,7 @@ from paraform.batching import SPECIAL, Ragged, StyleInput, TripleBatch, Vocabula
 from paraform.encoders import Encoder
 from paraform.models.exemplar import ExemplarConfig, ExemplarParaphraser, make_update
 from paraform.models.exemplar.paraphraser import style_text
+from paraform.models.exemplar.word_vectors import initialize_words
 from paraform.records import InputError
 from paraform.training import TrainingConfig, make_accelerator
 
@@ -200,7 +201,7 @@ def test_word_vectors_from_a_glove_file(tiny: ModuleType, tmp_path: Path) -> Non
     for tied in (False, True):
         model = tiny.paraphraser(replace(tiny.COPYING, word_vectors=str(path), tie_embeddings=tied))
         before = model.network.embedding.weight.detach().clone()
-        model.initialize_words()
+        initialize_words(model)
         after = model.network.embedding.weight.detach()
         found = [4 + 1, 4 + 9]
         expected = torch.tensor(vectors, dtype=torch.float32)
@@ -217,7 +218,7 @@ def test_word_vectors_from_the_encoder(minilm: Encoder, monkeypatch: pytest.Monk
     config = replace(CONFIG, word_vectors="encoder", word_width=16)
     model = ExemplarParaphraser(config, Vocabulary((*SPECIAL, *words), {}))
     special = model.network.embedding.weight.detach()[:4].clone()
-    model.initialize_words()
+    initialize_words(model)
     weight = model.network.embedding.weight.detach()
     assert torch.equal(weight[:4], special)
     vectors = torch.from_numpy(minilm.encode(words))

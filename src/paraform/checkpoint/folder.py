@@ -153,7 +153,8 @@ def load(name: PathLike, *, device: str | None = None, systems: Mapping[str, Sys
     elif text in ENCODERS:
         return _encoder(text, device)
     elif Path(text).is_dir():
-        folder = Path(text)
+        best = Path(text) / "best"  # a run's folder stands for its best checkpoint
+        folder = best if (best / NAME).is_file() else Path(text)
     elif text.count("/") == 1 and not text.startswith((".", "/", "~")) and not text.endswith("/"):
         folder = pull(text)
     else:

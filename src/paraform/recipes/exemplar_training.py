@@ -15,6 +15,7 @@ from paraform.corpora import clusters
 from paraform.evaluation import bleu
 from paraform.models.exemplar import ExemplarConfig, ExemplarParaphraser, make_update
 from paraform.models.exemplar.triples import mined_exemplars, triple_table
+from paraform.models.exemplar.word_vectors import initialize_words
 from paraform.records import Pair
 from paraform.syntax.tagging import DEFAULT
 from paraform.training import Result, TrainingConfig, fit, make_accelerator
@@ -48,7 +49,7 @@ def train_exemplar(
         table, vocabulary = triple_table(pairs, config, tagger=tagger, seed=loop.seed, progress=progress)
     torch.manual_seed(loop.seed)
     model = ExemplarParaphraser(config, vocabulary, exemplar_bank(pairs, loop.seed))
-    model.initialize_words()
+    initialize_words(model)
     model.to(accelerator.device)
     batches, steps_per_epoch = by_length(
         table,

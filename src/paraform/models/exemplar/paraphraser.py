@@ -10,7 +10,6 @@ from typing import Any, ClassVar, final
 import numpy as np
 import numpy.typing as npt
 import torch
-import torch.nn.functional as F
 from rich.progress import track
 from torch import Tensor, nn
 
@@ -20,7 +19,6 @@ from paraform.encoders import STDERR, Encoder
 from paraform.models.exemplar.config import ExemplarConfig
 from paraform.models.exemplar.network import Encoded, ExemplarNetwork
 from paraform.records import InputError
-from paraform.weights import read_word_vectors
 from paraform.words import detokenize, join_pieces, recase
 
 COMMONEST = 50  # words of the vocabulary that a sentence may well say twice: "the", "of", "?"
@@ -68,22 +66,6 @@ class ExemplarParaphraser(nn.Module):
     def encoder(self) -> Encoder:
         """The style encoder's tokenizer, and its states if it is frozen."""
         return encoders.load(self.config.style_encoder, device=self.device)
-
-    def initialize_words(self) -> None:
-        """Start the word embeddings as `config.word_vectors` says; no-op for "random"."""
-        kind, width = self.config.word_vectors, self.config.word_width
-        if kind == "random":
-            return
-        weight = self.network.embedding.weight
-        scale = weight[4:].std()
-        words = self.vocabulary.words
-        with torch.no_grad():
-            if kind == "encoder":
-                vectors = _principal(torch.from_numpy(encoders.load().encode(words[4:])), width)
-                weight[4:] = vectors / vectors.std() * scale
-            else:
-                found, vectors = read_word_vectors(kind, words, width)
-                weight[found] = vectors / vectors.std() * scale if self.config.tie_embeddings else vectors
 
     def paraphrase(
         self,
@@ -319,11 +301,3 @@ def split_units(sentences: list[list[str]], units: str, encoder: Encoder | None)
 def style_text(words: Sequence[str]) -> str:
     """What the style encoder reads of a sentence: its words, lower-cased, with spaces between."""
     return " ".join(words).lower()
-
-
-def _principal(vectors_VD: Tensor, width: int) -> Tensor:
-    """Turned to their principal axes and cut (or zero-padded) to `width`: close words stay close."""
-    centred = vectors_VD - vectors_VD.mean(0)
-    _, _, axes = torch.linalg.svd(centred, full_matrices=False)
-    turned = centred @ axes[:width].T
-    return F.pad(turned, (0, width - turned.shape[1]))

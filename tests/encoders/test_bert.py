@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from paraform import encoders
-from paraform.bert import PackedBert, can_run
+from paraform.encoders.bert import PackedBert, can_run
 from paraform.records import InputError
 from paraform.weights import load_tensors
 

