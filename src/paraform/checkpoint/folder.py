@@ -215,8 +215,9 @@ def _restore(folder: Path, systems: Mapping[str, System], device: str | None) ->
     except (TypeError, ValueError, LookupError, RuntimeError) as error:  # what a foreign config or asset sets off
         raise InputError(f"{folder / NAME}: makes no {manifest.system!r} model: {one_line(error)}") from error
     built = dataclasses.asdict(model.config)
-    for field in sorted(built.keys() | manifest.config.keys()):
-        if field not in built or field not in manifest.config or built[field] != manifest.config[field]:
+    # A field that came later than the checkpoint has its default, which must therefore mean what was before it.
+    for field in sorted(manifest.config):
+        if field not in built or built[field] != manifest.config[field]:
             raise InputError(f"{folder / NAME}: config field {field[:80]!r} is none of this system's")
     _fill(model, weights)
     model.eval()
