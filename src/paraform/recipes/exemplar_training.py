@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-import random
+import re
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -21,6 +22,7 @@ from paraform.syntax.tagging import DEFAULT
 from paraform.training import Result, TrainingConfig, fit, make_accelerator
 
 BANK_SIZE = 64
+UNWANTED = re.compile(r"(?i)\b(sex|porn|rap[ei]|kill|suicid|murder|masturb|penis|vagina|nude|naked|muslim|jew|hindu|black|white|die|war)")
 
 
 def train_exemplar(
@@ -48,7 +50,7 @@ def train_exemplar(
     with accelerator.main_process_first():  # the others find its cache
         table, vocabulary = triple_table(pairs, config, tagger=tagger, seed=loop.seed, progress=progress)
     torch.manual_seed(loop.seed)
-    model = ExemplarParaphraser(config, vocabulary, exemplar_bank(pairs, loop.seed))
+    model = ExemplarParaphraser(config, vocabulary, exemplar_bank(pairs))
     initialize_words(model)
     model.to(accelerator.device)
     batches, steps_per_epoch = by_length(
@@ -109,17 +111,19 @@ def validator(
     return evaluate
 
 
-def exemplar_bank(pairs: Sequence[Pair], seed: int, size: int = BANK_SIZE) -> list[str]:
+def exemplar_bank(pairs: Sequence[Pair], size: int = BANK_SIZE) -> list[str]:
     """Varied exemplars for users who name none: target sentences that open in different ways, as they were written.
 
-    One sentence for each of the commonest openings (its first three words), of 6 to 14 words, ending as a question or
-    statement does.
+    For each of the commonest openings (three words), the sentence of 6 to 14 words whose rarest word is commonest:
+    plain sentences, whose form anything can take. What a stranger may not want to see on the screen is left out.
     """
+    texts = list(dict.fromkeys(pair.target.text for pair in pairs))
+    lowered = {text: tuple(word.lower() for word in prepare(text, 30)) for text in texts}
+    counts = Counter(word for words in lowered.values() for word in words)
     openings: dict[tuple[str, ...], list[str]] = {}
-    for text in dict.fromkeys(pair.target.text for pair in pairs):
-        words = prepare(text, 30)
-        if 6 <= len(words) <= 14 and words[-1] in {"?", ".", "!"} and words[0][0].isupper() and text.isascii():
-            openings.setdefault(tuple(word.lower() for word in words[:3]), []).append(text)
+    for text, words in lowered.items():
+        plain = text.isascii() and text[0].isupper() and words[-1] in {"?", ".", "!"}
+        if plain and 6 <= len(words) <= 14 and len(set(words)) == len(words) and not UNWANTED.search(text):
+            openings.setdefault(words[:3], []).append(text)
     common = sorted(openings, key=lambda opening: (-len(openings[opening]), opening))[:size]
-    draw = random.Random(seed)
-    return [draw.choice(openings[opening]) for opening in common]
+    return [max(openings[key], key=lambda text: (min(counts[word] for word in lowered[text]), text)) for key in common]
