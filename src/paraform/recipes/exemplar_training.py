@@ -22,7 +22,9 @@ from paraform.syntax.tagging import DEFAULT
 from paraform.training import Result, TrainingConfig, fit, make_accelerator
 
 BANK_SIZE = 64
-UNWANTED = re.compile(r"(?i)\b(sex|porn|rap[ei]|kill|suicid|murder|masturb|penis|vagina|nude|naked|muslim|jew|hindu|black|white|die|war)")
+UNWANTED = re.compile(
+    r"(?i)\b(sex|porn|rap[ei]|kill|suicid|murder|masturb|penis|vagina|nud|naked|muslim|jew|hindu|black|white|die|war)"
+)
 
 
 def train_exemplar(
