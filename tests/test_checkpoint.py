@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import hashlib
 import importlib.util
@@ -130,21 +131,26 @@ def test_a_kill_at_any_moment_leaves_the_old_or_the_new(
     assert found == sorted(found, reverse=True) and set(found) == {"old", "new"} and len(found) >= 10
 
 
-@pytest.fixture
+@contextlib.contextmanager
 def full_disk() -> Iterator[None]:
-    """No file may grow past 200 bytes: the operating system itself refuses."""
+    """No file may grow past 200 bytes: the operating system itself refuses.
+
+    Not a fixture: while it lasts, pytest could not write its own progress into a log either.
+    """
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (200, hard))
-    yield
-    resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
 
 
-def test_a_full_disk_keeps_the_old_checkpoint(saved: Path, tmp_path: Path, full_disk: None) -> None:
+def test_a_full_disk_keeps_the_old_checkpoint(saved: Path, tmp_path: Path) -> None:
     before = {path.name: path.read_bytes() for path in saved.iterdir()}
-    with pytest.raises(OSError):
+    with pytest.raises(OSError), full_disk():
         checkpoint.save(toy(1), saved, card="")
     assert {path.name: path.read_bytes() for path in saved.iterdir()} == before
-    with pytest.raises(OSError):
+    with pytest.raises(OSError), full_disk():
         checkpoint.save(toy(1), tmp_path / "fresh", card="")
     assert not (tmp_path / "fresh").exists()
 

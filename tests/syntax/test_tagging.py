@@ -28,7 +28,7 @@ def tagger() -> Tagger:
     ("words", "tags"),
     [
         ("How do I develop good project management skills ?", "WRB VBP PRP VB JJ NN NN NNS ."),
-        ("how do i avoid plagiarism in my article ?", "WRB VBP PRP VB NN IN PRP$ NN ."),
+        ("how can i learn the guitar in a month ?", "WRB MD PRP VB DT NN IN DT NN ."),
         ("What is the best laptop ?", "WP VBZ DT JJS NN ."),
         ("The dogs have eaten John 's sandwiches .", "DT NNS VBP VBN NNP POS NNS ."),
         ("She quickly gave him two of them .", "PRP RB VBD PRP CD IN PRP ."),
