@@ -2,7 +2,7 @@
 
     paraform reproduce crl-table2 --scale small --corpus quora --data ../shared/data --out runs/crl
 
-Running time on two cores: smoke, seconds; small, 10 to 15 minutes a row; full (the paper's sizes, BERT-base's place
+Running time on one core: smoke, about 40 seconds; small, about 10 minutes a row; full (the paper's sizes, BERT-base's place
 taken by the offline encoder, fine-tuned), hours a row on one GPU. Expected figures: docs/results/crl.md.
 """
 
