@@ -2,8 +2,8 @@
 
     paraform reproduce crl-table2 --scale small --corpus quora --data ../shared/data --out runs/crl
 
-Running time on one core: smoke, about 40 seconds; small, about 10 minutes a row; full (the paper's sizes, BERT-base's place
-taken by the offline encoder, fine-tuned), hours a row on one GPU. Expected figures: docs/results/crl.md.
+Running time on one core: smoke, a minute or two; small, about 10 minutes a row; full (the paper's sizes, BERT-base's
+place taken by the offline encoder, fine-tuned) has not been run yet. Expected figures: docs/results/crl.md.
 """
 
 from __future__ import annotations
