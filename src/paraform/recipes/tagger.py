@@ -2,7 +2,7 @@
 
     python -m paraform.recipes.tagger ../shared/data/treebank/gum --genres free --out runs/tagger
 
-Running time: about 8 minutes (free) and 15 (all) on one core; expected figures stand in docs/results/syntax.md.
+Running time: 16 minutes (all) on one core of a busy machine, less for free. Expected figures: docs/results/syntax.md.
 """
 
 from __future__ import annotations

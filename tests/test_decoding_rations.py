@@ -1,0 +1,53 @@
+"""Rations: no token twice running, none more often than its ration, and `stop` always."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from paraform import decoding
+
+START, STOP = 0, 1
+
+
+class Nothing(NamedTuple):
+    """A state that remembers nothing."""
+
+    rows: Tensor
+
+    def select(self, rows_N: Tensor) -> Nothing:
+        return Nothing(self.rows[rows_N])
+
+
+def stutter(state: Nothing, tokens_N: Tensor) -> tuple[Tensor, Nothing]:
+    """Always prefers 2, then 3, then to stop."""
+    return torch.tensor([-9.0, -3.0, -1.0, -2.0]).expand(len(tokens_N), -1).clone(), state
+
+
+def said(rations: list[int]) -> list[int]:
+    state = decoding.Rationed(Nothing(torch.arange(1)), torch.tensor([rations], dtype=torch.int16))
+    step = decoding.rationed(stutter, stop=STOP)
+    row = decoding.greedy(step, state, 1, start=START, stop=STOP, max_tokens=8)[0]
+    return [token for token in row.tolist() if token != STOP]
+
+
+def test_each_token_is_said_as_often_as_its_ration_and_never_twice_running() -> None:
+    assert said([1, 1, 2, 1]) == [2, 3, 2]
+    assert said([1, 1, 1, 1]) == [2, 3]
+    assert said([1, 1, 9, 1]) == [2, 3, 2]  # another 2 would stand beside the last
+    assert said([1, 1, 0, 0]) == []
+
+
+def test_a_beam_shares_no_ration_between_its_hypotheses() -> None:
+    """The likeliest sentence of log-probabilities −1, −2, −3 (stop) is to stop at once; every one obeys its ration."""
+    state = decoding.Rationed(Nothing(torch.arange(1)), torch.ones(1, 4, dtype=torch.int16))
+    step = decoding.rationed(stutter, stop=STOP)
+    tokens, scores = decoding.beam(step, state, 1, start=START, stop=STOP, max_tokens=4, width=5, length_penalty=0.0)
+    found = {
+        tuple(token for token in row if token != STOP): score
+        for row, score in zip(tokens[0].tolist(), scores[0].tolist(), strict=True)
+        if score > float("-inf")
+    }
+    assert found == {(): -3.0, (2,): -4.0, (3,): -5.0, (2, 3): -6.0, (3, 2): -6.0}
