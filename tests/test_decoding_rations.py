@@ -26,23 +26,24 @@ def stutter(state: Nothing, tokens_N: Tensor) -> tuple[Tensor, Nothing]:
     return torch.tensor([-9.0, -3.0, -1.0, -2.0]).expand(len(tokens_N), -1).clone(), state
 
 
-def said(rations: list[int]) -> list[int]:
-    state = decoding.Rationed(Nothing(torch.arange(1)), torch.tensor([rations], dtype=torch.int16))
-    step = decoding.rationed(stutter, stop=STOP)
+def said(source: list[int], free: int = 0) -> list[int]:
+    state = decoding.Rationed.of(Nothing(torch.arange(1)), torch.tensor([source]))
+    step = decoding.rationed(stutter, stop=STOP, free=free)
     row = decoding.greedy(step, state, 1, start=START, stop=STOP, max_tokens=8)[0]
     return [token for token in row.tolist() if token != STOP]
 
 
-def test_each_token_is_said_as_often_as_its_ration_and_never_twice_running() -> None:
-    assert said([1, 1, 2, 1]) == [2, 3, 2]
-    assert said([1, 1, 1, 1]) == [2, 3]
-    assert said([1, 1, 9, 1]) == [2, 3, 2]  # another 2 would stand beside the last
-    assert said([1, 1, 0, 0]) == []
+def test_each_token_is_said_as_often_as_in_the_source_and_never_twice_running() -> None:
+    assert said([2, 3, 2]) == [2, 3, 2]
+    assert said([2, 3]) == said([0]) == [2, 3]  # a token that the source lacks is said once
+    assert said([2, 2, 2]) == [2, 3, 2]  # another 2 would stand beside the last
+    assert said([0], free=3) == [2, 3, 2]
+    assert said([0], free=4) == [2, 3, 2, 3, 2, 3, 2, 3]
 
 
 def test_a_beam_shares_no_ration_between_its_hypotheses() -> None:
     """The likeliest sentence of log-probabilities −1, −2, −3 (stop) is to stop at once; every one obeys its ration."""
-    state = decoding.Rationed(Nothing(torch.arange(1)), torch.ones(1, 4, dtype=torch.int16))
+    state = decoding.Rationed.of(Nothing(torch.arange(1)), torch.tensor([[0]]))
     step = decoding.rationed(stutter, stop=STOP)
     tokens, scores = decoding.beam(step, state, 1, start=START, stop=STOP, max_tokens=4, width=5, length_penalty=0.0)
     found = {

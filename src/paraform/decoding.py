@@ -24,12 +24,34 @@ class DecoderState(Protocol):
 
 S = TypeVar("S", bound=DecoderState)
 Step: TypeAlias = Callable[[S, Tensor], tuple[Tensor, S]]
-"""(state of N rows, last tokens [N]) → (log-probabilities of the next token [N, V], new state)."""
+"""(state of N rows, last tokens [N]) → (log-probabilities of the next token [N, V], the caller's own; new state)."""
+
+
+def decode(
+    step: Step[S],
+    state: S,
+    rows: int,
+    *,
+    start: int,
+    stop: int,
+    max_tokens: int,
+    width: int = 1,
+    temperature: float = 0.0,
+    top_p: float = 1.0,
+    generator: torch.Generator,
+) -> Tensor:
+    """One sentence a row, [rows, ≤ max_tokens]: by `beam` (width > 1), `sample` (temperature > 0) or `greedy`."""
+    ends: dict[str, int] = {"start": start, "stop": stop, "max_tokens": max_tokens}
+    if width > 1:
+        return beam(step, state, rows, width=width, **ends)[0][:, 0]
+    if temperature > 0:
+        return sample(step, state, rows, temperature=temperature, top_p=top_p, generator=generator, **ends)
+    return greedy(step, state, rows, **ends)
 
 
 def greedy(step: Step[S], state: S, rows: int, *, start: int, stop: int, max_tokens: int) -> Tensor:
     """The likeliest token at every step: [rows, ≤ max_tokens], `stop` from where a row ended."""
-    return _left_to_right(step, state, rows, start, stop, max_tokens, lambda log_probs_BV: log_probs_BV.argmax(-1))
+    return _left_to_right(step, state, rows, start, stop, max_tokens, _likeliest)
 
 
 def sample(
@@ -68,34 +90,51 @@ def sample(
 
 
 class Rationed(NamedTuple):
-    """A state, and how often each token may still be said [N, V]."""
+    """A state, the tokens of each row's source [N, S], and those said so far [N, T]."""
 
     inner: Any
-    left_NV: Tensor
+    source_NS: Tensor
+    said_NT: Tensor
+
+    @classmethod
+    def of(cls, state: Any, source_NS: Tensor) -> Rationed:
+        """Before the first token."""
+        return cls(state, source_NS, source_NS[:, :0])
 
     def select(self, rows_N: Tensor) -> Rationed:
         """The state of the given rows."""
-        return Rationed(self.inner.select(rows_N), self.left_NV[rows_N])
+        return Rationed(self.inner.select(rows_N), self.source_NS[rows_N], self.said_NT[rows_N])
 
 
-def rationed(step: Step[S], *, stop: int) -> Step[Rationed]:
-    """The same step, but no token is said twice running, or more often than its ration.
+def rationed(step: Step[S], *, stop: int, free: int = 0) -> Step[Rationed]:
+    """The same step, but no token is said twice running, or more often than the source has it (at least once).
 
     Attention forgets what it has read: without a memory of that, a copying decoder stutters (See et al. 2017, section
     2.3, train a coverage vector against it; this is the rule that needs no training).
+
+    Args:
+        stop: may always be said.
+        free: tokens below it have no ration.
     """
 
     def limited(state: Rationed, tokens_N: Tensor) -> tuple[Tensor, Rationed]:
         log_probs_NV, inner = step(state.inner, tokens_N)
-        rows_N = torch.arange(len(tokens_N), device=tokens_N.device)
-        left_NV = state.left_NV.clone()  # the search may still hold the one before
-        left_NV[rows_N, tokens_N] -= 1
-        barred_NV = left_NV <= 0
-        barred_NV[rows_N, tokens_N] = True
-        barred_NV[:, stop] = False
-        return log_probs_NV.masked_fill(barred_NV, float("-inf")), Rationed(inner, left_NV)
+        said_NT = torch.cat([state.said_NT, tokens_N.to(log_probs_NV.device)[:, None]], 1)
+        last_N1 = said_NT[:, -1:]
+        times_NT = (said_NT[:, :, None] == said_NT[:, None, :]).sum(-1)
+        ration_NT = (said_NT[:, :, None] == state.source_NS[:, None, :]).sum(-1).clamp_min(1)
+        barred_NT = (((said_NT >= free) & (times_NT >= ration_NT)) | (said_NT == last_N1)) & (said_NT != stop)
+        # Only what has been said can be barred: a few columns of thousands are touched.
+        kept_NT = log_probs_NV.gather(1, said_NT).masked_fill(barred_NT, float("-inf"))
+        return log_probs_NV.scatter_(1, said_NT, kept_NT), Rationed(inner, state.source_NS, said_NT)
 
     return limited
+
+
+def _likeliest(log_probs_BV: Tensor) -> Tensor:
+    if log_probs_BV.device.type != "cpu":
+        return log_probs_BV.argmax(-1)
+    return torch.from_numpy(log_probs_BV.detach().numpy().argmax(-1))  # over long rows torch's takes 20 times as long
 
 
 def _left_to_right(
@@ -104,15 +143,18 @@ def _left_to_right(
     out_BT = torch.full((rows, max_tokens), stop)
     alive = torch.arange(rows)
     tokens = torch.full((rows,), start)
+    ended = torch.zeros(rows, dtype=torch.bool)
     for time in range(max_tokens):
         log_probs_BV, state = step(state, tokens)
         tokens = choose(log_probs_BV)
+        tokens = tokens.masked_fill(ended.to(tokens.device), stop)
         out_BT[alive, time] = tokens.cpu()
-        going = (tokens != stop).nonzero().squeeze(-1)
+        ended = tokens == stop
+        going = (~ended).nonzero().squeeze(-1)
         if len(going) == 0:
             return out_BT[:, : time + 1]
-        if len(going) < len(tokens):  # rows that ended cost nothing from here on
-            alive, tokens, state = alive[going.cpu()], tokens[going], state.select(going)
+        if len(going) < 0.9 * len(tokens):  # rows that ended cost nothing from here on; picking rows costs a little
+            alive, tokens, ended, state = alive[going.cpu()], tokens[going], ended[going], state.select(going)
     return out_BT
 
 

@@ -43,7 +43,12 @@ COPYING = ExemplarConfig(
 PAPER = replace(
     ExemplarConfig.paper(), word_width=8, content_width=6, style_trainable=False, learning_rate=0.01, batch_size=8
 )
-CONFIGS = {"copying": COPYING, "paper": PAPER, "reference": replace(PAPER, attention=True, similarity="cosine")}
+CONFIGS = {
+    "copying": COPYING,
+    "coverage": replace(COPYING, coverage=True, countdown=True),
+    "paper": PAPER,
+    "reference": replace(PAPER, attention=True, similarity="cosine"),
+}
 
 
 def table(seed: int = 0, triples: int = 40) -> TripleTable:

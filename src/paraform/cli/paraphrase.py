@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from numpy import float64
     from numpy.typing import NDArray
 
+    from paraform.models.exemplar import ExemplarParaphraser
+
 DEFAULT_MODEL = "quora-compact"
 Cosine = restricted_number_type("Cosine", float, [(">=", -1), ("<=", 1)])
 Share = restricted_number_type("Share", float, [(">", 0), ("<=", 1)])
@@ -69,7 +71,7 @@ def run(options: Namespace) -> int:
         batch_size=options.batch_size or 512,
         progress=show_progress(),
     )
-    scores = content_scores(sources, said, options.device)
+    scores = content_scores(model, sources, said)
     least = -1.0 if options.min_content is None else options.min_content
     kept = [row for row, score in enumerate(scores) if score >= least]
     if len(kept) < len(said):
@@ -90,10 +92,12 @@ def run(options: Namespace) -> int:
     return 0
 
 
-def content_scores(sources: Sequence[str], outputs: Sequence[str], device: str | None) -> NDArray[float64]:
+def content_scores(model: ExemplarParaphraser, sources: Sequence[str], outputs: Sequence[str]) -> NDArray[float64]:
     """Cosine of the offline encoder between each source and its output, [N]."""
     from paraform import encoders
     from paraform.evaluation.content import content_kept, embed_unique
 
-    vectors = embed_unique(encoders.load(device=device).encode, [*sources, *outputs])
+    # It is mostly the model's style encoder too, which is in memory already.
+    encoder = model.encoder if model.config.style_encoder == "minilm" else encoders.load(device=model.device)
+    vectors = embed_unique(encoder.encode, [*sources, *outputs])
     return content_kept(vectors[: len(sources)], vectors[len(sources) :])

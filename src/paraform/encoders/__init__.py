@@ -3,13 +3,13 @@
 from paraform.encoders.encoder import STDERR, Encoder, TokenStates
 from paraform.encoders.loading import (
     MINILM_SHA256,
-    best_dtype,
     dimension_of,
     load,
     load_module,
     locate,
     width_of,
 )
+from paraform.encoders.precision import best_dtype, bfloat16_products
 
 __all__ = [
     "MINILM_SHA256",
@@ -17,6 +17,7 @@ __all__ = [
     "Encoder",
     "TokenStates",
     "best_dtype",
+    "bfloat16_products",
     "dimension_of",
     "load",
     "load_module",

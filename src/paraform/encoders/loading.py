@@ -17,6 +17,7 @@ from tokenizers import Tokenizer
 from paraform.encoders.bert import PackedBert, can_run
 from paraform.encoders.encoder import Encoder, Forward, Pooling
 from paraform.encoders.hugging_face import hugging_face
+from paraform.encoders.precision import best_dtype
 from paraform.records import InputError
 from paraform.weights import load_tensors, packaged_folder, sha256
 
@@ -82,14 +83,6 @@ def load(name: str = "minilm", *, device: str | torch.device | None = None) -> E
     cls = _read_json(folder / "1_Pooling" / "config.json", {}).get("pooling_mode_cls_token", False)
     pooling: Pooling = "cls" if cls else "mean"
     return Encoder(name, dimension, num_layers, max_tokens, pooling, digest, where, tokenizer, forward)
-
-
-def best_dtype(device: torch.device) -> torch.dtype:
-    """bfloat16 where the processor multiplies it in hardware, else float32."""
-    if device.type == "cuda":
-        return torch.bfloat16 if torch.cuda.is_bf16_supported() else torch.float32
-    able = torch.cpu.get_capabilities()
-    return torch.bfloat16 if able.get("avx512_bf16") or able.get("amx_bf16") else torch.float32
 
 
 def load_module(name: str) -> torch.nn.Module:

@@ -48,6 +48,8 @@ def train_exemplar(
         loop: its `steps` are overridden: `config.epochs` passes over the pairs that have an exemplar.
         validation_rows: pairs that are paraphrased for the validation's BLEU.
     """
+    if config.both_directions:
+        pairs = [*pairs, *(replace(pair, source=pair.target, target=pair.source) for pair in pairs)]
     accelerator = make_accelerator(loop)
     with accelerator.main_process_first():  # the others find its cache
         table, vocabulary = triple_table(pairs, config, tagger=tagger, seed=loop.seed, progress=progress)

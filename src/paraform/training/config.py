@@ -22,7 +22,8 @@ class TrainingConfig:
         patience: validations without a better score after which the run ends; 0: never.
         metric: the validation score that decides.
         higher_is_better: whether the best score is the highest; else the lowest.
-        mixed_precision: "no" (float32) or "bf16" (bfloat16 where it is safe, weights in float32).
+        mixed_precision: "no" (float32) or "bf16": bfloat16 where it is safe, weights in float32; on a CPU in the
+            factors of matrix products alone, and only if it multiplies them in hardware.
         device: "auto" (the GPU if there is one), "cpu" or "cuda".
         checkpoint_every: steps between replacements of `last/`; the end of the run always makes one.
         tensorboard: whether to write TensorBoard's scalars.
@@ -67,7 +68,8 @@ def make_accelerator(config: TrainingConfig) -> Any:
 
     if config.device == "cuda" and not torch.cuda.is_available():
         raise InputError("device 'cuda': torch finds no GPU here; 'auto' or 'cpu' works")
-    accelerator = Accelerator(mixed_precision=config.mixed_precision, cpu=config.device == "cpu")
+    on_cpu = config.device == "cpu" or not torch.cuda.is_available()  # there the loop sees to the precision itself
+    accelerator = Accelerator(mixed_precision="no" if on_cpu else config.mixed_precision, cpu=config.device == "cpu")
     if accelerator.distributed_type == DistributedType.FSDP and not accelerator.is_fsdp2:
         raise InputError("accelerate's fsdp_version is 1; set fsdp_version: 2 in its configuration")
     set_seed(config.seed)

@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from paraform.encoders import bfloat16_products
 from paraform.manifest import NAME
 from paraform.models.update import State, Update
 from paraform.records import InputError
@@ -74,6 +75,8 @@ def fit(
     progress, main = run.progress, accelerator.is_main_process
     model.train()
     with contextlib.ExitStack() as stack:
+        if config.mixed_precision == "bf16":
+            stack.enter_context(bfloat16_products(accelerator.device))
         interrupt = stack.enter_context(Interrupt())
         journal = stack.enter_context(Journal(run.folder, progress.history, config.tensorboard)) if main else None
         bar = stack.enter_context(Bar(config.steps, config.progress, progress.step)) if main else None

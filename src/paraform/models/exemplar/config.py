@@ -53,6 +53,11 @@ class ExemplarConfig:
         style_width: one direction of that BiGRU, in features.
         style_attention: the decoder attends over the exemplar's states too.
         copy: source words can be copied (pointer-generator, See et al. 2017), known to the vocabulary or not.
+        coverage: attention and the pointer know how often each source word has been said, and the decoder reads the
+            mean state of those not said yet (Tu et al. 2016; counted in words, so that all steps train at once).
+        countdown: the decoder reads how many of the exemplar's tokens are left (LenEmb of Kikuchi et al. 2016, with the
+            exemplar's length in the place of a wanted one).
+        both_directions: each pair is trained on from source to target and from target to source.
         decoder_layers: 2 adds a GRU that reads what the first one attended to.
         tie_embeddings: the output layer shares the word embeddings.
         dropout: on embeddings and before the output layer.
@@ -95,6 +100,9 @@ class ExemplarConfig:
     style_width: int = 128
     style_attention: bool = False
     copy: bool = False
+    coverage: bool = False
+    countdown: bool = False
+    both_directions: bool = False
     decoder_layers: Literal[1, 2] = 1
     tie_embeddings: bool = False
     dropout: float = 0.0
@@ -110,6 +118,8 @@ class ExemplarConfig:
             )
         if self.copy and not self.attention:
             raise ValueError("copy=True with attention=False; copying points with attention: set attention=True")
+        if self.coverage and not self.attention:
+            raise ValueError("coverage=True with attention=False; it is a memory of what was attended: set both")
 
     @classmethod
     def paper(cls) -> ExemplarConfig:

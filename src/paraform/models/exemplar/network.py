@@ -23,6 +23,9 @@ from paraform.losses.sequence_nll import copy_log_probs
 from paraform.models.exemplar.config import ExemplarConfig
 from paraform.recurrent import run_gru
 
+MOST_SAID = 3  # from here on coverage does not count
+MOST_LEFT, MOST_OVER = 20, 4  # tokens of the exemplar; beyond, the countdown stands still
+
 
 class Encoded(NamedTuple):
     """A sentence as states [B, T, D], which of them are words [B, T], and one vector [B, D]."""
@@ -53,6 +56,8 @@ class Memory(NamedTuple):
     style: Tensor  # [B, E, ·]
     style_mask: Tensor
     source_BS: Tensor  # word numbers, those beyond the vocabulary too
+    said_BS: Tensor  # how often each of them has been said
+    left_B: Tensor  # tokens of the exemplar, less the words said
 
     def select(self, rows_N: Tensor) -> Memory:
         """The memory of the given rows."""
@@ -78,9 +83,11 @@ class Attention(nn.Module):
         super().__init__()
         self.project = nn.Linear(queries, keys, bias=False)
 
-    def forward(self, query_BTH: Tensor, keys_BSD: Tensor, mask_BS: Tensor) -> Tensor:
+    def forward(self, query_BTH: Tensor, keys_BSD: Tensor, mask_BS: Tensor, bias_BTS: Tensor | None = None) -> Tensor:
         """Log-weights [B, T, S]; −inf where masked."""
         scores_BTS = self.project(query_BTH) @ keys_BSD.transpose(1, 2)
+        if bias_BTS is not None:
+            scores_BTS = scores_BTS + bias_BTS
         return torch.log_softmax(scores_BTS.masked_fill(~mask_BS[:, None, :], float("-inf")), -1)
 
 
@@ -113,13 +120,19 @@ class ExemplarNetwork(nn.Module):
         self.initial = nn.Linear(content + style, hidden) if config.initial_state == "linear" else None
         self.decoder = nn.GRU(width, hidden, batch_first=True)
         contexts = (content if config.attention else 0) + (style if config.style_attention else 0)
+        contexts += content if config.coverage else 0
         self.attend_content = Attention(hidden, content) if config.attention else None
         self.attend_style = Attention(hidden, style) if config.style_attention else None
         self.second = nn.GRU(hidden + contexts, hidden, batch_first=True) if config.decoder_layers == 2 else None
         self.point = Attention(hidden, content) if config.copy else None
         self.gate = nn.Linear(hidden + contexts + width, 1) if config.copy else None
+        self.countdown = nn.Embedding(MOST_OVER + MOST_LEFT + 1, width) if config.countdown else None
+        # What a word said once, or more often, adds to the scores of attention and of the pointer.
+        self.repeated = nn.Parameter(torch.zeros(2, MOST_SAID + 1)) if config.coverage else None
         self.combine = nn.Linear(hidden + contexts, width if config.tie_embeddings else hidden)
         self.output = nn.Linear(self.combine.out_features, vocabulary)
+        if self.countdown is not None:
+            nn.init.zeros_(self.countdown.weight)
         if config.tie_embeddings:
             nn.init.normal_(self.embedding.weight, std=width**-0.5)
             self.output.weight = self.embedding.weight
@@ -160,7 +173,9 @@ class ExemplarNetwork(nn.Module):
         if self.initial is not None:
             first_BH = torch.tanh(self.initial(first_BH))
         hidden = first_BH.expand(self.config.decoder_layers, -1, -1).contiguous()
-        return Memory(hidden, content.states, content.mask, style.states, style.mask, source_BS)
+        said_BS = torch.zeros_like(source_BS)
+        left_B = style.mask.sum(-1) - 2  # [CLS] and [SEP] are not said
+        return Memory(hidden, content.states, content.mask, style.states, style.mask, source_BS, said_BS, left_B)
 
     def decode(self, memory: Memory, previous_BT: Tensor) -> tuple[Tensor, Tensor | None, Tensor | None, Memory]:
         """Any number of steps at once, given the words before each.
@@ -169,10 +184,24 @@ class ExemplarNetwork(nn.Module):
             log-weights [B, T, S] over the source's words; and the memory after the last step.
         """
         words_BTD = self.embed(previous_BT)
-        hidden_BTH, last = run_gru(self.decoder, words_BTD, memory.hidden[:1])
+        inputs_BTD = words_BTD
+        if self.countdown is not None:
+            steps = previous_BT.shape[1]
+            left_BT = memory.left_B[:, None] - torch.arange(steps, device=previous_BT.device)
+            inputs_BTD = words_BTD + self.countdown(left_BT.clamp(-MOST_OVER, MOST_LEFT) + MOST_OVER)
+            memory = memory._replace(left_B=memory.left_B - steps)
+        hidden_BTH, last = run_gru(self.decoder, inputs_BTD, memory.hidden[:1])
         contexts = []
+        attended = pointed = None
+        if self.repeated is not None:
+            said_BTS = memory.said_BS[:, None] + (previous_BT[:, :, None] == memory.source_BS[:, None, :]).cumsum(1)
+            memory = memory._replace(said_BS=said_BTS[:, -1])
+            attended, pointed = self.repeated[:, said_BTS.clamp_max(MOST_SAID)]
+            # The mean of what has not been said yet; zero once all has.
+            unsaid_BTS = ((said_BTS == 0) & memory.content_mask[:, None]).float()
+            contexts.append(unsaid_BTS @ memory.content / unsaid_BTS.sum(-1, keepdim=True).clamp_min(1))
         if self.attend_content is not None:
-            log_weights = self.attend_content(hidden_BTH, memory.content, memory.content_mask)
+            log_weights = self.attend_content(hidden_BTH, memory.content, memory.content_mask, attended)
             contexts.append(log_weights.exp() @ memory.content)
         if self.attend_style is not None:
             contexts.append(self.attend_style(hidden_BTH, memory.style, memory.style_mask).exp() @ memory.style)
@@ -185,7 +214,7 @@ class ExemplarNetwork(nn.Module):
         gate_BT = copy_BTS = None
         if self.gate is not None and self.point is not None:
             gate_BT = self.gate(torch.cat([read, words_BTD], -1)).squeeze(-1)
-            copy_BTS = self.point(hidden_BTH, memory.content, memory.content_mask)
+            copy_BTS = self.point(hidden_BTH, memory.content, memory.content_mask, pointed)
         features = self.dropout(torch.tanh(self.combine(read)))
         return features, gate_BT, copy_BTS, memory._replace(hidden=last)
 
@@ -224,30 +253,34 @@ class ExemplarNetwork(nn.Module):
             self.encode_style(batch.target_style).vector if contrast_style else None,
         )
 
+    def columns(self, source_BS: Tensor) -> Tensor:
+        """Which column of `step`'s output says each source word: its number, or V + where it first stands."""
+        first_BS = (source_BS[:, :, None] == source_BS[:, None, :]).int().argmax(-1)
+        return source_BS.where(source_BS < self.vocabulary, self.vocabulary + first_BS)
+
+    @torch.no_grad()
     def step(self, memory: Memory, tokens_N: Tensor) -> tuple[Tensor, Memory]:
         """One step of decoding: log-probabilities [N, V + S], and the memory after it.
 
-        Column V + s is the s-th word of the source where the vocabulary lacks it; `<unk>` is never said.
+        Column V + s is the s-th word of the source where the vocabulary lacks it; `<unk>` is never said. The memory's
+        `source_BS` holds columns.
         """
-        tokens_N = tokens_N.to(memory.hidden.device)  # decoding makes the first ones
-        beyond = tokens_N >= self.vocabulary
-        features, gate, copy, memory = self.decode(memory, tokens_N.where(~beyond, UNK)[:, None])
-        logits_NV = self.output(features[:, 0])
+        features, gate, copy, memory = self.decode(memory, tokens_N.to(memory.hidden.device)[:, None])
+        words, spread = self.vocabulary, memory.source_BS.shape[1] if self.gate is not None else 0
+        # Thousands of columns a row: each pass over them counts, so they are written once, and corrected where copied.
+        log_probs_NV = features.new_empty(len(tokens_N), words + spread)
+        log_probs_NV[:, words:] = float("-inf")
+        logits_NV = log_probs_NV[:, :words]
+        torch.addmm(self.output.bias, features[:, 0], self.output.weight.t(), out=logits_NV)
         logits_NV[:, [PAD, UNK, BOS]] = float("-inf")
-        log_probs_NV = torch.log_softmax(logits_NV, -1)
+        shift_N1 = -logits_NV.logsumexp(-1, keepdim=True)
         if gate is None or copy is None:
-            return log_probs_NV, memory
-        rows, spread = memory.source_BS.shape
-        copied_NV = log_probs_NV.new_zeros(rows, self.vocabulary + spread)
-        positions_S = self.vocabulary + torch.arange(spread, device=tokens_N.device)
-        # A word that stands twice in the source is one word: all its attention goes to where it stands first.
-        first_NS = (memory.source_BS[:, :, None] == memory.source_BS[:, None, :]).int().argmax(-1)
-        known = memory.source_BS < self.vocabulary
-        column_NS = memory.source_BS.where(known, positions_S[first_NS])
-        weights_NS = copy[:, 0].exp()
-        copied_NV.scatter_add_(1, column_NS, weights_NS)
-        copied_NV[:, [PAD, UNK, BOS]] = 0.0
-        say = torch.sigmoid(gate)
-        mixed_NV = copied_NV * say
-        mixed_NV[:, : self.vocabulary] += (1 - say) * log_probs_NV.exp()
-        return mixed_NV.clamp_min(torch.finfo(mixed_NV.dtype).tiny).log(), memory
+            return log_probs_NV.add_(shift_N1), memory
+        log_probs_NV += shift_N1 + F.logsigmoid(-gate)
+        # A word that stands twice in the source is one word: its attention adds up.
+        same_NSS = memory.source_BS[:, :, None] == memory.source_BS[:, None, :]
+        mass_NS = (same_NSS * copy.exp()).sum(-1)
+        copied_NS = F.logsigmoid(gate) + mass_NS.clamp_min(torch.finfo(mass_NS.dtype).tiny).log()
+        mixed_NS = torch.logaddexp(log_probs_NV.gather(1, memory.source_BS), copied_NS)
+        mixed_NS = mixed_NS.masked_fill(memory.source_BS <= BOS, float("-inf"))  # padding, or a source's own <unk>
+        return log_probs_NV.scatter_(1, memory.source_BS, mixed_NS), memory

@@ -14,7 +14,7 @@ from rich.progress import track
 from torch import Tensor, nn
 
 from paraform import decoding, encoders
-from paraform.batching import BOS, EOS, PAD, Ragged, StyleInput, Vocabulary, prepare
+from paraform.batching import BOS, EOS, Ragged, StyleInput, Vocabulary, prepare
 from paraform.encoders import STDERR, Encoder
 from paraform.models.exemplar.config import ExemplarConfig
 from paraform.models.exemplar.network import Encoded, ExemplarNetwork
@@ -168,40 +168,35 @@ class ExemplarParaphraser(nn.Module):
         longest = self.config.max_tokens * (2 if self.config.units == "pieces" else 1)
         generator = torch.Generator(self.device).manual_seed(seed)
         out = [""] * len(sources)
-        order = sorted(range(len(sources)), key=lambda i: len(written[i]))
+        # A paraphrase is about as long as its exemplar: rows that end together waste no steps on each other.
+        order = sorted(range(len(sources)), key=lambda i: (len(exemplars[i].split()), len(written[i])))
         batches = [order[i : i + batch_size] for i in range(0, len(order), batch_size)]
-        for rows in track(batches, "paraphrasing", console=STDERR, disable=not progress, transient=True):
-            source_words = self._units([written[i] for i in rows])
-            source_BS, content = self._content(source_words)
-            style = self._style([exemplars[i] for i in rows])
-            state: Any = self.network.start(content, style, source_BS)
-            step: decoding.Step[Any] = self.network.step
-            if self.config.copy if ration is None else ration:
-                state = decoding.Rationed(state, self._rations(source_BS))
-                step = decoding.rationed(step, stop=EOS)
-            if beam > 1:
-                tokens, _ = decoding.beam(
-                    step, state, len(rows), width=beam, start=BOS, stop=EOS, max_tokens=longest + 1
-                )
-                tokens_BT = tokens[:, 0]
-            elif temperature > 0:
-                tokens_BT = decoding.sample(
+        with encoders.bfloat16_products(self.device):
+            for rows in track(batches, "paraphrasing", console=STDERR, disable=not progress, transient=True):
+                source_words = self._units([written[i] for i in rows])
+                source_BS, content = self._content(source_words)
+                columns_BS = self.network.columns(source_BS)
+                state: Any = self.network.start(content, self._style([exemplars[i] for i in rows]), columns_BS)
+                step: decoding.Step[Any] = self.network.step
+                if self.config.copy if ration is None else ration:
+                    state = decoding.Rationed.of(state, columns_BS)
+                    step = decoding.rationed(step, stop=EOS, free=COMMONEST + EOS + 1)
+                tokens_BT = decoding.decode(
                     step,
                     state,
                     len(rows),
-                    temperature=temperature,
-                    top_p=top_p,
-                    generator=generator,
                     start=BOS,
                     stop=EOS,
                     max_tokens=longest + 1,
+                    width=beam,
+                    temperature=temperature,
+                    top_p=top_p,
+                    generator=generator,
                 )
-            else:
-                tokens_BT = decoding.greedy(step, state, len(rows), start=BOS, stop=EOS, max_tokens=longest + 1)
-            for i, numbers, words in zip(rows, tokens_BT.tolist(), source_words, strict=True):
-                said = list(self._words(numbers, words))
-                said = join_pieces(said) if self.config.units == "pieces" else said
-                out[i] = detokenize(recase(said, self.vocabulary.cased, written[i]))
+                for i, numbers, words in zip(rows, tokens_BT.tolist(), source_words, strict=True):
+                    said = list(self._words(numbers, words))
+                    said = join_pieces(said) if self.config.units == "pieces" else said
+                    out[i] = detokenize(recase(said, self.vocabulary.cased, written[i]))
         return out
 
     @torch.inference_mode()
@@ -227,18 +222,6 @@ class ExemplarParaphraser(nn.Module):
         if parts:
             out[order] = torch.cat(parts).numpy()
         return out
-
-    def _rations(self, source_BS: Tensor) -> Tensor:
-        """How often each word may be said, int16 [B, V + S]: as often as the source has it, and at least once."""
-        rows, spread = source_BS.shape
-        words = len(self.vocabulary)
-        counts = torch.zeros(rows, words + spread, dtype=torch.int16, device=source_BS.device)
-        known_BS = (source_BS < words) & (source_BS != PAD)
-        counts.scatter_add_(1, source_BS.where(known_BS, PAD), known_BS.to(torch.int16))
-        again_BSS = source_BS[:, :, None] == source_BS[:, None, :]
-        counts[:, words:] = again_BSS.sum(-1, dtype=torch.int16)  # of words beyond the vocabulary
-        counts[:, : COMMONEST + EOS + 1] = self.config.max_tokens
-        return (counts if self.config.copy else counts[:, :words]).clamp_min(1)
 
     def _units(self, sentences: Sequence[Sequence[str]]) -> list[list[str]]:
         lowered = [[word.lower() for word in words] for words in sentences]
