@@ -45,7 +45,7 @@ PAPER = replace(
 )
 CONFIGS = {
     "copying": COPYING,
-    "coverage": replace(COPYING, coverage=True, countdown=True),
+    "coverage": replace(COPYING, coverage=True),
     "paper": PAPER,
     "reference": replace(PAPER, attention=True, similarity="cosine"),
 }

@@ -50,8 +50,8 @@ def setting(scale: Scale, corpus: Corpus) -> Setting:
         return Setting(300, 60, replace(tiny, epochs=1, word_vectors="random", min_count=1))
     if scale == "small":
         if corpus == "quora":
-            return Setting(16_000, 0, replace(compact, epochs=4, min_count=5))
-        return Setting(0, 0, replace(compact, epochs=4, min_count=3))
+            return Setting(16_000, 0, replace(compact, epochs=2, min_count=10))
+        return Setting(0, 0, replace(compact, epochs=3, min_count=6))
     paper = ExemplarConfig.paper()
     return Setting(
         0, 0, replace(paper, epochs=45 if corpus == "quora" else 30, min_count=2 if corpus == "quora" else 3)
@@ -105,6 +105,7 @@ def train_row(
             evaluate_every=every,
             checkpoint_every=every,
             log_every=11,
+            mixed_precision="bf16",
             device=device,
         ),
         folder,

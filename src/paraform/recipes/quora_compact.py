@@ -51,7 +51,13 @@ def main() -> None:
     parser.add_argument("--out", type=Path, required=True)
     options = parser.parse_args()
     loop = TrainingConfig(
-        metric="bleu", higher_is_better=True, evaluate_every=460, checkpoint_every=115, log_every=23, device="cpu"
+        metric="bleu",
+        higher_is_better=True,
+        mixed_precision="bf16",
+        evaluate_every=923,
+        checkpoint_every=115,
+        log_every=23,
+        device="cpu",
     )
     train_exemplar(
         pairs_of(options.quora / "train.tsv"),

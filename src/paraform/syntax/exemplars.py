@@ -42,6 +42,8 @@ class MiningConfig:
     Args:
         pool: what `mine` searches, of the pairs it is given: their targets (the authors' code) or sources (the paper).
             `ExemplarIndex.nearest` searches its index and does not look here.
+        pool_size: `mine` deals the pairs by seed into pools of about this many, and searches each target in its own, so
+            that exemplars are as far off as in a split of that size; 0: one pool. `nearest` does not look here either.
         length_gap: greatest difference between the lengths of exemplar and target, in words. The code has 1 on ParaNMT.
         min_new_words: an exemplar shares at most len(target) − min_new_words words with the target.
         distinct: a word counts once, however often both hold it (the code); False: as often as both hold it.
@@ -56,6 +58,7 @@ class MiningConfig:
     """
 
     pool: Literal["targets", "sources"] = "targets"
+    pool_size: int = 0
     length_gap: int = 2
     min_new_words: int = 2
     distinct: bool = True
@@ -71,10 +74,13 @@ class MiningConfig:
         for name, allowed in choices.items():
             if getattr(self, name) not in allowed:
                 raise ValueError(f"{name} is {getattr(self, name)!r}; expected {' or '.join(map(repr, allowed))}")
-        for name, least in {"length_gap": 0, "min_new_words": 0, "window": 0, "keep": 1, "seed": 0}.items():
+        least_of = {"pool_size": 0, "length_gap": 0, "min_new_words": 0, "window": 0, "keep": 1, "seed": 0}
+        for name, least in least_of.items():
             value = getattr(self, name)
             if (value is None and name != "window") or (value is not None and value < least):
                 raise ValueError(f"{name} is {value}; expected at least {least}")
+        if self.pool_size and self.window is not None:
+            raise ValueError(f"pool_size {self.pool_size} with window {self.window}; rows have no places in a pool")
 
     @classmethod
     def paper(cls) -> MiningConfig:

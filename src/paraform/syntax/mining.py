@@ -63,12 +63,28 @@ def mine(
     targets = [pair.target for pair in pairs]
     sources = [pair.source for pair in pairs]
     pool = targets if config.pool == "targets" else sources
-    found = ExemplarIndex.build(pool, clusters).nearest(
-        targets, config, sources=sources, clusters=clusters, progress=progress
-    )
     exemplars = np.full((len(pairs), config.keep), -1, np.int32)
     distances = exemplars.copy()
-    for row, matches in enumerate(found):
-        for place, match in enumerate(matches):
-            exemplars[row, place], distances[row, place] = match
+    for rows in _pools(len(pairs), config):
+        index = ExemplarIndex.build([pool[row] for row in rows], [clusters[row] for row in rows])
+        found = index.nearest(
+            [targets[row] for row in rows],
+            config,
+            sources=[sources[row] for row in rows],
+            clusters=[clusters[row] for row in rows],
+            rows=rows,
+            progress=progress,
+        )
+        for row, matches in zip(rows, found, strict=True):
+            for place, match in enumerate(matches):
+                exemplars[row, place], distances[row, place] = rows[match.row], match.distance
     return Mined(pairs, pool, exemplars, distances)
+
+
+def _pools(count: int, config: MiningConfig) -> list[list[int]]:
+    """The rows of each pool, in order."""
+    if not config.pool_size:
+        return [list(range(count))]
+    dealt = np.random.default_rng(config.seed).permutation(count)
+    parts = np.array_split(dealt, max(1, round(count / config.pool_size)))
+    return [sorted(part.tolist()) for part in parts]

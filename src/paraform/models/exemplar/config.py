@@ -55,8 +55,8 @@ class ExemplarConfig:
         copy: source words can be copied (pointer-generator, See et al. 2017), known to the vocabulary or not.
         coverage: attention and the pointer know how often each source word has been said, and the decoder reads the
             mean state of those not said yet (Tu et al. 2016; counted in words, so that all steps train at once).
-        countdown: the decoder reads how many of the exemplar's tokens are left (LenEmb of Kikuchi et al. 2016, with the
-            exemplar's length in the place of a wanted one).
+        pool_size: the training pairs are dealt into pools of about this many, each target's exemplar is searched in its
+            own, so that it is no nearer than what a user or a test split has to offer; 0: one pool.
         both_directions: each pair is trained on from source to target and from target to source.
         decoder_layers: 2 adds a GRU that reads what the first one attended to.
         tie_embeddings: the output layer shares the word embeddings.
@@ -101,7 +101,7 @@ class ExemplarConfig:
     style_attention: bool = False
     copy: bool = False
     coverage: bool = False
-    countdown: bool = False
+    pool_size: int = 0
     both_directions: bool = False
     decoder_layers: Literal[1, 2] = 1
     tie_embeddings: bool = False
@@ -150,19 +150,23 @@ class ExemplarConfig:
         """A configuration that trains on two cores: frozen style encoder, tied output layer, copying."""
         return cls(
             max_tokens=30,
-            min_count=8,
+            min_count=16,
             word_vectors="encoder",
             word_width=256,
-            content_width=192,
-            decoder_width=384,
+            content_width=256,
+            decoder_width=512,
             style_layer=3,
             style_trainable=False,
             temperature=0.1,
+            content_weight=0.02,
             learning_rate=1e-3,
-            epochs=3,
+            epochs=4,
             style_pooling="gru",
             style_attention=True,
             copy=True,
+            coverage=True,
+            pool_size=8_000,
+            both_directions=True,
             decoder_layers=2,
             tie_embeddings=True,
             dropout=0.1,

@@ -24,7 +24,6 @@ from paraform.models.exemplar.config import ExemplarConfig
 from paraform.recurrent import run_gru
 
 MOST_SAID = 3  # from here on coverage does not count
-MOST_LEFT, MOST_OVER = 20, 4  # tokens of the exemplar; beyond, the countdown stands still
 
 
 class Encoded(NamedTuple):
@@ -57,7 +56,6 @@ class Memory(NamedTuple):
     style_mask: Tensor
     source_BS: Tensor  # word numbers, those beyond the vocabulary too
     said_BS: Tensor  # how often each of them has been said
-    left_B: Tensor  # tokens of the exemplar, less the words said
 
     def select(self, rows_N: Tensor) -> Memory:
         """The memory of the given rows."""
@@ -126,13 +124,10 @@ class ExemplarNetwork(nn.Module):
         self.second = nn.GRU(hidden + contexts, hidden, batch_first=True) if config.decoder_layers == 2 else None
         self.point = Attention(hidden, content) if config.copy else None
         self.gate = nn.Linear(hidden + contexts + width, 1) if config.copy else None
-        self.countdown = nn.Embedding(MOST_OVER + MOST_LEFT + 1, width) if config.countdown else None
         # What a word said once, or more often, adds to the scores of attention and of the pointer.
         self.repeated = nn.Parameter(torch.zeros(2, MOST_SAID + 1)) if config.coverage else None
         self.combine = nn.Linear(hidden + contexts, width if config.tie_embeddings else hidden)
         self.output = nn.Linear(self.combine.out_features, vocabulary)
-        if self.countdown is not None:
-            nn.init.zeros_(self.countdown.weight)
         if config.tie_embeddings:
             nn.init.normal_(self.embedding.weight, std=width**-0.5)
             self.output.weight = self.embedding.weight
@@ -174,8 +169,7 @@ class ExemplarNetwork(nn.Module):
             first_BH = torch.tanh(self.initial(first_BH))
         hidden = first_BH.expand(self.config.decoder_layers, -1, -1).contiguous()
         said_BS = torch.zeros_like(source_BS)
-        left_B = style.mask.sum(-1) - 2  # [CLS] and [SEP] are not said
-        return Memory(hidden, content.states, content.mask, style.states, style.mask, source_BS, said_BS, left_B)
+        return Memory(hidden, content.states, content.mask, style.states, style.mask, source_BS, said_BS)
 
     def decode(self, memory: Memory, previous_BT: Tensor) -> tuple[Tensor, Tensor | None, Tensor | None, Memory]:
         """Any number of steps at once, given the words before each.
@@ -184,13 +178,7 @@ class ExemplarNetwork(nn.Module):
             log-weights [B, T, S] over the source's words; and the memory after the last step.
         """
         words_BTD = self.embed(previous_BT)
-        inputs_BTD = words_BTD
-        if self.countdown is not None:
-            steps = previous_BT.shape[1]
-            left_BT = memory.left_B[:, None] - torch.arange(steps, device=previous_BT.device)
-            inputs_BTD = words_BTD + self.countdown(left_BT.clamp(-MOST_OVER, MOST_LEFT) + MOST_OVER)
-            memory = memory._replace(left_B=memory.left_B - steps)
-        hidden_BTH, last = run_gru(self.decoder, inputs_BTD, memory.hidden[:1])
+        hidden_BTH, last = run_gru(self.decoder, words_BTD, memory.hidden[:1])
         contexts = []
         attended = pointed = None
         if self.repeated is not None:

@@ -109,6 +109,7 @@ def mined_exemplars(
     ]
     rules = MiningConfig(
         pool=config.pool,
+        pool_size=config.pool_size,
         length_gap=config.length_gap,
         keep=config.ties,
         exclude_cluster=config.mask_clusters,
