@@ -191,14 +191,15 @@ def test_from_pairs_to_figures(tiny_run: Path, some_pairs: Path, tmp_path: Path,
         for system in (str(tiny_run), "copy source", "copy exemplar"):
             for subset in ("all", "least overlap", "most overlap"):
                 score = scores[name, system, "first", subset]
-                assert "decode:greedy" in score["signature"] and "exemplar:mined" in score["signature"]
+                assert "decode:greedy|ration:yes" in score["signature"] and "exemplar:mined" in score["signature"]
     assert scores["content kept", "copy source", "blind", "all"]["value"] == pytest.approx(1, abs=1e-3)
     assert scores["ED-E", "copy exemplar", "oracle", "all"]["value"] == 0
     assert scores["CMA (dot)", str(tiny_run), "", "all"]["value"] > 0
     assert found["comparisons"] and found["retrieved"]
     assert len(outputs.read_text().splitlines()) == 9 * found["rows"]
-    beam = command("evaluate", "generation", *given[:-1], "--beam", "2", "--protocols", "first", "--resamples", "0")
-    assert beam.status == 0 and "decode:beam 2" in beam.out and "copy source" in beam.out
+    few = ["--protocols", "first", "--resamples", "0"]
+    beam = command("evaluate", "generation", *given[:-1], "--beam", "2", "--no-ration", *few)
+    assert beam.status == 0 and "decode:beam 2|ration:no" in beam.out and "copy source" in beam.out
 
 
 def test_figures_on_given_triples(tiny_run: Path, some_pairs: Path, tmp_path: Path, command: Command) -> None:

@@ -12,6 +12,7 @@ import pytest
 
 from paraform.records import Pair, Sentence, Triple
 from paraform.syntax import ExemplarIndex, Match, MiningConfig, mine
+from paraform.syntax.mining import dealt_pools
 
 EVERY_RULE = [
     MiningConfig(length_gap=gap, min_new_words=new, distinct=distinct, exclude_cluster=exclude, window=window)
@@ -228,6 +229,23 @@ def test_small_blocks_give_the_same(monkeypatch):
     np.testing.assert_array_equal(mine(pairs).exemplars, whole.exemplars)
 
 
+def test_pools_are_searched_each_by_itself():
+    """Every pair is in one pool, and finds what it finds where its pool is all there is."""
+    pairs = random_pairs(120, seed=6)[:120]
+    config = MiningConfig(pool_size=40, keep=120)
+    pools = dealt_pools(120, config)
+    assert sorted(row for rows in pools for row in rows) == list(range(120)) and [*map(len, pools)] == [40, 40, 40]
+    assert pools != dealt_pools(120, replace(config, seed=1))
+    mined = mine(pairs, config)
+    for rows in pools:
+        alone = mine([pairs[row] for row in rows], replace(config, pool_size=0))
+        for place, row in enumerate(rows):
+            assert sorted(kept(mined, row)) == sorted(Match(rows[m.row], m.distance) for m in kept(alone, place))
+    assert dealt_pools(5, MiningConfig(pool_size=40)) == dealt_pools(5, MiningConfig()) == [[0, 1, 2, 3, 4]]
+    with pytest.raises(ValueError, match="pool_size 40 with window 9"):
+        MiningConfig(pool_size=40, window=9)
+
+
 def test_triples_carry_the_distance_and_progress_counts_all_targets():
     pairs = random_pairs(80, seed=4)
     done: list[int] = []
@@ -282,6 +300,7 @@ def test_mistakes_say_what_to_call():
         ("length_gap", -1),
         ("length_gap", None),
         ("seed", -1),
+        ("pool_size", -1),
     ],
 )
 def test_a_bad_option_is_named(field, value):

@@ -36,6 +36,9 @@ def add_arguments(parser: ArgumentParser, given: Sequence[str]) -> None:
     """The options of this command."""
     add_measuring(parser)
     parser.add_argument("--beam", type=PositiveInt, default=1, help="hypotheses kept; 1 is greedy")
+    parser.add_argument(
+        "--no-ration", action="store_true", help="words may be said twice running, and any number of times"
+    )
     parser.add_argument("--protocols", nargs="+", choices=PROTOCOLS, default=list(PROTOCOLS), help="which exemplars")
     parser.add_argument("--exemplars", type=PositiveInt, default=5, help="mined for each row, at most")
     parser.add_argument("--bleu-tokenize", type=str, default="none", help="none, multi-bleu, 13a, intl")
@@ -55,6 +58,7 @@ def run(options: Namespace) -> int:
             records,
             name=options.model,
             beam=options.beam,
+            ration=False if options.no_ration else None,
             protocols=list(dict.fromkeys(options.protocols)),
             tagger=options.tagger,
             max_tokens=options.max_tokens,

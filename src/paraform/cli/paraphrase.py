@@ -43,6 +43,9 @@ def add_arguments(parser: ArgumentParser, given: Sequence[str]) -> None:
     parser.add_argument("--min-content", type=Cosine | None, default=None, help="drop outputs of a lower content score")
     parser.add_argument("--model", type=str, default=DEFAULT_MODEL, help="embedded, a folder, or a hub id")
     parser.add_argument("--beam", type=PositiveInt, default=1, help="hypotheses kept; 1 is greedy")
+    parser.add_argument(
+        "--no-ration", action="store_true", help="words may be said twice running, and any number of times"
+    )
     parser.add_argument("--temperature", type=NonNegativeFloat, default=0.0, help="above 0 words are drawn")
     parser.add_argument("--top-p", type=Share, default=1.0, help="share of the probability that is drawn from")
 
@@ -67,6 +70,7 @@ def run(options: Namespace) -> int:
         beam=options.beam,
         temperature=options.temperature,
         top_p=options.top_p,
+        ration=False if options.no_ration else None,
         seed=options.seed,
         batch_size=options.batch_size or 512,
         progress=show_progress(),

@@ -109,6 +109,7 @@ def evaluate_rows(
     name: str = "model",
     rivals: Mapping[str, ExemplarParaphraser] | None = None,
     beam: int = 1,
+    ration: bool | None = None,
     protocols: Sequence[Protocol] = PROTOCOLS,
     tagger: str = DEFAULT,
     max_tokens: int = 15,
@@ -125,6 +126,7 @@ def evaluate_rows(
     Args:
         rivals: further models by name, measured on the same rows and compared with this one.
         beam: hypotheses kept; 1 is greedy. Every signature carries it.
+        ration: as in `ExemplarParaphraser.paraphrase`; signatures carry it too.
         Others as in `evaluation_set` and `evaluate_generation`.
     """
     rows = evaluation_set(
@@ -138,7 +140,9 @@ def evaluate_rows(
     )
 
     def saying(speaker: ExemplarParaphraser) -> Callable[[list[str], list[str]], list[str]]:
-        return lambda sources, likes: speaker.say(sources, likes, beam=beam, batch_size=batch_size, progress=progress)
+        return lambda sources, likes: speaker.say(
+            sources, likes, beam=beam, ration=ration, batch_size=batch_size, progress=progress
+        )
 
     report = evaluate_generation(
         saying(model),
@@ -157,7 +161,10 @@ def evaluate_rows(
         tagger_name=tagger_name(tagger),
         encoder_name="minilm",
     )
-    return _signed(report, f"{signature(decode='greedy' if beam == 1 else f'beam {beam}')}|{rows.signature}")
+    decoded = signature(
+        decode="greedy" if beam == 1 else f"beam {beam}", ration=model.config.copy if ration is None else ration
+    )
+    return _signed(report, f"{decoded}|{rows.signature}")
 
 
 def evaluate_vectors(

@@ -65,7 +65,7 @@ def mine(
     pool = targets if config.pool == "targets" else sources
     exemplars = np.full((len(pairs), config.keep), -1, np.int32)
     distances = exemplars.copy()
-    for rows in _pools(len(pairs), config):
+    for rows in dealt_pools(len(pairs), config):
         index = ExemplarIndex.build([pool[row] for row in rows], [clusters[row] for row in rows])
         found = index.nearest(
             [targets[row] for row in rows],
@@ -81,7 +81,7 @@ def mine(
     return Mined(pairs, pool, exemplars, distances)
 
 
-def _pools(count: int, config: MiningConfig) -> list[list[int]]:
+def dealt_pools(count: int, config: MiningConfig) -> list[list[int]]:
     """The rows of each pool, in order."""
     if not config.pool_size:
         return [list(range(count))]

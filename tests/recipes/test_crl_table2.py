@@ -1,0 +1,69 @@
+"""Tables 2 and 3 and Figure 2, at the scale that takes seconds, on pairs made for the tests."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from paraform import corpora
+from paraform.models.exemplar import ExemplarConfig
+from paraform.recipes import crl_table2
+from paraform.recipes.exemplar_training import train_exemplar
+from paraform.records import InputError, Pair
+from paraform.training import TrainingConfig
+
+ROWS = ("full", "without CCL", "without SCL", "without both")
+
+
+@pytest.fixture(scope="module")
+def data(question_pairs: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder as `--data` names it: quora/{train,dev,test}.tsv."""
+    folder = tmp_path_factory.mktemp("data")
+    (folder / "quora").mkdir()
+    lines = question_pairs.read_text(encoding="utf-8").splitlines(keepends=True)
+    for place, split in enumerate(("test", "dev", "train")):
+        some = lines[place::10] if split != "train" else [line for i, line in enumerate(lines) if i % 10 > 1]
+        (folder / "quora" / f"{split}.tsv").write_text("".join(some), encoding="utf-8")
+    return folder
+
+
+def test_every_row_both_protocols_and_both_floors(data: Path, tmp_path: Path) -> None:
+    found = crl_table2.run(scale="smoke", corpus="quora", data=data, out=tmp_path)
+    scores = {(s.name, s.system, s.protocol): s.value for s in found.report.scores if s.subset == "all"}
+    for system in (*ROWS, "copy source", "copy exemplar"):
+        assert all(("BLEU", system, protocol) in scores for protocol in ("first", "oracle"))
+        assert ("ED-E", system, "blind") in scores
+    assert scores["ED-E", "copy exemplar", "first"] == 0
+    assert {score.system for score in found.matching} == set(ROWS)
+    assert {row.name for row in (tmp_path / "quora" / "smoke").iterdir()} == {
+        *(row.replace(" ", "-") for row in ROWS),
+        "cma.png",
+    }
+    assert "without both" in found.table()
+    with pytest.raises(InputError, match="row 'none'; expected one of full, without CCL"):
+        crl_table2.train_row("none", "smoke", "quora", data, tmp_path)
+
+
+def test_both_directions_are_twice_as_many_triples(data: Path, tmp_path: Path) -> None:
+    """One epoch at batch size 16; a pair and its reverse are in one cluster, so neither is an exemplar of the other."""
+    pairs = corpora.clusters(p for p in corpora.read_pairs(data / "quora" / "dev.tsv") if isinstance(p, Pair))
+    tiny = replace(
+        crl_table2.setting("smoke", "quora").config, batch_size=16, epochs=1, pool_size=0, both_directions=False
+    )
+    steps = {}
+    for both in (False, True):
+        config = replace(tiny, both_directions=both)
+        loop = TrainingConfig(metric="nll", device="cpu", tensorboard=False)
+        steps[both] = train_exemplar(pairs, pairs, config, loop, tmp_path / str(both), validation_rows=4).step
+    assert steps == {False: len(pairs) // 16, True: 2 * len(pairs) // 16}
+
+
+def test_the_scales_state_their_sizes() -> None:
+    compact = ExemplarConfig.compact()
+    small = crl_table2.setting("small", "quora")
+    assert (
+        small.pairs == 16_000 and replace(small.config, epochs=compact.epochs, min_count=compact.min_count) == compact
+    )
+    assert crl_table2.setting("full", "paranmt").config.epochs == 30
