@@ -94,7 +94,7 @@ def train_row(
     validation = part_of(load(data, corpus, "dev"), chosen.test_pairs, seed)
     folder = out / corpus / scale / row.replace(" ", "-")
     every = 5 if scale == "smoke" else 125
-    train_exemplar(
+    ended = train_exemplar(
         pairs,
         validation,
         chosen.config.without(**ROWS[row]),
@@ -111,7 +111,9 @@ def train_row(
         folder,
         data_digests={f"{corpus}/train.tsv": sha256(data / corpus / "train.tsv")},
         resume=True,
-    )
+    ).ended
+    if ended == "interrupted":
+        raise KeyboardInterrupt  # the next row is not begun; the command line says the rest
     return folder / "best"
 
 

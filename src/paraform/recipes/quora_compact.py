@@ -59,7 +59,7 @@ def main() -> None:
         log_every=23,
         device="cpu",
     )
-    train_exemplar(
+    ended = train_exemplar(
         pairs_of(options.quora / "train.tsv"),
         pairs_of(options.quora / "dev.tsv"),
         ExemplarConfig.compact(),
@@ -67,8 +67,9 @@ def main() -> None:
         options.out,
         data_digests=digests(options.quora),
         resume=True,
-    )
-    print(finish(options.quora, options.out, seed=loop.seed))
+    ).ended
+    if ended != "interrupted":
+        print(finish(options.quora, options.out, seed=loop.seed))
 
 
 def finish(quora: Path, run: Path, *, seed: int) -> str:

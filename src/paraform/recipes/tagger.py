@@ -71,7 +71,7 @@ def main() -> None:
     def evaluate() -> dict[str, float]:
         return {"accuracy": accuracy(head, dev)["all"], "lower-cased": accuracy(head, dev, lowered=True)["all"]}
 
-    fit(
+    ended = fit(
         head,
         update,
         state,
@@ -82,8 +82,9 @@ def main() -> None:
         evaluate=evaluate,
         data_digests=digests,
         resume=options.resume,
-    )
-    finish(options.out, options.genres, test, digests)
+    ).ended
+    if ended != "interrupted":
+        finish(options.out, options.genres, test, digests)
 
 
 def finish(run: Path, genres: str, test: TaggedWords, digests: dict[str, str]) -> None:

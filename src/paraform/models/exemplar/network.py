@@ -20,6 +20,7 @@ from torch import Tensor, nn
 
 from paraform.batching import BOS, EOS, PAD, UNK, StyleInput, TripleBatch
 from paraform.losses.sequence_nll import copy_log_probs
+from paraform.losses.vocabulary import vocabulary_scores
 from paraform.models.exemplar.config import ExemplarConfig
 from paraform.recurrent import run_gru
 
@@ -220,17 +221,17 @@ class ExemplarNetwork(nn.Module):
         said_BT = torch.arange(width + 1, device=device) < lengths_B[:, None]
         gold_N = gold_BT[said_BT]
         in_vocabulary_N = gold_N < self.vocabulary
-        logits_NV = self.output(features[said_BT])  # the costly layer sees no padding
         spoken_N = gold_N.where(in_vocabulary_N, UNK)
+        # The costly layer sees no padding.
+        scores = vocabulary_scores(features[said_BT], self.output.weight, self.output.bias, spoken_N)
         if gate_BT is None or copy_BTS is None:
-            log_probs_N = -F.cross_entropy(logits_NV, spoken_N, reduction="none")
+            log_probs_N = scores.gold_N - scores.log_normalizer_N
         else:
             same_NS = (gold_BT[:, :, None] == batch.source_BT[:, None, :])[said_BT]
             mass_N = (copy_BTS[said_BT].exp() * same_NS).sum(-1)
             # A word that neither the vocabulary nor the source holds can only be said as <unk>.
             sayable_N = in_vocabulary_N | ~same_NS.any(-1)
-            gold_logit_N = logits_NV.gather(-1, spoken_N[:, None]).squeeze(-1)
-            log_probs_N = copy_log_probs(gold_logit_N, logits_NV.logsumexp(-1), gate_BT[said_BT], mass_N, sayable_N)
+            log_probs_N = copy_log_probs(*scores, gate_BT[said_BT], mass_N, sayable_N)
         contrast_content, contrast_style = self.config.content_weight > 0, self.config.style_weight > 0
         return Outputs(
             log_probs_N,

@@ -1,0 +1,77 @@
+"""What a softmax over a whole vocabulary needs of each gold word, without a row of scores for every word said.
+
+Shape key: N words, V vocabulary, D features.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor
+from torch.autograd.function import once_differentiable
+
+CELLS = 1 << 22  # scores held at once: 16 MiB, which the allocator gives again and again without asking the system
+
+
+class VocabularyScores(NamedTuple):
+    """[N] scores l_y of the gold words, and [N] ln Z = ln Σ_v exp l_v, so that ln p(y) = l_y − ln Z, in nats."""
+
+    gold_N: Tensor
+    log_normalizer_N: Tensor
+
+
+def vocabulary_scores(features: Tensor, weight: Tensor, bias: Tensor, gold: Tensor) -> VocabularyScores:
+    """The scores l = W h + b of gold words and their normalisers.
+
+    On a CPU some rows at a time, forwards and again backwards: [N, V] in memory costs more time there than a second
+    product does (the idea of Wijmans et al. 2025, "Cut Your Losses").
+
+    Args:
+        features: [N, D] h.
+        weight: [V, D] W.
+        bias: [V] b.
+        gold: [N] int64, 0 to V − 1.
+    Returns: both with gradients to features, weight and bias.
+    """
+    if features.device.type != "cpu" or torch.is_autocast_enabled("cpu"):
+        logits_NV = torch.nn.functional.linear(features, weight, bias)
+        return VocabularyScores(logits_NV.gather(1, gold[:, None]).squeeze(1), logits_NV.logsumexp(1))
+    return VocabularyScores(*_Scores.apply(features, weight, bias, gold))  # type: ignore[no-untyped-call]
+
+
+class _Scores(torch.autograd.Function):
+    @staticmethod
+    def forward(
+        ctx: Any, features_ND: Tensor, weight_VD: Tensor, bias_V: Tensor, gold_N: Tensor
+    ) -> tuple[Tensor, Tensor]:
+        found_N, log_normalizer_N = features_ND.new_empty(2, len(features_ND))
+        for at in _parts(len(features_ND), len(weight_VD)):
+            scores = torch.addmm(bias_V, features_ND[at], weight_VD.t())
+            found_N[at] = scores.gather(1, gold_N[at, None]).squeeze(1)
+            largest = scores.amax(1, keepdim=True)
+            log_normalizer_N[at] = scores.sub_(largest).exp_().sum(1).log_().add_(largest.squeeze(1))
+        ctx.save_for_backward(features_ND, weight_VD, bias_V, gold_N, log_normalizer_N)
+        return found_N, log_normalizer_N
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, d_gold_N: Tensor, d_normalizer_N: Tensor) -> tuple[Tensor | None, ...]:
+        features_ND, weight_VD, bias_V, gold_N, log_normalizer_N = ctx.saved_tensors
+        d_features_ND, d_weight_VD = torch.empty_like(features_ND), torch.zeros_like(weight_VD)
+        d_bias_V = torch.zeros_like(bias_V)
+        for at in _parts(len(features_ND), len(weight_VD)):
+            scores = torch.addmm(bias_V, features_ND[at], weight_VD.t())
+            # ∂ ln Z / ∂ l_v = p(v)
+            d_scores = scores.sub_(log_normalizer_N[at, None]).exp_().mul_(d_normalizer_N[at, None])
+            d_scores.scatter_add_(1, gold_N[at, None], d_gold_N[at, None])
+            torch.mm(d_scores, weight_VD, out=d_features_ND[at])
+            d_weight_VD.addmm_(d_scores.t(), features_ND[at])
+            d_bias_V += d_scores.new_ones(len(d_scores)) @ d_scores
+        return d_features_ND, d_weight_VD, d_bias_V, None
+
+
+def _parts(rows: int, columns: int) -> Iterator[slice]:
+    size = max(1, CELLS // columns)
+    return (slice(start, min(start + size, rows)) for start in range(0, rows, size))
