@@ -147,7 +147,9 @@ def test_mine_writes_triples_near_in_tags(question_pairs: Path, tmp_path: Path, 
     out = tmp_path / "triples.jsonl"
     found = object_of(command("mine", question_pairs, "--out", out, "--keep", "2", "--json"))
     triples = list(corpora.read(out, "jsonl"))
-    assert found == {"out": str(out), "pairs": 300, "triples": len(triples)}
+    first = {(triple.source.text, triple.target.text): triple.distance for triple in reversed(triples)}
+    mean = round(sum(distance or 0 for distance in first.values()) / len(first), 4)
+    assert found == {"out": str(out), "pairs": 300, "triples": len(triples), "mean_distance": mean}
     assert 0 < len(triples) <= 600
     for triple in triples:
         assert isinstance(triple, paraform.Triple)

@@ -53,12 +53,16 @@ def run(options: Namespace) -> int:
         Pair(tagged[2 * row], tagged[2 * row + 1], pair.label, pair.score, pair.cluster, pair.origin)
         for row, pair in enumerate(pairs)
     ]
-    count = write_jsonl(mine(full, config).triples(), options.out)
-    about = {"out": options.out, "pairs": len(pairs), "triples": count}
+    mined = mine(full, config)
+    count = write_jsonl(mined.triples(), options.out)
+    nearest = mined.distances[mined.exemplars[:, 0] >= 0, 0]
+    distance = round(float(nearest.mean()), 4) if len(nearest) else None
+    about = {"out": options.out, "pairs": len(pairs), "triples": count, "mean_distance": distance}
     if options.json:
         print_json(about)
     else:
-        print(f"{options.out}: {count:,} triples for {len(pairs):,} pairs")
+        far = "" if distance is None else f", the nearest exemplars {distance:.2f} tags from their targets"
+        print(f"{options.out}: {count:,} triples for {len(pairs):,} pairs{far}")
     return 0
 
 
