@@ -159,6 +159,14 @@ def test_any_architecture(kind: str, tmp_path: Path) -> None:
         torch.testing.assert_close(states.states_ND, expected, rtol=0, atol=tolerance)
 
 
+def test_weights_that_no_loss_reaches_are_frozen(tmp_path: Path) -> None:
+    tiny("bert", tmp_path)
+    for layer, frozen in {-1: {"pooler"}, 2: {"pooler"}, 1: {"pooler", "encoder.layer.1"}}.items():
+        module = encoders.load_module(str(tmp_path), layer=layer)
+        kept = {name for name, weight in module.named_parameters() if not weight.requires_grad}
+        assert kept == {name for name, _ in module.named_parameters() if name.startswith(tuple(frozen))}
+
+
 def test_settings_beside_the_weights(tmp_path: Path) -> None:
     tiny("bert", tmp_path)
     (tmp_path / "sentence_bert_config.json").write_text('{"max_seq_length": 5}')

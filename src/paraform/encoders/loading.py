@@ -85,14 +85,26 @@ def load(name: str = "minilm", *, device: str | torch.device | None = None) -> E
     return Encoder(name, dimension, num_layers, max_tokens, pooling, digest, where, tokenizer, forward)
 
 
-def load_module(name: str) -> torch.nn.Module:
-    """The encoder as a transformers module, for fine-tuning: `module(input_ids, attention_mask).last_hidden_state`."""
+def load_module(name: str, *, layer: int = -1) -> torch.nn.Module:
+    """The encoder as a transformers module, for fine-tuning: `module(input_ids, attention_mask).last_hidden_state`.
+
+    Args:
+        name: as in `load`.
+        layer: whose states are used. Weights that they do not depend on (higher layers, a pooler) are frozen: no loss
+            would reach them, and DDP wants a gradient for every weight that may have one.
+    Raises: InputError as `load`.
+    """
     from transformers import AutoModel
 
     folder = locate(name)
     if name == "minilm" and (found := sha256(folder / "model.safetensors")) != MINILM_SHA256:
         raise InputError(f"{folder / 'model.safetensors'}: SHA-256 is {found}, expected {MINILM_SHA256}")
     module: torch.nn.Module = AutoModel.from_pretrained(folder)
+    states = module(input_ids=torch.tensor([[1, 2]]), output_hidden_states=True).hidden_states[layer]
+    weights = list(module.parameters())
+    reached = torch.autograd.grad(states.sum(), weights, allow_unused=True)
+    for weight, gradient in zip(weights, reached, strict=True):
+        weight.requires_grad_(gradient is not None)
     return module
 
 

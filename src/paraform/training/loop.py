@@ -33,6 +33,12 @@ class Result(NamedTuple):
     history: list[Record]
 
 
+def require_free(folder: PathLike, *, resume: bool) -> None:
+    """Before long preparations: raises InputError if the folder holds a run that is not to be resumed."""
+    if not resume and (Path(folder) / "last" / NAME).exists():
+        raise InputError(f"{folder}: holds a run; resume it (resume=True, --resume) or name another folder")
+
+
 def fit(
     model: Any,
     update: Update,
@@ -64,9 +70,8 @@ def fit(
         other data (it names the field), or if a term or the deciding score is not finite.
     """
     run = Run(model, state, Path(folder), config, accelerator, card, dict(data_digests or {}))
+    require_free(run.folder, resume=resume)
     if (run.folder / "last" / NAME).exists():
-        if not resume:
-            raise InputError(f"{run.folder}: holds a run; resume it (resume=True, --resume) or name another folder")
         run.restore()
     else:
         from accelerate.utils import set_seed

@@ -50,9 +50,7 @@ class ExemplarParaphraser(nn.Module):
         self.bank = tuple(bank)
         module = None
         if config.style_trainable:
-            module = encoders.load_module(config.style_encoder)
-            if (pooler := getattr(module, "pooler", None)) is not None:
-                pooler.requires_grad_(False)  # no loss reaches it, and DDP wants a gradient for all that may have one
+            module = encoders.load_module(config.style_encoder, layer=config.style_layer)
             style_features = encoders.width_of(module)
         self.style_features = style_features or encoders.dimension_of(config.style_encoder)
         self.network = ExemplarNetwork(config, len(vocabulary), self.style_features, module)
