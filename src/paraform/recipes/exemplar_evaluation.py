@@ -162,7 +162,11 @@ def evaluate_rows(
         encoder_name="minilm",
     )
     decoded = signature(
-        decode="greedy" if beam == 1 else f"beam {beam}", ration=model.config.copy if ration is None else ration
+        decode="greedy" if beam == 1 else f"beam {beam}",
+        ration=model.config.copy if ration is None else ration,
+        numbers=str(encoders.best_dtype(model.device)).removeprefix(
+            "torch."
+        ),  # tags and vectors differ in a few places
     )
     return _signed(report, f"{decoded}|{rows.signature}")
 

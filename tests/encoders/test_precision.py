@@ -1,0 +1,41 @@
+"""bfloat16 products: rounded factors inside, torch's own setting before and after."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import torch
+
+from paraform.encoders import best_dtype, bfloat16_products
+
+CPU = torch.device("cpu")
+
+
+def test_the_setting_is_put_back_whatever_happens() -> None:
+    mkldnn: Any = torch.backends.mkldnn
+    before = mkldnn.matmul.fp32_precision
+    with pytest.raises(RuntimeError, match="stop"), bfloat16_products(CPU):
+        raise RuntimeError("stop")
+    with bfloat16_products(CPU):
+        inside = mkldnn.matmul.fp32_precision
+    assert mkldnn.matmul.fp32_precision == before
+    assert inside == ("bf16" if best_dtype(CPU) == torch.bfloat16 else before)
+
+
+def test_products_are_of_rounded_factors_at_most() -> None:
+    """Each factor keeps 8 bits: a sum of 512 products is off by at most 2 · 2⁻⁹ of the sum of their sizes."""
+    torch.manual_seed(0)
+    left, right = torch.randn(256, 512), torch.randn(512, 256)
+    exact = left.double() @ right.double()
+    with bfloat16_products(CPU):
+        found = left @ right
+    bound = (left.abs() @ right.abs()) * 2 * 2**-9 * 1.01
+    assert found.dtype == torch.float32 and bool(((found - exact).abs() <= bound).all())
+
+
+def test_other_devices_are_left_alone() -> None:
+    mkldnn: Any = torch.backends.mkldnn
+    before = mkldnn.matmul.fp32_precision
+    with bfloat16_products(torch.device("meta")):
+        assert mkldnn.matmul.fp32_precision == before
