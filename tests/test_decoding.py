@@ -74,6 +74,22 @@ def test_greedy_takes_the_likeliest_word_at_every_step() -> None:
         assert out[row].tolist() == padded(said, out.shape[1])
 
 
+def test_rows_that_have_ended_say_nothing_more_while_they_wait_for_the_rest() -> None:
+    """Rows are only picked once a tenth of them has ended; until then the ended ones are decoded along."""
+
+    def one_ends_first(state: History, tokens_N: Tensor) -> tuple[Tensor, History]:
+        state = state._replace(words_NT=torch.cat([state.words_NT, tokens_N[:, None]], 1))
+        said = state.words_NT.shape[1]
+        log_probs = torch.full((len(tokens_N), TOKENS), -9.0)
+        log_probs[:, 2] = 0.0
+        log_probs[(state.row_N == 7) & (said == 2), STOP] = 1.0  # and would say 2 again in the third step
+        return log_probs, state
+
+    out = decoding.greedy(one_ends_first, begin(40), 40, **LIMITS)
+    assert out[7].tolist() == [2, STOP, STOP]
+    assert all(out[row].tolist() == [2, 2, 2] for row in range(40) if row != 7)
+
+
 def test_a_beam_of_one_is_greedy() -> None:
     out, scores = decoding.beam(step, begin(), ROWS, width=1, **LIMITS)
     greedy = decoding.greedy(step, begin(), ROWS, **LIMITS)

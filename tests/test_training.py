@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import hashlib
 import importlib.util
 import io
 import json
@@ -22,6 +23,7 @@ import pytest
 import torch
 
 from paraform import checkpoint, manifest
+from paraform.encoders import best_dtype
 from paraform.records import InputError
 from paraform.training import Result, TrainingConfig, fit, make_accelerator
 from paraform.training.state import pack_optimizers, unpack_optimizers
@@ -247,6 +249,35 @@ def test_a_diverged_run_says_so_and_keeps_its_last_checkpoint(tmp_path: Path) ->
     assert json.loads((tmp_path / "last/training.json").read_text())["progress"]["step"] == 14
     with pytest.raises(InputError, match="validation bleu is nan"):
         scored(tmp_path / "scores", [float("nan")])
+
+
+def test_products_are_rounded_only_where_that_is_asked_for_and_only_inside_the_loop(tmp_path: Path) -> None:
+    mkldnn: Any = torch.backends.mkldnn
+    before = mkldnn.matmul.fp32_precision
+    rounded = "bf16" if best_dtype(torch.device("cpu")) == torch.bfloat16 else before
+    for precision, wanted in (("no", before), ("bf16", rounded)):
+        config = dataclasses.replace(CONFIG, steps=2, mixed_precision=precision)
+        seen: list[str] = []
+        worker.train(
+            tmp_path / precision, config, before=lambda _, seen=seen: seen.append(mkldnn.matmul.fp32_precision)
+        )
+        assert seen == [wanted, wanted] and mkldnn.matmul.fp32_precision == before
+        assert make_accelerator(config).mixed_precision == "no"  # autocast would narrow more than products
+
+
+def test_a_run_from_before_a_field_existed_had_its_default(tmp_path: Path) -> None:
+    config = dataclasses.replace(CONFIG, steps=2)
+    worker.train(tmp_path, config)
+    progress, about = tmp_path / "last" / "training.json", tmp_path / "last" / "paraform.json"
+    saved = json.loads(progress.read_text())
+    assert saved["training"].pop("patience") == 0
+    progress.write_text(json.dumps(saved))
+    digest = hashlib.sha256(progress.read_bytes()).hexdigest()
+    found = manifest.read(tmp_path / "last")
+    about.write_text(manifest._text(dataclasses.replace(found, files=dict(found.files) | {"training.json": digest})))
+    assert worker.train(tmp_path, config, resume=True).step == 2
+    with pytest.raises(InputError, match="patience was 0 when the run began and is 3 now"):
+        worker.train(tmp_path, dataclasses.replace(config, patience=3), resume=True)
 
 
 def test_a_metric_that_is_no_score(tmp_path: Path) -> None:

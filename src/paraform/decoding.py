@@ -90,7 +90,7 @@ def sample(
 
 
 class Rationed(NamedTuple):
-    """A state, the tokens of each row's source [N, S], and those said so far [N, T]."""
+    """A state, the tokens of each row's source [N, S], and those said so far [N, T], the start token first."""
 
     inner: Any
     source_NS: Tensor
@@ -132,9 +132,9 @@ def rationed(step: Step[S], *, stop: int, free: int = 0) -> Step[Rationed]:
 
 
 def _likeliest(log_probs_BV: Tensor) -> Tensor:
-    if log_probs_BV.device.type != "cpu":
-        return log_probs_BV.argmax(-1)
-    return torch.from_numpy(log_probs_BV.detach().numpy().argmax(-1))  # over long rows torch's takes 20 times as long
+    if log_probs_BV.device.type == "cpu" and log_probs_BV.dtype in (torch.float32, torch.float64):
+        return torch.from_numpy(log_probs_BV.detach().numpy().argmax(-1))  # on long rows torch's takes 20 times as long
+    return log_probs_BV.argmax(-1)
 
 
 def _left_to_right(

@@ -161,6 +161,10 @@ def test_any_architecture(kind: str, tmp_path: Path) -> None:
 
 def test_weights_that_no_loss_reaches_are_frozen(tmp_path: Path) -> None:
     tiny("bert", tmp_path)
+    with pytest.raises(InputError, match=r"layer 3 of .*; expected 0 to 2"):
+        encoders.load_module(str(tmp_path), layer=3)
+    with torch.inference_mode():
+        assert any(weight.requires_grad for weight in encoders.load_module(str(tmp_path)).parameters())
     for layer, frozen in {-1: {"pooler"}, 2: {"pooler"}, 1: {"pooler", "encoder.layer.1"}}.items():
         module = encoders.load_module(str(tmp_path), layer=layer)
         kept = {name for name, weight in module.named_parameters() if not weight.requires_grad}

@@ -32,6 +32,21 @@ def test_products_are_of_rounded_factors_at_most() -> None:
         found = left @ right
     bound = (left.abs() @ right.abs()) * 2 * 2**-9 * 1.01
     assert found.dtype == torch.float32 and bool(((found - exact).abs() <= bound).all())
+    assert torch.equal(found, left @ right) == (best_dtype(CPU) != torch.bfloat16)
+
+
+def test_the_last_one_out_puts_the_setting_back() -> None:
+    """A enters, B enters, A leaves, B leaves, as two threads may."""
+    mkldnn: Any = torch.backends.mkldnn
+    before = mkldnn.matmul.fp32_precision
+    first, second = bfloat16_products(CPU), bfloat16_products(CPU)
+    first.__enter__()
+    second.__enter__()
+    inside = mkldnn.matmul.fp32_precision
+    first.__exit__(None, None, None)
+    assert mkldnn.matmul.fp32_precision == inside
+    second.__exit__(None, None, None)
+    assert mkldnn.matmul.fp32_precision == before
 
 
 def test_other_devices_are_left_alone() -> None:

@@ -57,11 +57,13 @@ def table(seed: int = 0, triples: int = 40) -> TripleTable:
     vocabulary = len(SPECIAL) + WORDS
     rows = [random.integers(4, vocabulary + BEYOND, random.integers(1, 8)).tolist() for _ in range(30)]
     rows[0] = [vocabulary, 5, vocabulary, 5]
+    rows[1] = [5, 6, 5, 5, 5, 5, 6]  # said more often than coverage counts
     lengths = random.integers(2, 7, 30)
     states = random.standard_normal((int(lengths.sum()), FEATURES)).astype(np.float16)
     style = Ragged(states, np.concatenate([[0], np.cumsum(lengths)]))
     source, target = random.integers(0, 30, (2, triples))
     source[0] = target[0] = 0
+    source[1] = target[1] = 1
     exemplars = random.integers(0, 30, (triples, 3))
     return TripleTable(Ragged.of(rows), style, source, target, exemplars, random.integers(0, 12, triples))
 

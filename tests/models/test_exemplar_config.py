@@ -50,6 +50,19 @@ def test_what_each_preset_says(name: str, expected: dict[str, Any]) -> None:
     assert {key: found[key] for key in expected} == expected
 
 
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        ({"coverage": True, "attention": True, "copy": False}, "coverage=True with copy=False"),
+        ({"copy": True, "attention": False}, "copy=True with attention=False"),
+        ({"pool_size": -1}, r"pool_size -1; expected 0 \(one pool\) or more"),
+    ],
+)
+def test_fields_that_cannot_be(fields: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        replace(ExemplarConfig(), **fields)
+
+
 def test_the_contrasts_weight_against_the_likelihood() -> None:
     """Sums over 2B anchors and B sentences weigh alike; the code's factor τ/0.07 over means weighs τ/0.14."""
 

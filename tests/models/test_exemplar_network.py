@@ -173,20 +173,23 @@ def test_gradients_are_finite_whatever_can_be_copied(name: str, tiny: ModuleType
     batch = whole_batch(tiny)
     (-model(batch).log_probs_N).mean().backward()
     named = dict(model.named_parameters())
-    assert all(parameter.grad is not None for name, parameter in named.items()), named.keys()
+    assert [name for name, parameter in named.items() if parameter.grad is None] == []
     assert all(torch.isfinite(parameter.grad).all() for parameter in named.values() if parameter.grad is not None)
 
 
-def test_memory_picks_rows(tiny: ModuleType) -> None:
-    model = network(tiny, config(tiny, "copying"))
+@pytest.mark.parametrize("name", ["copying", "coverage"])
+def test_memory_picks_rows(name: str, tiny: ModuleType) -> None:
+    model = network(tiny, config(tiny, name))
     batch = whole_batch(tiny)
     with torch.inference_mode():
         content = model.encode_content(batch.source_BT, batch.source_lengths_B)
         memory = model.start(content, model.encode_style(batch.exemplar), model.columns(batch.source_BT))
-        words = torch.randint(4, model.vocabulary, (40,))
+        words = batch.source_BT[:, 0].clamp_max(model.vocabulary - 1)
         rows = torch.tensor([5, 0, 5])
         log_probs, after = model.step(memory, words)
         picked, picked_after = model.step(memory.select(rows), words[rows])
     torch.testing.assert_close(picked, log_probs[rows])
-    torch.testing.assert_close(picked_after.hidden, after.select(rows).hidden)
+    for found, expected in zip(picked_after, after.select(rows), strict=True):
+        torch.testing.assert_close(found, expected)
+    assert bool(after.said_BS.any()) == (name == "coverage")
     assert not np.isnan(log_probs.numpy()).any() and np.isfinite(log_probs[:, EOS : model.vocabulary].numpy()).all()

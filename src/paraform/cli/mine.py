@@ -61,7 +61,7 @@ def run(options: Namespace) -> int:
     if options.json:
         print_json(about)
     else:
-        far = "" if distance is None else f", the nearest exemplars {distance:.2f} tags from their targets"
+        far = "" if distance is None else f", the first of each {distance:.2f} tags from its target on average"
         print(f"{options.out}: {count:,} triples for {len(pairs):,} pairs{far}")
     return 0
 

@@ -92,17 +92,21 @@ def load_module(name: str, *, layer: int = -1) -> torch.nn.Module:
         name: as in `load`.
         layer: whose states are used. Weights that they do not depend on (higher layers, a pooler) are frozen: no loss
             would reach them, and DDP wants a gradient for every weight that may have one.
-    Raises: InputError as `load`.
+    Raises: InputError as `load`, or if there is no such layer.
     """
     from transformers import AutoModel
 
     folder = locate(name)
     if name == "minilm" and (found := sha256(folder / "model.safetensors")) != MINILM_SHA256:
         raise InputError(f"{folder / 'model.safetensors'}: SHA-256 is {found}, expected {MINILM_SHA256}")
-    module: torch.nn.Module = AutoModel.from_pretrained(folder)
-    states = module(input_ids=torch.tensor([[1, 2]]), output_hidden_states=True).hidden_states[layer]
-    weights = list(module.parameters())
-    reached = torch.autograd.grad(states.sum(), weights, allow_unused=True)
+    with torch.inference_mode(False), torch.enable_grad():  # whatever the caller is in
+        module: torch.nn.Module = AutoModel.from_pretrained(folder)
+        out = module(input_ids=torch.tensor([[1, 2]]), output_hidden_states=layer != -1)
+        if layer != -1 and not -len(out.hidden_states) <= layer < len(out.hidden_states):
+            raise InputError(f"layer {layer} of {name!r}; expected 0 to {len(out.hidden_states) - 1}")
+        states = out.last_hidden_state if layer == -1 else out.hidden_states[layer]
+        weights = [weight for weight in module.parameters() if weight.requires_grad]
+        reached = torch.autograd.grad(states.sum(), weights, allow_unused=True)
     for weight, gradient in zip(weights, reached, strict=True):
         weight.requires_grad_(gradient is not None)
     return module

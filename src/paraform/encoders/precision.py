@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
 import torch
+
+_lock = threading.Lock()
+_inside = 0  # how many callers are, in all threads
+_before = ""  # torch's setting before the first of them
 
 
 def best_dtype(device: torch.device) -> torch.dtype:
@@ -19,18 +24,25 @@ def best_dtype(device: torch.device) -> torch.dtype:
 
 @contextmanager
 def bfloat16_products(device: torch.device) -> Iterator[None]:
-    """Inside, float32 matrix products on such a CPU round their factors to bfloat16, and add up in float32.
+    """Inside, float32 matrix products round their factors to bfloat16, and add up in float32.
 
-    Elsewhere it changes nothing. It is torch's setting for the whole process, and is put back afterwards.
+    Only on a CPU that multiplies bfloat16 in hardware (`best_dtype`); elsewhere it changes nothing. It is torch's
+    setting for the whole process, put back when the last of the callers, in whatever threads, has left.
     """
+    global _inside, _before
     if device.type != "cpu" or best_dtype(device) != torch.bfloat16:
         yield
         return
     mkldnn: Any = torch.backends.mkldnn  # its types lack `matmul`
-    settings = mkldnn.matmul
-    before = settings.fp32_precision
-    settings.fp32_precision = "bf16"
+    with _lock:
+        if _inside == 0:
+            _before = mkldnn.matmul.fp32_precision
+            mkldnn.matmul.fp32_precision = "bf16"
+        _inside += 1
     try:
         yield
     finally:
-        settings.fp32_precision = before
+        with _lock:
+            _inside -= 1
+            if _inside == 0:
+                mkldnn.matmul.fp32_precision = _before

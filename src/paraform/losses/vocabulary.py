@@ -25,8 +25,8 @@ class VocabularyScores(NamedTuple):
 def vocabulary_scores(features: Tensor, weight: Tensor, bias: Tensor, gold: Tensor) -> VocabularyScores:
     """The scores l = W h + b of gold words and their normalisers.
 
-    On a CPU some rows at a time, forwards and again backwards: [N, V] in memory costs more time there than a second
-    product does (the idea of Wijmans et al. 2025, "Cut Your Losses").
+    Some rows at a time, forwards and again backwards: on a CPU [N, V] in memory costs more time than a second product
+    does (the idea of Wijmans et al. 2025, "Cut Your Losses"). No autocast: all four have one dtype.
 
     Args:
         features: [N, D] h.
@@ -35,9 +35,6 @@ def vocabulary_scores(features: Tensor, weight: Tensor, bias: Tensor, gold: Tens
         gold: [N] int64, 0 to V − 1.
     Returns: both with gradients to features, weight and bias.
     """
-    if features.device.type != "cpu" or torch.is_autocast_enabled("cpu"):
-        logits_NV = torch.nn.functional.linear(features, weight, bias)
-        return VocabularyScores(logits_NV.gather(1, gold[:, None]).squeeze(1), logits_NV.logsumexp(1))
     return VocabularyScores(*_Scores.apply(features, weight, bias, gold))  # type: ignore[no-untyped-call]
 
 
@@ -48,10 +45,10 @@ class _Scores(torch.autograd.Function):
     ) -> tuple[Tensor, Tensor]:
         found_N, log_normalizer_N = features_ND.new_empty(2, len(features_ND))
         for at in _parts(len(features_ND), len(weight_VD)):
-            scores = torch.addmm(bias_V, features_ND[at], weight_VD.t())
-            found_N[at] = scores.gather(1, gold_N[at, None]).squeeze(1)
-            largest = scores.amax(1, keepdim=True)
-            log_normalizer_N[at] = scores.sub_(largest).exp_().sum(1).log_().add_(largest.squeeze(1))
+            scores_NV = torch.addmm(bias_V, features_ND[at], weight_VD.t())
+            found_N[at] = scores_NV.gather(1, gold_N[at, None]).squeeze(1)
+            largest_N1 = scores_NV.amax(1, keepdim=True)
+            log_normalizer_N[at] = scores_NV.sub_(largest_N1).exp_().sum(1).log_().add_(largest_N1.squeeze(1))
         ctx.save_for_backward(features_ND, weight_VD, bias_V, gold_N, log_normalizer_N)
         return found_N, log_normalizer_N
 
@@ -62,13 +59,13 @@ class _Scores(torch.autograd.Function):
         d_features_ND, d_weight_VD = torch.empty_like(features_ND), torch.zeros_like(weight_VD)
         d_bias_V = torch.zeros_like(bias_V)
         for at in _parts(len(features_ND), len(weight_VD)):
-            scores = torch.addmm(bias_V, features_ND[at], weight_VD.t())
+            scores_NV = torch.addmm(bias_V, features_ND[at], weight_VD.t())
             # ∂ ln Z / ∂ l_v = p(v)
-            d_scores = scores.sub_(log_normalizer_N[at, None]).exp_().mul_(d_normalizer_N[at, None])
-            d_scores.scatter_add_(1, gold_N[at, None], d_gold_N[at, None])
-            torch.mm(d_scores, weight_VD, out=d_features_ND[at])
-            d_weight_VD.addmm_(d_scores.t(), features_ND[at])
-            d_bias_V += d_scores.new_ones(len(d_scores)) @ d_scores
+            d_scores_NV = scores_NV.sub_(log_normalizer_N[at, None]).exp_().mul_(d_normalizer_N[at, None])
+            d_scores_NV.scatter_add_(1, gold_N[at, None], d_gold_N[at, None])
+            torch.mm(d_scores_NV, weight_VD, out=d_features_ND[at])
+            d_weight_VD.addmm_(d_scores_NV.t(), features_ND[at])
+            d_bias_V += d_scores_NV.new_ones(len(d_scores_NV)) @ d_scores_NV
         return d_features_ND, d_weight_VD, d_bias_V, None
 
 

@@ -85,7 +85,7 @@ def train_row(
 ) -> Path:
     """Train one row (or go on with it); returns the folder of its best checkpoint.
 
-    Raises: InputError if there is no such row.
+    Raises: InputError if there is no such row; KeyboardInterrupt if it was interrupted, and saved.
     """
     if row not in ROWS:
         raise InputError(f"row {row!r}; expected one of {', '.join(ROWS)}")

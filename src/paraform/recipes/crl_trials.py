@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,11 @@ from paraform.training import TrainingConfig
 START: dict[str, Any] = {
     "content_width": 192,
     "decoder_width": 384,
+    "dropout": 0.1,
+    "learning_rate": 1e-3,
+    "temperature": 0.1,
+    "content_weight": 0.02,
+    "style_weight": 0.1,
     "coverage": False,
     "both_directions": False,
     "pool_size": 0,
@@ -62,7 +68,7 @@ def main() -> None:
         resume=True,
     ).ended
     if ended == "interrupted":
-        return
+        sys.exit(130)
     model = checkpoint.load(folder / "best")
     report = evaluate_rows(model, dev, protocols=("first",), resamples=0)
     scores = [*report.scores, *evaluate_vectors(model, dev).scores]

@@ -6,6 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
+import torch
+
 from paraform import encoders
 from paraform.corpora import clusters
 from paraform.encoders import Encoder
@@ -139,9 +141,11 @@ def evaluate_rows(
         progress=progress,
     )
 
+    rationed = model.config.copy if ration is None else ration
+
     def saying(speaker: ExemplarParaphraser) -> Callable[[list[str], list[str]], list[str]]:
         return lambda sources, likes: speaker.say(
-            sources, likes, beam=beam, ration=ration, batch_size=batch_size, progress=progress
+            sources, likes, beam=beam, ration=rationed, batch_size=batch_size, progress=progress
         )
 
     report = evaluate_generation(
@@ -161,14 +165,8 @@ def evaluate_rows(
         tagger_name=tagger_name(tagger),
         encoder_name="minilm",
     )
-    decoded = signature(
-        decode="greedy" if beam == 1 else f"beam {beam}",
-        ration=model.config.copy if ration is None else ration,
-        numbers=str(encoders.best_dtype(model.device)).removeprefix(
-            "torch."
-        ),  # tags and vectors differ in a few places
-    )
-    return _signed(report, f"{decoded}|{rows.signature}")
+    decoded = signature(decode="greedy" if beam == 1 else f"beam {beam}", ration=rationed)
+    return _signed(report, f"{decoded}|{rows.signature}", precision_of(model.device))
 
 
 def evaluate_vectors(
@@ -184,7 +182,7 @@ def evaluate_vectors(
     """CMA and retrieval by style, of an exemplar model's two vectors or of an encoder's one."""
     pairs = clusters(Pair(record.source, record.target) for record in records)
     content, style = (model.encode, model.encode) if isinstance(model, Encoder) else (model.content, model.style)
-    return evaluate_style(
+    report = evaluate_style(
         [pair.source.text for pair in pairs],
         [pair.target.text for pair in pairs],
         [pair.cluster for pair in pairs],
@@ -197,6 +195,14 @@ def evaluate_vectors(
         name=name,
         tagger_name=tagger_name(tagger),
     )
+    device = model.device
+    signed = (replace(score, signature=f"{score.signature}|{precision_of(device)}") for score in report.scores)
+    return replace(report, scores=tuple(signed))
+
+
+def precision_of(device: torch.device) -> str:
+    """A signature's word on what the encoders multiply: tags and vectors differ a little between processors."""
+    return signature(precision=str(encoders.best_dtype(device)).removeprefix("torch."))
 
 
 def tagger_name(tagger: str) -> str:
@@ -229,16 +235,16 @@ def _blind(
     return drawn
 
 
-def _signed(report: GenerationReport, settings: str) -> GenerationReport:
+def _signed(report: GenerationReport, settings: str, precision: str) -> GenerationReport:
     """The report with further settings in the signature of every figure that an exemplar plays a part in."""
 
-    def sign(figure: Figure) -> Figure:
+    def sign(figure: Figure, settings: str = f"{settings}|{precision}") -> Figure:
         changes: dict[str, Any] = {"signature": f"{figure.signature}|{settings}"}
         return replace(figure, **changes)
 
     return replace(
         report,
-        scores=tuple(sign(score) if score.protocol else score for score in report.scores),
+        scores=tuple(sign(score) if score.protocol else sign(score, precision) for score in report.scores),
         comparisons=tuple(map(sign, report.comparisons)),
         outputs=tuple(
             replace(outputs, figures={name: sign(figure) for name, figure in outputs.figures.items()})

@@ -8,6 +8,7 @@ Running time: about an hour on one core. Expected figures: docs/results/crl.md. 
 from __future__ import annotations
 
 import argparse
+import sys
 from pathlib import Path
 
 from paraform import checkpoint, corpora
@@ -68,8 +69,9 @@ def main() -> None:
         data_digests=digests(options.quora),
         resume=True,
     ).ended
-    if ended != "interrupted":
-        print(finish(options.quora, options.out, seed=loop.seed))
+    if ended == "interrupted":
+        sys.exit(130)
+    print(finish(options.quora, options.out, seed=loop.seed))
 
 
 def finish(quora: Path, run: Path, *, seed: int) -> str:

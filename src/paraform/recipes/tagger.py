@@ -8,6 +8,7 @@ Running time: 16 minutes (all) on one core of a busy machine, less for free. Exp
 from __future__ import annotations
 
 import argparse
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -83,8 +84,9 @@ def main() -> None:
         data_digests=digests,
         resume=options.resume,
     ).ended
-    if ended != "interrupted":
-        finish(options.out, options.genres, test, digests)
+    if ended == "interrupted":
+        sys.exit(130)
+    finish(options.out, options.genres, test, digests)
 
 
 def finish(run: Path, genres: str, test: TaggedWords, digests: dict[str, str]) -> None:

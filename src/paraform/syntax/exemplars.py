@@ -140,7 +140,7 @@ class ExemplarIndex:
         words: list[list[int]] = []
         counts: list[int] = []
         for row, sentence in enumerate(sentences):
-            _check_tagged(sentence, row)
+            check_tagged(sentence, row)
             for tag in sentence.tags:
                 self._characters.setdefault(tag, chr(33 + len(self._characters)))
             if sentence.tokens:
@@ -192,7 +192,7 @@ class ExemplarIndex:
             _check_count(name, len(given), count, "targets")
         groups: defaultdict[str, list[int]] = defaultdict(list)
         for number, target in enumerate(targets):
-            _check_tagged(target, number)
+            check_tagged(target, number)
             groups[self._sequence(target)].append(number)
         found: list[list[Match]] = [[] for _ in targets]
         for sequences, first, distances in self._blocks(sorted(groups, key=len), config.length_gap):
@@ -292,7 +292,8 @@ def _numbered(keys: Iterable[Hashable], numbers: dict[Any, int]) -> Integers:
     return np.array([numbers.setdefault(key, len(numbers)) for key in keys], np.int64)
 
 
-def _check_tagged(sentence: Sentence, number: int) -> None:
+def check_tagged(sentence: Sentence, number: int) -> None:
+    """Raises: ValueError if the sentence has not one tag a token."""
     if len(sentence.tags) != len(sentence.tokens) or (sentence.text.strip() and not sentence.tokens):
         raise ValueError(
             f"sentence {number} has {len(sentence.tokens)} tokens and {len(sentence.tags)} tags; tokenise it with "

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from paraform.records import Pair, Sentence, Triple
-from paraform.syntax.exemplars import ExemplarIndex, MiningConfig
+from paraform.syntax.exemplars import ExemplarIndex, MiningConfig, check_tagged
 
 
 @dataclass(frozen=True)
@@ -63,6 +63,8 @@ def mine(
     targets = [pair.target for pair in pairs]
     sources = [pair.source for pair in pairs]
     pool = targets if config.pool == "targets" else sources
+    for number, target in enumerate(targets):
+        check_tagged(target, number)  # here, so that numbers are the file's, not a pool's
     exemplars = np.full((len(pairs), config.keep), -1, np.int32)
     distances = exemplars.copy()
     for rows in dealt_pools(len(pairs), config):

@@ -68,7 +68,7 @@ def make_accelerator(config: TrainingConfig) -> Any:
 
     if config.device == "cuda" and not torch.cuda.is_available():
         raise InputError("device 'cuda': torch finds no GPU here; 'auto' or 'cpu' works")
-    on_cpu = config.device == "cpu" or not torch.cuda.is_available()  # there the loop sees to the precision itself
+    on_cpu = config.device == "cpu" or not torch.accelerator.is_available()  # there the loop sees to the precision
     accelerator = Accelerator(mixed_precision="no" if on_cpu else config.mixed_precision, cpu=config.device == "cpu")
     if accelerator.distributed_type == DistributedType.FSDP and not accelerator.is_fsdp2:
         raise InputError("accelerate's fsdp_version is 1; set fsdp_version: 2 in its configuration")

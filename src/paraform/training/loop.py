@@ -34,7 +34,10 @@ class Result(NamedTuple):
 
 
 def require_free(folder: PathLike, *, resume: bool) -> None:
-    """Before long preparations: raises InputError if the folder holds a run that is not to be resumed."""
+    """To be called before long preparations.
+
+    Raises: InputError if the folder holds a run and `resume` is False.
+    """
     if not resume and (Path(folder) / "last" / NAME).exists():
         raise InputError(f"{folder}: holds a run; resume it (resume=True, --resume) or name another folder")
 

@@ -161,10 +161,12 @@ class Run:
         found = manifest.read(last)
         saved = json.loads(manifest.located(last, found, PROGRESS).read_bytes())
         own = dataclasses.asdict(self.config)
-        begun = {key: value for key, value in saved["training"].items() if key not in MAY_DIFFER}
+        # A field newer than the run had its default, which means what was before it (as when a checkpoint is loaded).
+        begun = defaults(self.config) | saved["training"]
+        begun = {key: value for key, value in begun.items() if key not in MAY_DIFFER}
         _same(begun, {key: value for key, value in own.items() if key not in MAY_DIFFER}, "", self.folder)
         _same({"system": found.system}, {"system": self.model.system}, "", self.folder)
-        _same(found.config, dataclasses.asdict(self.model.config), "", self.folder)
+        _same(defaults(self.model.config) | found.config, dataclasses.asdict(self.model.config), "", self.folder)
         _same(found.data, self.data, "data ", self.folder)
         processes = {"processes": self.accelerator.num_processes}
         _same({"processes": saved["processes"]}, processes, "", self.folder)
@@ -196,6 +198,12 @@ class Run:
             return tensor[None]
         gathered: Tensor = self.accelerator.gather(tensor.to(self.accelerator.device)[None])
         return gathered.cpu()
+
+
+def defaults(config: Any) -> dict[str, Any]:
+    """The default of every field of a config that has one."""
+    fields = dataclasses.fields(config)
+    return {field.name: field.default for field in fields if field.default is not dataclasses.MISSING}
 
 
 def _same(begun: Mapping[str, Any], now: Mapping[str, Any], kind: str, folder: Path) -> None:

@@ -32,7 +32,8 @@ class ExemplarConfig:
 
     Args:
         max_tokens: longer sentences are cut there, in words.
-        min_count: words seen less often are unknown.
+        min_count: words seen less often, in sources and targets of all triples (with `both_directions` each pair
+            counts twice), are unknown.
         units: "words", or the word "pieces" of the style encoder's tokenizer.
         word_vectors: "random", "encoder" (the offline encoder's vector of the word alone) or a GloVe text file.
         word_width, content_width, decoder_width: of word embeddings, one direction of the content encoder's BiGRU,
@@ -118,8 +119,12 @@ class ExemplarConfig:
             )
         if self.copy and not self.attention:
             raise ValueError("copy=True with attention=False; copying points with attention: set attention=True")
-        if self.coverage and not self.attention:
-            raise ValueError("coverage=True with attention=False; it is a memory of what was attended: set both")
+        if self.coverage and not self.copy:
+            raise ValueError(
+                "coverage=True with copy=False; words beyond the vocabulary could not be said: set copy=True"
+            )
+        if self.pool_size < 0:
+            raise ValueError(f"pool_size {self.pool_size}; expected 0 (one pool) or more")
 
     @classmethod
     def paper(cls) -> ExemplarConfig:

@@ -20,7 +20,7 @@ from torch import Tensor, nn
 
 from paraform.batching import BOS, EOS, PAD, UNK, StyleInput, TripleBatch
 from paraform.losses.sequence_nll import copy_log_probs
-from paraform.losses.vocabulary import vocabulary_scores
+from paraform.losses.vocabulary import VocabularyScores, vocabulary_scores
 from paraform.models.exemplar.config import ExemplarConfig
 from paraform.recurrent import run_gru
 
@@ -55,7 +55,7 @@ class Memory(NamedTuple):
     content_mask: Tensor
     style: Tensor  # [B, E, ·]
     style_mask: Tensor
-    source_BS: Tensor  # word numbers, those beyond the vocabulary too
+    source_BS: Tensor  # word numbers; in training those beyond the vocabulary too, in decoding `columns` of them
     said_BS: Tensor  # how often each of them has been said
 
     def select(self, rows_N: Tensor) -> Memory:
@@ -125,7 +125,7 @@ class ExemplarNetwork(nn.Module):
         self.second = nn.GRU(hidden + contexts, hidden, batch_first=True) if config.decoder_layers == 2 else None
         self.point = Attention(hidden, content) if config.copy else None
         self.gate = nn.Linear(hidden + contexts + width, 1) if config.copy else None
-        # What a word said once, or more often, adds to the scores of attention and of the pointer.
+        # What a word said 0, 1, 2, 3 or more times adds to the scores of attention and of the pointer.
         self.repeated = nn.Parameter(torch.zeros(2, MOST_SAID + 1)) if config.coverage else None
         self.combine = nn.Linear(hidden + contexts, width if config.tie_embeddings else hidden)
         self.output = nn.Linear(self.combine.out_features, vocabulary)
@@ -181,16 +181,16 @@ class ExemplarNetwork(nn.Module):
         words_BTD = self.embed(previous_BT)
         hidden_BTH, last = run_gru(self.decoder, words_BTD, memory.hidden[:1])
         contexts = []
-        attended = pointed = None
+        attend_bias_BTS = point_bias_BTS = None
         if self.repeated is not None:
             said_BTS = memory.said_BS[:, None] + (previous_BT[:, :, None] == memory.source_BS[:, None, :]).cumsum(1)
             memory = memory._replace(said_BS=said_BTS[:, -1])
-            attended, pointed = self.repeated[:, said_BTS.clamp_max(MOST_SAID)]
+            attend_bias_BTS, point_bias_BTS = self.repeated[:, said_BTS.clamp_max(MOST_SAID)]
             # The mean of what has not been said yet; zero once all has.
-            unsaid_BTS = ((said_BTS == 0) & memory.content_mask[:, None]).float()
+            unsaid_BTS = ((said_BTS == 0) & memory.content_mask[:, None]).to(memory.content.dtype)
             contexts.append(unsaid_BTS @ memory.content / unsaid_BTS.sum(-1, keepdim=True).clamp_min(1))
         if self.attend_content is not None:
-            log_weights = self.attend_content(hidden_BTH, memory.content, memory.content_mask, attended)
+            log_weights = self.attend_content(hidden_BTH, memory.content, memory.content_mask, attend_bias_BTS)
             contexts.append(log_weights.exp() @ memory.content)
         if self.attend_style is not None:
             contexts.append(self.attend_style(hidden_BTH, memory.style, memory.style_mask).exp() @ memory.style)
@@ -203,7 +203,7 @@ class ExemplarNetwork(nn.Module):
         gate_BT = copy_BTS = None
         if self.gate is not None and self.point is not None:
             gate_BT = self.gate(torch.cat([read, words_BTD], -1)).squeeze(-1)
-            copy_BTS = self.point(hidden_BTH, memory.content, memory.content_mask, pointed)
+            copy_BTS = self.point(hidden_BTH, memory.content, memory.content_mask, point_bias_BTS)
         features = self.dropout(torch.tanh(self.combine(read)))
         return features, gate_BT, copy_BTS, memory._replace(hidden=last)
 
@@ -223,7 +223,7 @@ class ExemplarNetwork(nn.Module):
         in_vocabulary_N = gold_N < self.vocabulary
         spoken_N = gold_N.where(in_vocabulary_N, UNK)
         # The costly layer sees no padding.
-        scores = vocabulary_scores(features[said_BT], self.output.weight, self.output.bias, spoken_N)
+        scores = self._scores(features[said_BT], spoken_N)
         if gate_BT is None or copy_BTS is None:
             log_probs_N = scores.gold_N - scores.log_normalizer_N
         else:
@@ -242,6 +242,12 @@ class ExemplarNetwork(nn.Module):
             self.encode_style(batch.target_style).vector if contrast_style else None,
         )
 
+    def _scores(self, features_ND: Tensor, gold_N: Tensor) -> VocabularyScores:
+        if features_ND.device.type == "cpu" and not torch.is_autocast_enabled("cpu"):
+            return vocabulary_scores(features_ND, self.output.weight, self.output.bias, gold_N)
+        logits_NV = self.output(features_ND)  # the call itself: FSDP gathers weights when a layer is called
+        return VocabularyScores(logits_NV.gather(1, gold_N[:, None]).squeeze(1), logits_NV.logsumexp(1))
+
     def columns(self, source_BS: Tensor) -> Tensor:
         """Which column of `step`'s output says each source word: its number, or V + where it first stands."""
         first_BS = (source_BS[:, :, None] == source_BS[:, None, :]).int().argmax(-1)
@@ -255,12 +261,14 @@ class ExemplarNetwork(nn.Module):
         `source_BS` holds columns.
         """
         features, gate, copy, memory = self.decode(memory, tokens_N.to(memory.hidden.device)[:, None])
-        words, spread = self.vocabulary, memory.source_BS.shape[1] if self.gate is not None else 0
+        features_ND = features[:, 0].to(self.output.weight.dtype)  # under autocast they are narrower
+        words = self.vocabulary
+        copied = memory.source_BS.shape[1] if self.gate is not None else 0
         # Thousands of columns a row: each pass over them counts, so they are written once, and corrected where copied.
-        log_probs_NV = features.new_empty(len(tokens_N), words + spread)
+        log_probs_NV = features_ND.new_empty(len(tokens_N), words + copied)
         log_probs_NV[:, words:] = float("-inf")
         logits_NV = log_probs_NV[:, :words]
-        torch.addmm(self.output.bias, features[:, 0], self.output.weight.t(), out=logits_NV)
+        torch.addmm(self.output.bias, features_ND, self.output.weight.t(), out=logits_NV)
         logits_NV[:, [PAD, UNK, BOS]] = float("-inf")
         shift_N1 = -logits_NV.logsumexp(-1, keepdim=True)
         if gate is None or copy is None:
