@@ -67,6 +67,7 @@ def main() -> None:
         loop,
         options.out,
         data_digests=digests(options.quora),
+        validation_rows=3_000,  # of 500, the luck of a few rows decided
         resume=True,
     ).ended
     if ended == "interrupted":
