@@ -22,8 +22,9 @@ from rapidfuzz.process import cdist
 
 from paraform import corpora
 from paraform.records import Pair, Sentence
-from paraform.syntax.exemplars import BLOCK_CELLS, MiningConfig
+from paraform.syntax.exemplars import BLOCK_CELLS
 from paraform.syntax.mining import mine
+from paraform.syntax.rules import MiningConfig
 from paraform.syntax.tagging import DEFAULT, Tagger, load_tagger
 from paraform.words import tokenize
 

@@ -36,7 +36,11 @@ def gradients(states: Tensor, final: Tensor, leaves: list[Tensor]) -> tuple[Tens
 
 
 @pytest.mark.parametrize("bidirectional", [False, True])
-@pytest.mark.parametrize("lengths", [None, LENGTHS, [4, 1, 2, 4, 3, 1]], ids=["full", "some full", "all shorter"])
+@pytest.mark.parametrize(
+    "lengths",
+    [None, LENGTHS, [4, 1, 2, 4, 3, 1], [6, 6, 5, 3, 2, 1]],
+    ids=["full", "some full", "all shorter", "ordered"],
+)
 @pytest.mark.parametrize("given", [False, True], ids=["zeros", "initial"])
 def test_it_equals_the_module_and_so_do_its_gradients(
     bidirectional: bool, lengths: list[int] | None, given: bool
@@ -113,6 +117,20 @@ def test_without_gradients_or_under_autocast_the_module_itself_runs() -> None:
         torch.testing.assert_close(run_gru(module, inputs_BTD, initial, lengths_B), trained, rtol=1e-5, atol=1e-5)
     with torch.autocast("cpu", torch.bfloat16):
         assert "PackedGRU" not in names(run_gru(module, inputs_BTD, initial)[0])
+
+
+@pytest.mark.parametrize("given", [False, True], ids=["zeros", "initial"])
+@torch.no_grad()
+def test_one_token_at_a_time_is_the_same(given: bool) -> None:
+    torch.manual_seed(0)
+    module = nn.GRU(7, 5, batch_first=True)
+    inputs_BTD, initial = inputs(module)
+    before = initial if given else None
+    expected, final = module(inputs_BTD, before)
+    for time in range(inputs_BTD.shape[1]):
+        state, before = run_gru(module, inputs_BTD[:, time : time + 1], before)
+        torch.testing.assert_close(state[:, 0], expected[:, time], rtol=1e-5, atol=1e-6)
+    torch.testing.assert_close(before, final, rtol=1e-5, atol=1e-6)
 
 
 @pytest.mark.parametrize(

@@ -24,29 +24,8 @@ class DecoderState(Protocol):
 
 S = TypeVar("S", bound=DecoderState)
 Step: TypeAlias = Callable[[S, Tensor], tuple[Tensor, S]]
-"""(state of N rows, last tokens [N]) → (log-probabilities of the next token [N, V], the caller's own; new state)."""
-
-
-def decode(
-    step: Step[S],
-    state: S,
-    rows: int,
-    *,
-    start: int,
-    stop: int,
-    max_tokens: int,
-    width: int = 1,
-    temperature: float = 0.0,
-    top_p: float = 1.0,
-    generator: torch.Generator,
-) -> Tensor:
-    """One sentence a row, [rows, ≤ max_tokens]: by `beam` (width > 1), `sample` (temperature > 0) or `greedy`."""
-    ends: dict[str, int] = {"start": start, "stop": stop, "max_tokens": max_tokens}
-    if width > 1:
-        return beam(step, state, rows, width=width, **ends)[0][:, 0]
-    if temperature > 0:
-        return sample(step, state, rows, temperature=temperature, top_p=top_p, generator=generator, **ends)
-    return greedy(step, state, rows, **ends)
+"""(state of N rows, last tokens [N]) → (log-probabilities of the next token [N, V], the caller's until it asks for the
+next step; new state)."""
 
 
 def greedy(step: Step[S], state: S, rows: int, *, start: int, stop: int, max_tokens: int) -> Tensor:
@@ -133,7 +112,8 @@ def rationed(step: Step[S], *, stop: int, free: int = 0) -> Step[Rationed]:
 
 def _likeliest(log_probs_BV: Tensor) -> Tensor:
     if log_probs_BV.device.type == "cpu" and log_probs_BV.dtype in (torch.float32, torch.float64):
-        return torch.from_numpy(log_probs_BV.detach().numpy().argmax(-1))  # on long rows torch's takes 20 times as long
+        # torch's own takes several times as long (benchmarks/vocabulary.py)
+        return torch.from_numpy(log_probs_BV.detach().numpy().argmax(-1))
     return log_probs_BV.argmax(-1)
 
 
@@ -153,7 +133,7 @@ def _left_to_right(
         going = (~ended).nonzero().squeeze(-1)
         if len(going) == 0:
             return out_BT[:, : time + 1]
-        if len(going) < 0.9 * len(tokens):  # rows that ended cost nothing from here on; picking rows costs a little
+        if len(going) < 0.8 * len(tokens):  # rows that ended cost nothing from here on; picking rows costs a little
             alive, tokens, ended, state = alive[going.cpu()], tokens[going], ended[going], state.select(going)
     return out_BT
 

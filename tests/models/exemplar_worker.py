@@ -15,8 +15,9 @@ from typing import Any
 
 import numpy as np
 import torch
+from torch import Tensor
 
-from paraform.batching import SPECIAL, Ragged, TripleTable, Vocabulary, by_length
+from paraform.batching import SPECIAL, Ragged, StyleInput, TripleBatch, TripleTable, Vocabulary, by_length
 from paraform.models.exemplar import ExemplarConfig, ExemplarParaphraser, make_update
 from paraform.training import TrainingConfig, make_accelerator
 
@@ -75,6 +76,26 @@ def paraphraser(config: ExemplarConfig, seed: int = 0) -> ExemplarParaphraser:
     for parameter in model.parameters():  # larger than they begin, so that every part shows in the outputs
         torch.nn.init.normal_(parameter, std=0.5)
     return model
+
+
+def whole_batch() -> TripleBatch:
+    batches, _ = by_length(table(), batch_size=40, seed=0)
+    return batches(0)
+
+
+def one_row(batch: TripleBatch, row: int) -> TripleBatch:
+    """The triple alone, without its padding."""
+
+    def cut(values: Tensor, lengths: Tensor) -> Any:
+        return values[row : row + 1, : int(lengths[row])], lengths[row : row + 1]
+
+    return TripleBatch(
+        *cut(batch.source_BT, batch.source_lengths_B),
+        *cut(batch.target_BT, batch.target_lengths_B),
+        StyleInput(*cut(*batch.exemplar)),
+        StyleInput(*cut(*batch.target_style)),
+        batch.clusters_B[row : row + 1],
+    )
 
 
 def train(config: ExemplarConfig) -> dict[str, Any]:

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 from types import ModuleType
-from typing import Any
 
-import numpy as np
 import pytest
 import torch
-from torch import Tensor
 
-from paraform.batching import BOS, EOS, PAD, UNK, StyleInput, TripleBatch, by_length
+from paraform.batching import StyleInput
 from paraform.models.exemplar.config import ExemplarConfig
 from paraform.models.exemplar.network import ExemplarNetwork
 
@@ -26,69 +23,15 @@ def network(tiny: ModuleType, config: ExemplarConfig) -> ExemplarNetwork:
     return made
 
 
-def whole_batch(tiny: ModuleType) -> TripleBatch:
-    batches, _ = by_length(tiny.table(), batch_size=40, seed=0)
-    return batches(0)
-
-
-def one_row(batch: TripleBatch, row: int) -> TripleBatch:
-    """The triple alone, without its padding."""
-
-    def cut(values: Tensor, lengths: Tensor) -> Any:
-        return values[row : row + 1, : int(lengths[row])], lengths[row : row + 1]
-
-    return TripleBatch(
-        *cut(batch.source_BT, batch.source_lengths_B),
-        *cut(batch.target_BT, batch.target_lengths_B),
-        StyleInput(*cut(*batch.exemplar)),
-        StyleInput(*cut(*batch.target_style)),
-        batch.clusters_B[row : row + 1],
-    )
-
-
-@pytest.mark.parametrize("name", ["copying", "coverage", "paper", "reference"])
-def test_teacher_forcing_is_decoding_of_the_gold_words(name: str, tiny: ModuleType) -> None:
-    """p(y_t | y_<t) by `step` on one triple at a time; `<unk>`, which it never says, is made unlikely beforehand."""
-    model = network(tiny, config(tiny, name))
-    with torch.no_grad():
-        model.output.bias[[PAD, UNK, BOS]] = -1e4
-    batch = whole_batch(tiny)
-    with torch.inference_mode():
-        out = model(batch)
-        parts = torch.split(out.log_probs_N, out.lengths_B.tolist())
-        copied = compared = 0
-        for row, found in enumerate(parts):
-            alone = one_row(batch, row)
-            source, target = alone.source_BT[0].tolist(), alone.target_BT[0].tolist()
-            content = model.encode_content(alone.source_BT, alone.source_lengths_B)
-            memory = model.start(content, model.encode_style(alone.exemplar), model.columns(alone.source_BT))
-            last = BOS
-            for said, word in zip(found.tolist(), [*target, EOS], strict=True):
-                log_probs, memory = model.step(memory, torch.tensor([last]))
-                assert log_probs.exp().sum().item() == pytest.approx(1.0, abs=1e-5)
-                if word < model.vocabulary:
-                    assert said == pytest.approx(log_probs[0, word].item(), abs=1e-4)
-                    compared += 1
-                elif model.config.copy and word in source:
-                    column = model.vocabulary + source.index(word)
-                    assert said == pytest.approx(log_probs[0, column].item(), abs=1e-4)
-                    last, copied = column, copied + 1
-                    continue
-                else:
-                    assert said < -80  # only `<unk>` could be said here
-                last = word if word < model.vocabulary else UNK
-    assert compared > 100 and (copied > 5 or not model.config.copy)
-
-
 @pytest.mark.parametrize("name", ["copying", "coverage", "paper", "reference"])
 def test_a_sentence_does_not_depend_on_its_neighbours(name: str, tiny: ModuleType) -> None:
     model = network(tiny, config(tiny, name))
-    batch = whole_batch(tiny)
+    batch = tiny.whole_batch()
     assert len(set(batch.source_lengths_B.tolist())) > 4  # there is padding
     with torch.inference_mode():
         out = model(batch)
         for row, found in enumerate(torch.split(out.log_probs_N, out.lengths_B.tolist())):
-            alone = model(one_row(batch, row))
+            alone = model(tiny.one_row(batch, row))
             torch.testing.assert_close(alone.log_probs_N, found, atol=1e-5, rtol=1e-4)
             for one, all_rows in zip(alone[2:], out[2:], strict=True):
                 torch.testing.assert_close(one[0], all_rows[row], atol=1e-5, rtol=1e-4)
@@ -98,7 +41,7 @@ def test_a_sentence_does_not_depend_on_its_neighbours(name: str, tiny: ModuleTyp
 def test_padding_is_attended_only_in_the_reference(mask_padding: bool, tiny: ModuleType) -> None:
     """Two more columns of padding change the likelihoods only where the config says so."""
     model = network(tiny, replace(config(tiny, "copying"), mask_padding=mask_padding))
-    batch = whole_batch(tiny)
+    batch = tiny.whole_batch()
     wider = batch._replace(source_BT=torch.nn.functional.pad(batch.source_BT, (0, 2)))
     with torch.inference_mode():
         assert torch.allclose(model(batch).log_probs_N, model(wider).log_probs_N, atol=1e-5) == mask_padding
@@ -111,7 +54,7 @@ def test_padding_is_attended_only_in_the_reference(mask_padding: bool, tiny: Mod
 def test_the_papers_decoder_begins_with_content_and_style(tiny: ModuleType) -> None:
     """h_0 = [c; s], no attention, s the first state of the style encoder (eqs. 1–3)."""
     model = network(tiny, config(tiny, "paper"))
-    batch = whole_batch(tiny)
+    batch = tiny.whole_batch()
     with torch.inference_mode():
         content = model.encode_content(batch.source_BT, batch.source_lengths_B)
         style = model.encode_style(batch.exemplar)
@@ -124,7 +67,7 @@ def test_the_papers_decoder_begins_with_content_and_style(tiny: ModuleType) -> N
 def test_vectors_are_final_states(tiny: ModuleType) -> None:
     """The content vector is the forward GRU's state after the last word and the backward one's after the first."""
     model = network(tiny, config(tiny, "copying"))
-    batch = one_row(whole_batch(tiny), 3)
+    batch = tiny.one_row(tiny.whole_batch(), 3)
     with torch.inference_mode():
         content = model.encode_content(batch.source_BT, batch.source_lengths_B)
         style = model.encode_style(batch.exemplar)
@@ -134,7 +77,7 @@ def test_vectors_are_final_states(tiny: ModuleType) -> None:
 
 
 def test_contrasts_that_are_left_out_are_not_computed(tiny: ModuleType) -> None:
-    batch = whole_batch(tiny)
+    batch = tiny.whole_batch()
     full = network(tiny, config(tiny, "copying"))(batch)
     for content in (False, True):
         for style in (False, True):
@@ -170,26 +113,8 @@ def test_a_style_encoder_that_is_fine_tuned(layer: int, tiny: ModuleType) -> Non
 @pytest.mark.parametrize("name", ["copying", "coverage"])
 def test_gradients_are_finite_whatever_can_be_copied(name: str, tiny: ModuleType) -> None:
     model = network(tiny, config(tiny, name)).train()
-    batch = whole_batch(tiny)
+    batch = tiny.whole_batch()
     (-model(batch).log_probs_N).mean().backward()
     named = dict(model.named_parameters())
     assert [name for name, parameter in named.items() if parameter.grad is None] == []
     assert all(torch.isfinite(parameter.grad).all() for parameter in named.values() if parameter.grad is not None)
-
-
-@pytest.mark.parametrize("name", ["copying", "coverage"])
-def test_memory_picks_rows(name: str, tiny: ModuleType) -> None:
-    model = network(tiny, config(tiny, name))
-    batch = whole_batch(tiny)
-    with torch.inference_mode():
-        content = model.encode_content(batch.source_BT, batch.source_lengths_B)
-        memory = model.start(content, model.encode_style(batch.exemplar), model.columns(batch.source_BT))
-        words = batch.source_BT[:, 0].clamp_max(model.vocabulary - 1)
-        rows = torch.tensor([5, 0, 5])
-        log_probs, after = model.step(memory, words)
-        picked, picked_after = model.step(memory.select(rows), words[rows])
-    torch.testing.assert_close(picked, log_probs[rows])
-    for found, expected in zip(picked_after, after.select(rows), strict=True):
-        torch.testing.assert_close(found, expected)
-    assert bool(after.said_BS.any()) == (name == "coverage")
-    assert not np.isnan(log_probs.numpy()).any() and np.isfinite(log_probs[:, EOS : model.vocabulary].numpy()).all()

@@ -74,6 +74,14 @@ def add_texts(parser: ArgumentParser) -> None:
     add_reading(parser, "text")
 
 
+def add_search(parser: ArgumentParser) -> None:
+    """The options of a command that decodes."""
+    parser.add_argument("--beam", type=PositiveInt, default=1, help="hypotheses kept; 1 is greedy")
+    parser.add_argument(
+        "--no-ration", action="store_true", help="words may be said twice running, and any number of times"
+    )
+
+
 def parse(parser: ArgumentParser, given: Sequence[str]) -> Namespace:
     """The options. Raises: InputError for what does not fit; SystemExit after --help or --version."""
     try:

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from jsonargparse import ArgumentParser, Namespace
 from jsonargparse.typing import NonNegativeInt, PositiveInt
 
-from paraform.cli.arguments import add_reading, bad_values, load_paraphraser, read_pairs, show_progress
+from paraform.cli.arguments import add_reading, add_search, bad_values, load_paraphraser, read_pairs, show_progress
 from paraform.cli.output import print_json
 from paraform.cli.paraphrase import DEFAULT_MODEL
 from paraform.cli.tag import add_tagger
@@ -35,10 +35,7 @@ def add_measuring(parser: ArgumentParser) -> None:
 def add_arguments(parser: ArgumentParser, given: Sequence[str]) -> None:
     """The options of this command."""
     add_measuring(parser)
-    parser.add_argument("--beam", type=PositiveInt, default=1, help="hypotheses kept; 1 is greedy")
-    parser.add_argument(
-        "--no-ration", action="store_true", help="words may be said twice running, and any number of times"
-    )
+    add_search(parser)
     parser.add_argument("--protocols", nargs="+", choices=PROTOCOLS, default=list(PROTOCOLS), help="which exemplars")
     parser.add_argument("--exemplars", type=PositiveInt, default=5, help="mined for each row, at most")
     parser.add_argument("--bleu-tokenize", type=str, default="none", help="none, multi-bleu, 13a, intl")

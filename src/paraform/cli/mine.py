@@ -23,7 +23,7 @@ from paraform.records import InputError, Pair, Triple
 
 def add_arguments(parser: ArgumentParser, given: Sequence[str]) -> None:
     """The options of this command: every field of `MiningConfig`."""
-    from paraform.syntax.exemplars import MiningConfig
+    from paraform.syntax.rules import MiningConfig
 
     parser.add_argument("path", type=str, metavar="PATH", help="the pairs, or - for stdin")
     parser.add_argument("--out", type=str, required=True, help="the file of triples (JSON lines)")

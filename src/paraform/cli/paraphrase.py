@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from jsonargparse import ArgumentParser, Namespace
 from jsonargparse.typing import NonNegativeFloat, PositiveInt, restricted_number_type
 
-from paraform.cli.arguments import add_texts, load_paraphraser, read_texts, show_progress, tell
+from paraform.cli.arguments import add_search, add_texts, load_paraphraser, read_texts, show_progress, tell
 from paraform.cli.output import print_json, print_rewordings
 from paraform.records import InputError
 
@@ -42,10 +42,7 @@ def add_arguments(parser: ArgumentParser, given: Sequence[str]) -> None:
     parser.add_argument("--num", type=PositiveInt, default=1, help="exemplars drawn from the bank for each text")
     parser.add_argument("--min-content", type=Cosine | None, default=None, help="drop outputs of a lower content score")
     parser.add_argument("--model", type=str, default=DEFAULT_MODEL, help="embedded, a folder, or a hub id")
-    parser.add_argument("--beam", type=PositiveInt, default=1, help="hypotheses kept; 1 is greedy")
-    parser.add_argument(
-        "--no-ration", action="store_true", help="words may be said twice running, and any number of times"
-    )
+    add_search(parser)
     parser.add_argument("--temperature", type=NonNegativeFloat, default=0.0, help="above 0 words are drawn")
     parser.add_argument("--top-p", type=Share, default=1.0, help="share of the probability that is drawn from")
 

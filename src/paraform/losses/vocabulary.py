@@ -5,7 +5,7 @@ Shape key: N words, V vocabulary, D features.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 import torch
@@ -25,8 +25,9 @@ class VocabularyScores(NamedTuple):
 def vocabulary_scores(features: Tensor, weight: Tensor, bias: Tensor, gold: Tensor) -> VocabularyScores:
     """The scores l = W h + b of gold words and their normalisers.
 
-    Some rows at a time, forwards and again backwards: on a CPU [N, V] in memory costs more time than a second product
-    does (the idea of Wijmans et al. 2025, "Cut Your Losses"). No autocast: all four have one dtype.
+    Some rows at a time, forwards and again backwards, so that [N, V] is never in memory; on a CPU that costs no more
+    time than writing it does (benchmarks/vocabulary.py; the idea of Wijmans et al. 2025, "Cut Your Losses"). No
+    autocast: all four have one dtype.
 
     Args:
         features: [N, D] h.
@@ -35,7 +36,8 @@ def vocabulary_scores(features: Tensor, weight: Tensor, bias: Tensor, gold: Tens
         gold: [N] int64, 0 to V − 1.
     Returns: both with gradients to features, weight and bias.
     """
-    return VocabularyScores(*_Scores.apply(features, weight, bias, gold))  # type: ignore[no-untyped-call]
+    run: Callable[..., tuple[Tensor, Tensor]] = _Scores.apply
+    return VocabularyScores(*run(features, weight, bias, gold))
 
 
 class _Scores(torch.autograd.Function):

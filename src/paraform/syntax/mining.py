@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from paraform.records import Pair, Sentence, Triple
-from paraform.syntax.exemplars import ExemplarIndex, MiningConfig, check_tagged
+from paraform.syntax.exemplars import ExemplarIndex, check_tagged
+from paraform.syntax.rules import MiningConfig
 
 
 @dataclass(frozen=True)

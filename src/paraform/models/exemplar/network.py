@@ -15,7 +15,6 @@ from __future__ import annotations
 from typing import NamedTuple, final
 
 import torch
-import torch.nn.functional as F
 from torch import Tensor, nn
 
 from paraform.batching import BOS, EOS, PAD, UNK, StyleInput, TripleBatch
@@ -106,6 +105,7 @@ class ExemplarNetwork(nn.Module):
         super().__init__()
         self.config = config
         self.vocabulary = vocabulary
+        self.style_features = style_features
         width = config.word_width
         content = 2 * config.content_width
         gru = config.style_pooling == "gru"
@@ -180,7 +180,8 @@ class ExemplarNetwork(nn.Module):
         """
         words_BTD = self.embed(previous_BT)
         hidden_BTH, last = run_gru(self.decoder, words_BTD, memory.hidden[:1])
-        contexts = []
+        weights: list[Tensor] = []
+        contexts: list[Tensor] = []
         attend_bias_BTS = point_bias_BTS = None
         if self.repeated is not None:
             said_BTS = memory.said_BS[:, None] + (previous_BT[:, :, None] == memory.source_BS[:, None, :]).cumsum(1)
@@ -188,10 +189,11 @@ class ExemplarNetwork(nn.Module):
             attend_bias_BTS, point_bias_BTS = self.repeated[:, said_BTS.clamp_max(MOST_SAID)]
             # The mean of what has not been said yet; zero once all has.
             unsaid_BTS = ((said_BTS == 0) & memory.content_mask[:, None]).to(memory.content.dtype)
-            contexts.append(unsaid_BTS @ memory.content / unsaid_BTS.sum(-1, keepdim=True).clamp_min(1))
+            weights.append(unsaid_BTS / unsaid_BTS.sum(-1, keepdim=True).clamp_min(1))
         if self.attend_content is not None:
-            log_weights = self.attend_content(hidden_BTH, memory.content, memory.content_mask, attend_bias_BTS)
-            contexts.append(log_weights.exp() @ memory.content)
+            weights.append(self.attend_content(hidden_BTH, memory.content, memory.content_mask, attend_bias_BTS).exp())
+        if weights:  # one product reads the states once
+            contexts += (torch.cat(weights, 1) @ memory.content).chunk(len(weights), 1)
         if self.attend_style is not None:
             contexts.append(self.attend_style(hidden_BTH, memory.style, memory.style_mask).exp() @ memory.style)
         if self.second is not None:
@@ -248,36 +250,10 @@ class ExemplarNetwork(nn.Module):
         logits_NV = self.output(features_ND)  # the call itself: FSDP gathers weights when a layer is called
         return VocabularyScores(logits_NV.gather(1, gold_N[:, None]).squeeze(1), logits_NV.logsumexp(1))
 
-    def columns(self, source_BS: Tensor) -> Tensor:
-        """Which column of `step`'s output says each source word: its number, or V + where it first stands."""
-        first_BS = (source_BS[:, :, None] == source_BS[:, None, :]).int().argmax(-1)
-        return source_BS.where(source_BS < self.vocabulary, self.vocabulary + first_BS)
-
-    @torch.no_grad()
-    def step(self, memory: Memory, tokens_N: Tensor) -> tuple[Tensor, Memory]:
-        """One step of decoding: log-probabilities [N, V + S], and the memory after it.
-
-        Column V + s is the s-th word of the source where the vocabulary lacks it; `<unk>` is never said. The memory's
-        `source_BS` holds columns.
-        """
-        features, gate, copy, memory = self.decode(memory, tokens_N.to(memory.hidden.device)[:, None])
-        features_ND = features[:, 0].to(self.output.weight.dtype)  # under autocast they are narrower
-        words = self.vocabulary
-        copied = memory.source_BS.shape[1] if self.gate is not None else 0
-        # Thousands of columns a row: each pass over them counts, so they are written once, and corrected where copied.
-        log_probs_NV = features_ND.new_empty(len(tokens_N), words + copied)
-        log_probs_NV[:, words:] = float("-inf")
-        logits_NV = log_probs_NV[:, :words]
-        torch.addmm(self.output.bias, features_ND, self.output.weight.t(), out=logits_NV)
-        logits_NV[:, [PAD, UNK, BOS]] = float("-inf")
-        shift_N1 = -logits_NV.logsumexp(-1, keepdim=True)
-        if gate is None or copy is None:
-            return log_probs_NV.add_(shift_N1), memory
-        log_probs_NV += shift_N1 + F.logsigmoid(-gate)
-        # A word that stands twice in the source is one word: its attention adds up.
-        same_NSS = memory.source_BS[:, :, None] == memory.source_BS[:, None, :]
-        mass_NS = (same_NSS * copy.exp()).sum(-1)
-        copied_NS = F.logsigmoid(gate) + mass_NS.clamp_min(torch.finfo(mass_NS.dtype).tiny).log()
-        mixed_NS = torch.logaddexp(log_probs_NV.gather(1, memory.source_BS), copied_NS)
-        mixed_NS = mixed_NS.masked_fill(memory.source_BS <= BOS, float("-inf"))  # padding, or a source's own <unk>
-        return log_probs_NV.scatter_(1, memory.source_BS, mixed_NS), memory
+    def narrowed(self, dtype: torch.dtype) -> ExemplarNetwork:
+        """A copy in another dtype, for decoding; a style encoder that was fine-tuned stays behind."""
+        with torch.device("meta"):  # no memory, and no random numbers, for weights that are overwritten
+            out = ExemplarNetwork(self.config, self.vocabulary, self.style_features)
+        kept = {name: value for name, value in self.state_dict().items() if not name.startswith("style_module.")}
+        out.load_state_dict({name: value.to(dtype) for name, value in kept.items()}, assign=True)
+        return out.eval()

@@ -18,6 +18,7 @@ from paraform.batching import BOS, EOS, Ragged, StyleInput, Vocabulary, prepare
 from paraform.encoders import STDERR, Encoder
 from paraform.models.exemplar.config import ExemplarConfig
 from paraform.models.exemplar.network import Encoded, ExemplarNetwork
+from paraform.models.exemplar.speaker import Speaker
 from paraform.records import InputError
 from paraform.words import detokenize, join_pieces, recase
 
@@ -163,36 +164,31 @@ class ExemplarParaphraser(nn.Module):
         for number, words in enumerate(written):
             if not words:
                 raise InputError(f"source {number + 1} is empty; expected a sentence")
+        units = self._units(written)
+        dtype = encoders.best_dtype(self.device) if self.device.type == "cpu" else torch.float32
+        speaker = Speaker(self.network, max(map(len, units), default=0), dtype)
         longest = self.config.max_tokens * (2 if self.config.units == "pieces" else 1)
+        ends: dict[str, Any] = {"start": BOS, "stop": EOS, "max_tokens": longest + 1}
         generator = torch.Generator(self.device).manual_seed(seed)
         out = [""] * len(sources)
-        # A paraphrase is about as long as its exemplar: rows that end together waste no steps on each other.
-        order = sorted(range(len(sources)), key=lambda i: (len(exemplars[i].split()), len(written[i])))
-        batches = [order[i : i + batch_size] for i in range(0, len(order), batch_size)]
+        batches = _batches([len(text.split()) for text in exemplars], [len(words) for words in written], batch_size)
         with encoders.bfloat16_products(self.device):
             for rows in track(batches, "paraphrasing", console=STDERR, disable=not progress, transient=True):
-                source_words = self._units([written[i] for i in rows])
-                source_BS, content = self._content(source_words)
-                columns_BS = self.network.columns(source_BS)
-                state: Any = self.network.start(content, self._style([exemplars[i] for i in rows]), columns_BS)
-                step: decoding.Step[Any] = self.network.step
+                source_BS, content = self._content([units[i] for i in rows])
+                state: Any = speaker.begin(source_BS, content, self._style([exemplars[i] for i in rows]))
+                step: decoding.Step[Any] = speaker.step
                 if self.config.copy if ration is None else ration:
-                    state = decoding.Rationed.of(state, columns_BS)
+                    state = decoding.Rationed.of(state, state.source_BS)
                     step = decoding.rationed(step, stop=EOS, free=COMMONEST + EOS + 1)
-                tokens_BT = decoding.decode(
-                    step,
-                    state,
-                    len(rows),
-                    start=BOS,
-                    stop=EOS,
-                    max_tokens=longest + 1,
-                    width=beam,
-                    temperature=temperature,
-                    top_p=top_p,
-                    generator=generator,
-                )
-                for i, numbers, words in zip(rows, tokens_BT.tolist(), source_words, strict=True):
-                    said = list(self._words(numbers, words))
+                if beam > 1:
+                    tokens_BT = decoding.beam(step, state, len(rows), width=beam, **ends)[0][:, 0]
+                elif temperature > 0:
+                    drawn: dict[str, Any] = {"temperature": temperature, "top_p": top_p}
+                    tokens_BT = decoding.sample(step, state, len(rows), generator=generator, **drawn, **ends)
+                else:
+                    tokens_BT = decoding.greedy(step, state, len(rows), **ends)
+                for i, numbers in zip(rows, tokens_BT.tolist(), strict=True):
+                    said = list(self._words(numbers, units[i]))
                     said = join_pieces(said) if self.config.units == "pieces" else said
                     out[i] = detokenize(recase(said, self.vocabulary.cased, written[i]))
         return out
@@ -244,9 +240,10 @@ class ExemplarParaphraser(nn.Module):
         else:
             (states,) = self.encoder.states(unique, layers=[self.config.style_layer])
             table = Ragged(states.states_ND.cpu().numpy(), states.offsets)
-        values, lengths_B = table.padded(np.arange(len(unique)))
+        order = np.argsort(-np.diff(table.offsets), kind="stable")  # as a packed GRU wants them
+        values, lengths_B = table.padded(order)
         encoded = self.network.encode_style(StyleInput(values.to(self.device), lengths_B))
-        row_of = {text: row for row, text in enumerate(unique)}
+        row_of = {unique[i]: row for row, i in enumerate(order)}
         rows = torch.tensor([row_of[text] for text in read], device=self.device)
         return Encoded(*(part[rows] for part in encoded))
 
@@ -272,6 +269,19 @@ class ExemplarParaphraser(nn.Module):
             raise InputError(f"exemplar checkpoint with unknown fields {unknown} or no vocabulary.json")
         bank = assets.get("bank.txt", "").split("\n")[:-1]
         return cls(ExemplarConfig(**config), Vocabulary.from_json(assets["vocabulary.json"]), bank)
+
+
+def _batches(exemplar_lengths: Sequence[int], source_lengths: Sequence[int], size: int) -> list[list[int]]:
+    """Rows to say together.
+
+    A paraphrase is about as long as its exemplar: rows of like exemplars end together. Of about √(number of batches)
+    batches of those, rows of like sources come together, the longer before the shorter, so that little is padding.
+    """
+    order = sorted(range(len(source_lengths)), key=lambda i: exemplar_lengths[i])
+    some = size * max(1, round((len(order) / size) ** 0.5))
+    for start in range(0, len(order), some):
+        order[start : start + some] = sorted(order[start : start + some], key=lambda i: -source_lengths[i])
+    return [order[start : start + size] for start in range(0, len(order), size)]
 
 
 def split_units(sentences: list[list[str]], units: str, encoder: Encoder | None) -> list[list[str]]:

@@ -21,8 +21,8 @@ from paraform.models.exemplar.config import ExemplarConfig
 from paraform.models.exemplar.paraphraser import split_units, style_text
 from paraform.records import InputError, Pair, Sentence
 from paraform.syntax.annotation import annotate
-from paraform.syntax.exemplars import MiningConfig
 from paraform.syntax.mining import mine
+from paraform.syntax.rules import MiningConfig
 from paraform.syntax.tagging import DEFAULT
 from paraform.weights import cache_folder, load_tensors, save_tensors
 

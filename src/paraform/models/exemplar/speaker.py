@@ -1,0 +1,76 @@
+"""CRL-EGPG's decoder one word after another, as `decoding` wants it; what all steps share is made once.
+
+Shape key: N sentences, S words of the longest source, V words of the vocabulary.
+"""
+
+from __future__ import annotations
+
+from typing import final
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from paraform.batching import BOS, PAD, UNK
+from paraform.models.exemplar.network import Encoded, ExemplarNetwork, Memory
+
+
+@final
+class Speaker:
+    """Says sources in the form of exemplars, a word of each at a time.
+
+    Args:
+        network: in evaluation mode; later changes of its weights may not be seen.
+        source_words: S.
+        dtype: of all but the output layer, whose scores decide between words and so stay float32.
+    """
+
+    def __init__(self, network: ExemplarNetwork, source_words: int, dtype: torch.dtype = torch.float32) -> None:
+        self.network = network if dtype == torch.float32 else network.narrowed(dtype)
+        extra = source_words if network.gate is not None else 0
+        weight, bias = network.output.weight.detach(), network.output.bias.detach()
+        # Columns that are never said, or only copied, have weights of their own: no pass over [N, V] puts −inf there.
+        self._weight = torch.cat([weight, weight.new_zeros(extra, weight.shape[1])])
+        self._bias = torch.cat([bias, bias.new_full((extra,), float("-inf"))])
+        self._bias[[PAD, UNK, BOS]] = float("-inf")
+        self._scores = weight.new_empty(0, 0)  # of every step: memory from the system costs as much as the product
+
+    def begin(self, source_BS: Tensor, content: Encoded, style: Encoded) -> Memory:
+        """The memory before the first word; its `source_BS` holds columns of `step`'s output.
+
+        A source word's column is its number or, where the vocabulary lacks it, V + where it first stands.
+        """
+        first_BS = (source_BS[:, :, None] == source_BS[:, None, :]).int().argmax(-1)
+        vocabulary = self.network.vocabulary
+        columns_BS = source_BS.where(source_BS < vocabulary, vocabulary + first_BS)
+        return self.network.start(self._narrow(content), self._narrow(style), columns_BS)
+
+    def _narrow(self, encoded: Encoded) -> Encoded:
+        dtype = self.network.embedding.weight.dtype
+        # Each step multiplies by the states of every row; a packed GRU leaves the rows interleaved.
+        states = encoded.states.to(dtype, memory_format=torch.contiguous_format)
+        return Encoded(states, encoded.mask, encoded.vector.to(dtype))
+
+    @torch.no_grad()
+    def step(self, memory: Memory, tokens_N: Tensor) -> tuple[Tensor, Memory]:
+        """Log-probabilities [N, V + S] of the next word, good until the next step, and the memory after it.
+
+        Column V + s is the s-th word of the source where the vocabulary lacks it; `<unk>` is never said.
+        """
+        features, gate, copy, memory = self.network.decode(memory, tokens_N.to(memory.hidden.device)[:, None])
+        if len(self._scores) < len(tokens_N):
+            self._scores = self._weight.new_empty(len(tokens_N), len(self._weight))
+        log_probs_NV = self._scores[: len(tokens_N)]
+        torch.mm(features[:, 0].to(self._weight.dtype), self._weight.t(), out=log_probs_NV)
+        torch.log_softmax(log_probs_NV.add_(self._bias), -1, out=log_probs_NV)
+        if gate is None or copy is None:
+            return log_probs_NV, memory
+        gate, copy = gate.float(), copy.float()
+        log_probs_NV += F.logsigmoid(-gate)
+        # A word that stands twice in the source is one word: its attention adds up.
+        same_NSS = memory.source_BS[:, :, None] == memory.source_BS[:, None, :]
+        mass_NS = (same_NSS * copy.exp()).sum(-1)
+        copied_NS = F.logsigmoid(gate) + mass_NS.clamp_min(torch.finfo(mass_NS.dtype).tiny).log()
+        mixed_NS = torch.logaddexp(log_probs_NV.gather(1, memory.source_BS), copied_NS)
+        mixed_NS = mixed_NS.masked_fill(memory.source_BS <= BOS, float("-inf"))  # padding, or a source's own <unk>
+        return log_probs_NV.scatter_(1, memory.source_BS, mixed_NS), memory

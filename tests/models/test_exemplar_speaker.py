@@ -1,0 +1,108 @@
+"""The decoder word by word against teacher forcing; its memory; a narrow copy."""
+
+from __future__ import annotations
+
+from types import ModuleType
+
+import numpy as np
+import pytest
+import torch
+
+from paraform.batching import BOS, EOS, PAD, UNK
+from paraform.models.exemplar.network import Memory
+from paraform.models.exemplar.speaker import Speaker
+
+
+@pytest.mark.parametrize("name", ["copying", "coverage", "paper", "reference"])
+def test_teacher_forcing_is_decoding_of_the_gold_words(name: str, tiny: ModuleType) -> None:
+    """p(y_t | y_<t) by a step on one triple at a time; `<unk>`, which it never says, is made unlikely beforehand."""
+    model = tiny.paraphraser(tiny.CONFIGS[name]).network.eval()
+    with torch.no_grad():
+        model.output.bias[[PAD, UNK, BOS]] = -1e4
+    batch = tiny.whole_batch()
+    with torch.inference_mode():
+        out = model(batch)
+        parts = torch.split(out.log_probs_N, out.lengths_B.tolist())
+        copied = compared = 0
+        for row, found in enumerate(parts):
+            alone = tiny.one_row(batch, row)
+            source, target = alone.source_BT[0].tolist(), alone.target_BT[0].tolist()
+            content = model.encode_content(alone.source_BT, alone.source_lengths_B)
+            speaker = Speaker(model, alone.source_BT.shape[1])
+            memory = speaker.begin(alone.source_BT, content, model.encode_style(alone.exemplar))
+            last = BOS
+            for said, word in zip(found.tolist(), [*target, EOS], strict=True):
+                log_probs, memory = speaker.step(memory, torch.tensor([last]))
+                assert log_probs.exp().sum().item() == pytest.approx(1.0, abs=1e-5)
+                if word < model.vocabulary:
+                    assert said == pytest.approx(log_probs[0, word].item(), abs=1e-4)
+                    compared += 1
+                elif model.config.copy and word in source:
+                    column = model.vocabulary + source.index(word)
+                    assert said == pytest.approx(log_probs[0, column].item(), abs=1e-4)
+                    last, copied = column, copied + 1
+                    continue
+                else:
+                    assert said < -80  # only `<unk>` could be said here
+                last = word if word < model.vocabulary else UNK
+    assert compared > 100 and (copied > 5 or not model.config.copy)
+
+
+def begun(tiny: ModuleType, name: str, dtype: torch.dtype = torch.float32) -> tuple[Speaker, Memory]:
+    """A speaker, and its memory of every source of the tiny table."""
+    model = tiny.paraphraser(tiny.CONFIGS[name]).network.eval()
+    batch = tiny.whole_batch()
+    speaker = Speaker(model, batch.source_BT.shape[1], dtype)
+    content = model.encode_content(batch.source_BT, batch.source_lengths_B)
+    return speaker, speaker.begin(batch.source_BT, content, model.encode_style(batch.exemplar))
+
+
+@pytest.mark.parametrize("name", ["copying", "coverage"])
+@torch.inference_mode()
+def test_memory_picks_rows(name: str, tiny: ModuleType) -> None:
+    speaker, memory = begun(tiny, name)
+    words = memory.source_BS[:, 0]
+    rows = torch.tensor([5, 0, 5])
+    shared, after = speaker.step(memory, words)
+    log_probs = shared.clone()
+    picked, picked_after = speaker.step(memory.select(rows), words[rows])
+    torch.testing.assert_close(picked, log_probs[rows])
+    for found, expected in zip(picked_after, after.select(rows), strict=True):
+        torch.testing.assert_close(found, expected)
+    said_BS = (memory.source_BS == words[:, None]).long()
+    assert torch.equal(after.said_BS, said_BS if name == "coverage" else torch.zeros_like(said_BS))
+    assert not np.isnan(log_probs.numpy()).any()
+    assert np.isfinite(log_probs[:, EOS : speaker.network.vocabulary].numpy()).all()
+
+
+@torch.inference_mode()
+def test_the_scores_of_a_step_last_until_the_next(tiny: ModuleType) -> None:
+    """One piece of memory serves all steps, so that none is asked of the system for each."""
+    speaker, memory = begun(tiny, "copying")
+    words = torch.full((len(memory.source_BS),), BOS)
+    first, _ = speaker.step(memory, words)
+    second, _ = speaker.step(memory.select(torch.arange(3)), words[:3])
+    assert second.data_ptr() == first.data_ptr() and len(second) == 3
+
+
+@pytest.mark.parametrize("name", ["copying", "coverage", "paper"])
+@torch.inference_mode()
+def test_a_narrow_copy_says_nearly_the_same(name: str, tiny: ModuleType) -> None:
+    """In bfloat16, whose numbers have 8 bits; the output layer keeps its float32."""
+    (wide, memory), (narrow, less) = (begun(tiny, name, dtype) for dtype in (torch.float32, torch.bfloat16))
+    assert narrow.network is not wide.network and less.content.dtype == less.hidden.dtype == torch.bfloat16
+    assert all(value.dtype == torch.bfloat16 for value in narrow.network.state_dict().values())
+    words = torch.full((len(memory.source_BS),), BOS)
+    for _ in range(3):
+        expected, memory = wide.step(memory, words)
+        found, less = narrow.step(less, words)
+        assert found.dtype == torch.float32
+        torch.testing.assert_close(found.exp(), expected.exp(), atol=0.1, rtol=0)
+        assert not torch.equal(found, expected)
+        words = expected.argmax(-1)
+
+
+def test_a_fine_tuned_style_encoder_is_not_copied(tiny: ModuleType) -> None:
+    model = tiny.paraphraser(tiny.CONFIGS["copying"]).network
+    model.style_module = torch.nn.Linear(2, 2)
+    assert model.narrowed(torch.bfloat16).style_module is None
