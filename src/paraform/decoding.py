@@ -112,7 +112,7 @@ def rationed(step: Step[S], *, stop: int, free: int = 0) -> Step[Rationed]:
 
 def _likeliest(log_probs_BV: Tensor) -> Tensor:
     if log_probs_BV.device.type == "cpu" and log_probs_BV.dtype in (torch.float32, torch.float64):
-        # torch's own takes several times as long (benchmarks/vocabulary.py)
+        # torch's own is slower (benchmarks/vocabulary.py)
         return torch.from_numpy(log_probs_BV.detach().numpy().argmax(-1))
     return log_probs_BV.argmax(-1)
 

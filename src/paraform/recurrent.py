@@ -23,8 +23,8 @@ from torch.nn.utils.rnn import PackedSequence, pack_padded_sequence, pad_packed_
 def run_gru(
     module: nn.GRU, inputs_BTD: Tensor, initial: Tensor | None = None, lengths_B: Tensor | None = None
 ) -> tuple[Tensor, Tensor]:
-    """What the module gives for padded rows, by the fastest way: on a CPU `gru` in training and `gru_step` for one
-    token, the module elsewhere.
+    """What the module gives for padded rows, by the fastest way: on a CPU `gru` in training and, without gradients,
+    `gru_step` for one token; the module elsewhere.
 
     Args:
         module: of one layer, with biases and batch_first, in one direction or in both.
@@ -85,8 +85,16 @@ def gru(
     return _pad(packed._replace(data=states_NH), *inputs_BTD.shape[:2]), final_BH
 
 
+@torch.no_grad()
 def gru_step(module: nn.GRU, inputs_BD: Tensor, state_BH: Tensor) -> Tensor:
-    """The next state [B, H] of one layer in one direction, without gradients: fewer passes than the module makes."""
+    """One token, without gradients: fewer passes over memory than the module makes.
+
+    Args:
+        module: of one layer, with biases, in one direction.
+        inputs_BD: one token of each row.
+        state_BH: the states before it.
+    Returns: the states [B, H] after it.
+    """
     w_ih, w_hh, b_ih, b_hh = module.all_weights[0]
     width = module.hidden_size
     gates_BG = (inputs_BD @ w_ih.t()).add_(b_ih)

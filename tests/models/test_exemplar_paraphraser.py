@@ -15,7 +15,7 @@ from paraform import encoders
 from paraform.batching import SPECIAL, Ragged, StyleInput, TripleBatch, Vocabulary, prepare
 from paraform.encoders import Encoder
 from paraform.models.exemplar import ExemplarConfig, ExemplarParaphraser, make_update
-from paraform.models.exemplar.paraphraser import style_text
+from paraform.models.exemplar.reading import style_text
 from paraform.models.exemplar.word_vectors import initialize_words
 from paraform.records import InputError
 from paraform.training import TrainingConfig, make_accelerator
@@ -78,8 +78,13 @@ def model(minilm: Encoder) -> ExemplarParaphraser:
     return model
 
 
-def test_overfits_its_sentences(model: ExemplarParaphraser) -> None:
-    """Greedy and beam search give every target, cased and spaced as it was written."""
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+def test_overfits_its_sentences(
+    dtype: torch.dtype, model: ExemplarParaphraser, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Greedy and beam search give every target, cased and spaced as it was written, on any processor."""
+    monkeypatch.setattr("paraform.encoders.best_dtype", lambda device: dtype)
+    assert model.decoder_dtype == dtype
     assert model.paraphrase(SOURCES, EXEMPLARS) == TARGETS
     assert model.paraphrase(SOURCES, EXEMPLARS, beam=3) == TARGETS
     assert model.paraphrase(SOURCES, EXEMPLARS, temperature=0.05) == TARGETS
@@ -127,7 +132,8 @@ def test_sampling_by_seed(model: ExemplarParaphraser) -> None:
     ("arguments", "message"),
     [
         ({"sources": ["Why?", " "], "like": [WHO]}, "source 2 is empty"),
-        ({"sources": ["Why?"], "like": ["\n"]}, "exemplar 1 is empty; expected a sentence whose form to take"),
+        ({"sources": ["Why?"] * 3, "like": [WAYS, HARD, "\n"]}, "exemplar 3 is empty; expected a sentence whose form"),
+        ({"sources": ["Why?"], "like": [WHO], "batch_size": 0}, "batch_size 0; expected"),
         ({"sources": ["Why?"], "like": [WHO, WAYS]}, "2 exemplars for 1 sources; expected one for all, one a source"),
         ({"sources": ["Why?", "Who?"], "like": []}, "0 exemplars for 2 sources"),
         ({"sources": "Why?", "like": [WHO]}, r"write model\.paraphrase\(\[source\], like=\[exemplar\]\)"),
@@ -213,7 +219,7 @@ def test_word_vectors_from_a_glove_file(tiny: ModuleType, tmp_path: Path) -> Non
         assert torch.equal(after[others], before[others])
 
 
-def test_word_vectors_from_the_encoder(minilm: Encoder, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_word_vectors_from_the_encoder(minilm: Encoder, monkeypatch: pytest.pytest.MonkeyPatch) -> None:
     """Turned to principal axes: with room for all of them, angles between (centred) words are the encoder's."""
     monkeypatch.setattr(encoders, "load", lambda *_, **__: minilm)
     words = ("dog", "cat", "bank", "money", "run")

@@ -7,10 +7,14 @@ from types import ModuleType
 import numpy as np
 import pytest
 import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from torch import Tensor
 
-from paraform.batching import BOS, EOS, PAD, UNK
+from paraform import decoding
+from paraform.batching import BOS, EOS, PAD, UNK, StyleInput
 from paraform.models.exemplar.network import Memory
-from paraform.models.exemplar.speaker import Speaker
+from paraform.models.exemplar.speaker import Speaker, said_together
 
 
 @pytest.mark.parametrize("name", ["copying", "coverage", "paper", "reference"])
@@ -48,13 +52,16 @@ def test_teacher_forcing_is_decoding_of_the_gold_words(name: str, tiny: ModuleTy
     assert compared > 100 and (copied > 5 or not model.config.copy)
 
 
-def begun(tiny: ModuleType, name: str, dtype: torch.dtype = torch.float32) -> tuple[Speaker, Memory]:
-    """A speaker, and its memory of every source of the tiny table."""
-    model = tiny.paraphraser(tiny.CONFIGS[name]).network.eval()
+def begun(
+    tiny: ModuleType, name: str, dtype: torch.dtype = torch.float32, moved: torch.dtype = torch.float32
+) -> tuple[Speaker, Memory]:
+    """A speaker, and its memory of every source of the tiny table; the network was `moved` to a dtype before."""
+    model = tiny.paraphraser(tiny.CONFIGS[name]).network.eval().to(moved)
     batch = tiny.whole_batch()
     speaker = Speaker(model, batch.source_BT.shape[1], dtype)
     content = model.encode_content(batch.source_BT, batch.source_lengths_B)
-    return speaker, speaker.begin(batch.source_BT, content, model.encode_style(batch.exemplar))
+    style = model.encode_style(StyleInput(batch.exemplar.values.to(moved), batch.exemplar.lengths_B))
+    return speaker, speaker.begin(batch.source_BT, content, style)
 
 
 @pytest.mark.parametrize("name", ["copying", "coverage"])
@@ -77,12 +84,67 @@ def test_memory_picks_rows(name: str, tiny: ModuleType) -> None:
 
 @torch.inference_mode()
 def test_the_scores_of_a_step_last_until_the_next(tiny: ModuleType) -> None:
-    """One piece of memory serves all steps, so that none is asked of the system for each."""
+    """One piece of memory serves all steps; searches say what they say where each step has its own."""
     speaker, memory = begun(tiny, "copying")
-    words = torch.full((len(memory.source_BS),), BOS)
+    rows = len(memory.source_BS)
+    words = torch.full((rows,), BOS)
     first, _ = speaker.step(memory, words)
     second, _ = speaker.step(memory.select(torch.arange(3)), words[:3])
     assert second.data_ptr() == first.data_ptr() and len(second) == 3
+
+    def own(memory: Memory, tokens: Tensor) -> tuple[Tensor, Memory]:
+        log_probs, memory = speaker.step(memory, tokens)
+        return log_probs.clone(), memory
+
+    for wrap in (lambda step: step, lambda step: decoding.rationed(step, stop=EOS)):
+        state = memory if wrap(speaker.step) == speaker.step else decoding.Rationed.of(memory, memory.source_BS)
+        said = []
+        for step in (wrap(speaker.step), wrap(own)):
+            ends = {"start": BOS, "stop": EOS, "max_tokens": 6}
+            drawn = {"top_p": 0.9, "generator": torch.Generator().manual_seed(0)}
+            likeliest = decoding.greedy(step, state, rows, **ends)
+            random = decoding.sample(step, state, rows, **drawn, **ends)
+            said.append([likeliest, random, *decoding.beam(step, state, rows, width=3, **ends)])
+        assert all(torch.equal(one, other) for one, other in zip(*said, strict=True))
+
+
+@torch.inference_mode()
+def test_states_are_read_row_by_row(tiny: ModuleType) -> None:
+    """Rows that a packed GRU gave in order come interleaved: every later product would gather them again."""
+    model = tiny.paraphraser(tiny.CONFIGS["copying"]).network.eval()
+    batch = tiny.whole_batch()
+    order = batch.source_lengths_B.argsort(descending=True)
+    source_BS, lengths_B = batch.source_BT[order], batch.source_lengths_B[order]
+    content = model.encode_content(source_BS, torch.full_like(lengths_B, source_BS.shape[1]))
+    assert not content.states.is_contiguous()
+    memory = Speaker(model, source_BS.shape[1]).begin(source_BS, content, model.encode_style(batch.exemplar))
+    assert memory.content.is_contiguous() and torch.equal(memory.content, content.states)
+
+
+@pytest.mark.parametrize("name", ["copying", "coverage", "paper"])
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float64])
+@torch.inference_mode()
+def test_a_network_of_any_width(name: str, dtype: torch.dtype, tiny: ModuleType) -> None:
+    """One that was moved to another dtype says what it says in float32, to the accuracy of its numbers."""
+    speaker, memory = begun(tiny, name)
+    words = torch.full((len(memory.source_BS),), BOS)
+    expected, _ = speaker.step(memory, words)
+    moved, less = begun(tiny, name, moved=dtype)
+    assert moved.network.embedding.weight.dtype == torch.float32
+    found, _ = moved.step(less, words)
+    tolerance = 0.1 if dtype == torch.bfloat16 else 1e-5
+    torch.testing.assert_close(found.exp(), expected.exp(), atol=tolerance, rtol=0)
+
+
+@given(st.lists(st.tuples(st.integers(0, 30), st.integers(1, 30)), max_size=60), st.integers(1, 70))
+def test_every_row_is_said_once(lengths: list[tuple[int, int]], size: int) -> None:
+    """In batches of at most `size`; within a batch no source is followed by a longer one, as packing wants it."""
+    exemplars, sources = [one for one, _ in lengths], [two for _, two in lengths]
+    batches = said_together(exemplars, sources, size)
+    assert sorted(row for rows in batches for row in rows) == list(range(len(lengths)))
+    assert all(0 < len(rows) <= size for rows in batches)
+    if len(lengths) <= size:
+        assert all([sources[i] for i in rows] == sorted((sources[i] for i in rows), reverse=True) for rows in batches)
 
 
 @pytest.mark.parametrize("name", ["copying", "coverage", "paper"])
@@ -105,4 +167,4 @@ def test_a_narrow_copy_says_nearly_the_same(name: str, tiny: ModuleType) -> None
 def test_a_fine_tuned_style_encoder_is_not_copied(tiny: ModuleType) -> None:
     model = tiny.paraphraser(tiny.CONFIGS["copying"]).network
     model.style_module = torch.nn.Linear(2, 2)
-    assert model.narrowed(torch.bfloat16).style_module is None
+    assert model.cast(torch.bfloat16).style_module is None

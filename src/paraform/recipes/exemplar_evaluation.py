@@ -143,15 +143,15 @@ def evaluate_rows(
 
     rationed = model.config.copy if ration is None else ration
 
-    def saying(speaker: ExemplarParaphraser) -> Callable[[list[str], list[str]], list[str]]:
-        return lambda sources, likes: speaker.say(
+    def saying(system: ExemplarParaphraser) -> Callable[[list[str], list[str]], list[str]]:
+        return lambda sources, likes: system.say(
             sources, likes, beam=beam, ration=rationed, batch_size=batch_size, progress=progress
         )
 
     report = evaluate_generation(
         saying(model),
         rows.rows,
-        systems={rival: saying(speaker) for rival, speaker in (rivals or {}).items()},
+        systems={rival: saying(system) for rival, system in (rivals or {}).items()},
         tag=_tag(load_tagger(tagger, device=str(model.device))),
         embed=encoders.load(device=model.device).encode,
         content=model.content,
@@ -165,7 +165,8 @@ def evaluate_rows(
         tagger_name=tagger_name(tagger),
         encoder_name="minilm",
     )
-    decoded = signature(decode="greedy" if beam == 1 else f"beam {beam}", ration=rationed)
+    decoder = str(model.decoder_dtype).removeprefix("torch.")
+    decoded = signature(decode="greedy" if beam == 1 else f"beam {beam}", decoder=decoder, ration=rationed)
     return _signed(report, f"{decoded}|{rows.signature}", precision_of(model.device))
 
 

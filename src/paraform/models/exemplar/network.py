@@ -54,7 +54,7 @@ class Memory(NamedTuple):
     content_mask: Tensor
     style: Tensor  # [B, E, ·]
     style_mask: Tensor
-    source_BS: Tensor  # word numbers; in training those beyond the vocabulary too, in decoding `columns` of them
+    source_BS: Tensor  # word numbers, those beyond the vocabulary too; in decoding columns of `Speaker.step`
     said_BS: Tensor  # how often each of them has been said
 
     def select(self, rows_N: Tensor) -> Memory:
@@ -250,10 +250,12 @@ class ExemplarNetwork(nn.Module):
         logits_NV = self.output(features_ND)  # the call itself: FSDP gathers weights when a layer is called
         return VocabularyScores(logits_NV.gather(1, gold_N[:, None]).squeeze(1), logits_NV.logsumexp(1))
 
-    def narrowed(self, dtype: torch.dtype) -> ExemplarNetwork:
+    def cast(self, dtype: torch.dtype) -> ExemplarNetwork:
         """A copy in another dtype, for decoding; a style encoder that was fine-tuned stays behind."""
         with torch.device("meta"):  # no memory, and no random numbers, for weights that are overwritten
             out = ExemplarNetwork(self.config, self.vocabulary, self.style_features)
         kept = {name: value for name, value in self.state_dict().items() if not name.startswith("style_module.")}
         out.load_state_dict({name: value.to(dtype) for name, value in kept.items()}, assign=True)
+        if self.config.tie_embeddings:
+            out.output.weight = out.embedding.weight
         return out.eval()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from typing import Any, ClassVar, final
 
@@ -18,7 +18,8 @@ from paraform.batching import BOS, EOS, Ragged, StyleInput, Vocabulary, prepare
 from paraform.encoders import STDERR, Encoder
 from paraform.models.exemplar.config import ExemplarConfig
 from paraform.models.exemplar.network import Encoded, ExemplarNetwork
-from paraform.models.exemplar.speaker import Speaker
+from paraform.models.exemplar.reading import split_units, style_text
+from paraform.models.exemplar.speaker import Speaker, said_together
 from paraform.records import InputError
 from paraform.words import detokenize, join_pieces, recase
 
@@ -61,6 +62,12 @@ class ExemplarParaphraser(nn.Module):
         """Where the weights are."""
         return self.network.embedding.weight.device
 
+    @property
+    def decoder_dtype(self) -> torch.dtype:
+        """What `say` computes in, all but the output layer: bfloat16 on a CPU that multiplies it, else float32."""
+        # A step on a GPU waits for its kernels to start more than for what they compute.
+        return encoders.best_dtype(self.device) if self.device.type == "cpu" else torch.float32
+
     @cached_property
     def encoder(self) -> Encoder:
         """The style encoder's tokenizer, and its states if it is frozen."""
@@ -94,6 +101,9 @@ class ExemplarParaphraser(nn.Module):
             ration: no word twice running, and none but the commonest more often than the source has it (at least
                 once); None: where words can be copied, since copying is what stutters.
             seed: of every draw.
+            batch_size: sentences said at once. Numbers are rounded a little differently in another batch; where two
+                words are all but equally likely, that can decide between them.
+            progress: show a bar on stderr.
         Returns: list[str], or list[list[str]] where a source has a list of exemplars (nested `like`, `each`, num > 1).
         Raises: InputError if a sentence is empty, or the numbers of sources and exemplars do not match.
         """
@@ -159,23 +169,29 @@ class ExemplarParaphraser(nn.Module):
         progress: bool = False,
     ) -> list[str]:
         """Source i in the form of exemplar i, as text; see `paraphrase` for the arguments."""
+        if len(sources) != len(exemplars) or batch_size < 1:
+            raise InputError(
+                f"{len(sources)} sources, {len(exemplars)} exemplars, batch_size {batch_size}; "
+                "expected an exemplar a source, and batch_size >= 1"
+            )
         self.eval()
         written: list[Sequence[str]] = [prepare(source, self.config.max_tokens) for source in sources]
         for number, words in enumerate(written):
             if not words:
                 raise InputError(f"source {number + 1} is empty; expected a sentence")
+        forms = self._read(exemplars)
         units = self._units(written)
-        dtype = encoders.best_dtype(self.device) if self.device.type == "cpu" else torch.float32
-        speaker = Speaker(self.network, max(map(len, units), default=0), dtype)
+        lengths = [len(row) for row in units]
+        speaker = Speaker(self.network, max(lengths, default=0), self.decoder_dtype)
         longest = self.config.max_tokens * (2 if self.config.units == "pieces" else 1)
         ends: dict[str, Any] = {"start": BOS, "stop": EOS, "max_tokens": longest + 1}
         generator = torch.Generator(self.device).manual_seed(seed)
         out = [""] * len(sources)
-        batches = _batches([len(text.split()) for text in exemplars], [len(words) for words in written], batch_size)
+        batches = said_together([len(form.split()) for form in forms], lengths, batch_size)
         with encoders.bfloat16_products(self.device):
             for rows in track(batches, "paraphrasing", console=STDERR, disable=not progress, transient=True):
                 source_BS, content = self._content([units[i] for i in rows])
-                state: Any = speaker.begin(source_BS, content, self._style([exemplars[i] for i in rows]))
+                state: Any = speaker.begin(source_BS, content, self._style([forms[i] for i in rows]))
                 step: decoding.Step[Any] = speaker.step
                 if self.config.copy if ration is None else ration:
                     state = decoding.Rationed.of(state, state.source_BS)
@@ -197,22 +213,26 @@ class ExemplarParaphraser(nn.Module):
     def content(self, texts: Sequence[str], *, batch_size: int = 512) -> npt.NDArray[np.float32]:
         """Content vectors c (eq. 1): float32 [N, C]."""
         self.eval()
-        return self._vectors(texts, batch_size, lambda words, _: self._content(words)[1])
+        units = self._units([prepare(text, self.config.max_tokens) for text in texts])
+        lengths = [len(row) for row in units]
+        return self._vectors(lengths, batch_size, lambda rows: self._content([units[i] or ["?"] for i in rows])[1])
 
     @torch.inference_mode()
     def style(self, texts: Sequence[str], *, batch_size: int = 512) -> npt.NDArray[np.float32]:
         """Style vectors s (eq. 2): float32 [N, F]."""
         self.eval()
-        return self._vectors(texts, batch_size, lambda _, texts: self._style(texts))
+        forms = self._read(texts)
+        lengths = [len(form.split()) for form in forms]
+        return self._vectors(lengths, batch_size, lambda rows: self._style([forms[i] for i in rows]))
 
-    def _vectors(self, texts: Sequence[str], batch_size: int, encode: Any) -> npt.NDArray[np.float32]:
-        words = self._units([prepare(text, self.config.max_tokens) for text in texts])
-        order = sorted(range(len(texts)), key=lambda i: len(words[i]))
-        parts: list[Tensor] = []
-        for start in range(0, len(order), batch_size):
-            rows = order[start : start + batch_size]
-            parts.append(encode([words[i] or ["?"] for i in rows], [texts[i] for i in rows]).vector.float().cpu())
-        out = np.empty((len(texts), parts[0].shape[1] if parts else 0), np.float32)
+    def _vectors(
+        self, lengths: Sequence[int], batch_size: int, encode: Callable[[list[int]], Encoded]
+    ) -> npt.NDArray[np.float32]:
+        order = sorted(range(len(lengths)), key=lambda i: lengths[i])
+        parts = [
+            encode(order[start : start + batch_size]).vector.float().cpu() for start in range(0, len(order), batch_size)
+        ]
+        out = np.empty((len(lengths), parts[0].shape[1] if parts else 0), np.float32)
         if parts:
             out[order] = torch.cat(parts).numpy()
         return out
@@ -228,12 +248,15 @@ class ExemplarParaphraser(nn.Module):
         source_BS = source_BS.to(self.device)
         return source_BS, self.network.encode_content(source_BS, lengths_B)
 
-    def _style(self, texts: Sequence[str]) -> Encoded:
+    def _read(self, exemplars: Sequence[str]) -> list[str]:
+        """What the style encoder reads of each."""
+        read = [style_text(prepare(text, self.config.max_tokens)) for text in exemplars]
+        if "" in read:
+            raise InputError(f"exemplar {read.index('') + 1} is empty; expected a sentence whose form to take")
+        return read
+
+    def _style(self, read: Sequence[str]) -> Encoded:
         """Each distinct exemplar is encoded once."""
-        read = [style_text(prepare(text, self.config.max_tokens)) for text in texts]
-        for number, text in enumerate(read):
-            if not text:
-                raise InputError(f"exemplar {number + 1} is empty; expected a sentence whose form to take")
         unique = list(dict.fromkeys(read))
         if self.config.style_trainable:
             table = Ragged.of(self.encoder.pieces(unique))
@@ -269,26 +292,3 @@ class ExemplarParaphraser(nn.Module):
             raise InputError(f"exemplar checkpoint with unknown fields {unknown} or no vocabulary.json")
         bank = assets.get("bank.txt", "").split("\n")[:-1]
         return cls(ExemplarConfig(**config), Vocabulary.from_json(assets["vocabulary.json"]), bank)
-
-
-def _batches(exemplar_lengths: Sequence[int], source_lengths: Sequence[int], size: int) -> list[list[int]]:
-    """Rows to say together.
-
-    A paraphrase is about as long as its exemplar: rows of like exemplars end together. Of about √(number of batches)
-    batches of those, rows of like sources come together, the longer before the shorter, so that little is padding.
-    """
-    order = sorted(range(len(source_lengths)), key=lambda i: exemplar_lengths[i])
-    some = size * max(1, round((len(order) / size) ** 0.5))
-    for start in range(0, len(order), some):
-        order[start : start + some] = sorted(order[start : start + some], key=lambda i: -source_lengths[i])
-    return [order[start : start + size] for start in range(0, len(order), size)]
-
-
-def split_units(sentences: list[list[str]], units: str, encoder: Encoder | None) -> list[list[str]]:
-    """Lower-cased words as the network counts them: themselves, or their pieces."""
-    return sentences if units == "words" or encoder is None else encoder.word_pieces(sentences)
-
-
-def style_text(words: Sequence[str]) -> str:
-    """What the style encoder reads of a sentence: its words, lower-cased, with spaces between."""
-    return " ".join(words).lower()

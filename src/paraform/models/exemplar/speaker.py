@@ -5,6 +5,7 @@ Shape key: N sentences, S words of the longest source, V words of the vocabulary
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import final
 
 import torch
@@ -22,15 +23,15 @@ class Speaker:
     Args:
         network: in evaluation mode; later changes of its weights may not be seen.
         source_words: S.
-        dtype: of all but the output layer, whose scores decide between words and so stay float32.
+        dtype: of all but the output layer, whose scores decide between words and so are float32.
     """
 
     def __init__(self, network: ExemplarNetwork, source_words: int, dtype: torch.dtype = torch.float32) -> None:
-        self.network = network if dtype == torch.float32 else network.narrowed(dtype)
+        self.network = network if dtype == network.embedding.weight.dtype else network.cast(dtype)
         extra = source_words if network.gate is not None else 0
-        weight, bias = network.output.weight.detach(), network.output.bias.detach()
+        weight, bias = network.output.weight.detach().float(), network.output.bias.detach().float()
         # Columns that are never said, or only copied, have weights of their own: no pass over [N, V] puts −inf there.
-        self._weight = torch.cat([weight, weight.new_zeros(extra, weight.shape[1])])
+        self._weight = torch.cat([weight, weight.new_zeros(extra, weight.shape[1])]) if extra else weight
         self._bias = torch.cat([bias, bias.new_full((extra,), float("-inf"))])
         self._bias[[PAD, UNK, BOS]] = float("-inf")
         self._scores = weight.new_empty(0, 0)  # of every step: memory from the system costs as much as the product
@@ -43,13 +44,12 @@ class Speaker:
         first_BS = (source_BS[:, :, None] == source_BS[:, None, :]).int().argmax(-1)
         vocabulary = self.network.vocabulary
         columns_BS = source_BS.where(source_BS < vocabulary, vocabulary + first_BS)
-        return self.network.start(self._narrow(content), self._narrow(style), columns_BS)
+        return self.network.start(self._cast(content), self._cast(style), columns_BS)
 
-    def _narrow(self, encoded: Encoded) -> Encoded:
+    def _cast(self, encoded: Encoded) -> Encoded:
         dtype = self.network.embedding.weight.dtype
         # Each step multiplies by the states of every row; a packed GRU leaves the rows interleaved.
-        states = encoded.states.to(dtype, memory_format=torch.contiguous_format)
-        return Encoded(states, encoded.mask, encoded.vector.to(dtype))
+        return Encoded(encoded.states.to(dtype).contiguous(), encoded.mask, encoded.vector.to(dtype))
 
     @torch.no_grad()
     def step(self, memory: Memory, tokens_N: Tensor) -> tuple[Tensor, Memory]:
@@ -74,3 +74,16 @@ class Speaker:
         mixed_NS = torch.logaddexp(log_probs_NV.gather(1, memory.source_BS), copied_NS)
         mixed_NS = mixed_NS.masked_fill(memory.source_BS <= BOS, float("-inf"))  # padding, or a source's own <unk>
         return log_probs_NV.scatter_(1, memory.source_BS, mixed_NS), memory
+
+
+def said_together(exemplar_lengths: Sequence[int], source_lengths: Sequence[int], size: int) -> list[list[int]]:
+    """The rows of each batch, every row once, at most `size` a batch.
+
+    A paraphrase is about as long as its exemplar: rows of like exemplars end together. Of about √(number of batches)
+    batches of those, rows of like sources come together, the longer before the shorter, so that little is padding.
+    """
+    order = sorted(range(len(source_lengths)), key=lambda i: exemplar_lengths[i])
+    some = size * max(1, round((len(order) / size) ** 0.5))
+    for start in range(0, len(order), some):
+        order[start : start + some] = sorted(order[start : start + some], key=lambda i: -source_lengths[i])
+    return [order[start : start + size] for start in range(0, len(order), size)]

@@ -18,7 +18,7 @@ from paraform import encoders
 from paraform.batching import Ragged, TripleTable, Vocabulary, cached_states, prepare
 from paraform.corpora import clusters
 from paraform.models.exemplar.config import ExemplarConfig
-from paraform.models.exemplar.paraphraser import split_units, style_text
+from paraform.models.exemplar.reading import split_units, style_text
 from paraform.records import InputError, Pair, Sentence
 from paraform.syntax.annotation import annotate
 from paraform.syntax.mining import mine
