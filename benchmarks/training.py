@@ -6,7 +6,8 @@ The peer, written here, has the same weights, batches, losses and optimiser, but
 the encoder (transformers', float32) make the style features in each step, and loops over the decoder's steps in Python.
 A GRU of the peer skips padding by torch's packing, and its encoder has no layer above the one that is read: what the
 authors' code does not spare is not held against it. Dropout is 0, so that the losses can be compared; paraform's
-features are rounded to 16 bits, which is what the tolerance is for.
+features are rounded to 16 bits, and its products where the processor multiplies bfloat16 (`--precision no`: not), which
+is what the tolerance is for.
 
 Both train in this process, step by step in turns. Bounds: 3 times the peer's real target tokens a second (`</s>`
 counts, padding does not), and losses that differ by at most 1 % at every step. The share of the machine's matrix rate
@@ -36,7 +37,7 @@ from paraform.batching import BOS, EOS, UNK, TripleBatch, TripleTable, Vocabular
 from paraform.losses.nt_xent import nt_xent
 from paraform.losses.sequence_nll import copy_log_probs, sequence_nll
 from paraform.models.exemplar import ExemplarConfig, ExemplarParaphraser, make_update
-from paraform.models.exemplar.network import ExemplarNetwork
+from paraform.models.exemplar.network import MOST_SAID, ExemplarNetwork
 from paraform.models.exemplar.triples import triple_table
 from paraform.schedules import warmup_linear
 from paraform.training import TrainingConfig, make_accelerator
@@ -90,20 +91,28 @@ class Peer:
         beyond_source = torch.arange(width) >= batch.source_lengths_B[:, None]
         beyond_exemplar = torch.arange(exemplar_BE.shape[1]) >= batch.exemplar.lengths_B[:, None]
 
-        def attend(attention: nn.Module, query_BH: Tensor, keys: Tensor, beyond: Tensor) -> Tensor:
-            scores = (keys @ attention.project(query_BH)[:, :, None]).squeeze(-1)
+        def attend(
+            attention: nn.Module, query_BH: Tensor, keys: Tensor, beyond: Tensor, bias: Tensor | float
+        ) -> Tensor:
+            scores = (keys @ attention.project(query_BH)[:, :, None]).squeeze(-1) + bias
             return torch.softmax(scores.masked_fill(beyond, float("-inf")), -1)
 
         first_BH = torch.tanh(network.initial(torch.cat([content_vector, style_vector], -1)))
         lower, upper = first_BH[None], first_BH[None]
         previous_B = torch.full((len(source_BS),), BOS)
+        said_BS = torch.zeros_like(source_BS)
         logits, gates, copies = [], [], []
         for time_step in range(width + 1):
             word_BD = network.embedding(previous_B.where(previous_B < network.vocabulary, UNK))
             _, lower = network.decoder(word_BD[:, None], lower)
-            from_source = attend(network.attend_content, lower[0], content, beyond_source)
-            from_exemplar = attend(network.attend_style, lower[0], style, beyond_exemplar)
+            said_BS = said_BS + (previous_B[:, None] == source_BS)
+            attend_bias, point_bias = network.repeated[:, said_BS.clamp_max(MOST_SAID)]
+            unsaid = ((said_BS == 0) & ~beyond_source).float()
+            unsaid = unsaid / unsaid.sum(-1, keepdim=True).clamp_min(1)
+            from_source = attend(network.attend_content, lower[0], content, beyond_source, attend_bias)
+            from_exemplar = attend(network.attend_style, lower[0], style, beyond_exemplar, 0.0)
             contexts = [
+                (unsaid[:, None] @ content).squeeze(1),
                 (from_source[:, None] @ content).squeeze(1),
                 (from_exemplar[:, None] @ style).squeeze(1),
             ]
@@ -112,7 +121,7 @@ class Peer:
             read = torch.cat([hidden_BH, *contexts], -1)
             logits.append(network.output(torch.tanh(network.combine(read))))
             gates.append(network.gate(torch.cat([read, word_BD], -1)).squeeze(-1))
-            copies.append(attend(network.point, hidden_BH, content, beyond_source))
+            copies.append(attend(network.point, hidden_BH, content, beyond_source, point_bias))
             if time_step < width:
                 previous_B = target_BT[:, time_step]
         gold_BT = padded(target_BT, width + 1)
@@ -167,7 +176,7 @@ def multiply_adds(config: ExemplarConfig, batch: TripleBatch, vocabulary: int, f
     """
     word, hidden = config.word_width, config.decoder_width
     content, style = 2 * config.content_width, 2 * config.style_width
-    contexts = content + style
+    contexts = 2 * content + style  # the words not said yet, attention, the exemplar's
     rows = len(batch.source_BT)
     sources, exemplars = int(batch.source_lengths_B.sum()), int(batch.exemplar.lengths_B.sum())
     targets, target_pieces = int(batch.target_lengths_B.sum()), int(batch.target_style.lengths_B.sum())
@@ -184,13 +193,13 @@ def multiply_adds(config: ExemplarConfig, batch: TripleBatch, vocabulary: int, f
         (sources + targets) * 2 * gru(word, config.content_width)
         + style_inputs
         + (exemplars + target_pieces) * 3 * style * config.style_width
-        + rows * contexts * hidden
+        + rows * (content + style) * hidden
         + said * (gru(word, hidden) + gru(hidden + contexts, hidden))
         + said * hidden * (content + style + content)  # the queries of both attentions and of the pointer
-        + looks * 3 * content
+        + looks * 4 * content
         + style_looks * 2 * style
         + said * ((hidden + contexts) * word + hidden + contexts + word + word * vocabulary)
-        + (2 * rows) ** 2 * contexts  # both contrasts
+        + (2 * rows) ** 2 * (content + style)  # both contrasts
     )
     return 3 * forward - style_inputs
 
@@ -222,22 +231,25 @@ def main() -> int:
     parser.add_argument("--data", type=Path, default=Path("../shared/data/quora/train.tsv"), help="pairs, one a line")
     parser.add_argument("--pairs", type=int, default=8192, help="of the file that are trained on")
     parser.add_argument("--steps", type=int, default=20, help="timed, after one that is not")
+    parser.add_argument(
+        "--precision", choices=("bf16", "no"), default="bf16", help="of our products; the peer's: float32"
+    )
     arguments = parser.parse_args()
     if arguments.threads:
         torch.set_num_threads(arguments.threads)
     with tempfile.TemporaryDirectory() as cache:
-        figures = train(arguments.data, arguments.pairs, arguments.steps, Path(cache))
+        figures = train(arguments.data, arguments.pairs, arguments.steps, arguments.precision, Path(cache))
     bounds = {"ratio": ("at least", 3.0), "largest relative difference of a loss": ("at most", 0.01)}
     return report(figures, bounds, as_json=arguments.json)
 
 
-def train(data: Path, pairs: int, steps: int, cache: Path) -> dict[str, float]:
+def train(data: Path, pairs: int, steps: int, precision: str, cache: Path) -> dict[str, float]:
     """Both, step by step in turns; the figures."""
     config = replace(ExemplarConfig.compact(), dropout=0.0, word_vectors="random")
     cached, pieces, vocabulary = tables(data, pairs, config, cache)
     batches, steps_per_epoch = by_length(cached, batch_size=config.batch_size, seed=0)
     piece_batches, _ = by_length(pieces, batch_size=config.batch_size, seed=0)
-    accelerator = make_accelerator(TrainingConfig(device="cpu"))
+    accelerator = make_accelerator(TrainingConfig(device="cpu", mixed_precision=precision))
     model = ExemplarParaphraser(config, vocabulary)
     peer = Peer(model.network, config, config.epochs * steps_per_epoch)
     update, _ = make_update(model, config, accelerator, steps_per_epoch=steps_per_epoch)

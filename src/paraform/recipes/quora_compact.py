@@ -2,7 +2,7 @@
 
     python -m paraform.recipes.quora_compact ../shared/data/quora --out runs/quora-compact
 
-Running time: about an hour on one core. Expected figures: docs/results/crl.md. Interrupted, it goes on where it was.
+Running time: about 100 minutes on one core. Expected figures: docs/results/crl.md. Interrupted, it goes on.
 """
 
 from __future__ import annotations
