@@ -9,14 +9,15 @@ spared by the peer. Both run in this process, ours first, so that the peak after
 
 from __future__ import annotations
 
-import argparse
 import itertools
 import resource
+import sys
 import time
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+from _measure import arguments_of, report
 from rapidfuzz.distance import Levenshtein
 from rapidfuzz.process import cdist
 
@@ -78,8 +79,8 @@ def peak_gib() -> float:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20  # ru_maxrss is in KiB on Linux
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+def main() -> int:
+    parser = arguments_of(__doc__)
     parser.add_argument("--data", type=Path, default=Path("../shared/data/quora/train.tsv"), help="pairs, one a line")
     parser.add_argument("--limit", type=int, help="only the first LIMIT pairs")
     parser.add_argument("--tagger", default=DEFAULT, help=f"as load_tagger takes it (default: {DEFAULT})")
@@ -87,24 +88,22 @@ def main() -> None:
 
     pairs = tagged_pairs(arguments.data, arguments.limit, load_tagger(arguments.tagger))
     config = MiningConfig()
-    different = len({pair.target.tags for pair in pairs})
-    print(f"{len(pairs):,} targets, {different:,} different tag sequences; peak RSS before mining {peak_gib():.2f} GiB")
-
-    start, processor = time.perf_counter(), time.process_time()
+    figures: dict[str, float] = {
+        "targets": len(pairs),
+        "different tag sequences": len({pair.target.tags for pair in pairs}),
+        "peak before mining, GiB": peak_gib(),
+    }
+    start = time.perf_counter()
     mined = mine(pairs, config)
     ours = time.perf_counter() - start
-    print(f"paraform   {ours:7.1f} s  {time.process_time() - processor:7.1f} s CPU  peak RSS {peak_gib():.2f} GiB")
-
-    start, processor = time.perf_counter(), time.process_time()
+    figures |= {"paraform, seconds": ours, "peak after it, GiB": peak_gib()}
+    start = time.perf_counter()
     nearest = peer(pairs, config)
     theirs = time.perf_counter() - start
-    print(f"rapidfuzz  {theirs:7.1f} s  {time.process_time() - processor:7.1f} s CPU  peak RSS {peak_gib():.2f} GiB")
-
-    differing = int((mined.distances[:, 0] != nearest).sum())
-    print(f"ratio      {theirs / ours:7.2f}    targets whose distance differs: {differing}")
-    if differing:
-        raise SystemExit(1)
+    figures |= {"rapidfuzz, seconds": theirs, "peak after both, GiB": peak_gib(), "ratio": theirs / ours}
+    figures["targets whose distance differs"] = int((mined.distances[:, 0] != nearest).sum())
+    return report(figures, {"targets whose distance differs": ("at most", 0)}, as_json=arguments.json)
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

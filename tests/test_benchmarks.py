@@ -1,0 +1,54 @@
+"""The benchmarks still run, and what they compare is still the same thing; how fast, they say themselves."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+REPOSITORY = Path(__file__).resolve().parents[1]
+
+
+def figures(name: str, *arguments: object) -> dict[str, Any]:
+    """What a benchmark prints, run at a size that says nothing of speed; status 1 is a bound not kept."""
+    command = [sys.executable, REPOSITORY / "benchmarks" / f"{name}.py", "--json", "--threads", 1, *arguments]
+    done = subprocess.run(
+        [str(word) for word in command], cwd=REPOSITORY, env=os.environ, capture_output=True, text=True, check=False
+    )
+    assert done.returncode in (0, 1), done.stderr
+    found: dict[str, Any] = json.loads(done.stdout)
+    return found
+
+
+def test_the_peer_of_training_learns_the_same(question_pairs: Path) -> None:
+    """Loss by loss, step by step: in float32 but for the style features, which are kept in 16 bits."""
+    found = figures("training", "--data", question_pairs, "--pairs", 256, "--steps", 1, "--precision", "no")
+    assert found["figures"]["largest relative difference of a loss"] < 1e-3
+    assert found["figures"]["loss of the first step"] > 1
+
+
+def test_mining_finds_the_peer_s_distances(question_pairs: Path) -> None:
+    assert all(bound["kept"] for bound in figures("mining", "--data", question_pairs)["bounds"].values())
+
+
+@pytest.mark.parametrize(
+    ("name", "size"),
+    [
+        ("gru", ("--rows", 4, "--tokens", 3, "--repeats", 1)),
+        ("vocabulary", ("--words", 8, "--vocabulary", 50, "--features", 4, "--repeats", 1)),
+    ],
+)
+def test_layers_agree_with_their_peers(name: str, size: tuple[object, ...]) -> None:
+    found = figures(name, *size)["figures"]
+    differences = [value for key, value in found.items() if "difference" in key]
+    assert differences and max(differences) < 0.02
+
+
+def test_paraphrasing_is_measured(question_pairs: Path) -> None:
+    found = figures("paraphrase", "--data", question_pairs, "--rows", 6, "--repeats", 1)["figures"]
+    assert found["sources"] == 6 and found["first paraphrase"] and found["ratio to the style encoder"] > 0
