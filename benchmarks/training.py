@@ -23,6 +23,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 
@@ -34,6 +35,7 @@ from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from paraform import corpora, encoders
 from paraform.batching import BOS, EOS, UNK, TripleBatch, TripleTable, Vocabulary, by_length, prepare
+from paraform.encoders import bfloat16_products
 from paraform.losses.nt_xent import nt_xent
 from paraform.losses.sequence_nll import copy_log_probs, sequence_nll
 from paraform.models.exemplar import ExemplarConfig, ExemplarParaphraser, make_update
@@ -249,7 +251,7 @@ def train(data: Path, pairs: int, steps: int, precision: str, cache: Path) -> di
     cached, pieces, vocabulary = tables(data, pairs, config, cache)
     batches, steps_per_epoch = by_length(cached, batch_size=config.batch_size, seed=0)
     piece_batches, _ = by_length(pieces, batch_size=config.batch_size, seed=0)
-    accelerator = make_accelerator(TrainingConfig(device="cpu", mixed_precision=precision))
+    accelerator = make_accelerator(TrainingConfig(device="cpu"))
     model = ExemplarParaphraser(config, vocabulary)
     peer = Peer(model.network, config, config.epochs * steps_per_epoch)
     update, _ = make_update(model, config, accelerator, steps_per_epoch=steps_per_epoch)
@@ -261,7 +263,8 @@ def train(data: Path, pairs: int, steps: int, precision: str, cache: Path) -> di
     for step in range(steps + 1):
         start = time.perf_counter()
         batch = batches(step)
-        loss = update(batch, step)["loss"]
+        with bfloat16_products(accelerator.device) if precision == "bf16" else nullcontext():  # as `training.fit` does
+            loss = update(batch, step)["loss"]
         middle = time.perf_counter()
         losses.append((loss, peer.step(piece_batches(step), step)))
         end = time.perf_counter()
