@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor, nn
 from torch.autograd.function import once_differentiable
 from torch.nn.utils.rnn import PackedSequence, pack_padded_sequence, pad_packed_sequence
@@ -97,8 +98,8 @@ def gru_step(module: nn.GRU, inputs_BD: Tensor, state_BH: Tensor) -> Tensor:
     """
     w_ih, w_hh, b_ih, b_hh = module.all_weights[0]
     width = module.hidden_size
-    gates_BG = (inputs_BD @ w_ih.t()).add_(b_ih)
-    hidden_BG = (state_BH @ w_hh.t()).add_(b_hh)
+    gates_BG = F.linear(inputs_BD, w_ih, b_ih)
+    hidden_BG = F.linear(state_BH, w_hh, b_hh)
     reset_BH, update_BH = gates_BG[:, : 2 * width].add_(hidden_BG[:, : 2 * width]).sigmoid_().chunk(2, 1)
     new_BH = gates_BG[:, 2 * width :].addcmul_(reset_BH, hidden_BG[:, 2 * width :]).tanh_()
     return torch.lerp(new_BH, state_BH, update_BH)

@@ -165,9 +165,11 @@ def test_vectors(model: ExemplarParaphraser) -> None:
     coarse = encoders.best_dtype(model.device) == torch.bfloat16  # then batches round the style states differently
     lowered = model.style([text.lower() for text in texts], batch_size=2)
     np.testing.assert_allclose(lowered, style, atol=0.1 if coarse else 1e-4)
-    source_BS, encoded = model._content([["why", "?"]])
-    np.testing.assert_allclose(encoded.vector.detach()[0], content[-1], atol=1e-5)
-    assert source_BS.shape == (1, 2)
+    source_BS, lengths_B = model._numbers([["why", "?"]])
+    assert source_BS.shape == (1, 2) and lengths_B.tolist() == [2]
+    np.testing.assert_allclose(
+        model.network.encode_content(source_BS, lengths_B).vector.detach()[0], content[-1], atol=1e-5
+    )
     assert np.isfinite(model.content([""])).all()
     with pytest.raises(InputError, match="exemplar 1 is empty"):
         model.style([""])

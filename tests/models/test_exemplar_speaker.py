@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 from paraform import decoding
-from paraform.batching import BOS, EOS, PAD, UNK, StyleInput
+from paraform.batching import BOS, EOS, PAD, UNK
 from paraform.models.exemplar.network import Memory
 from paraform.models.exemplar.speaker import Speaker, said_together
 
@@ -31,9 +31,8 @@ def test_teacher_forcing_is_decoding_of_the_gold_words(name: str, tiny: ModuleTy
         for row, found in enumerate(parts):
             alone = tiny.one_row(batch, row)
             source, target = alone.source_BT[0].tolist(), alone.target_BT[0].tolist()
-            content = model.encode_content(alone.source_BT, alone.source_lengths_B)
             speaker = Speaker(model, alone.source_BT.shape[1])
-            memory = speaker.begin(alone.source_BT, content, model.encode_style(alone.exemplar))
+            memory = speaker.begin(alone.source_BT, alone.source_lengths_B, alone.exemplar, torch.tensor([0]))
             last = BOS
             for said, word in zip(found.tolist(), [*target, EOS], strict=True):
                 log_probs, memory = speaker.step(memory, torch.tensor([last]))
@@ -59,9 +58,8 @@ def begun(
     model = tiny.paraphraser(tiny.CONFIGS[name]).network.eval().to(moved)
     batch = tiny.whole_batch()
     speaker = Speaker(model, batch.source_BT.shape[1], dtype)
-    content = model.encode_content(batch.source_BT, batch.source_lengths_B)
-    style = model.encode_style(StyleInput(batch.exemplar.values.to(moved), batch.exemplar.lengths_B))
-    return speaker, speaker.begin(batch.source_BT, content, style)
+    every = torch.arange(len(batch.source_BT))
+    return speaker, speaker.begin(batch.source_BT, batch.source_lengths_B, batch.exemplar, every)
 
 
 @pytest.mark.parametrize("name", ["copying", "coverage"])
@@ -120,11 +118,12 @@ def test_states_are_read_row_by_row(tiny: ModuleType) -> None:
     """Rows that a packed GRU gave in order come interleaved: every later product would gather them again."""
     model = tiny.paraphraser(tiny.CONFIGS["copying"]).network.eval()
     batch = tiny.whole_batch()
-    order = batch.source_lengths_B.argsort(descending=True)
-    source_BS, lengths_B = batch.source_BT[order], batch.source_lengths_B[order]
-    content = model.encode_content(source_BS, torch.full_like(lengths_B, source_BS.shape[1]))
+    source_BS = batch.source_BT
+    lengths_B = torch.full_like(batch.source_lengths_B, source_BS.shape[1])
+    content = model.encode_content(source_BS, lengths_B)
     assert not content.states.is_contiguous()
-    memory = Speaker(model, source_BS.shape[1]).begin(source_BS, content, model.encode_style(batch.exemplar))
+    every = torch.arange(len(source_BS))
+    memory = Speaker(model, source_BS.shape[1]).begin(source_BS, lengths_B, batch.exemplar, every)
     assert memory.content.is_contiguous() and torch.equal(memory.content, content.states)
 
 
@@ -171,7 +170,9 @@ def test_a_narrow_copy_says_nearly_the_same(name: str, tiny: ModuleType) -> None
         words = expected.argmax(-1)
 
 
-def test_a_fine_tuned_style_encoder_is_not_copied(tiny: ModuleType) -> None:
+def test_a_fine_tuned_style_encoder_is_copied_too(tiny: ModuleType) -> None:
     model = tiny.paraphraser(tiny.CONFIGS["copying"]).network
-    model.style_module = torch.nn.Linear(2, 2)
-    assert model.cast(torch.bfloat16).style_module is None
+    model.style_module = torch.nn.BatchNorm1d(2)
+    narrow = model.cast(torch.bfloat16).style_module
+    assert narrow.weight.dtype == torch.bfloat16 and narrow.num_batches_tracked.dtype == torch.int64
+    assert model.style_module.weight.dtype == torch.float32

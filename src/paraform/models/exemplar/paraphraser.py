@@ -17,7 +17,7 @@ from paraform import decoding, encoders
 from paraform.batching import BOS, EOS, Ragged, StyleInput, Vocabulary, prepare
 from paraform.encoders import STDERR, Encoder
 from paraform.models.exemplar.config import ExemplarConfig
-from paraform.models.exemplar.network import Encoded, ExemplarNetwork
+from paraform.models.exemplar.network import ExemplarNetwork
 from paraform.models.exemplar.reading import split_units, style_text
 from paraform.models.exemplar.speaker import Speaker, said_together
 from paraform.records import InputError
@@ -190,8 +190,8 @@ class ExemplarParaphraser(nn.Module):
         batches = said_together([len(form.split()) for form in forms], lengths, batch_size)
         with encoders.bfloat16_products(self.device):
             for rows in track(batches, "paraphrasing", console=STDERR, disable=not progress, transient=True):
-                source_BS, content = self._content([units[i] for i in rows])
-                state: Any = speaker.begin(source_BS, content, self._style([forms[i] for i in rows]))
+                numbers = self._numbers([units[i] for i in rows])
+                state: Any = speaker.begin(*numbers, *self._forms([forms[i] for i in rows]))
                 step: decoding.Step[Any] = speaker.step
                 if self.config.copy if ration is None else ration:
                     state = decoding.Rationed.of(state, state.source_BS)
@@ -215,7 +215,11 @@ class ExemplarParaphraser(nn.Module):
         self.eval()
         units = self._units([prepare(text, self.config.max_tokens) for text in texts])
         lengths = [len(row) for row in units]
-        return self._vectors(lengths, batch_size, lambda rows: self._content([units[i] or ["?"] for i in rows])[1])
+
+        def encode(rows: list[int]) -> Tensor:
+            return self.network.encode_content(*self._numbers([units[i] or ["?"] for i in rows])).vector
+
+        return self._vectors(lengths, batch_size, encode)
 
     @torch.inference_mode()
     def style(self, texts: Sequence[str], *, batch_size: int = 512) -> npt.NDArray[np.float32]:
@@ -223,14 +227,19 @@ class ExemplarParaphraser(nn.Module):
         self.eval()
         forms = self._read(texts)
         lengths = [len(form.split()) for form in forms]
-        return self._vectors(lengths, batch_size, lambda rows: self._style([forms[i] for i in rows]))
+
+        def encode(rows: list[int]) -> Tensor:
+            unique, form_B = self._forms([forms[i] for i in rows])
+            return self.network.encode_style(unique).vector[form_B]
+
+        return self._vectors(lengths, batch_size, encode)
 
     def _vectors(
-        self, lengths: Sequence[int], batch_size: int, encode: Callable[[list[int]], Encoded]
+        self, lengths: Sequence[int], batch_size: int, encode: Callable[[list[int]], Tensor]
     ) -> npt.NDArray[np.float32]:
         order = sorted(range(len(lengths)), key=lambda i: lengths[i])
         parts = [
-            encode(order[start : start + batch_size]).vector.float().cpu() for start in range(0, len(order), batch_size)
+            encode(order[start : start + batch_size]).float().cpu() for start in range(0, len(order), batch_size)
         ]
         out = np.empty((len(lengths), parts[0].shape[1] if parts else 0), np.float32)
         if parts:
@@ -241,12 +250,12 @@ class ExemplarParaphraser(nn.Module):
         lowered = [[word.lower() for word in words] for words in sentences]
         return split_units(lowered, self.config.units, self.encoder if self.config.units == "pieces" else None)
 
-    def _content(self, words: Sequence[Sequence[str]]) -> tuple[Tensor, Encoded]:
+    def _numbers(self, sentences: Sequence[Sequence[str]]) -> tuple[Tensor, Tensor]:
+        """Word numbers [B, S], those beyond the vocabulary counted on, and lengths [B]."""
         beyond: dict[str, int] = {}
-        table = Ragged.of([self.vocabulary.encode(sentence, beyond) for sentence in words])
-        source_BS, lengths_B = table.padded(np.arange(len(words)))
-        source_BS = source_BS.to(self.device)
-        return source_BS, self.network.encode_content(source_BS, lengths_B)
+        table = Ragged.of([self.vocabulary.encode(words, beyond) for words in sentences])
+        source_BS, lengths_B = table.padded(np.arange(len(sentences)))
+        return source_BS.to(self.device), lengths_B
 
     def _read(self, exemplars: Sequence[str]) -> list[str]:
         """What the style encoder reads of each."""
@@ -255,8 +264,8 @@ class ExemplarParaphraser(nn.Module):
             raise InputError(f"exemplar {read.index('') + 1} is empty; expected a sentence whose form to take")
         return read
 
-    def _style(self, read: Sequence[str]) -> Encoded:
-        """Each distinct exemplar is encoded once."""
+    def _forms(self, read: Sequence[str]) -> tuple[StyleInput, Tensor]:
+        """What E_s reads of each different exemplar, and the row in it of each of `read`."""
         unique = list(dict.fromkeys(read))
         if self.config.style_trainable:
             table = Ragged.of(self.encoder.pieces(unique))
@@ -265,10 +274,9 @@ class ExemplarParaphraser(nn.Module):
             table = Ragged(states.states_ND.cpu().numpy(), states.offsets)
         order = np.argsort(-np.diff(table.offsets), kind="stable")  # as a packed GRU wants them
         values, lengths_B = table.padded(order)
-        encoded = self.network.encode_style(StyleInput(values.to(self.device), lengths_B))
         row_of = {unique[i]: row for row, i in enumerate(order)}
         rows = torch.tensor([row_of[text] for text in read], device=self.device)
-        return Encoded(*(part[rows] for part in encoded))
+        return StyleInput(values.to(self.device), lengths_B), rows
 
     def _words(self, numbers: Sequence[int], source: Sequence[str]) -> Iterator[str]:
         for number in numbers:

@@ -12,7 +12,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from paraform.batching import BOS, PAD, UNK
+from paraform.batching import BOS, PAD, UNK, StyleInput
 from paraform.models.exemplar.network import Encoded, ExemplarNetwork, Memory
 
 
@@ -36,20 +36,28 @@ class Speaker:
         self._bias[[PAD, UNK, BOS]] = float("-inf")
         self._scores = weight.new_empty(0, 0)  # of every step: memory from the system costs as much as the product
 
-    def begin(self, source_BS: Tensor, content: Encoded, style: Encoded) -> Memory:
+    @torch.no_grad()
+    def begin(self, source_BS: Tensor, lengths_B: Tensor, forms: StyleInput, form_B: Tensor) -> Memory:
         """The memory before the first word; its `source_BS` holds columns of `step`'s output.
 
         A source word's column is its number or, where the vocabulary lacks it, V + where it first stands.
+
+        Args:
+            source_BS: word numbers, those beyond the vocabulary too.
+            lengths_B: of the sources, in words.
+            forms: the different exemplars.
+            form_B: the row in `forms` of each source's exemplar.
         """
+        content = self.network.encode_content(source_BS, lengths_B)
+        # Each step multiplies by the states of every row; a packed GRU leaves the rows interleaved.
+        content = content._replace(states=content.states.contiguous())
+        if forms.values.is_floating_point():
+            forms = forms._replace(values=forms.values.to(self.network.embedding.weight.dtype))
+        style = Encoded(*(part[form_B] for part in self.network.encode_style(forms)))
         first_BS = (source_BS[:, :, None] == source_BS[:, None, :]).int().argmax(-1)
         vocabulary = self.network.vocabulary
         columns_BS = source_BS.where(source_BS < vocabulary, vocabulary + first_BS)
-        return self.network.start(self._cast(content), self._cast(style), columns_BS)
-
-    def _cast(self, encoded: Encoded) -> Encoded:
-        dtype = self.network.embedding.weight.dtype
-        # Each step multiplies by the states of every row; a packed GRU leaves the rows interleaved.
-        return Encoded(encoded.states.to(dtype).contiguous(), encoded.mask, encoded.vector.to(dtype))
+        return self.network.start(content, style, columns_BS)
 
     @torch.no_grad()
     def step(self, memory: Memory, tokens_N: Tensor) -> tuple[Tensor, Memory]:
@@ -65,14 +73,13 @@ class Speaker:
         torch.log_softmax(log_probs_NV.add_(self._bias), -1, out=log_probs_NV)
         if gate is None or copy is None:
             return log_probs_NV, memory
-        gate, copy = gate.float(), copy.float()
-        log_probs_NV += F.logsigmoid(-gate)
-        # A word that stands twice in the source is one word: its attention adds up.
-        same_NSS = memory.source_BS[:, :, None] == memory.source_BS[:, None, :]
-        mass_NS = (same_NSS * copy.exp()).sum(-1)
-        copied_NS = F.logsigmoid(gate) + mass_NS.clamp_min(torch.finfo(mass_NS.dtype).tiny).log()
-        mixed_NS = torch.logaddexp(log_probs_NV.gather(1, memory.source_BS), copied_NS)
-        mixed_NS = mixed_NS.masked_fill(memory.source_BS <= BOS, float("-inf"))  # padding, or a source's own <unk>
+        log_probs_NV += F.logsigmoid(-gate.float())
+        # As probabilities, to which copies add; those of a word that stands twice in the source add up.
+        probs_NS = log_probs_NV.gather(1, memory.source_BS).exp_()
+        log_probs_NV.scatter_(1, memory.source_BS, probs_NS)
+        log_probs_NV.scatter_add_(1, memory.source_BS, gate.float().sigmoid() * copy[:, 0].float().exp())
+        mixed_NS = log_probs_NV.gather(1, memory.source_BS).clamp_min_(torch.finfo(torch.float32).tiny).log_()
+        mixed_NS.masked_fill_(memory.source_BS <= BOS, float("-inf"))  # padding, or a source's own <unk>
         return log_probs_NV.scatter_(1, memory.source_BS, mixed_NS), memory
 
 
