@@ -8,6 +8,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,10 @@ import numpy as np
 import pytest
 
 import paraform
-from paraform import cli, corpora
+from paraform import checkpoint, cli, corpora
+from paraform.recipes.exemplar_training import train_exemplar
+from paraform.records import InputError
+from paraform.training import TrainingConfig
 
 Command = Callable[..., Any]
 SOURCE = "what is the easiest way to get followers on quora ?"
@@ -182,6 +186,15 @@ def test_a_run_is_made_and_resumed(tiny_run: Path, question_pairs: Path, tmp_pat
     given = ["--data", question_pairs, "--out", tiny_run, "--device", "cpu", "--config", fields, "--resume"]
     found = object_of(command("train", "exemplar", *given, "--config.epochs", "2", "--json"))
     assert found["ended"] == "finished" and found["model"] == str(tiny_run / "best")
+    done = command("train", "exemplar", *given, "--config.epochs", "3")
+    assert (done.status, done.out) == (2, "") and "epochs was 2 when the run began and is 3 now" in done.err
+
+
+def test_a_run_with_another_config_is_told_before_its_data_is_prepared(tiny_run: Path) -> None:
+    """Preparing no pairs at all would be another error."""
+    config = replace(checkpoint.load(tiny_run / "last", device="cpu").config, epochs=3)
+    with pytest.raises(InputError, match="epochs was 2 when the run began and is 3 now"):
+        train_exemplar([], [], config, TrainingConfig(metric="bleu", device="cpu"), tiny_run, resume=True)
 
 
 def test_from_pairs_to_figures(tiny_run: Path, some_pairs: Path, tmp_path: Path, command: Command) -> None:

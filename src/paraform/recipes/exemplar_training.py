@@ -48,7 +48,7 @@ def train_exemplar(
         loop: its `steps` are overridden: `config.epochs` passes over the pairs that have an exemplar.
         validation_rows: pairs that are paraphrased for the validation's BLEU.
     """
-    require_free(folder, resume=resume)
+    require_free(folder, config, resume=resume)
     if config.both_directions:
         pairs = [*pairs, *(replace(pair, source=pair.target, target=pair.source) for pair in pairs)]
     accelerator = make_accelerator(loop)

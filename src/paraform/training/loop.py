@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from paraform import manifest
 from paraform.encoders import bfloat16_products
 from paraform.manifest import NAME
 from paraform.models.update import State, Update
@@ -19,7 +20,7 @@ from paraform.records import InputError
 from paraform.training.config import TrainingConfig
 from paraform.training.console import Bar, Interrupt
 from paraform.training.journal import Journal, Record, as_record
-from paraform.training.run import Run
+from paraform.training.run import Run, require_same_config
 from paraform.weights import PathLike
 
 
@@ -33,13 +34,19 @@ class Result(NamedTuple):
     history: list[Record]
 
 
-def require_free(folder: PathLike, *, resume: bool) -> None:
+def require_free(folder: PathLike, config: Any, *, resume: bool) -> None:
     """To be called before long preparations.
 
-    Raises: InputError if the folder holds a run and `resume` is False.
+    Args:
+        config: the model's, a dataclass.
+    Raises: InputError if the folder holds a run, and `resume` is False or the run's model has another config.
     """
-    if not resume and (Path(folder) / "last" / NAME).exists():
+    last = Path(folder) / "last"
+    if not (last / NAME).exists():
+        return
+    if not resume:
         raise InputError(f"{folder}: holds a run; resume it (resume=True, --resume) or name another folder")
+    require_same_config(manifest.read(last).config, config, Path(folder))
 
 
 def fit(
@@ -73,7 +80,7 @@ def fit(
         other data (it names the field), or if a term or the deciding score is not finite.
     """
     run = Run(model, state, Path(folder), config, accelerator, card, dict(data_digests or {}))
-    require_free(run.folder, resume=resume)
+    require_free(run.folder, model.config, resume=resume)
     if (run.folder / "last" / NAME).exists():
         run.restore()
     else:

@@ -238,9 +238,7 @@ class ExemplarParaphraser(nn.Module):
         self, lengths: Sequence[int], batch_size: int, encode: Callable[[list[int]], Tensor]
     ) -> npt.NDArray[np.float32]:
         order = sorted(range(len(lengths)), key=lambda i: lengths[i])
-        parts = [
-            encode(order[start : start + batch_size]).float().cpu() for start in range(0, len(order), batch_size)
-        ]
+        parts = [encode(order[start : start + batch_size]).float().cpu() for start in range(0, len(order), batch_size)]
         out = np.empty((len(lengths), parts[0].shape[1] if parts else 0), np.float32)
         if parts:
             out[order] = torch.cat(parts).numpy()
