@@ -24,8 +24,9 @@ import torch
 
 from paraform import checkpoint, manifest
 from paraform.encoders import best_dtype
+from paraform.models.exemplar import ExemplarConfig
 from paraform.records import InputError
-from paraform.training import Result, TrainingConfig, fit, make_accelerator
+from paraform.training import Result, TrainingConfig, fit, make_accelerator, require_usable
 from paraform.training.state import pack_optimizers, unpack_optimizers
 from paraform.weights import load_tensors
 
@@ -177,6 +178,11 @@ def test_another_run_is_not_resumed(whole: tuple[Path, Result], change: dict[str
     with pytest.raises(InputError, match=message):
         worker.train(whole[0], **{"config": CONFIG, "dropout": 0.3, "resume": True} | change)
     assert (whole[0] / "log.jsonl").read_bytes() == log_before
+
+
+def test_a_run_of_another_system_is_named_before_anything_is_prepared(whole: tuple[Path, Result]) -> None:
+    with pytest.raises(InputError, match="system was 'toy' when the run began and is 'exemplar' now"):
+        require_usable(whole[0], "exemplar", ExemplarConfig.paper(), resume=True)
 
 
 def test_a_damaged_training_state_is_named(tmp_path: Path) -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from types import ModuleType
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,8 +14,8 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 from paraform import decoding
-from paraform.batching import BOS, EOS, PAD, UNK
-from paraform.models.exemplar.network import Memory
+from paraform.batching import BOS, EOS, PAD, UNK, StyleInput
+from paraform.models.exemplar.network import ExemplarNetwork, Memory
 from paraform.models.exemplar.speaker import Speaker, said_together
 
 
@@ -170,9 +172,28 @@ def test_a_narrow_copy_says_nearly_the_same(name: str, tiny: ModuleType) -> None
         words = expected.argmax(-1)
 
 
-def test_a_fine_tuned_style_encoder_is_copied_too(tiny: ModuleType) -> None:
-    model = tiny.paraphraser(tiny.CONFIGS["copying"]).network
-    model.style_module = torch.nn.BatchNorm1d(2)
-    narrow = model.cast(torch.bfloat16).style_module
-    assert narrow.weight.dtype == torch.bfloat16 and narrow.num_batches_tracked.dtype == torch.int64
-    assert model.style_module.weight.dtype == torch.float32
+@pytest.mark.parametrize("name", ["coverage", "paper"])
+@torch.inference_mode()
+def test_a_fine_tuned_style_encoder_is_cast_too(name: str, tiny: ModuleType) -> None:
+    """It reads piece numbers, and its own weights stay what they were."""
+    from transformers import BertConfig, BertModel
+
+    torch.manual_seed(0)
+    sizes = {"hidden_size": 8, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 8}
+    bert = BertModel(BertConfig(vocab_size=20, **sizes)).eval()
+    bert.register_buffer("seen", torch.tensor(3))
+    config = replace(tiny.CONFIGS[name], style_trainable=True, style_layer=-1)
+    model = ExemplarNetwork(config, 20, 8, bert).eval()
+    forms = StyleInput(torch.tensor([[2, 5, 6, 7, 3], [2, 9, 3, 0, 0]]), torch.tensor([5, 3]))
+    sources = torch.tensor([[7, 8, 7], [9, 6, 0]]), torch.tensor([3, 2])
+    said = []
+    for dtype in (torch.float32, torch.bfloat16):
+        speaker = Speaker(model, 3, dtype)
+        cast: Any = speaker.network.style_module
+        assert cast.embeddings.word_embeddings.weight.dtype == dtype and cast.seen.dtype == torch.int64
+        memory = speaker.begin(*sources, forms, torch.tensor([1, 0]))
+        assert memory.style.dtype == dtype
+        said.append(speaker.step(memory, torch.tensor([BOS, BOS]))[0].exp())
+    torch.testing.assert_close(said[0], said[1], atol=0.02, rtol=0)
+    assert not torch.equal(said[0], said[1])
+    assert bert.embeddings.word_embeddings.weight.dtype == torch.float32

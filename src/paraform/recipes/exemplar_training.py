@@ -19,7 +19,7 @@ from paraform.models.exemplar.triples import mined_exemplars, triple_table
 from paraform.models.exemplar.word_vectors import initialize_words
 from paraform.records import Pair
 from paraform.syntax.tagging import DEFAULT
-from paraform.training import Result, TrainingConfig, fit, make_accelerator, require_free
+from paraform.training import Result, TrainingConfig, fit, make_accelerator, require_usable
 
 BANK_SIZE = 64
 UNWANTED = re.compile(
@@ -48,7 +48,7 @@ def train_exemplar(
         loop: its `steps` are overridden: `config.epochs` passes over the pairs that have an exemplar.
         validation_rows: pairs that are paraphrased for the validation's BLEU.
     """
-    require_free(folder, config, resume=resume)
+    require_usable(folder, ExemplarParaphraser.system, config, resume=resume)
     if config.both_directions:
         pairs = [*pairs, *(replace(pair, source=pair.target, target=pair.source) for pair in pairs)]
     accelerator = make_accelerator(loop)

@@ -1,6 +1,6 @@
 """The one loop: logging, validation, checkpoints, resuming, early stop."""
 
 from paraform.training.config import TrainingConfig, make_accelerator
-from paraform.training.loop import Result, fit, require_free
+from paraform.training.loop import Result, fit, require_usable
 
-__all__ = ["Result", "TrainingConfig", "fit", "make_accelerator", "require_free"]
+__all__ = ["Result", "TrainingConfig", "fit", "make_accelerator", "require_usable"]

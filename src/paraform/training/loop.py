@@ -20,7 +20,7 @@ from paraform.records import InputError
 from paraform.training.config import TrainingConfig
 from paraform.training.console import Bar, Interrupt
 from paraform.training.journal import Journal, Record, as_record
-from paraform.training.run import Run, require_same_config
+from paraform.training.run import Run, require_same_model
 from paraform.weights import PathLike
 
 
@@ -34,19 +34,19 @@ class Result(NamedTuple):
     history: list[Record]
 
 
-def require_free(folder: PathLike, config: Any, *, resume: bool) -> None:
-    """To be called before long preparations.
+def require_usable(folder: PathLike, system: str, config: Any, *, resume: bool) -> None:
+    """A run of this system and config may begin in the folder, or go on in it; asked before long preparations.
 
     Args:
         config: the model's, a dataclass.
-    Raises: InputError if the folder holds a run, and `resume` is False or the run's model has another config.
+    Raises: InputError if the folder holds a run, and `resume` is False or the run is another one.
     """
     last = Path(folder) / "last"
     if not (last / NAME).exists():
         return
     if not resume:
         raise InputError(f"{folder}: holds a run; resume it (resume=True, --resume) or name another folder")
-    require_same_config(manifest.read(last).config, config, Path(folder))
+    require_same_model(manifest.read(last), system, config, Path(folder))
 
 
 def fit(
@@ -80,7 +80,7 @@ def fit(
         other data (it names the field), or if a term or the deciding score is not finite.
     """
     run = Run(model, state, Path(folder), config, accelerator, card, dict(data_digests or {}))
-    require_free(run.folder, model.config, resume=resume)
+    require_usable(run.folder, model.system, model.config, resume=resume)
     if (run.folder / "last" / NAME).exists():
         run.restore()
     else:

@@ -165,8 +165,6 @@ class Run:
         begun = defaults(self.config) | saved["training"]
         begun = {key: value for key, value in begun.items() if key not in MAY_DIFFER}
         _same(begun, {key: value for key, value in own.items() if key not in MAY_DIFFER}, "", self.folder)
-        _same({"system": found.system}, {"system": self.model.system}, "", self.folder)
-        require_same_config(found.config, self.model.config, self.folder)
         _same(found.data, self.data, "data ", self.folder)
         processes = {"processes": self.accelerator.num_processes}
         _same({"processes": saved["processes"]}, processes, "", self.folder)
@@ -206,9 +204,10 @@ def defaults(config: Any) -> dict[str, Any]:
     return {field.name: field.default for field in fields if field.default is not dataclasses.MISSING}
 
 
-def require_same_config(begun: Mapping[str, Any], config: Any, folder: Path) -> None:
-    """Raises: InputError, naming the field, if a run that was begun with these fields had another config."""
-    _same(defaults(config) | dict(begun), dataclasses.asdict(config), "", folder)
+def require_same_model(begun: manifest.Manifest, system: str, config: Any, folder: Path) -> None:
+    """Raises: InputError, naming the field, if the checkpoint is of another system or config."""
+    _same({"system": begun.system}, {"system": system}, "", folder)
+    _same(defaults(config) | begun.config, dataclasses.asdict(config), "", folder)
 
 
 def _same(begun: Mapping[str, Any], now: Mapping[str, Any], kind: str, folder: Path) -> None:

@@ -76,24 +76,8 @@ class BiGRU(nn.Module):
         return states_BTD, torch.cat([final_2BW[0], final_2BW[1]], -1)
 
 
-class Attention(nn.Module):
-    """Bilinear attention (Luong et al. 2015, "general"): what is read of the keys, [B, T, D]."""
-
-    def __init__(self, queries: int, keys: int) -> None:
-        super().__init__()
-        self.project = nn.Linear(queries, keys, bias=False)
-
-    def forward(self, query_BTH: Tensor, keys_BSD: Tensor, mask_BS: Tensor, bias_BTS: Tensor | None = None) -> Tensor:
-        mask_B1S = mask_BS[:, None]
-        bias = mask_B1S if bias_BTS is None else bias_BTS.masked_fill(~mask_B1S, float("-inf"))
-        keys = keys_BSD[:, None]  # of the one head
-        return F.scaled_dot_product_attention(
-            self.project(query_BTH)[:, None], keys, keys, attn_mask=bias[:, None], scale=1.0
-        )[:, 0]
-
-
 class Pointer(nn.Module):
-    """The same attention's log-weights [B, T, S]; −inf where masked."""
+    """Bilinear attention (Luong et al. 2015, "general") as log-weights [B, T, S]; −inf where masked."""
 
     def __init__(self, queries: int, keys: int) -> None:
         super().__init__()
@@ -101,13 +85,27 @@ class Pointer(nn.Module):
 
     def forward(self, query_BTH: Tensor, keys_BSD: Tensor, mask_BS: Tensor, bias_BTS: Tensor | None = None) -> Tensor:
         query_BTD = self.project(query_BTH)
-        if query_BTD.shape[1] == 1:  # decoding; keys times query is a quarter faster than query times keys
+        if query_BTD.shape[1] == 1:  # in bfloat16 keys times query is a quarter faster than query times keys
             scores_BTS = (keys_BSD @ query_BTD.transpose(1, 2)).transpose(1, 2)
         else:
             scores_BTS = query_BTD @ keys_BSD.transpose(1, 2)
         if bias_BTS is not None:
             scores_BTS = scores_BTS + bias_BTS
         return torch.log_softmax(scores_BTS.masked_fill(~mask_BS[:, None, :], float("-inf")), -1)
+
+
+class Attention(Pointer):
+    """What is read by those weights, [B, T, D]."""
+
+    def forward(self, query_BTH: Tensor, keys_BSD: Tensor, mask_BS: Tensor, bias_BTS: Tensor | None = None) -> Tensor:
+        if torch.is_grad_enabled():  # then the fused kernel is slower on CPUs, or knows no gradient of the bias
+            return super().forward(query_BTH, keys_BSD, mask_BS, bias_BTS).exp() @ keys_BSD
+        mask_B1S, keys_B1SD = mask_BS[:, None], keys_BSD[:, None]  # one head
+        mask_BTS = mask_B1S if bias_BTS is None else bias_BTS.masked_fill(~mask_B1S, float("-inf"))
+        query_B1TD = self.project(query_BTH)[:, None]
+        return F.scaled_dot_product_attention(query_B1TD, keys_B1SD, keys_B1SD, attn_mask=mask_BTS[:, None], scale=1.0)[
+            :, 0
+        ]
 
 
 class ExemplarNetwork(nn.Module):
@@ -272,9 +270,13 @@ class ExemplarNetwork(nn.Module):
         """A copy in another dtype, for decoding."""
         with torch.device("meta"):  # no memory, and no random numbers, for weights that are overwritten
             out = ExemplarNetwork(self.config, self.vocabulary, self.style_features)
-        out.style_module = copy.deepcopy(self.style_module)
-        kept = self.state_dict().items()
-        out.load_state_dict({k: v.to(dtype) if v.is_floating_point() else v for k, v in kept}, assign=True)
+        if self.style_module is not None:
+            shared = {id(parameter): parameter for parameter in self.style_module.parameters()}
+            out.style_module = copy.deepcopy(self.style_module, shared)
+        kept = {
+            name: value.to(dtype) if value.is_floating_point() else value for name, value in self.state_dict().items()
+        }
+        out.load_state_dict(kept, assign=True)
         if self.config.tie_embeddings:
             out.output.weight = out.embedding.weight
         return out.eval()

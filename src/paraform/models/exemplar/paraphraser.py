@@ -190,8 +190,8 @@ class ExemplarParaphraser(nn.Module):
         batches = said_together([len(form.split()) for form in forms], lengths, batch_size)
         with encoders.bfloat16_products(self.device):
             for rows in track(batches, "paraphrasing", console=STDERR, disable=not progress, transient=True):
-                numbers = self._numbers([units[i] for i in rows])
-                state: Any = speaker.begin(*numbers, *self._forms([forms[i] for i in rows]))
+                source_BS, lengths_B = self._numbers([units[i] for i in rows])
+                state: Any = speaker.begin(source_BS, lengths_B, *self._forms([forms[i] for i in rows]))
                 step: decoding.Step[Any] = speaker.step
                 if self.config.copy if ration is None else ration:
                     state = decoding.Rationed.of(state, state.source_BS)
