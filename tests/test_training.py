@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import copy
 import dataclasses
 import hashlib
 import importlib.util
@@ -37,7 +38,9 @@ sys.modules["training_worker"] = worker
 spec.loader.exec_module(worker)
 
 # the worker's own, so that a run here and one in a process of its own are the same
-CONFIG = TrainingConfig(steps=24, log_every=3, evaluate_every=5, checkpoint_every=7, device="cpu", tensorboard=False)
+CONFIG = TrainingConfig(
+    steps=24, log_every=3, evaluate_every=5, checkpoint_every=7, average_last=0.5, device="cpu", tensorboard=False
+)
 
 
 def run(*command: str) -> subprocess.CompletedProcess[str]:
@@ -76,6 +79,28 @@ def test_a_killed_run_ends_with_the_same_weights(whole: tuple[Path, Result], tmp
     result = worker.train(tmp_path / "run", CONFIG, dropout=0.3, resume=True)
     same_run(whole[0], tmp_path / "run")
     assert result == whole[1]
+
+
+def test_the_mean_of_the_last_weights_is_what_is_kept(tmp_path: Path) -> None:
+    """Of steps 3, 4 and 5 of 5; training itself goes on as without it."""
+    model, seen = worker.Toy(worker.ToyConfig()), []
+    same = copy.deepcopy(model)
+
+    def before(step: int) -> None:
+        seen.append({name: weight.detach().clone() for name, weight in model.named_parameters()})
+
+    config = dataclasses.replace(CONFIG, steps=5, average_last=0.6)
+    worker.train(tmp_path / "mean", config, model=model, before=before)
+    worker.train(tmp_path / "plain", dataclasses.replace(config, average_last=0.0), model=same)
+    last, best, plain = (
+        load_tensors(tmp_path / name / "model.safetensors") for name in ("mean/last", "mean/best", "plain/last")
+    )
+    for name, tensor in best.items():
+        if tensor.is_floating_point():
+            torch.testing.assert_close(tensor, (seen[3][name] + seen[4][name] + last[name]) / 3)
+            assert not torch.equal(tensor, last[name])
+        assert torch.equal(last[name], plain[name])
+        assert torch.equal(last[name], model.state_dict()[name])
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
@@ -293,7 +318,15 @@ def test_a_metric_that_is_no_score(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"steps": 0}, {"log_every": 0}, {"patience": -1}, {"mixed_precision": "fp8"}, {"device": "tpu"}]
+    "wrong",
+    [
+        {"steps": 0},
+        {"log_every": 0},
+        {"patience": -1},
+        {"average_last": 1.1},
+        {"mixed_precision": "fp8"},
+        {"device": "tpu"},
+    ],
 )
 def test_a_config_that_cannot_be(wrong: dict[str, Any]) -> None:
     with pytest.raises(InputError, match=next(iter(wrong))):

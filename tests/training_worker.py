@@ -128,7 +128,13 @@ if __name__ == "__main__":
             os.kill(os.getpid(), signal.SIGTERM)  # to the last process only: the others must hear of it
 
     config = training.TrainingConfig(
-        steps=given.steps, log_every=3, evaluate_every=5, checkpoint_every=7, device="cpu", tensorboard=False
+        steps=given.steps,
+        log_every=3,
+        evaluate_every=5,
+        checkpoint_every=7,
+        average_last=0.5,
+        device="cpu",
+        tensorboard=False,
     )
     train(given.folder, config, given.dropout, before=before, resume=given.resume)
     if given.again:

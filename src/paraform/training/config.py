@@ -20,6 +20,8 @@ class TrainingConfig:
         log_every: steps; a record is the mean of each term over the steps since the last one.
         evaluate_every: steps between validations; the last step is always followed by one.
         patience: validations without a better score after which the run ends; 0: never.
+        average_last: share of the steps, at the end of the run, whose weights are averaged. From then on the mean is
+            validated, and is what `best/` holds. 0: no mean (Izmailov et al. 2018).
         metric: the validation score that decides.
         higher_is_better: whether the best score is the highest; else the lowest.
         mixed_precision: "no" (float32) or "bf16": bfloat16 where it is safe, weights in float32; on a CPU in the
@@ -35,6 +37,7 @@ class TrainingConfig:
     log_every: int = 50
     evaluate_every: int = 500
     patience: int = 0
+    average_last: float = 0.0
     metric: str = "loss"
     higher_is_better: bool = False
     mixed_precision: str = "no"
@@ -49,10 +52,16 @@ class TrainingConfig:
                 raise InputError(f"{name} is {getattr(self, name)}; expected at least 1")
         if self.patience < 0:
             raise InputError(f"patience is {self.patience}; expected 0 (never stop early) or more")
+        if not 0 <= self.average_last <= 1:
+            raise InputError(f"average_last is {self.average_last}; expected 0 (no mean) to 1 (of all steps)")
         allowed = {"mixed_precision": ("no", "bf16"), "device": ("auto", "cpu", "cuda")}
         for name, values in {**allowed, "progress": ("auto", "always", "never")}.items():
             if getattr(self, name) not in values:
                 raise InputError(f"{name} is {getattr(self, name)!r}; expected one of {', '.join(values)}")
+
+    def averaged(self, step: int) -> int:
+        """How many steps' weights the mean has after that step."""
+        return max(0, step - int(self.steps * (1 - self.average_last)))
 
 
 MAY_DIFFER = ("device", "checkpoint_every", "tensorboard", "progress")

@@ -103,15 +103,16 @@ def fit(
 
         while not (ended := run.ended(bool(interrupt.name))):
             terms = update(batches(progress.step), progress.step)
-            progress.count(terms)
+            run.count(terms)
             if bar:
                 bar.step(progress.step, terms)
             final = progress.step == config.steps
             if final or progress.step % config.log_every == 0:
                 record("train", run.means())
             if evaluate is not None and (final or progress.step % config.evaluate_every == 0):
-                record("validation", scores := run.validate(evaluate))
-                run.judge(scores)
+                with run.average.in_model():
+                    record("validation", scores := run.validate(evaluate))
+                    run.judge(scores)
                 if journal:
                     journal.draw(progress.history, at_most_every=10.0)
             if progress.step % config.checkpoint_every == 0:

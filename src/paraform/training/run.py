@@ -17,6 +17,7 @@ from paraform import manifest
 from paraform.checkpoint import folder as checkpoint
 from paraform.models.update import State
 from paraform.records import InputError
+from paraform.training.average import Average
 from paraform.training.config import MAY_DIFFER, TrainingConfig
 from paraform.training.journal import Record
 from paraform.training.state import pack_optimizers, random_state, set_random_state, unpack_optimizers
@@ -67,7 +68,14 @@ class Run:
         self.model, self.state, self.folder, self.config = model, state, folder, config
         self.accelerator, self.card, self.data = accelerator, card, data
         self.progress = Progress()
+        self.average = Average(model)
         self.saved = 0  # the step of `last/`
+
+    def count(self, terms: Mapping[str, float]) -> None:
+        """One more step was done, with these terms."""
+        self.progress.count(terms)
+        if self.config.averaged(self.progress.step):
+            self.average.add()
 
     def ended(self, interrupted: bool) -> str:
         """Why the run is over; "" while it is not. Every process gets the same answer."""
@@ -130,6 +138,7 @@ class Run:
         extra: dict[str, manifest.Writer] = {}
         if name == "last":
             self._share_window()
+            tensors |= self.average.pack()
             for key, value in random_state(self.accelerator.device).items():
                 tensors[key] = self._of_every_process(value)
             saved = {
@@ -177,6 +186,7 @@ class Run:
                 scores = record["validation"].items()
                 self.state.on_validation({name: math.nan if value is None else value for name, value in scores})
         unpack_optimizers(self.state.optimizers, saved["optimizers"], tensors)
+        self.average.unpack(self.config.averaged(self.progress.step), tensors)
         drawn = {key: value for key, value in tensors.items() if key.startswith("random.")}
         mine = self.accelerator.process_index
         set_random_state({key: value[mine] for key, value in drawn.items()}, self.accelerator.device)
