@@ -67,8 +67,7 @@ def test_both_directions_are_twice_as_many_triples(data: Path, tmp_path: Path) -
 def test_the_scales_state_their_sizes() -> None:
     compact = ExemplarConfig.compact()
     small = crl_table2.setting("small", "quora")
-    like_compact = replace(
-        small.config, epochs=compact.epochs, min_count=compact.min_count, pool_size=compact.pool_size
-    )
+    changed = ("epochs", "min_count", "pool_size", "dropout")
+    like_compact = replace(small.config, **{name: getattr(compact, name) for name in changed})
     assert small.pairs == 16_000 and like_compact == compact
     assert crl_table2.setting("full", "paranmt").config.epochs == 30

@@ -49,9 +49,10 @@ def setting(scale: Scale, corpus: Corpus) -> Setting:
         tiny = replace(compact, word_width=32, content_width=16, decoder_width=32, style_width=8, batch_size=32)
         return Setting(300, 60, replace(tiny, epochs=1, word_vectors="random", min_count=1))
     if scale == "small":
+        small = replace(compact, pool_size=20_000, dropout=0.1)
         if corpus == "quora":
-            return Setting(16_000, 0, replace(compact, epochs=2, min_count=10, pool_size=20_000))
-        return Setting(0, 0, replace(compact, epochs=3, min_count=6, pool_size=20_000))
+            return Setting(16_000, 0, replace(small, epochs=2, min_count=10))
+        return Setting(0, 0, replace(small, epochs=3, min_count=6))
     paper = ExemplarConfig.paper()
     return Setting(
         0, 0, replace(paper, epochs=45 if corpus == "quora" else 30, min_count=2 if corpus == "quora" else 3)

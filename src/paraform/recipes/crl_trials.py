@@ -29,6 +29,7 @@ START: dict[str, Any] = {
     "pool_size": 0,
     "min_count": 5,
     "epochs": 4,
+    "dropout": 0.1,
 }
 COVERAGE: dict[str, Any] = {"coverage": True}
 TRIALS: dict[str, dict[str, Any]] = {

@@ -55,6 +55,7 @@ def main() -> None:
         metric="bleu",
         higher_is_better=True,
         mixed_precision="bf16",
+        average_last=0.25,  # the last epoch
         evaluate_every=923,
         checkpoint_every=115,
         log_every=23,

@@ -174,7 +174,7 @@ class ExemplarConfig:
             both_directions=True,
             decoder_layers=2,
             tie_embeddings=True,
-            dropout=0.1,
+            dropout=0.2,
             mask_clusters=True,
             schedule="linear",
             clip_norm=1.0,
