@@ -61,7 +61,7 @@ class TrainingConfig:
 
     def averaged(self, step: int) -> int:
         """How many steps' weights the mean has after that step."""
-        return max(0, step - int(self.steps * (1 - self.average_last)))
+        return max(0, step - (self.steps - round(self.steps * self.average_last)))
 
 
 MAY_DIFFER = ("device", "checkpoint_every", "tensorboard", "progress")
