@@ -102,7 +102,7 @@ def test_a_bad_argument(text: str, tiny_run: Path, command: Command) -> None:
 
 
 def test_numbers_that_do_not_match(tiny_run: Path, command: Command) -> None:
-    given = ["paraphrase", "a", "b", "c", "--like", "d", "e", "--model", tiny_run]
+    given = ["paraphrase", "a", "b", "c", "--like", "how so", "why not", "--model", tiny_run]
     one_line(command(*given), "2 exemplars for 3 sources")
     one_line(command("paraphrase", "a", "--num", "1000", "--model", tiny_run), "num is 1000")
 
@@ -181,7 +181,7 @@ def test_a_full_disk_keeps_the_checkpoint_of_before(
     one_line(command(*given), "No space left on device")
     assert len(saved) == 1
     assert not list(tmp_path.glob("*/.*"))
-    assert command("paraphrase", "x", "--like", "y", "--model", tmp_path / "last").status == 0
+    assert command("paraphrase", "x", "--like", "why not", "--model", tmp_path / "last").status == 0
     monkeypatch.undo()
     done = command(*given, "--resume", "--json")
     assert done.status == 0 and json.loads(done.out)["ended"] == "finished"

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import importlib
+import re
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
@@ -249,3 +251,10 @@ def test_every_dependency_is_pinned_to_a_version_that_it_allows() -> None:
             assert version, f"constraints.txt does not pin {requirement.name}; run: make constraints"
             assert requirement.specifier.contains(version), f"{requirement} does not allow the pinned {version}"
     assert f"torch=={pins['torch']}" in (REPOSITORY / "Makefile").read_text(encoding="utf-8")
+
+
+def test_the_modules_that_the_api_page_names_exist() -> None:
+    named = re.findall(r"^::: (\S+)$", (REPOSITORY / "docs/api.md").read_text(encoding="utf-8"), re.MULTILINE)
+    assert len(named) > 10
+    for name in named:
+        importlib.import_module(name)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -117,3 +118,30 @@ def test_bad_glove_files(content: bytes, message: str, tmp_path: Path) -> None:
         weights.read_word_vectors(path, ["the"], 3)
     with pytest.raises(InputError, match="expected a GloVe text file"):
         weights.read_word_vectors(tmp_path / "absent.txt", ["the"], 3)
+
+
+def test_a_link_stays_one_and_a_device_is_not_replaced(tmp_path: Path) -> None:
+    (tmp_path / "target").write_text("old")
+    (tmp_path / "link").symlink_to("target")
+    with weights.atomic_path(tmp_path / "link") as unfinished:
+        unfinished.write_text("new")
+    assert (tmp_path / "link").is_symlink() and (tmp_path / "target").read_text() == "new"
+    os.mkfifo(tmp_path / "pipe")
+    for name in ("pipe", "."):
+        with pytest.raises(InputError, match="not a regular file"), weights.atomic_path(tmp_path / name):
+            raise AssertionError("it went on")
+    assert (tmp_path / "pipe").is_fifo() and sorted(path.name for path in tmp_path.iterdir()) == [
+        "link",
+        "pipe",
+        "target",
+    ]
+
+
+def test_a_new_file_is_open_to_whom_the_umask_says(tmp_path: Path) -> None:
+    before = os.umask(0o027)
+    try:
+        with weights.atomic_path(tmp_path / "file") as unfinished:
+            unfinished.write_text("text")
+    finally:
+        os.umask(before)
+    assert (tmp_path / "file").stat().st_mode & 0o777 == 0o640

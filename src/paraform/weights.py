@@ -6,7 +6,7 @@ import contextlib
 import hashlib
 import importlib.util
 import os
-import tempfile
+import secrets
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
@@ -24,18 +24,20 @@ PathLike = str | os.PathLike[str]
 def atomic_path(path: PathLike) -> Iterator[Path]:
     """A temporary file beside `path`; it takes the place of `path` when the block ends, and is removed if it fails.
 
-    So a kill, a full disk or an error leaves the old file or the new one, never half of one.
+    So a kill, a full disk or an error leaves the old file or the new one, never half of one. A link stays one.
+
+    Raises: InputError if `path` is a device or a folder.
     """
-    final = Path(path)
+    final = Path(path).resolve()
+    if final.exists() and not final.is_file():
+        raise InputError(f"{path}: not a regular file; expected the name of one to write")
     final.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(dir=final.parent, prefix=f".{final.name}.", suffix=".unfinished")
-    os.close(handle)
-    unfinished = Path(name)
+    unfinished = final.with_name(f".{final.name}.{secrets.token_hex(4)}.unfinished")
+    unfinished.touch(exist_ok=False)  # open to whom the umask says, as any new file is
     try:
         yield unfinished
         with open(unfinished, "rb+") as written:
             os.fsync(written.fileno())
-        os.chmod(unfinished, 0o644)
         os.replace(unfinished, final)
     finally:
         unfinished.unlink(missing_ok=True)

@@ -105,9 +105,16 @@ def test_min_content_drops_what_drifted_and_says_how_many(tiny_run: Path, comman
     assert done.err == f"paraform: 1 of 2 paraphrases dropped, content below {least}\n"
 
 
-def test_an_exemplar_of_one_word_works(tiny_run: Path, command: Command) -> None:
-    found = object_of(command("paraphrase", SOURCE, "--like", "Why?", "--model", tiny_run, "--json"))
-    assert len(found["paraphrases"]) == 1
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        (["--like", "Why?"], "exemplar 'Why?' is one word; expected a sentence whose form to take"),
+        (["--like", "how so ?", "--top-p", "0.9"], "top_p 0.9 at temperature 0; expected a temperature above 0"),
+    ],
+)
+def test_what_says_nothing_is_an_error(given: list[str], message: str, tiny_run: Path, command: Command) -> None:
+    done = command("paraphrase", SOURCE, *given, "--model", tiny_run, "--json")
+    assert (done.status, done.out, done.err.count("\n")) == (2, "", 1) and message in done.err
 
 
 @pytest.mark.parametrize("how", [["--beam", "3"], ["--temperature", "0.9", "--top-p", "0.8"], ["--batch-size", "1"]])

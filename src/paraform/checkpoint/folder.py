@@ -158,7 +158,7 @@ def load(name: PathLike, *, device: str | None = None, systems: Mapping[str, Sys
     elif text.count("/") == 1 and not text.startswith((".", "/", "~")) and not text.endswith("/"):
         folder = pull(text)
     else:
-        known = sorted(path.parent.name for path in (Path(__file__).parent / "pretrained").glob(f"*/{NAME}"))
+        known = sorted(path.parent.name for path in (Path(__file__).parents[1] / "pretrained").glob(f"*/{NAME}"))
         raise InputError(
             f"{text}: no such model; looked among the embedded ones ({', '.join([*known, *ENCODERS])}) and for a"
             " folder of that name; a hub id reads 'owner/name'"

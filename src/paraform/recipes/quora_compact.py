@@ -28,8 +28,9 @@ source question in the form of an exemplar. English questions of up to 30 words;
 **Terms.** The training text is Quora's, whose terms allow non-commercial research only; so do these weights. The code
 is Apache-2.0. The style encoder is all-MiniLM-L6-v2 (Apache-2.0), frozen and not part of this folder.
 
-**Training.** `python -m paraform.recipes.quora_compact`, {pairs:,} pairs, {epochs} epochs, seed {seed}. BERT-base and
-GloVe are the paper's; here the offline encoder stands in for both.
+**Training.** `python -m paraform.recipes.quora_compact ../shared/data/quora --out runs/quora-compact`: {pairs:,} pairs,
+{epochs} epochs, seed {seed}; docs/results/crl.md says how the run went. BERT-base and GloVe are the paper's; here the
+offline encoder stands in for both.
 
 **Figures** on quora/test (not the published QQP-Pos split: they do not compare to published ones), 15 words, greedy:
 
@@ -79,6 +80,7 @@ def main() -> None:
 def finish(quora: Path, run: Path, *, seed: int) -> str:
     """Score the best checkpoint on the test split and write it with its card to `run/final`, in half precision."""
     model = checkpoint.load(run / "best")
+    model.half().float()  # as it is saved below: what is measured is what ships
     report = evaluate_rows(model, pairs_of(quora / "test.tsv"), name="quora-compact", seed=seed)
     scores = [
         Score(f"{score.system} {score.protocol} {score.name}".strip(), score.value, score.signature)

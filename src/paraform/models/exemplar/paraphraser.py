@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from typing import Any, ClassVar, final
@@ -23,6 +24,7 @@ from paraform.models.exemplar.speaker import Speaker, said_together
 from paraform.records import InputError
 from paraform.words import detokenize, join_pieces, recase
 
+TWO_WORDS = re.compile(r"\w\W+\w")
 COMMONEST = 50  # words of the vocabulary that a sentence may well say twice: "the", "of", "?"
 
 
@@ -105,7 +107,8 @@ class ExemplarParaphraser(nn.Module):
                 words are all but equally likely, that can decide between them.
             progress: show a bar on stderr.
         Returns: list[str], or list[list[str]] where a source has a list of exemplars (nested `like`, `each`, num > 1).
-        Raises: InputError if a sentence is empty, or the numbers of sources and exemplars do not match.
+        Raises: InputError if a sentence is empty, an exemplar is one word, the numbers of sources and exemplars do not
+            match, or two ways of decoding are mixed.
         """
         chosen = self.exemplars(sources, like, each=each, num=num, seed=seed)
         flat = [(source, exemplar) for source, row in zip(sources, chosen, strict=True) for exemplar in row]
@@ -144,6 +147,9 @@ class ExemplarParaphraser(nn.Module):
             # Each source has its own draw, so that its exemplars do not depend on its neighbours.
             return [random.Random(f"{seed} {source}").sample(self.bank, num) for source in sources]
         rows = [[item] if isinstance(item, str) else list(item) for item in like]
+        for text in (text for row in rows for text in row):
+            if text.strip() and not TWO_WORDS.search(text):
+                raise InputError(f"exemplar {text[:40]!r} is one word; expected a sentence whose form to take")
         if each:
             return [[exemplar for row in rows for exemplar in row] for _ in sources]
         if len(rows) == 1:
@@ -174,6 +180,10 @@ class ExemplarParaphraser(nn.Module):
                 f"{len(sources)} sources, {len(exemplars)} exemplars, batch_size {batch_size}; "
                 "expected an exemplar a source, and batch_size >= 1"
             )
+        if beam > 1 and temperature > 0:
+            raise InputError(f"beam {beam}, temperature {temperature}; they exclude each other, leave one out")
+        if top_p < 1 and temperature == 0:
+            raise InputError(f"top_p {top_p} at temperature 0; expected a temperature above 0, where words are drawn")
         self.eval()
         written: list[Sequence[str]] = [prepare(source, self.config.max_tokens) for source in sources]
         for number, words in enumerate(written):
