@@ -33,11 +33,13 @@ def atomic_path(path: PathLike) -> Iterator[Path]:
         raise InputError(f"{path}: not a regular file; expected the name of one to write")
     final.parent.mkdir(parents=True, exist_ok=True)
     unfinished = final.with_name(f".{final.name}.{secrets.token_hex(4)}.unfinished")
-    unfinished.touch(exist_ok=False)  # open to whom the umask says, as any new file is
+    unfinished.touch(exist_ok=False)
+    mode = unfinished.stat().st_mode  # what the umask says, as of any new file
     try:
         yield unfinished
         with open(unfinished, "rb+") as written:
             os.fsync(written.fileno())
+        os.chmod(unfinished, mode)  # a library may have put a file of its own there
         os.replace(unfinished, final)
     finally:
         unfinished.unlink(missing_ok=True)
