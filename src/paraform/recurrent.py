@@ -196,9 +196,8 @@ class _PackedGRU(torch.autograd.Function):
             d_reset.addcmul_(d_reset, reset, value=-1)
             d_state.mul_(update).addmm_(d_gates[at, width:], w_hh)
         from_inputs, from_states = d_gates[:, : 3 * width], d_gates[:, width:]
-        d_bias = (
-            d_gates.new_ones(d_gates.shape[0]) @ d_gates
-        )  # on one thread a product reads faster than a sum down the rows
+        # A sum down the rows, as a product: on one thread that reads memory faster.
+        d_bias = d_gates.new_ones(d_gates.shape[0]) @ d_gates
         return (
             from_inputs @ w_ih if ctx.needs_input_grad[0] else None,
             d_state_BH,

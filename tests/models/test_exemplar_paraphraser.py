@@ -126,6 +126,10 @@ def test_sampling_by_seed(model: ExemplarParaphraser) -> None:
     once, again, other = (model.paraphrase(SOURCES, **options, seed=seed) for seed in (1, 1, 2))
     assert once == again != other
     assert model.paraphrase(SOURCES, **options, top_p=1e-6) == TARGETS  # only the likeliest word is left
+    with pytest.raises(InputError, match="they exclude each other"):
+        model.paraphrase(SOURCES, **options, beam=2)
+    with pytest.raises(InputError, match=r"top_p 0\.9 at temperature 0"):
+        model.paraphrase(SOURCES, EXEMPLARS, top_p=0.9)
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,6 @@ from typing import Any, NamedTuple
 
 from paraform import manifest
 from paraform.encoders import bfloat16_products
-from paraform.manifest import NAME
 from paraform.models.update import State, Update
 from paraform.records import InputError
 from paraform.training.config import TrainingConfig
@@ -42,7 +41,7 @@ def require_usable(folder: PathLike, system: str, config: Any, *, resume: bool) 
     Raises: InputError if the folder holds a run, and `resume` is False or the run is another one.
     """
     last = Path(folder) / "last"
-    if not (last / NAME).exists():
+    if not (last / manifest.NAME).exists():
         return
     if not resume:
         raise InputError(f"{folder}: holds a run; resume it (resume=True, --resume) or name another folder")
@@ -81,7 +80,7 @@ def fit(
     """
     run = Run(model, state, Path(folder), config, accelerator, card, dict(data_digests or {}))
     require_usable(run.folder, model.system, model.config, resume=resume)
-    if (run.folder / "last" / NAME).exists():
+    if (run.folder / "last" / manifest.NAME).exists():
         run.restore()
     else:
         from accelerate.utils import set_seed

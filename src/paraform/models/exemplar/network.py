@@ -85,7 +85,7 @@ class Pointer(nn.Module):
 
     def forward(self, query_BTH: Tensor, keys_BSD: Tensor, mask_BS: Tensor, bias_BTS: Tensor | None = None) -> Tensor:
         query_BTD = self.project(query_BTH)
-        if query_BTD.shape[1] == 1:  # in bfloat16 keys times query is a quarter faster than query times keys
+        if query_BTD.shape[1] == 1:  # decoding's one query: keys times query takes less time in bfloat16
             scores_BTS = (keys_BSD @ query_BTD.transpose(1, 2)).transpose(1, 2)
         else:
             scores_BTS = query_BTD @ keys_BSD.transpose(1, 2)
@@ -103,9 +103,9 @@ class Attention(Pointer):
         mask_B1S, keys_B1SD = mask_BS[:, None], keys_BSD[:, None]  # one head
         mask_BTS = mask_B1S if bias_BTS is None else bias_BTS.masked_fill(~mask_B1S, float("-inf"))
         query_B1TD = self.project(query_BTH)[:, None]
-        return F.scaled_dot_product_attention(query_B1TD, keys_B1SD, keys_B1SD, attn_mask=mask_BTS[:, None], scale=1.0)[
-            :, 0
-        ]
+        mask_B1TS = mask_BTS[:, None]
+        read_B1TD = F.scaled_dot_product_attention(query_B1TD, keys_B1SD, keys_B1SD, attn_mask=mask_B1TS, scale=1.0)
+        return read_B1TD[:, 0]
 
 
 class ExemplarNetwork(nn.Module):

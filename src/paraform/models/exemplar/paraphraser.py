@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import random
-import re
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from typing import Any, ClassVar, final
@@ -19,12 +17,12 @@ from paraform.batching import BOS, EOS, Ragged, StyleInput, Vocabulary, prepare
 from paraform.encoders import STDERR, Encoder
 from paraform.models.exemplar.config import ExemplarConfig
 from paraform.models.exemplar.network import ExemplarNetwork
+from paraform.models.exemplar.pairing import paired
 from paraform.models.exemplar.reading import split_units, style_text
 from paraform.models.exemplar.speaker import Speaker, said_together
 from paraform.records import InputError
 from paraform.words import detokenize, join_pieces, recase
 
-TWO_WORDS = re.compile(r"\w\W+\w")
 COMMONEST = 50  # words of the vocabulary that a sentence may well say twice: "the", "of", "?"
 
 
@@ -139,26 +137,7 @@ class ExemplarParaphraser(nn.Module):
         seed: int = 0,
     ) -> list[list[str]]:
         """The exemplars that each source gets; arguments as in `paraphrase`."""
-        if isinstance(sources, str) or isinstance(like, str):
-            raise InputError("a string where a list is expected; write model.paraphrase([source], like=[exemplar])")
-        if like is None:
-            if not 1 <= num <= len(self.bank):
-                raise InputError(f"num is {num}; expected 1 to {len(self.bank)}, the size of this model's bank")
-            # Each source has its own draw, so that its exemplars do not depend on its neighbours.
-            return [random.Random(f"{seed} {source}").sample(self.bank, num) for source in sources]
-        rows = [[item] if isinstance(item, str) else list(item) for item in like]
-        for text in (text for row in rows for text in row):
-            if text.strip() and not TWO_WORDS.search(text):
-                raise InputError(f"exemplar {text[:40]!r} is one word; expected a sentence whose form to take")
-        if each:
-            return [[exemplar for row in rows for exemplar in row] for _ in sources]
-        if len(rows) == 1:
-            return [rows[0] for _ in sources]
-        if len(rows) != len(sources):
-            raise InputError(
-                f"{len(rows)} exemplars for {len(sources)} sources; expected one for all, one a source, or each=True"
-            )
-        return rows
+        return paired(sources, like, self.bank, each=each, num=num, seed=seed)
 
     @torch.inference_mode()
     def say(

@@ -1,0 +1,52 @@
+"""Which exemplars each source gets."""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Sequence
+
+from paraform.records import InputError
+
+TWO_WORDS = re.compile(r"\w\W+\w")
+
+
+def paired(
+    sources: Sequence[str],
+    like: Sequence[str] | Sequence[Sequence[str]] | None,
+    bank: Sequence[str],
+    *,
+    each: bool = False,
+    num: int = 1,
+    seed: int = 0,
+) -> list[list[str]]:
+    """The exemplars of each source.
+
+    Args:
+        like: one a source; one for all; a list of them a source; None: `num` drawn from the bank.
+        bank: what is drawn from.
+        each: every source gets every exemplar of `like`.
+        num: drawn for each source, if `like` is None.
+        seed: of the draws.
+    Raises: InputError if an exemplar is one word, or the numbers do not match. (An empty one is told by who reads it.)
+    """
+    if isinstance(sources, str) or isinstance(like, str):
+        raise InputError("a string where a list is expected; write model.paraphrase([source], like=[exemplar])")
+    if like is None:
+        if not 1 <= num <= len(bank):
+            raise InputError(f"num is {num}; expected 1 to {len(bank)}, the size of this model's bank")
+        # Each source has its own draw, so that its exemplars do not depend on its neighbours.
+        return [random.Random(f"{seed} {source}").sample(bank, num) for source in sources]
+    rows = [[item] if isinstance(item, str) else list(item) for item in like]
+    for text in (text for row in rows for text in row):
+        if text.strip() and not TWO_WORDS.search(text):
+            raise InputError(f"exemplar {text[:40]!r} is one word; expected a sentence whose form to take")
+    if each:
+        return [[exemplar for row in rows for exemplar in row] for _ in sources]
+    if len(rows) == 1:
+        return [rows[0] for _ in sources]
+    if len(rows) != len(sources):
+        raise InputError(
+            f"{len(rows)} exemplars for {len(sources)} sources; expected one for all, one a source, or each=True"
+        )
+    return rows
