@@ -17,17 +17,18 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
-from _measure import arguments_of, report
+from _measure import Bound, arguments_of, report
 from rapidfuzz.distance import Levenshtein
 from rapidfuzz.process import cdist
 
 from paraform import corpora
 from paraform.records import Pair, Sentence
-from paraform.syntax.exemplars import BLOCK_CELLS
 from paraform.syntax.mining import mine
 from paraform.syntax.rules import MiningConfig
 from paraform.syntax.tagging import DEFAULT, Tagger, load_tagger
 from paraform.words import tokenize
+
+BLOCK_CELLS = 1 << 25  # distances that the peer holds at once: 32 MiB
 
 
 def tagged_pairs(path: Path, limit: int | None, tagger: Tagger) -> list[Pair]:
@@ -88,6 +89,7 @@ def main() -> int:
 
     pairs = tagged_pairs(arguments.data, arguments.limit, load_tagger(arguments.tagger))
     config = MiningConfig()
+    mine(pairs[:100], config)  # compiled or read from the cache, once a machine
     figures: dict[str, float] = {
         "targets": len(pairs),
         "different tag sequences": len({pair.target.tags for pair in pairs}),
@@ -102,7 +104,10 @@ def main() -> int:
     theirs = time.perf_counter() - start
     figures |= {"rapidfuzz, seconds": theirs, "peak after both, GiB": peak_gib(), "ratio": theirs / ours}
     figures["targets whose distance differs"] = int((mined.distances[:, 0] != nearest).sum())
-    return report(figures, {"targets whose distance differs": ("at most", 0)}, as_json=arguments.json)
+    bounds: dict[str, Bound] = {"targets whose distance differs": ("at most", 0)}
+    if arguments.limit is None:
+        bounds |= {"ratio": ("at least", 10), "peak after it, GiB": ("at most", 1)}
+    return report(figures, bounds, as_json=arguments.json)
 
 
 if __name__ == "__main__":

@@ -9,6 +9,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from rapidfuzz.distance import Levenshtein
+from rapidfuzz.process import cdist
 
 from paraform.records import Pair, Sentence, Triple
 from paraform.syntax import ExemplarIndex, Match, MiningConfig, mine
@@ -222,11 +224,67 @@ def test_more_tags_than_a_byte_has_values():
     assert found == [[Match(number, 0)] for number in range(400)]
 
 
-def test_small_blocks_give_the_same(monkeypatch):
-    pairs = random_pairs(150, seed=8)
-    whole = mine(pairs)
-    monkeypatch.setattr("paraform.syntax.exemplars.BLOCK_CELLS", 50)
-    np.testing.assert_array_equal(mine(pairs).exemplars, whole.exemplars)
+def many_sentences(count: int, lengths: tuple[int, int], seed: int) -> list[Sentence]:
+    """Words of their own, tags of 12 by a chain, so that blocks of many sequences are near and far."""
+    draw = random.Random(seed)
+    out = []
+    for number in range(count):
+        tags = [draw.randrange(12)]
+        while len(tags) < draw.randint(*lengths):
+            tags.append((tags[-1] + draw.choice((1, 1, 1, 2, 5))) % 12)
+        tokens = tuple(f"w{number}-{place}" for place in range(len(tags)))
+        out.append(Sentence(" ".join(tokens), tokens, tuple(f"T{tag}" for tag in tags)))
+    return out
+
+
+@pytest.mark.parametrize(("lengths", "count"), [((5, 14), 3000), ((28, 36), 600), ((60, 70), 300)])
+def test_equals_a_peer_over_many_blocks(lengths, count):
+    """rapidfuzz compares all with all; sequences of up to 32, of up to 64 and of more words take different ways."""
+    sentences = many_sentences(count, lengths, seed=count)
+    letters = {f"T{tag}": chr(97 + tag) for tag in range(12)}
+    texts = ["".join(letters[tag] for tag in sentence.tags) for sentence in sentences]
+    asked = range(0, count, 7)
+    distances = cdist([texts[row] for row in asked], texts, scorer=Levenshtein.distance, dtype=np.int32)
+    index = ExemplarIndex.build(sentences)
+    found = index.nearest([sentences[row] for row in asked], MiningConfig(keep=count), rows=list(asked))
+    five = index.nearest([sentences[row] for row in asked], MiningConfig(ties="first"), k=5)
+    for place, row in enumerate(asked):
+        line = {
+            other: int(distances[place, other])
+            for other in range(count)
+            if other != row and abs(len(texts[other]) - len(texts[row])) <= 2
+        }
+        best = min(line.values(), default=-1)
+        assert sorted(found[place]) == [Match(other, best) for other, distance in line.items() if distance == best]
+        assert five[place] == [Match(*item) for item in sorted(line.items(), key=lambda item: (item[1], item[0]))[:5]]
+
+
+def test_a_corpus_of_equal_sentences_is_answered_at_once():
+    """20,000 × 20,000 rows would take minutes; no sentence is its own exemplar."""
+    alike = [sentence("how are you ?", "WRB VBP PRP .")] * 20_000
+    other = sentence("who is he ?", "WP VBZ PRP .")
+    found = ExemplarIndex.build([*alike, other]).nearest_rows(None)
+    assert (found.rows[:-1, 0] == 20_000).all() and (found.rows[:-1, 1:] == -1).all()
+    assert found.rows[-1].tolist() == [0, -1, -1, -1, -1] and found.distances[-1, 0] == 2
+
+
+def test_added_sentences_are_found_as_if_they_had_been_there():
+    pairs = random_pairs(90, seed=12)
+    targets, clusters = [pair.target for pair in pairs], [pair.cluster for pair in pairs]
+    index = ExemplarIndex.build(targets[:30], clusters[:30])
+    index.nearest(targets[:5])
+    index.add(targets[30:70], clusters[30:70])
+    index.add([])
+    index.add(targets[70:], clusters[70:])
+    whole = ExemplarIndex.build(targets, clusters)
+    assert len(index) == len(whole) == len(targets)
+    assert index.nearest(targets, k=4, clusters=clusters) == whole.nearest(targets, k=4, clusters=clusters)
+    assert [index.text(row) for row in range(len(index))] == [target.text for target in targets]
+    with pytest.raises(ValueError, match="1 clusters for 2 sentences"):
+        index.add(targets[:2], [1])
+    assert len(index) == len(targets)
+    with pytest.raises(IndexError, match=f"row {len(targets)} of {len(targets)}"):
+        index.text(len(targets))
 
 
 def test_pools_are_searched_each_by_itself():

@@ -1,27 +1,28 @@
 """Exemplars: for each target, the sentences with the nearest tag sequence and other words (CRL-EGPG, Algorithm 1).
 
-Shape key: N sentences or targets, K exemplars kept for each.
+Shape key: R sentences of the index, N targets, K exemplars kept for each, S different tag sequences.
 """
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
-from typing import Any, NamedTuple, TypeAlias
+import os
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from dataclasses import replace
+from pathlib import Path
+from typing import NamedTuple, final
 
 import numpy as np
 from numpy.typing import NDArray
-from rapidfuzz.distance import Levenshtein
-from rapidfuzz.process import cdist
 
 from paraform.records import Sentence
-from paraform.syntax.ragged import Integers, Ragged
+from paraform.syntax import index_folder, search
+from paraform.syntax.rows import Clusters, Numbers, check_count, encode, joined, same_sequences, text_hash
 from paraform.syntax.rules import MiningConfig
+from paraform.syntax.searchable import Searchable, searchable, sequences_of
+from paraform.weights import PathLike
 
-Clusters: TypeAlias = Sequence[int | None]
-Distances: TypeAlias = NDArray[np.unsignedinteger]
-
-BLOCK_CELLS = 1 << 25  # distances held at once: 32 MiB while no sentence is longer than 255 words
+GROUPS_AT_ONCE = 128  # targets' tag sequences that a thread searches before it takes the next
 
 
 class Match(NamedTuple):
@@ -31,74 +32,78 @@ class Match(NamedTuple):
     distance: int
 
 
-class Query(NamedTuple):
-    number: int  # in the order asked
-    row: int
-    length: int
-    words: Integers  # those of the index, ascending, and a last one that no sentence has
-    counts: Integers  # how often it holds each
-    texts: tuple[int, int]  # its own and its source's
-    cluster: int
+class Nearest(NamedTuple):
+    """The exemplars of N targets, nearest first: [N, K] rows of the index and distances; −1 where there is none."""
+
+    rows: NDArray[np.int64]
+    distances: NDArray[np.int64]
 
 
+@final
 class ExemplarIndex:
     """Sentences to search by tag sequence, exactly: `ExemplarIndex.build(sentences).nearest(targets)`.
 
-    Every different tag sequence is compared once: with those of lengths within the gap, a block of them at a time.
+    Every different tag sequence is compared once, on all cores, and most are left out by the tags that they hold.
     """
 
     def __init__(self) -> None:
-        self._fill((), None)
+        self._numbers = Numbers()
+        self._encoded = encode((), None, self._numbers, learn=True)
+        self._made: Searchable | None = None
 
     @classmethod
     def build(cls, sentences: Sequence[Sentence], clusters: Clusters | None = None) -> ExemplarIndex:
-        """An index over N tokenised and tagged sentences; a sentence's place among them is its `Match.row`.
+        """An index over R tokenised and tagged sentences; a sentence's place among them is its `Match.row`.
 
         Args:
-            clusters: N numbers of duplicate clusters; None, for one or for all: not known.
-        Raises: ValueError if a sentence has not one tag a token, or the clusters are not N.
+            clusters: R numbers ≥ 0 of duplicate clusters; None, for one or for all: not known.
+        Raises: ValueError if a sentence has not one tag a token, or the clusters are not R.
         """
         index = cls()
-        index._fill(sentences, clusters)
+        index.add(sentences, clusters)
         return index
 
-    def _fill(self, sentences: Sequence[Sentence], clusters: Clusters | None) -> None:
-        clusters = [None] * len(sentences) if clusters is None else clusters
-        _check_count("clusters", len(clusters), len(sentences), "sentences")
-        self._size = len(sentences)
-        self._characters: dict[str, str] = {}  # a tag is one character, so that a tag sequence is a str
-        self._word_ids: dict[str, int] = {}
-        self._text_ids: dict[str, int] = {}
-        self._cluster_ids: dict[int | None, int] = {}
-        rows_of: defaultdict[str, list[int]] = defaultdict(list)
-        words: list[list[int]] = []
-        counts: list[int] = []
-        for row, sentence in enumerate(sentences):
-            check_tagged(sentence, row)
-            for tag in sentence.tags:
-                self._characters.setdefault(tag, chr(33 + len(self._characters)))
-            if sentence.tokens:
-                rows_of[self._sequence(sentence)].append(row)
-            held = Counter(self._word_ids.setdefault(word, len(self._word_ids)) for word in _lower(sentence))
-            words.append(list(held.keys()))
-            counts.extend(held.values())
-        self._sequences = sorted(rows_of, key=len)
-        self._lengths = np.array([len(sequence) for sequence in self._sequences], np.int64)
-        self._rows = Ragged.of([rows_of[sequence] for sequence in self._sequences])
-        self._words = Ragged.of(words)
-        self._counts = np.array(counts, np.int64)
-        self._texts = _numbered(map(_same_text, sentences), self._text_ids)
-        self._wordings = _numbered(map(_lower, sentences), {})
-        self._clusters = _numbered(clusters, self._cluster_ids)
+    @classmethod
+    def load(cls, folder: PathLike) -> ExemplarIndex:
+        """The index that `save` wrote; its arrays stay on disk until they are looked at.
+
+        Raises: InputError if it is none, is of another version, or is damaged.
+        """
+        index = cls()
+        index._numbers, index._encoded, index._made = index_folder.read(Path(folder))
+        return index
+
+    def save(self, folder: PathLike) -> None:
+        """Write the index; a kill leaves the folder's former index whole.
+
+        Raises: InputError if the folder holds something else.
+        """
+        index_folder.write(Path(folder), self._numbers, self._encoded, self._ready())
+
+    def add(self, sentences: Sequence[Sentence], clusters: Clusters | None = None) -> None:
+        """More sentences, whose rows follow: these alone are encoded; the next search sorts all of them again.
+
+        Raises: as `build`; the index is then as it was.
+        """
+        self._encoded = joined(self._encoded, encode(sentences, clusters, self._numbers, learn=True))
+        self._made = None
 
     def __len__(self) -> int:
-        return self._size
+        return len(self._encoded.rows.texts)
+
+    def text(self, row: int) -> str:
+        """The sentence that stands there, as it was given. Raises: IndexError if there is none."""
+        if not 0 <= row < len(self):
+            raise IndexError(f"row {row} of {len(self)}")
+        start, end = self._encoded.text_starts[row : row + 2]
+        return bytes(self._encoded.characters[start:end]).decode(errors="surrogatepass")
 
     def nearest(
         self,
         targets: Sequence[Sentence],
         config: MiningConfig | None = None,
         *,
+        k: int | None = None,
         sources: Sequence[Sentence] | None = None,
         clusters: Clusters | None = None,
         rows: Sequence[int] | None = None,
@@ -109,132 +114,86 @@ class ExemplarIndex:
         Args:
             targets: N, tokenised and tagged.
             config: the rules; `MiningConfig()` if None.
+            k: that many of each, tied or not: `keep=k, among="nearest"`.
             sources: N sentences that must not come back either; only their texts are looked at.
             clusters: N numbers as in `build`; only what is known on both sides is compared.
             rows: N, where each target stands, for `window` and the random ties; 0, 1, … if None.
             progress: hears how many more targets are done, from time to time.
         Raises: ValueError if the index is empty, a target has not one tag a token, or the numbers do not match.
         """
-        if not self._size:
+        config = config or MiningConfig()
+        if k is not None:
+            config = replace(config, keep=k, among="nearest")
+        found = self.nearest_rows(targets, config, sources=sources, clusters=clusters, rows=rows, progress=progress)
+        lines = zip(found.rows.tolist(), found.distances.tolist(), strict=True)
+        return [[Match(*match) for match in zip(*line, strict=True) if match[0] >= 0] for line in lines]
+
+    def nearest_rows(
+        self,
+        targets: Sequence[Sentence] | None,
+        config: MiningConfig | None = None,
+        *,
+        sources: Sequence[Sentence] | None = None,
+        clusters: Clusters | None = None,
+        rows: Sequence[int] | None = None,
+        progress: Callable[[int], None] | None = None,
+    ) -> Nearest:
+        """The same as arrays; `targets` None: the sentences of the index themselves, and their clusters."""
+        if not len(self):
             raise ValueError("ExemplarIndex holds 0 sentences; call ExemplarIndex.build(sentences) first")
         config = config or MiningConfig()
-        count = len(targets)
-        sources = targets if sources is None else sources
-        clusters = [None] * count if clusters is None else clusters
-        rows = range(count) if rows is None else rows
-        for name, given in {"sources": sources, "clusters": clusters, "rows": rows}.items():
-            _check_count(name, len(given), count, "targets")
-        groups: defaultdict[str, list[int]] = defaultdict(list)
-        for number, target in enumerate(targets):
-            check_tagged(target, number)
-            groups[self._sequence(target)].append(number)
-        found: list[list[Match]] = [[] for _ in targets]
-        for sequences, first, distances in self._blocks(sorted(groups, key=len), config.length_gap):
-            for sequence, line in zip(sequences, distances, strict=True):
-                queries = [
-                    self._query(number, targets[number], sources[number], clusters[number], rows[number])
-                    for number in groups[sequence]
-                ]
-                self._answer(queries, line, first, config, found)
-            if progress:
-                progress(sum(len(groups[sequence]) for sequence in sequences))
-        return found
-
-    def _sequence(self, sentence: Sentence) -> str:
-        return "".join(self._characters.get(tag, " ") for tag in sentence.tags)  # a tag not of the index equals none
-
-    def _query(self, number: int, target: Sentence, source: Sentence, cluster: int | None, row: int) -> Query:
-        known = (self._word_ids.get(word) for word in _lower(target))
-        texts = (self._text_ids.get(_same_text(target), -1), self._text_ids.get(_same_text(source), -1))
-        cluster_id = -1 if cluster is None else self._cluster_ids.get(cluster, -1)
-        held = sorted(Counter(word for word in known if word is not None).items())
-        words, counts = np.array([*held, (len(self._word_ids), 0)]).T
-        return Query(number, row, len(target.tokens), words, counts, texts, cluster_id)
-
-    def _blocks(self, sequences: list[str], gap: int) -> Iterator[tuple[list[str], int, Distances]]:
-        """Some of the sequences, the first of the index's that lie within the gap, and the distances to all those."""
-        begin = 0
-        while begin < len(sequences):
-            length = len(sequences[begin])
-            first = int(np.searchsorted(self._lengths, length - gap, side="left"))
-            last = int(np.searchsorted(self._lengths, length + gap, side="right"))
-            end = min(begin + max(1, BLOCK_CELLS // max(1, last - first)), len(sequences))
-            part = [sequence for sequence in sequences[begin:end] if len(sequence) == length]
-            dtype = np.min_scalar_type(length + gap)  # no distance is greater than the longer of the two
-            among = self._sequences[first:last]
-            yield part, first, cdist(part, among, scorer=Levenshtein.distance, dtype=dtype, workers=-1)
-            begin += len(part)
-
-    def _answer(
-        self, queries: list[Query], distances: Distances, first: int, config: MiningConfig, found: list[list[Match]]
-    ) -> None:
-        """Goes up the distances from one tag sequence until each of the targets that have it is served."""
-        if not len(distances):
-            return
-        enough = 1 if config.among == "tied" else config.keep
-        for distance in range(int(distances.min()), int(distances.max()) + 1):
-            places, _ = self._rows.places(first + np.flatnonzero(distances == distance))
-            rows = np.sort(self._rows.values[places])
-            for query in queries:
-                self._take(query, rows, distance, config, found[query.number])
-            queries = [query for query in queries if len(found[query.number]) < enough]
-            if not queries:
-                return
-
-    def _take(self, query: Query, rows: Integers, distance: int, config: MiningConfig, found: list[Match]) -> None:
-        """Adds to `found` what may be taken of these rows, all at this distance."""
-        texts = self._texts[rows]
-        allowed = (texts != query.texts[0]) & (texts != query.texts[1])
-        if config.exclude_cluster:
-            allowed &= self._clusters[rows] != query.cluster
-        if config.window is not None:
-            allowed &= np.abs(rows - query.row) <= config.window
-        if found:
-            allowed &= ~np.isin(self._wordings[rows], self._wordings[[match.row for match in found]])
-        rows = rows[allowed]
-        if not len(rows):
-            return
-        _, firsts = np.unique(self._wordings[rows], return_index=True)
-        rows = rows[np.sort(firsts)]
-        if config.ties == "random" and len(rows) > 1:
-            rows = np.random.default_rng([config.seed, query.row, distance]).permutation(rows)
-        few = 4 * config.keep  # nearly all rows pass the rule, so looking at the rest is rare
-        for part in (rows[:few], rows[few:]):
-            if len(part) and len(found) < config.keep:
-                passed = part[self._shared(query, part, config.distinct) + config.min_new_words <= query.length]
-                found += [Match(int(row), distance) for row in passed[: config.keep - len(found)]]
-
-    def _shared(self, query: Query, rows: Integers, distinct: bool) -> Integers:
-        """How many words the target shares with each of these sentences."""
-        places, begins = self._words.places(rows)
-        words = self._words.values[places]
-        near = np.searchsorted(query.words, words)
-        counts = np.minimum(query.counts[near], 1 if distinct else self._counts[places])
-        shared: Integers = np.where(query.words[near] == words, counts, 0)
-        return np.add.reduceat(shared, begins)
-
-
-def _same_text(sentence: Sentence) -> str:
-    return "".join(sentence.text.lower().split())
-
-
-def _lower(sentence: Sentence) -> tuple[str, ...]:
-    return tuple(word.lower() for word in sentence.tokens)
-
-
-def _numbered(keys: Iterable[Hashable], numbers: dict[Any, int]) -> Integers:
-    return np.array([numbers.setdefault(key, len(numbers)) for key in keys], np.int64)
-
-
-def check_tagged(sentence: Sentence, number: int) -> None:
-    """Raises: ValueError if the sentence has not one tag a token."""
-    if len(sentence.tags) != len(sentence.tokens) or (sentence.text.strip() and not sentence.tokens):
-        raise ValueError(
-            f"sentence {number} has {len(sentence.tokens)} tokens and {len(sentence.tags)} tags; tokenise it with "
-            "words.tokenize and tag it with syntax.tagging.load_tagger() first"
+        asked = self._encoded if targets is None else encode(targets, clusters, self._numbers, learn=False)
+        count = len(asked.rows.texts)
+        for name, given in {"sources": sources, "rows": rows}.items():
+            if given is not None:
+                check_count(name, len(given), count, "targets")
+        index = self._ready()
+        groups = same_sequences(asked.codes, asked.starts)
+        queries = sequences_of(asked, groups, index.bit_of)
+        about = search.Targets(
+            sources=asked.rows.texts
+            if sources is None
+            else np.frombuffer(b"".join(map(text_hash, sources)), np.uint64),
+            places=np.arange(count) if rows is None else np.array(rows, np.int64).reshape(count),
+            lengths=np.diff(asked.starts),
         )
+        rules = search.Rules.of(config)
+        members = index.members if config.window is not None else index.different
+        found = search.Found.nothing(count, config.keep)
+        reach = np.empty(count, np.int64)
 
+        def part(first: int) -> int:
+            last = min(first + GROUPS_AT_ONCE, len(queries.starts) - 1)
+            search.search(
+                queries,
+                groups,
+                about,
+                asked.rows,
+                index.sequences,
+                index.blocks,
+                members,
+                self._encoded.rows,
+                len(self._numbers.tags),
+                rules,
+                first,
+                last,
+                reach,
+                found,
+            )
+            return int(groups.starts[last] - groups.starts[first])
 
-def _check_count(name: str, count: int, wanted: int, of: str) -> None:
-    if count != wanted:
-        raise ValueError(f"{count} {name} for {wanted} {of}; expected one for each")
+        firsts = range(0, len(queries.starts) - 1, GROUPS_AT_ONCE)
+        threads = ThreadPoolExecutor(len(os.sched_getaffinity(0)))
+        try:  # the longest sequences, which take longest, go first, so that no core is idle at the end
+            for done in as_completed([threads.submit(part, first) for first in reversed(firsts)]):
+                number = done.result()
+                if progress:
+                    progress(number)
+        finally:
+            threads.shutdown(cancel_futures=True)
+        return Nearest(found.rows, np.where(found.rows < 0, -1, found.distances))
+
+    def _ready(self) -> Searchable:
+        if self._made is None:
+            self._made = searchable(self._encoded, len(self._numbers.tags))
+        return self._made

@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from paraform.records import Pair, Sentence, Triple
-from paraform.syntax.exemplars import ExemplarIndex, check_tagged
+from paraform.syntax.exemplars import ExemplarIndex
+from paraform.syntax.rows import check_tagged
 from paraform.syntax.rules import MiningConfig
 
 
@@ -70,17 +71,16 @@ def mine(
     distances = exemplars.copy()
     for rows in dealt_pools(len(pairs), config):
         index = ExemplarIndex.build([pool[row] for row in rows], [clusters[row] for row in rows])
-        found = index.nearest(
-            [targets[row] for row in rows],
+        found = index.nearest_rows(
+            None if pool is targets else [targets[row] for row in rows],  # what is indexed need not be encoded again
             config,
             sources=[sources[row] for row in rows],
             clusters=[clusters[row] for row in rows],
             rows=rows,
             progress=progress,
         )
-        for row, matches in zip(rows, found, strict=True):
-            for place, match in enumerate(matches):
-                exemplars[row, place], distances[row, place] = rows[match.row], match.distance
+        exemplars[rows] = np.where(found.rows < 0, -1, np.array(rows)[found.rows])
+        distances[rows] = found.distances
     return Mined(pairs, pool, exemplars, distances)
 
 

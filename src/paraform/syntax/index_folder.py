@@ -1,0 +1,144 @@
+"""An exemplar index as a folder: `index.json`, and one `.npy` file an array, read by memory map.
+
+`index.json` names the arrays' files and is replaced last, so that a kill leaves the old index or the new one.
+"""
+
+from __future__ import annotations
+
+import json
+import secrets
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from paraform.records import InputError
+from paraform.syntax.features import RANKS, Blocks, Sequences
+from paraform.syntax.rows import Encoded, Numbers
+from paraform.syntax.search import Groups, Rows
+from paraform.syntax.searchable import Searchable
+from paraform.weights import atomic_path
+
+NAME = "index.json"
+FORMAT = "paraform exemplar index"
+VERSION = 1  # of the arrays and what they mean
+
+
+def write(folder: Path, numbers: Numbers, encoded: Encoded, made: Searchable) -> None:
+    """Raises: InputError if the folder holds something that is no index."""
+    if folder.exists() and (not folder.is_dir() or (any(folder.iterdir()) and not (folder / NAME).is_file())):
+        raise InputError(f"{folder}: holds something else; expected a new or empty folder, or one with {NAME}")
+    folder.mkdir(parents=True, exist_ok=True)
+    token = secrets.token_hex(4)
+    files = {}
+    for name, array in _flattened(encoded, made).items():
+        files[name] = f"{name}.{token}.npy"
+        with atomic_path(folder / files[name]) as unfinished, open(unfinished, "wb") as out:
+            np.save(out, array, allow_pickle=False)
+    about = {"format": FORMAT, "version": VERSION, "sentences": len(encoded.rows.texts), "arrays": files}
+    words = {"tags": list(numbers.tags), "words": list(numbers.words)}
+    with atomic_path(folder / NAME) as unfinished:
+        unfinished.write_text(json.dumps(about | words), encoding="utf-8")
+    for path in folder.glob("*.npy"):
+        if path.name not in files.values():
+            path.unlink()
+
+
+def read(folder: Path) -> tuple[Numbers, Encoded, Searchable]:
+    """Raises: InputError if the folder holds no index, one of another version, or a damaged one."""
+    place = folder / NAME
+    try:
+        about = json.loads(place.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise InputError(f"{place}: no such file; expected a folder that ExemplarIndex.save wrote") from None
+    except (OSError, ValueError) as error:
+        raise InputError(f"{place}: {error}; expected what ExemplarIndex.save wrote") from error
+    if not isinstance(about, dict) or about.get("format") != FORMAT:
+        raise InputError(f"{place}: not an exemplar index; expected the format {FORMAT!r}")
+    if about.get("version") != VERSION:
+        raise InputError(f"{place}: version {about.get('version')!r}, expected {VERSION}; build and save it again")
+    try:
+        numbers = Numbers(about["tags"], about["words"])
+        arrays = {name: _mapped(folder, file) for name, file in about["arrays"].items()}
+        encoded, made = _restored(arrays)
+        _check(encoded, made, about["sentences"], numbers)
+    except (KeyError, TypeError, ValueError, AttributeError, OSError, IndexError) as error:
+        raise InputError(f"{folder}: a damaged index ({error}); build and save it again") from error
+    return numbers, encoded, made
+
+
+def _flattened(encoded: Encoded, made: Searchable) -> dict[str, NDArray[Any]]:
+    parts: dict[str, NamedTuple] = {
+        "rows": encoded.rows,
+        "sequences": made.sequences,
+        "blocks": made.blocks,
+        "members": made.members,
+        "different": made.different,
+    }
+    arrays = {f"{part}-{name}": array for part, arrays in parts.items() for name, array in arrays._asdict().items()}
+    texts = {name: getattr(encoded, name) for name in Encoded._fields if name != "rows"}
+    return arrays | texts | {"bit_of": made.bit_of}
+
+
+def _restored(arrays: dict[str, NDArray[Any]]) -> tuple[Encoded, Searchable]:
+    def part(kind: Any, name: str) -> Any:
+        return kind(*(arrays[f"{name}-{field}"] for field in kind._fields))
+
+    encoded = Encoded(part(Rows, "rows"), *(arrays[name] for name in Encoded._fields if name != "rows"))
+    groups = part(Groups, "members"), part(Groups, "different")
+    return encoded, Searchable(arrays["bit_of"], part(Sequences, "sequences"), part(Blocks, "blocks"), *groups)
+
+
+def _mapped(folder: Path, file: str) -> NDArray[Any]:
+    if Path(file).name != file:
+        raise ValueError(f"{file!r} is no file's name")
+    array = np.load(folder / file, mmap_mode="r" if (folder / file).stat().st_size > 4096 else None, allow_pickle=False)
+    return np.asarray(array)
+
+
+def _check(encoded: Encoded, made: Searchable, count: int, numbers: Numbers) -> None:
+    """Compiled code does not look whether a place is inside an array, so that all places are looked at here."""
+    rows, (codes, starts, bits), blocks = encoded.rows, made.sequences, made.blocks
+    sequences = len(starts) - 1
+    wanted: dict[str, tuple[NDArray[Any], type, tuple[int, ...]]] = {
+        "words": (rows.words, np.int32, rows.words.shape[:1]),
+        "counts": (rows.counts, np.int32, rows.words.shape[:1]),
+        "texts": (rows.texts, np.uint64, (count,)),
+        "wordings": (rows.wordings, np.uint64, (count,)),
+        "clusters": (rows.clusters, np.int64, (count,)),
+        "codes": (encoded.codes, np.uint16, encoded.codes.shape[:1]),
+        "characters": (encoded.characters, np.uint8, encoded.characters.shape[:1]),
+        "bits": (bits, np.uint64, (2, sequences)),
+        "every": (blocks.every, np.uint64, (2, len(blocks.starts) - 1)),
+        "some": (blocks.some, np.uint64, (2, len(blocks.starts) - 1)),
+        "bit_of": (made.bit_of, np.int64, (len(numbers.tags) + 1, RANKS)),
+    }
+    for name, (array, dtype, shape) in wanted.items():
+        if array.dtype != dtype or array.shape != shape or not array.flags.c_contiguous:
+            raise ValueError(f"{name} is {array.dtype} {list(array.shape)}, expected {np.dtype(dtype)} {list(shape)}")
+    _check_starts("words", rows.starts, count, len(rows.words))
+    _check_starts("tags", encoded.starts, count, len(encoded.codes))
+    _check_starts("texts", encoded.text_starts, count, len(encoded.characters))
+    _check_starts("sequences", starts, sequences, len(codes))
+    _check_starts("blocks", blocks.starts, len(blocks.starts) - 1, sequences)
+    _check_starts("lengths", blocks.of_length, len(blocks.of_length) - 1, len(blocks.starts) - 1)
+    lengths = np.repeat(np.arange(len(blocks.of_length) - 1), np.diff(blocks.of_length))
+    if (np.diff(starts) != np.repeat(lengths, np.diff(blocks.starts))).any():
+        raise ValueError("sequences stand in blocks of another length")
+    for codes_ in (encoded.codes, codes):
+        if codes_.dtype != np.uint16 or codes_.max(initial=0) > len(numbers.tags):
+            raise ValueError("a tag without a name")
+    for groups in (made.members, made.different):
+        _check_starts("members", groups.starts, sequences, len(groups.members))
+        if groups.members.dtype != np.int64 or not ((groups.members >= 0) & (groups.members < count)).all():
+            raise ValueError("a sequence of a sentence that is not there")
+    if not ((made.bit_of >= -1) & (made.bit_of < 128)).all():
+        raise ValueError("a feature without a bit")
+
+
+def _check_starts(name: str, starts: NDArray[Any], count: int, end: int) -> None:
+    if starts.dtype != np.int64 or starts.shape != (count + 1,) or starts[0] != 0 or starts[-1] != end:
+        raise ValueError(f"the {name} do not begin and end where they should")
+    if (np.diff(starts) < 0).any():
+        raise ValueError(f"the {name} run backwards")

@@ -1,0 +1,199 @@
+"""Sentences as arrays: what the exemplar search looks at, encoded once.
+
+Shape key: R sentences, S different tag sequences, W words of all sentences.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from hashlib import blake2b
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from paraform.records import Sentence
+from paraform.syntax.compiled import compiled
+from paraform.syntax.features import Codes
+from paraform.syntax.search import Groups, Rows
+
+Clusters = Sequence[int | None]
+
+
+class Encoded(NamedTuple):
+    """Sentences as arrays.
+
+    Args:
+        rows: what the rules look at.
+        codes, starts: their tag sequences; row r's is codes[starts[r] : starts[r + 1]].
+        characters, text_starts: their texts in UTF-8; row r's is characters[text_starts[r] : text_starts[r + 1]].
+    """
+
+    rows: Rows
+    codes: Codes
+    starts: NDArray[np.int64]
+    characters: NDArray[np.uint8]
+    text_starts: NDArray[np.int64]
+
+
+class Numbers:
+    """Numbers for tags and words, given in the order in which they come; 0 is what is not known."""
+
+    def __init__(self, tags: Iterable[str] = (), words: Iterable[str] = ()) -> None:
+        self.tags = {tag: number for number, tag in enumerate(tags, start=1)}
+        self.words = {word: number for number, word in enumerate(words, start=1)}
+
+
+def encode(sentences: Sequence[Sentence], clusters: Clusters | None, numbers: Numbers, *, learn: bool) -> Encoded:
+    """The arrays of R tokenised and tagged sentences.
+
+    Args:
+        clusters: R numbers ≥ 0; None, for one or for all: not known.
+        learn: give numbers to new tags and words, and keep the texts; else new ones are 0, which equals nothing.
+    Raises: ValueError if a sentence has not one tag a token, or the clusters are not R.
+    """
+    clusters = [None] * len(sentences) if clusters is None else clusters
+    check_count("clusters", len(clusters), len(sentences), "sentences")
+    lengths: list[int] = []
+    words: list[str] = []  # of all sentences, lower-cased: one list, since many make the garbage collector busy
+    hashes, wordings = bytearray(), bytearray()
+    for number, sentence in enumerate(sentences):
+        check_tagged(sentence, number)
+        lowered = [word.lower() for word in sentence.tokens]
+        lengths.append(len(lowered))
+        words += lowered
+        hashes += text_hash(sentence)
+        wordings += _hash("\x1f".join(lowered))
+    if learn:
+        known_tags, known_words = dict.fromkeys(tag for s in sentences for tag in s.tags), dict.fromkeys(words)
+        if len(known_tags.keys() | numbers.tags.keys()) > np.iinfo(np.uint16).max:
+            raise ValueError(f"{len(known_tags):,} different tags; expected a tag set, at most 65,535")
+        for known, new in ((numbers.tags, known_tags), (numbers.words, known_words)):
+            for key in new:
+                known.setdefault(key, len(known) + 1)
+    starts = _starts(lengths)
+    tag_number, word_number = numbers.tags.get, numbers.words.get
+    codes = np.fromiter((tag_number(tag, 0) for s in sentences for tag in s.tags), np.uint16, starts[-1])
+    word_numbers = np.fromiter((word_number(word, 0) for word in words), np.int32, starts[-1])
+    texts = [sentence.text.encode(errors="surrogatepass") for sentence in sentences] if learn else []
+    return Encoded(
+        Rows(
+            *_counted(word_numbers, starts),
+            np.frombuffer(bytes(hashes), np.uint64),
+            np.frombuffer(bytes(wordings), np.uint64),
+            np.array([-1 if cluster is None else cluster for cluster in clusters], np.int64),
+        ),
+        codes,
+        starts,
+        np.frombuffer(b"".join(texts), np.uint8),
+        _starts([len(text) for text in texts]),
+    )
+
+
+def joined(one: Encoded, other: Encoded) -> Encoded:
+    """The sentences of both, one after the other."""
+
+    def ends(first: NDArray[np.int64], second: NDArray[np.int64]) -> NDArray[np.int64]:
+        return np.concatenate([first, second[1:] + first[-1]])
+
+    return Encoded(
+        Rows(
+            np.concatenate([one.rows.words, other.rows.words]),
+            np.concatenate([one.rows.counts, other.rows.counts]),
+            ends(one.rows.starts, other.rows.starts),
+            np.concatenate([one.rows.texts, other.rows.texts]),
+            np.concatenate([one.rows.wordings, other.rows.wordings]),
+            np.concatenate([one.rows.clusters, other.rows.clusters]),
+        ),
+        np.concatenate([one.codes, other.codes]),
+        ends(one.starts, other.starts),
+        np.concatenate([one.characters, other.characters]),
+        ends(one.text_starts, other.text_starts),
+    )
+
+
+def same_sequences(codes: Codes, starts: NDArray[np.int64]) -> Groups:
+    """Rows grouped by their tag sequence, the shortest sequences first, each group's rows ascending."""
+    lengths = np.diff(starts)
+    order = np.lexsort((_sequence_hashes(codes, starts), lengths))
+    # Two sequences of one hash, should there ever be such, may fall into several groups, and are found all the same.
+    changes = _changes(codes, starts, order)
+    return Groups(order, np.append(np.flatnonzero(changes), len(order)))
+
+
+def check_tagged(sentence: Sentence, number: int) -> None:
+    """Raises: ValueError if the sentence has not one tag a token."""
+    if len(sentence.tags) != len(sentence.tokens) or (sentence.text.strip() and not sentence.tokens):
+        raise ValueError(
+            f"sentence {number} has {len(sentence.tokens)} tokens and {len(sentence.tags)} tags; tokenise it with "
+            "words.tokenize and tag it with syntax.tagging.load_tagger() first"
+        )
+
+
+def check_count(name: str, count: int, wanted: int, of: str) -> None:
+    """Raises: ValueError if there is not one for each."""
+    if count != wanted:
+        raise ValueError(f"{count} {name} for {wanted} {of}; expected one for each")
+
+
+def text_hash(sentence: Sentence) -> bytes:
+    """Of the text apart from case and spaces: 8 bytes."""
+    return _hash("".join(sentence.text.lower().split()))
+
+
+def _hash(text: str) -> bytes:
+    return blake2b(text.encode(errors="surrogatepass"), digest_size=8).digest()
+
+
+def _starts(lengths: Sequence[int]) -> NDArray[np.int64]:
+    return np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)])
+
+
+@compiled
+def _counted(
+    numbers: NDArray[np.int32], starts: NDArray[np.int64]
+) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int64]]:
+    """Each row's different words, ascending, and how often they stand there; words without a number are left out."""
+    words = np.empty_like(numbers)
+    counts = np.empty_like(numbers)
+    new_starts = np.zeros_like(starts)
+    at = 0
+    for row in range(len(starts) - 1):
+        for number in np.sort(numbers[starts[row] : starts[row + 1]]):
+            if number == 0:
+                continue
+            if at > new_starts[row] and words[at - 1] == number:
+                counts[at - 1] += 1
+            else:
+                words[at], counts[at] = number, 1
+                at += 1
+        new_starts[row + 1] = at
+    return words[:at].copy(), counts[:at].copy(), new_starts
+
+
+@compiled
+def _sequence_hashes(codes: Codes, starts: NDArray[np.int64]) -> NDArray[np.uint64]:
+    hashes = np.empty(len(starts) - 1, np.uint64)
+    for row in range(len(hashes)):
+        value = np.uint64(0xCBF29CE484222325)
+        for at in range(starts[row], starts[row + 1]):
+            value = (value ^ np.uint64(codes[at])) * np.uint64(0x100000001B3)
+            value ^= value >> np.uint64(29)
+        hashes[row] = value
+    return hashes
+
+
+@compiled
+def _changes(codes: Codes, starts: NDArray[np.int64], order: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Where, along `order`, a row's sequence is not that of the row before."""
+    changes = np.ones(len(order), np.bool_)
+    for place in range(1, len(order)):
+        one, other = order[place - 1], order[place]
+        length = starts[one + 1] - starts[one]
+        if length == starts[other + 1] - starts[other]:
+            changes[place] = False
+            for at in range(length):
+                if codes[starts[one] + at] != codes[starts[other] + at]:
+                    changes[place] = True
+                    break
+    return changes

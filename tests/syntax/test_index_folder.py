@@ -1,0 +1,149 @@
+"""An index on disk: what comes back, and what of it a search would rather not touch."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from paraform.records import InputError, Sentence
+from paraform.syntax import ExemplarIndex, MiningConfig
+
+TAGS = ("NN", "VB", "DT", "IN")
+
+
+def sentences(count: int, seed: int = 0) -> list[Sentence]:
+    draw = np.random.default_rng(seed)
+    out = []
+    for number in range(count):
+        tags = [TAGS[tag] for tag in draw.integers(0, len(TAGS), draw.integers(3, 9))]
+        words = tuple(f"w{number}é{place}" for place in range(len(tags)))
+        out.append(Sentence(" ".join(words), words, tuple(tags)))
+    return out
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    ExemplarIndex.build(sentences(200), list(range(200))).save(tmp_path / "index")
+    return tmp_path / "index"
+
+
+def test_comes_back(folder: Path) -> None:
+    built, asked = ExemplarIndex.build(sentences(200), list(range(200))), sentences(40, seed=1)
+    loaded = ExemplarIndex.load(folder)
+    for config in (MiningConfig(), MiningConfig(among="nearest", window=30), MiningConfig(exclude_cluster=False)):
+        assert loaded.nearest(asked, config, clusters=range(40)) == built.nearest(asked, config, clusters=range(40))
+    assert loaded.text(7) == sentences(200)[7].text
+    loaded.add(asked)
+    built.add(asked)
+    assert loaded.nearest(asked, k=3) == built.nearest(asked, k=3)
+
+
+def test_large_arrays_stay_on_disk(folder: Path) -> None:
+    ExemplarIndex.build(sentences(2000)).save(folder)
+    loaded = ExemplarIndex.load(folder)
+    arrays = loaded._encoded.rows.words, loaded._made.sequences.bits if loaded._made else None
+    assert all(isinstance(getattr(array, "base", None), np.memmap) for array in arrays)
+
+
+@pytest.mark.parametrize("count", [0, 1])
+def test_of_few_sentences(count: int, tmp_path: Path) -> None:
+    ExemplarIndex.build(sentences(count)).save(tmp_path)
+    loaded = ExemplarIndex.load(tmp_path)
+    assert len(loaded) == count
+    if count:
+        assert loaded.nearest(sentences(1)) == [[]]  # itself alone is there
+    else:
+        with pytest.raises(ValueError, match="holds 0 sentences"):
+            loaded.nearest(sentences(1))
+
+
+def test_saved_over_the_former_one(folder: Path) -> None:
+    former = set(folder.iterdir())
+    ExemplarIndex.build(sentences(10)).save(folder)
+    assert len(ExemplarIndex.load(folder)) == 10
+    assert len(set(folder.iterdir())) == len(former)  # nothing of the former is left
+
+
+def test_other_folders_are_left_alone(tmp_path: Path) -> None:
+    (tmp_path / "thesis.txt").write_text("mine")
+    with pytest.raises(InputError, match="holds something else"):
+        ExemplarIndex.build(sentences(3)).save(tmp_path)
+    with pytest.raises(InputError, match="holds something else"):
+        ExemplarIndex.build(sentences(3)).save(tmp_path / "thesis.txt")
+    assert [path.name for path in tmp_path.iterdir()] == ["thesis.txt"]
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("", "expected what ExemplarIndex.save wrote"),
+        ("[1]", "not an exemplar index"),
+        ('{"format": "other"}', "not an exemplar index"),
+        ('{"format": "paraform exemplar index", "version": 0}', "version 0, expected 1; build and save it again"),
+        ('{"format": "paraform exemplar index", "version": 1}', "a damaged index"),
+        ('{"format": "paraform exemplar index", "version": 1, "tags": 3, "words": [], "arrays": {}}', "damaged"),
+    ],
+)
+def test_a_foreign_manifest(content: str, message: str, folder: Path) -> None:
+    (folder / "index.json").write_text(content)
+    with pytest.raises(InputError, match=message):
+        ExemplarIndex.load(folder)
+
+
+def test_no_index(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"no such file; expected a folder that ExemplarIndex.save wrote"):
+        ExemplarIndex.load(tmp_path)
+
+
+def arrays_of(folder: Path) -> dict[str, str]:
+    arrays: dict[str, str] = json.loads((folder / "index.json").read_text())["arrays"]
+    return arrays
+
+
+NAMES = [
+    *(f"rows-{name}" for name in ("words", "counts", "starts", "texts", "wordings", "clusters")),
+    *("codes", "starts", "characters", "text_starts", "bit_of"),
+    *(f"sequences-{name}" for name in ("codes", "starts", "bits")),
+    *(f"blocks-{name}" for name in ("starts", "every", "some", "of_length")),
+    *(f"{name}-{part}" for name in ("members", "different") for part in ("members", "starts")),
+]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_damaged_array(name: str, folder: Path) -> None:
+    """Cut, of another kind, gone, and, where its values are places, with one that lies outside."""
+    file = folder / arrays_of(folder)[name]
+    array = np.load(file)
+
+    def refused() -> None:
+        with pytest.raises(InputError, match="a damaged index"):
+            ExemplarIndex.load(folder)
+
+    np.save(file, array[..., :-1])
+    refused()
+    np.save(file, array.astype(np.float64))
+    refused()
+    file.write_bytes(file.read_bytes()[:-8] if array.nbytes else b"")
+    refused()
+    if name.endswith(("starts", "members", "codes", "bit_of", "of_length")):
+        wild = array.copy()
+        wild.flat[len(wild.flat) // 2] = np.iinfo(wild.dtype).max // 2
+        np.save(file, wild)
+        refused()
+    file.unlink()
+    refused()
+
+
+def test_every_array_is_among_the_damaged(folder: Path) -> None:
+    assert sorted(arrays_of(folder)) == sorted(NAMES)
+
+
+def test_a_file_elsewhere_is_not_read(folder: Path) -> None:
+    about = json.loads((folder / "index.json").read_text())
+    about["arrays"]["codes"] = "../index/" + about["arrays"]["codes"]
+    (folder / "index.json").write_text(json.dumps(about))
+    with pytest.raises(InputError, match="is no file's name"):
+        ExemplarIndex.load(folder)
