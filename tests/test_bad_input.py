@@ -49,6 +49,7 @@ TEXT_READERS = {
     "paraphrase, like": ["paraphrase", "a text", "--like", "FILE", "--model", "MODEL"],
     "embed": ["embed", "FILE", "--out", "OUT/x.npy"],
     "tag": ["tag", "FILE", "--json"],
+    "parse": ["parse", "FILE", "--json"],
 }
 
 
@@ -78,7 +79,7 @@ def test_bad_texts(reader: str, bad: str, tmp_path: Path, tiny_run: Path, comman
     assert os.listdir(tmp_path) == ["texts.txt"]
 
 
-@pytest.mark.parametrize("reader", [*READERS, "embed", "tag"])
+@pytest.mark.parametrize("reader", [*READERS, "embed", "tag", "parse"])
 def test_a_missing_file(reader: str, tmp_path: Path, tiny_run: Path, question_pairs: Path, command: Command) -> None:
     path, out = tmp_path / "nowhere.tsv", tmp_path / "out"
     words = {"FILE": str(path), "MODEL": str(tiny_run), "GOOD": str(question_pairs)}

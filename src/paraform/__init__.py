@@ -11,10 +11,11 @@ if TYPE_CHECKING:
     from paraform.checkpoint import load, save
     from paraform.corpora import clusters, read, write_jsonl
     from paraform.encoders import Encoder
-    from paraform.evaluation import GenerationRow, Score, evaluate_generation, evaluate_style
+    from paraform.evaluation import GenerationRow, Score, evaluate_generation, evaluate_style, evaluate_syntax
     from paraform.models.exemplar import ExemplarConfig, ExemplarParaphraser
     from paraform.records import InputError, Pair, Sentence, Triple
-    from paraform.syntax import ExemplarIndex, MiningConfig, mine
+    from paraform.syntax import ExemplarIndex, MiningConfig, Tree, mine
+    from paraform.syntax.parsing import load_parser
     from paraform.syntax.tagging import load_tagger
     from paraform.words import detokenize, tokenize
 
@@ -31,13 +32,16 @@ __all__ = [
     "Pair",
     "Score",
     "Sentence",
+    "Tree",
     "Triple",
     "__version__",
     "clusters",
     "detokenize",
     "evaluate_generation",
     "evaluate_style",
+    "evaluate_syntax",
     "load",
+    "load_parser",
     "load_tagger",
     "mine",
     "read",
@@ -50,10 +54,11 @@ _HOMES = {
     "checkpoint": ("load", "save"),
     "corpora": ("clusters", "read", "write_jsonl"),
     "encoders": ("Encoder",),
-    "evaluation": ("GenerationRow", "Score", "evaluate_generation", "evaluate_style"),
+    "evaluation": ("GenerationRow", "Score", "evaluate_generation", "evaluate_style", "evaluate_syntax"),
     "models.exemplar": ("ExemplarConfig", "ExemplarParaphraser"),
     "records": ("InputError", "Pair", "Sentence", "Triple"),
-    "syntax": ("ExemplarIndex", "MiningConfig", "mine"),
+    "syntax": ("ExemplarIndex", "MiningConfig", "Tree", "mine"),
+    "syntax.parsing": ("load_parser",),
     "syntax.tagging": ("load_tagger",),
     "words": ("detokenize", "tokenize"),
 }

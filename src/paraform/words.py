@@ -53,6 +53,21 @@ _DOUBLE = {'"', "``", "''"}  # straight in writing; the tokeniser takes a closin
 _HALVES = {("can", "not"), ("gon", "na"), ("wan", "na"), ("got", "ta"), ("gim", "me"), ("lem", "me")}
 _HALVES |= {("c", "#"), ("f", "#")}  # programming languages; elsewhere # opens a number or a topic
 
+_ESCAPES = {"-LRB-": "(", "-RRB-": ")", "-LSB-": "[", "-RSB-": "]", "-LCB-": "{", "-RCB-": "}"}
+
+
+def unescape(word: str) -> str:
+    """A treebank's word as it is in the text: `-LRB-` is a bracket."""
+    if "-" in word:
+        for escape, character in _ESCAPES.items():
+            word = word.replace(escape, character)
+    return word
+
+
+def escape(word: str) -> str:
+    """A word as a treebank writes it: round brackets are the tree's own."""
+    return word.replace("(", "-LRB-").replace(")", "-RRB-")
+
 
 def tokenize(text: str) -> list[str]:
     """The words of a text, case kept, in the Penn Treebank's tokenisation (`don't` → `do n't`); [] for white space."""

@@ -18,7 +18,7 @@ import pytest
 import paraform
 from paraform import checkpoint, cli, corpora
 from paraform.recipes.exemplar_training import train_exemplar
-from paraform.records import InputError
+from paraform.records import InputError, from_json
 from paraform.training import TrainingConfig
 
 Command = Callable[..., Any]
@@ -152,6 +152,41 @@ def test_tag_gives_a_tag_a_word(command: Command, monkeypatch: pytest.MonkeyPatc
     assert found["tagger"] == "tagger"
     assert found["sentences"][0]["tags"] == ["DT", "NN", "VBD", "IN", "DT", "NN", "."]
     assert found["sentences"][1]["tokens"] == ["Do", "n't", "go", "."]
+
+
+def test_parse_gives_a_tree_a_text(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    stdin(monkeypatch, b"What does the moon weigh?\n")
+    done = command("parse", "-")
+    tree = "(ROOT (SBARQ (WHNP (WP What)) (SQ (VBZ does) (NP (DT the) (NN moon)) (VP (VB weigh))) (. ?)))"
+    assert (done.status, done.out) == (0, tree + "\n")
+    found = object_of(command("parse", "What does the moon weigh?", "Go (now)!", "--json"))
+    assert found["parser"] == "syntax"
+    first, second = (from_json(sentence) for sentence in found["sentences"])
+    assert first.tree == tree and first.tags == ("WP", "VBZ", "DT", "NN", "VB", ".")
+    assert second.tokens == ("Go", "(", "now", ")", "!") and "(-LRB- -LRB-)" in second.tree
+    drawn = command("parse", "What does the moon weigh?", "--indent").out
+    assert "".join(line.strip() + " " for line in drawn.splitlines()).replace(") )", "))").split() == tree.split()
+    assert drawn.startswith("(ROOT\n  (SBARQ\n    (WHNP (WP What))\n")
+
+
+def test_syntax_is_measured_on_any_trees(tmp_path: Path, command: Command) -> None:
+    gold, other = tmp_path / "gold.mrg", tmp_path / "other.mrg"
+    gold.write_text("(ROOT (S (NP-SBJ (PRP He)) (VP (VBD left) (NP (-NONE- *)))))\n( (NP (DT a)\n (NN day)))\n")
+    other.write_text("(TOP (S (NP (PRP He)) (VP (VBD left))))\n( (NP (DT a) (NP (NN day))))\n")
+    found = object_of(command("evaluate", "syntax", "--data", gold, "--trees", other, "--json"))
+    value = {score["name"]: score["value"] for score in found["scores"] if score["subset"] == "all"}
+    assert found["trees"] == 2
+    assert value["labelled F1"] == pytest.approx(100 * 2 * 4 / (4 + 5)) and value["tag accuracy"] == 100
+    assert "labelled F1" in command("evaluate", "syntax", "--data", gold).out
+    for content, message in {
+        "(S (NP (PRP He)": "other.mrg:1: the tree that begins here is not closed (2 brackets open)",
+        "(S (NP (PRP He)))": "1 trees, expected the 2 of",
+        "(S (NP (PRP She)) (VP (VBD left)))\n(NP (DT a) (NN day))": "its words are not those of the tree in",
+        "(S (NP (PRP He) x) (VP (VBD left)))": "other.mrg:1: character 17: 'x' behind a word or a phrase",
+    }.items():
+        other.write_text(content)
+        done = command("evaluate", "syntax", "--data", gold, "--trees", other)
+        assert (done.status, done.out) == (2, "") and message in done.err and done.err.count("\n") == 1
 
 
 def test_mine_writes_triples_near_in_tags(question_pairs: Path, tmp_path: Path, command: Command) -> None:

@@ -21,7 +21,7 @@ def calls(monkeypatch: pytest.MonkeyPatch) -> list[list[tuple[str, ...]]]:
         asked.append([tuple(words) for words in sentences])
         return [[f"L{len(word)}" for word in words] for words in sentences]
 
-    monkeypatch.setattr(annotation, "load_tagger", lambda name: tag)
+    monkeypatch.setattr(annotation, "load_tagger", lambda name, device: tag)
     monkeypatch.setattr(annotation, "tagger_digest", lambda name: f"digest of {name}")
     return asked
 
@@ -47,7 +47,7 @@ def test_what_makes_a_difference_is_tagged_again(calls: list[list[tuple[str, ...
     annotate(TEXTS[:2], cache=tmp_path)
     annotate(["Don't RUN, dogs! Why?"], cache=tmp_path)
     annotate(["Don't RUN, dogs!", "Why?"], cache=tmp_path)
-    assert len(calls) == 7 == len(list((tmp_path / "tags").iterdir()))
+    assert len(calls) == 7 == len(list((tmp_path / "annotations").iterdir()))
 
 
 def test_the_default_folder(
@@ -55,4 +55,24 @@ def test_the_default_folder(
 ) -> None:
     monkeypatch.setenv("PARAFORM_CACHE", str(tmp_path / "cache"))
     annotate(["Why?"])
-    assert len(list((tmp_path / "cache" / "tags").glob("*.json"))) == 1
+    assert len(list((tmp_path / "cache" / "annotations").glob("*.json"))) == 1
+
+
+def test_trees_bring_their_tags(tmp_path: Path) -> None:
+    (sentence, empty) = annotate(["He left.", ""], parser="syntax", cache=tmp_path)
+    assert sentence.tree == "(ROOT (S (NP (PRP He)) (VP (VBD left)) (. .)))"
+    assert sentence.tags == ("PRP", "VBD", ".")
+    assert (empty.tokens, empty.tags, empty.tree) == ((), (), None)
+    assert annotate(["He left.", ""], parser="syntax", cache=tmp_path) == [sentence, empty]
+    assert annotate(["He left."], cache=tmp_path)[0].tree is None  # tags alone are other files
+
+
+def test_more_texts_than_a_file_holds(
+    calls: list[list[tuple[str, ...]]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What grows at its end is computed at its end alone."""
+    monkeypatch.setattr(annotation, "AT_ONCE", 2)
+    texts = [f"a{number} \u2028 b" for number in range(5)]
+    assert [sentence.text for sentence in annotate(texts[:4], cache=tmp_path)] == texts[:4]
+    assert annotate(texts, cache=tmp_path)[4].tokens == ("a4", "b")
+    assert len(calls) == 3 == len(list((tmp_path / "annotations").iterdir()))

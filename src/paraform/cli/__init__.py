@@ -20,10 +20,13 @@ COMMANDS = {  # module, and what it does
     "paraphrase": ("paraphrase", "say texts in the form of others"),
     "embed": ("embed", "texts to vectors"),
     "tag": ("tag", "Penn Treebank tags of texts"),
+    "parse": ("parse", "constituency trees of texts"),
+    "annotate": ("annotate", "words, tags and trees of a corpus of any size"),
     "mine": ("mine", "exemplars for the targets of pairs"),
     "train exemplar": ("train_exemplar", "train CRL-EGPG on pairs"),
     "evaluate generation": ("evaluate_generation", "BLEU, ROUGE, METEOR, tag edit distances and more, with floors"),
     "evaluate style": ("evaluate_style", "content matching accuracy, and what style vectors retrieve"),
+    "evaluate syntax": ("evaluate_syntax", "labelled F1 and tag accuracy of a parser's trees"),
     "reproduce": ("reproduce", "a table of a paper"),
 }
 USAGE = 2

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import hashlib
 import inspect
 import os
 import re
@@ -11,6 +12,7 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from jsonargparse import ArgumentParser, DefaultHelpFormatter, Namespace
@@ -20,6 +22,7 @@ from paraform.records import InputError, Origin, Pair, Record, Sentence, Triple
 
 if TYPE_CHECKING:
     from paraform.encoders import Encoder
+    from paraform.engines import Engine
     from paraform.models.exemplar import ExemplarParaphraser
 
 # The keys of corpora.FORMATS, whose import would bring torch along; a test compares the two.
@@ -80,6 +83,43 @@ def add_search(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--no-ration", action="store_true", help="words may be said twice running, and any number of times"
     )
+
+
+def add_engine(parser: ArgumentParser) -> None:
+    """The options of a command that goes through a corpus in chunks."""
+    parser.add_argument("--engine", choices=("local", "ray"), default="local", help="all cores here, or a Ray cluster")
+    parser.add_argument("--workers", type=PositiveInt | None, default=None, help="processes; null: one a core")
+    parser.add_argument("--address", type=str | None, default=None, help="of the Ray cluster; null: the one that runs")
+
+
+def engine_of(options: Namespace) -> Engine:
+    """Where the chunks are computed. Raises: InputError if the options do not fit together."""
+    from paraform.engines import Engine
+
+    return Engine(options.engine, options.workers, options.address)
+
+
+def digest_of(path: str, options: Namespace) -> str:
+    """SHA-256 of what a corpus's records depend on: its files, their format, and whether bad lines count."""
+    key = hashlib.sha256(f"{options.format} {options.skip_bad_lines}".encode())
+    files = sorted(file for file in Path(path).rglob("*") if file.is_file()) if os.path.isdir(path) else [Path(path)]
+    for file in files if path != "-" else []:
+        with contextlib.suppress(OSError), open(file, "rb") as data:  # reading it says better what is wrong
+            key.update(f"{file.name}\0".encode() + hashlib.file_digest(data, "sha256").digest())
+    return key.hexdigest()
+
+
+@contextlib.contextmanager
+def cache_for(path: str) -> Iterator[Path]:
+    """Where finished chunks of a corpus are kept: the cache folder, but for stdin, which does not come twice."""
+    from paraform.weights import cache_folder
+
+    if path != "-":
+        yield cache_folder()
+        return
+    cache_folder().mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=cache_folder()) as folder:
+        yield Path(folder)
 
 
 def parse(parser: ArgumentParser, given: Sequence[str]) -> Namespace:

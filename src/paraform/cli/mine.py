@@ -1,6 +1,8 @@
 """For the target of each pair, sentences of the same file in its form: near in tags, other words (Algorithm 1).
 
-Writes triples of source, exemplar and target as JSON lines, one for each exemplar kept.
+Writes triples of source, exemplar and target as JSON lines, one for each exemplar kept, with the distance between their
+tags. An exemplar never has the target's text, its source's, or a sentence of its duplicate cluster; give one split of a
+corpus at a time, so that none comes from another. The output does not depend on the engine or on the workers.
 
 Example:
   paraform mine pairs.tsv --out triples.jsonl --keep 1
@@ -15,7 +17,18 @@ from typing import get_type_hints
 from jsonargparse import ArgumentParser, Namespace
 from jsonargparse.typing import PositiveInt
 
-from paraform.cli.arguments import add_reading, bad_values, device_of, field_help, read_pairs, show_progress
+from paraform.cli.arguments import (
+    add_engine,
+    add_reading,
+    bad_values,
+    cache_for,
+    device_of,
+    digest_of,
+    engine_of,
+    field_help,
+    read_pairs,
+    show_progress,
+)
 from paraform.cli.output import print_json
 from paraform.cli.tag import add_tagger
 from paraform.records import InputError, Pair, Triple
@@ -30,6 +43,7 @@ def add_arguments(parser: ArgumentParser, given: Sequence[str]) -> None:
     parser.add_argument("--max-tokens", type=PositiveInt, default=30, help="words that are looked at of each sentence")
     add_reading(parser)
     add_tagger(parser)
+    add_engine(parser)
     hints = get_type_hints(MiningConfig)
     for field in fields(MiningConfig):
         if field.name != "seed":
@@ -41,20 +55,20 @@ def run(options: Namespace) -> int:
     """Write the triples."""
     from paraform.corpora import clusters, write_jsonl
     from paraform.syntax import MiningConfig, mine
-    from paraform.syntax.annotation import annotate
+    from paraform.syntax.annotation import Annotator
+    from paraform.syntax.corpus import annotated_pairs, searched_by
 
     with bad_values():
         config = MiningConfig(**{field.name: options[field.name] for field in fields(MiningConfig)})
     pairs = clusters(pair_of(record) for record in read_pairs(options.path, options))
-    device_of(options)
-    texts = [text for pair in pairs for text in (pair.source.text, pair.target.text)]
-    tagged = annotate(texts, tagger=options.tagger, max_tokens=options.max_tokens, lower=True, progress=show_progress())
-    full = [
-        Pair(tagged[2 * row], tagged[2 * row + 1], pair.label, pair.score, pair.cluster, pair.origin)
-        for row, pair in enumerate(pairs)
-    ]
-    mined = mine(full, config)
-    count = write_jsonl(mined.triples(), options.out)
+    engine = engine_of(options)
+    how = Annotator(options.tagger, None, options.max_tokens, lower=True, device=device_of(options))
+    with cache_for(options.path) as cache:
+        title = "tagging" if show_progress() else None
+        digest = digest_of(options.path, options)
+        full = annotated_pairs(pairs, digest, how, engine=engine, cache=cache, progress=title)
+        mined = mine(full, config, search=searched_by(engine, cache) if engine.name == "ray" else None)
+        count = write_jsonl(mined.triples(), options.out)
     nearest = mined.distances[mined.exemplars[:, 0] >= 0, 0]
     distance = round(float(nearest.mean()), 4) if len(nearest) else None
     about = {"out": options.out, "pairs": len(pairs), "triples": count, "mean_distance": distance}

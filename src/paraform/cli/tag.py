@@ -28,7 +28,7 @@ def add_arguments(parser: ArgumentParser, given: Sequence[str]) -> None:
 def add_tagger(parser: ArgumentParser) -> None:
     """The option of every command that tags."""
     parser.add_argument(
-        "--tagger", type=str, default="tagger", help="tagger, tagger-all, a folder, nltk, spacy or spacy:MODEL"
+        "--tagger", type=str, default="syntax", help="syntax, syntax-all, a folder, nltk, spacy or spacy:MODEL"
     )
 
 

@@ -1,42 +1,63 @@
-"""Bracketed treebanks (`.mrg`): the words and Penn Treebank tags of each tree's leaves."""
+"""Bracketed treebanks (`.mrg`): every tree as it stands there, with the words and Penn Treebank tags of its leaves."""
 
 from __future__ import annotations
 
 import os
 import re
 from collections.abc import Iterator
+from pathlib import Path
 
 from paraform.corpora.lines import lines
-from paraform.records import Origin, Sentence
+from paraform.records import InputError, Origin, Sentence
+from paraform.words import unescape
 
-_LEAF = re.compile(r"\(\s*([^\s()]+)\s+([^\s()]+)\s*\)")
-_BRACKETS = {"-LRB-": "(", "-RRB-": ")", "-LSB-": "[", "-RSB-": "]", "-LCB-": "{", "-RCB-": "}"}
+# QuestionBank has brackets whose tag is missing, ( -LRB-), and for a trace an empty one, ( ).
+_LEAF = re.compile(r"\(\s*([^\s()]+)(?:\s+([^\s()]+))?\s*\)")
 
 
-def read_tagged(path: str | os.PathLike[str]) -> Iterator[Sentence]:
-    """Words and tags of every tree of a file, traces left out; a tree may span lines.
+def read_treebank(path: str | os.PathLike[str]) -> Iterator[Sentence]:
+    """Every tree of a file, or of a folder's `.mrg` files by name: words and tags without traces, the tree in one line.
 
+    A tree may span lines, and a line may hold several.
     Raises: InputError with file and line if the file cannot be read, its brackets do not balance, or it holds no tree.
     """
-    depth, tree, count = 0, "", 0
+    if Path(path).is_dir():
+        files = sorted(Path(path).rglob("*.mrg"))
+        if not files:
+            raise InputError(f"{path}: no .mrg file; expected bracketed trees")
+        for file in files:
+            yield from read_treebank(file)
+        return
+    depth, parts, count = 0, [""], 0
     origin = Origin(str(path), 1)
     for line in lines(path):
-        text = line.text.strip()
-        if not tree:
-            origin = line.origin
-        tree += f"{text} " if text else ""
-        depth += text.count("(") - text.count(")")
-        if depth < 0:
-            raise line.origin.error("a closing bracket too many; expected balanced trees")
-        if depth == 0 and tree:
-            leaves = [leaf for leaf in _LEAF.findall(tree) if leaf[0] != "-NONE-"]
-            if not leaves:
-                raise origin.error(f"{tree.strip()[:40]!r} has no leaf; expected (TAG word)")
-            words = tuple(_BRACKETS.get(word, word) for _, word in leaves)
-            yield Sentence(" ".join(words), words, tuple(tag for tag, _ in leaves), origin=origin)
-            tree = ""
-            count += 1
+        for part in re.split(r"([()])", line.text):
+            if not depth and not part.strip():
+                continue
+            if not depth:
+                origin, parts = line.origin, []
+                if part != "(":
+                    what = "a closing bracket too many" if part == ")" else f"{part.strip()[:40]!r} outside a tree"
+                    raise line.origin.error(f"{what}; expected bracketed trees such as (S (NP (PRP I)) …)")
+            depth += {"(": 1, ")": -1}.get(part, 0)
+            parts.append(part)
+            if not depth:
+                yield _sentence("".join(parts), origin)
+                count += 1
+        parts.append(" ")
     if depth:
         raise origin.error(f"the tree that begins here is not closed ({depth} brackets open)")
     if not count:
         raise Origin(str(path), 1).error("no tree; expected bracketed trees such as (S (NP (PRP I)) …)")
+
+
+def _sentence(tree: str, origin: Origin) -> Sentence:
+    leaves = [
+        (tag, unescape(word or tag))
+        for tag, word in _LEAF.findall(tree)
+        if tag != "-NONE-" and (word or unescape(tag) != tag)
+    ]
+    if not leaves:
+        raise origin.error(f"{tree.strip()[:40]!r} has no leaf; expected (TAG word)")
+    words = tuple(word for _, word in leaves)
+    return Sentence(" ".join(words), words, tuple(tag for tag, _ in leaves), " ".join(tree.split()), origin)

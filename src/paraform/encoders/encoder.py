@@ -29,11 +29,21 @@ Forward = Callable[[Sequence[Sequence[int]], Sequence[int]], list[Tensor]]
 class TokenStates(NamedTuple):
     """Token states of several sentences, end to end.
 
-    `states_ND` in the order of the sentences; sentence i is rows offsets[i] to offsets[i + 1]. Its first and last rows
-    are [CLS] and [SEP] in `Encoder.states`; in `Encoder.word_states` there is one row a word and no other.
+    `states_ND` in the order of the sentences; sentence i is rows offsets[i] to offsets[i + 1], its first and last rows
+    are [CLS] and [SEP].
     """
 
     states_ND: Tensor
+    offsets: npt.NDArray[np.int64]
+
+
+class WordStates(NamedTuple):
+    """States of the words of several sentences, end to end, at L layers: [N, L, D], in the encoder's own precision.
+
+    Sentence i is rows offsets[i] to offsets[i + 1].
+    """
+
+    states_NLD: Tensor
     offsets: npt.NDArray[np.int64]
 
 
@@ -134,18 +144,23 @@ class Encoder:
     ) -> list[TokenStates]:
         """States of every token, one `TokenStates` a layer, [CLS] and [SEP] among them."""
         encodings = self._tokenizer.encode_batch_fast(list(texts))
-        lengths = np.array([len(encoding.ids) for encoding in encodings], np.int64)
-        return self._gather(encodings, lengths, None, layers, batch_tokens, progress)
+        offsets = np.concatenate([[0], np.cumsum([len(encoding.ids) for encoding in encodings], dtype=np.int64)])
+        outs = [torch.zeros(int(offsets[-1]), self.dimension, device=self.device) for _ in layers]
+        for chosen, hidden in self._batches(encodings, layers, batch_tokens, progress, "encoding"):
+            rows = torch.from_numpy(np.concatenate([np.arange(offsets[i], offsets[i + 1]) for i in chosen]))
+            for out, hidden_ND in zip(outs, hidden, strict=True):
+                out[rows] = hidden_ND.float()
+        return [TokenStates(out, offsets) for out in outs]
 
     def word_states(
         self,
         sentences: Sequence[Sequence[str]],
         *,
         layers: Sequence[int],
-        batch_tokens: int = 2048,
+        batch_tokens: int = 4096,
         progress: bool = False,
-    ) -> list[TokenStates]:
-        """States of every word: the mean over its pieces, one row a word.
+    ) -> WordStates:
+        """States of every word: the mean over its pieces, of a word without any 0.
 
         Raises: ValueError if a sentence is longer than the encoder takes; cut it first.
         """
@@ -154,41 +169,16 @@ class Encoder:
         for words, encoding in zip(sentences, encodings, strict=True):
             if encoding.overflowing:
                 raise ValueError(f"a sentence of {len(words)} words, over {self.max_tokens} pieces; cut it first")
-        return self._gather(
-            encodings, lengths, [encoding.word_ids for encoding in encodings], layers, batch_tokens, progress
-        )
-
-    def _gather(
-        self,
-        encodings: Sequence[Encoding],
-        lengths: npt.NDArray[np.int64],
-        word_ids: Sequence[Sequence[int | None]] | None,
-        layers: Sequence[int],
-        batch_tokens: int,
-        progress: bool,
-    ) -> list[TokenStates]:
         offsets = np.concatenate([[0], np.cumsum(lengths)])
-        outs = [torch.zeros(int(offsets[-1]), self.dimension, device=self.device) for _ in layers]
+        states_NLD: Tensor | None = None
         for chosen, hidden in self._batches(encodings, layers, batch_tokens, progress, "encoding"):
-            if word_ids is None:
-                rows = np.concatenate([np.arange(offsets[i], offsets[i + 1]) for i in chosen])
-                for out, hidden_ND in zip(outs, hidden, strict=True):
-                    out[torch.from_numpy(rows)] = hidden_ND.float()
-                continue
-            words = [word_ids[i] for i in chosen]
-            kept_N = torch.tensor([word is not None for sentence in words for word in sentence], device=self.device)
-            rows_N = torch.tensor(
-                [offsets[i] + w for i, s in zip(chosen, words, strict=True) for w in s if w is not None],
-                device=self.device,
-                dtype=torch.long,
-            )
-            for out, hidden_ND in zip(outs, hidden, strict=True):
-                out.index_add_(0, rows_N, hidden_ND.float()[kept_N])
-        if word_ids is not None:
-            counts = [max(1, n) for s, i in zip(word_ids, lengths, strict=True) for n in _pieces_per_word(s, int(i))]
-            for out in outs:
-                out /= torch.tensor(counts, device=self.device, dtype=out.dtype)[:, None]
-        return [TokenStates(out, offsets) for out in outs]
+            pieces_MLD = torch.stack(hidden, dim=1)
+            if states_NLD is None:
+                states_NLD = pieces_MLD.new_zeros(int(offsets[-1]), *pieces_MLD.shape[1:])
+            _mean_pieces(states_NLD, pieces_MLD, [(encodings[i].word_ids, int(offsets[i])) for i in chosen])
+        if states_NLD is None:
+            states_NLD = torch.zeros(int(offsets[-1]), len(layers), self.dimension, device=self.device)
+        return WordStates(states_NLD, offsets)
 
     def _batches(
         self, encodings: Sequence[Encoding], layers: Sequence[int], batch_tokens: int, progress: bool, what: str
@@ -210,9 +200,24 @@ class Encoder:
                 yield chosen, self._forward([encodings[i].ids for i in chosen], wanted)
 
 
-def _pieces_per_word(word_ids: Sequence[int | None], length: int) -> list[int]:
-    counts = [0] * length
-    for word in word_ids:
-        if word is not None:
-            counts[word] += 1
-    return counts
+def _mean_pieces(states_NLD: Tensor, pieces_MLD: Tensor, words: Sequence[tuple[Sequence[int | None], int]]) -> None:
+    """Put each word's mean over its pieces into its row.
+
+    Args:
+        words: of each sentence, in the order of the pieces, the word in it of each piece, and its first word's row.
+    """
+    numbers = np.array([-1 if word is None else word for word_ids, _ in words for word in word_ids], np.int64)
+    firsts = np.repeat([first for _, first in words], [len(word_ids) for word_ids, _ in words])
+    pieces = np.flatnonzero(numbers >= 0)
+    rows = (numbers + firsts)[pieces]
+    first = np.flatnonzero(np.diff(rows, prepend=-1))  # the pieces of a word stand side by side
+    device = pieces_MLD.device
+    states_NLD[torch.from_numpy(rows[first]).to(device)] = pieces_MLD[torch.from_numpy(pieces[first]).to(device)]
+    counts = np.diff(first, append=len(rows))
+    if (counts > 1).any():  # few words: their sums are in float32
+        several = np.repeat(counts > 1, counts)
+        number = torch.from_numpy(np.repeat(np.arange((counts > 1).sum()), counts[counts > 1])).to(device)
+        sums_ELD = pieces_MLD.new_zeros(int((counts > 1).sum()), *pieces_MLD.shape[1:], dtype=torch.float32)
+        sums_ELD.index_add_(0, number, pieces_MLD[torch.from_numpy(pieces[several]).to(device)].float())
+        sums_ELD /= torch.from_numpy(counts[counts > 1]).to(device)[:, None, None]
+        states_NLD[torch.from_numpy(rows[first[counts > 1]]).to(device)] = sums_ELD.to(states_NLD.dtype)

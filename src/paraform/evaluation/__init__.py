@@ -10,6 +10,7 @@ from paraform.evaluation.report import GenerationReport, Outputs, compare
 from paraform.evaluation.rouge import rouge
 from paraform.evaluation.score import Score, table
 from paraform.evaluation.style import StyleReport, evaluate_style
+from paraform.evaluation.syntax import evaluate_syntax
 
 __all__ = [
     "Comparison",
@@ -26,6 +27,7 @@ __all__ = [
     "distinct_n",
     "evaluate_generation",
     "evaluate_style",
+    "evaluate_syntax",
     "meteor",
     "paired_bootstrap",
     "rouge",

@@ -27,7 +27,8 @@ from paraform.evaluation.score import signature
 from paraform.models.exemplar import ExemplarConfig, ExemplarParaphraser
 from paraform.models.exemplar.triples import mined_exemplars
 from paraform.records import InputError, Pair, Triple
-from paraform.syntax.tagging import DEFAULT, Tagger, load_tagger, tagger_digest
+from paraform.syntax.running import DEFAULT
+from paraform.syntax.tagging import Tagger, load_tagger, tagger_digest
 
 Figure = TypeVar("Figure", Score, RowFigure, Comparison)
 

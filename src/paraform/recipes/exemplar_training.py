@@ -18,7 +18,7 @@ from paraform.models.exemplar import ExemplarConfig, ExemplarParaphraser, make_u
 from paraform.models.exemplar.triples import mined_exemplars, triple_table
 from paraform.models.exemplar.word_vectors import initialize_words
 from paraform.records import Pair
-from paraform.syntax.tagging import DEFAULT
+from paraform.syntax.running import DEFAULT
 from paraform.training import Result, TrainingConfig, fit, make_accelerator, require_usable
 
 BANK_SIZE = 64

@@ -1,60 +1,121 @@
-"""Texts to tokenised and tagged sentences, computed once and kept on disk by content."""
+"""Texts to tokenised, tagged and parsed sentences, computed once and kept on disk by content."""
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from rich.progress import track
 
 from paraform.encoders import STDERR
 from paraform.records import Sentence
-from paraform.syntax.tagging import DEFAULT, load_tagger, tagger_digest
+from paraform.syntax.running import DEFAULT
+from paraform.syntax.tagging import load_tagger, tagger_digest
 from paraform.weights import atomic_path, cache_folder
 from paraform.words import tokenize
+
+AT_ONCE = 2048  # texts whose annotations are one file of the cache
+
+Annotate = Callable[[Sequence[Sentence]], list[Sentence]]
+"""Sentences in, the same with words, tags and, if asked for, trees out."""
+
+
+@dataclass(frozen=True)
+class Annotator:
+    """How sentences are annotated.
+
+    Args:
+        tagger: as in `load_tagger`; not used if there is a parser.
+        parser: as in `load_parser`; None: no trees. The tags are then those of the trees.
+        max_tokens: words kept of each text; None: all.
+        lower: words are lower-cased before they are tagged, as generated text is.
+        device: as torch names it; None: the GPU if there is one.
+    """
+
+    tagger: str = DEFAULT
+    parser: str | None = None
+    max_tokens: int | None = None
+    lower: bool = False
+    device: str | None = None
+
+    def digest(self) -> str:
+        """What tells the annotations of two annotators apart. Raises: InputError if there is no such tagger."""
+        if self.parser is None:
+            who = tagger_digest(self.tagger)
+        else:
+            from paraform.syntax.parsing import parser_digest  # it needs a compiler, which tags do not
+
+            who = f"trees {parser_digest(self.parser)}"
+        return repr((who, self.max_tokens, self.lower))
+
+    def open(self) -> Annotate:
+        """Load what is needed. Raises: InputError if it is not there."""
+        if self.parser is None:
+            tag = load_tagger(self.tagger, device=self.device)
+
+            def tagged(sentences: Sequence[Sentence]) -> list[Sentence]:
+                words = self._words(sentences)
+                rows = zip(sentences, words, tag(words), strict=True)
+                return [replace(sentence, tokens=tokens, tags=tuple(tags)) for sentence, tokens, tags in rows]
+
+            return tagged
+        from paraform.syntax.parsing import load_parser
+
+        parse = load_parser(self.parser, device=self.device)
+
+        def parsed(sentences: Sequence[Sentence]) -> list[Sentence]:
+            words = self._words(sentences)
+            rows = zip(sentences, words, parse(words), strict=True)
+            return [
+                replace(sentence, tokens=tokens, tags=tree.tags() if tree else (), tree=str(tree) if tree else None)
+                for sentence, tokens, tree in rows
+            ]
+
+        return parsed
+
+    def _words(self, sentences: Sequence[Sentence]) -> list[tuple[str, ...]]:
+        words = [(sentence.tokens or tuple(tokenize(sentence.text)))[: self.max_tokens] for sentence in sentences]
+        return [tuple(word.lower() for word in row) for row in words] if self.lower else words
 
 
 def annotate(
     texts: Sequence[str],
     *,
     tagger: str = DEFAULT,
+    parser: str | None = None,
     max_tokens: int | None = None,
     lower: bool = False,
     cache: Path | None = None,
     progress: bool = False,
 ) -> list[Sentence]:
-    """Each text with its words and Penn Treebank tags.
+    """Each text with its words and Penn Treebank tags, and its tree if a parser is named.
 
     Args:
-        tagger: as in `load_tagger`.
-        max_tokens: words kept of each text; None: all.
-        lower: words are lower-cased before they are tagged, as generated text is.
+        tagger, parser, max_tokens, lower: as in `Annotator`.
         cache: the folder of earlier results; None: `weights.cache_folder()`.
         progress: a bar on stderr.
     Returns: one sentence a text, in order; equal texts share one.
     """
-    unique = list(dict.fromkeys(texts))
-    words = [tuple(tokenize(text)[:max_tokens]) for text in unique]
-    if lower:
-        words = [tuple(word.lower() for word in sentence) for sentence in words]
-    key = hashlib.sha256(f"{tagger_digest(tagger)}\0".encode())
-    for sentence in words:
-        key.update("\x1f".join(sentence).encode() + b"\n")
-    path = (cache or cache_folder()) / "tags" / f"{key.hexdigest()[:32]}.json"
-    if path.is_file():
-        tags = json.loads(path.read_text(encoding="utf-8"))
-    else:
-        tag = load_tagger(tagger)
-        tags = []
-        chunk = 2048
-        starts = range(0, len(words), chunk)
-        for start in track(starts, "tagging", console=STDERR, disable=not progress, transient=True):
-            tags += tag(words[start : start + chunk])
-        with atomic_path(path) as unfinished:
-            unfinished.write_text(json.dumps(tags), encoding="utf-8")
-    sentences = {
-        text: Sentence(text, tokens, tuple(found)) for text, tokens, found in zip(unique, words, tags, strict=True)
-    }
-    return [sentences[text] for text in texts]
+    how = Annotator(tagger, parser, max_tokens, lower)
+    folder, digest = (cache or cache_folder()) / "annotations", how.digest()
+    unique = [Sentence(text) for text in dict.fromkeys(texts)]
+    found: dict[str, Sentence] = {}
+    run: Annotate | None = None
+    starts = range(0, len(unique), AT_ONCE)
+    for start in track(starts, "annotating", console=STDERR, disable=not progress, transient=True):
+        part = unique[start : start + AT_ONCE]
+        key = hashlib.sha256(json.dumps([digest, *(sentence.text for sentence in part)]).encode()).hexdigest()
+        path = folder / f"{key[:32]}.json"
+        if path.is_file():
+            kept = json.loads(path.read_text(encoding="utf-8"))
+        else:
+            run = run or how.open()
+            kept = [(sentence.tokens, sentence.tags, sentence.tree) for sentence in run(part)]
+            with atomic_path(path) as unfinished:
+                unfinished.write_text(json.dumps(kept), encoding="utf-8")
+        for sentence, (tokens, tags, tree) in zip(part, kept, strict=True):
+            found[sentence.text] = Sentence(sentence.text, tuple(tokens), tuple(tags), tree)
+    return [found[text] for text in texts]

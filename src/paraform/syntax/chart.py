@@ -17,6 +17,11 @@ def span_ends(words: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     return starts.astype(np.int64), ends.astype(np.int64)
 
 
+def span_place(start: int, end: int, words: int) -> int:
+    """Which of the P spans of so many words this one is."""
+    return start * words - start * (start - 1) // 2 + end - start - 1
+
+
 def best_trees(scores_BP: NDArray[np.float32], words: int) -> NDArray[np.int64]:
     """The spans of each sentence's binary tree with the greatest sum of scores.
 
@@ -35,9 +40,7 @@ def best_trees(scores_BP: NDArray[np.float32], words: int) -> NDArray[np.int64]:
     return chosen
 
 
-@compiled
-def _place(start: int, end: int, words: int) -> int:
-    return start * words - start * (start - 1) // 2 + end - start - 1
+_place = compiled(span_place)
 
 
 @compiled

@@ -135,10 +135,16 @@ class ExemplarIndex:
         *,
         sources: Sequence[Sentence] | None = None,
         clusters: Clusters | None = None,
-        rows: Sequence[int] | None = None,
+        rows: Sequence[int] | NDArray[np.int64] | None = None,
+        threads: int | None = None,
         progress: Callable[[int], None] | None = None,
     ) -> Nearest:
-        """The same as arrays; `targets` None: the sentences of the index themselves, and their clusters."""
+        """The same as arrays.
+
+        Args:
+            targets: None: the sentences of the index themselves, and their clusters.
+            threads: None: as many as this process may use cores.
+        """
         if not len(self):
             raise ValueError("ExemplarIndex holds 0 sentences; call ExemplarIndex.build(sentences) first")
         config = config or MiningConfig()
@@ -183,14 +189,14 @@ class ExemplarIndex:
             return int(groups.starts[last] - groups.starts[first])
 
         firsts = range(0, len(queries.starts) - 1, GROUPS_AT_ONCE)
-        threads = ThreadPoolExecutor(len(os.sched_getaffinity(0)))
+        pool = ThreadPoolExecutor(threads or len(os.sched_getaffinity(0)))
         try:  # the longest sequences, which take longest, go first, so that no core is idle at the end
-            for done in as_completed([threads.submit(part, first) for first in reversed(firsts)]):
+            for done in as_completed([pool.submit(part, first) for first in reversed(firsts)]):
                 number = done.result()
                 if progress:
                     progress(number)
         finally:
-            threads.shutdown(cancel_futures=True)
+            pool.shutdown(cancel_futures=True)
         return Nearest(found.rows, np.where(found.rows < 0, -1, found.distances))
 
     def _ready(self) -> Searchable:

@@ -1,21 +1,28 @@
-"""The tagging head: a learned mix of the frozen encoder's layers, small Transformer layers, a linear tag layer.
+"""The syntax head: frozen encoder states in, a score for every tag of every word and every label of every span out.
 
-Shape key: B sentences of one length, T words, L layers of the encoder, D features, K tags.
+The states of some of the encoder's layers, side by side, go through small Transformer layers. Words have their tags
+from them by a linear layer. A span's score is that of the difference between the fenceposts at its ends, of which the
+first half comes from the word before and the second from the word behind (Kitaev & Klein 2018; Kitaev et al. 2019).
+
+Shape key: B sentences of one length, T words, P = T (T + 1) / 2 spans in the order of `chart.span_ends`, L layers of
+the encoder, D features, W features of the head, K tags, C labels, the first of them "no constituent".
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, final
+from typing import Any, ClassVar, NamedTuple, final
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor, nn
 
 from paraform.encoders import dimension_of
 from paraform.records import InputError
 
 SHAPES = ("lower", "title", "upper", "mixed", "number", "punctuation")
+NO_LABEL = "-"  # of spans that are no constituent; a treebank's labels are letters
 
 
 def word_shape(word: str) -> int:
@@ -32,62 +39,75 @@ def word_shape(word: str) -> int:
 
 
 @dataclass(frozen=True)
-class TagHeadConfig:
-    """Sizes and training of the tagging head.
+class SyntaxHeadConfig:
+    """Sizes and training of the syntax head.
 
     Args:
         encoder: name of the frozen encoder.
-        first_layer, last_layer: of the encoder, mixed with all between; 0 is the embeddings.
+        first_layer, last_layer: of the encoder; these and all between are read. 0 is the embeddings.
         width, feed_forward, heads, depth: of the Transformer layers, in features, features, heads, layers.
-        dropout: on the mix and inside the Transformer layers.
+        span_width: features of a span.
+        dropout: on the states, inside the Transformer layers, and on the spans.
         learning_rate: AdamW's peak, one linear warm-up and a linear decay to 0.
         weight_decay: AdamW's.
-        label_smoothing: of the cross-entropy.
+        label_smoothing: of the tags' cross-entropy.
+        lower_case: share of training sentences whose capitals are hidden, so that lower-cased text is tagged as well.
         batch_words: words a step, about.
         epochs: passes over the trees.
-        lower_case: share of training sentences whose capitals are hidden, so that lower-cased text is tagged as well.
     """
 
     encoder: str = "minilm"
-    first_layer: int = 1
-    last_layer: int = 3
-    width: int = 192
-    feed_forward: int = 768
-    heads: int = 6
-    depth: int = 2
+    first_layer: int = 0
+    last_layer: int = 6
+    width: int = 256
+    feed_forward: int = 1024
+    heads: int = 8
+    depth: int = 3
+    span_width: int = 256
     dropout: float = 0.2
-    learning_rate: float = 1.5e-3
+    learning_rate: float = 1e-3
     weight_decay: float = 0.01
-    lower_case: float = 0.5
     label_smoothing: float = 0.05
-    batch_words: int = 700
-    epochs: int = 10
+    lower_case: float = 0.3
+    batch_words: int = 1200
+    epochs: int = 14
 
     @property
     def layers(self) -> tuple[int, ...]:
-        """The layers that are mixed."""
+        """The layers that are read."""
         return tuple(range(self.first_layer, self.last_layer + 1))
 
 
+class SyntaxScores(NamedTuple):
+    """Logits: tags [B, T, K]; spans [B, P, C], those of the first label 0."""
+
+    tags_BTK: Tensor
+    spans_BPC: Tensor
+
+
 @final
-class TagHead(nn.Module):
-    """Encoder states and word shapes in, a score for every tag out.
+class SyntaxHead(nn.Module):
+    """Encoder states and word shapes in, scores of tags and spans out.
 
     Args:
         config: sizes.
         tags: the tag set, in the order of the scores.
+        labels: constituents, those over the same words joined (`spans.joined`), without `NO_LABEL`.
         encoder_width: features of one encoder state.
     """
 
-    system: ClassVar[str] = "tag-head"
+    system: ClassVar[str] = "syntax-head"
 
-    def __init__(self, config: TagHeadConfig, tags: Sequence[str], encoder_width: int = 384) -> None:
+    def __init__(
+        self, config: SyntaxHeadConfig, tags: Sequence[str], labels: Sequence[str], encoder_width: int = 384
+    ) -> None:
         super().__init__()
         self.config = config
         self.tags = tuple(tags)
-        self.mix = nn.Parameter(torch.zeros(len(config.layers)))
-        self.project = nn.Linear(encoder_width, config.width)
+        self.labels = (NO_LABEL, *labels)
+        self.project = nn.Linear(len(config.layers) * encoder_width, config.width)
         self.shape = nn.Embedding(len(SHAPES), config.width)
+        self.ends = nn.Parameter(0.02 * torch.randn(2, config.width))  # what stands before and behind the sentence
         self.dropout = nn.Dropout(config.dropout)
         layer = nn.TransformerEncoderLayer(
             config.width,
@@ -100,26 +120,53 @@ class TagHead(nn.Module):
         )
         # A nested tensor serves padding, and there is none: a batch holds sentences of one length.
         self.layers = nn.TransformerEncoder(layer, config.depth, nn.LayerNorm(config.width), enable_nested_tensor=False)
-        self.score = nn.Linear(config.width, len(self.tags))
+        self.tag = nn.Linear(config.width, len(self.tags))
+        self.span = nn.Linear(config.width, config.span_width)
+        self.span_norm = nn.LayerNorm(config.span_width)
+        self.label = nn.Linear(config.span_width, len(self.labels) - 1)
 
-    def forward(self, states_LBTD: Tensor, shapes_BT: Tensor) -> Tensor:
-        """Tag scores [B, T, K] (logits)."""
-        mixed_BTD = torch.einsum("l,lbtd->btd", torch.softmax(self.mix, 0), states_LBTD)
-        hidden_BTD = self.project(self.dropout(mixed_BTD)) + self.shape(shapes_BT)
-        scores_BTK: Tensor = self.score(self.layers(hidden_BTD))
+    def forward(self, states_BTLD: Tensor, shapes_BT: Tensor) -> SyntaxScores:
+        """Scores of tags and of spans."""
+        hidden_BTW = self.encode(states_BTLD, shapes_BT)
+        return SyntaxScores(self.tag_scores(hidden_BTW), self.span_scores(hidden_BTW))
+
+    def encode(self, states_BTLD: Tensor, shapes_BT: Tensor) -> Tensor:
+        """Features of every word, and of what stands before and behind the sentence: [B, T + 2, W]."""
+        states_BTLD = F.layer_norm(states_BTLD, states_BTLD.shape[-1:])  # layers differ in scale
+        words_BTW = self.project(self.dropout(states_BTLD.flatten(2))) + self.shape(shapes_BT)
+        before_B1W, behind_B1W = self.ends[:, None, None].expand(2, len(words_BTW), 1, -1)
+        hidden_BTW: Tensor = self.layers(torch.cat([before_B1W, words_BTW, behind_B1W], dim=1))
+        return hidden_BTW
+
+    def tag_scores(self, hidden_BTW: Tensor) -> Tensor:
+        """[B, T, K], from what `encode` returned."""
+        scores_BTK: Tensor = self.tag(hidden_BTW[:, 1:-1])
         return scores_BTK
 
+    def span_scores(self, hidden_BTW: Tensor) -> Tensor:
+        """[B, P, C], from what `encode` returned."""
+        half = self.config.width // 2
+        posts_BFW = torch.cat([hidden_BTW[:, :-1, :half], hidden_BTW[:, 1:, half:]], dim=-1)
+        # The layer is linear, so that it sees each fencepost once and not each span.
+        posts_BFW = F.linear(posts_BFW, self.span.weight)
+        starts_P, ends_P = torch.triu_indices(posts_BFW.shape[1], posts_BFW.shape[1], offset=1, device=posts_BFW.device)
+        spans_BPW = posts_BFW[:, ends_P] - posts_BFW[:, starts_P] + self.span.bias
+        scores_BPC = self.label(self.dropout(F.relu(self.span_norm(spans_BPW))))
+        return F.pad(scores_BPC, (1, 0))
+
     def assets(self) -> dict[str, str]:
-        """The tag set, one a line."""
-        return {"tags.txt": "\n".join(self.tags) + "\n"}
+        """The tag set and the labels, one a line."""
+        return {"tags.txt": "\n".join(self.tags) + "\n", "labels.txt": "\n".join(self.labels[1:]) + "\n"}
 
     @classmethod
-    def restore(cls, config: dict[str, Any], assets: dict[str, str]) -> TagHead:
+    def restore(cls, config: dict[str, Any], assets: dict[str, str]) -> SyntaxHead:
         """A head with fresh weights from what a checkpoint holds."""
-        if "tags.txt" not in assets:
-            raise InputError("the tagging head lacks tags.txt; expected one tag a line")
+        for name in ("tags.txt", "labels.txt"):
+            if not assets.get(name, "").split():
+                raise InputError(f"the syntax head lacks {name}; expected one a line")
         try:
-            known = TagHeadConfig(**config)
-            return cls(known, assets["tags.txt"].split(), dimension_of(known.encoder))
+            known = SyntaxHeadConfig(**config)
+            tags, labels = assets["tags.txt"].split(), assets["labels.txt"].split()
+            return cls(known, tags, labels, dimension_of(known.encoder))
         except (TypeError, ValueError, RuntimeError, AssertionError) as error:  # what a foreign config sets off
-            raise InputError(f"the tagging head's config: {error}") from error
+            raise InputError(f"the syntax head's config: {error}") from error

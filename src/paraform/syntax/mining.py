@@ -7,12 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from paraform.records import Pair, Sentence, Triple
-from paraform.syntax.exemplars import ExemplarIndex
+from paraform.syntax.exemplars import ExemplarIndex, Nearest
 from paraform.syntax.rows import check_tagged
 from paraform.syntax.rules import MiningConfig
 
@@ -42,15 +43,24 @@ class Mined:
                     yield Triple(pair.source, sentence, pair.target, int(distance), pair.cluster, pair.origin)
 
 
+Search: TypeAlias = Callable[[ExemplarIndex, Sequence[Pair], Sequence[int], MiningConfig], Nearest]
+"""(an index, pairs, their places, the rules) → the exemplars of the pairs' targets."""
+
+
 def mine(
-    pairs: Sequence[Pair], config: MiningConfig | None = None, *, progress: Callable[[int], None] | None = None
+    pairs: Sequence[Pair],
+    config: MiningConfig | None = None,
+    *,
+    search: Search | None = None,
+    progress: Callable[[int], None] | None = None,
 ) -> Mined:
     """The exemplars of every pair's target, searched in the pairs themselves: `for triple in mine(pairs).triples()`.
 
     Args:
         pairs: N, one split of a corpus; targets, and sources too if they are the pool, tokenised and tagged.
         config: the rules; `MiningConfig()` if None.
-        progress: as in `ExemplarIndex.nearest`.
+        search: what searches each pool; None: this process, on all cores.
+        progress: as in `ExemplarIndex.nearest`; a `search` is not told of it.
     Raises: ValueError if there is no pair, a sentence has not one tag a token, or `exclude_cluster` is on and a pair
         has no cluster (nothing would be excluded, silently).
     Source: Yang et al. 2022 (CRL-EGPG), appendix A, Algorithm 1.
@@ -71,14 +81,17 @@ def mine(
     distances = exemplars.copy()
     for rows in dealt_pools(len(pairs), config):
         index = ExemplarIndex.build([pool[row] for row in rows], [clusters[row] for row in rows])
-        found = index.nearest_rows(
-            None if pool is targets else [targets[row] for row in rows],  # what is indexed need not be encoded again
-            config,
-            sources=[sources[row] for row in rows],
-            clusters=[clusters[row] for row in rows],
-            rows=rows,
-            progress=progress,
-        )
+        if search:
+            found = search(index, [pairs[row] for row in rows], rows, config)
+        else:
+            found = index.nearest_rows(
+                None if pool is targets else [targets[row] for row in rows],  # what is indexed is encoded already
+                config,
+                sources=[sources[row] for row in rows],
+                clusters=[clusters[row] for row in rows],
+                rows=rows,
+                progress=progress,
+            )
         exemplars[rows] = np.where(found.rows < 0, -1, np.array(rows)[found.rows])
         distances[rows] = found.distances
     return Mined(pairs, pool, exemplars, distances)

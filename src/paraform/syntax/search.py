@@ -145,7 +145,7 @@ def search(
     edits = np.empty(BLOCK, np.int64)
     lanes = np.empty(LANES + BLOCK, np.int64)
     distances = np.empty(LANES + BLOCK, np.int64)
-    state = np.empty((3, LANES + BLOCK), np.uint64)
+    state = np.empty((4, LANES + BLOCK), np.uint64)
     places = np.zeros(tags + 1, np.uint64)
     for group in range(first_group, last_group):
         query = query_codes[query_starts[group] : query_starts[group + 1]]
@@ -215,14 +215,15 @@ def _compare(
             start = sequences.starts[lanes[lane]]
             distances[lane] = _plain_distance(query, sequences.codes[start : start + length])
         return
-    equal, up, down = state[0], state[1], state[2]
+    codes, equal, up, down, next_code = sequences.codes, state[0], state[1], state[2], state[3]
     unit = np.uint64(1)
     for lane in range(filled):
-        distances[lane] = sequences.starts[lanes[lane]]
+        next_code[lane] = sequences.starts[lanes[lane]]  # without a sign, or each look-up would ask for it
         up[lane], down[lane] = ~np.uint64(0), np.uint64(0)
-    for column in range(length):
+    for _ in range(length):
         for lane in range(filled):  # a loop of its own: the next one, without look-ups, becomes vector instructions
-            equal[lane] = places[sequences.codes[distances[lane] + column]]
+            equal[lane] = places[codes[next_code[lane]]]
+            next_code[lane] += unit
         for lane in range(filled):
             diagonal = (((equal[lane] & up[lane]) + up[lane]) ^ up[lane]) | equal[lane] | down[lane]
             right_up = ((down[lane] | ~(diagonal | up[lane])) << unit) | unit

@@ -11,21 +11,21 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
-from paraform.records import InputError
+from paraform.records import InputError, Sentence
+from paraform.words import escape, unescape
 
 ROOTS = ("ROOT", "TOP", "S1", "")
 """What stands above a sentence in GUM, OntoNotes, Charniak's parser and the Penn Treebank."""
 
 TRACE = "-NONE-"
-MAX_DEPTH = 400  # brackets in brackets; the deepest tree of GUM has 41
+MAX_DEPTH = 200  # brackets in brackets; the deepest tree of GUM has 34 levels
 
-_READ = {"-LRB-": "(", "-RRB-": ")", "-LSB-": "[", "-RSB-": "]", "-LCB-": "{", "-RCB-": "}"}
-_WRITTEN = {"(": "-LRB-", ")": "-RRB-"}
 _ATOM = re.compile(r"[()]|[^\s()]+")
-_FUNCTION = re.compile(r"(?<!^)[-=|].*")  # of NP-SBJ-1, NP=2, ADVP|PRT; a label that begins with one is whole: -LRB-
+_FUNCTION = re.compile(r"^([^-=|]+)[-=|].*")  # NP-SBJ-1, NP=2, ADVP|PRT; a label that begins with one is whole: -LRB-
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ class Tree:
     def parse(cls, text: str) -> Tree:
         """The one tree that a text holds; brackets, spaces and line breaks as in any treebank.
 
-        An empty bracket, which QuestionBank has for a trace, is left out; `(-LRB-)` is that word under that tag.
+        An empty bracket, which QuestionBank has for a trace, is left out.
         Raises: InputError with the character's number, counted from 1, where the text is no tree.
         """
         open_labels: list[str | None] = []  # None: the label is still to come
@@ -67,15 +67,13 @@ class Tree:
                 nodes.append([])
             elif found == ")":
                 label, children = open_labels.pop(), nodes.pop()
-                if label in _READ and not children and word is None:
-                    word = _READ[label]
                 if word is not None or children or label:
                     nodes[-1].append(cls(label or "", tuple(children), word))
                 word = None
             elif open_labels[-1] is None:
                 open_labels[-1] = found
             elif word is None and not nodes[-1]:
-                word = _unescaped(found)
+                word = unescape(found)
             else:
                 raise InputError(f"character {place}: {found[:40]!r} behind a word or a phrase; expected '(' or ')'")
         if open_labels:
@@ -87,7 +85,7 @@ class Tree:
     def __str__(self) -> str:
         """In one line, as `parse` reads it. Raises: ValueError if a label or a word has white space, or is empty."""
         if self.word is not None:
-            return f"({_checked(self.label)} {_checked(_escaped(self.word))})"
+            return f"({_checked(self.label)} {_checked(escape(self.word))})"
         inside = " ".join(map(str, self.children))
         label = _checked(self.label) if self.label or not self.children else ""
         return f"({label} {inside})" if inside else f"({label})"
@@ -108,6 +106,36 @@ class Tree:
         return tuple(leaf.label for leaf in self.leaves())
 
 
+Parser: TypeAlias = Callable[[Sequence[Sequence[str]]], list[Tree | None]]
+"""Words of each sentence in, its tree out, tags at its leaves; None for a sentence without words."""
+
+
+def indented(tree: Tree, level: int = 0) -> str:
+    """A line for each phrase that holds phrases, two spaces for each level above it."""
+    if all(not child.children for child in tree.children):
+        return "  " * level + str(tree)
+    inside = "\n".join(indented(child, level + 1) for child in tree.children)
+    return f"{'  ' * level}({tree.label}\n{inside})"
+
+
+def read_tree(sentence: Sentence) -> Tree:
+    """A sentence's own; a bracket whose tag QuestionBank forgot, `( -LRB-)`, is a word under its own name.
+
+    Raises: InputError, naming the file and line it came from, if it has none or has no tree.
+    """
+    try:
+        return _with_brackets(Tree.parse(sentence.tree or ""))
+    except InputError as error:
+        raise (sentence.origin.error(str(error)) if sentence.origin else error) from error
+
+
+def _with_brackets(tree: Tree) -> Tree:
+    if tree.children:
+        return Tree(tree.label, tuple(map(_with_brackets, tree.children)))
+    bare = tree.word is None and unescape(tree.label) != tree.label
+    return Tree(tree.label, word=unescape(tree.label)) if bare else tree
+
+
 def stripped(tree: Tree) -> Tree | None:
     """The tree without traces, phrases that only hold traces, function tags and co-indices; None if nothing is left.
 
@@ -118,7 +146,7 @@ def stripped(tree: Tree) -> Tree | None:
     children = tuple(child for child in map(stripped, tree.children) if child)
     if tree.children and not children:
         return None
-    return Tree(_FUNCTION.sub("", tree.label), children, tree.word)
+    return Tree(_FUNCTION.sub(r"\1", tree.label), children, tree.word)
 
 
 def without_root(tree: Tree) -> tuple[Tree, ...]:
@@ -192,19 +220,6 @@ def tree_edit_distance(one: Tree, other: Tree) -> int:
             return node.children
 
     return int(APTED(one, other, Labels()).compute_edit_distance())
-
-
-def _unescaped(word: str) -> str:
-    if "-" in word:
-        for escape, character in _READ.items():
-            word = word.replace(escape, character)
-    return word
-
-
-def _escaped(word: str) -> str:
-    for character, escape in _WRITTEN.items():
-        word = word.replace(character, escape)
-    return word
 
 
 def _checked(atom: str) -> str:

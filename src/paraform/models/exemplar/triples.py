@@ -23,7 +23,7 @@ from paraform.records import InputError, Pair, Sentence
 from paraform.syntax.annotation import annotate
 from paraform.syntax.mining import mine
 from paraform.syntax.rules import MiningConfig
-from paraform.syntax.tagging import DEFAULT
+from paraform.syntax.running import DEFAULT
 from paraform.weights import cache_folder, load_tensors, save_tensors
 
 

@@ -1,0 +1,58 @@
+"""What a tree costs: texts to trees against the encoder alone, on the same sentences in the same run.
+
+    python benchmarks/parsing.py [--parser syntax] [--data ../shared/data/multi30k/train.tsv]
+
+The peer is `encoder.encode`, one vector a sentence from all layers. Ours begins with the same texts and ends with
+`Tree` objects: tokenisation, the encoder, the head, the chart and the building of the trees are all in it.
+"""
+
+from __future__ import annotations
+
+import itertools
+import sys
+from pathlib import Path
+
+import torch
+from _measure import Bound, arguments_of, in_turn, middle, report
+
+from paraform import corpora, encoders
+from paraform.syntax import load_parser, load_tagger
+from paraform.words import tokenize
+
+
+def main() -> int:
+    parser = arguments_of(__doc__)
+    parser.add_argument("--data", type=Path, default=Path("../shared/data/multi30k/train.tsv"), help="captions")
+    parser.add_argument("--parser", default="syntax", help="as load_parser takes it")
+    parser.add_argument("--sentences", type=int, default=4000)
+    parser.add_argument("--repeats", type=int, default=5)
+    arguments = parser.parse_args()
+    if arguments.threads:
+        torch.set_num_threads(arguments.threads)
+    pairs = corpora.read(arguments.data, "captions")
+    texts = list(itertools.islice(dict.fromkeys(pair.source.text for pair in pairs), arguments.sentences))
+    encoder, parse, tag = encoders.load(), load_parser(arguments.parser), load_tagger(arguments.parser)
+    seconds = in_turn(
+        arguments.repeats,
+        {
+            "encoder": lambda: encoder.encode(texts),
+            "trees": lambda: parse([tokenize(text) for text in texts]),
+            "tags": lambda: tag([tokenize(text) for text in texts]),
+        },
+    )
+    alone, trees, tags = (middle(seconds[name]) for name in ("encoder", "trees", "tags"))
+    figures = {
+        "sentences": len(texts),
+        "words a sentence": sum(len(tokenize(text)) for text in texts) / len(texts),
+        "encoder alone, seconds": alone,
+        "texts to trees, seconds": trees,
+        "texts to tags, seconds": tags,
+        "trees, times the encoder": trees / alone,
+        "tags, times the encoder": tags / alone,
+    }
+    bounds: dict[str, Bound] = {"trees, times the encoder": ("at most", 2)}
+    return report(figures, bounds, as_json=arguments.json)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

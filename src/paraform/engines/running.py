@@ -1,0 +1,90 @@
+"""The way in: work, a number of chunks and an engine; out come the chunks' results."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from typing import Literal
+
+from rich.console import Console
+from rich.progress import track
+
+from paraform.engines.local import processes
+from paraform.engines.order import Crew, in_order
+from paraform.engines.work import Work
+from paraform.records import InputError
+
+
+@dataclass(frozen=True)
+class Engine:
+    """Where work runs; results do not depend on it.
+
+    Args:
+        name: "local", processes on this machine; or "ray", an existing Ray cluster whose machines have the same
+            paraform.
+        workers: how many processes, each with one thread; None: as many as there are cores.
+        address: of the Ray cluster, HOST:PORT; "local" starts one on this machine; None: RAY_ADDRESS, or the one that
+            runs here.
+    Raises: InputError if it is none of these.
+    """
+
+    name: Literal["local", "ray"] = "local"
+    workers: int | None = None
+    address: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.name not in ("local", "ray"):
+            raise InputError(f"engine {self.name!r}; expected 'local' or 'ray'")
+        if self.workers is not None and self.workers < 1:
+            raise InputError(f"{self.workers} workers; expected at least 1")
+        if self.address is not None and self.name != "ray":
+            raise InputError(f"address {self.address!r} for engine {self.name!r}; expected it with engine 'ray' only")
+
+
+LOCAL = Engine()
+
+
+def run(work: Work, count: int, *, engine: Engine = LOCAL, progress: str | None = None) -> Iterator[bytes]:
+    """The results of chunks 0 … count − 1, in that order, while later ones are computed.
+
+    A worker that is killed costs a retry. Workers end with the iterator: when it is exhausted, closed or interrupted,
+    or has raised. A worker on this machine also ends when this process does. At most four chunks a worker are begun and
+    not taken. The main module of a program that calls this with the engine "local" must do nothing when it is imported,
+    since each worker does that (`if __name__ == "__main__":`).
+
+    Args:
+        work: an instance of a frozen dataclass, which is sent to the workers.
+        progress: title of a bar on stderr, shown if that is a terminal; None: no bar.
+    Raises: what the work raised for the first chunk that failed; InputError for a chunk over which three workers died,
+        or if there is no such cluster, or no Ray.
+    """
+    if count < 0:
+        raise ValueError(f"{count} chunks; expected 0 or more")
+    return _results(work, count, engine, progress) if count else iter(())
+
+
+def rows_of(chunk: int, size: int, count: int) -> tuple[int, int]:
+    """The first row of a chunk and the row after its last, of `count` rows in chunks of `size`."""
+    return min(chunk * size, count), min((chunk + 1) * size, count)
+
+
+def _results(work: Work, count: int, engine: Engine, progress: str | None) -> Iterator[bytes]:
+    console = Console(stderr=True)  # progress never mixes with what a command prints
+    with _crew(work, count, engine) as crew:
+        yield from track(
+            in_order(crew, count),
+            progress or "",
+            total=count,
+            console=console,
+            disable=progress is None or not console.is_terminal,
+            transient=True,
+        )
+
+
+def _crew(work: Work, count: int, engine: Engine) -> AbstractContextManager[Crew]:
+    if engine.name == "local":
+        return processes(work, engine.workers)
+    from paraform.engines.ray import actors  # Ray is an extra
+
+    return actors(work, engine.workers, engine.address, most=count)

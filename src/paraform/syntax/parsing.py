@@ -1,0 +1,74 @@
+"""Trees of words: our own head on the offline encoder, stanza, or a CoreNLP server, behind one function."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from paraform.records import InputError
+from paraform.syntax.chart import best_trees, span_ends
+from paraform.syntax.head import SyntaxHead
+from paraform.syntax.other_parsers import corenlp_parser, stanza_parser
+from paraform.syntax.running import ALL, DEFAULT, Runner, head_digest, head_folder, load_head
+from paraform.syntax.spans import ROOT, Span, tree_of
+from paraform.syntax.trees import Parser, Tree
+from paraform.syntax.windows import windows_of
+
+WINDOW = 120  # words parsed at once: the chart grows with the square of them, and GUM's longest sentences have as many
+
+
+def load_parser(name: str = DEFAULT, *, device: str | None = None) -> Parser:
+    """A parser by name.
+
+    Args:
+        name: "syntax" (the default head), "syntax-all" (the better one), a folder with a trained head, "stanza" with a
+            package's name behind a colon or not, or "corenlp" with a server's address ("corenlp:http://localhost:9000").
+    Raises: InputError if it is not installed, not found, or does not answer; the message says how to get it.
+    """
+    kind, _, which = name.partition(":")
+    if kind in ("stanza", "corenlp"):
+        if kind == "corenlp":
+            return corenlp_parser(which) if which else corenlp_parser()
+        return stanza_parser(which, device=device) if which else stanza_parser(device=device)
+    folder = head_folder(name)
+    if not folder:
+        known = f"{DEFAULT!r}, {ALL!r}, 'stanza[:PACKAGE]', 'corenlp[:URL]' or a trained head's folder"
+        raise InputError(f"no parser {name!r}; expected {known}")
+    return head_parser(load_head(folder), device=device)
+
+
+def parser_digest(name: str = DEFAULT) -> str:
+    """What tells the trees of two parsers apart: the head's weights, or the name of another's."""
+    folder = head_folder(name)
+    return (
+        head_digest(folder) if folder else re.sub(r"//[^/@]*@", "//", name)
+    )  # a server's password is nobody's business
+
+
+def head_parser(head: SyntaxHead, *, device: str | None = None) -> Parser:
+    """Our own parser. Of more than `WINDOW` words it parses parts, whose trees stand side by side below ROOT."""
+    run = Runner(head, device=device)
+
+    def parse(sentences: Sequence[Sequence[str]]) -> list[Tree | None]:
+        parts = [windows_of(words, WINDOW) for words in sentences]
+        unique = list(dict.fromkeys(window for row in parts for window in row))
+        trees: dict[tuple[str, ...], Tree] = {}
+        for found in run(unique, spans=True):
+            length = len(unique[found.rows[0]])
+            assert found.scores_BP is not None and found.labels_BP is not None  # asked for above
+            starts, ends = (places.tolist() for places in span_ends(length))
+            chosen = best_trees(found.scores_BP, length).tolist()
+            for place, row in enumerate(found.rows):
+                labels = found.labels_BP[place]
+                spans = [Span(starts[at], ends[at], head.labels[labels[at]]) for at in chosen[place] if labels[at]]
+                tags = [head.tags[number] for number in found.tags[place]]
+                trees[unique[row]] = tree_of(unique[row], tags, spans)
+        return [_side_by_side([trees[window] for window in row]) for row in parts]
+
+    return parse
+
+
+def _side_by_side(trees: Sequence[Tree]) -> Tree | None:
+    if len(trees) < 2:
+        return trees[0] if trees else None
+    return Tree(ROOT, tuple(child for tree in trees for child in tree.children))

@@ -1,0 +1,44 @@
+"""Sentences cut to what the encoder reads, and words of one length put together, so that nothing is padded."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from paraform.encoders import Encoder
+
+MAX_CHARACTERS = 40  # of a word; its beginning is enough for a tag
+
+
+def windows_of(words: Sequence[str], size: int) -> list[tuple[str, ...]]:
+    """The words in parts of at most `size`, all about equally long; [] for none."""
+    count = -(-len(words) // size)
+    return [tuple(words[len(words) * part // count : len(words) * (part + 1) // count]) for part in range(count)]
+
+
+def shortened(words: Sequence[str], encoder: Encoder) -> list[str]:
+    """The words, cut where all their pieces together are more than the encoder reads."""
+    for most in (MAX_CHARACTERS, 12, 4):
+        short = [word[:most] for word in words]
+        # An ASCII character has one piece at most, another three (a Korean syllable): few windows must be counted.
+        if sum(len(word) if word.isascii() else 3 * len(word) for word in short) < encoder.max_tokens - 2:
+            return short
+        if int(encoder.count_tokens([" ".join(short)])[0]) < encoder.max_tokens:
+            return short
+    return [word[:1] for word in words]
+
+
+def same_length(lengths: Any, *, words: int) -> Iterator[list[int]]:
+    """Rows of one length at a time, at most `words` words together; length 0 left out."""
+    order = np.argsort(lengths, kind="stable")
+    start = 0
+    while start < len(order):
+        length = int(lengths[order[start]])
+        end = int(np.searchsorted(lengths[order], length, side="right"))
+        if length:
+            size = max(1, words // length)
+            for at in range(start, end, size):
+                yield order[at : min(at + size, end)].tolist()
+        start = end
