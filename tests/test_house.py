@@ -24,6 +24,7 @@ ROWS = [
     ["weights"],
     ["manifest"],
     ["words"],
+    ["engines"],
     ["corpora"],
     ["encoders"],
     ["syntax"],

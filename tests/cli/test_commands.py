@@ -149,7 +149,7 @@ def test_tag_gives_a_tag_a_word(command: Command, monkeypatch: pytest.MonkeyPatc
     done = command("tag", "-")
     assert done == (0, "The/DT cat/NN sat/VBD on/IN the/DT mat/NN ./.\n", "")
     found = object_of(command("tag", "The cat sat on the mat.", "Don't go.", "--json"))
-    assert found["tagger"] == "tagger"
+    assert found["tagger"] == "syntax"
     assert found["sentences"][0]["tags"] == ["DT", "NN", "VBD", "IN", "DT", "NN", "."]
     assert found["sentences"][1]["tokens"] == ["Do", "n't", "go", "."]
 

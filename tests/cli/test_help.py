@@ -22,10 +22,10 @@ def test_every_command_shows_what_it_is_for_and_an_example(name: str, command: C
     done = command(*name.split(), "--help")
     assert (done.status, done.err) == (0, "")
     assert f"usage: paraform {name}" in done.out
-    assert f"Example:\n  {'echo' if name == 'tag' else f'paraform {name} '}" in done.out
+    assert f"Example:\n  {'echo' if name in ('tag', 'parse') else f'paraform {name} '}" in done.out
     for option in ("--device", "--batch-size", "--seed", "--json", "--version", "--help"):
         assert option in done.out
-    assert ("--format" in done.out) == (name != "reproduce")
+    assert ("--format" in done.out) == (name not in ("reproduce", "evaluate syntax"))
 
 
 def test_the_overview_lists_every_command(command: Command) -> None:
@@ -59,7 +59,7 @@ def test_the_preset_sets_the_defaults_of_the_fields(command: Command) -> None:
 
 def test_formats_and_tagger_are_the_librarys() -> None:
     assert tuple(corpora.FORMATS) == arguments.FORMATS
-    assert DEFAULT == "tagger"  # the default of --tagger
+    assert DEFAULT == "syntax"  # the default of --tagger and of --parser
 
 
 @pytest.mark.parametrize(
