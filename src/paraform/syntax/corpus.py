@@ -36,11 +36,13 @@ class Annotation:
         arrow: the file.
         folder: where finished chunks are kept; a run that was killed finds them there.
         how: the annotator.
+        size: records of a chunk.
     """
 
     arrow: str
     folder: str
     how: Annotator
+    size: int
 
     def open(self) -> Callable[[int], bytes]:
         """What annotates a chunk in this process."""
@@ -52,7 +54,7 @@ class Annotation:
             if not path.is_file():
                 if not annotate:
                     annotate.append(self.how.open())
-                records = data.rows(*rows_of(number, CHUNK, len(data)))
+                records = data.rows(*rows_of(number, self.size, len(data)))
                 lines = (json.dumps(to_json(record), ensure_ascii=False) for record in annotated(records, annotate[0]))
                 with atomic_path(path) as unfinished:
                     unfinished.write_bytes("".join(f"{line}\n" for line in lines).encode())
@@ -75,6 +77,7 @@ def annotate_corpus(
     *,
     engine: Engine,
     cache: Path | None = None,
+    size: int = CHUNK,
     progress: str | None = None,
 ) -> Iterator[bytes]:
     """JSON lines of all records with words, tags and, if the annotator has a parser, trees, chunk by chunk in order.
@@ -84,16 +87,17 @@ def annotate_corpus(
         digest: of what the records are read from.
         engine: where it runs.
         cache: None: `weights.cache_folder()`.
+        size: records of a chunk; other sizes may round otherwise, so that it is the same for all engines.
         progress: the title of a bar on stderr; None: no bar.
     """
     cache = cache or cache_folder()
     arrow = cache / "corpora" / f"{digest[:32]}.arrow"
     if not arrow.is_file():
         write_arrow(records, arrow)
-    key = hashlib.sha256(f"{digest} {CHUNK} {how.digest()}".encode()).hexdigest()
+    key = hashlib.sha256(f"{digest} {size} {how.digest()}".encode()).hexdigest()
     folder = cache / "annotated" / key[:32]
-    chunks = -(-len(ArrowRecords(arrow)) // CHUNK)
-    return run(Annotation(str(arrow), str(folder), how), chunks, engine=engine, progress=progress)
+    chunks = -(-len(ArrowRecords(arrow)) // size)
+    return run(Annotation(str(arrow), str(folder), how, size), chunks, engine=engine, progress=progress)
 
 
 @dataclass(frozen=True)
