@@ -4,13 +4,15 @@
 
 The peer compares every target with every candidate whose length is within the gap, block by block with
 `rapidfuzz.process.cdist`, and applies the rules to the nearest ones: no tag sequence is looked up twice by us, none is
-spared by the peer. Both run in this process, ours first, so that the peak after it is ours; tagging is not timed.
+spared by the peer. Both run in this process, ours first, so that the peak after it is ours; the sentences are tagged by
+another process, whose tags the cache keeps.
 """
 
 from __future__ import annotations
 
 import itertools
 import resource
+import subprocess
 import sys
 import time
 from dataclasses import replace
@@ -22,22 +24,17 @@ from rapidfuzz.distance import Levenshtein
 from rapidfuzz.process import cdist
 
 from paraform import corpora
-from paraform.records import Pair, Sentence
-from paraform.syntax.mining import mine
-from paraform.syntax.rules import MiningConfig
-from paraform.syntax.tagging import DEFAULT, Tagger, load_tagger
-from paraform.words import tokenize
+from paraform.records import Pair
+from paraform.syntax import MiningConfig, annotate, mine
+from paraform.syntax.running import DEFAULT
 
 BLOCK_CELLS = 1 << 25  # distances that the peer holds at once: 32 MiB
 
 
-def tagged_pairs(path: Path, limit: int | None, tagger: Tagger) -> list[Pair]:
+def tagged_pairs(path: Path, limit: int | None, tagger: str) -> list[Pair]:
     pairs = corpora.clusters(itertools.islice(corpora.read_pairs(path), limit))
-    words = [tokenize(pair.target.text) for pair in pairs]
-    return [
-        replace(pair, target=Sentence(pair.target.text, tuple(tokens), tuple(tags)))
-        for pair, tokens, tags in zip(pairs, words, tagger(words), strict=True)
-    ]
+    targets = annotate([pair.target.text for pair in pairs], tagger=tagger)
+    return [replace(pair, target=target) for pair, target in zip(pairs, targets, strict=True)]
 
 
 def peer(pairs: list[Pair], config: MiningConfig) -> np.ndarray:
@@ -85,9 +82,14 @@ def main() -> int:
     parser.add_argument("--data", type=Path, default=Path("../shared/data/quora/train.tsv"), help="pairs, one a line")
     parser.add_argument("--limit", type=int, help="only the first LIMIT pairs")
     parser.add_argument("--tagger", default=DEFAULT, help=f"as load_tagger takes it (default: {DEFAULT})")
+    parser.add_argument("--tag", action="store_true", help="only tag, and keep the tags in the cache")
     arguments = parser.parse_args()
 
-    pairs = tagged_pairs(arguments.data, arguments.limit, load_tagger(arguments.tagger))
+    if not arguments.tag:
+        subprocess.run([sys.executable, *sys.argv, "--tag"], check=True)
+    pairs = tagged_pairs(arguments.data, arguments.limit, arguments.tagger)
+    if arguments.tag:
+        return 0
     config = MiningConfig()
     mine(pairs[:100], config)  # compiled or read from the cache, once a machine
     figures: dict[str, float] = {
