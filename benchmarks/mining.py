@@ -107,7 +107,7 @@ def main() -> int:
     figures |= {"rapidfuzz, seconds": theirs, "peak after both, GiB": peak_gib(), "ratio": theirs / ours}
     figures["targets whose distance differs"] = int((mined.distances[:, 0] != nearest).sum())
     bounds: dict[str, Bound] = {"targets whose distance differs": ("at most", 0)}
-    if arguments.limit is None:
+    if len(pairs) > 100_000:  # of few pairs, ours takes longest to begin
         bounds |= {"ratio": ("at least", 10), "peak after it, GiB": ("at most", 1)}
     return report(figures, bounds, as_json=arguments.json)
 

@@ -71,7 +71,7 @@ def test_damaged_weights_are_named(tmp_path: Path) -> None:
 
 
 def test_pretrained_folders() -> None:
-    folder = weights.pretrained_folder("tagger")
+    folder = weights.pretrained_folder("syntax")
     assert folder is not None and (folder / "paraform.json").is_file()
     assert weights.pretrained_folder("nobody") is None
     assert weights.pretrained_folder("../corpora") is None

@@ -6,7 +6,6 @@ import contextlib
 import importlib.util
 import multiprocessing
 import os
-import secrets
 import signal
 import subprocess
 import sys
@@ -48,10 +47,8 @@ def cluster(importable: None) -> Iterator[str]:
     pytest.importorskip("ray")
     from paraform.engines.ray import _connected, ray
 
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("RAY_AUTH_TOKEN", secrets.token_hex(32))  # else Ray writes one into the home folder
-        with _connected("local", 2):
-            yield ray.get_runtime_context().gcs_address
+    with _connected("local", 2):
+        yield ray.get_runtime_context().gcs_address
 
 
 @pytest.fixture(params=[*LOCAL, *RAY], ids=lambda engine: f"{engine.name}-{engine.workers}")
