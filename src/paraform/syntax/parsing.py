@@ -14,7 +14,7 @@ from paraform.syntax.spans import ROOT, Span, tree_of
 from paraform.syntax.trees import Parser, Tree
 from paraform.syntax.windows import windows_of
 
-WINDOW = 120  # words parsed at once: the chart grows with the square of them, and GUM's longest sentences have as many
+WINDOW = 120  # words parsed at once: the chart grows with the square of them, and of a thousand treebank sentences one has 88 or more
 
 
 def load_parser(name: str = DEFAULT, *, device: str | None = None) -> Parser:

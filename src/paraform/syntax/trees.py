@@ -22,7 +22,7 @@ ROOTS = ("ROOT", "TOP", "S1", "")
 """What stands above a sentence in GUM, OntoNotes, Charniak's parser and the Penn Treebank."""
 
 TRACE = "-NONE-"
-MAX_DEPTH = 200  # brackets in brackets; the deepest tree of GUM has 34 levels
+MAX_DEPTH = 200  # brackets in brackets; the treebanks we train on have 34 at most
 
 _ATOM = re.compile(r"[()]|[^\s()]+")
 _FUNCTION = re.compile(r"^([^-=|]+)[-=|].*")  # NP-SBJ-1, NP=2, ADVP|PRT; a label that begins with one is whole: -LRB-
