@@ -2,7 +2,7 @@
 
 Ray Data's `map_batches` was measured and left: with as many actors as cores its read tasks wait for a core for ever
 (ray-project/ray#44687), a chunk that always kills its worker is tried for ever or ends the run without a name, what it
-holds back is counted in bytes and not in chunks, and each chunk costs the driver 50 ms where an actor's call costs 3.
+holds back is counted in bytes and not in chunks, and a chunk costs the driver many times what a call does.
 """
 
 from __future__ import annotations

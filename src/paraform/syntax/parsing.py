@@ -14,7 +14,7 @@ from paraform.syntax.spans import ROOT, Span, tree_of
 from paraform.syntax.trees import Parser, Tree
 from paraform.syntax.windows import windows_of
 
-WINDOW = 120  # words parsed at once: the chart grows with the square of them, and of a thousand treebank sentences one has 88 or more
+WINDOW = 120  # words parsed at once, since the chart grows with their square; few sentences have as many
 
 
 def load_parser(name: str = DEFAULT, *, device: str | None = None) -> Parser:
