@@ -82,9 +82,9 @@ def test_other_folders_are_left_alone(tmp_path: Path) -> None:
         ("", "expected what ExemplarIndex.save wrote"),
         ("[1]", "not an exemplar index"),
         ('{"format": "other"}', "not an exemplar index"),
-        ('{"format": "paraform exemplar index", "version": 0}', "version 0, expected 1; build and save it again"),
-        ('{"format": "paraform exemplar index", "version": 1}', "a damaged index"),
-        ('{"format": "paraform exemplar index", "version": 1, "tags": 3, "words": [], "arrays": {}}', "damaged"),
+        ('{"format": "paraform exemplar index", "version": 0}', "version 0, expected 2; build and save it again"),
+        ('{"format": "paraform exemplar index", "version": 2}', "a damaged index"),
+        ('{"format": "paraform exemplar index", "version": 2, "tags": 3, "words": [], "arrays": {}}', "damaged"),
     ],
 )
 def test_a_foreign_manifest(content: str, message: str, folder: Path) -> None:
@@ -107,6 +107,7 @@ NAMES = [
     *(f"rows-{name}" for name in ("words", "counts", "starts", "texts", "wordings", "clusters")),
     *("codes", "starts", "characters", "text_starts", "bit_of"),
     *(f"sequences-{name}" for name in ("codes", "starts", "bits")),
+    *(f"halves-{name}" for name in ("bits", "bit_of")),
     *(f"blocks-{name}" for name in ("starts", "every", "some", "of_length")),
     *(f"{name}-{part}" for name in ("members", "different") for part in ("members", "starts")),
 ]

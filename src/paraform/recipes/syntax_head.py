@@ -99,6 +99,7 @@ def main() -> None:
         steps=config.epochs * steps,
         metric="labelled F1",
         higher_is_better=True,
+        average_last=0.2,
         evaluate_every=steps,
         checkpoint_every=steps // 2,
         mixed_precision="bf16",

@@ -37,15 +37,14 @@ def edit_distances(
             start = sequences.starts[lanes[lane]]
             distances[lane] = _plain_distance(query, sequences.codes[start : start + length])
         return
-    codes, equal, up, down, next_code = sequences.codes, state[0], state[1], state[2], state[3]
+    codes, equal, up, down, first_code = sequences.codes, state[0], state[1], state[2], state[3]
     unit = np.uint64(1)
     for lane in range(filled):
-        next_code[lane] = sequences.starts[lanes[lane]]  # without a sign, or each look-up would ask for it
+        first_code[lane] = sequences.starts[lanes[lane]]  # without a sign, or each look-up would ask for it
         up[lane], down[lane] = ~np.uint64(0), np.uint64(0)
-    for _ in range(length):
+    for column in range(np.uint64(length)):
         for lane in range(filled):  # a loop of its own: the next one, without look-ups, becomes vector instructions
-            equal[lane] = places[codes[next_code[lane]]]
-            next_code[lane] += unit
+            equal[lane] = places[codes[first_code[lane] + column]]
         for lane in range(filled):
             diagonal = (((equal[lane] & up[lane]) + up[lane]) ^ up[lane]) | equal[lane] | down[lane]
             right_up = ((down[lane] | ~(diagonal | up[lane])) << unit) | unit

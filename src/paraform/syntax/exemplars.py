@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 
 from paraform.records import Sentence
 from paraform.syntax import index_folder, search
-from paraform.syntax.rows import Clusters, Numbers, check_count, encode, joined, same_sequences, text_hash
+from paraform.syntax.rows import Clusters, Numbers, check_count, encode, joined, text_hash
 from paraform.syntax.rules import MiningConfig
-from paraform.syntax.searchable import Searchable, searchable, sequences_of
+from paraform.syntax.searchable import Searchable, searchable, similar_queries
 from paraform.weights import PathLike
 
 GROUPS_AT_ONCE = 128  # targets' tag sequences that a thread searches before it takes the next
@@ -154,8 +154,7 @@ class ExemplarIndex:
             if given is not None:
                 check_count(name, len(given), count, "targets")
         index = self._ready()
-        groups = same_sequences(asked.codes, asked.starts)
-        queries = sequences_of(asked, groups, index.bit_of)
+        groups, queries = similar_queries(asked, index.bit_of)
         about = search.Targets(
             sources=asked.rows.texts
             if sources is None
@@ -177,6 +176,7 @@ class ExemplarIndex:
                 asked.rows,
                 index.sequences,
                 index.blocks,
+                index.halves,
                 members,
                 self._encoded.rows,
                 len(self._numbers.tags),

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from paraform.syntax.compiled import compiled
 
-BLOCK = 64  # sequences that are left out together, or looked at one by one
+BLOCK = 64
 RANKS = 16  # how often a tag may stand in a sequence and still be counted
 
 Codes = NDArray[np.uint16]
@@ -85,12 +85,12 @@ def frequencies(codes: Codes, starts: NDArray[np.int64], tags: int) -> NDArray[n
     return held
 
 
-def informative(held: NDArray[np.int64], sequences: int) -> NDArray[np.int64]:
+def informative(held: NDArray[np.int64], sequences: int, bits: int = 128) -> NDArray[np.int64]:
     """The bit of each feature: the nearer to half of the sequences have it, the earlier; the last bit is of many."""
     order = np.argsort(-(held * (sequences - held)).ravel(), kind="stable")
-    bits = np.empty(held.size, np.int64)
-    bits[order] = np.minimum(np.arange(held.size), 127)
-    bit_of = bits.reshape(held.shape)
+    bit_of = np.empty(held.size, np.int64)
+    bit_of[order] = np.minimum(np.arange(held.size), bits - 1)
+    bit_of = bit_of.reshape(held.shape)
     bit_of[0] = -1  # a tag that the index has not lacks everywhere, so that it would tell nothing
     return bit_of
 
@@ -179,3 +179,32 @@ def least_edits(
         lacking = ones(low & ~some[0, first + at]) + ones(high & ~some[1, first + at])
         beyond = ones(every[0, first + at] & ~low) + ones(every[1, first + at] & ~high)
         edits[at] = max(lacking, beyond)
+
+
+@compiled
+def add_near(
+    query: np.uint64,
+    bits: NDArray[np.uint64],
+    first: int,
+    last: int,
+    radius: int,
+    lanes: NDArray[np.int64],
+    filled: int,
+) -> int:
+    """Put behind the filled lanes the sequences that may lie within the radius; returns how many lanes are filled then.
+
+    Args:
+        query: its 64 telling features.
+        bits: [S], those of the sequences, of which `first` to `last` are looked at.
+    """
+    many = ones(query)
+    start = np.uint64(first)  # a place without a sign needs no look whether it is below 0
+    near, unit = np.uint64(0), np.uint64(1)
+    for at in range(np.uint64(last - first)):  # without a branch, so that it becomes vector instructions
+        other = bits[start + at]
+        near |= np.uint64(max(many, ones(other)) - ones(query & other) <= radius) << at
+    while near:
+        lanes[filled] = first + ones((near & (~near + unit)) - unit)
+        filled += 1
+        near &= near - unit
+    return filled

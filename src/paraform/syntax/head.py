@@ -58,9 +58,9 @@ class SyntaxHeadConfig:
 
     encoder: str = "minilm"
     first_layer: int = 0
-    last_layer: int = 6
-    width: int = 256
-    feed_forward: int = 1024
+    last_layer: int = 4
+    width: int = 320
+    feed_forward: int = 1280
     heads: int = 8
     depth: int = 3
     span_width: int = 256
@@ -70,7 +70,7 @@ class SyntaxHeadConfig:
     label_smoothing: float = 0.05
     lower_case: float = 0.3
     batch_words: int = 1200
-    epochs: int = 14
+    epochs: int = 16
 
     @property
     def layers(self) -> tuple[int, ...]:

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from paraform.records import InputError
 from paraform.syntax.features import RANKS, Blocks, Sequences
+from paraform.syntax.halves import Halves
 from paraform.syntax.rows import Encoded, Numbers
 from paraform.syntax.search import Groups, Rows
 from paraform.syntax.searchable import Searchable
@@ -22,7 +23,7 @@ from paraform.weights import atomic_path
 
 NAME = "index.json"
 FORMAT = "paraform exemplar index"
-VERSION = 1  # of the arrays and what they mean
+VERSION = 2  # of the arrays and what they mean
 
 
 def write(folder: Path, numbers: Numbers, encoded: Encoded, made: Searchable) -> None:
@@ -72,6 +73,7 @@ def _flattened(encoded: Encoded, made: Searchable) -> dict[str, NDArray[Any]]:
     parts: dict[str, NamedTuple] = {
         "rows": encoded.rows,
         "sequences": made.sequences,
+        "halves": made.halves,
         "blocks": made.blocks,
         "members": made.members,
         "different": made.different,
@@ -86,8 +88,8 @@ def _restored(arrays: dict[str, NDArray[Any]]) -> tuple[Encoded, Searchable]:
         return kind(*(arrays[f"{name}-{field}"] for field in kind._fields))
 
     encoded = Encoded(part(Rows, "rows"), *(arrays[name] for name in Encoded._fields if name != "rows"))
-    groups = part(Groups, "members"), part(Groups, "different")
-    return encoded, Searchable(arrays["bit_of"], part(Sequences, "sequences"), part(Blocks, "blocks"), *groups)
+    kinds = {"sequences": Sequences, "halves": Halves, "blocks": Blocks, "members": Groups, "different": Groups}
+    return encoded, Searchable(arrays["bit_of"], *(part(kind, name) for name, kind in kinds.items()))
 
 
 def _mapped(folder: Path, file: str) -> NDArray[Any]:
@@ -113,6 +115,8 @@ def _check(encoded: Encoded, made: Searchable, count: int, numbers: Numbers) -> 
         "every": (blocks.every, np.uint64, (2, len(blocks.starts) - 1)),
         "some": (blocks.some, np.uint64, (2, len(blocks.starts) - 1)),
         "bit_of": (made.bit_of, np.int64, (len(numbers.tags) + 1, RANKS)),
+        "halves": (made.halves.bits, np.uint64, (sequences, 2)),
+        "bits of halves": (made.halves.bit_of, np.int64, (len(numbers.tags) + 1, RANKS)),
     }
     for name, (array, dtype, shape) in wanted.items():
         if array.dtype != dtype or array.shape != shape or not array.flags.c_contiguous:
@@ -133,7 +137,9 @@ def _check(encoded: Encoded, made: Searchable, count: int, numbers: Numbers) -> 
         _check_starts("members", groups.starts, sequences, len(groups.members))
         if groups.members.dtype != np.int64 or not ((groups.members >= 0) & (groups.members < count)).all():
             raise ValueError("a sequence of a sentence that is not there")
-    if not ((made.bit_of >= -1) & (made.bit_of < 128)).all():
+    if not all(
+        ((bit_of >= -1) & (bit_of < bits)).all() for bit_of, bits in ((made.bit_of, 128), (made.halves.bit_of, 64))
+    ):
         raise ValueError("a feature without a bit")
 
 

@@ -1,8 +1,8 @@
 """The exact search behind the exemplar index, compiled: which sentences lie nearest in tags and may be exemplars.
 
-A query is compared with ever fewer sequences: whole blocks of them, and then single ones, are left out when the tags
-that they lack or have too many already make more edits than the best exemplars so far. What remains goes through the
-bit-parallel edit distance of Myers (1999), in Hyyrö's form (2003), `LANES` sequences side by side.
+A query is compared with ever fewer sequences: whole blocks of them, then single ones, then single ones by their halves,
+are left out when the tags that they lack or have too many already make more edits than the best exemplars so far. What
+remains goes through the bit-parallel edit distance of Myers (1999), in Hyyrö's form (2003), `LANES` side by side.
 
 Shape key: S different tag sequences in order of length, M blocks of at most `BLOCK` of them, G different sequences of
 targets, N targets, R rows of the index, K exemplars kept of each target.
@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 
 from paraform.syntax.compiled import compiled
 from paraform.syntax.distances import edit_distances
-from paraform.syntax.features import BLOCK, Blocks, Sequences, least_edits
+from paraform.syntax.features import BLOCK, Blocks, Sequences, add_near, least_edits
+from paraform.syntax.halves import Halves, keep_near, parts_of
 from paraform.syntax.rules import MiningConfig
 
 LANES = 64  # sequences at least that are compared side by side, but for the last ones
@@ -116,6 +117,7 @@ def search(
     asked: Rows,
     sequences: Sequences,
     blocks: Blocks,
+    halves: Halves,
     members: Groups,
     rows: Rows,
     tags: int,
@@ -131,22 +133,24 @@ def search(
         queries: the G different sequences of the targets.
         groups: the targets that have each of them.
         asked: the targets as rows, with the word numbers of the index.
-        sequences, blocks, tags: of the index.
+        sequences, blocks, halves, tags: of the index.
         members: the rows that have each sequence of the index, ascending.
         reach: [N], room for the greatest distance that each target still takes.
     """
     # Arrays by names of their own: taking one out of its tuple counts a reference, which is slower than comparing.
     query_codes, query_starts, query_bits = queries
-    bits = sequences.bits
+    bits = sequences.bits[0]
     block_starts, every, some, of_length = blocks
     gap = rules.length_gap
     bounds = np.empty(len(block_starts), np.int64)
     order = np.empty(len(block_starts), np.int64)
     tally = np.empty(132, np.int64)
-    edits = np.empty(BLOCK, np.int64)
     lanes = np.empty(LANES + BLOCK, np.int64)
-    distances = np.empty(LANES + BLOCK, np.int64)
-    state = np.empty((4, LANES + BLOCK), np.uint64)
+    near = np.empty(2 * LANES + BLOCK, np.int64)
+    distances = np.empty(2 * LANES + BLOCK, np.int64)
+    state = np.empty((4, 2 * LANES + BLOCK), np.uint64)
+    counts = np.empty((2, LANES + BLOCK), np.int64)
+    parts = np.empty((2, int(np.diff(query_starts[first_group : last_group + 1]).max()) + 1), np.uint64)
     places = np.zeros(tags + 1, np.uint64)
     for group in range(first_group, last_group):
         query = query_codes[query_starts[group] : query_starts[group + 1]]
@@ -159,6 +163,7 @@ def search(
         for at in range(length):
             if query[at] and length <= 64:  # a tag that the index has not equals none
                 places[query[at]] |= np.uint64(1) << np.uint64(at)
+        parts_of(query, halves.bit_of, parts)
         for turn in range(2 * gap + 1):
             step = (turn + 1) // 2 if turn % 2 else -(turn // 2)
             other_length = length + step
@@ -175,22 +180,26 @@ def search(
             for at in range(last - first):
                 order[tally[bounds[at]]] = at
                 tally[bounds[at]] += 1
-            filled = 0
+            filled, kept = 0, 0
             for turn_of_block in range(last - first + 1):
                 done = turn_of_block == last - first or bounds[order[turn_of_block]] > radius
                 if filled and (done or filled >= LANES):
-                    edit_distances(query, places, sequences, lanes, filled, state, distances)
-                    radius = _offer(
-                        own, lanes, filled, distances, radius, members, reach, targets, asked, rows, rules, found
+                    filled = keep_near(
+                        length, parts, other_length, halves, lanes, filled, radius, state, counts, distances
                     )
+                    near[kept : kept + filled] = lanes[:filled]
+                    kept += filled
                     filled = 0
+                if kept and (done or kept >= LANES):
+                    edit_distances(query, places, sequences, near, kept, state, distances)
+                    radius = _offer(
+                        own, near, kept, distances, radius, members, reach, targets, asked, rows, rules, found
+                    )
+                    kept = 0
                 if done:
                     break
                 begin, end = block_starts[first + order[turn_of_block]], block_starts[first + order[turn_of_block] + 1]
-                least_edits(low, high, bits, bits, begin, end, edits)
-                for at in range(end - begin):
-                    lanes[filled] = begin + at  # stays if it is near enough; else the next one takes its place
-                    filled += edits[at] <= radius
+                filled = add_near(low, bits, begin, end, radius, lanes, filled)
         for at in range(length):
             places[query[at]] = 0
 
@@ -219,6 +228,10 @@ def _offer(
     keep = found_rows.shape[1]
     seed = _mixed(np.uint64(rules.seed) + np.uint64(0x9E3779B97F4A7C15))
     taken = False
+    # The nearest first, so that most of the others are too far by then.
+    best = np.argmin(distances[:filled])
+    lanes[0], lanes[best] = lanes[best], lanes[0]
+    distances[0], distances[best] = distances[best], distances[0]
     for lane in range(filled):
         distance = distances[lane]
         if distance > radius:

@@ -20,6 +20,7 @@ from paraform.syntax.features import (
     similar_first,
     summarized,
 )
+from paraform.syntax.halves import Halves, halves_of
 from paraform.syntax.rows import Encoded, same_sequences
 from paraform.syntax.search import Groups
 
@@ -32,6 +33,7 @@ class Searchable(NamedTuple):
     Args:
         bit_of: [tags + 1, ranks], the bit of each feature.
         sequences: S, in order of length, those with similar tags side by side.
+        halves: of those S.
         blocks: M.
         members: the rows that have each sequence, ascending.
         different: of rows with one sequence, text, wording and cluster the first alone.
@@ -39,6 +41,7 @@ class Searchable(NamedTuple):
 
     bit_of: NDArray[np.int64]
     sequences: Sequences
+    halves: Halves
     blocks: Blocks
     members: Groups
     different: Groups
@@ -54,13 +57,18 @@ def searchable(encoded: Encoded, tags: int) -> Searchable:
     sequences = Sequences(*_gathered(codes, starts, order), np.ascontiguousarray(bits[:, order]))
     members = Groups(*_gathered(groups.members, groups.starts, order))
     blocks = Blocks(block_starts, *summarized(sequences.bits, block_starts), of_length)
-    return Searchable(bit_of, sequences, blocks, members, _different(encoded, members))
+    halves = halves_of(sequences.codes, sequences.starts, tags + 1)
+    return Searchable(bit_of, sequences, halves, blocks, members, _different(encoded, members))
 
 
-def sequences_of(encoded: Encoded, groups: Groups, bit_of: NDArray[np.int64]) -> Sequences:
-    """The tag sequence that the rows of each group share."""
+def similar_queries(encoded: Encoded, bit_of: NDArray[np.int64]) -> tuple[Groups, Sequences]:
+    """Rows of each different tag sequence, and that sequence; those of one length that have similar tags in a row."""
+    groups = same_sequences(encoded.codes, encoded.starts)
     codes, starts = _gathered(encoded.codes, encoded.starts, groups.members[groups.starts[:-1]])
-    return Sequences(codes, starts, features(codes, starts, bit_of))
+    bits = features(codes, starts, bit_of)
+    order = _blocks(np.diff(starts), bits)[0]
+    sequences = Sequences(*_gathered(codes, starts, order), np.ascontiguousarray(bits[:, order]))
+    return Groups(*_gathered(groups.members, groups.starts, order)), sequences
 
 
 def _blocks(lengths: NDArray[np.int64], bits: NDArray[np.uint64]) -> tuple[NDArray[np.int64], ...]:
