@@ -18,7 +18,7 @@ import pytest
 import paraform
 from paraform import checkpoint, cli, corpora
 from paraform.recipes.exemplar_training import train_exemplar
-from paraform.records import InputError, from_json
+from paraform.records import InputError, Sentence, from_json
 from paraform.training import TrainingConfig
 
 Command = Callable[..., Any]
@@ -187,6 +187,22 @@ def test_syntax_is_measured_on_any_trees(tmp_path: Path, command: Command) -> No
         other.write_text(content)
         done = command("evaluate", "syntax", "--data", gold, "--trees", other)
         assert (done.status, done.out) == (2, "") and message in done.err and done.err.count("\n") == 1
+
+
+def test_annotate_writes_tags_and_trees(tmp_path: Path, command: Command) -> None:
+    corpus, out = tmp_path / "corpus.txt", tmp_path / "out.jsonl"
+    corpus.write_text("The cat sat.\nDon't go.\n")
+    given = ["annotate", corpus, "--format", "text", "--out", out, "--workers", "1"]
+    done = command(*given)
+    assert (done.status, done.out) == (0, f"{out}: 2 records\n")
+    first, second = (from_json(json.loads(line)) for line in out.read_text().splitlines())
+    assert isinstance(first, Sentence) and (first.tags, first.tree) == (("DT", "NN", "VBD", "."), None)
+    assert isinstance(second, Sentence) and second.tokens == ("Do", "n't", "go", ".")
+    assert object_of(command(*given, "--trees", "--json")) == {"out": str(out), "records": 2, "trees": True}
+    first = from_json(json.loads(out.read_text().splitlines()[0]))
+    assert isinstance(first, Sentence) and (first.tree or "").startswith("(ROOT (S (NP (DT The) (NN cat)) (VP (VBD sat))")
+    done = command(*given, "--parser", "syntax-all")
+    assert (done.status, done.out) == (2, "") and "--parser syntax-all makes trees; add --trees" in done.err
 
 
 def test_mine_writes_triples_near_in_tags(question_pairs: Path, tmp_path: Path, command: Command) -> None:

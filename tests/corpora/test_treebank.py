@@ -46,6 +46,7 @@ def test_trees_of_a_line_and_of_a_folder(tmp_path: Path) -> None:
         (b"(S (NN a)))\n", ":1: a closing bracket too many"),
         (b"(S (NN a))\nplain text\n", r":2: 'plain text' outside a tree; expected bracketed trees"),
         (b"(S (-NONE- *))\n", ":1: .* has no leaf"),
+        (b"(S (NN a)\n (X))\n", r":1: \(X\) has no word; expected \(TAG word\)"),
         (b"\n \n", ":1: no tree"),
         (b"", ":1: the file is empty"),
         (b"(S (NN a))\n(S (NN caf\xe9))\n", ":2: byte 11 is 0xE9, which is not UTF-8"),

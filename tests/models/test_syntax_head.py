@@ -52,6 +52,13 @@ def test_labels_that_are_learnt() -> None:
     assert label_set(TREES) == ["NP", "VP", "S"]
 
 
+def test_places_of_labels_before_a_bare_last_word(minilm: Encoder) -> None:
+    """The full stop is in no constituent, and a word of the sentence all the same."""
+    tree = Tree.parse("(ROOT (CC So) (NP (DT the) (NN cat)) (. .))")
+    labels = ParsedWords([tree], ["CC", "DT", "NN", "."], ["NP"], minilm, (0,)).batch([0], [False]).labels_BP
+    assert labels.nonzero().tolist() == [[0, span_place(1, 3, 4)]]
+
+
 def test_a_batch_worked_by_hand(parsed: ParsedWords, minilm: Encoder) -> None:
     """Go home ! and a tree of the same length; "S+VP" of "to win" is a label, and so is each of "We can try to win"."""
     assert len(parsed.trees) == len(TREES)  # the long one is left out

@@ -111,9 +111,11 @@ def test_names(head: SyntaxHead, tmp_path: Path) -> None:
     assert parsing.DEFAULT == "syntax"
 
 
-def test_damaged_weights(head: SyntaxHead, tmp_path: Path) -> None:
+@pytest.mark.parametrize("part", ["tag", "label"])
+def test_damaged_weights(part: str, head: SyntaxHead, tmp_path: Path) -> None:
+    damaged = getattr(head, part)
     with torch.no_grad():
-        head.label.weight.fill_(1e38)  # finite as it is saved, not in what it makes
+        damaged.weight.fill_(3e38)  # finite as it is saved, not in what it makes
     checkpoint.save(head, tmp_path / "head", card="A head.")
-    with pytest.raises(ValueError, match="not finite; are the head's weights damaged"):
+    with pytest.raises(InputError, match="a score of the syntax head is not finite; its weights are damaged"):
         load_parser(str(tmp_path / "head"))([["a", "b"]])

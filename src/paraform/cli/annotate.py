@@ -28,6 +28,7 @@ from paraform.cli.arguments import (
 from paraform.cli.output import print_json
 from paraform.cli.parse import add_parser
 from paraform.cli.tag import add_tagger
+from paraform.records import InputError
 
 
 def add_arguments(parser: ArgumentParser, given: Sequence[str]) -> None:
@@ -47,8 +48,11 @@ def run(options: Namespace) -> int:
     """Write the records."""
     from paraform.syntax.annotation import Annotator
     from paraform.syntax.corpus import annotate_corpus
+    from paraform.syntax.running import DEFAULT
     from paraform.weights import atomic_path
 
+    if options.parser != DEFAULT and not options.trees:
+        raise InputError(f"--parser {options.parser} makes trees; add --trees")
     how = Annotator(
         options.tagger,
         options.parser if options.trees else None,

@@ -112,6 +112,9 @@ def checked(record: Kind, origin: Origin) -> Kind:
             raise origin.error(f"the {name} has {len(part.text):,} characters; expected at most {MAX_CHARACTERS:,}")
         if "\0" in part.text or part.text.encode(errors="ignore").decode() != part.text:
             raise origin.error(f"the {name} holds a NUL or half a surrogate pair; expected text")
+        for token in part.tokens:
+            if token.split() != [token] or "\0" in token or token.encode(errors="ignore").decode() != token:
+                raise origin.error(f"the {name} has the token {token[:40]!r}; expected a word without white space")
     if not math.isfinite(getattr(record, "score", None) or 0.0):
         raise origin.error("the score is not finite; expected a number")
     return record

@@ -11,6 +11,8 @@ from paraform.corpora.lines import lines
 from paraform.records import InputError, Origin, Sentence
 from paraform.words import unescape
 
+MAX_TREE = 1_000_000  # characters of a line: the tree of a sentence of 5,000 words takes 60,000
+
 # QuestionBank has brackets whose tag is missing, ( -LRB-), and for a trace an empty one, ( ).
 _LEAF = re.compile(r"\(\s*([^\s()]+)(?:\s+([^\s()]+))?\s*\)")
 
@@ -30,7 +32,7 @@ def read_treebank(path: str | os.PathLike[str]) -> Iterator[Sentence]:
         return
     depth, parts, count = 0, [""], 0
     origin = Origin(str(path), 1)
-    for line in lines(path):
+    for line in lines(path, MAX_TREE):
         for part in re.split(r"([()])", line.text):
             if not depth and not part.strip():
                 continue
@@ -52,11 +54,12 @@ def read_treebank(path: str | os.PathLike[str]) -> Iterator[Sentence]:
 
 
 def _sentence(tree: str, origin: Origin) -> Sentence:
-    leaves = [
-        (tag, unescape(word or tag))
-        for tag, word in _LEAF.findall(tree)
-        if tag != "-NONE-" and (word or unescape(tag) != tag)
-    ]
+    leaves = []
+    for tag, word in _LEAF.findall(tree):
+        if not word and unescape(tag) == tag:
+            raise origin.error(f"({tag}) has no word; expected (TAG word)")
+        if tag != "-NONE-":
+            leaves.append((tag, unescape(word or tag)))
     if not leaves:
         raise origin.error(f"{tree.strip()[:40]!r} has no leaf; expected (TAG word)")
     words = tuple(word for _, word in leaves)

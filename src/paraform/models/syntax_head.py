@@ -71,7 +71,10 @@ class ParsedWords:
         tag_number = {tag: number for number, tag in enumerate(tags)}
         label_number = {label: number for number, label in enumerate(labels, start=1)}
         self.tags_N = torch.tensor([tag_number.get(tag, -1) for tree in self.trees for tag in tree.tags()])
-        self._labels = [_numbered(joined(constituents(tree)), label_number) for tree in self.trees]
+        self._labels = [
+            _numbered(joined(constituents(tree)), len(words), label_number)
+            for tree, words in zip(self.trees, self.words, strict=True)
+        ]
         self.states_NLD = torch.zeros(0)
         for start in range(0, len(self.words), 1024):
             found = encoder.word_states(self.words[start : start + 1024], layers=layers).states_NLD
@@ -118,9 +121,8 @@ class ParsedWords:
         return [groups[i] for i in random.permutation(len(groups))]
 
 
-def _numbered(spans: Sequence[Span], numbers: dict[str, int]) -> tuple[Tensor, Tensor]:
-    """Places among the spans of the sentence, and the numbers of their labels."""
-    length = max((span.end for span in spans), default=0)
+def _numbered(spans: Sequence[Span], length: int, numbers: dict[str, int]) -> tuple[Tensor, Tensor]:
+    """Places among the spans of a sentence of so many words, and the numbers of their labels."""
     found: dict[int, int] = {}
     for start, end, label in spans:
         while label and label not in numbers:

@@ -45,9 +45,9 @@ genre by genre):
 {figures}
 """
 SOURCES = {
-    "free": f"GUM's training split, of its genres {', '.join(FREE)} alone",
-    "all": "GUM's training split (all genres but reddit), nine tenths of QuestionBank (4,000 questions), and the "
-    "sample of the Penn Treebank that NLTK distributes",
+    "free": f"GUM's training split, and its dev split for selection, of the genres {', '.join(FREE)} alone",
+    "all": "GUM's training split (all genres but reddit), and its dev split for selection; nine tenths of QuestionBank "
+    "(4,000 questions); the sample of the Penn Treebank that NLTK distributes",
 }
 TERMS = {
     "free": "GUM's annotations are CC BY 4.0; the texts of these genres are free for commercial use.",
@@ -88,7 +88,8 @@ def main() -> None:
     parser.add_argument("--resume", action="store_true")
     options = parser.parse_args()
     folder, everything = options.treebank, options.trees == "all"
-    sentences = treebank(folder, "train", None if everything else FREE)
+    genres = None if everything else FREE
+    sentences = treebank(folder, "train", genres)
     if everything:
         sentences += questions(folder)[0] + list(read_treebank(folder / "ptb_sample" / "wsj.mrg"))
     config, encoder, trees = SyntaxHeadConfig(), encoders.load(), trees_of(sentences)
@@ -107,9 +108,9 @@ def main() -> None:
     accelerator = make_accelerator(loop)
     head = SyntaxHead(config, tags, labels, encoder.dimension)
     update, state = make_update(head, config, accelerator, total_steps=loop.steps)
-    files = sorted({Path(sentence.origin.path) for sentence in sentences if sentence.origin})
+    dev = treebank(folder, "dev", genres)  # the labels' bias is learnt from it, so that its terms count, too
+    files = sorted({Path(sentence.origin.path) for sentence in (*sentences, *dev) if sentence.origin})
     digests = {str(path.relative_to(folder)): sha256(path) for path in files}
-    dev = treebank(folder, "dev")
 
     def evaluate() -> dict[str, float]:
         return {score.name: score.value for score in scores_of(head, dev, "gum-dev") if score.subset == "all"}
@@ -128,7 +129,7 @@ def main() -> None:
     ).ended
     if ended == "interrupted":
         sys.exit(130)
-    finish(options.out, options.trees, folder, digests)
+    finish(options.out, options.trees, folder, dev, digests)
 
 
 def scores_of(head: SyntaxHead, sentences: Sequence[Sentence], data: str, *, lower: bool = False) -> list[Score]:
@@ -145,7 +146,7 @@ def scores_of(head: SyntaxHead, sentences: Sequence[Sentence], data: str, *, low
 
 def balance(head: SyntaxHead, dev: Sequence[Sentence]) -> None:
     """Raise all labels' scores by what gives the best F1 on dev: spans labelled one by one are too seldom labelled."""
-    best, raised = 0.0, 0.0
+    best, raised = -1.0, 0.0
     for more in (0.0, 0.2, 0.4, 0.6, 0.8, 1.0):
         with torch.no_grad():
             head.label.bias.add_(more - raised)
@@ -166,10 +167,10 @@ def lowered(tree: Tree) -> Tree:
     return Tree(tree.label, tuple(map(lowered, tree.children)), tree.word and tree.word.lower())
 
 
-def finish(run: Path, trees: str, folder: Path, digests: dict[str, str]) -> None:
+def finish(run: Path, trees: str, folder: Path, dev: Sequence[Sentence], digests: dict[str, str]) -> None:
     """Score the best head as it ships, in half precision, and write it with its card to `run/final`."""
     head = load_head(run / "best")
-    balance(head, treebank(folder, "dev"))
+    balance(head, dev)
     with torch.no_grad():
         for weight in head.parameters():
             weight.copy_(weight.half())

@@ -88,9 +88,9 @@ def frequencies(codes: Codes, starts: NDArray[np.int64], tags: int) -> NDArray[n
 def informative(held: NDArray[np.int64], sequences: int, bits: int = 128) -> NDArray[np.int64]:
     """The bit of each feature: the nearer to half of the sequences have it, the earlier; the last bit is of many."""
     order = np.argsort(-(held * (sequences - held)).ravel(), kind="stable")
-    bit_of = np.empty(held.size, np.int64)
-    bit_of[order] = np.minimum(np.arange(held.size), bits - 1)
-    bit_of = bit_of.reshape(held.shape)
+    numbered = np.empty(held.size, np.int64)
+    numbered[order] = np.minimum(np.arange(held.size), bits - 1)
+    bit_of = numbered.reshape(held.shape)
     bit_of[0] = -1  # a tag that the index has not lacks everywhere, so that it would tell nothing
     return bit_of
 

@@ -84,8 +84,8 @@ def keep_near(
     """
     middle, bits = length // 2, halves.bits
     for lane in range(filled):
-        at = np.uint64(lanes[lane])  # a place without a sign needs no look whether it is below 0
-        one, other = bits[at, 0], bits[at, 1]
+        row = np.uint64(lanes[lane])  # a place without a sign needs no look whether it is below 0
+        one, other = bits[row, 0], bits[row, 1]
         state[0, lane], state[1, lane], counts[0, lane], counts[1, lane] = one, other, ones(one), ones(other)
         edits[lane] = radius + 1
     for at in range(count + 1):
@@ -97,8 +97,8 @@ def keep_near(
             needed = max(many_before, counts[0, lane]) + max(many_behind, counts[1, lane])
             shared = ones(before & state[0, lane]) + ones(behind & state[1, lane])
             edits[lane] = min(edits[lane], needed - shared)
-    kept = np.uint64(0)
+    kept = 0
     for lane in range(filled):
         lanes[kept] = lanes[lane]
-        kept += np.uint64(edits[lane] <= radius)
-    return np.int64(kept)
+        kept += edits[lane] <= radius
+    return kept

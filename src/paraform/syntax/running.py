@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from torch import Tensor
 
 from paraform import encoders, manifest
 from paraform.records import InputError
@@ -22,7 +23,7 @@ from paraform.weights import load_tensors, pretrained_folder
 
 DEFAULT = "syntax"  # trained on genres whose texts are free for commercial use
 ALL = "syntax-all"
-WORDS_AT_ONCE = 2048  # their states at seven layers are 11 MB, which the allocator keeps for the next ones
+WORDS_AT_ONCE = 2048  # their states at five layers are 8 MB, which the allocator keeps for the next ones
 
 
 class Analysed(NamedTuple):
@@ -81,7 +82,10 @@ class Runner:
 
     @torch.inference_mode()
     def __call__(self, windows: Sequence[Sequence[str]], *, spans: bool) -> Iterator[Analysed]:
-        """The windows, those of one length together; the empty ones are left out."""
+        """The windows, those of one length together; the empty ones are left out.
+
+        Raises: InputError if a score is not finite.
+        """
         layers, device = self.head.config.layers, self.encoder.device
         for rows in same_length(np.array([len(words) for words in windows]), words=WORDS_AT_ONCE):
             words = [windows[row] for row in rows]
@@ -89,9 +93,17 @@ class Runner:
             states_BTLD = found.states_NLD.view(len(rows), -1, *found.states_NLD.shape[1:]).to(self.dtype)
             shapes_BT = torch.tensor([[word_shape(word) for word in window] for window in words], device=device)
             hidden_BTW = self.head.encode(states_BTLD, shapes_BT)
-            tags: list[list[int]] = self.head.tag_scores(hidden_BTW).argmax(-1).tolist()
+            best_tag = self.head.tag_scores(hidden_BTW).max(-1)
+            _require_finite(best_tag.values)
+            tags: list[list[int]] = best_tag.indices.tolist()
             if not spans:
                 yield Analysed(rows, tags, None, None)
                 continue
             best = self.head.span_scores(hidden_BTW).float().max(-1)
+            _require_finite(best.values)
             yield Analysed(rows, tags, best.values.cpu().numpy(), best.indices.cpu().numpy())
+
+
+def _require_finite(best: Tensor) -> None:
+    if not torch.isfinite(best).all():  # a NaN is the greatest of all, so that none hides
+        raise InputError("a score of the syntax head is not finite; its weights are damaged")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -27,7 +28,7 @@ def shortened(words: Sequence[str], encoder: Encoder) -> list[str]:
             return short
         if int(encoder.count_tokens([" ".join(short)])[0]) < encoder.max_tokens:
             return short
-    return [word[:1] for word in words]
+    return [unicodedata.normalize("NFD", word)[:1] for word in words]  # a piece each, of a Korean syllable too
 
 
 def same_length(lengths: Any, *, words: int) -> Iterator[list[int]]:
