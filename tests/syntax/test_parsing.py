@@ -108,6 +108,8 @@ def test_names(head: SyntaxHead, tmp_path: Path) -> None:
     assert isinstance(tree, Tree)
     assert len(parser_digest(str(tmp_path / "head"))) == 64
     assert parser_digest("corenlp:http://localhost:1") == "corenlp:http://localhost:1"
+    with pytest.raises(InputError, match="no parser 'nobody'"):
+        parser_digest("nobody")
     assert parsing.DEFAULT == "syntax"
 
 

@@ -67,7 +67,8 @@ def run(options: Namespace) -> int:
         title = "tagging" if show_progress() else None
         digest = digest_of(options.path, options)
         full = annotated_pairs(pairs, digest, how, engine=engine, cache=cache, progress=title)
-        mined = mine(full, config, search=searched_by(engine, cache) if engine.name == "ray" else None)
+        search = searched_by(engine, cache) if engine.name == "ray" else None
+        mined = mine(full, config, search=search, threads=engine.workers)
         count = write_jsonl(mined.triples(), options.out)
     nearest = mined.distances[mined.exemplars[:, 0] >= 0, 0]
     distance = round(float(nearest.mean()), 4) if len(nearest) else None

@@ -52,6 +52,7 @@ def mine(
     config: MiningConfig | None = None,
     *,
     search: Search | None = None,
+    threads: int | None = None,
     progress: Callable[[int], None] | None = None,
 ) -> Mined:
     """The exemplars of every pair's target, searched in the pairs themselves: `for triple in mine(pairs).triples()`.
@@ -59,8 +60,8 @@ def mine(
     Args:
         pairs: N, one split of a corpus; targets, and sources too if they are the pool, tokenised and tagged.
         config: the rules; `MiningConfig()` if None.
-        search: what searches each pool; None: this process, on all cores.
-        progress: as in `ExemplarIndex.nearest`; a `search` is not told of it.
+        search: what searches each pool; None: this process.
+        threads, progress: as in `ExemplarIndex.nearest_rows`; a `search` is not told of them.
     Raises: ValueError if there is no pair, a sentence has not one tag a token, or `exclude_cluster` is on and a pair
         has no cluster (nothing would be excluded, silently).
     Source: Yang et al. 2022 (CRL-EGPG), appendix A, Algorithm 1.
@@ -90,6 +91,7 @@ def mine(
                 sources=[sources[row] for row in rows],
                 clusters=[clusters[row] for row in rows],
                 rows=rows,
+                threads=threads,
                 progress=progress,
             )
         exemplars[rows] = np.where(found.rows < 0, -1, np.array(rows)[found.rows])

@@ -38,11 +38,16 @@ def load_parser(name: str = DEFAULT, *, device: str | None = None) -> Parser:
 
 
 def parser_digest(name: str = DEFAULT) -> str:
-    """What tells the trees of two parsers apart: the head's weights, or the name of another's."""
+    """What tells the trees of two parsers apart: the head's weights, or the name of another's.
+
+    Raises: InputError if there is no parser of that name.
+    """
+    if name.partition(":")[0] in ("stanza", "corenlp"):
+        return re.sub(r"//[^/@]*@", "//", name)  # a server's password is nobody's business
     folder = head_folder(name)
-    return (
-        head_digest(folder) if folder else re.sub(r"//[^/@]*@", "//", name)
-    )  # a server's password is nobody's business
+    if not folder:
+        raise InputError(f"no parser {name!r}")
+    return head_digest(folder)
 
 
 def head_parser(head: SyntaxHead, *, device: str | None = None) -> Parser:
