@@ -7,6 +7,7 @@ import json
 import os
 import subprocess
 import sys
+import threading
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -200,7 +201,9 @@ def test_annotate_writes_tags_and_trees(tmp_path: Path, command: Command) -> Non
     assert isinstance(second, Sentence) and second.tokens == ("Do", "n't", "go", ".")
     assert object_of(command(*given, "--trees", "--json")) == {"out": str(out), "records": 2, "trees": True}
     first = from_json(json.loads(out.read_text().splitlines()[0]))
-    assert isinstance(first, Sentence) and (first.tree or "").startswith("(ROOT (S (NP (DT The) (NN cat)) (VP (VBD sat))")
+    assert isinstance(first, Sentence) and (first.tree or "").startswith(
+        "(ROOT (S (NP (DT The) (NN cat)) (VP (VBD sat))"
+    )
     done = command(*given, "--parser", "syntax-all")
     assert (done.status, done.out) == (2, "") and "--parser syntax-all makes trees; add --trees" in done.err
 
@@ -218,6 +221,20 @@ def test_mine_writes_triples_near_in_tags(question_pairs: Path, tmp_path: Path, 
         assert triple.exemplar.text not in (triple.source.text, triple.target.text)
         assert abs(len(triple.exemplar.tokens) - len(triple.target.tokens)) <= 2
     assert command("mine", question_pairs, "--out", out, "--length-gap", "0", "--ties", "first").status == 0
+
+
+def test_mine_reads_a_pipe_as_often_as_it_comes(tmp_path: Path, command: Command) -> None:
+    """Two corpora through pipes of one name: neither is taken for the other."""
+    pipe, out = tmp_path / "pipe", tmp_path / "out.jsonl"
+    os.mkfifo(pipe)
+    for about in ("chess", "algebra"):
+        text = "".join(f"is {about} {word} ?\tdo you find {about} {word} ?\n" for word in ("hard", "old", "fun"))
+        writer = threading.Thread(target=pipe.write_text, args=(text,))
+        writer.start()
+        assert command("mine", pipe, "--out", out, "--min-new-words", "1", "--workers", "1").status == 0
+        writer.join()
+        assert about in out.read_text()
+    assert "chess" not in out.read_text()
 
 
 def test_pairs_that_are_no_paraphrases_are_left_out(tmp_path: Path, command: Command) -> None:

@@ -50,6 +50,12 @@ def test_what_makes_a_difference_is_tagged_again(calls: list[list[tuple[str, ...
     assert len(calls) == 7 == len(list((tmp_path / "annotations").iterdir()))
 
 
+def test_a_tree_of_other_words_goes(calls: list[list[tuple[str, ...]]]) -> None:
+    given = Sentence("Why now?", ("Why", "now", "?"), ("WRB", "RB", "."), "(X (WRB Why) (RB now) (. ?))")
+    (tagged,) = annotation.Annotator(max_tokens=2, lower=True).open()([given])
+    assert (tagged.tokens, tagged.tags, tagged.tree) == (("why", "now"), ("L3", "L3"), None)
+
+
 def test_the_default_folder(
     calls: list[list[tuple[str, ...]]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -287,6 +287,39 @@ def test_added_sentences_are_found_as_if_they_had_been_there():
         index.text(len(targets))
 
 
+def test_an_addition_that_fails_leaves_no_trace():
+    """Its tags are not known afterwards: compiled code would look for them outside its arrays."""
+    index = ExemplarIndex.build([sentence("a b", "NN VB"), sentence("c d", "NN NN")])
+    target = sentence("e f", "NN NEW")
+    before = index.nearest([target])
+    for clusters, error in ((["one"], ValueError), ([-1], ValueError), ([0, 1], ValueError)):
+        with pytest.raises(error):
+            index.add([target], clusters)
+        assert len(index) == 2 and index.nearest([target]) == before
+    with pytest.raises(ValueError, match="cluster -1; expected numbers of at least 0"):
+        index.add([target], [-1])
+
+
+def test_of_one_wording_the_one_whose_text_is_allowed():
+    """Rows of the same tags, words and cluster whose texts differ: the first is the source's text, the second not."""
+    pool = [Sentence("A B", ("a", "b"), ("NN", "VB")), Sentence("a b!", ("a", "b"), ("NN", "VB"))]
+    index = ExemplarIndex.build(pool, [1, 1])
+    found = index.nearest([sentence("c d", "NN VB")], sources=[Sentence("a b")], clusters=[2])
+    assert found == [[Match(1, 0)]]
+
+
+def test_pairs_that_are_no_paraphrases_are_refused():
+    pairs = [Pair(sentence("a b"), sentence("c d"), cluster=0, label=0)]
+    with pytest.raises(ValueError, match="a pair is labelled 0"):
+        mine(pairs)
+    assert len(mine(pairs, MiningConfig(exclude_cluster=False)).exemplars) == 1
+
+
+def test_a_huge_length_gap_costs_no_more_than_the_longest_sentence():
+    pool = [sentence("a b", "NN VB"), sentence("c", "NN")]
+    assert ExemplarIndex.build(pool).nearest([pool[0]], MiningConfig(length_gap=2**62)) == [[Match(1, 1)]]
+
+
 def test_pools_are_searched_each_by_itself():
     """Every pair is in one pool, and finds what it finds where its pool is all there is."""
     pairs = random_pairs(120, seed=6)[:120]

@@ -67,6 +67,48 @@ def test_saved_over_the_former_one(folder: Path) -> None:
     assert len(set(folder.iterdir())) == len(former)  # nothing of the former is left
 
 
+def test_what_a_killed_save_left_is_no_obstacle(folder: Path, tmp_path: Path) -> None:
+    (folder / "index.json").unlink()
+    (folder / ".index.json.0123abcd.unfinished").touch()
+    (folder / ".rows-words.0123abcd.npy.4567abcd.unfinished").touch()
+    ExemplarIndex.build(sentences(10)).save(folder)
+    assert len(ExemplarIndex.load(folder)) == 10
+    assert not list(folder.glob(".*"))
+
+
+def test_files_of_others_stay(folder: Path) -> None:
+    np.save(folder / "my_embeddings.npy", np.zeros(3))
+    ExemplarIndex.build(sentences(10)).save(folder)
+    assert (folder / "my_embeddings.npy").is_file()
+
+
+def test_blocks_that_are_too_large(folder: Path) -> None:
+    """Compiled code has room for so many sequences of a block and no more."""
+    ExemplarIndex.build(sentences(2000)).save(folder)
+    names = arrays_of(folder)
+    starts, of_length = (np.load(folder / names[f"blocks-{name}"]) for name in ("starts", "of_length"))
+    length = int(np.argmax(np.diff(of_length)))
+    first, last = of_length[length : length + 2]
+    assert last - first > 1
+    joined = np.delete(starts, slice(first + 1, last))
+    np.save(folder / names["blocks-starts"], joined)
+    np.save(folder / names["blocks-of_length"], np.where(of_length > first, of_length - (last - first - 1), of_length))
+    for name in ("every", "some"):
+        bits = np.load(folder / names[f"blocks-{name}"])
+        np.save(folder / names[f"blocks-{name}"], np.ascontiguousarray(np.delete(bits, slice(first + 1, last), axis=1)))
+    with pytest.raises(InputError, match="a block of too many sequences"):
+        ExemplarIndex.load(folder)
+
+
+@pytest.mark.parametrize(
+    "beginning", [b"PK\x03\x04 no zip file", b"\x93NUMPY\x01\x00\x04\x00((((", b"", b"\x80\x04K\x01."]
+)
+def test_what_numpy_takes_for_something_else(beginning: bytes, folder: Path) -> None:
+    (folder / arrays_of(folder)["codes"]).write_bytes(beginning)
+    with pytest.raises(InputError, match="a damaged index"):
+        ExemplarIndex.load(folder)
+
+
 def test_other_folders_are_left_alone(tmp_path: Path) -> None:
     (tmp_path / "thesis.txt").write_text("mine")
     with pytest.raises(InputError, match="holds something else"):

@@ -99,11 +99,16 @@ def engine_of(options: Namespace) -> Engine:
     return Engine(options.engine, options.workers, options.address)
 
 
+def comes_again(path: str) -> bool:
+    """Whether the corpus can be read twice: a file or a folder; not stdin, and not a pipe such as `<(command)`."""
+    return path != "-" and (os.path.isfile(path) or os.path.isdir(path))
+
+
 def digest_of(path: str, options: Namespace) -> str:
     """SHA-256 of what a corpus's records depend on: its files, their format, and whether bad lines count."""
     key = hashlib.sha256(f"{options.format} {options.skip_bad_lines}".encode())
     files = sorted(file for file in Path(path).rglob("*") if file.is_file()) if os.path.isdir(path) else [Path(path)]
-    for file in files if path != "-" else []:
+    for file in files if comes_again(path) else []:
         with contextlib.suppress(OSError), open(file, "rb") as data:  # reading it says better what is wrong
             key.update(f"{file.name}\0".encode() + hashlib.file_digest(data, "sha256").digest())
     return key.hexdigest()
@@ -111,10 +116,10 @@ def digest_of(path: str, options: Namespace) -> str:
 
 @contextlib.contextmanager
 def cache_for(path: str) -> Iterator[Path]:
-    """Where finished chunks of a corpus are kept: the cache folder, but for stdin, which does not come twice."""
+    """Where finished chunks of a corpus are kept: the cache folder, unless the corpus does not come again."""
     from paraform.weights import cache_folder
 
-    if path != "-":
+    if comes_again(path):
         yield cache_folder()
         return
     cache_folder().mkdir(parents=True, exist_ok=True)

@@ -13,6 +13,7 @@ from multiprocessing.connection import Connection
 from multiprocessing.context import SpawnProcess
 from typing import final
 
+from paraform.cores import cores
 from paraform.engines.work import ONE_THREAD, Ended, Killed, Opened, Work
 
 SECONDS_TO_EXIT = 5.0
@@ -21,7 +22,7 @@ SECONDS_TO_EXIT = 5.0
 @contextlib.contextmanager
 def processes(work: Work, workers: int | None) -> Iterator[Processes]:
     """Workers, as many as this process may use cores unless told; they are gone when the block ends."""
-    crew = Processes(work, workers or len(os.sched_getaffinity(0)))
+    crew = Processes(work, workers or cores())
     try:
         yield crew
     finally:

@@ -13,6 +13,7 @@ import socket
 from collections.abc import Iterator
 from typing import Any, final
 
+from paraform.cores import cores
 from paraform.engines.work import ONE_THREAD, Ended, Killed, Opened, Work
 from paraform.records import InputError
 
@@ -144,7 +145,7 @@ def _connected(address: str | None, workers: int | None) -> Iterator[None]:
     quiet: dict[str, Any] = {"log_to_driver": False, "logging_level": "ERROR"}
     if address == "local":
         os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
-        quiet |= {"include_dashboard": False, "num_cpus": workers or len(os.sched_getaffinity(0))}
+        quiet |= {"include_dashboard": False, "num_cpus": workers or cores()}
     try:
         _require_listener(address)
         ray.init(address, **quiet)

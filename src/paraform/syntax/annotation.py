@@ -59,7 +59,10 @@ class Annotator:
             def tagged(sentences: Sequence[Sentence]) -> list[Sentence]:
                 words = self._words(sentences)
                 rows = zip(sentences, words, tag(words), strict=True)
-                return [replace(sentence, tokens=tokens, tags=tuple(tags)) for sentence, tokens, tags in rows]
+                # A tree that it had is of other words or tags.
+                return [
+                    replace(sentence, tokens=tokens, tags=tuple(tags), tree=None) for sentence, tokens, tags in rows
+                ]
 
             return tagged
         from paraform.syntax.parsing import load_parser

@@ -2,12 +2,44 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable
+from pathlib import Path
 from typing import TypeVar, cast
 
+import numpy as np
 from numba import njit
 
 Function = TypeVar("Function", bound=Callable[..., object])
+Value = TypeVar("Value")
+
+
+def _forget_old_code(folder: Path) -> None:
+    """Remove machine code that is older than any source here.
+
+    numba looks at a function's own file alone, and would go on using what it made of another's that is called there.
+    """
+    newest = max(source.stat().st_mtime_ns for source in folder.glob("*.py"))
+    for index in (folder / "__pycache__").glob("*.nbi"):
+        with contextlib.suppress(OSError):  # another process was first, or the folder is not ours
+            if index.stat().st_mtime_ns < newest:
+                index.unlink()
+
+
+_forget_old_code(Path(__file__).parent)
+
+
+def read_only(value: Value) -> Value:
+    """The same arrays, those in tuples of tuples too, not to be written any more.
+
+    As memory maps are, so that no function is compiled again for every mixture of arrays that can be written or not.
+    """
+    if isinstance(value, np.ndarray):
+        value.flags.writeable = False
+    elif isinstance(value, tuple):
+        for part in value:
+            read_only(part)
+    return value
 
 
 def compiled(function: Function) -> Function:

@@ -5,7 +5,6 @@ Shape key: R sentences of the index, N targets, K exemplars kept for each, S dif
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import replace
@@ -15,8 +14,10 @@ from typing import NamedTuple, final
 import numpy as np
 from numpy.typing import NDArray
 
+from paraform.cores import cores
 from paraform.records import Sentence
 from paraform.syntax import index_folder, search
+from paraform.syntax.compiled import read_only
 from paraform.syntax.rows import Clusters, Numbers, check_count, encode, joined, text_hash
 from paraform.syntax.rules import MiningConfig
 from paraform.syntax.searchable import Searchable, searchable, similar_queries
@@ -85,8 +86,8 @@ class ExemplarIndex:
 
         Raises: as `build`; the index is then as it was.
         """
+        self._made = None  # first: an interrupted `encode` may have numbered tags that it does not know
         self._encoded = joined(self._encoded, encode(sentences, clusters, self._numbers, learn=True))
-        self._made = None
 
     def __len__(self) -> int:
         return len(self._encoded.rows.texts)
@@ -162,6 +163,7 @@ class ExemplarIndex:
             places=np.arange(count) if rows is None else np.array(rows, np.int64).reshape(count),
             lengths=np.diff(asked.starts),
         )
+        read_only(about)
         rules = search.Rules.of(config)
         members = index.members if config.window is not None else index.different
         found = search.Found.nothing(count, config.keep)
@@ -189,7 +191,7 @@ class ExemplarIndex:
             return int(groups.starts[last] - groups.starts[first])
 
         firsts = range(0, len(queries.starts) - 1, GROUPS_AT_ONCE)
-        pool = ThreadPoolExecutor(threads or len(os.sched_getaffinity(0)))
+        pool = ThreadPoolExecutor(threads or cores())
         try:  # the longest sequences, which take longest, go first, so that no core is idle at the end
             for done in as_completed([pool.submit(part, first) for first in reversed(firsts)]):
                 number = done.result()

@@ -6,7 +6,9 @@
 from __future__ import annotations
 
 import json
+import re
 import secrets
+import tokenize
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -14,7 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from paraform.records import InputError
-from paraform.syntax.features import RANKS, Blocks, Sequences
+from paraform.syntax.compiled import read_only
+from paraform.syntax.features import BLOCK, RANKS, Blocks, Sequences
 from paraform.syntax.halves import Halves
 from paraform.syntax.rows import Encoded, Numbers
 from paraform.syntax.search import Groups, Rows
@@ -22,13 +25,18 @@ from paraform.syntax.searchable import Searchable
 from paraform.weights import atomic_path
 
 NAME = "index.json"
+ARRAY = re.compile(r"[a-z_-]+\.[0-9a-f]{8}\.npy|\.[a-z_.-]+[0-9a-f.]*(npy|json)\.[0-9a-f]{8}\.unfinished")
+# What damaged arrays and manifests raise; numpy reads an array's header as Python.
+DAMAGED = (
+    KeyError, TypeError, ValueError, AttributeError, OSError, IndexError, EOFError, SyntaxError, tokenize.TokenError,
+)  # fmt: skip
 FORMAT = "paraform exemplar index"
 VERSION = 2  # of the arrays and what they mean
 
 
 def write(folder: Path, numbers: Numbers, encoded: Encoded, made: Searchable) -> None:
     """Raises: InputError if the folder holds something that is no index."""
-    if folder.exists() and (not folder.is_dir() or (any(folder.iterdir()) and not (folder / NAME).is_file())):
+    if folder.exists() and not _ours(folder):
         raise InputError(f"{folder}: holds something else; expected a new or empty folder, or one with {NAME}")
     folder.mkdir(parents=True, exist_ok=True)
     token = secrets.token_hex(4)
@@ -41,9 +49,16 @@ def write(folder: Path, numbers: Numbers, encoded: Encoded, made: Searchable) ->
     words = {"tags": list(numbers.tags), "words": list(numbers.words)}
     with atomic_path(folder / NAME) as unfinished:
         unfinished.write_text(json.dumps(about | words), encoding="utf-8")
-    for path in folder.glob("*.npy"):
-        if path.name not in files.values():
-            path.unlink()
+    for path in folder.iterdir():
+        if ARRAY.fullmatch(path.name) and path.name not in files.values():
+            path.unlink(missing_ok=True)
+
+
+def _ours(folder: Path) -> bool:
+    """An index, or what a killed `write` has left of its first one."""
+    return folder.is_dir() and (
+        (folder / NAME).is_file() or all(ARRAY.fullmatch(path.name) for path in folder.iterdir())
+    )
 
 
 def read(folder: Path) -> tuple[Numbers, Encoded, Searchable]:
@@ -64,7 +79,7 @@ def read(folder: Path) -> tuple[Numbers, Encoded, Searchable]:
         arrays = {name: _mapped(folder, file) for name, file in about["arrays"].items()}
         encoded, made = _restored(arrays)
         _check(encoded, made, about["sentences"], numbers)
-    except (KeyError, TypeError, ValueError, AttributeError, OSError, IndexError) as error:
+    except DAMAGED as error:
         raise InputError(f"{folder}: a damaged index ({error}); build and save it again") from error
     return numbers, encoded, made
 
@@ -89,14 +104,18 @@ def _restored(arrays: dict[str, NDArray[Any]]) -> tuple[Encoded, Searchable]:
 
     encoded = Encoded(part(Rows, "rows"), *(arrays[name] for name in Encoded._fields if name != "rows"))
     kinds = {"sequences": Sequences, "halves": Halves, "blocks": Blocks, "members": Groups, "different": Groups}
-    return encoded, Searchable(arrays["bit_of"], *(part(kind, name) for name, kind in kinds.items()))
+    made = Searchable(arrays["bit_of"], *(part(kind, name) for name, kind in kinds.items()))
+    return read_only(encoded), read_only(made)
 
 
 def _mapped(folder: Path, file: str) -> NDArray[Any]:
     if Path(file).name != file:
         raise ValueError(f"{file!r} is no file's name")
-    array = np.load(folder / file, mmap_mode="r" if (folder / file).stat().st_size > 4096 else None, allow_pickle=False)
-    return np.asarray(array)
+    if (folder / file).stat().st_size > 4096:
+        return np.asarray(np.lib.format.open_memmap(folder / file, mode="r"))
+    with open(folder / file, "rb") as small:  # an array without rows cannot be mapped
+        array: NDArray[Any] = np.lib.format.read_array(small, allow_pickle=False)
+        return array
 
 
 def _check(encoded: Encoded, made: Searchable, count: int, numbers: Numbers) -> None:
@@ -127,6 +146,8 @@ def _check(encoded: Encoded, made: Searchable, count: int, numbers: Numbers) -> 
     _check_starts("sequences", starts, sequences, len(codes))
     _check_starts("blocks", blocks.starts, len(blocks.starts) - 1, sequences)
     _check_starts("lengths", blocks.of_length, len(blocks.of_length) - 1, len(blocks.starts) - 1)
+    if not ((np.diff(blocks.starts) > 0) & (np.diff(blocks.starts) <= BLOCK)).all():
+        raise ValueError("a block of too many sequences, or of none")
     lengths = np.repeat(np.arange(len(blocks.of_length) - 1), np.diff(blocks.of_length))
     if (np.diff(starts) != np.repeat(lengths, np.diff(blocks.starts))).any():
         raise ValueError("sequences stand in blocks of another length")

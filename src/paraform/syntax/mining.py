@@ -73,6 +73,8 @@ def mine(
             f"pair {clusters.index(None)} has no cluster; call mine(corpora.clusters(pairs)) "
             "or mine(pairs, MiningConfig(exclude_cluster=False))"
         )
+    if config.exclude_cluster and any(pair.label == 0 for pair in pairs):
+        raise ValueError("a pair is labelled 0: its sentences would count as paraphrases; leave such pairs out")
     targets = [pair.target for pair in pairs]
     sources = [pair.source for pair in pairs]
     pool = targets if config.pool == "targets" else sources

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from paraform.records import Sentence
-from paraform.syntax.compiled import compiled
+from paraform.syntax.compiled import compiled, read_only
 from paraform.syntax.features import Codes
 from paraform.syntax.search import Groups, Rows
 
@@ -50,10 +50,15 @@ def encode(sentences: Sequence[Sentence], clusters: Clusters | None, numbers: Nu
     Args:
         clusters: R numbers ≥ 0; None, for one or for all: not known.
         learn: give numbers to new tags and words, and keep the texts; else new ones are 0, which equals nothing.
-    Raises: ValueError if a sentence has not one tag a token, or the clusters are not R.
+    Raises: ValueError if a sentence has not one tag a token, the clusters are not R, or one is below 0; nothing has
+        been given a number then.
     """
     clusters = [None] * len(sentences) if clusters is None else clusters
     check_count("clusters", len(clusters), len(sentences), "sentences")
+    cluster_numbers = np.array([-1 if cluster is None else cluster for cluster in clusters], np.int64)
+    if least := min((cluster for cluster in clusters if cluster is not None and cluster < 0), default=0):
+        raise ValueError(f"cluster {least}; expected numbers of at least 0, or None")
+    texts = [sentence.text.encode(errors="surrogatepass") for sentence in sentences] if learn else []
     lengths: list[int] = []
     words: list[str] = []  # of all sentences, lower-cased: one list, since many make the garbage collector busy
     hashes, wordings = bytearray(), bytearray()
@@ -75,19 +80,19 @@ def encode(sentences: Sequence[Sentence], clusters: Clusters | None, numbers: Nu
     tag_number, word_number = numbers.tags.get, numbers.words.get
     codes = np.fromiter((tag_number(tag, 0) for s in sentences for tag in s.tags), np.uint16, starts[-1])
     word_numbers = np.fromiter((word_number(word, 0) for word in words), np.int32, starts[-1])
-    texts = [sentence.text.encode(errors="surrogatepass") for sentence in sentences] if learn else []
-    return Encoded(
+    encoded = Encoded(
         Rows(
             *_counted(word_numbers, starts),
             np.frombuffer(bytes(hashes), np.uint64),
             np.frombuffer(bytes(wordings), np.uint64),
-            np.array([-1 if cluster is None else cluster for cluster in clusters], np.int64),
+            cluster_numbers,
         ),
         codes,
         starts,
         np.frombuffer(b"".join(texts), np.uint8),
         _starts([len(text) for text in texts]),
     )
+    return read_only(encoded)
 
 
 def joined(one: Encoded, other: Encoded) -> Encoded:
@@ -96,7 +101,7 @@ def joined(one: Encoded, other: Encoded) -> Encoded:
     def ends(first: NDArray[np.int64], second: NDArray[np.int64]) -> NDArray[np.int64]:
         return np.concatenate([first, second[1:] + first[-1]])
 
-    return Encoded(
+    both = Encoded(
         Rows(
             np.concatenate([one.rows.words, other.rows.words]),
             np.concatenate([one.rows.counts, other.rows.counts]),
@@ -110,6 +115,7 @@ def joined(one: Encoded, other: Encoded) -> Encoded:
         np.concatenate([one.characters, other.characters]),
         ends(one.text_starts, other.text_starts),
     )
+    return read_only(both)
 
 
 def same_sequences(codes: Codes, starts: NDArray[np.int64]) -> Groups:

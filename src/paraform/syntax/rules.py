@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+MOST = 2**62  # what compiled code can add to without running over
+
 
 @dataclass(frozen=True)
 class MiningConfig:
@@ -26,7 +28,7 @@ class MiningConfig:
         window: greatest difference between the rows of exemplar and target (the code on ParaNMT: 20,000); None: any.
         keep: K, the most exemplars a target gets.
         among: "tied" keeps only exemplars at the smallest distance (the code); "nearest" keeps the K nearest.
-        ties: at equal distance, "random" draws by seed, target's row and distance alone; "first" goes by place.
+        ties: at equal distance, "random" draws by seed, the target's row and the words alone; "first" goes by place.
         seed: ≥ 0, of the random ties.
 
     Raises: ValueError if a value is not one of those above.
@@ -52,8 +54,10 @@ class MiningConfig:
         least_of = {"pool_size": 0, "length_gap": 0, "min_new_words": 0, "window": 0, "keep": 1, "seed": 0}
         for name, least in least_of.items():
             value = getattr(self, name)
-            if (value is None and name != "window") or (value is not None and value < least):
-                raise ValueError(f"{name} is {value}; expected at least {least}")
+            if value is None and name == "window":
+                continue
+            if not isinstance(value, int) or not least <= value <= MOST:
+                raise ValueError(f"{name} is {value}; expected {least} to {MOST:,}")
         if self.pool_size and self.window is not None:
             raise ValueError(f"pool_size {self.pool_size} with window {self.window}; rows have no places in a pool")
 

@@ -141,7 +141,8 @@ def search(
     query_codes, query_starts, query_bits = queries
     bits = sequences.bits[0]
     block_starts, every, some, of_length = blocks
-    gap = rules.length_gap
+    longest = np.diff(query_starts[first_group : last_group + 1]).max()
+    gap = min(rules.length_gap, max(longest, len(of_length)))
     bounds = np.empty(len(block_starts), np.int64)
     order = np.empty(len(block_starts), np.int64)
     tally = np.empty(132, np.int64)
@@ -150,7 +151,7 @@ def search(
     distances = np.empty(2 * LANES + BLOCK, np.int64)
     state = np.empty((4, 2 * LANES + BLOCK), np.uint64)
     counts = np.empty((2, LANES + BLOCK), np.int64)
-    parts = np.empty((2, int(np.diff(query_starts[first_group : last_group + 1]).max()) + 1), np.uint64)
+    parts = np.empty((2, longest + 1), np.uint64)
     places = np.zeros(tags + 1, np.uint64)
     for group in range(first_group, last_group):
         query = query_codes[query_starts[group] : query_starts[group + 1]]

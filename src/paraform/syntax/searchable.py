@@ -10,6 +10,7 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from paraform.syntax.compiled import read_only
 from paraform.syntax.features import (
     BLOCK,
     Blocks,
@@ -58,7 +59,7 @@ def searchable(encoded: Encoded, tags: int) -> Searchable:
     members = Groups(*_gathered(groups.members, groups.starts, order))
     blocks = Blocks(block_starts, *summarized(sequences.bits, block_starts), of_length)
     halves = halves_of(sequences.codes, sequences.starts, tags + 1)
-    return Searchable(bit_of, sequences, halves, blocks, members, _different(encoded, members))
+    return read_only(Searchable(bit_of, sequences, halves, blocks, members, _different(encoded, members)))
 
 
 def similar_queries(encoded: Encoded, bit_of: NDArray[np.int64]) -> tuple[Groups, Sequences]:
@@ -68,7 +69,7 @@ def similar_queries(encoded: Encoded, bit_of: NDArray[np.int64]) -> tuple[Groups
     bits = features(codes, starts, bit_of)
     order = _blocks(np.diff(starts), bits)[0]
     sequences = Sequences(*_gathered(codes, starts, order), np.ascontiguousarray(bits[:, order]))
-    return Groups(*_gathered(groups.members, groups.starts, order)), sequences
+    return read_only((Groups(*_gathered(groups.members, groups.starts, order)), sequences))
 
 
 def _blocks(lengths: NDArray[np.int64], bits: NDArray[np.uint64]) -> tuple[NDArray[np.int64], ...]:
