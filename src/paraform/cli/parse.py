@@ -1,7 +1,7 @@
 """Constituency trees of texts, one in a line; the default parser needs no server and no download.
 
 Example:
-  echo "What does the moon weigh?" | paraform parse -
+  echo "Does the moon weigh much?" | paraform parse -
   paraform parse sentences.txt --parser syntax-all --json > trees.json
 """
 
