@@ -156,18 +156,18 @@ def test_tag_gives_a_tag_a_word(command: Command, monkeypatch: pytest.MonkeyPatc
 
 
 def test_parse_gives_a_tree_a_text(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
-    stdin(monkeypatch, b"Does the moon weigh much?\n")
+    stdin(monkeypatch, b"Why did the old man leave?\n")
     done = command("parse", "-")
-    tree = "(ROOT (SQ (VBZ Does) (NP (DT the) (NN moon)) (VP (VB weigh) (ADVP (RB much))) (. ?)))"
+    tree = "(ROOT (SBARQ (WHADVP (WRB Why)) (SQ (VBD did) (NP (DT the) (JJ old) (NN man)) (VP (VB leave))) (. ?)))"
     assert (done.status, done.out) == (0, tree + "\n")
-    found = object_of(command("parse", "Does the moon weigh much?", "Go (now)!", "--json"))
+    found = object_of(command("parse", "Why did the old man leave?", "Go (now)!", "--json"))
     assert found["parser"] == "syntax"
     first, second = (from_json(sentence) for sentence in found["sentences"])
-    assert first.tree == tree and first.tags == ("VBZ", "DT", "NN", "VB", "RB", ".")
+    assert first.tree == tree and first.tags == ("WRB", "VBD", "DT", "JJ", "NN", "VB", ".")
     assert second.tokens == ("Go", "(", "now", ")", "!") and "(-LRB- -LRB-)" in second.tree
-    drawn = command("parse", "Does the moon weigh much?", "--indent").out
+    drawn = command("parse", "Why did the old man leave?", "--indent").out
     assert "".join(line.strip() + " " for line in drawn.splitlines()).replace(") )", "))").split() == tree.split()
-    assert drawn.startswith("(ROOT\n  (SQ\n    (VBZ Does)\n")
+    assert drawn.startswith("(ROOT\n  (SBARQ\n    (WHADVP (WRB Why))\n")
 
 
 def test_syntax_is_measured_on_any_trees(tmp_path: Path, command: Command) -> None:

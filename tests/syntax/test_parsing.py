@@ -68,7 +68,7 @@ def test_a_question_and_the_better_head() -> None:
 @pytest.mark.parametrize(
     ("text", "tree"),
     [
-        ("Does the moon weigh much ?", "(SQ VBZ (NP DT NN) (VP VB (ADVP RB)) .)"),
+        ("Why did the old man leave ?", "(SBARQ (WHADVP WRB) (SQ VBD (NP DT JJ NN) (VP VB)) .)"),
         ("She gave him a book .", "(S (NP PRP) (VP VBD (NP PRP) (NP DT NN)) .)"),
         ("The old man slept in the park .", "(S (NP DT JJ NN) (VP VBD (PP IN (NP DT NN))) .)"),
     ],

@@ -1,7 +1,7 @@
 """Constituency trees of texts, one in a line; the default parser needs no server and no download.
 
 Example:
-  echo "Does the moon weigh much?" | paraform parse -
+  echo "How do cats see in the dark?" | paraform parse -
   paraform parse sentences.txt --parser syntax-all --json > trees.json
 """
 
