@@ -70,7 +70,7 @@ def drawn_sentences(real: list[Sentence], count: int, seed: int = 0) -> list[Sen
 
 
 def measured(sentences: list[Sentence]) -> dict[str, float]:
-    """Seconds, peak and mean distance of one size, the best of two runs."""
+    """Seconds (of small sizes the better of two runs), peak, and mean distance."""
     count = len(sentences)
     pairs = [Pair(Sentence(f"source {row}"), sentence, cluster=row) for row, sentence in enumerate(sentences)]
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20

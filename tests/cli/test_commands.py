@@ -223,6 +223,15 @@ def test_mine_writes_triples_near_in_tags(question_pairs: Path, tmp_path: Path, 
     assert command("mine", question_pairs, "--out", out, "--length-gap", "0", "--ties", "first").status == 0
 
 
+def test_mine_gives_the_same_bytes_on_ray(question_pairs: Path, tmp_path: Path, command: Command) -> None:
+    pytest.importorskip("ray")
+    here, there = tmp_path / "local.jsonl", tmp_path / "ray.jsonl"
+    assert command("mine", question_pairs, "--out", here, "--workers", "2").status == 0
+    cluster = ("--engine", "ray", "--address", "local", "--workers", "1")
+    assert command("mine", question_pairs, "--out", there, *cluster).status == 0
+    assert here.read_bytes() == there.read_bytes() != b""
+
+
 def test_mine_reads_a_pipe_as_often_as_it_comes(tmp_path: Path, command: Command) -> None:
     """Two corpora through pipes of one name: neither is taken for the other."""
     pipe, out = tmp_path / "pipe", tmp_path / "out.jsonl"

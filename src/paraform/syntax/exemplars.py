@@ -1,6 +1,6 @@
 """Exemplars: for each target, the sentences with the nearest tag sequence and other words (CRL-EGPG, Algorithm 1).
 
-Shape key: R sentences of the index, N targets, K exemplars kept for each, S different tag sequences.
+Shape key: R sentences of the index, N targets, K exemplars kept for each.
 """
 
 from __future__ import annotations

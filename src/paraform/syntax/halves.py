@@ -3,6 +3,8 @@
 However a query is edited into a sequence, some place of the query comes to lie at the sequence's middle. What stands
 before that place becomes the first half and what stands behind it the second, so that the features which the two pairs
 of parts do not share, added up, are edits at least; the place is the one for which they are fewest.
+
+Shape key: S different tag sequences.
 """
 
 from __future__ import annotations

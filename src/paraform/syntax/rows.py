@@ -1,6 +1,6 @@
 """Sentences as arrays: what the exemplar search looks at, encoded once.
 
-Shape key: R sentences, S different tag sequences, W words of all sentences.
+Shape key: R sentences.
 """
 
 from __future__ import annotations
