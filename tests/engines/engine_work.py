@@ -93,6 +93,7 @@ class Failing:
 
 
 if __name__ == "__main__":
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # what a shell runs in the background ignores Ctrl-C
     parser = argparse.ArgumentParser()
     parser.add_argument("folder")
     parser.add_argument("chunks", type=int)

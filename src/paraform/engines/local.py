@@ -13,7 +13,7 @@ from multiprocessing.connection import Connection
 from multiprocessing.context import SpawnProcess
 from typing import final
 
-from paraform.cores import cores
+from paraform.engines.cores import cores
 from paraform.engines.work import ONE_THREAD, Ended, Killed, Opened, Work
 
 SECONDS_TO_EXIT = 5.0

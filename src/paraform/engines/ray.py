@@ -13,7 +13,7 @@ import socket
 from collections.abc import Iterator
 from typing import Any, final
 
-from paraform.cores import cores
+from paraform.engines.cores import cores
 from paraform.engines.work import ONE_THREAD, Ended, Killed, Opened, Work
 from paraform.records import InputError
 

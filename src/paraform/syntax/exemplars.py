@@ -14,7 +14,7 @@ from typing import NamedTuple, final
 import numpy as np
 from numpy.typing import NDArray
 
-from paraform.cores import cores
+from paraform.engines.cores import cores
 from paraform.records import Sentence
 from paraform.syntax import index_folder, search
 from paraform.syntax.compiled import read_only

@@ -6,7 +6,7 @@ import os
 
 import pytest
 
-from paraform.cores import cores
+from paraform.engines.cores import cores
 
 
 def test_cores(monkeypatch: pytest.MonkeyPatch) -> None:
