@@ -45,8 +45,8 @@ def actors(work: Work, workers: int | None, address: str | None, *, most: int) -
     Raises: InputError if the cluster cannot be reached.
     """
     with _connected(address, workers):
-        cores: float = ray.cluster_resources().get("CPU", 1)  # type: ignore[no-untyped-call]
-        crew = Actors(work, min(most, workers or max(1, int(cores))))
+        cpus: float = ray.cluster_resources().get("CPU", 1)  # type: ignore[no-untyped-call] # Ray has no type for it
+        crew = Actors(work, min(most, workers or max(1, int(cpus))))
         try:
             yield crew
         finally:

@@ -16,10 +16,12 @@ from numpy.typing import NDArray
 
 from paraform.engines.cores import cores
 from paraform.records import Sentence
-from paraform.syntax import index_folder, search
+from paraform.syntax import index_folder
 from paraform.syntax.compiled import read_only
+from paraform.syntax.offers import Found, Rules, Targets
 from paraform.syntax.rows import Clusters, Numbers, check_count, encode, joined, text_hash
 from paraform.syntax.rules import MiningConfig
+from paraform.syntax.search import search
 from paraform.syntax.searchable import Searchable, searchable, similar_queries
 from paraform.weights import PathLike
 
@@ -156,7 +158,7 @@ class ExemplarIndex:
                 check_count(name, len(given), count, "targets")
         index = self._ready()
         groups, queries = similar_queries(asked, index.bit_of)
-        about = search.Targets(
+        about = Targets(
             sources=asked.rows.texts
             if sources is None
             else np.frombuffer(b"".join(map(text_hash, sources)), np.uint64),
@@ -164,14 +166,14 @@ class ExemplarIndex:
             lengths=np.diff(asked.starts),
         )
         read_only(about)
-        rules = search.Rules.of(config)
+        rules = Rules.of(config)
         members = index.members if config.window is not None else index.different
-        found = search.Found.nothing(count, config.keep)
+        found = Found.nothing(count, config.keep)
         reach = np.empty(count, np.int64)
 
         def part(first: int) -> int:
             last = min(first + GROUPS_AT_ONCE, len(queries.starts) - 1)
-            search.search(
+            search(
                 queries,
                 groups,
                 about,

@@ -15,9 +15,35 @@ from numpy.typing import NDArray
 from paraform.records import Sentence
 from paraform.syntax.compiled import compiled, read_only
 from paraform.syntax.features import Codes
-from paraform.syntax.search import Groups, Rows
 
 Clusters = Sequence[int | None]
+
+
+class Rows(NamedTuple):
+    """Sentences, of the index or asked for: what the rules look at.
+
+    Args:
+        words: numbers of their words, ascending in each row, row r at starts[r] to starts[r + 1].
+        counts: how often it holds each.
+        starts: [R + 1].
+        texts: [R], hash of the text apart from case and spaces.
+        wordings: [R], hash of the lower-cased words.
+        clusters: [R], −1: not known.
+    """
+
+    words: NDArray[np.int32]
+    counts: NDArray[np.int32]
+    starts: NDArray[np.int64]
+    texts: NDArray[np.uint64]
+    wordings: NDArray[np.uint64]
+    clusters: NDArray[np.int64]
+
+
+class Groups(NamedTuple):
+    """Numbers of each of several groups, group g at starts[g] to starts[g + 1]."""
+
+    members: NDArray[np.int64]
+    starts: NDArray[np.int64]
 
 
 class Encoded(NamedTuple):

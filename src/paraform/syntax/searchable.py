@@ -22,8 +22,7 @@ from paraform.syntax.features import (
     summarized,
 )
 from paraform.syntax.halves import Halves, halves_of
-from paraform.syntax.rows import Encoded, same_sequences
-from paraform.syntax.search import Groups
+from paraform.syntax.rows import Encoded, Groups, same_sequences
 
 Value = TypeVar("Value", bound=np.generic)
 
