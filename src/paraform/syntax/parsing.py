@@ -5,16 +5,17 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from paraform.records import InputError
 from paraform.syntax.chart import best_trees, span_ends
 from paraform.syntax.head import SyntaxHead
 from paraform.syntax.other_parsers import corenlp_parser, stanza_parser
-from paraform.syntax.running import ALL, DEFAULT, Runner, head_digest, head_folder, load_head
+from paraform.syntax.running import DEFAULT, Runner, head_digest, head_folder, load_head
 from paraform.syntax.spans import ROOT, Span, tree_of
 from paraform.syntax.trees import Parser, Tree
-from paraform.syntax.windows import windows_of
+from paraform.syntax.windows import unique_windows
 
 WINDOW = 120  # words parsed at once, since the chart grows with their square; few sentences have as many
+
+OTHERS = "'stanza[:PACKAGE]', 'corenlp[:URL]'"
 
 
 def load_parser(name: str = DEFAULT, *, device: str | None = None) -> Parser:
@@ -30,11 +31,7 @@ def load_parser(name: str = DEFAULT, *, device: str | None = None) -> Parser:
         if kind == "corenlp":
             return corenlp_parser(which) if which else corenlp_parser()
         return stanza_parser(which, device=device) if which else stanza_parser(device=device)
-    folder = head_folder(name)
-    if not folder:
-        known = f"{DEFAULT!r}, {ALL!r}, 'stanza[:PACKAGE]', 'corenlp[:URL]' or a trained head's folder"
-        raise InputError(f"no parser {name!r}; expected {known}")
-    return head_parser(load_head(folder), device=device)
+    return head_parser(load_head(head_folder(name, "parser", OTHERS)), device=device)
 
 
 def parser_digest(name: str = DEFAULT) -> str:
@@ -44,10 +41,7 @@ def parser_digest(name: str = DEFAULT) -> str:
     """
     if name.partition(":")[0] in ("stanza", "corenlp"):
         return re.sub(r"//[^/@]*@", "//", name)  # a server's password is nobody's business
-    folder = head_folder(name)
-    if not folder:
-        raise InputError(f"no parser {name!r}")
-    return head_digest(folder)
+    return head_digest(head_folder(name, "parser", OTHERS))
 
 
 def head_parser(head: SyntaxHead, *, device: str | None = None) -> Parser:
@@ -55,8 +49,7 @@ def head_parser(head: SyntaxHead, *, device: str | None = None) -> Parser:
     run = Runner(head, device=device)
 
     def parse(sentences: Sequence[Sequence[str]]) -> list[Tree | None]:
-        parts = [windows_of(words, WINDOW) for words in sentences]
-        unique = list(dict.fromkeys(window for row in parts for window in row))
+        parts, unique = unique_windows(sentences, WINDOW)
         trees: dict[tuple[str, ...], Tree] = {}
         for found in run(unique, spans=True):
             length = len(unique[found.rows[0]])

@@ -41,10 +41,17 @@ class Analysed(NamedTuple):
     labels_BP: NDArray[np.int64] | None
 
 
-def head_folder(name: str) -> Path | None:
-    """The folder of a shipped or trained head, or None."""
+def head_folder(name: str, what: str, others: str) -> Path:
+    """The folder of a shipped or trained head.
+
+    Args:
+        what, others: for the message: a tagger or a parser, and which there are beside heads.
+    Raises: InputError if there is none.
+    """
     folder = pretrained_folder(name) or Path(name)
-    return folder if folder.is_dir() else None
+    if not folder.is_dir():
+        raise InputError(f"no {what} {name!r}; expected {DEFAULT!r}, {ALL!r}, {others} or a trained head's folder")
+    return folder
 
 
 def load_head(folder: Path) -> SyntaxHead:

@@ -7,13 +7,14 @@ from typing import TypeAlias
 
 from paraform.records import InputError
 from paraform.syntax.head import SyntaxHead
-from paraform.syntax.running import ALL, DEFAULT, Runner, head_digest, head_folder, load_head
-from paraform.syntax.windows import windows_of
+from paraform.syntax.running import DEFAULT, Runner, head_digest, head_folder, load_head
+from paraform.syntax.windows import unique_windows
 
 Tagger: TypeAlias = Callable[[Sequence[Sequence[str]]], list[list[str]]]
 """Words of each sentence in, one Penn Treebank tag a word out; an empty sentence has no tags."""
 
 WINDOW = 60  # words tagged at once
+OTHERS = "'nltk', 'spacy[:MODEL]'"
 
 
 def load_tagger(name: str = DEFAULT, *, device: str | None = None) -> Tagger:
@@ -28,11 +29,7 @@ def load_tagger(name: str = DEFAULT, *, device: str | None = None) -> Tagger:
         return _nltk()
     if name == "spacy" or name.startswith("spacy:"):
         return _spacy(name.partition(":")[2] or "en_core_web_sm")
-    folder = head_folder(name)
-    if not folder:
-        known = f"{DEFAULT!r}, {ALL!r}, 'nltk', 'spacy[:MODEL]' or a trained head's folder"
-        raise InputError(f"no tagger {name!r}; expected {known}")
-    return head_tagger(load_head(folder), device=device)
+    return head_tagger(load_head(head_folder(name, "tagger", OTHERS)), device=device)
 
 
 def tagger_digest(name: str = DEFAULT) -> str:
@@ -42,10 +39,7 @@ def tagger_digest(name: str = DEFAULT) -> str:
     """
     if name == "nltk" or name == "spacy" or name.startswith("spacy:"):
         return name
-    folder = head_folder(name)
-    if not folder:
-        raise InputError(f"no tagger {name!r}")
-    return head_digest(folder)
+    return head_digest(head_folder(name, "tagger", OTHERS))
 
 
 def head_tagger(head: SyntaxHead, *, device: str | None = None) -> Tagger:
@@ -53,9 +47,7 @@ def head_tagger(head: SyntaxHead, *, device: str | None = None) -> Tagger:
     run = Runner(head, device=device)
 
     def tag(sentences: Sequence[Sequence[str]]) -> list[list[str]]:
-        # Windows are tagged as sentences of their own, and a window that stands there again is tagged once.
-        parts = [windows_of(words, WINDOW) for words in sentences]
-        unique = list(dict.fromkeys(window for row in parts for window in row))
+        parts, unique = unique_windows(sentences, WINDOW)
         tags: dict[tuple[str, ...], list[str]] = {}
         for found in run(unique, spans=False):
             for row, numbers in zip(found.rows, found.tags, strict=True):

@@ -19,6 +19,14 @@ def windows_of(words: Sequence[str], size: int) -> list[tuple[str, ...]]:
     return [tuple(words[len(words) * part // count : len(words) * (part + 1) // count]) for part in range(count)]
 
 
+def unique_windows(
+    sentences: Sequence[Sequence[str]], size: int
+) -> tuple[list[list[tuple[str, ...]]], list[tuple[str, ...]]]:
+    """The windows of each sentence, and those that are different: each is a sentence of its own, looked at once."""
+    parts = [windows_of(words, size) for words in sentences]
+    return parts, list(dict.fromkeys(window for row in parts for window in row))
+
+
 def shortened(words: Sequence[str], encoder: Encoder) -> list[str]:
     """The words, cut where all their pieces together are more than the encoder reads."""
     for most in (MAX_CHARACTERS, 12, 4):
