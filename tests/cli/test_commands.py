@@ -20,6 +20,7 @@ import paraform
 from paraform import checkpoint, cli, corpora
 from paraform.recipes.exemplar_training import train_exemplar
 from paraform.records import InputError, Sentence, from_json
+from paraform.syntax import ExemplarIndex
 from paraform.training import TrainingConfig
 
 Command = Callable[..., Any]
@@ -221,6 +222,21 @@ def test_mine_writes_triples_near_in_tags(question_pairs: Path, tmp_path: Path, 
         assert triple.exemplar.text not in (triple.source.text, triple.target.text)
         assert abs(len(triple.exemplar.tokens) - len(triple.target.tokens)) <= 2
     assert command("mine", question_pairs, "--out", out, "--length-gap", "0", "--ties", "first").status == 0
+
+
+def test_mine_searches_with_as_many_workers_as_asked(
+    question_pairs: Path, tmp_path: Path, command: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[int | None] = []
+    search = ExemplarIndex.nearest_rows
+
+    def watched(self: ExemplarIndex, *given: Any, threads: int | None = None, **rest: Any) -> Any:
+        asked.append(threads)
+        return search(self, *given, threads=threads, **rest)
+
+    monkeypatch.setattr(ExemplarIndex, "nearest_rows", watched)
+    assert command("mine", question_pairs, "--out", tmp_path / "out.jsonl", "--workers", "1").status == 0
+    assert asked == [1]
 
 
 def test_mine_gives_the_same_bytes_on_ray(question_pairs: Path, tmp_path: Path, command: Command) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import random
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import numpy as np
@@ -13,7 +14,7 @@ from rapidfuzz.distance import Levenshtein
 from rapidfuzz.process import cdist
 
 from paraform.records import Pair, Sentence, Triple
-from paraform.syntax import ExemplarIndex, Match, MiningConfig, mine
+from paraform.syntax import ExemplarIndex, Match, MiningConfig, exemplars, mine
 from paraform.syntax.mining import dealt_pools
 
 EVERY_RULE = [
@@ -296,6 +297,7 @@ def test_an_addition_that_fails_leaves_no_trace():
         with pytest.raises(error):
             index.add([target], clusters)
         assert len(index) == 2 and index.nearest([target]) == before
+        assert "NEW" not in index._numbers.tags
     with pytest.raises(ValueError, match="cluster -1; expected numbers of at least 0"):
         index.add([target], [-1])
 
@@ -313,6 +315,21 @@ def test_pairs_that_are_no_paraphrases_are_refused():
     with pytest.raises(ValueError, match="a pair is labelled 0"):
         mine(pairs)
     assert len(mine(pairs, MiningConfig(exclude_cluster=False)).exemplars) == 1
+
+
+def test_threads_are_as_many_as_asked(monkeypatch):
+    asked = []
+
+    class Pool(ThreadPoolExecutor):
+        def __init__(self, threads):
+            asked.append(threads)
+            super().__init__(threads)
+
+    monkeypatch.setattr(exemplars, "ThreadPoolExecutor", Pool)
+    pairs = random_pairs(20, seed=1)
+    one, other = mine(pairs, threads=1), mine(pairs, threads=3)
+    assert asked == [1, 3]
+    np.testing.assert_array_equal(one.exemplars, other.exemplars)
 
 
 def test_a_huge_length_gap_costs_no_more_than_the_longest_sentence():
