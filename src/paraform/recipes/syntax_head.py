@@ -3,8 +3,8 @@
     python -m paraform.recipes.syntax_head ../shared/data/treebank --trees all --out runs/syntax-all
     python -m paraform.recipes.syntax_head ../shared/data/treebank --trees free --out runs/syntax
 
-Running time: half an hour (all) on one core of a busy machine, a third of it for free. Expected figures:
-docs/results/syntax.md.
+Running time on one core of a busy machine: three quarters of an hour (all), a quarter of an hour (free). Expected
+figures: docs/results/syntax.md.
 """
 
 from __future__ import annotations
