@@ -29,3 +29,24 @@ def warmup_linear(*, total: int, warmup: int = 0) -> Schedule:
         return max(0.0, (total - step) / (total - warmup))
 
     return factor
+
+
+def linear_ramp(*, start: float, end: float, steps: int) -> Schedule:
+    """From `start` at step 0 in a straight line to `end` at step `steps`, and `end` from then on.
+
+    Raises: ValueError if steps < 0.
+    """
+    if steps < 0:
+        raise ValueError(f"a ramp of {steps} steps; expected at least 0")
+    return lambda step: end if step >= steps else start + (end - start) * step / steps
+
+
+def cyclical(*, start: float, end: float, period: int, ramp: float) -> Schedule:
+    """`linear_ramp` over the first part `ramp` of every period (Fu et al. 2019, eq. 6, with R = ramp).
+
+    Raises: ValueError if the period is no step, or the ramp is not 0 to 1.
+    """
+    if period < 1 or not 0 <= ramp <= 1:
+        raise ValueError(f"period {period}, ramp {ramp}; expected a period of at least 1 step and a ramp of 0 to 1")
+    once = linear_ramp(start=start, end=end, steps=round(period * ramp))
+    return lambda step: once(step % period)

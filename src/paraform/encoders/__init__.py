@@ -9,7 +9,7 @@ from paraform.encoders.loading import (
     locate,
     width_of,
 )
-from paraform.encoders.precision import best_dtype, bfloat16_products
+from paraform.encoders.precision import best_dtype, bfloat16_products, float32_products, product_dtype
 
 __all__ = [
     "MINILM_SHA256",
@@ -19,8 +19,10 @@ __all__ = [
     "best_dtype",
     "bfloat16_products",
     "dimension_of",
+    "float32_products",
     "load",
     "load_module",
     "locate",
+    "product_dtype",
     "width_of",
 ]

@@ -46,3 +46,29 @@ def bfloat16_products(device: torch.device) -> Iterator[None]:
             _inside -= 1
             if _inside == 0:
                 mkldnn.matmul.fp32_precision = _before
+
+
+def product_dtype(device: torch.device) -> torch.dtype:
+    """What matrix products are computed in here: bfloat16 inside `bfloat16_products` or autocast, else float32."""
+    if torch.is_autocast_enabled(device.type):
+        return torch.get_autocast_dtype(device.type)
+    return torch.bfloat16 if device.type == "cpu" and _inside else torch.float32
+
+
+@contextmanager
+def float32_products(device: torch.device) -> Iterator[None]:
+    """Inside, float32 matrix products stay float32, whatever `bfloat16_products` or autocast is around.
+
+    For what takes differences of nearly equal gradients.
+    """
+    global _inside
+    mkldnn: Any = torch.backends.mkldnn
+    with _lock:
+        inside, setting, _inside = _inside, mkldnn.matmul.fp32_precision, 0
+        mkldnn.matmul.fp32_precision = _before if inside else setting
+    try:
+        with torch.autocast(device.type, enabled=False):
+            yield
+    finally:
+        with _lock:
+            _inside, mkldnn.matmul.fp32_precision = inside, setting

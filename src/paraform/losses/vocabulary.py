@@ -74,3 +74,44 @@ class _Scores(torch.autograd.Function):
 def _parts(rows: int, columns: int) -> Iterator[slice]:
     size = max(1, CELLS // columns)
     return (slice(start, min(start + size, rows)) for start in range(0, rows, size))
+
+
+def vocabulary_nll(features: Tensor, weight: Tensor, gold: Tensor) -> Tensor:
+    """−ln p(y) of gold words under a softmax without bias: p = softmax(W h).
+
+    In float32 as `vocabulary_scores`, exactly and some rows at a time. In bfloat16 the probabilities [N, V] of the
+    forward pass are kept for the backward one, which is then two products and no pass over [N, V] (that of a sum is
+    Pᵀ (d ∘ H), so that the rows' weights d never multiply P).
+
+    Args:
+        features: [N, D] h, float32 or bfloat16.
+        weight: [V, D] W, of the same dtype or float32.
+        gold: [N] int64, 0 to V − 1.
+    Returns: [N] float32 nats, with gradients to features and weight.
+    """
+    if features.dtype == torch.float32:
+        scores = vocabulary_scores(features, weight, weight.new_zeros(len(weight)), gold)
+        return scores.log_normalizer_N - scores.gold_N
+    run: Callable[..., Tensor] = _HalfNLL.apply
+    return run(features, weight, gold)
+
+
+class _HalfNLL(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, features_ND: Tensor, weight_VD: Tensor, gold_N: Tensor) -> Tensor:
+        weight_VD = weight_VD.to(features_ND.dtype)
+        probs_NV = torch.softmax(features_ND @ weight_VD.t(), -1)
+        ctx.save_for_backward(features_ND, weight_VD, gold_N, probs_NV)
+        tiny = torch.finfo(torch.float32).tiny
+        return -probs_NV.gather(1, gold_N[:, None]).squeeze(1).float().clamp_min(tiny).log()
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, d_nll_N: Tensor) -> tuple[Tensor | None, ...]:
+        features_ND, weight_VD, gold_N, probs_NV = ctx.saved_tensors
+        # ∂ nll / ∂ l_v = p(v) − [v = y]
+        d_features_ND = ((probs_NV @ weight_VD).float() - weight_VD[gold_N]) * d_nll_N[:, None]
+        weighted_ND = features_ND.float() * d_nll_N[:, None]
+        d_weight_VD = (probs_NV.t() @ weighted_ND.to(features_ND.dtype)).float()
+        d_weight_VD.index_add_(0, gold_N, weighted_ND, alpha=-1)
+        return d_features_ND.to(features_ND.dtype), d_weight_VD, None

@@ -1,99 +1,17 @@
-"""Vocabulary, ragged rows, batches by length, states that are computed once."""
+"""Batches of triples by length."""
 
 from __future__ import annotations
 
 import dataclasses
-import json
 from collections.abc import Callable
 from itertools import pairwise
-from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
-from hypothesis import given
-from hypothesis import strategies as st
 
-from paraform.batching import (
-    EOS,
-    SPECIAL,
-    UNK,
-    Ragged,
-    TripleBatch,
-    TripleTable,
-    Vocabulary,
-    by_length,
-    cached_states,
-    prepare,
-)
-from paraform.encoders import Encoder
+from paraform.batching import Ragged, TripleBatch, TripleTable, by_length
 from paraform.records import InputError
-
-
-def test_vocabulary_counts_words_and_their_casing() -> None:
-    sentences = [
-        ["Is", "Paris", "in", "France", "?", "Paris", "is", "."],
-        ["Paris", ",", "I", "think", ",", "is", "in", "the", "EU"],
-        ["The", "eu", "?", "The", "EU"],
-    ]
-    vocabulary = Vocabulary.build(sentences, min_count=2)
-    # most frequent first, then by the alphabet: is 3, paris 3, the 3, eu 3; then those seen twice
-    assert vocabulary.words == (*SPECIAL, "eu", "is", "paris", "the", ",", "?", "in")
-    assert vocabulary.cased == {"eu": "EU", "paris": "Paris"}  # no "The": it opens a sentence, which says nothing
-
-
-def test_words_beyond_the_vocabulary() -> None:
-    vocabulary = Vocabulary((*SPECIAL, "who", "is"), {})
-    assert vocabulary.encode(["who", "is", "zorblax"]) == [4, 5, UNK]
-    beyond: dict[str, int] = {}
-    assert vocabulary.encode(["who", "zorblax", "is", "zorblax"], beyond) == [4, 6, 5, 6]
-    assert vocabulary.encode(["quux", "zorblax"], beyond) == [7, 6]
-    assert beyond == {"zorblax": 6, "quux": 7}
-
-
-@given(st.lists(st.text(min_size=1), unique=True), st.dictionaries(st.text(), st.text()))
-def test_vocabulary_there_and_back(words: list[str], cased: dict[str, str]) -> None:
-    vocabulary = Vocabulary((*SPECIAL, *(word for word in words if word not in SPECIAL)), cased)
-    assert Vocabulary.from_json(vocabulary.to_json()) == vocabulary
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "", "{", "[]", "5", "null", '"words"', "{}", '{"words": []}', '{"cased": {}}', '{"words": 5, "cased": {}}',
-        '{"words": "abc", "cased": {}}', '{"words": null, "cased": {}}', '{"words": {"a": 1}, "cased": {}}',
-        '{"words": [1], "cased": {}}', '{"words": ["a"], "cased": []}', '{"words": ["a"], "cased": {"a": 1}}',
-        '{"words": ["a", "a"], "cased": {}}', '{"words": ["<unk>"], "cased": {}}', "[" * 100_000,
-    ],
-)  # fmt: skip
-def test_hostile_vocabularies(text: str) -> None:
-    with pytest.raises(InputError, match="expected"):
-        Vocabulary.from_json(text)
-
-
-def test_a_vocabulary_without_its_special_words() -> None:
-    with pytest.raises(InputError, match="expected"):
-        Vocabulary(("a", "b"), {})
-
-
-def test_prepare() -> None:
-    assert prepare("Don't stop, NOW!", 4) == ("Do", "n't", "stop", ",")
-    assert prepare(" \n", 4) == ()
-
-
-def test_ragged_rows_side_by_side() -> None:
-    table = Ragged.of([[5, 6, 7], [], [8]])
-    rows = np.array([2, 0, 1, 2])
-    padded, lengths = table.padded(rows)
-    assert padded.tolist() == [[8, 0, 0], [5, 6, 7], [0, 0, 0], [8, 0, 0]] and padded.dtype == torch.int64
-    assert lengths.tolist() == table.lengths(rows).tolist() == [1, 3, 0, 1]
-    assert table.padded(np.array([1]))[0].shape == (1, 0)
-    assert Ragged.of([]).padded(np.array([], np.int64))[0].shape == (0, 0)
-    states = Ragged(np.arange(8, dtype=np.float16).reshape(4, 2) + 1, table.offsets)
-    padded, lengths = states.padded(rows[:2])
-    assert padded.tolist() == [[[7, 8], [0, 0], [0, 0]], [[1, 2], [3, 4], [5, 6]]] and padded.dtype == torch.float32
-    assert states.values[0, 0] == 1  # what was asked for was a copy
-
 
 TRIPLES, SENTENCES = 50, 40
 
@@ -190,31 +108,3 @@ def test_too_few_triples(table: TripleTable) -> None:
     none = dataclasses.replace(table, exemplars=np.full((TRIPLES, 1), -1))
     with pytest.raises(InputError, match="0 triples"):
         by_length(none, batch_size=2, seed=0)
-
-
-def test_states_are_computed_once(minilm: Encoder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    texts = ["what is it ?", "who", "how do i begin ?"]
-    found = cached_states(minilm, texts, layer=3, folder=tmp_path)
-    (expected,) = minilm.states(texts, layers=[3])
-    assert np.array_equal(found.offsets, expected.offsets) and found.values.dtype == np.float16
-    np.testing.assert_allclose(found.values, expected.states_ND, rtol=1e-3, atol=1e-3)
-    assert isinstance(found.values, np.memmap)
-    cached_states(minilm, texts, layer=2, folder=tmp_path)
-    cached_states(minilm, texts[:2], layer=3, folder=tmp_path)
-    cached_states(minilm, ["what is it ?who", "how do i begin ?"], layer=3, folder=tmp_path)
-    files = sorted(path.name for path in (tmp_path / "states").iterdir())
-    assert len(files) == 8  # one pair of files for each layer and each list of texts
-
-    def never(*_: object, **__: object) -> None:
-        raise AssertionError("computed again")
-
-    monkeypatch.setattr(Encoder, "states", never)
-    again = cached_states(minilm, texts, layer=3, folder=tmp_path)
-    assert np.array_equal(again.values, found.values) and np.array_equal(again.offsets, found.offsets)
-    with pytest.raises(AssertionError, match="computed again"):
-        cached_states(dataclasses.replace(minilm, digest="another"), texts, layer=3, folder=tmp_path)
-    assert not list((tmp_path / "states").glob("*.unfinished"))
-
-
-def test_special_numbers() -> None:
-    assert SPECIAL[EOS] == "</s>" and json.loads(Vocabulary(SPECIAL, {}).to_json())["words"] == []

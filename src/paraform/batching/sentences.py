@@ -1,0 +1,70 @@
+"""Sentences to tensors: a vocabulary's numbers, in batches of about one length.
+
+Shape key: B sentences, T words of the longest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from torch import Tensor
+
+from paraform.batching.ragged import Ragged
+from paraform.records import InputError
+
+
+class SentenceBatch(NamedTuple):
+    """Word numbers [B, T], zeros behind a sentence's last word, and lengths [B]; no `<s>` and no `</s>`."""
+
+    words_BT: Tensor
+    lengths_B: Tensor
+
+    def to(self, device: torch.device) -> SentenceBatch:
+        """On that device."""
+        return SentenceBatch(self.words_BT.to(device), self.lengths_B.to(device))
+
+    def repeated(self, times: int) -> SentenceBatch:
+        """All rows, and all again: [times · B, T]."""
+        return SentenceBatch(self.words_BT.repeat(times, 1), self.lengths_B.repeat(times))
+
+
+def sentence_batches(
+    table: Ragged, *, batch_size: int, seed: int, rank: int = 0, world: int = 1
+) -> tuple[Callable[[int], SentenceBatch], int]:
+    """Batches of sentences of one length, or, where those of one length do not fill a batch, of the next ones too.
+
+    Equal lengths need no padding, so that an LSTM runs over all of a batch in one kernel.
+
+    Args:
+        table: word numbers, a row a sentence; none is empty.
+        batch_size: over all processes; each of the `world` gets every `world`-th sentence of it.
+        seed: with the step it decides everything: `batches(step)` is a pure function of both.
+    Returns: `batches(step)`, and the steps of an epoch. An epoch leaves out what does not fill its last batch, other
+        sentences each time.
+    Raises: InputError if there are fewer sentences than one batch holds, or a batch has no equal parts.
+    """
+    if batch_size % world:
+        raise InputError(f"batch size {batch_size} on {world} processes; expected a multiple of {world}")
+    lengths = np.diff(table.offsets)
+    steps = len(lengths) // batch_size
+    if steps == 0:
+        raise InputError(f"{len(lengths)} sentences; expected at least one batch of {batch_size}")
+    order_of: dict[int, npt.NDArray[np.int64]] = {}
+
+    def order(epoch: int) -> npt.NDArray[np.int64]:
+        if epoch not in order_of:
+            order_of.clear()
+            random = np.random.default_rng([seed, epoch])
+            shuffled = random.permutation(len(lengths))[: steps * batch_size]
+            rows = shuffled[np.argsort(lengths[shuffled], kind="stable")]
+            order_of[epoch] = random.permutation(rows.reshape(steps, batch_size))
+        return order_of[epoch]
+
+    def batches(step: int) -> SentenceBatch:
+        return SentenceBatch(*table.padded(order(step // steps)[step % steps][rank::world]))
+
+    return batches, steps

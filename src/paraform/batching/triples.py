@@ -1,0 +1,128 @@
+"""Triples to tensors: a table of them all, and batches of about one length.
+
+Shape key: B triples, T tokens, D features, M triples of the table, K exemplars kept a target.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import NamedTuple, final
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from torch import Tensor
+
+from paraform.batching.ragged import Ragged
+from paraform.records import InputError
+
+
+class StyleInput(NamedTuple):
+    """What the style encoder reads: [B, T] piece numbers (fine-tuned) or [B, T, D] states (frozen); lengths [B]."""
+
+    values: Tensor
+    lengths_B: Tensor
+
+
+class TripleBatch(NamedTuple):
+    """A step's triples. Word numbers ≥ the vocabulary's size are words it does not know, the same in both sides."""
+
+    source_BT: Tensor
+    source_lengths_B: Tensor
+    target_BT: Tensor
+    target_lengths_B: Tensor
+    exemplar: StyleInput
+    target_style: StyleInput
+    clusters_B: Tensor
+
+    def to(self, device: torch.device) -> TripleBatch:
+        """On that device; lengths stay where packing reads them, on the CPU."""
+        if device.type == "cpu":
+            return self
+        return self._replace(
+            source_BT=self.source_BT.to(device),
+            target_BT=self.target_BT.to(device),
+            exemplar=self.exemplar._replace(values=self.exemplar.values.to(device)),
+            target_style=self.target_style._replace(values=self.target_style.values.to(device)),
+            clusters_B=self.clusters_B.to(device),
+        )
+
+
+@final
+@dataclass(frozen=True)
+class TripleTable:
+    """All triples as numbers: sentence i of `words` and of `style` is the same sentence.
+
+    Args:
+        words: numbers of every sentence's words.
+        style: every sentence's style input.
+        source, target: [M] sentences of each triple.
+        exemplars: [M, K] sentences; −1 = none. A triple without any is never drawn.
+        clusters: [M].
+    """
+
+    words: Ragged
+    style: Ragged
+    source: npt.NDArray[np.int64]
+    target: npt.NDArray[np.int64]
+    exemplars: npt.NDArray[np.int64]
+    clusters: npt.NDArray[np.int64]
+
+    def __len__(self) -> int:
+        return len(self.source)
+
+
+def by_length(
+    table: TripleTable, *, batch_size: int, seed: int, rank: int = 0, world: int = 1, pool_batches: int = 64
+) -> tuple[Callable[[int], TripleBatch], int]:
+    """Batches of triples whose targets are about as long, so that little is padded.
+
+    Within a shuffled pool of `pool_batches` batches the triples are sorted by length; then the batches are shuffled.
+
+    Args:
+        batch_size: over all processes; each of the `world` gets every `world`-th triple of it.
+        seed: with the step it decides everything: `batches(step)` is a pure function of both.
+    Returns: `batches(step)`, and the steps of an epoch.
+    Raises: InputError if there are fewer triples with an exemplar than one batch holds, or a batch has no equal parts.
+    """
+    if batch_size % world:
+        raise InputError(f"batch size {batch_size} on {world} processes; expected a multiple of {world}")
+    usable = np.flatnonzero((table.exemplars >= 0).any(1))
+    steps = len(usable) // batch_size
+    if steps == 0:
+        raise InputError(f"{len(usable)} triples with an exemplar; expected at least one batch of {batch_size}")
+    target_lengths = table.words.lengths(table.target)
+    source_lengths = table.words.lengths(table.source)
+    order_of: dict[int, npt.NDArray[np.int64]] = {}
+
+    def order(epoch: int) -> npt.NDArray[np.int64]:
+        if epoch not in order_of:
+            order_of.clear()
+            random = np.random.default_rng([seed, epoch])
+            shuffled = random.permutation(usable)[: steps * batch_size]
+            pools = [
+                shuffled[i : i + pool_batches * batch_size] for i in range(0, len(shuffled), pool_batches * batch_size)
+            ]
+            rows = np.concatenate([p[np.lexsort((source_lengths[p], target_lengths[p]))] for p in pools])
+            order_of[epoch] = random.permutation(rows.reshape(steps, batch_size))
+        return order_of[epoch]
+
+    def batches(step: int) -> TripleBatch:
+        rows = order(step // steps)[step % steps]
+        random = np.random.default_rng([seed, step, 1])
+        choices = table.exemplars[rows]
+        # The kept exemplars stand first, so a draw below their number is a draw among them.
+        drawn = (random.random(len(rows)) * (choices >= 0).sum(1)).astype(np.int64)
+        exemplar = choices[np.arange(len(rows)), drawn]
+        mine = slice(rank, None, world)
+        rows, exemplar = rows[mine], exemplar[mine]
+        return TripleBatch(
+            *table.words.padded(table.source[rows]),
+            *table.words.padded(table.target[rows]),
+            StyleInput(*table.style.padded(exemplar)),
+            StyleInput(*table.style.padded(table.target[rows])),
+            torch.from_numpy(table.clusters[rows]),
+        )
+
+    return batches, steps

@@ -1,0 +1,91 @@
+"""What evaluation asks of a latent-variable model, and what it draws from one.
+
+Shape key: N sentences, S samples of each, P numbers that name a sentence's posterior, Z latent.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import NamedTuple, Protocol
+
+import torch
+from rich.progress import track
+from torch import Tensor
+
+from paraform.encoders import STDERR
+
+TOKENS_AT_ONCE = 4096  # words, of all samples, that are scored together: bounds the memory of [tokens, vocabulary]
+
+
+class LatentModel(Protocol):
+    """A text autoencoder with a prior N(0, I); every density in nats."""
+
+    @property
+    def latent_width(self) -> int: ...
+    @property
+    def posterior(self) -> str:
+        """ "gaussian" or "affine" (a Gaussian), "mlp" (no density) or "point" (no noise)."""
+        ...
+
+    def lengths(self, texts: Sequence[str]) -> list[int]: ...
+    def encode(self, texts: Sequence[str]) -> Tensor: ...
+    def sample_posterior(self, encoded: Tensor, samples: int, generator: torch.Generator) -> Tensor: ...
+    def log_posterior(self, encoded: Tensor, z_SNZ: Tensor) -> Tensor: ...
+    def closed_kl(self, encoded: Tensor) -> Tensor: ...
+    def log_likelihood(self, texts: Sequence[str], z_SNZ: Tensor) -> Tensor: ...
+    def critic_values(self, encoded: Tensor, z_SNZ: Tensor) -> tuple[Tensor, Tensor] | None: ...
+
+
+class Drawn(NamedTuple):
+    """S samples of each sentence's posterior, and how likely the sentence is given each."""
+
+    encoded: Tensor  # [N, P]
+    z_SNZ: Tensor
+    log_likelihood_SN: Tensor
+
+
+def draw(model: LatentModel, texts: Sequence[str], *, samples: int, seed: int, progress: bool = False) -> Drawn:
+    """What most estimators share, so that all speak of the same samples.
+
+    Raises: ValueError for less than one sample.
+    """
+    if samples < 1:
+        raise ValueError(f"{samples} samples; expected at least 1")
+    encoded = model.encode(texts)
+    generator = torch.Generator(encoded.device).manual_seed(seed)
+    z_SNZ = model.sample_posterior(encoded, samples, generator)
+    return Drawn(encoded, z_SNZ, log_likelihood(model, texts, z_SNZ, progress=progress))
+
+
+def log_likelihood(model: LatentModel, texts: Sequence[str], z_SNZ: Tensor, *, progress: bool = False) -> Tensor:
+    """ln p(x|z) of all samples, [S, N] nats; sentences of like length together, `TOKENS_AT_ONCE` words at a time."""
+    samples, count, _ = z_SNZ.shape
+    lengths = model.lengths(texts)
+    order = sorted(range(count), key=lambda row: lengths[row])
+    out_SN = z_SNZ.new_empty(samples, count)
+    for rows, some in track(
+        list(_parts(order, lengths, samples)), "evaluating", console=STDERR, disable=not progress, transient=True
+    ):
+        out_SN[some, rows] = model.log_likelihood([texts[row] for row in rows], z_SNZ[some][:, rows])
+    return out_SN
+
+
+def log_prior(z_SNZ: Tensor) -> Tensor:
+    """ln N(z; 0, I), [..., N] nats."""
+    return -0.5 * (z_SNZ.square() + math.log(2 * math.pi)).sum(-1)
+
+
+def _parts(order: Sequence[int], lengths: Sequence[int], samples: int) -> list[tuple[list[int], slice]]:
+    """Which sentences and which of their samples are scored together; `order` is by length."""
+    parts: list[tuple[list[int], slice]] = []
+    start = 0
+    while start < len(order):
+        end = start + 1
+        while end < len(order) and (end + 1 - start) * lengths[order[end]] * samples <= TOKENS_AT_ONCE:
+            end += 1
+        rows = list(order[start:end])
+        some = max(1, TOKENS_AT_ONCE // (len(rows) * lengths[rows[-1]]))
+        parts += [(rows, slice(first, min(first + some, samples))) for first in range(0, samples, some)]
+        start = end
+    return parts

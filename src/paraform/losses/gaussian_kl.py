@@ -1,0 +1,36 @@
+"""KL divergences in closed form from a standard normal prior."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+
+def gaussian_kl(mean: Tensor, log_variance: Tensor) -> Tensor:
+    """KL(N(μ, diag σ²) ‖ N(0, I)) of each row (Kingma & Welling 2014, appendix B).
+
+        KL = ½ Σ_z (μ_z² + σ_z² − ln σ_z² − 1)
+
+    Args:
+        mean, log_variance: [..., Z].
+    Returns: [...] nats, at least 0.
+
+    >>> gaussian_kl(torch.tensor([3.0]), torch.tensor([0.0])).item()  # ½ · 3²
+    4.5
+    """
+    return 0.5 * (mean.square() + log_variance.exp() - log_variance - 1).sum(-1)
+
+
+def affine_kl(mean: Tensor, noise_weight: Tensor) -> Tensor:
+    """KL(N(μ, W Wᵀ) ‖ N(0, I)) of each row: what z = μ + W ε, ε ~ N(0, I), is away from the prior.
+
+        KL = ½ (|μ|² + tr W Wᵀ − ln det W Wᵀ − Z)
+
+    Args:
+        mean: [..., Z] μ.
+        noise_weight: [Z, E] W, shared by all rows.
+    Returns: [...] nats, at least 0; infinite if W has not rank Z.
+    """
+    covariance_ZZ = noise_weight @ noise_weight.T
+    spread = covariance_ZZ.trace() - torch.logdet(covariance_ZZ) - len(noise_weight)
+    return 0.5 * (mean.square().sum(-1) + spread)

@@ -1,0 +1,225 @@
+"""Every number and choice of the latent-variable family, and where the paper, the authors' code and we disagree."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+OBJECTIVES: dict[str, dict[str, Any]] = {
+    "ae": {"posterior": "point", "kl": "none"},
+    "vae": {"posterior": "gaussian", "kl": "closed"},
+    "beta-vae": {"posterior": "gaussian", "kl": "closed", "beta": 0.5},
+    "vae+contrast": {"posterior": "gaussian", "kl": "closed", "contrast": "z"},
+    "savae": {"posterior": "gaussian", "kl": "closed", "inner": "svi"},
+    "cycvae": {"posterior": "gaussian", "kl": "closed", "beta_schedule": "cyclical"},
+    "lagvae": {"posterior": "gaussian", "kl": "closed", "inner": "aggressive"},
+    "ivae": {"kl": "dual", "critic": "xz"},
+    "ivae_mi": {"kl": "dual", "critic": "z"},
+    "clvae": {"kl": "dual", "critic": "xz", "contrast": "z"},
+    "clvae_mi": {"kl": "dual", "critic": "z", "contrast": "z"},
+    "clvae+": {"kl": "circle", "critic": "xz", "contrast": "z"},
+    "clvae+_mi": {"kl": "circle", "critic": "z", "contrast": "z"},
+}
+"""What an objective is made of; all else is the same for all. Those by critics keep the base's implicit posterior."""
+
+
+@dataclass(frozen=True)
+class LatentConfig:
+    """A text autoencoder with a latent space (clVAE, Teng et al. 2022, and what it is compared with).
+
+    The defaults are `fixed`, what we recommend, at the paper's size on PTB. Another objective is
+    `LatentConfig().with_objective("vae")`; its parts can be set one by one as well.
+
+    What an objective is made of:
+
+    Args:
+        objective: its name; a label, since the fields below decide.
+        posterior: "point" (no noise), "gaussian" (mean and log-variance), "affine" (z = W_h h + W_ε ε + b, a Gaussian
+            whose covariance all sentences share) or "mlp" (implicit).
+        kl: of the posterior from the prior: "none", "closed" (Gaussians), or by a critic: "dual" (eq. 3) or "circle"
+            (eq. 13, the "+").
+        critic: what the KL's critic sees: "xz" (f, of q(z|x)), or "z" alone (g, of the aggregated posterior, the "MI"
+            models); "none". Both critics are trained where there is one, since the paper's MI is their difference.
+        contrast: where the two views of a sentence are contrasted: "z", "h" (Table 3) or "none".
+        positives: what makes the second view: "dropout" or "swap" (Table 7).
+        inner: "svi" (SaVAE: steps of stochastic variational inference from the encoder's posterior), "aggressive"
+            (LagVAE: the encoder alone is updated until it is no longer behind) or "none".
+        beta: the weight of KL at the end of the schedule.
+        beta_schedule: "linear" (warm-up, then β), "cyclical" or "constant".
+
+    Fields on which paper and code disagree (REFERENCE items in brackets; [1] is `posterior`):
+
+    Args:
+        circle_reduction: [4] "mean" (eq. 13), "sum" (eq. 18) or "each" (code); see `losses.dual_kl.circle_loss`.
+        encoder_kl_term: [5] what a circle model's encoder minimises: "dual", β · E_q[f] (code), or "circle",
+            ln(1 + exp(−Σf)) (eq. 19), which drives the posterior away from the prior.
+        squared_term: [6] L_SQ: "none"; "paper": of the posterior's two views, in the critic's loss; "reference": of the
+            prior's too, and × β in the encoder's loss; for g alone.
+        contrastive_extras: [7] "none", or "reference": the batch's mean stands in each view as one more sentence and,
+            unless the critic sees z alone, 3B draws from a Gaussian are more negatives.
+        negatives_view: [7b] the negatives of z_i are the other "first" views (paper) or the other "second" ones (code).
+        select_on: [8] the split that chooses the best checkpoint: "validation" (paper) or "test" (code).
+        encoder_dropout: [9] of the encoder's words and last state.
+        beta_start: [10] β at the beginning of the warm-up, or of each cycle.
+        beta_ramp: [10] the part of a cycle in which β grows.
+        svi_steps: [10] of SaVAE.
+        baselines: [10] the optimiser of SaVAE and LagVAE: "adam", as all others, or their authors' "sgd" (rate 1).
+
+    Fields they agree on, or do not speak of:
+
+    Args:
+        beta_warmup: part of the run in which β grows (PTB: 9 epochs of 40).
+        beta_cycle: part of the run that a cycle takes (10 epochs of 40).
+        text: "words" (tokenised, words apart by white space) or "sentences" (as people write).
+        max_tokens: longer sentences are left out of training and evaluation, and counted.
+        vocabulary_size: the most frequent words kept; 0: all.
+        min_count: words seen less often are unknown.
+        network: "lstm" (paper), or a "transformer" of `layers` layers and `heads` heads in its place.
+        word_width, hidden_width, latent_width: in features.
+        decoder_dropout: of the decoder's words and states.
+        initial_range: weights begin uniform in ± this; the critics as torch begins them.
+        tie_embeddings: the output layer shares the decoder's word embeddings (word_width = hidden_width).
+        temperature: τ of the contrast.
+        contrast_weight: of L_CL.
+        swap: the chance that two neighbouring words change places (Table 7).
+        critic_width, critic_layers: of the critics' hidden layers, leaky ReLU.
+        critic_steps: updates of the critics a step, each with new noise.
+        critic_learning_rate: of their Adam.
+        learning_rate: of Adam.
+        clip_norm: largest gradient norm of the network.
+        batch_size: sentences a step, over all processes.
+        epochs: passes over the corpus.
+        svi_learning_rate, svi_momentum, svi_clip: of SaVAE's inner steps (Kim et al. 2018).
+        aggressive_updates, aggressive_check: LagVAE updates the encoder alone at most that often before a joint
+            update, and looks every so many updates whether the loss still falls (He et al. 2019).
+    """
+
+    objective: str = "clvae+_mi"
+    posterior: Literal["point", "gaussian", "affine", "mlp"] = "affine"
+    kl: Literal["none", "closed", "dual", "circle"] = "circle"
+    critic: Literal["none", "xz", "z"] = "z"
+    contrast: Literal["none", "z", "h"] = "z"
+    positives: Literal["dropout", "swap"] = "dropout"
+    inner: Literal["none", "svi", "aggressive"] = "none"
+    beta: float = 1.0
+    beta_schedule: Literal["constant", "linear", "cyclical"] = "linear"
+
+    circle_reduction: Literal["mean", "sum", "each"] = "mean"
+    encoder_kl_term: Literal["dual", "circle"] = "dual"
+    squared_term: Literal["none", "paper", "reference"] = "none"
+    contrastive_extras: Literal["none", "reference"] = "none"
+    negatives_view: Literal["first", "second"] = "first"
+    select_on: Literal["validation", "test"] = "validation"
+    encoder_dropout: float = 0.3
+    beta_start: float = 0.0
+    beta_ramp: float = 0.5
+    svi_steps: int = 20
+    baselines: Literal["adam", "sgd"] = "adam"
+
+    beta_warmup: float = 0.225
+    beta_cycle: float = 0.25
+    text: Literal["words", "sentences"] = "words"
+    max_tokens: int = 200
+    vocabulary_size: int = 10_000
+    min_count: int = 1
+    network: Literal["lstm", "transformer"] = "lstm"
+    layers: int = 2
+    heads: int = 4
+    word_width: int = 256
+    hidden_width: int = 256
+    latent_width: int = 32
+    decoder_dropout: float = 0.5
+    initial_range: float = 0.1
+    tie_embeddings: bool = False
+    temperature: float = 0.05
+    contrast_weight: float = 1.0
+    swap: float = 0.1
+    critic_width: int = 512
+    critic_layers: int = 3
+    critic_steps: int = 5
+    critic_learning_rate: float = 1e-5
+    learning_rate: float = 1e-3
+    clip_norm: float = 5.0
+    batch_size: int = 32
+    epochs: int = 40
+    svi_learning_rate: float = 1.0
+    svi_momentum: float = 0.5
+    svi_clip: float = 5.0
+    aggressive_updates: int = 100
+    aggressive_check: int = 15
+
+    def __post_init__(self) -> None:
+        by_critic = self.kl in ("dual", "circle")
+        if self.kl == "closed" and self.posterior not in ("gaussian", "affine"):
+            raise ValueError(f"kl='closed' with posterior={self.posterior!r}; only 'gaussian' and 'affine' have one")
+        if by_critic != (self.critic != "none"):
+            raise ValueError(f"kl={self.kl!r} with critic={self.critic!r}; 'dual' and 'circle' need 'xz' or 'z'")
+        if self.inner == "svi" and self.posterior != "gaussian":
+            raise ValueError(f"inner='svi' with posterior={self.posterior!r}; expected 'gaussian', which it refines")
+        if self.kl != "none" and self.posterior == "point":
+            raise ValueError(f"posterior='point' with kl={self.kl!r}; a point's is infinite: kl='none'")
+        if self.inner == "svi" and self.contrast != "none":
+            raise ValueError("inner='svi' with contrast; what is contrasted is not refined: contrast='none'")
+        if self.tie_embeddings and self.word_width != self.hidden_width:
+            raise ValueError(
+                f"tie_embeddings with word_width {self.word_width} and hidden_width {self.hidden_width}; expected one"
+            )
+        if self.network == "transformer" and self.hidden_width % self.heads:
+            raise ValueError(f"hidden_width {self.hidden_width} with {self.heads} heads; expected a multiple")
+        for name in ("encoder_dropout", "decoder_dropout", "swap", "beta_warmup", "beta_cycle", "beta_ramp"):
+            if not 0 <= getattr(self, name) <= 1:
+                raise ValueError(f"{name} {getattr(self, name)}; expected 0 to 1")
+        for name in ("word_width", "hidden_width", "latent_width", "batch_size", "epochs", "max_tokens", "min_count"):
+            if getattr(self, name) < 1:
+                raise ValueError(f"{name} {getattr(self, name)}; expected at least 1")
+        if self.temperature <= 0 or self.beta < 0 or self.beta_start < 0:
+            raise ValueError(f"temperature {self.temperature}, beta {self.beta}; expected above 0, and at least 0")
+
+    @property
+    def views(self) -> int:
+        """How often a sentence is encoded in a step."""
+        return 1 if self.contrast == "none" else 2
+
+    def with_objective(self, name: str) -> LatentConfig:
+        """The same with another objective; see `OBJECTIVES`. Raises: ValueError if there is none of that name."""
+        if name not in OBJECTIVES:
+            raise ValueError(f"objective {name!r}; expected one of {', '.join(OBJECTIVES)}")
+        plain: dict[str, Any] = {"critic": "none", "contrast": "none", "inner": "none", "beta_schedule": "linear"}
+        if "posterior" not in OBJECTIVES[name] and self.posterior in ("point", "gaussian"):
+            plain["posterior"] = "affine"
+        return replace(self, **{**plain, "beta": 1.0, **OBJECTIVES[name]}, objective=name)
+
+    @classmethod
+    def paper(cls) -> LatentConfig:
+        """As the paper's text says, of clVAE+_MI on PTB; the baselines as their own papers say."""
+        return cls(
+            posterior="mlp",
+            circle_reduction="sum",
+            encoder_kl_term="circle",
+            squared_term="paper",
+            baselines="sgd",
+        )
+
+    @classmethod
+    def reference(cls, corpus: Literal["ptb", "yahoo", "yelp"] = "ptb") -> LatentConfig:
+        """As the authors' script of that corpus behaves, of clVAE+_MI."""
+        common: dict[str, Any] = {
+            "negatives_view": "second",
+            "select_on": "test",
+            "beta_start": 0.1,
+            "beta_ramp": 1.0,
+            "svi_steps": 10,
+        }
+        if corpus == "ptb":
+            return cls(
+                circle_reduction="each",
+                squared_term="reference",
+                contrastive_extras="reference",
+                encoder_dropout=0.5,
+                **common,
+            )
+        common |= {"word_width": 512, "hidden_width": 1024, "learning_rate": 8e-4, "initial_range": 0.01}
+        common |= {"vocabulary_size": 20_000, "encoder_dropout": 0.1}
+        if corpus == "yahoo":
+            return cls(circle_reduction="each", **common)
+        return cls(kl="dual", contrast="h", **common)

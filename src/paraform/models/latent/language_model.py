@@ -1,0 +1,287 @@
+"""The latent-variable family on text: sentences to latent vectors and back.
+
+Shape key: N sentences, S samples of each, T words, Z latent, P numbers that name a sentence's posterior.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, ClassVar, final
+
+import numpy as np
+import torch
+from rich.progress import track
+from torch import Tensor, nn
+
+from paraform import decoding
+from paraform.batching import BOS, EOS, PAD, UNK, Ragged, SentenceBatch, Vocabulary
+from paraform.encoders import STDERR
+from paraform.models.latent.config import LatentConfig
+from paraform.models.latent.critic import Critics
+from paraform.models.latent.network import LatentNetwork
+from paraform.models.latent.posterior import Diagonal
+from paraform.models.latent.reading import read_words, write_words
+from paraform.models.latent.svi import refine
+from paraform.records import InputError
+
+ROWS_AT_ONCE = 256  # sentences that are encoded or decoded together
+
+
+@final
+class LatentLanguageModel(nn.Module):
+    """A text autoencoder: `sample`, `interpolate`, `reconstruct`, and what honest estimators ask of it.
+
+    Args:
+        config: the objective, sizes and choices.
+        vocabulary: of encoder and decoder.
+    """
+
+    system: ClassVar[str] = "latent"
+
+    def __init__(self, config: LatentConfig, vocabulary: Vocabulary) -> None:
+        super().__init__()
+        self.config = config
+        self.vocabulary = vocabulary
+        self.network = LatentNetwork(config, len(vocabulary))
+        self.critics = Critics(config) if config.critic != "none" else None
+
+    @property
+    def device(self) -> torch.device:
+        """Where the weights are."""
+        return self.network.output.weight.device
+
+    # What evaluation asks for (`evaluation.latent.LatentModel`).
+
+    @property
+    def latent_width(self) -> int:
+        """Z."""
+        return self.config.latent_width
+
+    @property
+    def posterior(self) -> str:
+        """The kind: "point", "gaussian", "affine" or "mlp"."""
+        return self.config.posterior
+
+    def lengths(self, texts: Sequence[str]) -> list[int]:
+        """Words of each text, `</s>` counted: what perplexity divides by."""
+        return [len(row) + 1 for row in self._read(texts)]
+
+    @torch.no_grad()
+    def encode(self, texts: Sequence[str]) -> Tensor:
+        """What names each text's posterior: [N, P]; the encoder's state, or the mean and log-variance after SVI."""
+        parts = [self._encode(self._batch(texts[start : start + ROWS_AT_ONCE])) for start in _starts(len(texts))]
+        return torch.cat(parts) if parts else torch.zeros(0, self.config.hidden_width, device=self.device)
+
+    def _encode(self, batch: SentenceBatch) -> Tensor:
+        state_NH: Tensor = self.network.encoder(batch.words_BT, batch.lengths_B)
+        if self.config.inner != "svi":
+            return state_NH
+        gaussian = self.network.posterior.gaussian(state_NH)
+
+        def loss(variables: Tensor) -> Tensor:
+            posterior = Diagonal(*variables.chunk(2, -1))
+            z_NZ = posterior.draw(torch.randn_like(posterior.mean_BZ))
+            total = (self.network.reconstruction(batch, z_NZ) + self.config.beta * posterior.kl()).sum()
+            return total / self.config.batch_size  # a step is as long as in training, whatever is refined together
+
+        rates = {"learning_rate": self.config.svi_learning_rate, "momentum": self.config.svi_momentum}
+        clip = self.config.svi_clip * (len(state_NH) / self.config.batch_size) ** 0.5
+        return refine(loss, torch.cat(gaussian, -1), steps=self.config.svi_steps, clip=clip, **rates)[0]
+
+    @torch.no_grad()
+    def sample_posterior(self, encoded: Tensor, samples: int, generator: torch.Generator) -> Tensor:
+        """z [S, N, Z] of what `encode` gave; of a "point", the same S times."""
+        shape = (samples, len(encoded), self.config.latent_width)
+        noise_SNZ = torch.randn(shape, generator=generator, device=self.device)
+        if self.config.inner == "svi":
+            return Diagonal(*encoded.chunk(2, -1)).draw(noise_SNZ)
+        z_SNZ: Tensor = self.network.posterior(encoded, noise_SNZ)
+        return z_SNZ
+
+    @torch.no_grad()
+    def log_posterior(self, encoded: Tensor, z_SNZ: Tensor) -> Tensor:
+        """ln q(z|x): [S, N] nats. Raises: TypeError for "mlp" and "point", which have no density."""
+        log_density_SN: Tensor = self._gaussian(encoded).log_density(z_SNZ)
+        return log_density_SN
+
+    @torch.no_grad()
+    def closed_kl(self, encoded: Tensor) -> Tensor:
+        """KL(q(z|x) ‖ N(0, I)): [N] nats. Raises: as `log_posterior`."""
+        kl_N: Tensor = self._gaussian(encoded).kl()
+        return kl_N
+
+    @torch.no_grad()
+    def log_likelihood(self, texts: Sequence[str], z_SNZ: Tensor) -> Tensor:
+        """ln p(x|z), `</s>` counted: [S, N] nats."""
+        samples = len(z_SNZ)
+        batch = self._batch(texts).repeated(samples)
+        return -self.network.reconstruction(batch, z_SNZ.flatten(0, 1)).view(samples, len(texts))
+
+    @torch.no_grad()
+    def critic_values(self, encoded: Tensor, z_SNZ: Tensor) -> tuple[Tensor, Tensor] | None:
+        """f(x, z) and g(z): [S, N] each; None if the model has no critics."""
+        if self.critics is None:
+            return None
+        wide = encoded.expand(len(z_SNZ), *encoded.shape).flatten(0, 1)
+        values = self.critics(wide, z_SNZ.flatten(0, 1))
+        return values[0].view(z_SNZ.shape[:2]), values[1].view(z_SNZ.shape[:2])
+
+    def _gaussian(self, encoded: Tensor) -> Any:
+        if self.config.inner == "svi":
+            return Diagonal(*encoded.chunk(2, -1))
+        return self.network.posterior.gaussian(encoded)
+
+    # What people ask for.
+
+    def vectors(self, texts: Sequence[str], *, samples: int = 128, seed: int = 0) -> Tensor:
+        """E[z|x] of each text: [N, Z]; of an implicit posterior the mean of so many samples."""
+        encoded = self.encode(texts)
+        if self.config.posterior == "mlp":
+            return self.sample_posterior(encoded, samples, self._generator(seed)).mean(0)
+        with torch.no_grad():
+            return encoded.chunk(2, -1)[0] if self.config.inner == "svi" else self.network.posterior.mean_of(encoded)
+
+    def sample(
+        self,
+        count: int,
+        *,
+        beam: int = 1,
+        temperature: float = 0.0,
+        top_p: float = 1.0,
+        seed: int = 0,
+        progress: bool = False,
+    ) -> list[str]:
+        """Sentences of z drawn from the prior; see `decode` for the other arguments."""
+        z_NZ = torch.randn(count, self.config.latent_width, generator=self._generator(seed), device=self.device)
+        return self.decode(z_NZ, beam=beam, temperature=temperature, top_p=top_p, seed=seed, progress=progress)
+
+    def interpolate(
+        self,
+        first: str,
+        second: str,
+        *,
+        steps: int = 11,
+        beam: int = 1,
+        temperature: float = 0.0,
+        top_p: float = 1.0,
+        seed: int = 0,
+    ) -> list[str]:
+        """Sentences on the straight line from one's latent vector to the other's (clVAE, section 4.5).
+
+        Args:
+            steps: sentences, both ends among them.
+        Raises: InputError if there are fewer than 2 steps, or an end is empty.
+        """
+        if steps < 2:
+            raise InputError(f"{steps} steps; expected at least 2, the two ends")
+        ends_2Z = self.vectors([first, second], seed=seed)
+        shares_S1 = torch.linspace(0, 1, steps, device=self.device)[:, None]
+        line_SZ = torch.lerp(ends_2Z[:1], ends_2Z[1:], shares_S1)
+        return self.decode(line_SZ, beam=beam, temperature=temperature, top_p=top_p, seed=seed)
+
+    def reconstruct(
+        self,
+        texts: Sequence[str],
+        *,
+        beam: int = 1,
+        temperature: float = 0.0,
+        top_p: float = 1.0,
+        seed: int = 0,
+        progress: bool = False,
+    ) -> list[str]:
+        """Each text, said again from its latent vector E[z|x]."""
+        z_NZ = self.vectors(texts, seed=seed)
+        return self.decode(z_NZ, beam=beam, temperature=temperature, top_p=top_p, seed=seed, progress=progress)
+
+    @torch.inference_mode()
+    def decode(
+        self,
+        z_NZ: Tensor,
+        *,
+        beam: int = 1,
+        temperature: float = 0.0,
+        top_p: float = 1.0,
+        seed: int = 0,
+        progress: bool = False,
+    ) -> list[str]:
+        """What latent vectors [N, Z] say.
+
+        Args:
+            beam: hypotheses kept; 1 is greedy.
+            temperature: 0 takes the likeliest word; above, words are drawn.
+            top_p: share of the probability that is drawn from.
+            seed: of the words drawn.
+            progress: show a bar on stderr.
+        Raises: InputError if two ways of decoding are mixed.
+        """
+        if beam > 1 and temperature > 0:
+            raise InputError(f"beam {beam}, temperature {temperature}; they exclude each other, leave one out")
+        if top_p < 1 and temperature == 0:
+            raise InputError(f"top_p {top_p} at temperature 0; expected a temperature above 0, where words are drawn")
+        self.eval()
+        ends: dict[str, Any] = {"start": BOS, "stop": EOS, "max_tokens": self.config.max_tokens + 1}
+        generator = self._generator(seed)
+        out: list[str] = []
+        for start in track(_starts(len(z_NZ)), "decoding", console=STDERR, disable=not progress, transient=True):
+            state: Any = self.network.decoder.start(z_NZ[start : start + ROWS_AT_ONCE])
+            rows = min(ROWS_AT_ONCE, len(z_NZ) - start)
+            if beam > 1:
+                tokens = decoding.beam(self._step, state, rows, width=beam, **ends)[0][:, 0]
+            elif temperature > 0:
+                drawn: dict[str, Any] = {"temperature": temperature, "top_p": top_p, "generator": generator}
+                tokens = decoding.sample(self._step, state, rows, **drawn, **ends)
+            else:
+                tokens = decoding.greedy(self._step, state, rows, **ends)
+            out += [self._write(row) for row in tokens.tolist()]
+        return out
+
+    def _step(self, memory: Any, tokens_N: Tensor) -> tuple[Tensor, Any]:
+        state_NH, memory = self.network.decoder.step(memory, tokens_N.to(self.device))
+        scores_NV = self.network.output(state_NH.to(self.network.output.weight.dtype))
+        # A corpus of words apart by spaces has <unk> for a word; a person's sentence has not.
+        scores_NV[:, [PAD, BOS, UNK] if self.config.text == "sentences" else [PAD, BOS]] = float("-inf")
+        return torch.log_softmax(scores_NV, -1), memory
+
+    def _write(self, numbers: Sequence[int]) -> str:
+        end = numbers.index(EOS) if EOS in numbers else len(numbers)
+        words = [self.vocabulary.words[number] for number in numbers[:end]]
+        return write_words(words, self.config.text, self.vocabulary.cased)
+
+    def _read(self, texts: Sequence[str]) -> list[list[int]]:
+        rows = []
+        for number, text in enumerate(texts):
+            words = read_words(text, self.config.text)
+            if not words:
+                raise InputError(f"text {number + 1} is empty; expected a sentence")
+            if len(words) > self.config.max_tokens:
+                raise InputError(
+                    f"text {number + 1} has {len(words):,} words; expected at most {self.config.max_tokens}, as trained"
+                )
+            rows.append(self.vocabulary.encode([word.lower() for word in words]))
+        return rows
+
+    def _batch(self, texts: Sequence[str]) -> SentenceBatch:
+        table = Ragged.of(self._read(texts))
+        return SentenceBatch(*table.padded(np.arange(len(texts)))).to(self.device)
+
+    def _generator(self, seed: int) -> torch.Generator:
+        return torch.Generator(self.device).manual_seed(seed)
+
+    def assets(self) -> dict[str, str]:
+        """The vocabulary."""
+        return {"vocabulary.json": self.vocabulary.to_json()}
+
+    @classmethod
+    def restore(cls, config: dict[str, Any], assets: dict[str, str]) -> LatentLanguageModel:
+        """A model with fresh weights from what a checkpoint holds.
+
+        Raises: InputError if the vocabulary is missing or a field is unknown.
+        """
+        unknown = sorted(set(config) - set(LatentConfig.__dataclass_fields__))
+        if unknown or "vocabulary.json" not in assets:
+            raise InputError(f"latent checkpoint with unknown fields {unknown} or no vocabulary.json")
+        return cls(LatentConfig(**config), Vocabulary.from_json(assets["vocabulary.json"]))
+
+
+def _starts(count: int) -> range:
+    return range(0, count, ROWS_AT_ONCE)

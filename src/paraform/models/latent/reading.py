@@ -1,0 +1,35 @@
+"""Texts as the latent models read and write them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Literal
+
+from paraform.words import detokenize, recase, tokenize
+
+UNKNOWN = re.compile(r"(?<!\S)(?:<unk>|_UNK)(?!\S)")
+"""How corpora write an unknown word: the Penn Treebank's way, and that of Yahoo Answers."""
+
+Text = Literal["words", "sentences"]
+
+
+def read_words(text: str, how: Text) -> list[str]:
+    """The words of a text; an unknown word is `<unk>`, however the corpus writes it.
+
+    Args:
+        how: "words" (apart by white space) or "sentences" (as people write).
+    """
+    if how == "words":
+        return ["<unk>" if word == "_UNK" else word for word in text.split()]
+    words: list[str] = []
+    for number, part in enumerate(UNKNOWN.split(text)):
+        words += (["<unk>"] if number else []) + list(tokenize(part))
+    return words
+
+
+def write_words(words: Sequence[str], how: Text, cased: Mapping[str, str]) -> str:
+    """Lower-cased words as a text: with the casing of the training text and, of sentences, a person's spaces."""
+    if how == "words":
+        return " ".join(cased.get(word, word) for word in words)
+    return detokenize(recase(words, cased, ()))

@@ -1,0 +1,105 @@
+"""Steps of stochastic variational inference, and the gradient through them (Kim et al. 2018, algorithms 2 and 3).
+
+    λ_{k+1} = λ_k − v_{k+1},  v_{k+1} = m v_k + α clip(∇_λ L(λ_k))
+
+Backwards, the products with the Hessian of L come from differences of gradients, so that no second derivative of the
+decoder is needed. The loss is the batch's mean, as the authors have it.
+
+Shape key: B sentences, Z latent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple, TypeAlias
+
+import torch
+from torch import Tensor
+
+Loss: TypeAlias = Callable[[Tensor], Tensor]
+"""λ → the loss, a scalar; draws its noise from torch's own generator."""
+
+NUDGE = 1e-3  # how far λ is moved, as a norm, for a difference of gradients
+
+
+class Step(NamedTuple):
+    """What going back through a step needs: where it began, the generator's state there, and the factor of clipping."""
+
+    variables: Tensor
+    random: Tensor
+    kept: float
+
+
+def refine(
+    loss: Loss, variables: Tensor, *, steps: int, learning_rate: float, momentum: float, clip: float
+) -> tuple[Tensor, list[Step]]:
+    """λ after that many steps, without a gradient, and what `gradient_through` needs.
+
+    Args:
+        variables: λ before them.
+        clip: the largest norm of a step's gradient.
+    """
+    variables = variables.detach()
+    velocity = torch.zeros_like(variables)
+    taken: list[Step] = []
+    for _ in range(steps):
+        random = _random_state(variables.device)
+        (gradient,) = _gradients(loss, variables, [])
+        kept = min(1.0, clip / (float(gradient.norm()) + 1e-6))
+        taken.append(Step(variables, random, kept))
+        velocity = momentum * velocity + learning_rate * kept * gradient
+        variables = variables - velocity
+    return variables, taken
+
+
+def gradient_through(
+    loss: Loss,
+    taken: Sequence[Step],
+    from_last: Tensor,
+    parameters: Sequence[Tensor],
+    *,
+    learning_rate: float,
+    momentum: float,
+) -> Tensor:
+    """From the gradient of λ after the steps that of λ before them; what goes to the parameters is added to theirs.
+
+    A factor of clipping counts as a constant, as in the authors' code.
+    """
+    to_variables = from_last.clone()
+    to_velocity = torch.zeros_like(from_last)
+    after = _random_state(from_last.device)
+    for variables, random, kept in reversed(taken):
+        to_velocity = momentum * to_velocity - to_variables
+        along = learning_rate * kept * to_velocity
+        size = float(along.norm())
+        if size == 0:
+            continue
+        gradients = []
+        for at in (variables + along * (NUDGE / size), variables - along * (NUDGE / size)):
+            _set_random_state(random, variables.device)  # the same noise and the same dropout as in the step itself
+            gradients.append(_gradients(loss, at, parameters))
+        # (∇L(λ + εu) − ∇L(λ − εu)) / 2ε = H u
+        products = [(plus - minus) * (size / (2 * NUDGE)) for plus, minus in zip(*gradients, strict=True)]
+        to_variables = to_variables + products[0]
+        for parameter, product in zip(parameters, products[1:], strict=True):
+            parameter.grad = product if parameter.grad is None else parameter.grad + product
+    _set_random_state(after, from_last.device)
+    return to_variables
+
+
+def _gradients(loss: Loss, variables: Tensor, parameters: Sequence[Tensor]) -> tuple[Tensor, ...]:
+    variables = variables.detach().requires_grad_()
+    with torch.enable_grad():
+        return torch.autograd.grad(loss(variables), [variables, *parameters])
+
+
+def _random_state(device: torch.device) -> Tensor:
+    state: Tensor = torch.get_device_module(device).get_rng_state() if device.type != "cpu" else torch.get_rng_state()
+    return state
+
+
+def _set_random_state(state: Tensor, device: torch.device) -> None:
+    if device.type == "cpu":
+        torch.set_rng_state(state)
+    else:
+        torch.get_device_module(device).set_rng_state(state)

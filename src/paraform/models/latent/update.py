@@ -1,0 +1,245 @@
+"""One optimisation step of every objective of the family (clVAE, algorithm 1, and what it is compared with)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, final
+
+import torch
+from torch import Tensor
+
+from paraform.batching import SentenceBatch
+from paraform.encoders import float32_products
+from paraform.losses.dual_kl import circle_posterior_term, squared_differences
+from paraform.losses.latent_contrast import latent_contrast
+from paraform.models.latent.config import LatentConfig
+from paraform.models.latent.critic_steps import train_critics
+from paraform.models.latent.language_model import LatentLanguageModel
+from paraform.models.latent.network import Outputs
+from paraform.models.latent.posterior import Diagonal
+from paraform.models.latent.svi import gradient_through, refine
+from paraform.models.latent.views import swapped
+from paraform.models.update import State, Update, gather_with_gradient
+from paraform.schedules import Schedule, constant, cyclical, linear_ramp
+
+if TYPE_CHECKING:  # its import takes longer than a short answer
+    from accelerate import Accelerator
+
+Draw = Callable[[int], list[SentenceBatch]]
+
+
+def make_update(
+    model: LatentLanguageModel,
+    config: LatentConfig,
+    accelerator: Accelerator,
+    *,
+    draw: Draw | None = None,
+    steps_per_epoch: int,
+) -> tuple[Update, State]:
+    """One step on −ln p(x|z) + β · KL + contrast, each a mean over the sentences and a sum over their views.
+
+    Args:
+        draw: further batches, for LagVAE's updates of the encoder alone.
+        steps_per_epoch: for the schedule of β.
+    Returns: the update, which gives `loss`, `reconstruction` and `kl` (nats a sentence, the mean of the views; kl of
+        z alone in the "MI" models), `contrast`, `beta`, `gradient_norm` and, of critics, `kl_of_sentence` and
+        `kl_of_latent`; and the optimisers' state.
+    Raises: ValueError if inner="aggressive" and there is no `draw`.
+    """
+    if config.inner == "aggressive" and draw is None:
+        raise ValueError("inner='aggressive' needs further batches: make_update(…, draw=draw)")
+    if config.inner == "svi" and accelerator.num_processes > 1:
+        raise ValueError("inner='svi' on several processes; its gradient is not shared: train it in one")
+    step = _Step(model, config, accelerator, draw, beta_schedule(config, config.epochs * steps_per_epoch))
+    return step, State(step.optimizers, step.on_validation)
+
+
+def beta_schedule(config: LatentConfig, total: int) -> Schedule:
+    """β of every step of a run of that many."""
+    start = min(config.beta_start, config.beta)
+    if config.beta_schedule == "cyclical":
+        period = max(1, round(total * config.beta_cycle))
+        return cyclical(start=start, end=config.beta, period=period, ramp=config.beta_ramp)
+    if config.beta_schedule == "linear":
+        return linear_ramp(start=start, end=config.beta, steps=round(total * config.beta_warmup))
+    return constant(config.beta)
+
+
+@final
+class _Step:
+    """`update(batch, step)`: LagVAE's encoder steps, then the critics' steps, then the network's own."""
+
+    def __init__(
+        self, model: LatentLanguageModel, config: LatentConfig, accelerator: Any, draw: Draw | None, beta: Schedule
+    ) -> None:
+        self.model, self.config, self.accelerator, self.draw, self.beta = model, config, accelerator, draw, beta
+        network = model.network
+        encoder = [*network.encoder.parameters(), *network.posterior.parameters()]
+        known = {id(weight) for weight in encoder}
+        self.decoder = [weight for weight in network.parameters() if id(weight) not in known]
+        self.weights = [*encoder, *self.decoder]
+        # The encoder has an optimiser of its own, so that LagVAE can step it alone.
+        self.optimizers: dict[str, torch.optim.Optimizer] = {
+            "encoder": self._optimizer(encoder),
+            "decoder": self._optimizer(self.decoder),
+        }
+        self.network, self.encoder_step, self.decoder_step = accelerator.prepare(network, *self.optimizers.values())
+        if model.critics is not None:
+            adam = torch.optim.Adam(model.critics.parameters(), lr=config.critic_learning_rate, fused=True)
+            self.optimizers["critics"] = adam
+            self.critics, self.critics_step = accelerator.prepare(model.critics, adam)
+        self.behind = config.inner == "aggressive"  # whether the encoder still lags
+        self.information = -math.inf
+
+    def _optimizer(self, weights: Sequence[Tensor]) -> torch.optim.Optimizer:
+        if self.config.baselines == "sgd" and self.config.inner != "none":
+            return torch.optim.SGD(weights, lr=1.0)
+        return torch.optim.Adam(weights, lr=self.config.learning_rate, fused=True)
+
+    def on_validation(self, scores: Mapping[str, float]) -> None:
+        """LagVAE's aggressive phase is over when the validation's mutual information falls (He et al. 2019)."""
+        information = scores.get("mi", math.nan)
+        if information < self.information:
+            self.behind = False
+        self.information = information
+
+    def __call__(self, batch: SentenceBatch, step: int) -> dict[str, float]:
+        beta = self.beta(step)
+        batch = batch.to(self.accelerator.device)
+        updates = self._catch_up(batch, beta) if self.behind else 0
+        if self.config.inner == "svi":
+            with float32_products(batch.words_BT.device):  # what goes through SVI are differences of gradients
+                terms = self._refined(batch, beta)
+        else:
+            terms = self._plain(batch, beta)
+        norm = self.accelerator.clip_grad_norm_(self.weights, self.config.clip_norm)
+        self.encoder_step.step()
+        self.decoder_step.step()
+        values = {name: term.item() for name, term in terms.items()}
+        more = {"encoder_updates": float(updates)} if self.config.inner == "aggressive" else {}
+        return values | more | {"beta": beta, "gradient_norm": norm.item()}
+
+    def _zero(self) -> None:
+        self.encoder_step.zero_grad()
+        self.decoder_step.zero_grad()
+
+    def _forward(self, batch: SentenceBatch) -> Outputs:
+        config = self.config
+        said = batch.repeated(config.views)
+        read = said
+        if config.positives == "swap" and config.views == 2:
+            other = swapped(batch, config.swap)
+            read = SentenceBatch(torch.cat([batch.words_BT, other.words_BT]), said.lengths_B)
+        noise_RZ = torch.randn(len(said.words_BT), config.latent_width, device=self.accelerator.device)
+        out: Outputs = self.network(read, noise_RZ, said)
+        return out
+
+    def _plain(self, batch: SentenceBatch, beta: float) -> dict[str, Tensor]:
+        """The gradient of every objective but SaVAE; returns the terms."""
+        config, views = self.config, self.config.views
+        out = self._forward(batch)
+        terms = {"reconstruction": out.reconstruction_R.mean()}
+        loss = views * terms["reconstruction"]
+        if out.kl_R is not None:
+            terms["kl"] = out.kl_R.mean()
+            loss = loss + views * beta * terms["kl"]
+        elif self.model.critics is not None:
+            state_RH = out.state_RH.detach()
+            posterior = self.model.network.posterior
+            duals = train_critics(
+                self.critics,
+                self.critics_step,
+                self.accelerator.backward,
+                state_RH,
+                lambda: posterior(state_RH, torch.randn_like(out.z_RZ)),
+                config,
+            )
+            terms |= {"kl_of_sentence": duals.of_sentence, "kl_of_latent": duals.of_latent}
+            terms["kl"] = duals.of_sentence if config.critic == "xz" else duals.of_latent
+            loss = loss + beta * self._by_critic(out)
+        if config.contrast != "none":
+            terms["contrast"] = self._contrast(out)
+            loss = loss + config.contrast_weight * terms["contrast"]
+        self._zero()
+        self.accelerator.backward(loss)
+        return {"loss": loss, **terms}
+
+    def _by_critic(self, out: Outputs) -> Tensor:
+        """What the encoder's KL term is, summed over the views; the critics' own weights get no gradient."""
+        config, critics = self.config, self.model.critics
+        assert critics is not None
+        critics.requires_grad_(False)
+        values_R = critics(out.state_RH, out.z_RZ)[0 if config.critic == "xz" else 1]
+        critics.requires_grad_(True)
+        views = values_R.chunk(config.views)
+        if config.kl == "circle" and config.encoder_kl_term == "circle":
+            term = torch.stack([circle_posterior_term(view, reduction=config.circle_reduction) for view in views]).sum()
+        else:
+            term = torch.stack([view.mean() for view in views]).sum()
+        if config.squared_term == "reference" and config.critic == "z" and config.views == 2:
+            term = term + squared_differences(*views)
+        return term
+
+    def _contrast(self, out: Outputs) -> Tensor:
+        config = self.config
+        first, second = (
+            gather_with_gradient(view) for view in (out.z_RZ if config.contrast == "z" else out.state_RH).chunk(2)
+        )
+        extra = None
+        if config.contrastive_extras == "reference":
+            first, second = (torch.cat([view.mean(0, keepdim=True), view]) for view in (first, second))
+            if config.critic != "z":
+                extra = torch.randn(3 * (len(first) - 1), first.shape[1], device=first.device)
+        return latent_contrast(
+            first,
+            second,
+            temperature=config.temperature,
+            negatives_view=config.negatives_view,
+            extra_negatives=extra,
+        )
+
+    def _refined(self, batch: SentenceBatch, beta: float) -> dict[str, Tensor]:
+        """SaVAE's gradient: through the decoder at the refined posterior, and through the refining to the encoder."""
+        config, network = self.config, self.model.network
+        state_BH = network.encoder(batch.words_BT, batch.lengths_B)
+        begun = network.posterior.gaussian(state_BH)
+        assert isinstance(begun, Diagonal)
+        first = torch.cat(begun, -1)
+
+        def parts(variables: Tensor) -> tuple[Tensor, Tensor]:
+            posterior = Diagonal(*variables.chunk(2, -1))
+            z_BZ = posterior.draw(torch.randn_like(posterior.mean_BZ))
+            return network.reconstruction(batch, z_BZ).mean(), posterior.kl().mean()
+
+        def loss_of(variables: Tensor) -> Tensor:
+            reconstruction, kl = parts(variables)
+            return reconstruction + beta * kl
+
+        rates = {"learning_rate": config.svi_learning_rate, "momentum": config.svi_momentum}
+        last, taken = refine(loss_of, first, steps=config.svi_steps, clip=config.svi_clip, **rates)
+        last.requires_grad_()
+        reconstruction, kl = parts(last)
+        loss = reconstruction + beta * kl
+        self._zero()
+        self.accelerator.backward(loss)
+        assert last.grad is not None
+        torch.autograd.backward(first, gradient_through(loss_of, taken, last.grad, self.decoder, **rates))
+        return {"loss": loss, "reconstruction": reconstruction, "kl": kl}
+
+    def _catch_up(self, batch: SentenceBatch, beta: float) -> int:
+        """LagVAE: update the encoder alone, each time on another batch, until the loss no longer falls."""
+        config = self.config
+        assert self.draw is not None
+        before, window, updates = math.inf, 0.0, 0
+        while updates < config.aggressive_updates - 1:
+            updates += 1
+            window += self._plain(batch, beta)["loss"].item()
+            self.accelerator.clip_grad_norm_(self.weights, config.clip_norm)
+            self.encoder_step.step()
+            (batch,) = (one.to(self.accelerator.device) for one in self.draw(1))
+            if updates % config.aggressive_check == 0:
+                if window / config.aggressive_check > before:
+                    break
+                before, window = window / config.aggressive_check, 0.0
+        return updates

@@ -1,0 +1,141 @@
+"""Train a model of the latent-variable family on sentences: vocabulary, batches, the loop, the collapse monitor."""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import torch
+
+from paraform.batching import Ragged, SentenceBatch, Vocabulary, sentence_batches
+from paraform.evaluation.latent import alarms, watch
+from paraform.models.latent import LatentConfig, LatentLanguageModel, make_update
+from paraform.models.latent.reading import read_words
+from paraform.records import InputError
+from paraform.training import Result, TrainingConfig, fit, make_accelerator, require_usable
+from paraform.weights import atomic_path
+
+WATCHED = {
+    "KL, nats": ("kl", "dual_kl"),
+    "MI, nats": ("mi",),
+    "active units": ("au",),
+    "−ln p(x|z)": ("reconstruction",),
+}
+
+
+def train_latent(
+    texts: Sequence[str],
+    validation: Sequence[str],
+    config: LatentConfig,
+    loop: TrainingConfig,
+    folder: Path,
+    *,
+    vocabulary: Vocabulary | None = None,
+    card: str = "",
+    data_digests: Mapping[str, str] | None = None,
+    resume: bool = False,
+    samples: int = 8,
+) -> Result:
+    """Train and validate; `folder/best` has the best bound on −ln p(x), `folder/collapse.png` the paper's Figure 3.
+
+    Args:
+        loop: its `steps` are overridden: `config.epochs` passes over the texts; validations are one an epoch if its
+            `evaluate_every` is above an epoch's steps.
+        vocabulary: None: counted in the texts.
+        samples: of each validation sentence, z.
+    """
+    require_usable(folder, LatentLanguageModel.system, config, resume=resume)
+    accelerator = make_accelerator(loop)
+    texts, validation = short_enough(texts, config, "training"), short_enough(validation, config, "validation")
+    words = [read_words(text, config.text) for text in texts]
+    if vocabulary is None:
+        vocabulary = Vocabulary.build(words, min_count=config.min_count, size=config.vocabulary_size)
+    table = Ragged.of([vocabulary.encode([word.lower() for word in row]) for row in words])
+    torch.manual_seed(loop.seed)
+    model = LatentLanguageModel(config, vocabulary).to(accelerator.device)
+    share = {"rank": accelerator.process_index, "world": accelerator.num_processes}
+    batches, steps_per_epoch = sentence_batches(table, batch_size=config.batch_size, seed=loop.seed, **share)
+    further, _ = sentence_batches(table, batch_size=config.batch_size, seed=loop.seed + 1, **share)
+
+    def draw(count: int) -> list[SentenceBatch]:
+        return [further(step) for step in torch.randint(steps_per_epoch, (count,)).tolist()]
+
+    update, state = make_update(model, config, accelerator, draw=draw, steps_per_epoch=steps_per_epoch)
+    steps = config.epochs * steps_per_epoch
+    result = fit(
+        model,
+        update,
+        state,
+        batches,
+        folder=folder,
+        config=replace(loop, steps=steps, evaluate_every=min(loop.evaluate_every, steps_per_epoch)),
+        accelerator=accelerator,
+        evaluate=monitor(model, validation, folder, samples=samples, seed=loop.seed),
+        card=card,
+        data_digests=data_digests,
+        resume=resume,
+    )
+    if accelerator.is_main_process:
+        draw_watched(folder)
+    return result
+
+
+def short_enough(texts: Sequence[str], config: LatentConfig, name: str) -> list[str]:
+    """The texts of at most `config.max_tokens` words; one warning counts the others.
+
+    Raises: InputError if none is left.
+    """
+    kept = [text for text in texts if len(read_words(text, config.text)) <= config.max_tokens]
+    if len(kept) < len(texts):
+        logging.getLogger("paraform").warning(
+            "%s: %d of %d sentences have more than %d words; left out",
+            name,
+            len(texts) - len(kept),
+            len(texts),
+            config.max_tokens,
+        )
+    if not kept:
+        raise InputError(f"{name}: no sentence of at most {config.max_tokens} words; expected some")
+    return kept
+
+
+def monitor(
+    model: LatentLanguageModel, texts: Sequence[str], folder: Path, *, samples: int, seed: int
+) -> Callable[[], dict[str, float]]:
+    """The validation of a run: figures, alarms in the log, and the picture of those before."""
+
+    def evaluate() -> dict[str, float]:
+        figures = watch(model, texts, samples=samples, seed=seed)
+        for line in alarms(figures, len(texts)):
+            logging.getLogger("paraform").warning("%s", line)
+        draw_watched(folder)
+        return figures
+
+    return evaluate
+
+
+def draw_watched(folder: Path) -> None:
+    """`collapse.png` (Figure 3): KL, MI, active units and reconstruction of every validation in `log.jsonl`."""
+    log = folder / "log.jsonl"
+    records = [json.loads(line) for line in log.read_text(encoding="utf-8").splitlines()] if log.is_file() else []
+    seen = [record for record in records if "validation" in record]
+    if not seen:
+        return
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(8, 5), layout="constrained")
+    for number, (title, names) in enumerate(WATCHED.items(), start=1):
+        axes = figure.add_subplot(2, 2, number, title=title, xlabel="step")
+        for name in names:
+            points = [(one["step"], one["validation"].get(name)) for one in seen]
+            shown = np.array([point for point in points if point[1] is not None])
+            if len(shown):
+                axes.plot(shown[:, 0], shown[:, 1], marker=".", label=name)
+        if axes.lines:
+            axes.legend()
+    with atomic_path(folder / "collapse.png") as unfinished:
+        figure.savefig(unfinished, format="png", dpi=100)
