@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 import torch
+import torch.nn.functional as F
 
 from paraform.losses import vocabulary
-from paraform.losses.vocabulary import vocabulary_scores
+from paraform.losses.vocabulary import vocabulary_nll, vocabulary_scores
 
 N, V, D = 23, 11, 5
 
@@ -49,3 +50,29 @@ def test_no_words_have_no_scores() -> None:
     found = vocabulary_scores(torch.empty(0, D), weight, torch.zeros(V), torch.empty(0, dtype=torch.int64))
     found.gold_N.sum().backward()
     assert found.log_normalizer_N.shape == (0,) and weight.grad is not None and not weight.grad.any()
+
+
+def test_nll_without_bias_equals_cross_entropy() -> None:
+    torch.manual_seed(0)
+    features, weight = torch.randn(50, 8, requires_grad=True), torch.randn(30, 8, requires_grad=True)
+    gold, share = torch.randint(30, (50,)), torch.rand(50)
+    own = torch.autograd.grad((vocabulary_nll(features, weight, gold) * share).sum(), (features, weight))
+    expected = F.cross_entropy(features @ weight.T, gold, reduction="none")
+    torch.testing.assert_close(vocabulary_nll(features, weight, gold), expected)
+    torch.testing.assert_close(own, torch.autograd.grad((expected * share).sum(), (features, weight)))
+
+
+def test_nll_in_bfloat16_is_as_near_as_its_rounding() -> None:
+    torch.manual_seed(0)
+    features = torch.randn(200, 64).bfloat16().requires_grad_()
+    weight = (0.2 * torch.randn(300, 64)).requires_grad_()
+    gold, share = torch.randint(300, (200,)), torch.rand(200)
+    found = vocabulary_nll(features, weight, gold)
+    exact = F.cross_entropy(features.float() @ weight.T, gold, reduction="none")
+    assert found.dtype == torch.float32
+    torch.testing.assert_close(found, exact, atol=0.05, rtol=0.01)
+    assert abs((found.mean() - exact.mean()).item()) < 0.005  # roundings are not biased
+    own = torch.autograd.grad((found * share).sum(), (features, weight))
+    expected = torch.autograd.grad((exact * share).sum(), (features, weight))
+    for one, other in zip(own, expected, strict=True):
+        assert float((one.float() - other.float()).norm() / other.float().norm()) < 0.01

@@ -244,8 +244,9 @@ def _fill(model: Checkpointable, path: Path) -> None:
 
 def _systems() -> dict[str, System]:
     from paraform.models.exemplar import ExemplarParaphraser
+    from paraform.models.latent import LatentLanguageModel
 
-    return {"exemplar": ExemplarParaphraser}
+    return {"exemplar": ExemplarParaphraser, "latent": LatentLanguageModel}
 
 
 def _encoder(name: str, device: str | None) -> Any:

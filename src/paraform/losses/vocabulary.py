@@ -79,17 +79,17 @@ def _parts(rows: int, columns: int) -> Iterator[slice]:
 def vocabulary_nll(features: Tensor, weight: Tensor, gold: Tensor) -> Tensor:
     """−ln p(y) of gold words under a softmax without bias: p = softmax(W h).
 
-    In float32 as `vocabulary_scores`, exactly and some rows at a time. In bfloat16 the probabilities [N, V] of the
+    In float32 as `vocabulary_scores`, exactly and some rows at a time. In 16 bits the probabilities [N, V] of the
     forward pass are kept for the backward one, which is then two products and no pass over [N, V] (that of a sum is
     Pᵀ (d ∘ H), so that the rows' weights d never multiply P).
 
     Args:
-        features: [N, D] h, float32 or bfloat16.
+        features: [N, D] h, in 16 bits or more.
         weight: [V, D] W, of the same dtype or float32.
         gold: [N] int64, 0 to V − 1.
-    Returns: [N] float32 nats, with gradients to features and weight.
+    Returns: [N] nats, float32 at least, with gradients to features and weight.
     """
-    if features.dtype == torch.float32:
+    if features.dtype not in (torch.bfloat16, torch.float16):
         scores = vocabulary_scores(features, weight, weight.new_zeros(len(weight)), gold)
         return scores.log_normalizer_N - scores.gold_N
     run: Callable[..., Tensor] = _HalfNLL.apply

@@ -2,18 +2,24 @@
 
 from paraform.evaluation.latent.bounds import Fitted, importance_bound
 from paraform.evaluation.latent.critics import DualKL, refitted_dual
+from paraform.evaluation.latent.estimates import Estimates, estimate
 from paraform.evaluation.latent.information import active_units, most_information, mutual_information
 from paraform.evaluation.latent.monitor import alarms, watch
 from paraform.evaluation.latent.protocol import Drawn, LatentModel, draw, log_likelihood, log_prior
+from paraform.evaluation.latent.report import LatentReport, evaluate_latent
 
 __all__ = [
     "Drawn",
     "DualKL",
+    "Estimates",
     "Fitted",
     "LatentModel",
+    "LatentReport",
     "active_units",
     "alarms",
     "draw",
+    "estimate",
+    "evaluate_latent",
     "importance_bound",
     "log_likelihood",
     "log_prior",

@@ -25,7 +25,8 @@ class Critics(nn.Module):
     def forward(self, state_NH: Tensor, z_NZ: Tensor) -> tuple[Tensor, Tensor]:
         """f [N] and g [N]. No gradient flows to the state: it only names the sentence whose KL is estimated."""
         of_sentence = self.of_sentence(torch.cat([state_NH.detach(), z_NZ], -1)).squeeze(-1)
-        return of_sentence.float(), self.of_latent(z_NZ).squeeze(-1).float()
+        # Of 16 bits, as autocast leaves them, an exponential would make too much.
+        return of_sentence.to(z_NZ.dtype), self.of_latent(z_NZ).squeeze(-1).to(z_NZ.dtype)
 
 
 def _network(inputs: int, config: LatentConfig) -> nn.Sequential:

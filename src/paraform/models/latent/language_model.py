@@ -89,6 +89,13 @@ class LatentLanguageModel(nn.Module):
         return refine(loss, torch.cat(gaussian, -1), steps=self.config.svi_steps, clip=clip, **rates)[0]
 
     @torch.no_grad()
+    def posterior_mean(self, encoded: Tensor) -> Tensor | None:
+        """E[z|x] of what `encode` gave: [N, Z]; None for "mlp", where only samples tell."""
+        if self.config.posterior == "mlp":
+            return None
+        return encoded.chunk(2, -1)[0] if self.config.inner == "svi" else self.network.posterior.mean_of(encoded)
+
+    @torch.no_grad()
     def sample_posterior(self, encoded: Tensor, samples: int, generator: torch.Generator) -> Tensor:
         """z [S, N, Z] of what `encode` gave; of a "point", the same S times."""
         shape = (samples, len(encoded), self.config.latent_width)
@@ -136,10 +143,8 @@ class LatentLanguageModel(nn.Module):
     def vectors(self, texts: Sequence[str], *, samples: int = 128, seed: int = 0) -> Tensor:
         """E[z|x] of each text: [N, Z]; of an implicit posterior the mean of so many samples."""
         encoded = self.encode(texts)
-        if self.config.posterior == "mlp":
-            return self.sample_posterior(encoded, samples, self._generator(seed)).mean(0)
-        with torch.no_grad():
-            return encoded.chunk(2, -1)[0] if self.config.inner == "svi" else self.network.posterior.mean_of(encoded)
+        mean_NZ = self.posterior_mean(encoded)
+        return self.sample_posterior(encoded, samples, self._generator(seed)).mean(0) if mean_NZ is None else mean_NZ
 
     def sample(
         self,

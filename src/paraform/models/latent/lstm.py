@@ -31,7 +31,7 @@ class LSTMEncoder(nn.Module):
         states_BTH, _ = _run(self.lstm, inputs, None)
         # What stands behind the last word comes after it in time, so it changes nothing here.
         last_BH = states_BTH[torch.arange(len(words_BT), device=words_BT.device), lengths_B.to(words_BT.device) - 1]
-        return dropout(last_BH.float(), self.dropout, self.training)
+        return dropout(last_BH.to(self.embedding.weight.dtype), self.dropout, self.training)
 
 
 @final
@@ -77,8 +77,8 @@ class LSTMDecoder(nn.Module):
     def _step(self, words_BTD: Tensor, memory: LSTMMemory) -> tuple[Tensor, LSTMMemory]:
         z_BTZ = memory.z_BZ[:, None].expand(-1, words_BTD.shape[1], -1)
         before = (memory.hidden_BH[None], memory.cell_BH[None])
-        states_BTH, (hidden, cell) = _run(self.lstm, torch.cat([words_BTD, z_BTZ], -1), before)
-        return states_BTH, LSTMMemory(memory.z_BZ, hidden[0].float(), cell[0].float())
+        states_BTH, last = _run(self.lstm, torch.cat([words_BTD, z_BTZ], -1), before)
+        return states_BTH, LSTMMemory(memory.z_BZ, *(part[0].to(memory.z_BZ.dtype) for part in last))
 
 
 def _run(lstm: nn.LSTM, inputs: Tensor, before: tuple[Tensor, Tensor] | None) -> tuple[Tensor, tuple[Tensor, Tensor]]:

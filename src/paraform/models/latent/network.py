@@ -75,7 +75,8 @@ class LatentNetwork(nn.Module):
         states_RTH = self.decoder(inputs_RT, z_RZ)
         gold_RT = F.pad(words_RT, (0, 1)).scatter(1, lengths_R[:, None], EOS)
         said_RT = torch.arange(gold_RT.shape[1], device=gold_RT.device) <= lengths_R[:, None]
-        features_NH = states_RTH[said_RT].to(product_dtype(states_RTH.device))
-        nll_N = vocabulary_nll(features_NH, self.output.weight, gold_RT[said_RT])
+        weight_VH, dtype = self.output.weight, product_dtype(states_RTH.device)
+        features_NH = states_RTH[said_RT].to(weight_VH.dtype if dtype == torch.float32 else dtype)
+        nll_N = vocabulary_nll(features_NH, weight_VH, gold_RT[said_RT])
         nll_RT = nll_N.new_zeros(gold_RT.shape).masked_scatter(said_RT, nll_N)
         return nll_RT.sum(1)

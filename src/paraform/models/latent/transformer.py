@@ -27,7 +27,7 @@ class TransformerEncoder(nn.Module):
     def forward(self, words_BT: Tensor, lengths_B: Tensor) -> Tensor:
         """Words, zeros behind a sentence's last, and lengths ≥ 1 → states [B, H], float32."""
         beyond_BT = torch.arange(words_BT.shape[1], device=words_BT.device) >= lengths_B.to(words_BT.device)[:, None]
-        states_BTH = self.body(self.embedding(words_BT), beyond=beyond_BT).float()
+        states_BTH = self.body(self.embedding(words_BT), beyond=beyond_BT).to(self.embedding.weight.dtype)
         mean_BH = states_BTH.masked_fill(beyond_BT[:, :, None], 0).sum(1) / (~beyond_BT).sum(1, keepdim=True)
         return dropout(mean_BH, self.dropout, self.training)
 

@@ -1,0 +1,99 @@
+"""All that is estimated of a latent-variable model on one set of samples.
+
+Shape key: N sentences, S samples of each, Z latent.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from paraform.evaluation.latent.bounds import Fitted, importance_bound
+from paraform.evaluation.latent.information import active_units, mutual_information
+from paraform.evaluation.latent.protocol import Drawn, LatentModel, draw, log_likelihood, log_prior
+from paraform.losses.dual_kl import dual_kl
+
+FITTED = 128  # samples that a Gaussian is fitted to, and whose mean stands for E[z|x]: their 1/128 counts as no unit
+
+
+class Estimates(NamedTuple):
+    """Figures of an evaluation set; NaN for what a model has not. Nats a sentence, but for `active`.
+
+    Args:
+        reconstruction: −E_q[ln p(x|z)].
+        kl: KL(q(z|x) ‖ p) in closed form; of an implicit posterior, E_q[ln q̂ − ln p] with the Gaussian q̂ fitted to
+            other samples, at most KL on average.
+        bound: the importance-weighted bound on −ln p(x); an implicit posterior's proposal is q̂.
+        mi: I(x; z) with the aggregated posterior over the whole set.
+        batch_mi: the same within batches of 32, at most ln 32 (He et al. 2019).
+        active: units.
+        dual, dual_latent: the dual estimates of the critics as trained, of q(z|x) and of the aggregated posterior.
+        largest_critic: the largest absolute value of either.
+    """
+
+    reconstruction: float
+    kl: float
+    bound: float
+    mi: float
+    batch_mi: float
+    active: int
+    dual: float
+    dual_latent: float
+    largest_critic: float
+
+
+def estimate(
+    model: LatentModel,
+    texts: Sequence[str],
+    *,
+    samples: int,
+    seed: int,
+    mi_samples: int = 1,
+    progress: bool = False,
+) -> tuple[Estimates, Drawn]:
+    """The figures, and the samples that they are of.
+
+    Args:
+        samples: S of each sentence.
+        mi_samples: of them, that mutual information is averaged over; each costs N² densities.
+    Raises: ValueError for less than one sample.
+    """
+    drawn = draw(model, texts, samples=samples, seed=seed, progress=progress)
+    nan = math.nan
+    kl = bound = mi = batch_mi = dual = dual_latent = largest = nan
+    generator = torch.Generator(drawn.z_SNZ.device).manual_seed(seed + 1)
+    mean_NZ = model.posterior_mean(drawn.encoded)
+    if model.posterior != "point":
+        density: Callable[[Tensor], Tensor]
+        if mean_NZ is None:
+            many_SNZ = model.sample_posterior(drawn.encoded, max(FITTED, 2 * model.latent_width), generator)
+            fitted, mean_NZ = Fitted.to(many_SNZ), many_SNZ.mean(0)
+            density = fitted.log_density
+            kl = float((density(drawn.z_SNZ) - log_prior(drawn.z_SNZ)).mean())
+            z_SNZ = fitted.sample(samples, generator)
+            likelihood_SN = log_likelihood(model, texts, z_SNZ, progress=progress)
+        else:
+            encoded, z_SNZ, likelihood_SN = drawn
+            kl = float(model.closed_kl(encoded).mean())
+
+            def density(z: Tensor) -> Tensor:
+                return model.log_posterior(encoded, z)
+
+        bound = -float(importance_bound(likelihood_SN, density(z_SNZ), z_SNZ).mean())
+        mi = mutual_information(drawn.z_SNZ[:mi_samples], density)
+        batch_mi = mutual_information(drawn.z_SNZ[:mi_samples], density, within=32)
+    assert mean_NZ is not None
+    on_posterior = model.critic_values(drawn.encoded, drawn.z_SNZ)
+    if on_posterior is not None:
+        prior_SNZ = torch.randn(drawn.z_SNZ.shape, generator=generator, device=drawn.z_SNZ.device)
+        on_prior = model.critic_values(drawn.encoded, prior_SNZ)
+        assert on_prior is not None
+        dual, dual_latent = (float(dual_kl(*pair)) for pair in zip(on_posterior, on_prior, strict=True))
+        largest = max(float(values.abs().max()) for values in (*on_posterior, *on_prior))
+    reconstruction = -float(drawn.log_likelihood_SN.mean())
+    active = active_units(mean_NZ)
+    return Estimates(reconstruction, kl, bound, mi, batch_mi, active, dual, dual_latent, largest), drawn

@@ -1,0 +1,102 @@
+"""What the tables of the latent-variable family share: a corpus of sentences, a row trained, a row measured."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Literal
+
+from paraform import checkpoint, corpora
+from paraform.encoders import bfloat16_products, product_dtype
+from paraform.evaluation.latent import LatentReport, evaluate_latent
+from paraform.models.latent import LatentConfig
+from paraform.recipes.latent_training import short_enough, train_latent
+from paraform.records import Sentence
+from paraform.training import TrainingConfig
+from paraform.weights import sha256
+
+Corpus = Literal["ptb", "yahoo", "yelp"]
+Scale = Literal["smoke", "small", "full"]
+FILES = {
+    corpus: {split: f"{corpus}/{'ptb.' if corpus == 'ptb' else ''}{split}.txt" for split in ("train", "valid", "test")}
+    for corpus in ("ptb", "yahoo", "yelp")
+}
+
+
+@dataclass(frozen=True)
+class Size:
+    """What a scale means: the first so many sentences of each split (0: all), epochs, samples a sentence."""
+
+    train: int
+    held_out: int
+    epochs: int
+    samples: int
+
+
+SIZES = {"smoke": Size(300, 60, 1, 4), "small": Size(20_000, 0, 5, 32), "full": Size(0, 0, 40, 128)}
+TINY = {"word_width": 16, "hidden_width": 16, "latent_width": 4, "critic_width": 16, "vocabulary_size": 500}
+
+
+def config_of(objective: str, scale: Scale, corpus: Corpus = "ptb", base: LatentConfig | None = None) -> LatentConfig:
+    """A row's configuration: that of the authors' script, but the checkpoint is chosen on the validation split."""
+    config = replace(base or LatentConfig.reference(corpus), select_on="validation", epochs=SIZES[scale].epochs)
+    if scale == "smoke":
+        config = replace(config, **TINY)  # type: ignore[arg-type]
+    return config.with_objective(objective)
+
+
+def texts_of(data: Path, corpus: Corpus, split: str, most: int) -> list[str]:
+    """The first sentences of a split; 0: all."""
+    records = corpora.read(data / FILES[corpus][split], "text")
+    texts = [record.text for record in records if isinstance(record, Sentence)]
+    return texts[:most] if most else texts
+
+
+def train_row(
+    config: LatentConfig, scale: Scale, corpus: Corpus, data: Path, folder: Path, *, seed: int, device: str
+) -> Path:
+    """Train a row, or go on with it; returns its best checkpoint.
+
+    Raises: KeyboardInterrupt if it was interrupted, and saved.
+    """
+    size = SIZES[scale]
+    result = train_latent(
+        texts_of(data, corpus, "train", size.train),
+        texts_of(data, corpus, "valid", size.held_out),
+        config,
+        TrainingConfig(
+            seed=seed,
+            log_every=50,
+            evaluate_every=10**9,  # an epoch's steps
+            checkpoint_every=100,
+            mixed_precision="bf16",
+            device=device,
+        ),
+        folder,
+        data_digests={FILES[corpus]["train"]: sha256(data / FILES[corpus]["train"])},
+        resume=True,
+    )
+    if result.ended == "interrupted":
+        raise KeyboardInterrupt
+    return folder / "best"
+
+
+def measure_row(
+    folder: Path, name: str, scale: Scale, corpus: Corpus, data: Path, *, seed: int, device: str | None
+) -> LatentReport:
+    """Both protocols on the test split."""
+    model = checkpoint.load(folder, device=device)
+    texts: Sequence[str] = texts_of(data, corpus, "test", SIZES[scale].held_out)
+    texts = short_enough(texts, model.config, "test")
+    with bfloat16_products(model.device):
+        precision = str(product_dtype(model.device)).removeprefix("torch.")
+        return evaluate_latent(
+            model,
+            texts,
+            name=name,
+            samples=SIZES[scale].samples,
+            seed=seed,
+            precision=precision,
+            refit=scale != "smoke",
+        )

@@ -1,0 +1,223 @@
+"""Bounds, information and active units on models whose true figures are known."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import pytest
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from paraform.evaluation.latent import (
+    Fitted,
+    active_units,
+    alarms,
+    draw,
+    importance_bound,
+    log_likelihood,
+    log_prior,
+    mutual_information,
+    protocol,
+    refitted_dual,
+    watch,
+)
+from paraform.losses.gaussian_kl import gaussian_kl
+
+
+class Coin:
+    """p(heads | z) = σ(2 z_1 + 1), z ~ N(0, I) in two dimensions; q(z|x) = N(±shift, spread²), of no use to z_2.
+
+    ln p(x) is an integral over one number, so it is known.
+    """
+
+    latent_width = 2
+    posterior = "gaussian"
+
+    def __init__(self, shift: float = 0.4, spread: float = 0.8) -> None:
+        self.shift, self.spread = shift, spread
+
+    def lengths(self, texts: Sequence[str]) -> list[int]:
+        return [2 for _ in texts]
+
+    def encode(self, texts: Sequence[str]) -> Tensor:
+        return torch.tensor([[1.0] if text == "heads" else [-1.0] for text in texts])
+
+    def means(self, encoded: Tensor) -> Tensor:
+        return torch.cat([self.shift * encoded, torch.zeros_like(encoded)], 1)
+
+    def sample_posterior(self, encoded: Tensor, samples: int, generator: torch.Generator) -> Tensor:
+        noise = torch.randn(samples, len(encoded), 2, generator=generator)
+        return self.means(encoded) + self.spread * noise
+
+    def log_posterior(self, encoded: Tensor, z_SNZ: Tensor) -> Tensor:
+        return torch.distributions.Normal(self.means(encoded), self.spread).log_prob(z_SNZ).sum(-1)
+
+    def closed_kl(self, encoded: Tensor) -> Tensor:
+        return gaussian_kl(self.means(encoded), torch.full((len(encoded), 2), 2 * math.log(self.spread)))
+
+    def log_likelihood(self, texts: Sequence[str], z_SNZ: Tensor) -> Tensor:
+        return F.logsigmoid(self.encode(texts)[:, 0] * (2 * z_SNZ[..., 0] + 1))
+
+    def posterior_mean(self, encoded: Tensor) -> Tensor | None:
+        return self.means(encoded)
+
+    def critic_values(self, encoded: Tensor, z_SNZ: Tensor) -> tuple[Tensor, Tensor] | None:
+        return None
+
+
+def true_log_likelihood(text: str) -> float:
+    """∫ N(z; 0, 1) σ(±(2z + 1)) dz on a fine grid."""
+    z = torch.linspace(-10, 10, 200_001, dtype=torch.float64)
+    sign = 1 if text == "heads" else -1
+    values = torch.exp(-(z**2) / 2) / math.sqrt(2 * math.pi) * torch.sigmoid(sign * (2 * z + 1))
+    return float(torch.trapezoid(values, z).log())
+
+
+def test_the_importance_bound_rises_to_the_true_likelihood() -> None:
+    model, texts = Coin(), ["heads"] * 3000
+    drawn = draw(model, texts, samples=64, seed=0)
+    log_q = model.log_posterior(drawn.encoded, drawn.z_SNZ)
+    bounds, errors = [], []
+    for samples in (1, 4, 16, 64):
+        bound = importance_bound(drawn.log_likelihood_SN[:samples], log_q[:samples], drawn.z_SNZ[:samples])
+        bounds.append(float(bound.mean()))
+        errors.append(float(bound.std()) / math.sqrt(3000))
+    assert bounds == sorted(bounds)
+    truth = true_log_likelihood("heads")
+    assert all(bound < truth + 3 * error for bound, error in zip(bounds, errors, strict=True))
+    assert bounds[-1] == pytest.approx(truth, abs=0.02) and bounds[0] < truth - 0.02
+    elbo = float(drawn.log_likelihood_SN[0].mean()) - float(model.closed_kl(drawn.encoded).mean())
+    assert bounds[0] == pytest.approx(elbo, abs=4 * errors[0])
+
+
+def test_a_fitted_proposal_bounds_too() -> None:
+    model, texts = Coin(), ["heads", "tails"] * 1000
+    encoded = model.encode(texts)
+    generator = torch.Generator().manual_seed(0)
+    fitted = Fitted.to(model.sample_posterior(encoded, 100, generator))
+    z = fitted.sample(64, generator)
+    bound = importance_bound(log_likelihood(model, texts, z), fitted.log_density(z), z)
+    truth = (true_log_likelihood("heads") + true_log_likelihood("tails")) / 2
+    assert float(bound.mean()) == pytest.approx(truth, abs=0.02)
+    assert float(bound.mean()) < truth + 0.005
+
+
+def test_a_fitted_density_is_torchs_own() -> None:
+    torch.manual_seed(0)
+    fitted = Fitted.to(torch.randn(9, 5, 3))
+    z = torch.randn(4, 5, 3)
+    peer = torch.distributions.MultivariateNormal(fitted.mean_NZ, scale_tril=fitted.factor_NZZ)
+    torch.testing.assert_close(fitted.log_density(z), peer.log_prob(z.double()))
+    many = fitted.sample(200_000, torch.Generator().manual_seed(0)).double()
+    torch.testing.assert_close(torch.cov(many[:, 0].T), peer.covariance_matrix[0], atol=0.03, rtol=0.03)
+    with pytest.raises(ValueError, match="at least 4"):
+        Fitted.to(torch.randn(3, 5, 3))
+
+
+def normal_density(means: Tensor, spread: float):  # type: ignore[no-untyped-def]
+    return lambda z: torch.distributions.Normal(means, spread).log_prob(z).sum(-1)
+
+
+def test_a_lookup_code_tells_all_and_a_collapsed_one_nothing() -> None:
+    means = 100.0 * torch.eye(50)
+    z = (means + 0.01 * torch.randn(2, 50, 50, generator=torch.Generator().manual_seed(0))).float()
+    assert mutual_information(z, normal_density(means, 0.01)) == pytest.approx(math.log(50), abs=1e-6)
+    nothing = torch.randn(2, 50, 50, generator=torch.Generator().manual_seed(0))
+    assert mutual_information(nothing, normal_density(torch.zeros(50, 50), 1.0)) == pytest.approx(0.0, abs=1e-6)
+    assert active_units(means) == 50 and active_units(torch.randn(4000, 20, 5).mean(0)) == 0
+
+
+def test_information_within_batches_is_at_most_that_of_a_batch() -> None:
+    means = 100.0 * torch.eye(50)
+    z = means[None].clone()
+    found = mutual_information(z, normal_density(means, 0.01), within=8)
+    expected = (48 * math.log(8) + 2 * math.log(2)) / 50  # six batches of 8, and one of 2
+    assert found == pytest.approx(expected, abs=1e-6)
+
+
+def test_information_is_that_of_a_plain_double_loop(monkeypatch: pytest.MonkeyPatch) -> None:
+    from paraform.evaluation.latent import information
+
+    monkeypatch.setattr(information, "CELLS", 40)  # several parts
+    generator = torch.Generator().manual_seed(0)
+    means = torch.randn(7, 2, generator=generator)
+    z = means + 0.5 * torch.randn(3, 7, 2, generator=generator)
+
+    def log_q(point: Tensor, mean: Tensor) -> float:
+        return sum(
+            -0.5 * ((float(p) - float(m)) / 0.5) ** 2 - math.log(0.5 * math.sqrt(2 * math.pi))
+            for p, m in zip(point, mean, strict=True)
+        )
+
+    total = 0.0
+    for sample in range(3):
+        for n in range(7):
+            aggregated = sum(math.exp(log_q(z[sample, n], mean)) for mean in means) / 7
+            total += log_q(z[sample, n], means[n]) - math.log(aggregated)
+    assert mutual_information(z, normal_density(means, 0.5)) == pytest.approx(total / 21, abs=1e-5)
+
+
+def test_samples_are_scored_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    model, texts = Coin(), ["heads", "tails", "heads", "tails", "tails"]
+    z = torch.randn(7, 5, 2, generator=torch.Generator().manual_seed(0))
+    whole = log_likelihood(model, texts, z)
+    for tokens in (1, 5, 12, 30):
+        monkeypatch.setattr(protocol, "TOKENS_AT_ONCE", tokens)
+        torch.testing.assert_close(log_likelihood(model, texts, z), whole)
+
+
+def test_a_refitted_critic_comes_near_kl_from_below() -> None:
+    torch.manual_seed(0)
+    means = torch.randn(200, 2)
+    z = means + 0.7 * torch.randn(60, 200, 2)
+    closed = float(gaussian_kl(means, torch.full((200, 2), 2 * math.log(0.7))).mean())
+    found = refitted_dual(means, z, seed=0, steps=200, prior_draws=1 << 16)
+    assert 0.85 * closed < found.of_sentence < 1.02 * closed
+    # The aggregated posterior is N(0, 1 + 0.49), about; two dimensions of it.
+    assert found.of_latent == pytest.approx(0.49 - math.log(1.49), abs=0.06)
+    state = torch.get_rng_state()
+    refitted_dual(means[:5], z[:6, :5], seed=0, steps=2, prior_draws=200)
+    assert torch.equal(torch.get_rng_state(), state)  # of no consequence for what is trained beside it
+
+
+def test_no_critic_is_believed_above_what_its_samples_can_tell() -> None:
+    """Each sentence has a far corner of its own: KL is 200 nats, and 2^12 draws of the prior know nothing of them."""
+    torch.manual_seed(0)
+    means = 20 * torch.nn.functional.normalize(torch.randn(50, 3))
+    z = means + 0.1 * torch.randn(20, 50, 3)
+    found = refitted_dual(means, z, seed=0, steps=100, prior_draws=1 << 12)
+    assert found.most == pytest.approx(math.log(40.96))
+    assert found.of_sentence < found.most + 1 and found.of_latent < found.most + 1
+
+
+def test_no_samples() -> None:
+    with pytest.raises(ValueError, match="0 samples; expected at least 1"):
+        draw(Coin(), ["heads"], samples=0, seed=0)
+
+
+def test_a_collapsed_model_is_reported_as_collapsed() -> None:
+    texts = ["heads", "tails"] * 50
+    good, bad = watch(Coin(shift=0.8, spread=0.5), texts), watch(Coin(shift=0.0, spread=1.0), texts)
+    assert alarms(good, 100) == []
+    assert bad["kl"] == pytest.approx(0.0, abs=1e-6) and bad["mi"] == pytest.approx(0.0, abs=1e-6) and bad["au"] == 0
+    assert any("collapsed" in line for line in alarms(bad, 100))
+
+
+def test_alarms() -> None:
+    fine = {"kl": 5.0, "mi": 3.0, "dual_kl": 4.0, "dual_kl_latent": 2.0, "largest_critic": 3.0}
+    assert alarms(fine, 100) == []
+    for change, word in (
+        ({"kl": 0.05, "dual_kl": 0.01}, "collapsed"),
+        ({"dual_kl": -0.5}, "below 0"),
+        ({"dual_kl_latent": -3.0, "dual_kl": 0.0}, "below 0"),
+        ({"largest_critic": 80.0}, "explodes"),
+        ({"kl": 20.0, "dual_kl": 9.0, "dual_kl_latent": 1.0}, "no mutual information"),
+    ):
+        assert any(word in line for line in alarms({**fine, **change}, 100)), word
+
+
+def test_log_prior() -> None:
+    z = torch.randn(3, 4, 5)
+    torch.testing.assert_close(log_prior(z), torch.distributions.Normal(0, 1).log_prob(z).sum(-1))

@@ -1,0 +1,45 @@
+"""Closed forms of KL against torch's own and against samples."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+from torch.distributions import Independent, MultivariateNormal, Normal, kl_divergence
+
+from paraform.losses.gaussian_kl import affine_kl, gaussian_kl
+
+
+def test_a_diagonal_gaussian_as_torch_has_it() -> None:
+    torch.manual_seed(0)
+    mean, log_variance = torch.randn(2, 5, 7, dtype=torch.float64)
+    own = Independent(Normal(mean, (0.5 * log_variance).exp()), 1)
+    prior = Independent(Normal(torch.zeros_like(mean), torch.ones_like(mean)), 1)
+    torch.testing.assert_close(gaussian_kl(mean, log_variance), kl_divergence(own, prior))
+
+
+def test_the_prior_is_no_distance_from_itself() -> None:
+    assert gaussian_kl(torch.zeros(3, 4), torch.zeros(3, 4)).tolist() == [0, 0, 0]
+    assert affine_kl(torch.zeros(3, 4), torch.eye(4)).tolist() == [0, 0, 0]
+
+
+def test_a_shared_covariance_as_torch_has_it() -> None:
+    torch.manual_seed(0)
+    mean, weight = torch.randn(5, 3, dtype=torch.float64), torch.randn(3, 4, dtype=torch.float64)
+    own = MultivariateNormal(mean, weight @ weight.T)
+    prior = MultivariateNormal(torch.zeros_like(mean), torch.eye(3, dtype=torch.float64))
+    torch.testing.assert_close(affine_kl(mean, weight), kl_divergence(own, prior))
+
+
+def test_a_shared_covariance_against_samples() -> None:
+    torch.manual_seed(0)
+    mean, weight = torch.randn(3, dtype=torch.float64), 0.6 * torch.randn(3, 3, dtype=torch.float64)
+    z = mean + torch.randn(200_000, 3, dtype=torch.float64) @ weight.T
+    own = MultivariateNormal(mean, weight @ weight.T).log_prob(z)
+    prior = MultivariateNormal(torch.zeros(3, dtype=torch.float64), torch.eye(3, dtype=torch.float64)).log_prob(z)
+    differences = own - prior
+    error = float(differences.std()) / len(z) ** 0.5
+    assert float(affine_kl(mean, weight)) == pytest.approx(float(differences.mean()), abs=4 * error)
+
+
+def test_a_flat_covariance_is_infinitely_far() -> None:
+    assert affine_kl(torch.zeros(1, 2), torch.tensor([[1.0, 0.0], [1.0, 0.0]])).item() == float("inf")

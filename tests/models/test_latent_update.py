@@ -1,0 +1,284 @@
+"""Every objective against a scalar recomputation of its equation, and each of them learns ten sentences by heart."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from itertools import pairwise
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor
+
+from paraform.batching import BOS, EOS, Ragged, SentenceBatch, Vocabulary, sentence_batches
+from paraform.models.latent import OBJECTIVES, LatentConfig, LatentLanguageModel, make_update
+from paraform.models.latent.views import swapped
+from paraform.training import TrainingConfig, make_accelerator
+
+SENTENCES = [
+    "the cat sat on the mat", "a dog ran", "prices rose by N %", "she said that he left", "we like tea",
+    "no one came to the old house", "is it raining ?", "stocks fell again on friday", "he plays the piano well", "stop",
+]  # fmt: skip
+TINY: dict[str, Any] = {
+    "word_width": 8,
+    "hidden_width": 8,
+    "latent_width": 3,
+    "critic_width": 16,
+    "critic_learning_rate": 1e-3,
+    "encoder_dropout": 0.0,
+    "decoder_dropout": 0.0,
+    "batch_size": 3,
+    "svi_steps": 3,
+    "initial_range": 0.5,
+}
+
+
+def made(config: LatentConfig, seed: int = 0) -> LatentLanguageModel:
+    torch.manual_seed(seed)
+    return LatentLanguageModel(config, Vocabulary.build((text.split() for text in SENTENCES), min_count=1))
+
+
+def batch_of(model: LatentLanguageModel, texts: list[str]) -> SentenceBatch:
+    table = Ragged.of([model.vocabulary.encode(text.lower().split()) for text in texts])
+    return sentence_batches(table, batch_size=len(texts), seed=0)[0](0)
+
+
+def updater(model: LatentLanguageModel, config: LatentConfig, steps: int = 10, **options: Any) -> Any:
+    accelerator = make_accelerator(TrainingConfig(device="cpu"))
+    return make_update(model, config, accelerator, steps_per_epoch=steps, **options)[0]
+
+
+def scalar_reconstruction(model: LatentLanguageModel, batch: SentenceBatch, z: Tensor) -> list[float]:
+    """−Σ_t ln p(x_t | x_<t, z), one sentence and one word at a time, through the step that decoding takes."""
+    out = []
+    for row in range(len(batch.words_BT)):
+        words = [BOS, *batch.words_BT[row, : int(batch.lengths_B[row])].tolist(), EOS]
+        memory, total = model.network.decoder.start(z[row : row + 1]), 0.0
+        for before, after in pairwise(words):
+            state, memory = model.network.decoder.step(memory, torch.tensor([before]))  # type: ignore[arg-type]
+            scores = model.network.output(state)[0]
+            total -= float(scores[after].detach()) - float(scores.detach().logsumexp(0))
+        out.append(total)
+    return out
+
+
+def cosine(one: Tensor, other: Tensor) -> float:
+    return float((one @ other / (one.norm() * other.norm())).detach())
+
+
+def softplus(x: float) -> float:
+    return math.log1p(math.exp(x))
+
+
+@pytest.mark.parametrize("preset", ["fixed", "paper", "reference"])
+@pytest.mark.parametrize("name", [name for name in OBJECTIVES if OBJECTIVES[name].get("inner") != "svi"])
+def test_the_loss_is_its_equation(name: str, preset: str) -> None:
+    base = LatentConfig() if preset == "fixed" else getattr(LatentConfig, preset)()
+    config = dataclasses.replace(base, **TINY).with_objective(name)
+    config = dataclasses.replace(
+        config, critic_steps=0, beta_schedule="constant", beta=0.7, inner="none", baselines="adam"
+    )
+    model = made(config)
+    batch = batch_of(model, SENTENCES[:3])
+    views, width = config.views, config.latent_width
+    torch.manual_seed(5)
+    noise = torch.randn(3 * views, width)
+    gaussians = torch.randn(9, width)  # drawn next, where there are more negatives
+    state = model.network.encoder(batch.words_BT, batch.lengths_B).repeat(views, 1)
+    z = model.network.posterior(state, noise)
+
+    expected = sum(scalar_reconstruction(model, batch.repeated(views), z)) / 3
+    if config.kl == "closed":
+        kl = 0.0
+        gaussian = model.network.posterior.gaussian(state)
+        for mean, log_variance in zip(gaussian.mean_BZ.tolist(), gaussian[1].tolist(), strict=True):
+            kl += sum(0.5 * (m * m + math.exp(v) - v - 1) for m, v in zip(mean, log_variance, strict=True))
+        expected += 0.7 * kl / 3
+    elif config.kl != "none":
+        assert model.critics is not None
+        own = 0 if config.critic == "xz" else 1
+        values = model.critics(state, z)[own].tolist()
+        for view in range(views):
+            here = values[3 * view : 3 * view + 3]
+            if config.kl == "circle" and config.encoder_kl_term == "circle":
+                assert config.circle_reduction == "sum"
+                expected += 0.7 * softplus(-sum(here))
+            else:
+                expected += 0.7 * sum(here) / 3
+        if config.squared_term == "reference" and config.critic == "z" and views == 2:
+            expected += 0.7 * sum((values[i] - values[3 + i]) ** 2 for i in range(3))
+    if config.contrast == "z":
+        first, second = list(z[:3]), list(z[3:])
+        more: list[Tensor] = []
+        if config.contrastive_extras == "reference":
+            first, second = [z[:3].mean(0), *first], [z[3:].mean(0), *second]
+            more = list(gaussians) if config.critic != "z" else []
+        total = 0.0
+        for i in range(len(first)):
+            own_similarity = math.exp(cosine(first[i], second[i]) / 0.05)
+            others = first if config.negatives_view == "first" else second
+            negatives = [*(others[j] for j in range(len(first)) if j != i), *more]
+            all_of_them = own_similarity + sum(math.exp(cosine(first[i], other) / 0.05) for other in negatives)
+            total -= math.log(own_similarity / all_of_them) / len(first)
+        expected += total
+
+    step = updater(model, config)
+    torch.manual_seed(5)
+    found = step(batch, 3)
+    assert found["loss"] == pytest.approx(expected, rel=1e-4)
+
+
+def test_a_critics_step_is_its_equation() -> None:
+    """f and g after one step of Adam on eq. 18, from autograd on the equation written out."""
+    config = dataclasses.replace(LatentConfig.paper(), **TINY)
+    config = dataclasses.replace(config, critic_steps=1)
+    model, twin = made(config), made(config)
+    batch = batch_of(model, SENTENCES[:3])
+    step = updater(model, config)
+    torch.manual_seed(5)
+    step(batch, 3)
+
+    torch.manual_seed(5)
+    torch.randn(6, 3)
+    state = twin.network.encoder(batch.words_BT, batch.lengths_B).repeat(2, 1).detach()
+    z = twin.network.posterior(state, torch.randn(6, 3)).detach()
+    prior = torch.randn(6, 3)
+    assert twin.critics is not None and model.critics is not None
+    adam = torch.optim.Adam(twin.critics.parameters(), lr=config.critic_learning_rate)
+    loss = torch.zeros(())
+    for critic in (0, 1):
+        on_posterior, on_prior = twin.critics(state, z)[critic], twin.critics(state, prior)[critic]
+        for view in (slice(0, 3), slice(3, 6)):
+            loss = loss + torch.log(1 + torch.exp(-on_posterior[view].sum()))
+            loss = loss + torch.log(1 + torch.exp(on_prior[view].exp().sum()))
+    g = twin.critics(state, z)[1]
+    loss = loss + sum((g[i] - g[3 + i]) ** 2 for i in range(3))
+    loss.backward()
+    adam.step()
+    for one, other in zip(model.critics.parameters(), twin.critics.parameters(), strict=True):
+        torch.testing.assert_close(one, other)
+
+
+def test_the_critics_learn_kl() -> None:
+    """Alone for a while, f comes near the closed form of the very same posterior."""
+    config = dataclasses.replace(LatentConfig().with_objective("ivae"), **TINY)
+    config = dataclasses.replace(
+        config, critic_steps=300, critic_learning_rate=3e-3, learning_rate=1e-12, batch_size=10
+    )
+    model = made(config)
+    with torch.no_grad():
+        assert model.network.posterior.noise is not None
+        model.network.posterior.noise.weight.copy_(0.6 * torch.eye(3))
+    batch = batch_of(model, SENTENCES)
+    step = updater(model, config)
+    seen = [step(batch, 0)["kl_of_sentence"] for _ in range(12)][4:]
+    closed = float(model.closed_kl(model.encode(SENTENCES)).mean())
+    assert sum(seen) / len(seen) == pytest.approx(closed, rel=0.2)
+
+
+@pytest.mark.parametrize("name", list(OBJECTIVES))
+def test_learns_ten_sentences_by_heart(name: str) -> None:
+    config = dataclasses.replace(LatentConfig(), **TINY).with_objective(name)
+    config = dataclasses.replace(
+        config,
+        word_width=16,
+        hidden_width=32,
+        latent_width=8,
+        beta=0.05,
+        beta_start=0.0,
+        learning_rate=1e-2,
+        batch_size=10,
+        critic_steps=1,
+        svi_learning_rate=0.1,
+        initial_range=0.2,
+    )
+    model = made(config)
+    batch = batch_of(model, SENTENCES)
+    step = updater(model, config, steps=10, draw=lambda count: [batch] * count)
+    for number in range(160 if config.inner == "none" else 60):
+        step(batch, number)
+        if number == 20 and config.inner == "aggressive":  # as a validation whose information falls would
+            step.on_validation({"mi": 1.0})
+            step.on_validation({"mi": 0.5})
+            assert not step.behind
+    said = model.reconstruct(SENTENCES)
+    assert sum(one == other for one, other in zip(said, SENTENCES, strict=True)) >= 9, said
+
+
+def test_savae_moves_encoder_and_decoder_as_the_whole_derivative_says() -> None:
+    """The encoder's gradient through SVI against a difference of the loss at the refined posterior."""
+    config = dataclasses.replace(LatentConfig(), **TINY).with_objective("savae")
+    config = dataclasses.replace(config, svi_learning_rate=0.3, clip_norm=1e9, beta_schedule="constant")
+    model = made(config).double()
+    batch = batch_of(model, SENTENCES[:3])
+    step = updater(model, config)
+    step.optimizers.clear()
+
+    def loss() -> float:
+        torch.manual_seed(7)
+        return float(step._refined(batch, 0.9)["loss"].detach())
+
+    loss()
+    for weight in (model.network.encoder.lstm.weight_ih_l0, model.network.output.weight):  # type: ignore[union-attr]
+        assert weight.grad is not None
+        along = torch.zeros_like(weight)
+        along.view(-1)[int(weight.grad.abs().argmax())] = 1e-4
+        slope = float(weight.grad.abs().max()) * math.copysign(1, float(weight.grad.flatten()[along.argmax()]))
+        weight.data += along
+        above = loss()
+        weight.data -= 2 * along
+        below = loss()
+        weight.data += along
+        assert (above - below) / 2e-4 == pytest.approx(slope, rel=1e-2)
+        loss()
+
+
+def test_lagvae_stops_when_its_encoder_is_no_longer_behind() -> None:
+    config = dataclasses.replace(LatentConfig(), **TINY).with_objective("lagvae")
+    model = made(config)
+    batch = batch_of(model, SENTENCES[:3])
+    drawn = []
+
+    def draw(count: int) -> list[SentenceBatch]:
+        drawn.append(count)
+        return [batch] * count
+
+    step = updater(model, config, draw=draw)
+    decoder = model.network.output.weight.detach().clone()
+    step._catch_up(batch, 0.0)
+    assert torch.equal(decoder, model.network.output.weight)  # the decoder waits
+    first = step(batch, 0)["encoder_updates"]
+    assert 15 <= first <= 99 and (first % 15 == 0 or first == 99) and sum(drawn) >= first
+    assert not torch.equal(decoder, model.network.output.weight)
+    with pytest.raises(ValueError, match="needs further batches"):
+        updater(model, config)
+
+
+def test_swaps_are_those_of_a_loop() -> None:
+    torch.manual_seed(0)
+    words = torch.arange(1, 9).repeat(50, 1)
+    lengths = torch.randint(1, 9, (50,))
+    words = words.masked_fill(torch.arange(8) >= lengths[:, None], 0)
+    torch.manual_seed(1)
+    found = swapped(SentenceBatch(words, lengths), 0.4).words_BT
+    torch.manual_seed(1)
+    coins = torch.rand(words.shape) < 0.4
+    for row in range(50):
+        expected = words[row].tolist()
+        for i in range(int(lengths[row]) - 1):
+            if coins[row, i]:
+                expected[i], expected[i + 1] = expected[i + 1], expected[i]
+        assert found[row].tolist() == expected
+
+
+def test_swapped_words_are_read_and_the_sentence_is_said() -> None:
+    config = dataclasses.replace(LatentConfig(), **TINY)
+    model = made(dataclasses.replace(config, positives="swap", swap=1.0))
+    batch = batch_of(model, SENTENCES[:3])
+    seen: list[SentenceBatch] = []
+    model.network.register_forward_pre_hook(lambda module, given: seen.extend([given[0], given[2]]))
+    updater(model, dataclasses.replace(config, positives="swap", swap=1.0))(batch, 0)
+    read, said = seen
+    assert torch.equal(said.words_BT, batch.repeated(2).words_BT)
+    assert torch.equal(read.words_BT[:3], batch.words_BT) and not torch.equal(read.words_BT[3:], batch.words_BT)
