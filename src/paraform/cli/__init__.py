@@ -23,10 +23,15 @@ COMMANDS = {  # module, and what it does
     "parse": ("parse", "constituency trees of texts"),
     "annotate": ("annotate", "words, tags and trees of a corpus of any size"),
     "mine": ("mine", "exemplars for the targets of pairs"),
+    "sample": ("sample", "sentences from a latent space"),
+    "interpolate": ("interpolate", "sentences between two sentences"),
+    "reconstruct": ("reconstruct", "texts, said again from their latent vectors"),
     "train exemplar": ("train_exemplar", "train CRL-EGPG on pairs"),
+    "train latent": ("train_latent", "train a VAE, an iVAE, a clVAE … on sentences"),
     "evaluate generation": ("evaluate_generation", "BLEU, ROUGE, METEOR, tag edit distances and more, with floors"),
     "evaluate style": ("evaluate_style", "content matching accuracy, and what style vectors retrieve"),
     "evaluate syntax": ("evaluate_syntax", "labelled F1 and tag accuracy of a parser's trees"),
+    "evaluate latent": ("evaluate_latent", "bounds, KL, information and more, by the paper's protocol and honestly"),
     "reproduce": ("reproduce", "a table of a paper"),
 }
 USAGE = 2

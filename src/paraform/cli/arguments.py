@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from jsonargparse import ArgumentParser, DefaultHelpFormatter, Namespace
-from jsonargparse.typing import NonNegativeInt, PositiveInt
+from jsonargparse.typing import NonNegativeFloat, NonNegativeInt, PositiveInt, restricted_number_type
 
 from paraform.records import InputError, Origin, Pair, Record, Sentence, Triple
 
@@ -24,9 +24,13 @@ if TYPE_CHECKING:
     from paraform.encoders import Encoder
     from paraform.engines import Engine
     from paraform.models.exemplar import ExemplarParaphraser
+    from paraform.models.latent import LatentLanguageModel
 
 # The keys of corpora.FORMATS, whose import would bring torch along; a test compares the two.
-FORMATS = ("pairs", "quora", "paranmt", "qqp-pos", "captions", "triples", "text", "jsonl")
+FORMATS = ("pairs", "quora", "paranmt", "qqp-pos", "captions", "triples", "text", "labelled", "jsonl")
+
+
+Share = restricted_number_type("Share", float, [(">", 0), ("<=", 1)])
 
 
 class HelpFormatter(argparse.RawDescriptionHelpFormatter, DefaultHelpFormatter):
@@ -85,6 +89,33 @@ def add_search(parser: ArgumentParser) -> None:
     )
 
 
+def add_decoding(parser: ArgumentParser) -> None:
+    """The options of a command that says what latent vectors mean."""
+    parser.add_argument("--model", type=str, required=True, help="a run's folder, a checkpoint, or a hub id")
+    parser.add_argument("--beam", type=PositiveInt, default=1, help="hypotheses kept; 1 is greedy")
+    parser.add_argument("--temperature", type=NonNegativeFloat, default=0.0, help="above 0 words are drawn")
+    parser.add_argument("--top-p", type=Share, default=1.0, help="share of the probability that is drawn from")
+
+
+def decoding_of(options: Namespace) -> dict[str, Any]:
+    """What `LatentLanguageModel.decode` takes. Raises: InputError if two ways of decoding are mixed."""
+    if options.beam > 1 and options.temperature > 0:
+        raise InputError("--beam and --temperature exclude each other; leave one out")
+    return {name: options[name] for name in ("beam", "temperature", "top_p", "seed")}
+
+
+def sentences_of(path: str, options: Namespace) -> list[str]:
+    """The different sentences of a file, in order; of pairs and triples, of all sides.
+
+    Raises: InputError if it cannot be read.
+    """
+    texts: dict[str, None] = {}
+    for record in read_records(path, options):
+        sides = [record] if isinstance(record, Sentence) else [record.source, record.target]
+        texts |= dict.fromkeys(side.text for side in sides)
+    return list(texts)
+
+
 def add_engine(parser: ArgumentParser) -> None:
     """The options of a command that goes through a corpus in chunks."""
     parser.add_argument("--engine", choices=("local", "ray"), default="local", help="all cores here, or a Ray cluster")
@@ -138,6 +169,16 @@ def parse(parser: ArgumentParser, given: Sequence[str]) -> Namespace:
         required, said, names = message.partition("arguments are required: ")
         message = required + said + ", ".join(flags.get(name, name) for name in names.split(", "))
         raise InputError(f"{' '.join(message.split())}; see {parser.prog} --help") from error
+
+
+def early(given: Sequence[str], option: str, default: str) -> str:
+    """An option's value, before the arguments are parsed: the defaults of --config.FIELD depend on it."""
+    parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False, exit_on_error=False)
+    parser.add_argument(option, dest="value", default=default)
+    try:
+        return str(parser.parse_known_args(list(given))[0].value)
+    except argparse.ArgumentError:  # without a value, which the real parser will report
+        return default
 
 
 def field_help(parser: ArgumentParser, config: type[Any], prefix: str = "") -> None:
@@ -233,7 +274,7 @@ def device_of(options: Namespace) -> str | None:
     return str(options.device)
 
 
-def load_model(options: Namespace) -> Encoder | ExemplarParaphraser:
+def load_model(options: Namespace) -> Encoder | ExemplarParaphraser | LatentLanguageModel:
     """The model that `--model` names; of a run's folder the best checkpoint."""
     from paraform import checkpoint
     from paraform.manifest import NAME
@@ -241,7 +282,7 @@ def load_model(options: Namespace) -> Encoder | ExemplarParaphraser:
     name, best = options.model, os.path.join(options.model, "best")
     if not os.path.isfile(os.path.join(name, NAME)) and os.path.isfile(os.path.join(best, NAME)):
         name = best
-    model: Encoder | ExemplarParaphraser = checkpoint.load(name, device=device_of(options))
+    model: Encoder | ExemplarParaphraser | LatentLanguageModel = checkpoint.load(name, device=device_of(options))
     return model
 
 
@@ -251,8 +292,24 @@ def load_paraphraser(options: Namespace) -> ExemplarParaphraser:
 
     model = load_model(options)
     if not isinstance(model, ExemplarParaphraser):
-        raise InputError(f"--model {options.model}: an encoder; expected a model that paraphrases")
+        raise InputError(f"--model {options.model}: {kind_of(model)}; expected a model that paraphrases")
     return model
+
+
+def load_latent(options: Namespace) -> LatentLanguageModel:
+    """The same, if it has a latent space to decode from. Raises: InputError otherwise."""
+    from paraform.models.latent import LatentLanguageModel
+
+    model = load_model(options)
+    if not isinstance(model, LatentLanguageModel):
+        raise InputError(f"--model {options.model}: {kind_of(model)}; expected a latent-variable model")
+    return model
+
+
+def kind_of(model: object) -> str:
+    """What a model is, in words."""
+    system = getattr(model, "system", "")
+    return {"exemplar": "an exemplar model", "latent": "a latent-variable model"}.get(system, "an encoder")
 
 
 @contextlib.contextmanager

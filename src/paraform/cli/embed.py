@@ -1,7 +1,7 @@
 """One vector a text: a float32 row of a .npy file, or JSON.
 
---model names an encoder (minilm, a folder, a hub id; rows of length 1) or an exemplar model, which has a content
-vector and a style vector for each text.
+--model names an encoder (minilm, a folder, a hub id; rows of length 1), an exemplar model, which has a content
+vector and a style vector for each text, or a latent-variable model, whose vector is the mean of its posterior.
 
 Example:
   paraform embed sentences.txt --model minilm --out vectors.npy
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from jsonargparse import ArgumentParser, Namespace
 
-from paraform.cli.arguments import add_texts, load_model, read_texts, show_progress
+from paraform.cli.arguments import add_texts, kind_of, load_model, read_texts, show_progress
 from paraform.cli.output import print_json
 from paraform.records import InputError
 
@@ -29,7 +29,9 @@ USUAL_TOKENS = 16  # of a text: an encoder's batches are counted in tokens
 def add_arguments(parser: ArgumentParser, given: Sequence[str]) -> None:
     """The options of this command."""
     add_texts(parser)
-    parser.add_argument("--model", type=str, default="minilm", help="an encoder, or an exemplar model")
+    parser.add_argument(
+        "--model", type=str, default="minilm", help="an encoder, an exemplar model, or a latent-variable model"
+    )
     parser.add_argument("--vectors", choices=("content", "style"), help="of an exemplar model (default: content)")
     parser.add_argument("--out", type=str | None, default=None, help="the .npy file; null: the rows are in the JSON")
 
@@ -55,14 +57,19 @@ def run(options: Namespace) -> int:
 
 def embedder(options: Namespace) -> Callable[[list[str]], NDArray[float32]]:
     """Texts to rows, by the model that the options name."""
-    from paraform.encoders import Encoder
+    from paraform.models.exemplar import ExemplarParaphraser
+    from paraform.models.latent import LatentLanguageModel
 
     model = load_model(options)
-    if not isinstance(model, Encoder):
+    if not isinstance(model, ExemplarParaphraser) and options.vectors:
+        raise InputError(
+            f"--vectors {options.vectors}: {options.model} is {kind_of(model)}; its vectors are of one kind"
+        )
+    if isinstance(model, LatentLanguageModel):
+        return lambda texts: model.vectors(texts, seed=options.seed).cpu().numpy()
+    if isinstance(model, ExemplarParaphraser):
         vectors = model.style if options.vectors == "style" else model.content
         return lambda texts: vectors(texts, batch_size=options.batch_size or 512)
-    if options.vectors:
-        raise InputError(f"--vectors {options.vectors}: {options.model} is an encoder, whose vectors are of one kind")
     tokens = USUAL_TOKENS * (options.batch_size or 128)
     return lambda texts: model.encode(texts, batch_tokens=tokens, progress=show_progress())
 

@@ -13,9 +13,10 @@ from collections.abc import Sequence
 from jsonargparse import ArgumentParser, Namespace
 from jsonargparse.typing import PositiveInt
 
-from paraform.cli.arguments import bad_values, load_model, read_pairs
+from paraform.cli.arguments import bad_values, kind_of, load_model, read_pairs
 from paraform.cli.evaluate_generation import add_measuring
 from paraform.cli.output import print_json
+from paraform.records import InputError
 
 
 def add_arguments(parser: ArgumentParser, given: Sequence[str]) -> None:
@@ -27,10 +28,13 @@ def add_arguments(parser: ArgumentParser, given: Sequence[str]) -> None:
 def run(options: Namespace) -> int:
     """Print the figures."""
     from paraform.evaluation import table
+    from paraform.models.latent import LatentLanguageModel
     from paraform.recipes.exemplar_evaluation import evaluate_vectors
 
     records = read_pairs(options.data, options)
     model = load_model(options)
+    if isinstance(model, LatentLanguageModel):
+        raise InputError(f"--model {options.model}: {kind_of(model)}; expected an exemplar model or an encoder")
     with bad_values():
         report = evaluate_vectors(
             model,

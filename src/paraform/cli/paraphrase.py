@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from jsonargparse import ArgumentParser, Namespace
 from jsonargparse.typing import NonNegativeFloat, PositiveInt, restricted_number_type
 
-from paraform.cli.arguments import add_search, add_texts, load_paraphraser, read_texts, show_progress, tell
+from paraform.cli.arguments import Share, add_search, add_texts, load_paraphraser, read_texts, show_progress, tell
 from paraform.cli.output import print_json, print_rewordings
 from paraform.records import InputError
 
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 
 DEFAULT_MODEL = "quora-compact"
 Cosine = restricted_number_type("Cosine", float, [(">=", -1), ("<=", 1)])
-Share = restricted_number_type("Share", float, [(">", 0), ("<=", 1)])
 
 
 def add_arguments(parser: ArgumentParser, given: Sequence[str]) -> None:

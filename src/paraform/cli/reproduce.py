@@ -1,9 +1,11 @@
 """Train and measure every row of a table of a paper; a row that was begun goes on, one that is done is kept.
 
-Tables: crl-table2 (CRL-EGPG's Tables 2 and 3 and Figure 2: full, without CCL, without SCL, without both).
+Tables: crl-table2 (CRL-EGPG's Tables 2 and 3 and Figure 2: full, without CCL, without SCL, without both);
+clvae/table1 (language modelling on PTB: the latent-variable family by both protocols).
 
 Example:
   paraform reproduce crl-table2 --scale smoke --corpus quora --data ../shared/data --out runs/crl
+  paraform reproduce clvae/table1 --scale small --row clvae+_mi vae
 """
 
 from __future__ import annotations
@@ -19,7 +21,10 @@ from paraform.cli.arguments import bad_values, device_of
 from paraform.cli.output import print_json
 from paraform.records import InputError
 
-TABLES = {"crl-table2": "paraform.recipes.crl_table2"}
+TABLES = {  # recipe, and the corpora that it knows
+    "crl-table2": ("crl_table2", ("quora", "paranmt")),
+    "clvae/table1": ("clvae_table1", ("ptb",)),
+}
 
 
 def add_arguments(parser: ArgumentParser, given: Sequence[str]) -> None:
@@ -28,9 +33,10 @@ def add_arguments(parser: ArgumentParser, given: Sequence[str]) -> None:
     parser.add_argument(
         "--scale", choices=("smoke", "small", "full"), default="smoke", help="seconds, one machine, or the paper's"
     )
-    parser.add_argument("--corpus", choices=("quora", "paranmt"), default="quora", help="folder of --data")
+    parser.add_argument("--corpus", type=str | None, default=None, help="folder of --data; null: the table's first")
     parser.add_argument("--data", type=str, default="../shared/data", metavar="DIR", help="holds CORPUS/train.tsv …")
-    parser.add_argument("--out", type=str, default="runs/crl", metavar="DIR", help="of the rows' runs")
+    parser.add_argument("--out", type=str | None, default=None, metavar="DIR", help="of the rows' runs; null: runs/…")
+    parser.add_argument("--row", nargs="+", type=str, default=[], help="only these (clvae); none: all but the slowest")
 
 
 def run(options: Namespace) -> int:
@@ -38,18 +44,27 @@ def run(options: Namespace) -> int:
     name = options.table.replace("_", "-")
     if name not in TABLES:
         raise InputError(f"no table {options.table!r}; expected one of {', '.join(TABLES)}")
-    if not Path(options.data, options.corpus).is_dir():
-        raise InputError(f"{Path(options.data, options.corpus)}: no such folder; expected train.tsv, dev.tsv, test.tsv")
+    module, corpora = TABLES[name]
+    corpus = options.corpus or corpora[0]
+    if corpus not in corpora:
+        raise InputError(f"--corpus {corpus}: {name} is of {' or '.join(corpora)}")
+    if not Path(options.data, corpus).is_dir():
+        raise InputError(f"{Path(options.data, corpus)}: no such folder; expected the train, validation and test files")
+    if options.row and name.startswith("crl"):
+        raise InputError(f"--row: {name} has all its rows trained together; leave it out")
+    given: dict[str, Any] = {"rows": options.row} if options.row else {}
+    if len(corpora) > 1:
+        given["corpus"] = corpus
     device = device_of(options)
-    recipe: Any = importlib.import_module(TABLES[name])
+    recipe: Any = importlib.import_module(f"paraform.recipes.{module}")
     with bad_values():
         result = recipe.run(
             scale=options.scale,
-            corpus=options.corpus,
             data=Path(options.data),
-            out=Path(options.out),
+            out=Path(options.out or f"runs/{name.partition('-')[0].partition('/')[0]}"),
             seed=options.seed,
             device=device,
+            **given,
         )
     if options.json:
         print_json(result.to_json())

@@ -9,7 +9,6 @@ Example:
 
 from __future__ import annotations
 
-import argparse
 import dataclasses
 import os
 from collections.abc import Sequence
@@ -18,7 +17,7 @@ from typing import Any
 
 from jsonargparse import ArgumentParser, Namespace
 
-from paraform.cli.arguments import add_reading, bad_values, device_of, field_help, read_pairs, show_progress
+from paraform.cli.arguments import add_reading, bad_values, device_of, early, field_help, read_pairs, show_progress
 from paraform.cli.mine import pair_of
 from paraform.cli.output import print_json
 from paraform.cli.tag import add_tagger
@@ -51,19 +50,9 @@ def add_arguments(parser: ArgumentParser, given: Sequence[str]) -> None:
     parser.add_class_arguments(TrainingConfig, "loop", skip=OWN)
     field_help(parser, ExemplarConfig, "config.")
     field_help(parser, TrainingConfig, "loop.")
-    preset = preset_named(preset_in(given))
+    name = early(given, "--preset", "compact")
+    preset = preset_named(name if name in PRESETS else "compact")
     parser.set_defaults({f"config.{name}": value for name, value in dataclasses.asdict(preset).items()})
-
-
-def preset_in(given: Sequence[str]) -> str:
-    """The preset that the arguments name: the defaults of --config.FIELD depend on it."""
-    early = argparse.ArgumentParser(add_help=False, allow_abbrev=False, exit_on_error=False)
-    early.add_argument("--preset", default="compact")
-    try:
-        name = str(early.parse_known_args(list(given))[0].preset)
-    except argparse.ArgumentError:  # a bare --preset, which the real parser will report
-        return "compact"
-    return name if name in PRESETS else "compact"
 
 
 def preset_named(name: str) -> Any:

@@ -5,6 +5,7 @@ from paraform.corpora.clusters import clusters
 from paraform.corpora.formats import FORMATS, read
 from paraform.corpora.hub import read_dataset
 from paraform.corpora.jsonl import read_jsonl, write_jsonl
+from paraform.corpora.labelled import read_labelled
 from paraform.corpora.pairs import read_pairs
 from paraform.corpora.paranmt import read_paranmt
 from paraform.corpora.qqp_pos import read_qqp_pos
@@ -19,6 +20,7 @@ __all__ = [
     "read_captions",
     "read_dataset",
     "read_jsonl",
+    "read_labelled",
     "read_pairs",
     "read_paranmt",
     "read_qqp_pos",

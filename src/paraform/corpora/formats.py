@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 
 from paraform.corpora.captions import read_captions
 from paraform.corpora.jsonl import read_jsonl
+from paraform.corpora.labelled import read_labelled
 from paraform.corpora.pairs import read_pairs
 from paraform.corpora.paranmt import read_paranmt
 from paraform.corpora.qqp_pos import read_qqp_pos
@@ -23,6 +24,7 @@ FORMATS: dict[str, Callable[..., Iterator[Record]]] = {
     "captions": read_captions,
     "triples": read_triples,
     "text": read_text,
+    "labelled": read_labelled,
     "jsonl": read_jsonl,
 }
 

@@ -4,6 +4,7 @@ from paraform.evaluation.latent.bounds import Fitted, importance_bound
 from paraform.evaluation.latent.critics import DualKL, refitted_dual
 from paraform.evaluation.latent.estimates import Estimates, estimate
 from paraform.evaluation.latent.information import active_units, most_information, mutual_information
+from paraform.evaluation.latent.memory import Neighbour, nearest_sentences
 from paraform.evaluation.latent.monitor import alarms, watch
 from paraform.evaluation.latent.protocol import Drawn, LatentModel, draw, log_likelihood, log_prior
 from paraform.evaluation.latent.report import LatentReport, evaluate_latent
@@ -15,6 +16,7 @@ __all__ = [
     "Fitted",
     "LatentModel",
     "LatentReport",
+    "Neighbour",
     "active_units",
     "alarms",
     "draw",
@@ -25,6 +27,7 @@ __all__ = [
     "log_prior",
     "most_information",
     "mutual_information",
+    "nearest_sentences",
     "refitted_dual",
     "watch",
 ]

@@ -190,6 +190,21 @@ class LatentConfig:
         return replace(self, **{**plain, "beta": 1.0, **OBJECTIVES[name]}, objective=name)
 
     @classmethod
+    def compact(cls) -> LatentConfig:
+        """A configuration for sentences as people write them, which trains on two cores and stays small."""
+        return cls(
+            text="sentences",
+            max_tokens=40,
+            vocabulary_size=8_000,
+            min_count=2,
+            word_width=192,
+            hidden_width=192,
+            tie_embeddings=True,
+            batch_size=64,
+            epochs=20,
+        )
+
+    @classmethod
     def paper(cls) -> LatentConfig:
         """As the paper's text says, of clVAE+_MI on PTB; the baselines as their own papers say."""
         return cls(

@@ -1,0 +1,54 @@
+"""How good a latent-variable model is, by the paper's protocol and by an honest one, side by side.
+
+Reconstruction, KL, −ELBO, perplexity, mutual information and active units. The paper's KL is its critics' estimate,
+which is no bound; the honest one is the closed form, and the likelihood an importance-weighted bound. Alarms say where
+the two do not go together.
+
+Example:
+  paraform evaluate latent --model runs/latent --data test.txt --samples 128
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from jsonargparse import ArgumentParser, Namespace
+from jsonargparse.typing import PositiveInt
+
+from paraform.cli.arguments import add_reading, bad_values, load_latent, read_records, show_progress, text_of
+from paraform.cli.output import print_json
+
+
+def add_arguments(parser: ArgumentParser, given: Sequence[str]) -> None:
+    """The options of this command."""
+    parser.add_argument("--model", type=str, required=True, help="a run's folder, a checkpoint, or a hub id")
+    parser.add_argument("--data", type=str, required=True, metavar="PATH", help="sentences that it has not seen")
+    parser.add_argument("--samples", type=PositiveInt, default=128, help="of each sentence's posterior")
+    parser.add_argument("--no-refit", action="store_true", help="fit no critic anew (half a minute)")
+    add_reading(parser, "text")
+
+
+def run(options: Namespace) -> int:
+    """Print the figures."""
+    from paraform.encoders import bfloat16_products, product_dtype
+    from paraform.evaluation.latent import evaluate_latent
+    from paraform.recipes.latent_training import short_enough
+
+    texts = [text_of(record) for record in read_records(options.data, options)]
+    model = load_latent(options)
+    texts = short_enough(texts, model.config, options.data)
+    with bad_values(), bfloat16_products(model.device):
+        report = evaluate_latent(
+            model,
+            texts,
+            samples=options.samples,
+            seed=options.seed,
+            refit=not options.no_refit,
+            precision=str(product_dtype(model.device)).removeprefix("torch."),
+            progress=show_progress(),
+        )
+    if options.json:
+        print_json({"model": options.model, "data": options.data, **report.to_json()})
+    else:
+        print(report.table())
+    return 0

@@ -1,0 +1,45 @@
+"""Sentences between two sentences: what a latent-variable model says on the line from one's vector to the other's.
+
+Example:
+  paraform interpolate "she likes tea ." "we went home late ." --model runs/latent --steps 7
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from jsonargparse import ArgumentParser, Namespace
+from jsonargparse.typing import PositiveInt
+
+from paraform.cli.arguments import add_decoding, add_reading, decoding_of, load_latent, read_texts, tell
+from paraform.cli.output import print_json
+from paraform.records import InputError
+
+
+def add_arguments(parser: ArgumentParser, given: Sequence[str]) -> None:
+    """The options of this command."""
+    parser.add_argument(
+        "text", nargs="*", type=str, default=[], metavar="TEXT", help="two sentences, or a file that holds two, or -"
+    )
+    add_reading(parser, "text")
+    add_decoding(parser)
+    parser.add_argument("--steps", type=PositiveInt, default=11, help="sentences, both ends among them")
+
+
+def run(options: Namespace) -> int:
+    """Print the sentences."""
+    ways = decoding_of(options)
+    texts = read_texts(options.text, options)
+    if len(texts) != 2:
+        raise InputError(f"{len(texts)} sentences; expected two, from one to the other")
+    if texts[0] == texts[1]:
+        tell("both ends are the same sentence; so is the line between them")
+    said = load_latent(options).interpolate(*texts, steps=options.steps, **ways)
+    shares = [step / (options.steps - 1) for step in range(options.steps)]
+    if options.json:
+        steps = [{"share": round(share, 4), "text": text} for share, text in zip(shares, said, strict=True)]
+        print_json({"steps": steps, "ends": texts, "model": options.model})
+        return 0
+    for share, text in zip(shares, said, strict=True):
+        print(f"{share:.2f}  {text}")
+    return 0

@@ -1,0 +1,34 @@
+"""Each text, said again from its latent vector: what of a sentence the vector keeps.
+
+Example:
+  paraform reconstruct sentences.txt --model runs/latent
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from jsonargparse import ArgumentParser, Namespace
+
+from paraform.cli.arguments import add_decoding, add_texts, decoding_of, load_latent, read_texts, show_progress
+from paraform.cli.output import print_json, print_rewordings
+
+
+def add_arguments(parser: ArgumentParser, given: Sequence[str]) -> None:
+    """The options of this command."""
+    add_texts(parser)
+    add_decoding(parser)
+
+
+def run(options: Namespace) -> int:
+    """Print the texts as the model says them."""
+    ways = decoding_of(options)
+    texts = read_texts(options.text, options)
+    said = load_latent(options).reconstruct(texts, progress=show_progress(), **ways)
+    rows = list(zip(texts, said, strict=True))
+    if options.json:
+        found = [{"text": text, "reconstruction": again} for text, again in rows]
+        print_json({"reconstructions": found, "model": options.model})
+    else:
+        print_rewordings(rows)
+    return 0

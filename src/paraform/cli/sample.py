@@ -1,0 +1,57 @@
+"""Sentences that a latent-variable model says of vectors drawn from its prior.
+
+With --near FILE (its training sentences) the nearest of them stands beside each, so that memorising shows.
+
+Example:
+  paraform sample --model runs/latent --num 10
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from jsonargparse import ArgumentParser, Namespace
+from jsonargparse.typing import PositiveInt
+
+from paraform.cli.arguments import (
+    add_decoding,
+    add_reading,
+    decoding_of,
+    load_latent,
+    sentences_of,
+    show_progress,
+)
+from paraform.cli.output import print_json
+
+
+def add_arguments(parser: ArgumentParser, given: Sequence[str]) -> None:
+    """The options of this command."""
+    add_decoding(parser)
+    parser.add_argument("--num", type=PositiveInt, default=10, help="sentences")
+    parser.add_argument(
+        "--near", type=str | None, default=None, metavar="FILE", help="training sentences to compare with"
+    )
+    add_reading(parser, "text")
+
+
+def run(options: Namespace) -> int:
+    """Print the sentences."""
+    from paraform.evaluation.latent import nearest_sentences
+
+    ways = decoding_of(options)
+    training = None if options.near is None else sentences_of(options.near, options)
+    model = load_latent(options)
+    said = model.sample(options.num, progress=show_progress(), **ways)
+    near = [None] * len(said) if training is None else nearest_sentences(said, training)
+    if options.json:
+        samples: list[dict[str, Any]] = [
+            {"text": text}
+            | ({} if found is None else {"nearest": found.text, "similarity": round(found.similarity, 4)})
+            for text, found in zip(said, near, strict=True)
+        ]
+        print_json({"samples": samples, "model": options.model})
+        return 0
+    for text, found in zip(said, near, strict=True):
+        print(text if found is None else f"{text}\n    {found.similarity:.2f}  {found.text}")
+    return 0

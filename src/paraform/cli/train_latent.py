@@ -1,0 +1,114 @@
+"""Train a model of the latent-variable family on sentences: AE, VAE, β-VAE, CycVAE, SaVAE, LagVAE, iVAE, clVAE …
+
+OUT/best is the checkpoint with the best bound on the likelihood of validation sentences, OUT/last what --resume goes on
+from, OUT/collapse.png how much the latent space is used, epoch by epoch. A field of the preset is replaced by
+--config.FIELD VALUE, or by a YAML or JSON file of fields: --config FILE. Of pairs, both sides are sentences.
+
+Example:
+  paraform train latent --data sentences.txt --out runs/latent --objective clvae+_mi
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from jsonargparse import ArgumentParser, Namespace
+
+from paraform.cli.arguments import add_reading, bad_values, device_of, early, field_help, sentences_of
+from paraform.cli.output import print_json
+from paraform.cli.train_exemplar import INTERRUPTED, digests
+from paraform.records import InputError
+
+PRESETS = ("compact", "fixed", "paper", "reference")
+OWN = {"steps", "seed", "device", "metric", "higher_is_better"}  # of TrainingConfig; set by other options
+
+
+def add_arguments(parser: ArgumentParser, given: Sequence[str]) -> None:
+    """The options of this command: every field of `LatentConfig`, and most of `TrainingConfig`."""
+    from paraform.models.latent import OBJECTIVES, LatentConfig
+    from paraform.training import TrainingConfig
+
+    parser.add_argument("--data", type=str, required=True, metavar="PATH", help="the sentences")
+    parser.add_argument(
+        "--validation",
+        type=str | None,
+        default=None,
+        metavar="PATH",
+        help="other sentences; null: a twentieth of them, at most 1,000, is held out",
+    )
+    parser.add_argument("--out", type=str, required=True, metavar="DIR", help="the run's folder")
+    parser.add_argument("--objective", choices=tuple(OBJECTIVES), default="clvae+_mi", help="the model")
+    parser.add_argument("--preset", choices=PRESETS, default="compact", help="where the fields of --config start")
+    parser.add_argument("--resume", action="store_true", help="go on with the run in DIR")
+    add_reading(parser, "text")
+    parser.add_class_arguments(LatentConfig, "config")
+    parser.add_class_arguments(TrainingConfig, "loop", skip=OWN)
+    field_help(parser, LatentConfig, "config.")
+    field_help(parser, TrainingConfig, "loop.")
+    preset, objective = early(given, "--preset", "compact"), early(given, "--objective", "clvae+_mi")
+    chosen = preset_named(preset if preset in PRESETS else "compact")
+    chosen = chosen.with_objective(objective if objective in OBJECTIVES else "clvae+_mi")
+    parser.set_defaults({f"config.{name}": value for name, value in dataclasses.asdict(chosen).items()})
+    parser.set_defaults({"loop.evaluate_every": 10**9, "loop.checkpoint_every": 200, "loop.mixed_precision": "bf16"})
+
+
+def preset_named(name: str) -> Any:
+    """The configuration of that name."""
+    from paraform.models.latent import LatentConfig
+
+    return LatentConfig() if name == "fixed" else getattr(LatentConfig, name)()
+
+
+def run(options: Namespace) -> int:
+    """Train, and say how it ended."""
+    from paraform.models.latent import LatentConfig
+    from paraform.recipes.latent_training import train_latent
+    from paraform.training import TrainingConfig
+
+    fields = {name: options.config[name] for name in LatentConfig.__dataclass_fields__}
+    if options.batch_size:
+        fields["batch_size"] = options.batch_size
+    loop_fields = {name: options.loop[name] for name in TrainingConfig.__dataclass_fields__ if name not in OWN}
+    device = (device_of(options) or "auto").partition(":")[0]
+    with bad_values():
+        config = LatentConfig(**fields)
+        loop = TrainingConfig(**loop_fields, seed=options.seed, device=device, metric="loss")
+    texts = sentences_of(options.data, options)
+    if options.validation is None:
+        texts, validation = hold_out(texts, options.seed)
+    else:
+        validation = sentences_of(options.validation, options)
+    with bad_values():
+        result = train_latent(
+            texts,
+            validation,
+            config,
+            loop,
+            Path(options.out),
+            data_digests=digests(options.data),
+            resume=options.resume,
+        )
+    about = {"ended": result.ended, "step": result.step, "best_loss": result.best_score, "best_step": result.best_step}
+    best = os.path.join(options.out, "best")
+    if int(os.environ.get("RANK", "0")) == 0:  # the first of the processes that accelerate started
+        if options.json:
+            print_json({"model": best, "objective": config.objective, **about})
+        else:
+            score = "no validation" if result.best_score is None else f"{result.best_score:.2f} nats a sentence"
+            print(f"{best}: {score} at step {result.best_step}; {result.ended} after step {result.step}")
+    return INTERRUPTED if result.ended == "interrupted" else 0
+
+
+def hold_out(texts: list[str], seed: int) -> tuple[list[str], list[str]]:
+    """Sentences to train on, and a twentieth, at most 1,000, drawn by seed. Raises: InputError for less than two."""
+    import random
+
+    if len(texts) < 2:
+        raise InputError(f"{len(texts)} different sentence; expected two or more, or --validation")
+    held = set(random.Random(seed).sample(range(len(texts)), min(1000, max(1, len(texts) // 20))))
+    kept = [text for row, text in enumerate(texts) if row not in held]
+    return kept, [text for row, text in enumerate(texts) if row in held]
