@@ -173,12 +173,12 @@ def test_a_refitted_critic_comes_near_kl_from_below() -> None:
     means = torch.randn(200, 2)
     z = means + 0.7 * torch.randn(60, 200, 2)
     closed = float(gaussian_kl(means, torch.full((200, 2), 2 * math.log(0.7))).mean())
-    found = refitted_dual(means, z, seed=0, steps=200, prior_draws=1 << 16)
+    found = refitted_dual(means, z, seed=0, steps=200, prior_draws=1 << 16, width=64)
     assert 0.85 * closed < found.of_sentence < 1.02 * closed
     # The aggregated posterior is N(0, 1 + 0.49), about; two dimensions of it.
     assert found.of_latent == pytest.approx(0.49 - math.log(1.49), abs=0.06)
     state = torch.get_rng_state()
-    refitted_dual(means[:5], z[:6, :5], seed=0, steps=2, prior_draws=200)
+    refitted_dual(means[:5], z[:6, :5], seed=0, steps=2, prior_draws=200, width=8)
     assert torch.equal(torch.get_rng_state(), state)  # of no consequence for what is trained beside it
 
 
@@ -187,7 +187,7 @@ def test_no_critic_is_believed_above_what_its_samples_can_tell() -> None:
     torch.manual_seed(0)
     means = 20 * torch.nn.functional.normalize(torch.randn(50, 3))
     z = means + 0.1 * torch.randn(20, 50, 3)
-    found = refitted_dual(means, z, seed=0, steps=100, prior_draws=1 << 12)
+    found = refitted_dual(means, z, seed=0, steps=100, prior_draws=1 << 12, width=64)
     assert found.most == pytest.approx(math.log(40.96))
     assert found.of_sentence < found.most + 1 and found.of_latent < found.most + 1
 

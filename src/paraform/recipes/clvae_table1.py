@@ -91,7 +91,7 @@ def run(
     for row in chosen:
         train_row(config_of(row, scale), scale, "ptb", data, folders[row], seed=seed, device=device or "auto")
     for row in chosen:
-        report = measure_row(folders[row] / "best", row, scale, "ptb", data, seed=seed, device=device)
-        scores += [*published(row), *report.scores]
-        alarms[row] = report.alarms
+        found, lines = measure_row(folders[row], row, scale, "ptb", data, seed=seed, device=device)
+        scores += [*published(row), *found]
+        alarms[row] = tuple(lines)
     return Table(tuple(scores), alarms)

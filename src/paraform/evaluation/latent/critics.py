@@ -17,7 +17,6 @@ from paraform.losses.dual_kl import dual_kl
 ROWS = 1024  # samples of either kind that a step of the fit sees
 PRIOR_DRAWS = 1 << 20  # that a critic is judged by
 MARGIN = 100  # of them at least must share what e^f adds up to
-WIDTH = 512
 
 
 class DualKL(NamedTuple):
@@ -29,9 +28,9 @@ class DualKL(NamedTuple):
 
 
 def refitted_dual(
-    encoded: Tensor, z_SNZ: Tensor, *, seed: int, steps: int = 600, prior_draws: int = PRIOR_DRAWS
+    encoded: Tensor, z_SNZ: Tensor, *, seed: int, steps: int = 600, prior_draws: int = PRIOR_DRAWS, width: int = 512
 ) -> DualKL:
-    """The dual KL by critics fitted anew, each of three layers of 512 units: below KL, as far as samples can tell.
+    """The dual KL by critics fitted anew, each of three layers: below KL, as far as samples can tell.
 
     No estimate from M samples can be trusted above ln M (McAllester & Stratos 2020): where the posterior and the
     prior's draws never meet, a critic may say anything, and E_p[e^f] would not show it. So f stays, smoothly, below
@@ -43,23 +42,24 @@ def refitted_dual(
         z_SNZ: S ≥ 2 samples of each.
         steps: of Adam.
         prior_draws: M.
+        width: units of a layer.
     """
     most = math.log(prior_draws / MARGIN)
     states_NP = (encoded - encoded.mean(0)) / encoded.std(0).clamp_min(1e-3)
     with torch.random.fork_rng(devices=[] if z_SNZ.device.type == "cpu" else [z_SNZ.device]):
         torch.manual_seed(seed)
-        of_sentence = _fitted(states_NP, z_SNZ, most, steps, prior_draws)
-        of_latent = _fitted(states_NP[:, :0], z_SNZ, most, steps, prior_draws)
+        of_sentence = _fitted(states_NP, z_SNZ, most, steps, prior_draws, width)
+        of_latent = _fitted(states_NP[:, :0], z_SNZ, most, steps, prior_draws, width)
     return DualKL(of_sentence, of_latent, most)
 
 
-def _fitted(states_NP: Tensor, z_SNZ: Tensor, most: float, steps: int, prior_draws: int) -> float:
+def _fitted(states_NP: Tensor, z_SNZ: Tensor, most: float, steps: int, prior_draws: int, units: int) -> float:
     samples, count, width = z_SNZ.shape
     device = z_SNZ.device
     layers: list[nn.Module] = []
-    for size in (states_NP.shape[1] + width, WIDTH, WIDTH):
-        layers += [nn.Linear(size, WIDTH), nn.LeakyReLU()]
-    network = nn.Sequential(*layers, nn.Linear(WIDTH, 1)).to(device)
+    for size in (states_NP.shape[1] + width, units, units):
+        layers += [nn.Linear(size, units), nn.LeakyReLU()]
+    network = nn.Sequential(*layers, nn.Linear(units, 1)).to(device)
     adam = torch.optim.Adam(network.parameters(), lr=5e-4)
     learnt_SNZ, judged_SNZ = z_SNZ[: samples // 2], z_SNZ[samples // 2 :]
 

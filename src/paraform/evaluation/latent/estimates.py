@@ -19,6 +19,8 @@ from paraform.losses.dual_kl import dual_kl
 
 FITTED = 128  # samples that a Gaussian is fitted to, and whose mean stands for E[z|x]: their 1/128 counts as no unit
 
+MI_DRAWS = 4096  # samples of all sentences together that mutual information is averaged over; each costs N densities
+
 
 class Estimates(NamedTuple):
     """Figures of an evaluation set; NaN for what a model has not. Nats a sentence, but for `active`.
@@ -52,14 +54,12 @@ def estimate(
     *,
     samples: int,
     seed: int,
-    mi_samples: int = 1,
     progress: bool = False,
 ) -> tuple[Estimates, Drawn]:
     """The figures, and the samples that they are of.
 
     Args:
         samples: S of each sentence.
-        mi_samples: of them, that mutual information is averaged over; each costs N² densities.
     Raises: ValueError for less than one sample.
     """
     drawn = draw(model, texts, samples=samples, seed=seed, progress=progress)
@@ -84,8 +84,9 @@ def estimate(
                 return model.log_posterior(encoded, z)
 
         bound = -float(importance_bound(likelihood_SN, density(z_SNZ), z_SNZ).mean())
-        mi = mutual_information(drawn.z_SNZ[:mi_samples], density)
-        batch_mi = mutual_information(drawn.z_SNZ[:mi_samples], density, within=32)
+        some_SNZ = drawn.z_SNZ[: max(1, MI_DRAWS // len(texts))]
+        mi = mutual_information(some_SNZ, density)
+        batch_mi = mutual_information(some_SNZ, density, within=32)
     assert mean_NZ is not None
     on_posterior = model.critic_values(drawn.encoded, drawn.z_SNZ)
     if on_posterior is not None:

@@ -1,0 +1,178 @@
+"""The latent models on text: what goes in, what comes out, what evaluation is told, and both networks."""
+
+from __future__ import annotations
+
+import dataclasses
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+import paraform
+from paraform.batching import UNK, Vocabulary
+from paraform.encoders import bfloat16_products
+from paraform.evaluation.latent import evaluate_latent
+from paraform.models.latent import LatentConfig, LatentLanguageModel
+from paraform.models.latent.dropout import dropout
+from paraform.models.latent.reading import read_words, write_words
+from paraform.records import InputError
+
+TEXTS = ["the cat sat", "a dog ran off", "it rains", "prices rose by N"]
+TINY: dict[str, Any] = {
+    "word_width": 8, "hidden_width": 8, "latent_width": 3, "critic_width": 8, "heads": 2, "max_tokens": 12,
+    "initial_range": 0.5, "svi_steps": 2,
+}  # fmt: skip
+
+
+def made(objective: str = "clvae+_mi", **fields: Any) -> LatentLanguageModel:
+    config = dataclasses.replace(LatentConfig(), **TINY).with_objective(objective)
+    torch.manual_seed(0)
+    vocabulary = Vocabulary.build((text.split() for text in TEXTS), min_count=1)
+    return LatentLanguageModel(dataclasses.replace(config, **fields), vocabulary).eval()
+
+
+def test_words_and_sentences_are_read_and_written() -> None:
+    assert read_words(" a <unk> _UNK N\t. ", "words") == ["a", "<unk>", "<unk>", "N", "."]
+    assert read_words("a <unk> b _UNK", "sentences") == ["a", "<unk>", "b", "<unk>"]
+    assert read_words("", "words") == read_words("  ", "sentences") == []
+    assert write_words(["n", "of", "paris"], "words", {"n": "N", "paris": "Paris"}) == "N of Paris"
+    assert write_words(["we", "like", "paris", "."], "sentences", {"paris": "Paris"}) == "We like Paris."
+
+
+def test_marks_in_a_text_are_unknown_words() -> None:
+    model = made()
+    assert model.vocabulary.encode(["</s>", "<pad>", "<s>", "<unk>", "cat"])[:4] == [UNK] * 4
+    assert model.lengths(["the </s> cat"]) == [4]
+
+
+@pytest.mark.parametrize("network", ["lstm", "transformer"])
+def test_a_batch_is_as_each_sentence_alone(network: str) -> None:
+    """Padding changes nothing: not the posterior, not the likelihood."""
+    model = made(network=network)
+    together = model.encode(TEXTS)
+    alone = torch.cat([model.encode([text]) for text in TEXTS])
+    torch.testing.assert_close(together, alone)
+    z = torch.randn(2, 4, 3)
+    torch.testing.assert_close(
+        model.log_likelihood(TEXTS, z),
+        torch.cat([model.log_likelihood([text], z[:, row : row + 1]) for row, text in enumerate(TEXTS)], 1),
+    )
+
+
+@pytest.mark.parametrize("network", ["lstm", "transformer"])
+def test_the_likelihood_is_that_of_the_decoder_step_by_step(network: str) -> None:
+    model, z = made(network=network), torch.randn(1, 1, 3)
+    memory, total = model.network.decoder.start(z[0]), 0.0
+    numbers = [2, *model.vocabulary.encode(["a", "dog", "ran", "off"]), 3]
+    with torch.no_grad():
+        for before, after in pairwise(numbers):
+            state, memory = model.network.decoder.step(memory, torch.tensor([before]))  # type: ignore[arg-type]
+            total += float(torch.log_softmax(model.network.output(state), -1)[0, after])
+    assert model.log_likelihood(["a dog ran off"], z).item() == pytest.approx(total, rel=1e-5)
+
+
+@pytest.mark.parametrize("objective", ["ae", "vae", "savae", "ivae", "clvae+_mi"])
+def test_sample_interpolate_reconstruct(objective: str) -> None:
+    model = made(objective)
+    assert model.sample(3, seed=1) == model.sample(3, seed=1) != model.sample(3, seed=2)
+    for way in ({"beam": 3}, {"temperature": 0.8, "top_p": 0.9}):
+        assert len(model.sample(3, **way)) == 3  # type: ignore[arg-type]
+    line = model.interpolate(TEXTS[0], TEXTS[1], steps=5)
+    ends = model.reconstruct(TEXTS[:2])
+    if objective != "savae":  # whose posteriors depend on what is refined together
+        assert len(line) == 5 and [line[0], line[-1]] == ends
+    assert model.sample(0) == [] and model.reconstruct([]) == []
+
+
+def test_the_same_ends_have_one_sentence_between_them() -> None:
+    model = made()
+    assert len(set(model.interpolate(TEXTS[0], TEXTS[0], steps=4))) == 1
+
+
+def test_an_implicit_posterior_averages_its_samples() -> None:
+    model = made("ivae", posterior="mlp")
+    assert model.posterior_mean(model.encode(TEXTS)) is None
+    assert torch.equal(model.vectors(TEXTS, seed=1), model.vectors(TEXTS, seed=1))
+    assert model.vectors(TEXTS).shape == (4, 3)
+
+
+def test_what_cannot_be_said_is_an_error() -> None:
+    model = made()
+    for call, message in (
+        (lambda: model.encode(["a", " "]), "text 2 is empty"),
+        (lambda: model.encode(["a " * 13]), "text 1 has 13 words; expected at most 12"),
+        (lambda: model.interpolate("a", "a dog", steps=1), "1 steps; expected at least 2"),
+        (lambda: model.sample(2, beam=2, temperature=1.0), "exclude each other"),
+        (lambda: model.sample(2, top_p=0.5), "temperature above 0"),
+    ):
+        with pytest.raises(InputError, match=message):
+            call()
+
+
+def test_a_person_s_sentence_has_no_unknown_word() -> None:
+    words, sentences = made(text="words"), made(text="sentences")
+    for model in (words, sentences):
+        with torch.no_grad():
+            model.network.output.weight.zero_()
+            model.network.output.weight[UNK] = 5.0
+            model.network.decoder.begin.weight.fill_(1.0)  # type: ignore[union-attr]
+    assert "<unk>" in " ".join(words.sample(8)) and "<unk>" not in " ".join(sentences.sample(8)).lower()
+
+
+@pytest.mark.parametrize("objective", ["ae", "vae", "savae", "ivae", "clvae+_mi"])
+def test_saved_and_loaded(objective: str, tmp_path: Path) -> None:
+    model = made(objective)
+    paraform.save(model, tmp_path / "model", card="# A model\n")
+    again = paraform.load(tmp_path / "model", device="cpu")
+    assert again.config == model.config and again.vocabulary == model.vocabulary
+    assert again.sample(4) == model.sample(4)
+    with torch.no_grad():
+        model.network.output.weight[0, 0] = float("nan")
+    with pytest.raises(InputError, match="not saved"):
+        paraform.save(model, tmp_path / "other", card="")
+
+
+@pytest.mark.parametrize("objective", ["ae", "vae", "savae", "ivae", "clvae+_mi", "mlp"])
+def test_both_protocols_of_every_kind(objective: str) -> None:
+    model = made("ivae", posterior="mlp") if objective == "mlp" else made(objective)
+    report = evaluate_latent(model, TEXTS, samples=6, refit=False)
+    names = {(score.protocol, score.name) for score in report.scores}
+    assert ("paper", "−ln p(x|z)") in names
+    if objective == "ae":
+        assert names == {(p, n) for p in ("paper", "honest") for n in ("−ln p(x|z)", "AU")}
+        return
+    assert {("paper", "−ELBO"), ("paper", "PPL"), ("paper", "MI"), ("honest", "−ln p(x)"), ("honest", "PPL")} <= names
+    assert (("honest", "−ELBO") in names) == (objective != "mlp")  # a fitted Gaussian's KL makes no bound
+    values = {(score.protocol, score.name): score.value for score in report.scores}
+    assert -0.2 < values["honest", "MI"] <= 1.3863 + 1e-6  # ln 4; 24 samples can be a little off on the other side
+    if objective in ("vae", "savae"):
+        assert values["paper", "KL"] == values["honest", "KL"]
+        # Six samples bound better than one.
+        assert values["honest", "−ln p(x)"] <= values["honest", "−ELBO"] + 1e-3
+    with pytest.raises(ValueError, match="0 sentences"):
+        evaluate_latent(model, [])
+
+
+def test_bfloat16_changes_little() -> None:
+    model, z = made(), torch.randn(3, 4, 3)
+    exact = model.log_likelihood(TEXTS, z)
+    with bfloat16_products(torch.device("cpu")):
+        rounded = model.log_likelihood(TEXTS, z)
+    torch.testing.assert_close(rounded, exact, atol=0.1, rtol=0.02)
+
+
+@pytest.mark.parametrize("share", [0.0, 0.3, 0.5, 1.0])
+def test_dropout_keeps_the_mean_and_drops_the_share(share: float) -> None:
+    torch.manual_seed(0)
+    ones = torch.ones(1001, 333, requires_grad=True)
+    out = dropout(ones, share, True)
+    out.sum().backward()
+    assert float((out == 0).float().mean()) == pytest.approx(share, abs=0.003)
+    if share < 1:
+        assert out.mean().item() == pytest.approx(1.0, abs=0.01)
+        assert ones.grad is not None and torch.equal(ones.grad, out.detach())  # where it is dropped, no gradient
+    assert torch.equal(dropout(ones, share, False), ones)
+    first = dropout(ones, 0.5, True)
+    assert not torch.equal(first, dropout(ones, 0.5, True))

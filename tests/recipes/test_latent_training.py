@@ -1,0 +1,132 @@
+"""A run of the latent family: resumed it is the run that was never stopped; its monitor and its table."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+import paraform
+from paraform.batching import Ragged, sentence_batches
+from paraform.models.latent import OBJECTIVES, LatentConfig
+from paraform.recipes import clvae_table1, latent_training
+from paraform.recipes.latent_rows import FILES, TINY
+from paraform.records import InputError
+from paraform.training import TrainingConfig
+
+WORDS = ["the", "cat", "sat", "on", "a", "mat", "and", "saw", "no", "dog", "run", "by", "in", "rain", "or", "snow"]
+
+
+def sentences(count: int, seed: int = 0) -> list[str]:
+    random = np.random.default_rng(seed)
+    return [" ".join(random.choice(WORDS, random.integers(2, 9))) for _ in range(count)]
+
+
+def config(objective: str, **fields: Any) -> LatentConfig:
+    small = replace(LatentConfig(), **{**TINY, "batch_size": 8, "epochs": 2, "svi_steps": 2, "aggressive_updates": 20})
+    return replace(small.with_objective(objective), **fields)
+
+
+def trained(folder: Path, chosen: LatentConfig, **loop: Any) -> Any:
+    texts = sentences(40)
+    fields = {"log_every": 2, "checkpoint_every": 3, "evaluate_every": 10**9, "tensorboard": False, "device": "cpu"}
+    return latent_training.train_latent(
+        texts, sentences(20, seed=1), chosen, TrainingConfig(**{**fields, **loop}), folder, resume=True, samples=4
+    )
+
+
+@pytest.mark.parametrize("objective", list(OBJECTIVES))
+def test_every_objective_trains_and_resumes(objective: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    chosen = config(objective)
+    whole = trained(tmp_path / "whole", chosen)
+    assert (whole.ended, whole.step) == ("finished", 10)
+    made = latent_training.make_update
+
+    def stopping(*given: Any, **named: Any) -> Any:
+        update, state = made(*given, **named)
+
+        def until_seven(batch: Any, step: int) -> dict[str, float]:
+            if step == 7:
+                raise KeyboardInterrupt
+            return update(batch, step)
+
+        return until_seven, state
+
+    monkeypatch.setattr(latent_training, "make_update", stopping)
+    with pytest.raises(KeyboardInterrupt):
+        trained(tmp_path / "parts", chosen)
+    monkeypatch.setattr(latent_training, "make_update", made)
+    assert trained(tmp_path / "parts", chosen).step == 10
+    one, other = (paraform.load(tmp_path / name / "last", device="cpu").state_dict() for name in ("whole", "parts"))
+    for name, weight in one.items():
+        assert torch.equal(weight, other[name]), name
+    assert (tmp_path / "whole" / "collapse.png").stat().st_size > 1000
+    records = [json.loads(line) for line in (tmp_path / "whole" / "log.jsonl").read_text().splitlines()]
+    assert [record["step"] for record in records if "validation" in record] == [5, 10]
+
+
+def test_long_sentences_are_left_out_and_counted(caplog: pytest.LogCaptureFixture) -> None:
+    texts = ["a b", "a " * 30, "c"]
+    assert latent_training.short_enough(texts, config("vae", max_tokens=5), "training") == ["a b", "c"]
+    assert "training: 1 of 3 sentences have more than 5 words; left out" in caplog.text
+    with pytest.raises(InputError, match="no sentence of at most 5 words"):
+        latent_training.short_enough(["a " * 10_000], config("vae", max_tokens=5), "training")
+
+
+def test_a_corpus_of_one_word_and_one_of_unknown_words(tmp_path: Path) -> None:
+    for name, text in (("one", "hello"), ("unknown", "<unk> <unk>")):
+        result = latent_training.train_latent(
+            [text] * 16,
+            [text] * 4,
+            config("vae"),
+            TrainingConfig(tensorboard=False, device="cpu", evaluate_every=10**9),
+            tmp_path / name,
+        )
+        assert result.ended == "finished"
+        said = paraform.load(tmp_path / name, device="cpu").sample(3)
+        assert {word for line in said for word in line.split()} <= {"hello", "<unk>"}
+    with pytest.raises(InputError, match="2 sentences; expected at least one batch of 8"):
+        latent_training.train_latent(
+            ["a", "b"], ["a"], config("vae"), TrainingConfig(tensorboard=False, device="cpu"), tmp_path / "few"
+        )
+
+
+def test_a_collapsed_run_says_so(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    trained(tmp_path / "run", config("vae", beta=50.0, beta_schedule="constant", learning_rate=0.05, epochs=8))
+    assert "the posterior has collapsed" in caplog.text
+
+
+def test_batches_are_of_equal_lengths() -> None:
+    rows = [[4] * length for length in np.random.default_rng(0).integers(1, 9, 800)]
+    batches, steps = sentence_batches(Ragged.of(rows), batch_size=10, seed=0)
+    assert steps == 80
+    mixed = [len(set(batches(step).lengths_B.tolist())) > 1 for step in range(steps)]
+    assert sum(mixed) <= 8  # one where a length ends
+    seen = [tuple(map(tuple, batches(step).words_BT.tolist())) for step in (3, 85, 3)]
+    assert seen[0] == seen[2]
+    halves = [sentence_batches(Ragged.of(rows), batch_size=10, seed=0, rank=rank, world=2)[0](3) for rank in (0, 1)]
+    assert sum(len(half.words_BT) for half in halves) == 10
+    for given, message in (({"batch_size": 801}, "800 sentences"), ({"batch_size": 3, "world": 2}, "multiple of 2")):
+        with pytest.raises(InputError, match=message):
+            sentence_batches(Ragged.of(rows), seed=0, **given)
+
+
+def test_table_1_has_published_and_own_rows_by_every_protocol(tmp_path: Path) -> None:
+    (tmp_path / "ptb").mkdir()
+    for split, count in (("train", 320), ("valid", 40), ("test", 40)):
+        text = "".join(f" {line} \n" for line in sentences(count, seed=count))
+        (tmp_path / FILES["ptb"][split]).write_text(text, encoding="utf-8")
+    found = clvae_table1.run(scale="smoke", data=tmp_path, out=tmp_path / "runs", rows=["vae", "clvae+_mi"])
+    cells = {(score.system, score.protocol, score.name): score.value for score in found.scores}
+    assert cells["clvae+_mi", "published", "PPL"] == 34.61
+    for row in ("vae", "clvae+_mi"):
+        for protocol in ("paper", "honest, same weights", "honest, best epoch"):
+            assert (row, protocol, "PPL") in cells
+    assert "34.61" in found.table() and found.to_json()["alarms"].keys() == {"vae", "clvae+_mi"}
+    with pytest.raises(InputError, match="row 'gan'; expected one of ae, vae"):
+        clvae_table1.run(scale="smoke", data=tmp_path, out=tmp_path / "runs", rows=["gan"])
