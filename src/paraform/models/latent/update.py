@@ -13,6 +13,7 @@ from paraform.batching import SentenceBatch
 from paraform.encoders import float32_products
 from paraform.losses.dual_kl import circle_posterior_term, squared_differences
 from paraform.losses.latent_contrast import latent_contrast
+from paraform.models.latent.clusters import ClusterModel
 from paraform.models.latent.config import LatentConfig
 from paraform.models.latent.critic_steps import train_critics
 from paraform.models.latent.language_model import LatentLanguageModel
@@ -30,7 +31,7 @@ Draw = Callable[[int], list[SentenceBatch]]
 
 
 def make_update(
-    model: LatentLanguageModel,
+    model: LatentLanguageModel | ClusterModel,
     config: LatentConfig,
     accelerator: Accelerator,
     *,
@@ -70,9 +71,7 @@ def beta_schedule(config: LatentConfig, total: int) -> Schedule:
 class _Step:
     """`update(batch, step)`: LagVAE's encoder steps, then the critics' steps, then the network's own."""
 
-    def __init__(
-        self, model: LatentLanguageModel, config: LatentConfig, accelerator: Any, draw: Draw | None, beta: Schedule
-    ) -> None:
+    def __init__(self, model: Any, config: LatentConfig, accelerator: Any, draw: Draw | None, beta: Schedule) -> None:
         self.model, self.config, self.accelerator, self.draw, self.beta = model, config, accelerator, draw, beta
         network = model.network
         encoder = [*network.encoder.parameters(), *network.posterior.parameters()]

@@ -1,0 +1,152 @@
+"""clVAE's Table 5: latent spaces of two numbers for K = 4, 8, 16 categories, as VAE, iVAE and clVAE+ learn them.
+
+    paraform reproduce clvae/toy --scale small --out runs/clvae
+
+Writes OUT/toy/SCALE/panels.png. `full` is the paper's setting (learning rate 1e-5, 80,000 steps), `small` ten times the
+rate and a tenth of the steps. Accuracy is the decoder's on 500 draws a category. Figures and running time:
+docs/results/clvae.md.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+import torch
+
+from paraform.batching import SentenceBatch
+from paraform.evaluation import Score, table
+from paraform.evaluation.score import signature
+from paraform.models.latent import make_update
+from paraform.models.latent.clusters import ClusterModel
+from paraform.training import TrainingConfig, fit, make_accelerator
+from paraform.weights import atomic_path
+
+ROWS = {"VAE": "vae", "iVAE": "ivae", "clVAE+": "clvae+"}
+CATEGORIES = (4, 8, 16)
+EACH = 500  # draws of a category
+ENOUGH = 0.95
+
+
+@dataclass(frozen=True)
+class Size:
+    """Learning rate, steps, and the shares of them after which a panel is drawn."""
+
+    learning_rate: float
+    steps: int
+    shown: tuple[float, ...] = (0.0625, 0.1875, 0.375, 1.0)  # 5, 15, 30 and 80 of the paper's 80 thousand
+
+
+SIZES = {"smoke": Size(1e-3, 64), "small": Size(1e-4, 8_000), "full": Size(1e-5, 80_000)}
+
+
+@dataclass(frozen=True)
+class Toy:
+    """Accuracy at the end, and steps to 95 % (−1: never)."""
+
+    scores: tuple[Score, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        """A JSON object."""
+        return {"scores": [score.to_json() for score in self.scores]}
+
+    def table(self, style: Literal["plain", "markdown"] = "markdown") -> str:
+        """A row for each model and number of categories."""
+        return table(self.scores, style)
+
+
+def run(
+    *,
+    scale: Literal["smoke", "small", "full"] = "smoke",
+    data: Path | None = None,
+    out: Path = Path("runs/clvae"),
+    seed: int = 0,
+    device: str | None = None,
+) -> Toy:
+    """Train every space (those begun go on), draw the panels. Raises: KeyboardInterrupt if it was interrupted."""
+    size, place = SIZES[scale], out / "toy" / scale
+    scores: list[Score] = []
+    panels: dict[tuple[str, int], dict[int, np.ndarray[Any, Any]]] = {}
+    for categories in CATEGORIES:
+        for name, objective in ROWS.items():
+            folder = place / f"{objective}-{categories}"
+            history = train(objective, categories, size, folder, seed=seed, device=device or "auto")
+            reached = [record["step"] for record in history if record["validation"]["accuracy"] >= ENOUGH]
+            settings = signature(draws=EACH, rate=f"{size.learning_rate:g}", steps=size.steps, seed=seed)
+            subset = f"K = {categories}"
+            accuracy = history[-1]["validation"]["accuracy"]
+            scores.append(Score("accuracy", accuracy, settings, name, subset=subset, digits=3))
+            first = reached[0] if reached else -1
+            scores.append(Score("steps to 95 %", first, settings, name, subset=subset, digits=0))
+            panels[name, categories] = {
+                round(share * size.steps): np.load(folder / f"{round(share * size.steps)}.npy") for share in size.shown
+            }
+    draw_panels(panels, place / "panels.png")
+    return Toy(tuple(scores))
+
+
+def train(objective: str, categories: int, size: Size, folder: Path, *, seed: int, device: str) -> list[dict[str, Any]]:
+    """One space; returns the validations. The points of every panel are kept as STEP.npy."""
+    config = ClusterModel.of(objective, categories, learning_rate=size.learning_rate)
+    every = max(1, size.steps // 160)
+    loop = TrainingConfig(
+        steps=size.steps,
+        seed=seed,
+        log_every=every,
+        evaluate_every=every,
+        checkpoint_every=max(1, size.steps // 16),
+        metric="accuracy",
+        higher_is_better=True,
+        device=device,
+        tensorboard=False,
+    )
+    accelerator = make_accelerator(loop)
+    model = ClusterModel(config).to(accelerator.device)
+    update, state = make_update(model, config, accelerator, steps_per_epoch=size.steps // config.epochs)
+    rows = torch.arange(categories).repeat_interleave(config.batch_size // categories)[:, None]
+    batch = SentenceBatch(rows, torch.ones(len(rows), dtype=torch.long))
+    shown = {round(share * size.steps) for share in size.shown}
+    at = 0
+
+    def counted(batch: SentenceBatch, step: int) -> dict[str, float]:
+        nonlocal at
+        at = step + 1
+        return update(batch, step)
+
+    def evaluate() -> dict[str, float]:
+        z, said = model.draw(EACH, torch.Generator().manual_seed(seed))
+        meant = torch.arange(categories, device=said.device).repeat_interleave(EACH)
+        if at in shown:
+            with atomic_path(folder / f"{at}.npy") as unfinished, open(unfinished, "wb") as file:
+                np.save(file, z.cpu().numpy())
+        return {"accuracy": float((said == meant).float().mean())}
+
+    ended = fit(
+        model, counted, state, lambda step: batch, folder=folder, config=loop, accelerator=accelerator,
+        evaluate=evaluate, resume=True,
+    ).ended  # fmt: skip
+    if ended == "interrupted":
+        raise KeyboardInterrupt
+    records = [json.loads(line) for line in (folder / "log.jsonl").read_text(encoding="utf-8").splitlines()]
+    return [record for record in records if "validation" in record]
+
+
+def draw_panels(panels: dict[tuple[str, int], dict[int, np.ndarray[Any, Any]]], path: Path) -> None:
+    """Table 5: a row for each model and K, a column for each number of steps; a colour for each category."""
+    from matplotlib.figure import Figure
+
+    columns = max(len(points) for points in panels.values())
+    figure = Figure(figsize=(2.2 * columns, 2.2 * len(panels)), layout="constrained")
+    for row, ((name, categories), points) in enumerate(panels.items()):
+        for column, (step, z) in enumerate(points.items()):
+            axes = figure.add_subplot(len(panels), columns, row * columns + column + 1)
+            axes.scatter(
+                z[:, 0], z[:, 1], c=np.arange(len(z)) * categories // len(z), s=1, cmap="nipy_spectral", linewidths=0
+            )
+            axes.set(xticks=[], yticks=[], aspect="equal", title=f"{name}, K = {categories}, {step:,}")
+            axes.title.set_fontsize(8)
+    with atomic_path(path) as unfinished:
+        figure.savefig(unfinished, format="png", dpi=80)
