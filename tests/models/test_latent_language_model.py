@@ -176,3 +176,23 @@ def test_dropout_keeps_the_mean_and_drops_the_share(share: float) -> None:
     assert torch.equal(dropout(ones, share, False), ones)
     first = dropout(ones, 0.5, True)
     assert not torch.equal(first, dropout(ones, 0.5, True))
+
+
+def test_a_narrow_posterior_is_measured_right_among_rounded_products() -> None:
+    """Directions a hundred times narrower than others: rounding to bfloat16 would put samples out of reach."""
+    model = made("ivae", latent_width=6)
+    assert model.network.posterior.noise is not None
+    torch.manual_seed(0)
+    mixed = torch.linalg.qr(torch.randn(6, 6)).Q
+    with torch.no_grad():
+        model.network.posterior.noise.weight.copy_(mixed @ torch.diag(torch.logspace(-3, 0, 6)) @ mixed.T)
+    texts = TEXTS * 20
+    with bfloat16_products(torch.device("cpu")):
+        encoded = model.encode(texts)
+        z = model.sample_posterior(encoded, 200, torch.Generator().manual_seed(0))
+        kl = model.closed_kl(encoded)
+        sampled = model.log_posterior(encoded, z) - torch.distributions.Normal(0, 1).log_prob(z).sum(-1)
+    exact = model.closed_kl(encoded)
+    torch.testing.assert_close(kl, exact)
+    error = float(sampled.std()) / sampled.numel() ** 0.5
+    assert float(sampled.mean()) == pytest.approx(float(exact.mean()), abs=4 * error + 1e-3)

@@ -29,8 +29,11 @@ def affine_kl(mean: Tensor, noise_weight: Tensor) -> Tensor:
     Args:
         mean: [..., Z] μ.
         noise_weight: [Z, E] W, shared by all rows.
-    Returns: [...] nats, at least 0; infinite if W has not rank Z.
+    Returns: [...] nats, at least 0; infinite if W has not rank Z. Computed in float64, since a narrow direction of W
+        decides, and W Wᵀ would square how narrow it is.
     """
-    covariance_ZZ = noise_weight @ noise_weight.T
-    spread = covariance_ZZ.trace() - torch.logdet(covariance_ZZ) - len(noise_weight)
-    return 0.5 * (mean.square().sum(-1) + spread)
+    weight = noise_weight.double()
+    factor_ZZ = torch.linalg.qr(weight.T).R  # Wᵀ = Q R, so that W Wᵀ = Rᵀ R
+    spread = weight.square().sum() - 2 * factor_ZZ.diagonal().abs().log().sum() - len(weight)
+    kl: Tensor = 0.5 * (mean.square().sum(-1) + spread.to(mean.dtype))
+    return kl

@@ -15,7 +15,7 @@ from torch import Tensor, nn
 
 from paraform import decoding
 from paraform.batching import BOS, EOS, PAD, UNK, Ragged, SentenceBatch, Vocabulary
-from paraform.encoders import STDERR
+from paraform.encoders import STDERR, float32_products
 from paraform.models.latent.config import LatentConfig
 from paraform.models.latent.critic import Critics
 from paraform.models.latent.network import LatentNetwork
@@ -102,7 +102,8 @@ class LatentLanguageModel(nn.Module):
         noise_SNZ = torch.randn(shape, generator=generator, device=self.device)
         if self.config.inner == "svi":
             return Diagonal(*encoded.chunk(2, -1)).draw(noise_SNZ)
-        z_SNZ: Tensor = self.network.posterior(encoded, noise_SNZ)
+        with float32_products(self.device):  # a rounded z is a long way off where its posterior is narrow
+            z_SNZ: Tensor = self.network.posterior(encoded, noise_SNZ)
         return z_SNZ
 
     @torch.no_grad()
@@ -136,7 +137,8 @@ class LatentLanguageModel(nn.Module):
     def _gaussian(self, encoded: Tensor) -> Any:
         if self.config.inner == "svi":
             return Diagonal(*encoded.chunk(2, -1))
-        return self.network.posterior.gaussian(encoded)
+        with float32_products(self.device):
+            return self.network.posterior.gaussian(encoded)
 
     # What people ask for.
 

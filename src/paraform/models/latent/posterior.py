@@ -53,12 +53,13 @@ class Shared(NamedTuple):
 
     def log_density(self, z_SBZ: Tensor) -> Tensor:
         """ln q(z|x) of [..., B, Z]: [..., B] nats."""
-        factor_ZZ = torch.linalg.cholesky(self.noise_weight_ZE @ self.noise_weight_ZE.T)
-        away_SBZ: Tensor = torch.linalg.solve_triangular(factor_ZZ.T, z_SBZ - self.mean_BZ, upper=True, left=False)
-        half_log_det = factor_ZZ.diagonal().log().sum()
-        squares_SB = (away_SBZ.square() + LOG_2_PI).sum(-1)
-        log_density_SB: Tensor = -0.5 * squares_SB - half_log_det
-        return log_density_SB
+        factor_ZZ = torch.linalg.qr(self.noise_weight_ZE.double().T).R  # W Wᵀ = Rᵀ R; in float64, as `affine_kl`
+        away_SBZ: Tensor = torch.linalg.solve_triangular(
+            factor_ZZ, (z_SBZ - self.mean_BZ).double(), upper=True, left=False
+        )
+        half_log_det = factor_ZZ.diagonal().abs().log().sum()
+        log_density_SB: Tensor = -0.5 * (away_SBZ.square() + LOG_2_PI).sum(-1) - half_log_det
+        return log_density_SB.to(z_SBZ.dtype)
 
 
 Gaussian: TypeAlias = Diagonal | Shared
