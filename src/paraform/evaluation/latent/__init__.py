@@ -6,6 +6,7 @@ from paraform.evaluation.latent.estimates import Estimates, estimate
 from paraform.evaluation.latent.information import active_units, most_information, mutual_information
 from paraform.evaluation.latent.memory import Neighbour, nearest_sentences
 from paraform.evaluation.latent.monitor import alarms, watch
+from paraform.evaluation.latent.ngram import NgramPerplexities, ngram_perplexities
 from paraform.evaluation.latent.protocol import Drawn, LatentModel, draw, log_likelihood, log_prior
 from paraform.evaluation.latent.report import LatentReport, evaluate_latent
 
@@ -17,6 +18,7 @@ __all__ = [
     "LatentModel",
     "LatentReport",
     "Neighbour",
+    "NgramPerplexities",
     "active_units",
     "alarms",
     "draw",
@@ -28,6 +30,7 @@ __all__ = [
     "most_information",
     "mutual_information",
     "nearest_sentences",
+    "ngram_perplexities",
     "refitted_dual",
     "watch",
 ]

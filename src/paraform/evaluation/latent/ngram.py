@@ -1,0 +1,115 @@
+"""Forward and reverse perplexity: are a model's samples fluent, and do they cover the corpus (Kim et al. 2017)?
+
+KenLM's `lmplz` estimates the 5-gram models (Heafield et al. 2013); `tools/build_lmplz.sh` builds it.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from paraform.records import InputError
+
+ORDER = 5
+RESERVED = {"<s>", "</s>", "<unk>"}  # marks of KenLM's own, which a text may not hold
+
+
+class NgramPerplexities(NamedTuple):
+    """Per word, `</s>` counted.
+
+    Args:
+        forward: of the samples, by a model of the corpus: low where samples are fluent.
+        reverse: of the corpus, by a model of the samples: low where samples are as varied as it is.
+    """
+
+    forward: float
+    reverse: float
+
+
+def ngram_perplexities(
+    samples: Sequence[str],
+    training: Sequence[str],
+    test: Sequence[str],
+    *,
+    order: int = ORDER,
+    skip_unknown: bool = False,
+) -> NgramPerplexities:
+    """Both, with models of that order.
+
+    Args:
+        skip_unknown: as the authors' code: `<unk>` is no word of the text that a model is estimated from. Else it is a
+            word like any other, so that a model that says it a lot is not rewarded.
+        samples: sentences of the model, words apart by white space.
+        training: sentences that the forward model is estimated from.
+        test: sentences that the reverse model is judged by.
+    Raises: InputError if `lmplz` or kenlm is missing, or there is too little to estimate a model from.
+    """
+    for name, texts in (("sample", samples), ("training sentence", training), ("test sentence", test)):
+        if not any(text.split() for text in texts):
+            raise InputError(f"no {name} that is not empty; expected some for the n-gram models")
+    return NgramPerplexities(
+        perplexity(samples, training, order=order, skip_unknown=skip_unknown),
+        perplexity(test, samples, order=order, skip_unknown=skip_unknown),
+    )
+
+
+def perplexity(
+    texts: Sequence[str], training: Sequence[str], *, order: int = ORDER, skip_unknown: bool = False
+) -> float:
+    """Of texts by a model of the training sentences; words that it lacks are KenLM's `<unk>`."""
+    try:
+        import kenlm
+    except ImportError:
+        raise InputError("kenlm is not installed; pip install 'paraform[eval]'") from None
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "model.arpa")
+        path.write_bytes(estimated(training, order=order, skip_unknown=skip_unknown))
+        config = kenlm.Config()
+        config.show_progress = False
+        model = kenlm.Model(str(path), config)
+        score = words = 0.0
+        for text in texts:
+            clean = text if skip_unknown else _plain(text)
+            score += model.score(clean)  # log10, </s> counted
+            words += len(clean.split()) + 1
+    return float(10 ** (-score / words))
+
+
+def estimated(training: Sequence[str], *, order: int = ORDER, skip_unknown: bool = False) -> bytes:
+    """The ARPA file of a model, by `lmplz`. Raises: InputError if there is no lmplz, or it cannot estimate one."""
+    program = find_lmplz()
+    skip = ["--skip_symbols"] if skip_unknown else []
+    with tempfile.TemporaryDirectory() as folder:
+        done = subprocess.run(
+            [program, "-o", str(order), "-S", "20%", "-T", folder, "--discount_fallback", *skip],
+            input="".join(f"{text if skip_unknown else _plain(text)}\n" for text in training).encode(errors="replace"),
+            capture_output=True,
+            check=False,
+        )
+    if done.returncode:
+        lines = done.stderr.decode(errors="replace").split("\n")
+        reason = next((line for line in reversed(lines) if line.strip()), f"exit status {done.returncode}")
+        raise InputError(f"{program}: {reason.strip()[:200]}")
+    return done.stdout
+
+
+def find_lmplz() -> str:
+    """Its path: beside this Python, or on PATH. Raises: InputError that says how to get it."""
+    beside = Path(sys.executable).with_name("lmplz")
+    if beside.is_file() and os.access(beside, os.X_OK):
+        return str(beside)
+    found = shutil.which("lmplz")
+    if found is None:
+        raise InputError("no lmplz beside Python or on PATH; build it with tools/build_lmplz.sh (needs Boost)")
+    return found
+
+
+def _plain(text: str) -> str:
+    """Without what KenLM reserves for itself."""
+    return " ".join("<unknown>" if word in RESERVED else word for word in text.split())

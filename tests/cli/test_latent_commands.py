@@ -1,0 +1,157 @@
+"""The latent-variable family by the command line: train, resume, sample, interpolate, evaluate; and bad input."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import paraform
+from paraform.models.latent import OBJECTIVES
+
+Command = Callable[..., Any]
+FIELDS = ["word_width", "hidden_width", "latent_width", "critic_width"]
+SMALL = [word for name in FIELDS for word in (f"--config.{name}", "8")]
+WORDS = ["we", "like", "the", "cat", "and", "she", "saw", "a", "dog", "run", "by", "in", "rain", "or", "snow"]
+
+
+def object_of(done: Any) -> dict[str, Any]:
+    """The one JSON object that stdout holds."""
+    assert done.status == 0, done.err
+    value = json.loads(done.out)
+    assert done.out.count("\n") == 1 and isinstance(value, dict)
+    return value
+
+
+def sentences(count: int, seed: int) -> str:
+    random = np.random.default_rng(seed)
+    return "".join(" ".join(random.choice(WORDS, random.integers(2, 8))).capitalize() + ".\n" for _ in range(count))
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with train.txt, test.txt and a trained run."""
+    from paraform.cli import main
+
+    folder = tmp_path_factory.mktemp("latent")
+    (folder / "train.txt").write_text(sentences(300, 0), encoding="utf-8")
+    (folder / "test.txt").write_text(sentences(30, 1), encoding="utf-8")
+    given = ["train", "latent", "--data", str(folder / "train.txt"), "--out", str(folder / "run"), *SMALL]
+    assert main([*given, "--config.epochs", "2", "--device", "cpu", "--json"]) == 0
+    return folder
+
+
+def test_a_run_is_made_and_resumed(files: Path, tmp_path: Path, command: Command) -> None:
+    given = ["train", "latent", "--data", files / "train.txt", "--out", tmp_path / "run", *SMALL, "--device", "cpu"]
+    made = object_of(command(*given, "--config.epochs", "1", "--objective", "vae", "--json"))
+    assert made["objective"] == "vae" and made["ended"] == "finished" and made["best_loss"] > 0
+    again = command(*given, "--config.epochs", "1", "--objective", "vae", "--resume")
+    assert again.status == 0 and "nats a sentence" in again.out
+    assert command(*given, "--config.epochs", "1", "--objective", "vae").status == 2
+    other = command(*given, "--config.epochs", "1", "--objective", "ae", "--resume")
+    assert other.status == 2 and "kl was 'closed' when the run began" in other.err
+    assert (tmp_path / "run" / "collapse.png").is_file()
+
+
+def test_the_objective_and_the_preset_set_the_fields(command: Command) -> None:
+    for given, field, value in (
+        (["--objective", "savae"], "inner {none,svi,aggressive}", "svi"),
+        (["--objective", "vae"], "posterior {point,gaussian,affine,mlp}", "gaussian"),
+        (["--preset", "paper"], "posterior {point,gaussian,affine,mlp}", "mlp"),
+        (["--preset", "reference"], "circle_reduction {mean,sum,each}", "each"),
+    ):
+        text = " ".join(command("train", "latent", *given, "--help").out.split())
+        assert f"default: {value}" in text.split(f"--config.{field}")[-1][:900], given
+    for name in OBJECTIVES:
+        assert name in command("train", "latent", "--help").out
+
+
+def test_sample_with_and_without_neighbours(files: Path, command: Command) -> None:
+    given = ["sample", "--model", files / "run", "--num", 4, "--seed", 1]
+    plain = object_of(command(*given, "--json"))["samples"]
+    model = paraform.load(files / "run", device="cpu")
+    assert [row["text"] for row in plain] == model.sample(4, seed=1)
+    near = object_of(command(*given, "--near", files / "train.txt", "--json"))["samples"]
+    known = (files / "train.txt").read_text().splitlines()
+    assert all(row["nearest"] in known and 0 <= row["similarity"] <= 1 for row in near)
+    assert command(*given).out.count("\n") == 4
+    for way in (["--beam", 2], ["--temperature", 1.0, "--top-p", 0.9]):
+        assert command(*given, *way).status == 0
+
+
+def test_interpolate_and_reconstruct(files: Path, command: Command) -> None:
+    ends = ["We like the cat.", "She saw a dog."]
+    found = object_of(command("interpolate", *ends, "--model", files / "run", "--steps", 3, "--json"))
+    again = object_of(command("reconstruct", *ends, "--model", files / "run", "--json"))["reconstructions"]
+    assert [row["share"] for row in found["steps"]] == [0, 0.5, 1] and found["ends"] == ends
+    assert [found["steps"][0]["text"], found["steps"][-1]["text"]] == [row["reconstruction"] for row in again]
+    same = command("interpolate", ends[0], ends[0], "--model", files / "run", "--steps", 3)
+    assert same.status == 0 and "both ends are the same sentence" in same.err
+    assert len({line.partition("  ")[2] for line in same.out.splitlines()}) == 1
+
+
+def test_evaluate_latent_prints_both_protocols(files: Path, command: Command) -> None:
+    given = ["evaluate", "latent", "--model", files / "run", "--data", files / "test.txt", "--samples", 4, "--no-refit"]
+    found = object_of(command(*given, "--json"))
+    assert {score["protocol"] for score in found["scores"]} == {"paper", "honest"}
+    assert all("sentences:30" in score["signature"] for score in found["scores"])
+    assert any("falls" in line for line in found["alarms"])
+    assert "honest" in command(*given).out
+
+
+def test_embed_gives_the_mean_of_the_posterior(files: Path, command: Command) -> None:
+    found = object_of(command("embed", "We like the cat.", "--model", files / "run", "--json"))
+    expected = paraform.load(files / "run", device="cpu").vectors(["We like the cat."])
+    np.testing.assert_allclose(found["vectors"], expected.numpy(), rtol=1e-5)
+
+
+def test_what_does_not_fit_is_one_line(files: Path, tmp_path: Path, command: Command) -> None:
+    run, text = files / "run", tmp_path / "text.txt"
+    text.write_text("word " * 3000 + "\n", encoding="utf-8")
+    (tmp_path / "labels.txt").write_text("3\tGood food.\nbad\n", encoding="utf-8")
+    for given, message in (
+        (["sample", "--model", "minilm"], "an encoder; expected a latent-variable model"),
+        (["sample", "--model", run, "--beam", 2, "--temperature", 1], "exclude each other"),
+        (["sample", "--model", run, "--near", tmp_path / "none.txt"], "no such file"),
+        (["interpolate", "One sentence.", "--model", run], "1 sentences; expected two"),
+        (["interpolate", "a", "b", "--model", run, "--steps", 1], "1 steps; expected at least 2"),
+        (["interpolate", "a", "b", "--model", run, "--steps", 0], "--steps"),
+        (["reconstruct", "a " * 50, "--model", run], "has 50 words; expected at most 40"),
+        (["reconstruct", " ", "--model", run], "expected"),
+        (["evaluate", "latent", "--model", run, "--data", text, "--samples", 2], "no sentence of at most 40 words"),
+        (["evaluate", "latent", "--model", run, "--data", text, "--samples", 0], "--samples"),
+        (["evaluate", "latent", "--model", run, "--data", tmp_path / "labels.txt", "--format", "labelled"], ":2: "),
+        (["evaluate", "style", "--model", run, "--data", text, "--format", "text"], "expected"),
+        (["paraphrase", "x", "--like", "y", "--model", run], "a latent-variable model; expected a model that para"),
+        (["embed", "x", "--model", run, "--vectors", "style", "--json"], "its vectors are of one kind"),
+        (["train", "latent", "--data", text, "--out", tmp_path / "o"], "1 different sentence; expected two"),
+        (["train", "latent", "--data", files / "test.txt", "--out", tmp_path / "o"], "expected at least one batch"),
+        (
+            ["train", "latent", "--data", files / "train.txt", "--out", tmp_path / "o", "--config.kl", "closed"],
+            "kl='closed' with critic='z'",
+        ),
+        (["reproduce", "clvae/table1", "--row", "gan", "--data", tmp_path], "no such folder"),
+        (["reproduce", "clvae/toy", "--row", "vae"], "has all its rows trained together"),
+    ):
+        done = command(*given)
+        assert (done.status, done.out) == (2, ""), (given, done)
+        lines = [line for line in done.err.splitlines() if line.startswith("paraform: error: ")]
+        assert len(lines) == 1 and message in lines[0], (given, done.err)
+    assert not (tmp_path / "o").exists()
+
+
+def test_a_damaged_checkpoint_is_named(files: Path, tmp_path: Path, command: Command) -> None:
+    import shutil
+
+    for name in ("model.safetensors", "vocabulary.json", "paraform.json"):
+        folder = tmp_path / name
+        shutil.copytree(files / "run" / "best", folder)
+        content = bytearray((folder / name).read_bytes())
+        content[len(content) // 2] ^= 1
+        (folder / name).write_bytes(content)
+        done = command("sample", "--model", folder)
+        assert done.status == 2 and str(folder) in done.err and done.err.count("\n") == 1

@@ -1,0 +1,84 @@
+"""Forward and reverse perplexity, against a model that can be reckoned by hand, where lmplz has been built."""
+
+from __future__ import annotations
+
+import os
+import stat
+from pathlib import Path
+
+import pytest
+
+from paraform.evaluation.latent import ngram
+from paraform.records import InputError
+
+
+@pytest.fixture
+def lmplz() -> str:
+    try:
+        return ngram.find_lmplz()
+    except InputError:
+        pytest.skip("lmplz is not built: tools/build_lmplz.sh")
+
+
+def stand_in(folder: Path, script: str) -> Path:
+    path = folder / "lmplz"
+    path.write_text(f"#!/bin/sh\n{script}\n", encoding="utf-8")
+    path.chmod(path.stat().st_mode | stat.S_IXUSR)
+    return path
+
+
+ARPA = """\\data\\
+ngram 1=4
+ngram 2=1
+
+\\1-grams:
+-1.0\t<unk>
+0\t<s>\t0
+-0.5\ta\t0
+-0.25\t</s>\t0
+
+\\2-grams:
+-0.3\ta a
+
+\\end\\
+"""
+
+
+def test_perplexity_is_that_of_the_arpa_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A stand-in for lmplz prints a model: log10 p(a) = −0.5, p(a|a) = −0.3, p(unknown) = −1, p(</s>) = −0.25."""
+    program = stand_in(tmp_path, f"cat > {tmp_path}/heard; printf '%s' '{ARPA}'")
+    monkeypatch.setattr(ngram, "find_lmplz", lambda: str(program))
+    found = ngram.perplexity(["a a", "b"], ["a <unk> b"], order=2)
+    assert found == pytest.approx(10 ** ((0.5 + 0.3 + 0.25 + 1.0 + 0.25) / 5), rel=1e-5)
+    assert (tmp_path / "heard").read_text() == "a <unknown> b\n"  # <unk> is a word like any other …
+    ngram.perplexity(["a"], ["a <unk> b"], order=2, skip_unknown=True)
+    assert (tmp_path / "heard").read_text() == "a <unk> b\n"  # … or lmplz's to skip
+
+
+def test_without_lmplz_and_with_one_that_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ngram.sys, "executable", str(tmp_path / "python"))
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(InputError, match=r"no lmplz beside Python or on PATH; build it with tools/build_lmplz\.sh"):
+        ngram.find_lmplz()
+    stand_in(tmp_path, "echo 'too few n-grams' >&2; exit 1")
+    assert ngram.find_lmplz() == os.fspath(tmp_path / "lmplz")
+    monkeypatch.setenv("PATH", f"{tmp_path}:/bin:/usr/bin")
+    with pytest.raises(InputError, match="too few n-grams"):
+        ngram.perplexity(["a"], ["a"])
+
+
+@pytest.mark.parametrize("empty", ["samples", "training", "test"])
+def test_empty_texts(empty: str) -> None:
+    texts = {"samples": ["a"], "training": ["a"], "test": ["a"], empty: ["", " "]}
+    with pytest.raises(InputError, match="that is not empty"):
+        ngram.ngram_perplexities(**texts)
+
+
+def test_samples_of_the_corpus_do_better_than_noise(lmplz: str) -> None:
+    corpus = [f"the {a} {b} the {c} ." for a in ("cat", "dog", "cow") for b in ("saw", "ate") for c in ("hay", "bone")]
+    fluent = ngram.ngram_perplexities(corpus[::2], corpus, corpus[1::2])
+    noise = ngram.ngram_perplexities(["hay . the saw", "bone cat cat", "ate ate the"], corpus, corpus[1::2])
+    assert fluent.forward < noise.forward and fluent.reverse < noise.reverse
+    unknown = ngram.perplexity(["the <unk> saw"], ["the <unk> saw", "a <unk> ate"])
+    skipped = ngram.perplexity(["the <unk> saw"], ["the <unk> saw", "a <unk> ate"], skip_unknown=True)
+    assert unknown < skipped  # a known word of the first, none of the second
