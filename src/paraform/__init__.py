@@ -12,7 +12,9 @@ if TYPE_CHECKING:
     from paraform.corpora import clusters, read, write_jsonl
     from paraform.encoders import Encoder
     from paraform.evaluation import GenerationRow, Score, evaluate_generation, evaluate_style, evaluate_syntax
+    from paraform.evaluation.latent import evaluate_latent
     from paraform.models.exemplar import ExemplarConfig, ExemplarParaphraser
+    from paraform.models.latent import LatentConfig, LatentLanguageModel
     from paraform.records import InputError, Pair, Sentence, Triple
     from paraform.syntax import ExemplarIndex, MiningConfig, Tree, mine
     from paraform.syntax.parsing import load_parser
@@ -28,6 +30,8 @@ __all__ = [
     "ExemplarParaphraser",
     "GenerationRow",
     "InputError",
+    "LatentConfig",
+    "LatentLanguageModel",
     "MiningConfig",
     "Pair",
     "Score",
@@ -38,6 +42,7 @@ __all__ = [
     "clusters",
     "detokenize",
     "evaluate_generation",
+    "evaluate_latent",
     "evaluate_style",
     "evaluate_syntax",
     "load",
@@ -55,7 +60,9 @@ _HOMES = {
     "corpora": ("clusters", "read", "write_jsonl"),
     "encoders": ("Encoder",),
     "evaluation": ("GenerationRow", "Score", "evaluate_generation", "evaluate_style", "evaluate_syntax"),
+    "evaluation.latent": ("evaluate_latent",),
     "models.exemplar": ("ExemplarConfig", "ExemplarParaphraser"),
+    "models.latent": ("LatentConfig", "LatentLanguageModel"),
     "records": ("InputError", "Pair", "Sentence", "Triple"),
     "syntax": ("ExemplarIndex", "MiningConfig", "Tree", "mine"),
     "syntax.parsing": ("load_parser",),
