@@ -76,3 +76,17 @@ def test_nll_in_bfloat16_is_as_near_as_its_rounding() -> None:
     expected = torch.autograd.grad((exact * share).sum(), (features, weight))
     for one, other in zip(own, expected, strict=True):
         assert float((one.float() - other.float()).norm() / other.float().norm()) < 0.01
+
+
+def test_steps_in_between_do_not_share_probabilities() -> None:
+    """Two forward passes before the first backward one, larger and smaller batches: each has its own gradient."""
+    torch.manual_seed(0)
+    weight = torch.randn(30, 8, requires_grad=True)
+    batches = [(torch.randn(rows, 8).bfloat16().requires_grad_(), torch.randint(30, (rows,))) for rows in (5, 9, 3)]
+    alone = [torch.autograd.grad(vocabulary_nll(x, weight, y).sum(), (x, weight)) for x, y in batches]
+    losses = [vocabulary_nll(x, weight, y).sum() for x, y in batches]
+    for (x, _), loss, expected in zip(batches, losses, alone, strict=True):
+        for one, other in zip(torch.autograd.grad(loss, (x, weight), retain_graph=True), expected, strict=True):
+            assert torch.equal(one, other)
+    with pytest.raises(RuntimeError, match="goes backwards once"):
+        losses[0].backward()

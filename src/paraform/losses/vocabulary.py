@@ -96,22 +96,50 @@ def vocabulary_nll(features: Tensor, weight: Tensor, gold: Tensor) -> Tensor:
     return run(features, weight, gold)
 
 
+_spare: list[
+    Tensor
+] = []  # a buffer of probabilities that no step needs: one from the system costs as much as a product
+
+
 class _HalfNLL(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, features_ND: Tensor, weight_VD: Tensor, gold_N: Tensor) -> Tensor:
         weight_VD = weight_VD.to(features_ND.dtype)
-        probs_NV = torch.softmax(features_ND @ weight_VD.t(), -1)
-        ctx.save_for_backward(features_ND, weight_VD, gold_N, probs_NV)
+        rows, columns = len(features_ND), len(weight_VD)
+        kept = any(ctx.needs_input_grad)
+        probs_NV = _buffer(rows, columns, features_ND) if kept else None
+        nll_N = torch.empty(rows, dtype=torch.float32, device=features_ND.device)
         tiny = torch.finfo(torch.float32).tiny
-        return -probs_NV.gather(1, gold_N[:, None]).squeeze(1).float().clamp_min(tiny).log()
+        for at in _parts(rows, columns):
+            part = torch.softmax(features_ND[at] @ weight_VD.t(), -1)
+            nll_N[at] = -part.gather(1, gold_N[at, None]).squeeze(1).float().clamp_min(tiny).log()
+            if probs_NV is not None:
+                probs_NV[at] = part
+        if kept:
+            ctx.save_for_backward(features_ND, weight_VD, gold_N)
+            ctx.probs_NV = probs_NV
+        return nll_N
 
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, d_nll_N: Tensor) -> tuple[Tensor | None, ...]:
-        features_ND, weight_VD, gold_N, probs_NV = ctx.saved_tensors
+        features_ND, weight_VD, gold_N = ctx.saved_tensors
+        probs_NV, ctx.probs_NV = ctx.probs_NV, None
+        if probs_NV is None:
+            raise RuntimeError("vocabulary_nll goes backwards once; its probabilities are another step's by now")
         # ∂ nll / ∂ l_v = p(v) − [v = y]
         d_features_ND = ((probs_NV @ weight_VD).float() - weight_VD[gold_N]) * d_nll_N[:, None]
         weighted_ND = features_ND.float() * d_nll_N[:, None]
         d_weight_VD = (probs_NV.t() @ weighted_ND.to(features_ND.dtype)).float()
         d_weight_VD.index_add_(0, gold_N, weighted_ND, alpha=-1)
+        _spare[:] = [probs_NV]
         return d_features_ND.to(features_ND.dtype), d_weight_VD, None
+
+
+def _buffer(rows: int, columns: int, like: Tensor) -> Tensor:
+    """[N, V], not set; the spare one if it is large enough."""
+    spare = _spare.pop() if _spare else like.new_empty(0)
+    whole = spare.untyped_storage().nbytes() // like.element_size()
+    if spare.dtype != like.dtype or spare.device != like.device or whole < rows * columns:
+        return like.new_empty(rows, columns)
+    return spare.as_strided((rows, columns), (columns, 1), 0)

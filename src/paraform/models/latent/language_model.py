@@ -130,9 +130,8 @@ class LatentLanguageModel(nn.Module):
         """f(x, z) and g(z): [S, N] each; None if the model has no critics."""
         if self.critics is None:
             return None
-        wide = encoded.expand(len(z_SNZ), *encoded.shape).flatten(0, 1)
-        values = self.critics(wide, z_SNZ.flatten(0, 1))
-        return values[0].view(z_SNZ.shape[:2]), values[1].view(z_SNZ.shape[:2])
+        values = [self.critics(encoded, z_NZ) for z_NZ in z_SNZ]  # a sample of each at once bounds the memory
+        return torch.stack([f for f, _ in values]), torch.stack([g for _, g in values])
 
     def _gaussian(self, encoded: Tensor) -> Any:
         if self.config.inner == "svi":
