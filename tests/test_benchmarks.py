@@ -32,6 +32,12 @@ def test_the_peer_of_training_learns_the_same(question_pairs: Path) -> None:
     assert found["figures"]["loss of the first step"] > 1
 
 
+def test_the_peer_of_the_latent_models_learns_the_same(tmp_path: Path) -> None:
+    (tmp_path / "text.txt").write_text("the cat sat on a mat\na dog ran\nit rains again\n" * 40, encoding="utf-8")
+    found = figures("latent", "--data", tmp_path / "text.txt", "--steps", 1)["figures"]
+    assert found["largest relative difference of a loss"] < 0.01 and found["loss of the first step"] > 1
+
+
 def test_mining_finds_the_peer_s_distances(question_pairs: Path) -> None:
     assert all(bound["kept"] for bound in figures("mining", "--data", question_pairs)["bounds"].values())
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from paraform.schedules import constant, warmup_linear
+from paraform.schedules import constant, cyclical, linear_ramp, warmup_linear
 
 
 def test_constant() -> None:
@@ -24,3 +24,21 @@ def test_without_warm_up() -> None:
 def test_a_schedule_that_cannot_be(total: int, warmup: int) -> None:
     with pytest.raises(ValueError, match="expected 0 <= warmup < total"):
         warmup_linear(total=total, warmup=warmup)
+
+
+def test_a_ramp() -> None:
+    assert [linear_ramp(start=0.1, end=1.0, steps=3)(step) for step in range(5)] == pytest.approx([0.1, 0.4, 0.7, 1, 1])
+    assert linear_ramp(start=0.1, end=1.0, steps=0)(0) == 1.0
+    with pytest.raises(ValueError, match="expected at least 0"):
+        linear_ramp(start=0.0, end=1.0, steps=-1)
+
+
+def test_cycles() -> None:
+    beta = cyclical(start=0.0, end=1.0, period=4, ramp=0.5)
+    assert [beta(step) for step in range(9)] == [0, 0.5, 1, 1, 0, 0.5, 1, 1, 0]
+    assert [cyclical(start=0.1, end=1.0, period=3, ramp=1.0)(step) for step in range(4)] == pytest.approx(
+        [0.1, 0.4, 0.7, 0.1]
+    )
+    for period, ramp in ((0, 0.5), (3, 1.5)):
+        with pytest.raises(ValueError, match="expected a period"):
+            cyclical(start=0.0, end=1.0, period=period, ramp=ramp)

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 import torch
 
-from paraform.encoders import best_dtype, bfloat16_products
+from paraform.encoders import best_dtype, bfloat16_products, float32_products, product_dtype
 
 CPU = torch.device("cpu")
 
@@ -54,3 +54,26 @@ def test_other_devices_are_left_alone() -> None:
     before = mkldnn.matmul.fp32_precision
     with bfloat16_products(torch.device("meta")):
         assert mkldnn.matmul.fp32_precision == before
+
+
+def test_float32_products_inside_rounded_ones() -> None:
+    torch.manual_seed(0)
+    left, right = torch.randn(2, 64, 64)
+    exact = left @ right
+    with bfloat16_products(CPU):
+        rounded = left @ right
+        assert product_dtype(CPU) == best_dtype(CPU)
+        with pytest.raises(RuntimeError, match="stop"), float32_products(CPU):
+            assert product_dtype(CPU) == torch.float32 and torch.equal(left @ right, exact)
+            raise RuntimeError("stop")
+        assert product_dtype(CPU) == best_dtype(CPU) and torch.equal(left @ right, rounded)
+    assert product_dtype(CPU) == torch.float32 and torch.equal(left @ right, exact)
+    with float32_products(CPU):  # with nothing around, it changes nothing
+        assert torch.equal(left @ right, exact)
+
+
+def test_the_dtype_of_products_is_autocasts_inside_it() -> None:
+    with torch.autocast("cpu", dtype=torch.float16):
+        assert product_dtype(CPU) == torch.float16
+        with float32_products(CPU):
+            assert product_dtype(CPU) == torch.float32

@@ -64,7 +64,7 @@ def train_row(
     size = SIZES[scale]
     result = train_latent(
         texts_of(data, corpus, "train", size.train),
-        texts_of(data, corpus, "valid", size.held_out),
+        texts_of(data, corpus, "test" if config.select_on == "test" else "valid", size.held_out),
         config,
         TrainingConfig(
             seed=seed,
