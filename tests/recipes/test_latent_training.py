@@ -13,8 +13,8 @@ import torch
 
 import paraform
 from paraform.models.latent import OBJECTIVES, LatentConfig
-from paraform.recipes import clvae_table1, latent_training
-from paraform.recipes.latent_rows import FILES, TINY
+from paraform.recipes import latent_training
+from paraform.recipes.latent_rows import TINY
 from paraform.records import InputError
 from paraform.training import TrainingConfig
 
@@ -98,19 +98,3 @@ def test_a_corpus_of_one_word_and_one_of_unknown_words(tmp_path: Path) -> None:
 def test_a_collapsed_run_says_so(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     trained(tmp_path / "run", config("vae", beta=50.0, beta_schedule="constant", learning_rate=0.05, epochs=8))
     assert "the posterior has collapsed" in caplog.text
-
-
-def test_table_1_has_published_and_own_rows_by_every_protocol(tmp_path: Path) -> None:
-    (tmp_path / "ptb").mkdir()
-    for split, count in (("train", 320), ("valid", 40), ("test", 40)):
-        text = "".join(f" {line} \n" for line in sentences(count, seed=count))
-        (tmp_path / FILES["ptb"][split]).write_text(text, encoding="utf-8")
-    found = clvae_table1.run(scale="smoke", data=tmp_path, out=tmp_path / "runs", rows=["vae", "clvae+_mi"])
-    cells = {(score.system, score.protocol, score.name): score.value for score in found.scores}
-    assert cells["clvae+_mi", "published", "PPL"] == 34.61
-    for row in ("vae", "clvae+_mi"):
-        for protocol in ("paper", "honest, same weights", "honest, best epoch"):
-            assert (row, protocol, "PPL") in cells
-    assert "34.61" in found.table() and found.to_json()["alarms"].keys() == {"vae", "clvae+_mi"}
-    with pytest.raises(InputError, match="row 'gan'; expected one of ae, vae"):
-        clvae_table1.run(scale="smoke", data=tmp_path, out=tmp_path / "runs", rows=["gan"])

@@ -1,8 +1,9 @@
 """Train and measure every row of a table of a paper; a row that was begun goes on, one that is done is kept.
 
 Tables: crl-table2 (CRL-EGPG's Tables 2 and 3 and Figure 2: full, without CCL, without SCL, without both);
-clvae/table1 (language modelling on PTB: the latent-variable family by both protocols); clvae/toy (Table 5: spaces of
-4, 8 and 16 categories as they are learnt).
+clvae/table1 (language modelling on PTB: the latent-variable family by both protocols), /table2 (on Yahoo and Yelp),
+/table3 (contrast on h or z), /table4 (forward and reverse perplexity), /dropout (Figure 4), /augment (Table 7), /toy
+(Table 5: spaces of 4, 8 and 16 categories as they are learnt).
 
 Example:
   paraform reproduce crl-table2 --scale smoke --corpus quora --data ../shared/data --out runs/crl
@@ -25,6 +26,11 @@ from paraform.records import InputError
 TABLES = {  # recipe, and the corpora that it knows
     "crl-table2": ("crl_table2", ("quora", "paranmt")),
     "clvae/table1": ("clvae_table1", ("ptb",)),
+    "clvae/table2": ("clvae_table2", ("yahoo", "yelp")),
+    "clvae/table3": ("clvae_table3", ("ptb",)),
+    "clvae/table4": ("clvae_table4", ("ptb",)),
+    "clvae/dropout": ("clvae_dropout", ("ptb",)),
+    "clvae/augment": ("clvae_augment", ("ptb",)),
     "clvae/toy": ("clvae_toy", ()),
 }
 

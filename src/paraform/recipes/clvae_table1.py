@@ -9,13 +9,10 @@ and figures: docs/results/clvae.md.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
 
-from paraform.evaluation import Score, table
 from paraform.models.latent import OBJECTIVES
-from paraform.recipes.latent_rows import Scale, config_of, measure_row, train_row
+from paraform.recipes.latent_rows import Rows, Scale, config_of, run_rows
 from paraform.records import InputError
 
 SLOW = ("savae", "lagvae")
@@ -31,40 +28,6 @@ PUBLISHED = {  # −ELBO, PPL, KL, MI, AU
     "clvae+": (79.8, 38.04, 7.01, 4.72, 32),
     "clvae+_mi": (77.7, 34.61, 9.94, 9.58, 32),
 }
-NAMES = ("−ELBO", "PPL", "KL", "MI", "AU")
-
-
-@dataclass(frozen=True)
-class Table:
-    """Rows as published, and ours under both protocols; alarms by row."""
-
-    scores: tuple[Score, ...]
-    alarms: dict[str, tuple[str, ...]]
-
-    def to_json(self) -> dict[str, Any]:
-        """A JSON object."""
-        return {"scores": [score.to_json() for score in self.scores], "alarms": self.alarms}
-
-    def table(self, style: Literal["plain", "markdown"] = "markdown") -> str:
-        """The table, then the alarms."""
-        lines = [f"{row}: {line}" for row, found in self.alarms.items() for line in found]
-        return "\n".join([table(self.scores, style), "", *lines])
-
-
-def published(row: str) -> list[Score]:
-    """What the paper prints of that row, of its own full setting."""
-    figures = zip(NAMES, PUBLISHED.get(row, ()), strict=False)
-    return [
-        Score(
-            name,
-            value,
-            "as printed, 40 epochs or more of all of PTB",
-            row,
-            "published",
-            digits=0 if name == "AU" else 2,
-        )
-        for name, value in figures
-    ]
 
 
 def run(
@@ -75,23 +38,16 @@ def run(
     rows: Sequence[str] = (),
     seed: int = 0,
     device: str | None = None,
-) -> Table:
+) -> Rows:
     """Train rows (those begun go on) and measure them.
 
     Args:
         rows: by objective; (): all but the slow ones, and those of the slow ones that have been trained.
     """
-    folders = {row: out / "ptb" / scale / row for row in OBJECTIVES}
     for row in rows:
         if row not in OBJECTIVES:
             raise InputError(f"row {row!r}; expected one of {', '.join(OBJECTIVES)}")
-    chosen = rows or [row for row in OBJECTIVES if row not in SLOW or (folders[row] / "best").is_dir()]
-    scores: list[Score] = []
-    alarms: dict[str, tuple[str, ...]] = {}
-    for row in chosen:
-        train_row(config_of(row, scale), scale, "ptb", data, folders[row], seed=seed, device=device or "auto")
-    for row in chosen:
-        found, lines = measure_row(folders[row], row, scale, "ptb", data, seed=seed, device=device)
-        scores += [*published(row), *found]
-        alarms[row] = tuple(lines)
-    return Table(tuple(scores), alarms)
+    done = {row for row in SLOW if (out / "ptb" / scale / row / "best").is_dir()}
+    chosen = rows or [row for row in OBJECTIVES if row not in SLOW or row in done]
+    configs = {row: config_of(row, scale) for row in chosen}
+    return run_rows(configs, PUBLISHED, scale, "ptb", data=data, out=out, seed=seed, device=device)

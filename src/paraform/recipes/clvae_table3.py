@@ -1,0 +1,34 @@
+"""clVAE's Table 3: the contrast on the encoder's state h or on the latent vector z, on PTB.
+
+    paraform reproduce clvae/table3 --scale small --data ../shared/data --out runs/clvae
+
+The rows on z are those of Table 1. Running time and figures: docs/results/clvae.md.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+from paraform.recipes.latent_rows import Rows, Scale, config_of, run_rows
+
+PUBLISHED = {
+    "clvae-h": (83.0, 44.10, 7.51, 4.92, 32),
+    "clvae_mi-h": (86.7, 52.13, 13.35, 13.09, 32),
+    "clvae": (82.7, 43.51, 8.37, 5.55, 32),
+    "clvae_mi": (82.7, 43.49, 13.95, 13.69, 32),
+}
+
+
+def run(
+    *,
+    scale: Scale = "smoke",
+    data: Path = Path("../shared/data"),
+    out: Path = Path("runs/clvae"),
+    seed: int = 0,
+    device: str | None = None,
+) -> Rows:
+    """Train the rows (those begun go on) and measure them."""
+    on_z = {row: config_of(row, scale) for row in ("clvae", "clvae_mi")}
+    on_h = {f"{row}-h": replace(config, contrast="h") for row, config in on_z.items()}
+    return run_rows(on_h | on_z, PUBLISHED, scale, "ptb", data=data, out=out, seed=seed, device=device)

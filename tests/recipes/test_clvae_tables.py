@@ -1,0 +1,88 @@
+"""The tables of the latent-variable family at the scale that takes seconds, on sentences made here."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from paraform.evaluation.latent import ngram
+from paraform.recipes import (
+    clvae_augment,
+    clvae_dropout,
+    clvae_table1,
+    clvae_table2,
+    clvae_table3,
+    clvae_table4,
+    latent_ngrams,
+)
+from paraform.recipes.latent_rows import FILES, config_of
+from paraform.records import InputError
+
+WORDS = ["the", "cat", "sat", "on", "a", "mat", "and", "saw", "no", "dog", "run", "by", "in", "rain", "or", "snow"]
+PROTOCOLS = ("paper", "honest, same weights", "honest, best epoch")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """As `--data` names it, and room for the runs, which the tables share."""
+    place = tmp_path_factory.mktemp("clvae")
+    random = np.random.default_rng(0)
+    for files in FILES.values():
+        for split, count in (("train", 320), ("valid", 40), ("test", 40)):
+            path = place / files[split]
+            path.parent.mkdir(exist_ok=True)
+            lines = [" ".join(random.choice(WORDS, random.integers(2, 9))) for _ in range(count)]
+            path.write_text("".join(f" {line} \n" for line in lines), encoding="utf-8")
+    return place
+
+
+def cells(found: Any) -> dict[tuple[str, str, str], float]:
+    return {(score.system, score.protocol, score.name): score.value for score in found.scores}
+
+
+def test_table_1_has_published_and_own_rows_by_every_protocol(folder: Path) -> None:
+    found = clvae_table1.run(scale="smoke", data=folder, out=folder / "runs", rows=["vae", "clvae+_mi"])
+    assert cells(found)["clvae+_mi", "published", "PPL"] == 34.61
+    assert all((row, p, "PPL") in cells(found) for row in ("vae", "clvae+_mi") for p in PROTOCOLS)
+    assert "34.61" in found.table() and found.to_json()["alarms"].keys() == {"vae", "clvae+_mi"}
+    with pytest.raises(InputError, match="row 'gan'; expected one of ae, vae"):
+        clvae_table1.run(scale="smoke", data=folder, out=folder / "runs", rows=["gan"])
+
+
+def test_table_2_has_no_published_column(folder: Path) -> None:
+    found = clvae_table2.run(scale="smoke", corpus="yelp", data=folder, out=folder / "runs")
+    assert {protocol for _, protocol, _ in cells(found)} == set(PROTOCOLS)
+    script, row = config_of("clvae+_mi", "full", "yelp"), config_of("clvae_mi", "full", "yelp")
+    assert (script.kl, script.contrast, row.kl, row.contrast) == ("dual", "h", "dual", "z")
+
+
+def test_table_3_contrasts_h(folder: Path) -> None:
+    found = cells(clvae_table3.run(scale="smoke", data=folder, out=folder / "runs"))
+    assert found["clvae-h", "published", "PPL"] == 44.10
+    assert found["clvae-h", "paper", "−ln p(x|z)"] != found["clvae", "paper", "−ln p(x|z)"]
+
+
+def test_table_4_adds_both_perplexities(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(clvae_table4, "ROWS", ("vae",))
+    monkeypatch.setattr(
+        latent_ngrams, "ngram_perplexities", lambda *texts, skip_unknown: ngram.NgramPerplexities(3.0, 4.0)
+    )
+    found = cells(clvae_table4.run(scale="smoke", data=folder, out=folder / "runs"))
+    assert (
+        found["beta0-vae", "paper", "forward PPL"] == 3.0 and found["vae", "honest, best epoch", "reverse PPL"] == 4.0
+    )
+
+
+def test_figure_4_is_drawn(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(clvae_dropout, "SHARES", (0.1, 0.5))
+    found = clvae_dropout.run(scale="smoke", data=folder, out=folder / "runs")
+    assert {row for row, _, _ in cells(found)} == {"dropout 0.1", "dropout 0.5"}
+    assert (folder / "runs" / "ptb" / "smoke" / "dropout.png").stat().st_size > 5000
+
+
+def test_table_7_has_both_second_views(folder: Path) -> None:
+    found = cells(clvae_augment.run(scale="smoke", data=folder, out=folder / "runs"))
+    assert found["swap", "published", "PPL"] == 36.96 and ("swap", "paper", "PPL") in found
