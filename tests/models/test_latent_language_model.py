@@ -170,7 +170,9 @@ def test_dropout_keeps_the_mean_and_drops_the_share(share: float) -> None:
     out = dropout(ones, share, True)
     out.sum().backward()
     assert float((out == 0).float().mean()) == pytest.approx(share, abs=0.003)
-    if share < 1:
+    if share == 1:
+        assert not out.any()
+    else:
         assert out.mean().item() == pytest.approx(1.0, abs=0.01)
         assert ones.grad is not None and torch.equal(ones.grad, out.detach())  # where it is dropped, no gradient
     assert torch.equal(dropout(ones, share, False), ones)
@@ -196,3 +198,13 @@ def test_a_narrow_posterior_is_measured_right_among_rounded_products() -> None:
     torch.testing.assert_close(kl, exact)
     error = float(sampled.std()) / sampled.numel() ** 0.5
     assert float(sampled.mean()) == pytest.approx(float(exact.mean()), abs=4 * error + 1e-3)
+
+
+def test_a_sentence_s_vector_is_the_same_each_time() -> None:
+    """In training mode too, and for SaVAE, whose refining draws noise."""
+    for objective in ("vae", "savae"):
+        model = made(objective, encoder_dropout=0.5).train()
+        state = torch.get_rng_state()
+        assert torch.equal(model.vectors(TEXTS), model.vectors(TEXTS)) and model.training
+        assert torch.equal(torch.get_rng_state(), state)
+        assert model.vectors([]).shape == (0, 3)

@@ -93,7 +93,7 @@ def vocabulary_nll(features: Tensor, weight: Tensor, gold: Tensor) -> Tensor:
         scores = vocabulary_scores(features, weight, weight.new_zeros(len(weight)), gold)
         return scores.log_normalizer_N - scores.gold_N
     run: Callable[..., Tensor] = _HalfNLL.apply
-    return run(features, weight, gold)
+    return run(features, weight, gold, torch.is_grad_enabled())
 
 
 _spare: list[
@@ -103,10 +103,9 @@ _spare: list[
 
 class _HalfNLL(torch.autograd.Function):
     @staticmethod
-    def forward(ctx: Any, features_ND: Tensor, weight_VD: Tensor, gold_N: Tensor) -> Tensor:
+    def forward(ctx: Any, features_ND: Tensor, weight_VD: Tensor, gold_N: Tensor, kept: bool) -> Tensor:
         weight_VD = weight_VD.to(features_ND.dtype)
         rows, columns = len(features_ND), len(weight_VD)
-        kept = any(ctx.needs_input_grad)
         probs_NV = _buffer(rows, columns, features_ND) if kept else None
         nll_N = torch.empty(rows, dtype=torch.float32, device=features_ND.device)
         tiny = torch.finfo(torch.float32).tiny
@@ -133,7 +132,7 @@ class _HalfNLL(torch.autograd.Function):
         d_weight_VD = (probs_NV.t() @ weighted_ND.to(features_ND.dtype)).float()
         d_weight_VD.index_add_(0, gold_N, weighted_ND, alpha=-1)
         _spare[:] = [probs_NV]
-        return d_features_ND.to(features_ND.dtype), d_weight_VD, None
+        return d_features_ND.to(features_ND.dtype), d_weight_VD, None, None
 
 
 def _buffer(rows: int, columns: int, like: Tensor) -> Tensor:

@@ -150,8 +150,8 @@ def measure_row(
     device: str | None,
     ngrams: bool = False,
 ) -> tuple[list[Score], list[str]]:
-    """Both protocols on the test split, of the last epoch's weights, as the paper has it; and the honest one of those
-    that are best on the validation split. Alarms are of the former.
+    """Both protocols on the test split, of the last epoch's weights, which the authors' code leaves; and the honest one
+    of those that are best on the validation split. Alarms are of the former.
     """
     last, best = (
         _measured(folder / part, name, scale, corpus, data, seed=seed, device=device, ngrams=ngrams)

@@ -74,7 +74,9 @@ def train_latent(
         folder=folder,
         config=replace(loop, steps=steps, evaluate_every=min(loop.evaluate_every, steps_per_epoch)),
         accelerator=accelerator,
-        evaluate=monitor(model, validation, folder, samples=samples, seed=loop.seed),
+        evaluate=monitor(
+            model, validation, folder, samples=samples, seed=loop.seed, speaks=accelerator.is_main_process
+        ),
         card=card,
         data_digests=data_digests,
         resume=resume,
@@ -104,15 +106,16 @@ def short_enough(texts: Sequence[str], config: LatentConfig, name: str) -> list[
 
 
 def monitor(
-    model: LatentLanguageModel, texts: Sequence[str], folder: Path, *, samples: int, seed: int
+    model: LatentLanguageModel, texts: Sequence[str], folder: Path, *, samples: int, seed: int, speaks: bool
 ) -> Callable[[], dict[str, float]]:
-    """The validation of a run: figures, alarms in the log, and the picture of those before."""
+    """The validation of a run: figures; in the process that speaks, alarms, and the picture of those before."""
 
     def evaluate() -> dict[str, float]:
         figures = watch(model, texts, samples=samples, seed=seed)
-        for line in alarms(figures, len(texts)):
-            logging.getLogger("paraform").warning("%s", line)
-        draw_watched(folder)
+        if speaks:
+            for line in alarms(figures, len(texts)):
+                logging.getLogger("paraform").warning("%s", line)
+            draw_watched(folder)
         return figures
 
     return evaluate

@@ -58,7 +58,8 @@ class Fitted(NamedTuple):
         """z [S, N, Z], float32."""
         shape = (samples, *self.mean_NZ.shape)
         noise_SNZ = torch.randn(shape, generator=generator, device=self.mean_NZ.device, dtype=self.mean_NZ.dtype)
-        return (self.mean_NZ + (self.factor_NZZ @ noise_SNZ[..., None]).squeeze(-1)).float()
+        spread_SNZ = (self.factor_NZZ @ noise_SNZ.permute(1, 2, 0)).permute(2, 0, 1)  # no copy of a factor a sample
+        return (self.mean_NZ + spread_SNZ).float()
 
     def log_density(self, z_SNZ: Tensor) -> Tensor:
         """ln r(z|x): [S, N] nats."""

@@ -45,7 +45,7 @@ def refitted_dual(
         width: units of a layer.
     """
     most = math.log(prior_draws / MARGIN)
-    states_NP = (encoded - encoded.mean(0)) / encoded.std(0).clamp_min(1e-3)
+    states_NP = (encoded - encoded.mean(0)) / encoded.std(0, correction=0).clamp_min(1e-3)
     with torch.random.fork_rng(devices=[] if z_SNZ.device.type == "cpu" else [z_SNZ.device]):
         torch.manual_seed(seed)
         of_sentence = _fitted(states_NP, z_SNZ, most, steps, prior_draws, width)

@@ -17,7 +17,7 @@ from paraform.evaluation.latent.information import active_units, mutual_informat
 from paraform.evaluation.latent.protocol import Drawn, LatentModel, draw, log_likelihood, log_prior
 from paraform.losses.dual_kl import dual_kl
 
-FITTED = 128  # samples that a Gaussian is fitted to, and whose mean stands for E[z|x]: their 1/128 counts as no unit
+FITTED = 128  # samples that a Gaussian is fitted to, and whose mean stands for E[z|x]
 
 MI_DRAWS = 4096  # samples of all sentences together that mutual information is averaged over; each costs N densities
 
@@ -66,12 +66,13 @@ def estimate(
     nan = math.nan
     kl = bound = mi = batch_mi = dual = dual_latent = largest = nan
     generator = torch.Generator(drawn.z_SNZ.device).manual_seed(seed + 1)
-    mean_NZ = model.posterior_mean(drawn.encoded)
+    mean_NZ, noise_Z = model.posterior_mean(drawn.encoded), None
     if model.posterior != "point":
         density: Callable[[Tensor], Tensor]
         if mean_NZ is None:
             many_SNZ = model.sample_posterior(drawn.encoded, max(FITTED, 2 * model.latent_width), generator)
             fitted, mean_NZ = Fitted.to(many_SNZ), many_SNZ.mean(0)
+            noise_Z = many_SNZ.var(0).mean(0) / len(many_SNZ)
             density = fitted.log_density
             kl = float((density(drawn.z_SNZ) - log_prior(drawn.z_SNZ)).mean())
             z_SNZ = fitted.sample(samples, generator)
@@ -96,5 +97,5 @@ def estimate(
         dual, dual_latent = (float(dual_kl(*pair)) for pair in zip(on_posterior, on_prior, strict=True))
         largest = max(float(values.abs().max()) for values in (*on_posterior, *on_prior))
     reconstruction = -float(drawn.log_likelihood_SN.mean())
-    active = active_units(mean_NZ)
+    active = active_units(mean_NZ, noise_Z)
     return Estimates(reconstruction, kl, bound, mi, batch_mi, active, dual, dual_latent, largest), drawn

@@ -47,12 +47,15 @@ def mutual_information(z_SNZ: Tensor, log_density: Callable[[Tensor], Tensor], *
     return total / (samples * count)
 
 
-def active_units(mean_NZ: Tensor) -> int:
+def active_units(mean_NZ: Tensor, noise_Z: Tensor | None = None) -> int:
     """Dimensions whose mean E[z|x] varies with the sentence: Var_x > 0.01 (Burda et al. 2016, appendix C).
 
-    A mean of S samples varies by 1/S of the posterior's variance for no reason: few samples make every unit active.
+    Args:
+        noise_Z: by how much a mean varies for no reason: of S samples, by 1/S of the posterior's variance. None: not.
     """
-    return int((mean_NZ.var(0) > AT_LEAST).sum()) if len(mean_NZ) > 1 else 0
+    if len(mean_NZ) < 2:
+        return 0
+    return int((mean_NZ.var(0) - (0 if noise_Z is None else noise_Z) > AT_LEAST).sum())
 
 
 def most_information(sentences: int) -> float:

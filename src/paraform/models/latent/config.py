@@ -154,8 +154,9 @@ class LatentConfig:
             raise ValueError(f"kl='closed' with posterior={self.posterior!r}; only 'gaussian' and 'affine' have one")
         if by_critic != (self.critic != "none"):
             raise ValueError(f"kl={self.kl!r} with critic={self.critic!r}; 'dual' and 'circle' need 'xz' or 'z'")
-        if self.inner == "svi" and self.posterior != "gaussian":
-            raise ValueError(f"inner='svi' with posterior={self.posterior!r}; expected 'gaussian', which it refines")
+        if self.inner == "svi" and (self.posterior != "gaussian" or self.kl != "closed"):
+            kinds = f"posterior={self.posterior!r} and kl={self.kl!r}"
+            raise ValueError(f"inner='svi' with {kinds}; expected 'gaussian', which it refines, and 'closed'")
         if self.kl != "none" and self.posterior == "point":
             raise ValueError(f"posterior='point' with kl={self.kl!r}; a point's is infinite: kl='none'")
         if self.inner == "svi" and self.contrast != "none":
@@ -172,6 +173,9 @@ class LatentConfig:
         for name in ("word_width", "hidden_width", "latent_width", "batch_size", "epochs", "max_tokens", "min_count"):
             if getattr(self, name) < 1:
                 raise ValueError(f"{name} {getattr(self, name)}; expected at least 1")
+        for name, least in (("critic_steps", 0), ("svi_steps", 0), ("aggressive_updates", 1), ("aggressive_check", 1)):
+            if getattr(self, name) < least:
+                raise ValueError(f"{name} {getattr(self, name)}; expected at least {least}")
         if self.temperature <= 0 or self.beta < 0 or self.beta_start < 0:
             raise ValueError(f"temperature {self.temperature}, beta {self.beta}; expected above 0, and at least 0")
 

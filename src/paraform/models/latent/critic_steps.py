@@ -26,7 +26,7 @@ class Duals(NamedTuple):
 
 
 def critic_loss(posterior: Values, prior: Values, config: LatentConfig) -> tuple[Tensor, Duals]:
-    """What the critics minimise, summed over views and over f and g, and the KLs as they see them.
+    """What the critics minimise, a mean (dual) or a sum (circle) over the views, summed over f and g; and their KLs.
 
     Args:
         posterior, prior: f and g where z is drawn from either, the rows of a view after those of the other.
@@ -44,7 +44,7 @@ def critic_loss(posterior: Values, prior: Values, config: LatentConfig) -> tuple
     own = 0 if config.critic == "xz" else 1  # which of them the objective has
     if config.views == 2 and config.squared_term == "paper":
         loss = loss + squared_differences(*posterior[own].chunk(2))
-    if config.views == 2 and config.squared_term == "reference" and config.critic == "z":
+    if config.views == 2 and config.squared_term == "reference":  # of g, whichever the objective has
         loss = loss + squared_differences(*posterior[1].chunk(2)) + squared_differences(*prior[1].chunk(2))
     return loss, duals
 

@@ -15,7 +15,7 @@ def dropout(values: Tensor, share: float, training: bool) -> Tensor:
     On a CPU torch draws a mask one number after another, which takes as long as a layer of an LSTM; here four come from
     each draw of torch's generator, so that the share is a multiple of 1/65,536.
     """
-    if not training or share == 0 or values.device.type != "cpu":
+    if not training or share in (0, 1) or values.device.type != "cpu":
         return F.dropout(values, share, training)
     cut = min(round(share * LEVELS), LEVELS - 1)
     random = torch.empty((values.numel() + 3) // 4, dtype=torch.int64).random_(-(1 << 63), None).view(torch.int16)

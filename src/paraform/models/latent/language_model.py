@@ -69,8 +69,18 @@ class LatentLanguageModel(nn.Module):
     @torch.no_grad()
     def encode(self, texts: Sequence[str]) -> Tensor:
         """What names each text's posterior: [N, P]; the encoder's state, or the mean and log-variance after SVI."""
-        parts = [self._encode(self._batch(texts[start : start + ROWS_AT_ONCE])) for start in _starts(len(texts))]
-        return torch.cat(parts) if parts else torch.zeros(0, self.config.hidden_width, device=self.device)
+        if not texts:
+            width = 2 * self.config.latent_width if self.config.inner == "svi" else self.config.hidden_width
+            return torch.zeros(0, width, device=self.device)
+        training, devices = self.training, [self.device] if self.device.type == "cuda" else []
+        self.eval()  # a sentence's vector is one, and dropout would make it another each time
+        try:
+            with torch.random.fork_rng(devices=devices):  # SVI's noise is the same for the same sentences
+                torch.manual_seed(0)
+                starts = _starts(len(texts))
+                return torch.cat([self._encode(self._batch(texts[at : at + ROWS_AT_ONCE])) for at in starts])
+        finally:
+            self.train(training)
 
     def _encode(self, batch: SentenceBatch) -> Tensor:
         state_NH: Tensor = self.network.encoder(batch.words_BT, batch.lengths_B)
@@ -103,6 +113,8 @@ class LatentLanguageModel(nn.Module):
         if self.config.inner == "svi":
             return Diagonal(*encoded.chunk(2, -1)).draw(noise_SNZ)
         with float32_products(self.device):  # a rounded z is a long way off where its posterior is narrow
+            if self.config.posterior == "mlp":  # a sample of each at once bounds the memory of its hidden layer
+                return torch.stack([self.network.posterior(encoded, noise_NZ) for noise_NZ in noise_SNZ])
             z_SNZ: Tensor = self.network.posterior(encoded, noise_SNZ)
         return z_SNZ
 

@@ -50,8 +50,8 @@ def make_update(
     """
     if config.inner == "aggressive" and draw is None:
         raise ValueError("inner='aggressive' needs further batches: make_update(…, draw=draw)")
-    if config.inner == "svi" and accelerator.num_processes > 1:
-        raise ValueError("inner='svi' on several processes; its gradient is not shared: train it in one")
+    if config.inner != "none" and accelerator.num_processes > 1:
+        raise ValueError(f"inner={config.inner!r} on several processes, which would not stay in step: train it in one")
     step = _Step(model, config, accelerator, draw, beta_schedule(config, config.epochs * steps_per_epoch))
     return step, State(step.optimizers, step.on_validation)
 
@@ -113,7 +113,8 @@ class _Step:
         else:
             terms = self._plain(batch, beta)
         norm = self.accelerator.clip_grad_norm_(self.weights, self.config.clip_norm)
-        self.encoder_step.step()
+        if not self.behind:  # else its turn was before (He et al. 2019, algorithm 1)
+            self.encoder_step.step()
         self.decoder_step.step()
         values = {name: term.item() for name, term in terms.items()}
         more = {"encoder_updates": float(updates)} if self.config.inner == "aggressive" else {}
@@ -176,7 +177,7 @@ class _Step:
             term = torch.stack([circle_posterior_term(view, reduction=config.circle_reduction) for view in views]).sum()
         else:
             term = torch.stack([view.mean() for view in views]).sum()
-        if config.squared_term == "reference" and config.critic == "z" and config.views == 2:
+        if config.kl == "circle" and config.squared_term == "reference" and config.critic == "z":
             term = term + squared_differences(*views)
         return term
 
@@ -227,18 +228,22 @@ class _Step:
         return {"loss": loss, "reconstruction": reconstruction, "kl": kl}
 
     def _catch_up(self, batch: SentenceBatch, beta: float) -> int:
-        """LagVAE: update the encoder alone, each time on another batch, until the loss no longer falls."""
+        """LagVAE: update the encoder alone, each time on another batch, until the loss of a word no longer falls.
+
+        Batches are of one length each, so that losses of sentences would tell of their lengths.
+        """
         config = self.config
         assert self.draw is not None
-        before, window, updates = math.inf, 0.0, 0
+        before, window, words, updates = math.inf, 0.0, 0, 0
         while updates < config.aggressive_updates - 1:
             updates += 1
-            window += self._plain(batch, beta)["loss"].item()
+            window += self._plain(batch, beta)["loss"].item() * len(batch.lengths_B)
+            words += int(batch.lengths_B.sum()) + len(batch.lengths_B)
             self.accelerator.clip_grad_norm_(self.weights, config.clip_norm)
             self.encoder_step.step()
             (batch,) = (one.to(self.accelerator.device) for one in self.draw(1))
             if updates % config.aggressive_check == 0:
-                if window / config.aggressive_check > before:
+                if window / words > before:
                     break
-                before, window = window / config.aggressive_check, 0.0
+                before, window, words = window / words, 0.0, 0
         return updates
