@@ -15,18 +15,10 @@ from collections.abc import Sequence
 from jsonargparse import ArgumentParser, Namespace
 from jsonargparse.typing import PositiveInt
 
-from paraform.cli.arguments import (
-    add_engine,
-    add_reading,
-    cache_for,
-    device_of,
-    digest_of,
-    engine_of,
-    read_records,
-    show_progress,
-)
+from paraform.cli.arguments import add_engine, add_reading, device_of, engine_of, show_progress
 from paraform.cli.output import print_json
 from paraform.cli.parse import add_parser
+from paraform.cli.reading import cache_for, digest_of, read_records
 from paraform.cli.tag import add_tagger
 from paraform.records import InputError
 

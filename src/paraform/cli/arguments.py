@@ -4,21 +4,17 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import hashlib
 import inspect
 import os
 import re
-import shutil
 import sys
-import tempfile
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from jsonargparse import ArgumentParser, DefaultHelpFormatter, Namespace
 from jsonargparse.typing import NonNegativeFloat, NonNegativeInt, PositiveInt, restricted_number_type
 
-from paraform.records import InputError, Origin, Pair, Record, Sentence, Triple
+from paraform.records import InputError
 
 if TYPE_CHECKING:
     from paraform.encoders import Encoder
@@ -104,18 +100,6 @@ def decoding_of(options: Namespace) -> dict[str, Any]:
     return {name: options[name] for name in ("beam", "temperature", "top_p", "seed")}
 
 
-def sentences_of(path: str, options: Namespace) -> list[str]:
-    """The different sentences of a file, in order; of pairs and triples, of all sides.
-
-    Raises: InputError if it cannot be read.
-    """
-    texts: dict[str, None] = {}
-    for record in read_records(path, options):
-        sides = [record] if isinstance(record, Sentence) else [record.source, record.target]
-        texts |= dict.fromkeys(side.text for side in sides)
-    return list(texts)
-
-
 def add_engine(parser: ArgumentParser) -> None:
     """The options of a command that goes through a corpus in chunks."""
     parser.add_argument("--engine", choices=("local", "ray"), default="local", help="all cores here, or a Ray cluster")
@@ -128,34 +112,6 @@ def engine_of(options: Namespace) -> Engine:
     from paraform.engines import Engine
 
     return Engine(options.engine, options.workers, options.address)
-
-
-def comes_again(path: str) -> bool:
-    """Whether the corpus can be read twice: a file or a folder; not stdin, and not a pipe such as `<(command)`."""
-    return path != "-" and (os.path.isfile(path) or os.path.isdir(path))
-
-
-def digest_of(path: str, options: Namespace) -> str:
-    """SHA-256 of what a corpus's records depend on: its files, their format, and whether bad lines count."""
-    key = hashlib.sha256(f"{options.format} {options.skip_bad_lines}".encode())
-    files = sorted(file for file in Path(path).rglob("*") if file.is_file()) if os.path.isdir(path) else [Path(path)]
-    for file in files if comes_again(path) else []:
-        with contextlib.suppress(OSError), open(file, "rb") as data:  # reading it says better what is wrong
-            key.update(f"{file.name}\0".encode() + hashlib.file_digest(data, "sha256").digest())
-    return key.hexdigest()
-
-
-@contextlib.contextmanager
-def cache_for(path: str) -> Iterator[Path]:
-    """Where finished chunks of a corpus are kept: the cache folder, unless the corpus does not come again."""
-    from paraform.weights import cache_folder
-
-    if comes_again(path):
-        yield cache_folder()
-        return
-    cache_folder().mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=cache_folder()) as folder:
-        yield Path(folder)
 
 
 def parse(parser: ArgumentParser, given: Sequence[str]) -> Namespace:
@@ -189,75 +145,6 @@ def field_help(parser: ArgumentParser, config: type[Any], prefix: str = "") -> N
     for action in parser._actions:
         if action.dest.startswith(prefix) and not action.help:
             action.help = words.get(action.dest.removeprefix(prefix))
-
-
-def read_texts(arguments: Sequence[str], options: Namespace, what: str = "text") -> list[str]:
-    """The texts that arguments give, name the files of, or leave to stdin.
-
-    Raises: InputError if there is none, or one is not usable.
-    """
-    from paraform.corpora.lines import checked
-
-    if not arguments and sys.stdin.isatty():
-        raise InputError(f"no {what}; expected a text, a file, or - for stdin")
-    texts: list[str] = []
-    for number, argument in enumerate(arguments or ["-"], start=1):
-        folder = options.format == "qqp-pos" and os.path.isdir(argument)
-        if argument == "-" or folder or os.path.isfile(argument):
-            texts += [text_of(record) for record in read_records(argument, options)]
-        elif re.fullmatch(r"\S+\.(txt|tsv|csv|jsonl?)", argument):
-            raise InputError(f"{argument}: no such file")
-        else:
-            origin = Origin(f"{what} {number}", 1)
-            try:
-                texts.append(checked(Sentence(argument.strip()), origin).text)
-            except InputError as error:  # an argument has no lines
-                raise InputError(str(error).replace(str(origin), origin.path)) from error
-    return texts
-
-
-def text_of(record: Record) -> str:
-    """The text of a sentence, the source of a pair or triple."""
-    return record.text if isinstance(record, Sentence) else record.source.text
-
-
-def read_pairs(path: str, options: Namespace) -> list[Pair | Triple]:
-    """The pairs or triples of a file; those labelled as no paraphrases are left out, and counted on stderr.
-
-    Raises: InputError if it holds something else, or nothing but pairs that are none.
-    """
-    kept: list[Pair | Triple] = []
-    other = 0
-    for record in read_records(path, options):
-        if isinstance(record, Sentence):
-            place = record.origin or Origin(path, 1)
-            raise place.error(f"one sentence; expected a pair, source and target (--format is {options.format})")
-        if isinstance(record, Pair) and record.label == 0:
-            other += 1
-        else:
-            kept.append(record)
-    if not kept:
-        raise InputError(f"{path}: no paraphrases; expected at least one pair")
-    if other:
-        tell(f"{other:,} pairs labelled 0 (no paraphrases) left out, {len(kept):,} kept")
-    return kept
-
-
-def read_records(path: str, options: Namespace) -> Iterator[Record]:
-    """The records of a file, or of stdin for "-", as `--format` and `--skip-bad-lines` say."""
-    from paraform.corpora import read
-
-    if path != "-":
-        yield from read(path, options.format, skip_bad_lines=options.skip_bad_lines)
-        return
-    with tempfile.TemporaryDirectory() as folder:
-        spool = os.path.join(folder, "stdin")
-        with open(spool, "wb") as out:
-            shutil.copyfileobj(sys.stdin.buffer, out)
-        try:
-            yield from read(spool, options.format, skip_bad_lines=options.skip_bad_lines)
-        except InputError as error:
-            raise InputError(str(error).replace(spool, "<stdin>")) from error
 
 
 def device_of(options: Namespace) -> str | None:

@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING
 
 from jsonargparse import ArgumentParser, Namespace
 
-from paraform.cli.arguments import add_texts, kind_of, load_model, read_texts, show_progress
+from paraform.cli.arguments import add_texts, kind_of, load_model, show_progress
 from paraform.cli.output import print_json
+from paraform.cli.reading import read_texts
 from paraform.records import InputError
 
 if TYPE_CHECKING:

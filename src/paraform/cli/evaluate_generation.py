@@ -15,9 +15,10 @@ from collections.abc import Sequence
 from jsonargparse import ArgumentParser, Namespace
 from jsonargparse.typing import NonNegativeInt, PositiveInt
 
-from paraform.cli.arguments import add_reading, add_search, bad_values, load_paraphraser, read_pairs, show_progress
+from paraform.cli.arguments import add_reading, add_search, bad_values, load_paraphraser, show_progress
 from paraform.cli.output import print_json
 from paraform.cli.paraphrase import DEFAULT_MODEL
+from paraform.cli.reading import read_pairs
 from paraform.cli.tag import add_tagger
 
 PROTOCOLS = ("first", "oracle", "blind")

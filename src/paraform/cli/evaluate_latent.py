@@ -15,8 +15,9 @@ from collections.abc import Sequence
 from jsonargparse import ArgumentParser, Namespace
 from jsonargparse.typing import PositiveInt
 
-from paraform.cli.arguments import add_reading, bad_values, load_latent, read_records, show_progress, text_of
+from paraform.cli.arguments import add_reading, bad_values, load_latent, show_progress
 from paraform.cli.output import print_json
+from paraform.cli.reading import read_records, text_of
 
 
 def add_arguments(parser: ArgumentParser, given: Sequence[str]) -> None:
@@ -24,7 +25,7 @@ def add_arguments(parser: ArgumentParser, given: Sequence[str]) -> None:
     parser.add_argument("--model", type=str, required=True, help="a run's folder, a checkpoint, or a hub id")
     parser.add_argument("--data", type=str, required=True, metavar="PATH", help="sentences that it has not seen")
     parser.add_argument("--samples", type=PositiveInt, default=128, help="of each sentence's posterior")
-    parser.add_argument("--no-refit", action="store_true", help="fit no critic anew (half a minute)")
+    parser.add_argument("--no-refit", action="store_true", help="fit no critic anew")
     parser.add_argument("--training", type=str | None, default=None, metavar="PATH", help="its training sentences")
     add_reading(parser, "text")
 

@@ -13,9 +13,10 @@ from collections.abc import Sequence
 from jsonargparse import ArgumentParser, Namespace
 from jsonargparse.typing import PositiveInt
 
-from paraform.cli.arguments import bad_values, kind_of, load_model, read_pairs
+from paraform.cli.arguments import bad_values, kind_of, load_model
 from paraform.cli.evaluate_generation import add_measuring
 from paraform.cli.output import print_json
+from paraform.cli.reading import read_pairs
 from paraform.records import InputError
 
 

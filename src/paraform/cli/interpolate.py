@@ -11,8 +11,9 @@ from collections.abc import Sequence
 from jsonargparse import ArgumentParser, Namespace
 from jsonargparse.typing import PositiveInt
 
-from paraform.cli.arguments import add_decoding, add_reading, decoding_of, load_latent, read_texts, tell
+from paraform.cli.arguments import add_decoding, add_reading, decoding_of, load_latent, tell
 from paraform.cli.output import print_json
+from paraform.cli.reading import read_texts
 from paraform.records import InputError
 
 

@@ -17,19 +17,9 @@ from typing import get_type_hints
 from jsonargparse import ArgumentParser, Namespace
 from jsonargparse.typing import PositiveInt
 
-from paraform.cli.arguments import (
-    add_engine,
-    add_reading,
-    bad_values,
-    cache_for,
-    device_of,
-    digest_of,
-    engine_of,
-    field_help,
-    read_pairs,
-    show_progress,
-)
+from paraform.cli.arguments import add_engine, add_reading, bad_values, device_of, engine_of, field_help, show_progress
 from paraform.cli.output import print_json
+from paraform.cli.reading import cache_for, digest_of, read_pairs
 from paraform.cli.tag import add_tagger
 from paraform.records import InputError, Pair, Triple
 

@@ -17,8 +17,9 @@ from typing import TYPE_CHECKING, Any
 from jsonargparse import ArgumentParser, Namespace
 from jsonargparse.typing import NonNegativeFloat, PositiveInt, restricted_number_type
 
-from paraform.cli.arguments import Share, add_search, add_texts, load_paraphraser, read_texts, show_progress, tell
+from paraform.cli.arguments import Share, add_search, add_texts, load_paraphraser, show_progress, tell
 from paraform.cli.output import print_json, print_rewordings
+from paraform.cli.reading import read_texts
 from paraform.records import InputError
 
 if TYPE_CHECKING:

@@ -11,8 +11,9 @@ from collections.abc import Iterator, Sequence
 
 from jsonargparse import ArgumentParser, Namespace
 
-from paraform.cli.arguments import add_texts, device_of, read_texts, show_progress
+from paraform.cli.arguments import add_texts, device_of, show_progress
 from paraform.cli.output import print_json
+from paraform.cli.reading import read_texts
 from paraform.records import Sentence, to_json
 
 

@@ -10,8 +10,9 @@ from collections.abc import Sequence
 
 from jsonargparse import ArgumentParser, Namespace
 
-from paraform.cli.arguments import add_decoding, add_texts, decoding_of, load_latent, read_texts, show_progress
+from paraform.cli.arguments import add_decoding, add_texts, decoding_of, load_latent, show_progress
 from paraform.cli.output import print_json, print_rewordings
+from paraform.cli.reading import read_texts
 
 
 def add_arguments(parser: ArgumentParser, given: Sequence[str]) -> None:

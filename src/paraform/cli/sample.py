@@ -14,15 +14,9 @@ from typing import Any
 from jsonargparse import ArgumentParser, Namespace
 from jsonargparse.typing import PositiveInt
 
-from paraform.cli.arguments import (
-    add_decoding,
-    add_reading,
-    decoding_of,
-    load_latent,
-    sentences_of,
-    show_progress,
-)
+from paraform.cli.arguments import add_decoding, add_reading, decoding_of, load_latent, show_progress
 from paraform.cli.output import print_json
+from paraform.cli.reading import sentences_of
 
 
 def add_arguments(parser: ArgumentParser, given: Sequence[str]) -> None:

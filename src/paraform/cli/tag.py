@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING
 
 from jsonargparse import ArgumentParser, Namespace
 
-from paraform.cli.arguments import add_texts, device_of, read_texts, show_progress
+from paraform.cli.arguments import add_texts, device_of, show_progress
 from paraform.cli.output import print_json
+from paraform.cli.reading import read_texts
 
 if TYPE_CHECKING:
     from paraform.syntax.tagging import Tagger

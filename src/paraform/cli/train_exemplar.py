@@ -17,9 +17,10 @@ from typing import Any
 
 from jsonargparse import ArgumentParser, Namespace
 
-from paraform.cli.arguments import add_reading, bad_values, device_of, early, field_help, read_pairs, show_progress
+from paraform.cli.arguments import add_reading, bad_values, device_of, early, field_help, show_progress
 from paraform.cli.mine import pair_of
 from paraform.cli.output import print_json
+from paraform.cli.reading import read_pairs
 from paraform.cli.tag import add_tagger
 from paraform.records import Pair
 

@@ -18,8 +18,9 @@ from typing import Any
 
 from jsonargparse import ArgumentParser, Namespace
 
-from paraform.cli.arguments import add_reading, bad_values, device_of, early, field_help, sentences_of
+from paraform.cli.arguments import add_reading, bad_values, device_of, early, field_help
 from paraform.cli.output import print_json
+from paraform.cli.reading import sentences_of
 from paraform.cli.train_exemplar import INTERRUPTED, digests
 from paraform.records import InputError
 
