@@ -6,25 +6,22 @@ Shape key: N sentences, S samples of each, T words, Z latent, P numbers that nam
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, ClassVar, final
+from typing import Any, ClassVar, Unpack, final
 
 import numpy as np
 import torch
-from rich.progress import track
 from torch import Tensor, nn
 
-from paraform import decoding
-from paraform.batching import BOS, EOS, PAD, UNK, Ragged, SentenceBatch, Vocabulary
-from paraform.encoders import STDERR, float32_products
+from paraform.batching import Ragged, SentenceBatch, Vocabulary
+from paraform.encoders import float32_products
 from paraform.models.latent.config import LatentConfig
 from paraform.models.latent.critic import Critics
 from paraform.models.latent.network import LatentNetwork
 from paraform.models.latent.posterior import Diagonal
 from paraform.models.latent.reading import read_words, write_words
+from paraform.models.latent.saying import ROWS_AT_ONCE, Decoding, say
 from paraform.models.latent.svi import refine
 from paraform.records import InputError
-
-ROWS_AT_ONCE = 256  # sentences that are encoded or decoded together
 
 
 @final
@@ -159,111 +156,36 @@ class LatentLanguageModel(nn.Module):
         mean_NZ = self.posterior_mean(encoded)
         return self.sample_posterior(encoded, samples, self._generator(seed)).mean(0) if mean_NZ is None else mean_NZ
 
-    def sample(
-        self,
-        count: int,
-        *,
-        beam: int = 1,
-        temperature: float = 0.0,
-        top_p: float = 1.0,
-        seed: int = 0,
-        progress: bool = False,
-    ) -> list[str]:
-        """Sentences of z drawn from the prior; see `decode` for the other arguments."""
-        z_NZ = torch.randn(count, self.config.latent_width, generator=self._generator(seed), device=self.device)
-        return self.decode(z_NZ, beam=beam, temperature=temperature, top_p=top_p, seed=seed, progress=progress)
+    def sample(self, count: int, **how: Unpack[Decoding]) -> list[str]:
+        """Sentences of z drawn from the prior, by `how["seed"]`; see `Decoding`."""
+        generator = self._generator(how.get("seed", 0))
+        return self.decode(torch.randn(count, self.config.latent_width, generator=generator, device=self.device), **how)
 
-    def interpolate(
-        self,
-        first: str,
-        second: str,
-        *,
-        steps: int = 11,
-        beam: int = 1,
-        temperature: float = 0.0,
-        top_p: float = 1.0,
-        seed: int = 0,
-    ) -> list[str]:
+    def interpolate(self, first: str, second: str, *, steps: int = 11, **how: Unpack[Decoding]) -> list[str]:
         """Sentences on the straight line from one's latent vector to the other's (clVAE, section 4.5).
 
         Args:
             steps: sentences, both ends among them.
+            how: see `Decoding`.
         Raises: InputError if there are fewer than 2 steps, or an end is empty.
         """
         if steps < 2:
             raise InputError(f"{steps} steps; expected at least 2, the two ends")
-        ends_2Z = self.vectors([first, second], seed=seed)
+        ends_2Z = self.vectors([first, second], seed=how.get("seed", 0))
         shares_S1 = torch.linspace(0, 1, steps, device=self.device)[:, None]
-        line_SZ = torch.lerp(ends_2Z[:1], ends_2Z[1:], shares_S1)
-        return self.decode(line_SZ, beam=beam, temperature=temperature, top_p=top_p, seed=seed)
+        return self.decode(torch.lerp(ends_2Z[:1], ends_2Z[1:], shares_S1), **how)
 
-    def reconstruct(
-        self,
-        texts: Sequence[str],
-        *,
-        beam: int = 1,
-        temperature: float = 0.0,
-        top_p: float = 1.0,
-        seed: int = 0,
-        progress: bool = False,
-    ) -> list[str]:
-        """Each text, said again from its latent vector E[z|x]."""
-        z_NZ = self.vectors(texts, seed=seed)
-        return self.decode(z_NZ, beam=beam, temperature=temperature, top_p=top_p, seed=seed, progress=progress)
+    def reconstruct(self, texts: Sequence[str], **how: Unpack[Decoding]) -> list[str]:
+        """Each text, said again from its latent vector E[z|x]; see `Decoding`."""
+        return self.decode(self.vectors(texts, seed=how.get("seed", 0)), **how)
 
-    @torch.inference_mode()
-    def decode(
-        self,
-        z_NZ: Tensor,
-        *,
-        beam: int = 1,
-        temperature: float = 0.0,
-        top_p: float = 1.0,
-        seed: int = 0,
-        progress: bool = False,
-    ) -> list[str]:
-        """What latent vectors [N, Z] say.
-
-        Args:
-            beam: hypotheses kept; 1 is greedy.
-            temperature: 0 takes the likeliest word; above, words are drawn.
-            top_p: share of the probability that is drawn from.
-            seed: of the words drawn.
-            progress: show a bar on stderr.
-        Raises: InputError if two ways of decoding are mixed.
-        """
-        if beam > 1 and temperature > 0:
-            raise InputError(f"beam {beam}, temperature {temperature}; they exclude each other, leave one out")
-        if top_p < 1 and temperature == 0:
-            raise InputError(f"top_p {top_p} at temperature 0; expected a temperature above 0, where words are drawn")
+    def decode(self, z_NZ: Tensor, **how: Unpack[Decoding]) -> list[str]:
+        """What latent vectors [N, Z] say; see `Decoding`. Raises: InputError if two ways of decoding are mixed."""
         self.eval()
-        ends: dict[str, Any] = {"start": BOS, "stop": EOS, "max_tokens": self.config.max_tokens + 1}
-        generator = self._generator(seed)
-        out: list[str] = []
-        for start in track(_starts(len(z_NZ)), "decoding", console=STDERR, disable=not progress, transient=True):
-            state: Any = self.network.decoder.start(z_NZ[start : start + ROWS_AT_ONCE])
-            rows = min(ROWS_AT_ONCE, len(z_NZ) - start)
-            if beam > 1:
-                tokens = decoding.beam(self._step, state, rows, width=beam, **ends)[0][:, 0]
-            elif temperature > 0:
-                drawn: dict[str, Any] = {"temperature": temperature, "top_p": top_p, "generator": generator}
-                tokens = decoding.sample(self._step, state, rows, **drawn, **ends)
-            else:
-                tokens = decoding.greedy(self._step, state, rows, **ends)
-            out += [self._write(row) for row in tokens.tolist()]
-        return out
-
-    def _step(self, memory: Any, tokens_N: Tensor) -> tuple[Tensor, Any]:
-        state_NH, memory = self.network.decoder.step(memory, tokens_N.to(self.device))
-        scores_NV = self.network.output(state_NH.to(self.network.output.weight.dtype))
-        # A corpus of words apart by spaces has <unk> for a word; a person's sentence has not.
-        scores_NV[:, [PAD, BOS, UNK] if self.config.text == "sentences" else [PAD, BOS]] = float("-inf")
-        return torch.log_softmax(scores_NV, -1), memory
-
-    def _write(self, numbers: Sequence[int]) -> str:
-        end = numbers.index(EOS) if EOS in numbers else len(numbers)
-        words = [self.vocabulary.words[number] for number in numbers[:end]]
-        return write_words(words, self.config.text, self.vocabulary.cased)
+        says_unknown = self.config.text == "words"  # a corpus of words has <unk> for a word; a person's text has not
+        rows = say(self.network, z_NZ, longest=self.config.max_tokens, says_unknown=says_unknown, **how)
+        words = [[self.vocabulary.words[number] for number in row] for row in rows]
+        return [write_words(row, self.config.text, self.vocabulary.cased) for row in words]
 
     def _read(self, texts: Sequence[str]) -> list[list[int]]:
         rows = []

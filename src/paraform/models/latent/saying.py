@@ -1,0 +1,82 @@
+"""Latent vectors to words, one after another.
+
+Shape key: N vectors, Z latent, H features of the decoder's state, V words of the vocabulary.
+"""
+
+from __future__ import annotations
+
+from typing import Any, TypedDict, Unpack
+
+import torch
+from rich.progress import track
+from torch import Tensor
+
+from paraform import decoding
+from paraform.batching import BOS, EOS, PAD, UNK
+from paraform.encoders import STDERR
+from paraform.models.latent.network import LatentNetwork
+from paraform.records import InputError
+
+ROWS_AT_ONCE = 256  # sentences that are encoded or decoded together
+
+
+class Decoding(TypedDict, total=False):
+    """How words are chosen.
+
+    Args:
+        beam: hypotheses kept; 1, the default, is greedy.
+        temperature: 0, the default, takes the likeliest word; above, words are drawn.
+        top_p: share of the probability that is drawn from; 1 if not given.
+        seed: of every draw; 0 if not given.
+        progress: show a bar on stderr.
+    """
+
+    beam: int
+    temperature: float
+    top_p: float
+    seed: int
+    progress: bool
+
+
+@torch.inference_mode()
+def say(
+    network: LatentNetwork, z_NZ: Tensor, *, longest: int, says_unknown: bool, **how: Unpack[Decoding]
+) -> list[list[int]]:
+    """Word numbers of each vector's sentence, without `</s>`.
+
+    Args:
+        network: in evaluation mode.
+        longest: words of a sentence.
+        says_unknown: whether `<unk>` may be said.
+    Raises: InputError if two ways of decoding are mixed.
+    """
+    beam, temperature, top_p = how.get("beam", 1), how.get("temperature", 0.0), how.get("top_p", 1.0)
+    if beam > 1 and temperature > 0:
+        raise InputError(f"beam {beam}, temperature {temperature}; they exclude each other, leave one out")
+    if top_p < 1 and temperature == 0:
+        raise InputError(f"top_p {top_p} at temperature 0; expected a temperature above 0, where words are drawn")
+    weight_VH = network.output.weight
+    never = [PAD, BOS] if says_unknown else [PAD, BOS, UNK]
+
+    def step(memory: Any, tokens_N: Tensor) -> tuple[Tensor, Any]:
+        state_NH, memory = network.decoder.step(memory, tokens_N.to(weight_VH.device))
+        scores_NV = network.output(state_NH.to(weight_VH.dtype))
+        scores_NV[:, never] = float("-inf")
+        return torch.log_softmax(scores_NV, -1), memory
+
+    ends: dict[str, Any] = {"start": BOS, "stop": EOS, "max_tokens": longest + 1}
+    generator = torch.Generator(weight_VH.device).manual_seed(how.get("seed", 0))
+    out: list[list[int]] = []
+    starts, hidden = range(0, len(z_NZ), ROWS_AT_ONCE), not how.get("progress", False)
+    for start in track(starts, "decoding", console=STDERR, disable=hidden, transient=True):
+        some_NZ = z_NZ[start : start + ROWS_AT_ONCE]
+        state: Any = network.decoder.start(some_NZ)
+        if beam > 1:
+            tokens = decoding.beam(step, state, len(some_NZ), width=beam, **ends)[0][:, 0]
+        elif temperature > 0:
+            drawn: dict[str, Any] = {"temperature": temperature, "top_p": top_p, "generator": generator}
+            tokens = decoding.sample(step, state, len(some_NZ), **drawn, **ends)
+        else:
+            tokens = decoding.greedy(step, state, len(some_NZ), **ends)
+        out += [row[: row.index(EOS)] if EOS in row else row for row in tokens.tolist()]
+    return out
