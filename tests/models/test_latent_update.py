@@ -56,7 +56,7 @@ def scalar_reconstruction(model: LatentLanguageModel, batch: SentenceBatch, z: T
         words = [BOS, *batch.words_BT[row, : int(batch.lengths_B[row])].tolist(), EOS]
         memory, total = model.network.decoder.start(z[row : row + 1]), 0.0
         for before, after in pairwise(words):
-            state, memory = model.network.decoder.step(memory, torch.tensor([before]))  # type: ignore[arg-type]
+            state, memory = model.network.decoder.step(memory, torch.tensor([before]))
             scores = model.network.output(state)[0]
             total -= float(scores[after].detach()) - float(scores.detach().logsumexp(0))
         out.append(total)
@@ -71,14 +71,18 @@ def softplus(x: float) -> float:
     return math.log1p(math.exp(x))
 
 
-@pytest.mark.parametrize("preset", ["fixed", "paper", "reference"])
+@pytest.mark.parametrize("preset", ["fixed", "paper", "reference", "h"])
 @pytest.mark.parametrize("name", [name for name in OBJECTIVES if OBJECTIVES[name].get("inner") != "svi"])
 def test_the_loss_is_its_equation(name: str, preset: str) -> None:
-    base = LatentConfig() if preset == "fixed" else getattr(LatentConfig, preset)()
+    base = LatentConfig() if preset in ("fixed", "h") else getattr(LatentConfig, preset)()
     config = dataclasses.replace(base, **TINY).with_objective(name)
     config = dataclasses.replace(
         config, critic_steps=0, beta_schedule="constant", beta=0.7, inner="none", baselines="adam"
     )
+    if preset == "h":
+        if config.contrast == "none":
+            pytest.skip("no contrast")
+        config = dataclasses.replace(config, contrast="h")
     model = made(config)
     batch = batch_of(model, SENTENCES[:3])
     views, width = config.views, config.latent_width
@@ -108,11 +112,12 @@ def test_the_loss_is_its_equation(name: str, preset: str) -> None:
                 expected += 0.7 * sum(here) / 3
         if config.squared_term == "reference" and name == "clvae+_mi":
             expected += 0.7 * sum((values[i] - values[3 + i]) ** 2 for i in range(3))
-    if config.contrast == "z":
-        first, second = list(z[:3]), list(z[3:])
+    if config.contrast != "none":
+        seen = state if config.contrast == "h" else z
+        first, second = list(seen[:3]), list(seen[3:])
         more: list[Tensor] = []
         if config.contrastive_extras == "reference":
-            first, second = [z[:3].mean(0), *first], [z[3:].mean(0), *second]
+            first, second = [seen[:3].mean(0), *first], [seen[3:].mean(0), *second]
             more = list(gaussians) if config.critic != "z" else []
         total = 0.0
         for i in range(len(first)):
@@ -129,9 +134,11 @@ def test_the_loss_is_its_equation(name: str, preset: str) -> None:
     assert found["loss"] == pytest.approx(expected, rel=1e-4)
 
 
-def test_a_critics_step_is_its_equation() -> None:
+@pytest.mark.parametrize("name", ["clvae+", "clvae+_mi"])
+@pytest.mark.parametrize("preset", ["paper", "reference"])
+def test_a_critics_step_is_its_equation(preset: str, name: str) -> None:
     """f and g after one step of Adam on eq. 18, from autograd on the equation written out."""
-    config = dataclasses.replace(LatentConfig.paper(), **TINY)
+    config = dataclasses.replace(getattr(LatentConfig, preset)(), **TINY).with_objective(name)
     config = dataclasses.replace(config, critic_steps=1)
     model, twin = made(config), made(config)
     batch = batch_of(model, SENTENCES[:3])
@@ -150,10 +157,16 @@ def test_a_critics_step_is_its_equation() -> None:
     for critic in (0, 1):
         on_posterior, on_prior = twin.critics(state, z)[critic], twin.critics(state, prior)[critic]
         for view in (slice(0, 3), slice(3, 6)):
-            loss = loss + torch.log(1 + torch.exp(-on_posterior[view].sum()))
-            loss = loss + torch.log(1 + torch.exp(on_prior[view].exp().sum()))
-    g = twin.critics(state, z)[1]
-    loss = loss + sum((g[i] - g[3 + i]) ** 2 for i in range(3))
+            f, p = on_posterior[view], on_prior[view]
+            if preset == "paper":
+                loss = loss + torch.log(1 + torch.exp(-f.sum())) + torch.log(1 + torch.exp(p.exp().sum()))
+            else:
+                loss = loss + torch.log(1 + torch.exp(-f).sum()) + torch.log(1 + torch.exp(p.exp()).sum())
+    f_or_g = twin.critics(state, z)[1 if preset == "reference" or name == "clvae+_mi" else 0]
+    loss = loss + sum((f_or_g[i] - f_or_g[3 + i]) ** 2 for i in range(3))
+    if preset == "reference":
+        g = twin.critics(state, prior)[1]
+        loss = loss + sum((g[i] - g[3 + i]) ** 2 for i in range(3))
     loss.backward()
     adam.step()
     for one, other in zip(model.critics.parameters(), twin.critics.parameters(), strict=True):
@@ -220,7 +233,7 @@ def test_savae_moves_encoder_and_decoder_as_the_whole_derivative_says() -> None:
         return float(step._refined(batch, 0.9)["loss"].detach())
 
     loss()
-    for weight in (model.network.encoder.lstm.weight_ih_l0, model.network.output.weight):  # type: ignore[union-attr]
+    for weight in (model.network.encoder.lstm.weight_ih_l0, model.network.output.weight):
         assert weight.grad is not None
         along = torch.zeros_like(weight)
         along.view(-1)[int(weight.grad.abs().argmax())] = 1e-4
@@ -260,7 +273,7 @@ def test_lagvae_stops_when_the_loss_of_a_word_rises(
     assert step._catch_up(short, 0.0) == updates
 
 
-def test_lagvae_moves_encoder_and_decoder_in_turns_until_information_falls() -> None:
+def test_lagvae_updates_its_encoder_alone_until_information_falls() -> None:
     config = dataclasses.replace(LatentConfig(), **TINY, aggressive_updates=20).with_objective("lagvae")
     model = made(config)
     batch = batch_of(model, SENTENCES[:3])
@@ -273,12 +286,11 @@ def test_lagvae_moves_encoder_and_decoder_in_turns_until_information_falls() -> 
         return not torch.equal(before[0], encoder), not torch.equal(before[1], decoder)
 
     assert moved(lambda: step._catch_up(batch, 0.0)) == (True, False)
-    step._catch_up = lambda batch, beta: 0
-    assert moved(lambda: step(batch, 0)) == (False, True)
+    assert step(batch, 0)["encoder_updates"] >= 15
     step.on_validation({"mi": 1.0})
     assert step.behind
     step.on_validation({"mi": 0.9})
-    assert not step.behind and moved(lambda: step(batch, 1)) == (True, True)
+    assert step(batch, 1)["encoder_updates"] == 0 and moved(lambda: step(batch, 2)) == (True, True)
     with pytest.raises(ValueError, match="needs further batches"):
         updater(model, config)
 

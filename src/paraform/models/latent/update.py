@@ -113,8 +113,7 @@ class _Step:
         else:
             terms = self._plain(batch, beta)
         norm = self.accelerator.clip_grad_norm_(self.weights, self.config.clip_norm)
-        if not self.behind:  # else its turn was before (He et al. 2019, algorithm 1)
-            self.encoder_step.step()
+        self.encoder_step.step()
         self.decoder_step.step()
         values = {name: term.item() for name, term in terms.items()}
         more = {"encoder_updates": float(updates)} if self.config.inner == "aggressive" else {}
