@@ -88,7 +88,7 @@ class Failing:
         if self.kind == "contrary":
             raise Contrary("a", "b")
         error = ValueError("with a file in it")
-        error.file = sys.stderr  # type: ignore[attr-defined]
+        error.file = sys.stderr
         raise error
 
 

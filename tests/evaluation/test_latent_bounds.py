@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import pytest
 import torch
@@ -116,7 +116,7 @@ def test_a_fitted_density_is_torchs_own() -> None:
         Fitted.to(torch.randn(3, 5, 3))
 
 
-def normal_density(means: Tensor, spread: float):  # type: ignore[no-untyped-def]
+def normal_density(means: Tensor, spread: float) -> Callable[[Tensor], Tensor]:
     return lambda z: torch.distributions.Normal(means, spread).log_prob(z).sum(-1)
 
 

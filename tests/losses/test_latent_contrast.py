@@ -30,7 +30,7 @@ def test_equals_a_loop(view: str, extra: int) -> None:
         first,
         second,
         temperature=tau,
-        negatives_view=view,  # type: ignore[arg-type]
+        negatives_view=view,
         extra_negatives=more if extra else None,
     )
     assert found.item() == pytest.approx(total)

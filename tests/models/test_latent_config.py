@@ -27,7 +27,7 @@ def test_the_presets_differ_only_where_paper_and_code_disagree() -> None:
 
 @pytest.mark.parametrize("corpus", ["yahoo", "yelp"])
 def test_the_scripts_of_the_larger_corpora(corpus: str) -> None:
-    ptb, other = LatentConfig.reference(), LatentConfig.reference(corpus)  # type: ignore[arg-type]
+    ptb, other = LatentConfig.reference(), LatentConfig.reference(corpus)
     sizes = {"word_width", "hidden_width", "learning_rate", "initial_range", "vocabulary_size", "encoder_dropout"}
     parts = {"squared_term", "contrastive_extras"}
     yelp = {"kl", "contrast", "circle_reduction"} if corpus == "yelp" else set()
@@ -66,7 +66,7 @@ def test_unknown_objectives_and_impossible_mixtures() -> None:
         {"temperature": 0.0},
     ):
         with pytest.raises(ValueError, match=r"expected|only|need|infinite"):
-            LatentConfig(**fields)  # type: ignore[arg-type]
+            LatentConfig(**fields)
 
 
 def test_beta_over_a_run() -> None:

@@ -68,7 +68,7 @@ def test_the_likelihood_is_that_of_the_decoder_step_by_step(network: str) -> Non
     numbers = [2, *model.vocabulary.encode(["a", "dog", "ran", "off"]), 3]
     with torch.no_grad():
         for before, after in pairwise(numbers):
-            state, memory = model.network.decoder.step(memory, torch.tensor([before]))  # type: ignore[arg-type]
+            state, memory = model.network.decoder.step(memory, torch.tensor([before]))
             total += float(torch.log_softmax(model.network.output(state), -1)[0, after])
     assert model.log_likelihood(["a dog ran off"], z).item() == pytest.approx(total, rel=1e-5)
 
@@ -78,7 +78,7 @@ def test_sample_interpolate_reconstruct(objective: str) -> None:
     model = made(objective)
     assert model.sample(3, seed=1) == model.sample(3, seed=1) != model.sample(3, seed=2)
     for way in ({"beam": 3}, {"temperature": 0.8, "top_p": 0.9}):
-        assert len(model.sample(3, **way)) == 3  # type: ignore[arg-type]
+        assert len(model.sample(3, **way)) == 3
     line = model.interpolate(TEXTS[0], TEXTS[1], steps=5)
     ends = model.reconstruct(TEXTS[:2])
     if objective != "savae":  # whose posteriors depend on what is refined together
@@ -117,7 +117,7 @@ def test_a_person_s_sentence_has_no_unknown_word() -> None:
         with torch.no_grad():
             model.network.output.weight.zero_()
             model.network.output.weight[UNK] = 5.0
-            model.network.decoder.begin.weight.fill_(1.0)  # type: ignore[union-attr]
+            model.network.decoder.begin.weight.fill_(1.0)
     assert "<unk>" in " ".join(words.sample(8)) and "<unk>" not in " ".join(sentences.sample(8)).lower()
 
 

@@ -96,9 +96,7 @@ def vocabulary_nll(features: Tensor, weight: Tensor, gold: Tensor) -> Tensor:
     return run(features, weight, gold, torch.is_grad_enabled())
 
 
-_spare: list[
-    Tensor
-] = []  # a buffer of probabilities that no step needs: one from the system costs as much as a product
+_spare: list[Tensor] = []  # a buffer of probabilities that no step needs; memory new from the system is slow
 
 
 class _HalfNLL(torch.autograd.Function):

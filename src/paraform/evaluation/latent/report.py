@@ -52,7 +52,7 @@ def evaluate_latent(
         texts: N sentences.
         name: of the model, in the table.
         samples: of each sentence's posterior.
-        refit: fit critics anew (half a minute).
+        refit: fit critics anew.
         precision: of the products, for the signature; the caller sees to it.
     Raises: ValueError for less than one sample, or no sentence.
     """

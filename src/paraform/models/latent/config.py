@@ -27,7 +27,8 @@ OBJECTIVES: dict[str, dict[str, Any]] = {
 class LatentConfig:
     """A text autoencoder with a latent space (clVAE, Teng et al. 2022, and what it is compared with).
 
-    The defaults are `fixed`, what we recommend, at the paper's size on PTB. Another objective is
+    The defaults are `fixed`: the paper's size on PTB and, where paper and code disagree, what is a bound or follows
+    from one. Which objective to take is another matter (docs/results/clvae.md). Another one is
     `LatentConfig().with_objective("vae")`; its parts can be set one by one as well.
 
     What an objective is made of:

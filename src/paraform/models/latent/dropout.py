@@ -12,8 +12,8 @@ LEVELS = 1 << 16  # random numbers of 16 bits, four of which come from one draw
 def dropout(values: Tensor, share: float, training: bool) -> Tensor:
     """Zero about that share of the values, and scale the others so that the mean stays (Srivastava et al. 2014).
 
-    On a CPU torch draws a mask one number after another, which takes as long as a layer of an LSTM; here four come from
-    each draw of torch's generator, so that the share is a multiple of 1/65,536.
+    On a CPU torch draws a mask one number after another; here four come from each draw of torch's generator, so that
+    the share is a multiple of 1/65,536.
     """
     if not training or share in (0, 1) or values.device.type != "cpu":
         return F.dropout(values, share, training)

@@ -82,7 +82,7 @@ class LSTMDecoder(nn.Module):
 
 
 def _run(lstm: nn.LSTM, inputs: Tensor, before: tuple[Tensor, Tensor] | None) -> tuple[Tensor, tuple[Tensor, Tensor]]:
-    """In the precision of the products around: under autocast oneDNN has one kernel for all steps, far faster."""
+    """In the precision of the products around; under autocast oneDNN has one kernel for all steps of time."""
     dtype = product_dtype(inputs.device)
     with torch.autocast(inputs.device.type, dtype=dtype, enabled=dtype != torch.float32):
         states, last = lstm(inputs, before)
