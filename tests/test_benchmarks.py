@@ -34,8 +34,15 @@ def test_the_peer_of_training_learns_the_same(question_pairs: Path) -> None:
 
 def test_the_peer_of_the_latent_models_learns_the_same(tmp_path: Path) -> None:
     (tmp_path / "text.txt").write_text("the cat sat on a mat\na dog ran\nit rains again\n" * 40, encoding="utf-8")
-    found = figures("latent", "--data", tmp_path / "text.txt", "--steps", 1)["figures"]
+    found = figures("latent", "--data", tmp_path / "text.txt", "--steps", 1, "--warm-up", 2)["figures"]
     assert found["largest relative difference of a loss"] < 0.01 and found["loss of the first step"] > 1
+
+
+def test_the_peer_of_latent_evaluation_finds_the_same_bounds(tmp_path: Path) -> None:
+    text = tmp_path / "text.txt"
+    text.write_text("the cat sat on a mat\na dog ran\nit rains again\n" * 4, encoding="utf-8")
+    found = figures("latent_evaluation", "--data", text, "--words", text, "--samples", 4)["figures"]
+    assert found["largest relative difference of a bound"] < 0.01 and found["words a second, paraform"] > 0
 
 
 def test_mining_finds_the_peer_s_distances(question_pairs: Path) -> None:

@@ -107,11 +107,14 @@ class _HalfNLL(torch.autograd.Function):
         probs_NV = _buffer(rows, columns, features_ND) if kept else None
         nll_N = torch.empty(rows, dtype=torch.float32, device=features_ND.device)
         tiny = torch.finfo(torch.float32).tiny
+        # One buffer for the scores of all parts: memory new from the system comes more slowly than they do.
+        scores_PV = features_ND.new_empty(min(rows, max(1, CELLS // columns)), columns)
+        spent_PV = torch.empty_like(scores_PV) if probs_NV is None else scores_PV
         for at in _parts(rows, columns):
-            part = torch.softmax(features_ND[at] @ weight_VD.t(), -1)
+            size = at.stop - at.start
+            scores = torch.mm(features_ND[at], weight_VD.t(), out=scores_PV[:size])
+            part = torch.softmax(scores, -1, out=spent_PV[:size] if probs_NV is None else probs_NV[at])
             nll_N[at] = -part.gather(1, gold_N[at, None]).squeeze(1).float().clamp_min(tiny).log()
-            if probs_NV is not None:
-                probs_NV[at] = part
         if kept:
             ctx.save_for_backward(features_ND, weight_VD, gold_N)
             ctx.probs_NV = probs_NV

@@ -15,7 +15,7 @@ from torch import Tensor
 
 from paraform.encoders import STDERR
 
-TOKENS_AT_ONCE = 4096  # words, of all samples, that are scored together: bounds the memory of [tokens, vocabulary]
+TOKENS_AT_ONCE = 16384  # words, of all samples, that are scored together: bounds the memory of [tokens, vocabulary]
 
 
 class LatentModel(Protocol):
