@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 FORMATS = ("pairs", "quora", "paranmt", "qqp-pos", "captions", "triples", "text", "labelled", "jsonl")
 
 
+LATENT_MODEL = "latent-compact"
 Share = restricted_number_type("Share", float, [(">", 0), ("<=", 1)])
 
 
@@ -87,7 +88,9 @@ def add_search(parser: ArgumentParser) -> None:
 
 def add_decoding(parser: ArgumentParser) -> None:
     """The options of a command that says what latent vectors mean."""
-    parser.add_argument("--model", type=str, required=True, help="a run's folder, a checkpoint, or a hub id")
+    parser.add_argument(
+        "--model", type=str, default=LATENT_MODEL, help="embedded, a run's folder, a checkpoint, or a hub id"
+    )
     parser.add_argument("--beam", type=PositiveInt, default=1, help="hypotheses kept; 1 is greedy")
     parser.add_argument("--temperature", type=NonNegativeFloat, default=0.0, help="above 0 words are drawn")
     parser.add_argument("--top-p", type=Share, default=1.0, help="share of the probability that is drawn from")

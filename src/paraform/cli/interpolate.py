@@ -1,7 +1,7 @@
 """Sentences between two sentences: what a latent-variable model says on the line from one's vector to the other's.
 
 Example:
-  paraform interpolate "she likes tea ." "we went home late ." --model runs/latent --steps 7
+  paraform interpolate "Where is the station?" "I don't like cold weather." --steps 7
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Each text, said again from its latent vector: what of a sentence the vector keeps.
 
 Example:
-  paraform reconstruct sentences.txt --model runs/latent
+  paraform reconstruct "He is very happy."
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 With --near FILE (its training sentences) the nearest of them stands beside each, so that memorising shows.
 
 Example:
-  paraform sample --model runs/latent --num 10
+  paraform sample --num 10
 """
 
 from __future__ import annotations
