@@ -48,6 +48,7 @@ def test_table_1_has_published_and_own_rows_by_every_protocol(folder: Path) -> N
     assert cells(found)["clvae+_mi", "published", "PPL"] == 34.61
     assert all((row, p, "PPL") in cells(found) for row in ("vae", "clvae+_mi") for p in PROTOCOLS)
     assert "34.61" in found.table() and found.to_json()["alarms"].keys() == {"vae", "clvae+_mi"}
+    assert (folder / "runs" / "ptb" / "smoke" / "collapse.png").stat().st_size > 10_000
     with pytest.raises(InputError, match="row 'gan'; expected one of ae, vae"):
         clvae_table1.run(scale="smoke", data=folder, out=folder / "runs", rows=["gan"])
 

@@ -1,7 +1,8 @@
-"""clVAE's Table 1: language modelling on PTB, every model of the family, under both protocols.
+"""clVAE's Table 1 and Figure 3: language modelling on PTB, every model of the family, under both protocols.
 
     paraform reproduce clvae/table1 --scale small --data ../shared/data --out runs/clvae
 
+Writes OUT/ptb/SCALE/collapse.png: how much of its latent space each row uses, epoch by epoch.
 SaVAE and LagVAE, whose steps cost several times those of the others, are runs of their own: --row savae. Running time
 and figures: docs/results/clvae.md.
 """
@@ -13,6 +14,7 @@ from pathlib import Path
 
 from paraform.models.latent import OBJECTIVES
 from paraform.recipes.latent_rows import Rows, Scale, config_of, run_rows
+from paraform.recipes.latent_training import draw_watched
 from paraform.records import InputError
 
 SLOW = ("savae", "lagvae")
@@ -50,4 +52,7 @@ def run(
     done = {row for row in SLOW if (out / "ptb" / scale / row / "best").is_dir()}
     chosen = rows or [row for row in OBJECTIVES if row not in SLOW or row in done]
     configs = {row: config_of(row, scale) for row in chosen}
-    return run_rows(configs, PUBLISHED, scale, "ptb", data=data, out=out, seed=seed, device=device)
+    rows_found = run_rows(configs, PUBLISHED, scale, "ptb", data=data, out=out, seed=seed, device=device)
+    place = out / "ptb" / scale
+    draw_watched({row: place / row for row in configs}, place / "collapse.png")
+    return rows_found

@@ -8,7 +8,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
 import torch
 
 from paraform.batching import Ragged, SentenceBatch, Vocabulary, sentence_batches
@@ -82,7 +81,7 @@ def train_latent(
         resume=resume,
     )
     if accelerator.is_main_process:
-        draw_watched(folder)
+        draw_watched({"": folder}, folder / "collapse.png")
     return result
 
 
@@ -115,30 +114,40 @@ def monitor(
         if speaks:
             for line in alarms(figures, len(texts)):
                 logging.getLogger("paraform").warning("%s", line)
-            draw_watched(folder)
+            draw_watched({"": folder}, folder / "collapse.png")
         return figures
 
     return evaluate
 
 
-def draw_watched(folder: Path) -> None:
-    """`collapse.png` (Figure 3): KL, MI, active units and reconstruction of every validation in `log.jsonl`."""
-    log = folder / "log.jsonl"
-    records = [json.loads(line) for line in log.read_text(encoding="utf-8").splitlines()] if log.is_file() else []
-    seen = [record for record in records if "validation" in record]
-    if not seen:
+def draw_watched(runs: Mapping[str, Path], picture: Path) -> None:
+    """Figure 3: KL, MI, active units and reconstruction at every validation in the `log.jsonl` of runs, by name.
+
+    Of a single run the critics' KL stands beside that in closed form.
+    """
+    seen = {name: validations(folder / "log.jsonl") for name, folder in runs.items()}
+    if not any(seen.values()):
         return
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(8, 5), layout="constrained")
-    for number, (title, names) in enumerate(WATCHED.items(), start=1):
+    figure = Figure(figsize=(9, 6), layout="constrained")
+    for number, (title, figures) in enumerate(WATCHED.items(), start=1):
         axes = figure.add_subplot(2, 2, number, title=title, xlabel="step")
-        for name in names:
-            points = [(one["step"], one["validation"].get(name)) for one in seen]
-            shown = np.array([point for point in points if point[1] is not None])
-            if len(shown):
-                axes.plot(shown[:, 0], shown[:, 1], marker=".", label=name)
-        if axes.lines:
+        for name, records in seen.items():
+            for which in figures if len(runs) == 1 else figures[:1]:
+                points = [(step, found[which]) for step, found in records if which in found]
+                if points:
+                    axes.plot(*zip(*points, strict=True), marker=".", label=which if len(runs) == 1 else name)
+        if axes.lines and len(runs) == 1:
             axes.legend()
-    with atomic_path(folder / "collapse.png") as unfinished:
+    if len(runs) > 1:
+        lines = max((axes.get_lines() for axes in figure.axes), key=len)  # an autoencoder has no KL and no MI
+        figure.legend(handles=lines, loc="outside right upper")
+    with atomic_path(picture) as unfinished:
         figure.savefig(unfinished, format="png", dpi=100)
+
+
+def validations(log: Path) -> list[tuple[int, dict[str, float]]]:
+    """Step and figures of each validation of a run; [] if it has no log yet."""
+    records = [json.loads(line) for line in log.read_text(encoding="utf-8").splitlines()] if log.is_file() else []
+    return [(record["step"], record["validation"]) for record in records if "validation" in record]
