@@ -180,14 +180,15 @@ def test_dropout_keeps_the_mean_and_drops_the_share(share: float) -> None:
     assert not torch.equal(first, dropout(ones, 0.5, True))
 
 
-def test_a_narrow_posterior_is_measured_right_among_rounded_products() -> None:
-    """Directions a hundred times narrower than others: rounding to bfloat16 would put samples out of reach."""
+@pytest.mark.parametrize("narrowest", [-3, -10])
+def test_a_narrow_posterior_is_measured_right_among_rounded_products(narrowest: int) -> None:
+    """Rounding would put samples out of reach: of products to bfloat16, or, at widths of 1e-10, of z to float32."""
     model = made("ivae", latent_width=6)
     assert model.network.posterior.noise is not None
     torch.manual_seed(0)
-    mixed = torch.linalg.qr(torch.randn(6, 6)).Q
+    mixed = torch.linalg.qr(torch.randn(6, 6)).Q if narrowest > -7 else torch.eye(6)
     with torch.no_grad():
-        model.network.posterior.noise.weight.copy_(mixed @ torch.diag(torch.logspace(-3, 0, 6)) @ mixed.T)
+        model.network.posterior.noise.weight.copy_(mixed @ torch.diag(torch.logspace(narrowest, 0, 6)) @ mixed.T)
     texts = TEXTS * 20
     with bfloat16_products(torch.device("cpu")):
         encoded = model.encode(texts)

@@ -44,7 +44,7 @@ def refitted_dual(
         prior_draws: M.
         width: units of a layer.
     """
-    most = math.log(prior_draws / MARGIN)
+    most, z_SNZ = math.log(prior_draws / MARGIN), z_SNZ.float()
     states_NP = (encoded - encoded.mean(0)) / encoded.std(0, correction=0).clamp_min(1e-3)
     with torch.random.fork_rng(devices=[] if z_SNZ.device.type == "cpu" else [z_SNZ.device]):
         torch.manual_seed(seed)

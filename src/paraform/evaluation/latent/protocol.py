@@ -71,7 +71,8 @@ def log_likelihood(model: LatentModel, texts: Sequence[str], z_SNZ: Tensor, *, p
     for rows, some in track(
         list(_parts(order, lengths, samples)), "evaluating", console=STDERR, disable=not progress, transient=True
     ):
-        out_SN[some, rows] = model.log_likelihood([texts[row] for row in rows], z_SNZ[some][:, rows])
+        found_SN = model.log_likelihood([texts[row] for row in rows], z_SNZ[some][:, rows])
+        out_SN[some, rows] = found_SN.to(out_SN.dtype)
     return out_SN
 
 

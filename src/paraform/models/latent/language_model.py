@@ -104,15 +104,19 @@ class LatentLanguageModel(nn.Module):
 
     @torch.no_grad()
     def sample_posterior(self, encoded: Tensor, samples: int, generator: torch.Generator) -> Tensor:
-        """z [S, N, Z] of what `encode` gave; of a "point", the same S times."""
+        """z [S, N, Z] of what `encode` gave; of a "point", the same S times.
+
+        Where there is a density, float64: in float32 a z of a narrow posterior is not where it was drawn.
+        """
         shape = (samples, len(encoded), self.config.latent_width)
         noise_SNZ = torch.randn(shape, generator=generator, device=self.device)
         if self.config.inner == "svi":
-            return Diagonal(*encoded.chunk(2, -1)).draw(noise_SNZ)
+            return Diagonal(*encoded.chunk(2, -1)).draw(noise_SNZ.double())
         with float32_products(self.device):  # a rounded z is a long way off where its posterior is narrow
             if self.config.posterior == "mlp":  # a sample of each at once bounds the memory of its hidden layer
                 return torch.stack([self.network.posterior(encoded, noise_NZ) for noise_NZ in noise_SNZ])
-            z_SNZ: Tensor = self.network.posterior(encoded, noise_SNZ)
+            wide = self.config.posterior != "point"
+            z_SNZ: Tensor = self.network.posterior(encoded, noise_SNZ.double() if wide else noise_SNZ)
         return z_SNZ
 
     @torch.no_grad()
@@ -132,14 +136,14 @@ class LatentLanguageModel(nn.Module):
         """ln p(x|z), `</s>` counted: [S, N] nats."""
         samples = len(z_SNZ)
         batch = self._batch(texts).repeated(samples)
-        return -self.network.reconstruction(batch, z_SNZ.flatten(0, 1)).view(samples, len(texts))
+        return -self.network.reconstruction(batch, z_SNZ.flatten(0, 1).float()).view(samples, len(texts))
 
     @torch.no_grad()
     def critic_values(self, encoded: Tensor, z_SNZ: Tensor) -> tuple[Tensor, Tensor] | None:
         """f(x, z) and g(z): [S, N] each; None if the model has no critics."""
         if self.critics is None:
             return None
-        values = [self.critics(encoded, z_NZ) for z_NZ in z_SNZ]  # a sample of each at once bounds the memory
+        values = [self.critics(encoded, z_NZ.float()) for z_NZ in z_SNZ]  # a sample of each at once bounds the memory
         return torch.stack([f for f, _ in values]), torch.stack([g for _, g in values])
 
     def _gaussian(self, encoded: Tensor) -> Any:

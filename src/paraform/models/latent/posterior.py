@@ -45,7 +45,7 @@ class Shared(NamedTuple):
 
     def draw(self, noise_SBE: Tensor) -> Tensor:
         """[..., B, E] standard normal noise → [..., B, Z] samples."""
-        return self.mean_BZ + noise_SBE @ self.noise_weight_ZE.T
+        return self.mean_BZ + noise_SBE @ self.noise_weight_ZE.T.to(noise_SBE.dtype)
 
     def kl(self) -> Tensor:
         """KL from N(0, I), in closed form: [B] nats."""
