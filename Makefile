@@ -19,7 +19,7 @@ export WRITE_PINS
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' Makefile
 
-demo: $(STAMP) ## Paraphrase real questions in the form of others, and embed sentences, with the embedded models
+demo: $(STAMP) ## Paraphrase, embed and interpolate sentences with the embedded models
 	@$(BIN)/python examples/demo.py
 
 test: lint ## Lint, check types, run the tests

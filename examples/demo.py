@@ -1,4 +1,4 @@
-"""What `make demo` shows: real questions said in the form of others, and sentences as vectors, by the command line."""
+"""What `make demo` shows, by the command line: questions in the form of others, sentences as vectors and as a space."""
 
 from __future__ import annotations
 
@@ -22,6 +22,8 @@ EARN = "how can i earn from online ?"
 # The first two say one thing in other words; the third shares most words with the first and says another.
 SENTENCES = ["How can I lose weight fast?", "What is the quickest way to slim down?", "How can I lose money fast?"]
 
+ENDS = ("He is very happy.", "We have no time.")
+
 
 def main() -> None:
     title("1. Say this, like that")
@@ -41,6 +43,9 @@ def main() -> None:
     cosines = vectors @ vectors.T
     for row, text in zip(cosines, SENTENCES, strict=True):
         print("  ", " ".join(f"{cosine:5.2f}" for cosine in row), "", text)
+
+    title("5. A space of sentences: the way from one to another")
+    run("interpolate", *ENDS, "--steps", "7")
 
     print("\nYour turn:  .venv/bin/paraform paraphrase 'YOUR QUESTION ?' --like 'A QUESTION WHOSE FORM YOU LIKE ?'")
 
