@@ -46,11 +46,18 @@ def cells(found: Any) -> dict[tuple[str, str, str], float]:
 def test_table_1_has_published_and_own_rows_by_every_protocol(folder: Path) -> None:
     found = clvae_table1.run(scale="smoke", data=folder, out=folder / "runs", rows=["vae", "clvae+_mi"])
     assert cells(found)["clvae+_mi", "published", "PPL"] == 34.61
+    assert cells(found)["vae", "paper", "updates"] == 9  # 300 sentences, 32 a step, one epoch
     assert all((row, p, "PPL") in cells(found) for row in ("vae", "clvae+_mi") for p in PROTOCOLS)
     assert "34.61" in found.table() and found.to_json()["alarms"].keys() == {"vae", "clvae+_mi"}
     assert (folder / "runs" / "ptb" / "smoke" / "collapse.png").stat().st_size > 10_000
     with pytest.raises(InputError, match="row 'gan'; expected one of ae, vae"):
         clvae_table1.run(scale="smoke", data=folder, out=folder / "runs", rows=["gan"])
+
+
+def test_savae_is_trained_for_less() -> None:
+    """Of small scale: its steps take dozens of times as long."""
+    assert [config_of(row, "small").epochs for row in ("vae", "savae", "lagvae", "clvae+_mi")] == [5, 1, 5, 5]
+    assert [config_of(row, "full").epochs for row in ("vae", "savae")] == [40, 40]
 
 
 def test_table_2_has_no_published_column(folder: Path) -> None:
