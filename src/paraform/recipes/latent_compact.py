@@ -58,7 +58,7 @@ def config() -> LatentConfig:
     """What is trained."""
     return replace(
         LatentConfig.compact().with_objective("vae+contrast"),
-        beta=0.2,
+        beta=0.3,
         encoder_dropout=0.1,
         decoder_dropout=0.3,
         word_width=256,
