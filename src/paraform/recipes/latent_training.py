@@ -128,20 +128,23 @@ def draw_watched(runs: Mapping[str, Path], picture: Path) -> None:
     seen = {name: validations(folder / "log.jsonl") for name, folder in runs.items()}
     if not any(seen.values()):
         return
+    from matplotlib import colormaps
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(9, 6), layout="constrained")
     for number, (title, figures) in enumerate(WATCHED.items(), start=1):
         axes = figure.add_subplot(2, 2, number, title=title, xlabel="step")
-        for name, records in seen.items():
+        for row, (name, records) in enumerate(seen.items()):
             for which in figures if len(runs) == 1 else figures[:1]:
                 points = [(step, found[which]) for step, found in records if which in found]
                 if points:
-                    axes.plot(*zip(*points, strict=True), marker=".", label=which if len(runs) == 1 else name)
+                    # An autoencoder has no KL, so that a panel's own count of colours would not do.
+                    looks = {"label": which} if len(runs) == 1 else {"label": name, "color": colormaps["tab20"](row)}
+                    axes.plot(*zip(*points, strict=True), marker=".", **looks)
         if axes.lines and len(runs) == 1:
             axes.legend()
     if len(runs) > 1:
-        lines = max((axes.get_lines() for axes in figure.axes), key=len)  # an autoencoder has no KL and no MI
+        lines = max((axes.get_lines() for axes in figure.axes), key=len)
         figure.legend(handles=lines, loc="outside right upper")
     with atomic_path(picture) as unfinished:
         figure.savefig(unfinished, format="png", dpi=100)
