@@ -1,4 +1,4 @@
-"""Peak memory of every command on the Quora data and, of the latent models, on PTB, each in a process of its own.
+"""Peak memory of every command on the Quora data and, of the latent-variable models, on PTB, each in a process of its own.
 
     python benchmarks/memory.py [--model quora-compact] [--only mine "train exemplar"]
 
@@ -34,7 +34,7 @@ COMMANDS = {  # {out} is a scratch folder, {train}, {dev} and {test} are files o
     "paraphrase": "paraphrase {test} --format pairs --model {model} --json",
     "train latent": "train latent --data {ptb}/ptb.train.txt --validation {ptb}/ptb.valid.txt --out {out}/latent"
     " --preset fixed --config.epochs 1 --json",
-    "evaluate latent": "evaluate latent --model {out}/latent --data {ptb}/ptb.test.txt --json",
+    "evaluate latent": "evaluate latent --model latent-compact --data {ptb}/ptb.test.txt --json",
 }
 INTERRUPTED = 130  # what `train` ends with
 

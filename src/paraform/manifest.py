@@ -10,12 +10,16 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import functools
 import hashlib
 import json
 import os
+import platform
 import re
+import subprocess
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from importlib import metadata
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -143,6 +147,31 @@ def located(folder: PathLike, manifest: Manifest, name: str) -> Path:
     if not final.is_file():
         raise InputError(f"{final}: no such file; {NAME} lists it")
     raise InputError(f"{final}: its SHA-256 is not the one in {NAME}; the file is damaged or another version")
+
+
+def versions() -> dict[str, str]:
+    """Of Python and of the libraries that a figure depends on; "unknown" where one is not installed."""
+    found = {"python": platform.python_version()}
+    for package in ("paraform", "torch", "transformers", "safetensors"):
+        try:
+            found[package] = metadata.version(package)
+        except metadata.PackageNotFoundError:
+            found[package] = "unknown"
+    return found
+
+
+@functools.cache
+def revision() -> str | None:
+    """The commit of paraform's checkout, with "-dirty" where files differ from it; None outside a checkout."""
+    root = Path(__file__).parents[2]
+    if not (root / ".git").exists():  # installed elsewhere, perhaps inside some other project's checkout
+        return None
+    command = ["git", "-C", str(root), "describe", "--always", "--dirty", "--abbrev=40"]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=10)
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    return done.stdout.strip() if done.returncode == 0 else None
 
 
 def write_text(text: str) -> Writer:

@@ -14,6 +14,7 @@ from paraform.evaluation.latent import (
     Fitted,
     active_units,
     alarms,
+    batch_information,
     draw,
     importance_bound,
     log_likelihood,
@@ -132,7 +133,7 @@ def test_a_lookup_code_tells_all_and_a_collapsed_one_nothing() -> None:
 def test_information_within_batches_is_at_most_that_of_a_batch() -> None:
     means = 100.0 * torch.eye(50)
     z = means[None].clone()
-    found = mutual_information(z, normal_density(means, 0.01), within=8)
+    found = batch_information(z, normal_density(means, 0.01), size=8)
     expected = (48 * math.log(8) + 2 * math.log(2)) / 50  # six batches of 8, and one of 2
     assert found == pytest.approx(expected, abs=1e-6)
 
@@ -151,12 +152,19 @@ def test_information_is_that_of_a_plain_double_loop(monkeypatch: pytest.MonkeyPa
             for p, m in zip(point, mean, strict=True)
         )
 
-    total = 0.0
-    for sample in range(3):
-        for n in range(7):
-            aggregated = sum(math.exp(log_q(z[sample, n], mean)) for mean in means) / 7
-            total += log_q(z[sample, n], means[n]) - math.log(aggregated)
-    assert mutual_information(z, normal_density(means, 0.5)) == pytest.approx(total / 21, abs=1e-5)
+    def plainly(size: int) -> float:
+        total = 0.0
+        for sample in range(3):
+            for n in range(7):
+                batch = means[n // size * size :][:size]
+                aggregated = sum(math.exp(log_q(z[sample, n], mean)) for mean in batch) / len(batch)
+                total += log_q(z[sample, n], means[n]) - math.log(aggregated)
+        return total / 21
+
+    density = normal_density(means, 0.5)
+    assert mutual_information(z, density) == pytest.approx(plainly(7), abs=1e-5)
+    for size in (1, 2, 3, 7, 32):
+        assert batch_information(z, density, size=size) == pytest.approx(plainly(size), abs=1e-5)
 
 
 def test_samples_are_scored_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -16,7 +16,9 @@ from paraform.recipes import (
     clvae_table2,
     clvae_table3,
     clvae_table4,
+    kept_report,
     latent_ngrams,
+    latent_rows,
 )
 from paraform.recipes.latent_rows import FILES, config_of
 from paraform.records import InputError
@@ -52,6 +54,36 @@ def test_table_1_has_published_and_own_rows_by_every_protocol(folder: Path) -> N
     assert (folder / "runs" / "ptb" / "smoke" / "collapse.png").stat().st_size > 10_000
     with pytest.raises(InputError, match="row 'gan'; expected one of ae, vae"):
         clvae_table1.run(scale="smoke", data=folder, out=folder / "runs", rows=["gan"])
+
+
+def test_a_table_measures_nothing_twice(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    calls = []
+    measure = latent_rows.evaluate_latent
+
+    def counted(*given: Any, **named: Any) -> Any:
+        calls.append(named["name"])
+        return measure(*given, **named)
+
+    def table(seed: int = 0) -> Any:
+        calls.clear()
+        return clvae_table1.run(scale="smoke", data=folder, out=folder / "kept", rows=["vae"], seed=seed)
+
+    monkeypatch.setattr(latent_rows, "evaluate_latent", counted)
+    monkeypatch.setattr(kept_report, "revision", lambda: "1234")
+    first = table()
+    assert calls == ["vae"]  # after a single epoch the last weights are the best
+    again = table()
+    assert calls == [] and again.scores == first.scores and again.table() == first.table()
+    kept = folder / "kept" / "ptb" / "smoke" / "vae" / "last.measured.json"
+    kept.write_text(kept.read_text(encoding="utf-8").replace("cpu", "gpu")[:-9], encoding="utf-8")  # no JSON any more
+    assert table().scores == first.scores and calls == ["vae"]
+    monkeypatch.setattr(kept_report, "revision", lambda: "5678")
+    table()
+    assert calls == ["vae"]
+    monkeypatch.setattr(kept_report, "revision", lambda: "5678-dirty")
+    for _ in range(2):
+        table()
+        assert calls == ["vae"]
 
 
 def test_savae_is_trained_for_less() -> None:

@@ -8,13 +8,9 @@ else is checked by digest.
 from __future__ import annotations
 
 import dataclasses
-import functools
 import math
 import os
-import platform
-import subprocess
 from collections.abc import Mapping, Sequence
-from importlib import metadata
 from pathlib import Path
 from typing import Any, ClassVar, Protocol, cast
 
@@ -32,6 +28,8 @@ from paraform.manifest import (
     commit,
     located,
     read,
+    revision,
+    versions,
     write_text,
 )
 from paraform.records import InputError
@@ -128,8 +126,8 @@ def save(
             {"name": s.name, "value": s.value if math.isfinite(s.value) else None, "signature": s.signature}
             for s in scores
         ],
-        versions=_versions(),
-        git=_revision(),
+        versions=versions(),
+        git=revision(),
     )
     commit(folder, manifest, writers | dict(extra or {}))
     return Path(folder)
@@ -266,26 +264,3 @@ def _distinct(tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
             kept[name] = tensor
         seen.add(key)
     return kept
-
-
-def _versions() -> dict[str, str]:
-    found = {"python": platform.python_version()}
-    for package in ("paraform", "torch", "transformers", "safetensors"):
-        try:
-            found[package] = metadata.version(package)
-        except metadata.PackageNotFoundError:
-            found[package] = "unknown"
-    return found
-
-
-@functools.cache
-def _revision() -> str | None:
-    root = Path(__file__).parents[3]
-    if not (root / ".git").exists():  # installed elsewhere, perhaps inside some other project's checkout
-        return None
-    command = ["git", "-C", str(root), "describe", "--always", "--dirty", "--abbrev=40"]
-    try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=10)
-    except (OSError, subprocess.TimeoutExpired):
-        return None
-    return done.stdout.strip() if done.returncode == 0 else None

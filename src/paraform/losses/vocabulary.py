@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
-CELLS = 1 << 22  # scores held at once: 16 MiB, which the allocator gives again and again without asking the system
+CELLS = 1 << 22  # scores held at once, in one buffer: memory new from the system comes more slowly than they do
 
 
 class VocabularyScores(NamedTuple):
@@ -46,8 +46,9 @@ class _Scores(torch.autograd.Function):
         ctx: Any, features_ND: Tensor, weight_VD: Tensor, bias_V: Tensor, gold_N: Tensor
     ) -> tuple[Tensor, Tensor]:
         found_N, log_normalizer_N = features_ND.new_empty(2, len(features_ND))
+        scores_PV = _one_part(features_ND, len(weight_VD))
         for at in _parts(len(features_ND), len(weight_VD)):
-            scores_NV = torch.addmm(bias_V, features_ND[at], weight_VD.t())
+            scores_NV = torch.addmm(bias_V, features_ND[at], weight_VD.t(), out=scores_PV[: at.stop - at.start])
             found_N[at] = scores_NV.gather(1, gold_N[at, None]).squeeze(1)
             largest_N1 = scores_NV.amax(1, keepdim=True)
             log_normalizer_N[at] = scores_NV.sub_(largest_N1).exp_().sum(1).log_().add_(largest_N1.squeeze(1))
@@ -60,8 +61,9 @@ class _Scores(torch.autograd.Function):
         features_ND, weight_VD, bias_V, gold_N, log_normalizer_N = ctx.saved_tensors
         d_features_ND, d_weight_VD = torch.empty_like(features_ND), torch.zeros_like(weight_VD)
         d_bias_V = torch.zeros_like(bias_V)
+        scores_PV = _one_part(features_ND, len(weight_VD))
         for at in _parts(len(features_ND), len(weight_VD)):
-            scores_NV = torch.addmm(bias_V, features_ND[at], weight_VD.t())
+            scores_NV = torch.addmm(bias_V, features_ND[at], weight_VD.t(), out=scores_PV[: at.stop - at.start])
             # ∂ ln Z / ∂ l_v = p(v)
             d_scores_NV = scores_NV.sub_(log_normalizer_N[at, None]).exp_().mul_(d_normalizer_N[at, None])
             d_scores_NV.scatter_add_(1, gold_N[at, None], d_gold_N[at, None])
@@ -74,6 +76,11 @@ class _Scores(torch.autograd.Function):
 def _parts(rows: int, columns: int) -> Iterator[slice]:
     size = max(1, CELLS // columns)
     return (slice(start, min(start + size, rows)) for start in range(0, rows, size))
+
+
+def _one_part(features_ND: Tensor, columns: int) -> Tensor:
+    """[P, V], not set: the scores of the rows of one part."""
+    return features_ND.new_empty(min(len(features_ND), max(1, CELLS // columns)), columns)
 
 
 def vocabulary_nll(features: Tensor, weight: Tensor, gold: Tensor) -> Tensor:
@@ -107,8 +114,7 @@ class _HalfNLL(torch.autograd.Function):
         probs_NV = _buffer(rows, columns, features_ND) if kept else None
         nll_N = torch.empty(rows, dtype=torch.float32, device=features_ND.device)
         tiny = torch.finfo(torch.float32).tiny
-        # One buffer for the scores of all parts: memory new from the system comes more slowly than they do.
-        scores_PV = features_ND.new_empty(min(rows, max(1, CELLS // columns)), columns)
+        scores_PV = _one_part(features_ND, columns)
         spent_PV = torch.empty_like(scores_PV) if probs_NV is None else scores_PV
         for at in _parts(rows, columns):
             size = at.stop - at.start

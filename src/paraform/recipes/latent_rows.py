@@ -14,6 +14,7 @@ from paraform.evaluation import Score, table
 from paraform.evaluation.latent import LatentReport, evaluate_latent
 from paraform.evaluation.score import signature
 from paraform.models.latent import LatentConfig
+from paraform.recipes.kept_report import kept_report
 from paraform.recipes.latent_ngrams import with_ngrams
 from paraform.recipes.latent_training import short_enough, train_latent, validations
 from paraform.records import Sentence
@@ -174,9 +175,9 @@ def measure_row(
     measured = partial(
         _measured, name=name, scale=scale, corpus=corpus, data=data, seed=seed, device=device, ngrams=ngrams
     )
-    last = measured(folder / "last")
+    last = measured(folder, "last")
     weights = [manifest.read(folder / part).files[manifest.WEIGHTS] for part in ("last", "best")]
-    best = last if weights[0] == weights[1] else measured(folder / "best")
+    best = last if weights[0] == weights[1] else measured(folder, "best")
     chosen = [replace(score, protocol="honest, best epoch") for score in best.scores if score.protocol == "honest"]
     shown = [
         replace(score, protocol="honest, same weights") if score.protocol == "honest" else score
@@ -187,6 +188,7 @@ def measure_row(
 
 def _measured(
     folder: Path,
+    part: str,
     *,
     name: str,
     scale: Scale,
@@ -196,14 +198,21 @@ def _measured(
     device: str | None,
     ngrams: bool,
 ) -> LatentReport:
-    model = checkpoint.load(folder, device=device)
+    """The report of a run's checkpoint `part`, kept in the run's folder; n-grams are counted each time."""
+    model = checkpoint.load(folder / part, device=device)
     size, refit = SIZES[scale], scale != "smoke"
     texts: Sequence[str] = short_enough(texts_of(data, corpus, "test", size.held_out), model.config, "test")
     with bfloat16_products(model.device):
         precision = str(product_dtype(model.device)).removeprefix("torch.")
-        report = evaluate_latent(
-            model, texts, name=name, samples=size.samples, seed=seed, precision=precision, refit=refit
-        )
+        of = {"name": name, "samples": size.samples, "seed": seed, "precision": precision, "refit": refit}
+        of |= {"test": sha256(data / FILES[corpus]["test"]), "sentences": len(texts)}
+
+        def measure() -> LatentReport:
+            return evaluate_latent(
+                model, texts, name=name, samples=size.samples, seed=seed, precision=precision, refit=refit
+            )
+
+        report = kept_report(folder / f"{part}.measured.json", folder / part, of, measure)
     if not ngrams:
         return report
     training = texts_of(data, corpus, "train", size.train)

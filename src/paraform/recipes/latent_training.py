@@ -7,6 +7,7 @@ import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import torch
 
@@ -17,6 +18,9 @@ from paraform.models.latent.reading import read_words
 from paraform.records import InputError
 from paraform.training import Result, TrainingConfig, fit, make_accelerator, require_usable
 from paraform.weights import atomic_path
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 WATCHED = {
     "KL, nats": ("kl", "dual_kl"),
@@ -121,13 +125,21 @@ def monitor(
 
 
 def draw_watched(runs: Mapping[str, Path], picture: Path) -> None:
+    """Write `watched_figure`, if there is something to draw."""
+    figure = watched_figure(runs)
+    if figure is not None:
+        with atomic_path(picture) as unfinished:
+            figure.savefig(unfinished, format="png", dpi=100)
+
+
+def watched_figure(runs: Mapping[str, Path]) -> Figure | None:
     """Figure 3: KL, MI, active units and reconstruction at every validation in the `log.jsonl` of runs, by name.
 
-    Of a single run the critics' KL stands beside that in closed form.
+    Of a single run the critics' KL stands beside that in closed form. None: no run has been validated yet.
     """
     seen = {name: validations(folder / "log.jsonl") for name, folder in runs.items()}
     if not any(seen.values()):
-        return
+        return None
     from matplotlib import colormaps
     from matplotlib.figure import Figure
 
@@ -146,8 +158,7 @@ def draw_watched(runs: Mapping[str, Path], picture: Path) -> None:
     if len(runs) > 1:
         lines = max((axes.get_lines() for axes in figure.axes), key=len)
         figure.legend(handles=lines, loc="outside right upper")
-    with atomic_path(picture) as unfinished:
-        figure.savefig(unfinished, format="png", dpi=100)
+    return figure
 
 
 def validations(log: Path) -> list[tuple[int, dict[str, float]]]:

@@ -3,7 +3,12 @@
 from paraform.evaluation.latent.bounds import Fitted, importance_bound
 from paraform.evaluation.latent.critics import DualKL, refitted_dual
 from paraform.evaluation.latent.estimates import Estimates, estimate
-from paraform.evaluation.latent.information import active_units, most_information, mutual_information
+from paraform.evaluation.latent.information import (
+    active_units,
+    batch_information,
+    most_information,
+    mutual_information,
+)
 from paraform.evaluation.latent.memory import Neighbour, nearest_sentences
 from paraform.evaluation.latent.monitor import alarms, watch
 from paraform.evaluation.latent.ngram import NgramPerplexities, ngram_perplexities
@@ -21,6 +26,7 @@ __all__ = [
     "NgramPerplexities",
     "active_units",
     "alarms",
+    "batch_information",
     "draw",
     "estimate",
     "evaluate_latent",

@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 from paraform.evaluation.latent.bounds import Fitted, importance_bound
-from paraform.evaluation.latent.information import active_units, mutual_information
+from paraform.evaluation.latent.information import active_units, batch_information, mutual_information
 from paraform.evaluation.latent.protocol import Drawn, LatentModel, draw, log_likelihood, log_prior
 from paraform.losses.dual_kl import dual_kl
 
@@ -87,7 +87,7 @@ def estimate(
         bound = -float(importance_bound(likelihood_SN, density(z_SNZ), z_SNZ).mean())
         some_SNZ = drawn.z_SNZ[: max(1, MI_DRAWS // len(texts))]
         mi = mutual_information(some_SNZ, density)
-        batch_mi = mutual_information(some_SNZ, density, within=32)
+        batch_mi = batch_information(some_SNZ, density)
     assert mean_NZ is not None
     on_posterior = model.critic_values(drawn.encoded, drawn.z_SNZ)
     if on_posterior is not None:

@@ -1,6 +1,6 @@
 """How much a latent vector tells of its sentence, by one estimator for all models.
 
-Shape key: N sentences, S samples of each, M of all samples together, Z latent.
+Shape key: N sentences, S samples of each, M of all samples together, Z latent, B batches of n.
 """
 
 from __future__ import annotations
@@ -9,42 +9,60 @@ import math
 from collections.abc import Callable
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor
 
 CELLS = 1 << 22  # densities times Z held at once
-
 AT_LEAST = 0.01  # variance of an active unit (Burda et al. 2016)
 
 
-def mutual_information(z_SNZ: Tensor, log_density: Callable[[Tensor], Tensor], *, within: int | None = None) -> float:
+def mutual_information(z_SNZ: Tensor, log_density: Callable[[Tensor], Tensor]) -> float:
     """I(x; z) = E[ln q(z|x) − ln 1/N Σ_n q(z|x_n)] over a whole evaluation set; at most ln N, and 0 if z tells nothing.
 
     Args:
         z_SNZ: samples of each sentence's posterior.
         log_density: z [M, N, Z] → ln q(z_mn|x_n) [M, N].
-        within: sentences that stand for the aggregated posterior, in turn; None: all N. He et al. (2019) take the 32
-            of a batch, which bounds it by ln 32.
     Returns: nats.
     """
-    samples, count, width = z_SNZ.shape
-    own_SN = log_density(z_SNZ)
+    samples, count, _ = z_SNZ.shape
     total = 0.0
-    size = within or count
-    step = max(1, CELLS // (count * width))
-    rows = torch.arange(count, device=z_SNZ.device)
-    for z_NZ, own_N in zip(z_SNZ, own_SN, strict=True):
-        for start in range(0, count, step):
-            some_MZ = z_NZ[start : start + step]
-            density_MN = log_density(some_MZ[:, None].expand(-1, count, -1))
-            if within is not None:
-                here_M = rows[start : start + len(some_MZ)] // size
-                density_MN = density_MN.masked_fill(rows // size != here_M[:, None], float("-inf"))
-                sizes_M = (rows // size == here_M[:, None]).sum(1)
-            else:
-                sizes_M = torch.full((len(some_MZ),), count, device=z_SNZ.device)
-            aggregated_M = density_MN.double().logsumexp(1) - sizes_M.double().log()
-            total += float((own_N[start : start + len(some_MZ)].double() - aggregated_M).sum())
+    for z_NZ, own_N in zip(z_SNZ, log_density(z_SNZ), strict=True):
+        for at in _parts(count, z_NZ):
+            density_MN = log_density(z_NZ[at, None].expand(-1, count, -1))
+            total += _above_mean(own_N[at], density_MN, torch.full_like(own_N[at], count))
     return total / (samples * count)
+
+
+def batch_information(z_SNZ: Tensor, log_density: Callable[[Tensor], Tensor], *, size: int = 32) -> float:
+    """The same with the sentences of a batch for all N, batch by batch, as He et al. (2019) do: at most ln `size`."""
+    samples, count, _ = z_SNZ.shape
+    starts_N = torch.arange(count, device=z_SNZ.device) // size * size
+    ends_N = (starts_N + size).clamp_max(count)
+    batches = -(-count // size)
+    total = 0.0
+    for z_NZ, own_N in zip(z_SNZ, log_density(z_SNZ), strict=True):
+        for at in _parts(min(size, count), z_NZ):
+            # The m-th sample of its batch before each sentence: so many rows of N densities are all that there are.
+            members_MN = starts_N + torch.arange(at.start, at.stop, device=z_NZ.device)[:, None]
+            missing_MN = members_MN >= ends_N
+            members_MN = members_MN.where(~missing_MN, 0)
+            density_MN = log_density(z_NZ[members_MN]).masked_fill(missing_MN, float("-inf"))
+            density_MBn = F.pad(density_MN, (0, batches * size - count), value=float("-inf")).view(-1, batches, size)
+            first_MB, there_MB = members_MN[:, ::size], ~missing_MN[:, ::size]
+            of_J = first_MB[there_MB]
+            total += _above_mean(own_N[of_J], density_MBn[there_MB], (ends_N - starts_N)[of_J])
+    return total / (samples * count)
+
+
+def _above_mean(own_M: Tensor, density_MN: Tensor, counts_M: Tensor) -> float:
+    """Σ_m of ln q(z_m|x_m) less the logarithm of the mean density of z_m."""
+    aggregated_M = density_MN.double().logsumexp(1) - counts_M.double().log()
+    return float((own_M.double() - aggregated_M).sum())
+
+
+def _parts(rows: int, z_NZ: Tensor) -> list[slice]:
+    step = max(1, CELLS // z_NZ.numel())
+    return [slice(start, min(start + step, rows)) for start in range(0, rows, step)]
 
 
 def active_units(mean_NZ: Tensor, noise_Z: Tensor | None = None) -> int:
