@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -97,6 +98,14 @@ def test_table_2_has_no_published_column(folder: Path) -> None:
     assert {protocol for _, protocol, _ in cells(found)} == set(PROTOCOLS)
     script, row = config_of("clvae+_mi", "full", "yelp"), config_of("clvae_mi", "full", "yelp")
     assert (script.kl, script.contrast, row.kl, row.contrast) == ("dual", "h", "dual", "z")
+    widths = [config_of("vae", scale, "yahoo").hidden_width for scale in ("smoke", "small", "full")]
+    assert widths == [16, 256, 1024]
+
+
+def test_fewer_documents_are_trained_on_than_sentences(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(latent_rows.SIZES, "smoke", replace(latent_rows.SIZES["smoke"], documents=100))
+    counts = [len(latent_rows.training_texts(folder, corpus, "smoke")) for corpus in ("ptb", "yahoo", "yelp")]
+    assert counts == [300, 100, 300]
 
 
 def test_table_3_contrasts_h(folder: Path) -> None:
