@@ -1,4 +1,4 @@
-"""Peak memory of every command on the Quora data and, of the latent-variable models, on PTB, each in a process of its own.
+"""Peak memory of every command on the Quora data and, of the latent models, on PTB, each in a process of its own.
 
     python benchmarks/memory.py [--model quora-compact] [--only mine "train exemplar"]
 
