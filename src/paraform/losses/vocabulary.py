@@ -115,11 +115,9 @@ class _HalfNLL(torch.autograd.Function):
         nll_N = torch.empty(rows, dtype=torch.float32, device=features_ND.device)
         tiny = torch.finfo(torch.float32).tiny
         scores_PV = _one_part(features_ND, columns)
-        spent_PV = torch.empty_like(scores_PV) if probs_NV is None else scores_PV
         for at in _parts(rows, columns):
-            size = at.stop - at.start
-            scores = torch.mm(features_ND[at], weight_VD.t(), out=scores_PV[:size])
-            part = torch.softmax(scores, -1, out=spent_PV[:size] if probs_NV is None else probs_NV[at])
+            scores = torch.mm(features_ND[at], weight_VD.t(), out=scores_PV[: at.stop - at.start])
+            part = torch.softmax(scores, -1, out=scores if probs_NV is None else probs_NV[at])
             nll_N[at] = -part.gather(1, gold_N[at, None]).squeeze(1).float().clamp_min(tiny).log()
         if kept:
             ctx.save_for_backward(features_ND, weight_VD, gold_N)
