@@ -74,13 +74,19 @@ class _Scores(torch.autograd.Function):
 
 
 def _parts(rows: int, columns: int) -> Iterator[slice]:
-    size = max(1, CELLS // columns)
+    size = _size(columns)
     return (slice(start, min(start + size, rows)) for start in range(0, rows, size))
 
 
 def _one_part(features_ND: Tensor, columns: int) -> Tensor:
     """[P, V], not set: the scores of the rows of one part."""
-    return features_ND.new_empty(min(len(features_ND), max(1, CELLS // columns)), columns)
+    return features_ND.new_empty(min(len(features_ND), _size(columns)), columns)
+
+
+def _size(columns: int) -> int:
+    """Rows of a part: a multiple of 64 if it can be, since products of odd numbers of rows take up to twice as long."""
+    size = max(1, CELLS // columns)
+    return size if size < 64 else size // 64 * 64
 
 
 def vocabulary_nll(features: Tensor, weight: Tensor, gold: Tensor) -> Tensor:
@@ -109,30 +115,31 @@ _spare: list[Tensor] = []  # a buffer of probabilities that no step needs; memor
 class _HalfNLL(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, features_ND: Tensor, weight_VD: Tensor, gold_N: Tensor, kept: bool) -> Tensor:
-        weight_VD = weight_VD.to(features_ND.dtype)
+        # Products with rows that lie in memory as they are multiplied are twice as fast as those with columns.
+        weight_DV = weight_VD.to(features_ND.dtype).t().contiguous()
         rows, columns = len(features_ND), len(weight_VD)
         probs_NV = _buffer(rows, columns, features_ND) if kept else None
         nll_N = torch.empty(rows, dtype=torch.float32, device=features_ND.device)
         tiny = torch.finfo(torch.float32).tiny
         scores_PV = _one_part(features_ND, columns)
         for at in _parts(rows, columns):
-            scores = torch.mm(features_ND[at], weight_VD.t(), out=scores_PV[: at.stop - at.start])
+            scores = torch.mm(features_ND[at], weight_DV, out=scores_PV[: at.stop - at.start])
             part = torch.softmax(scores, -1, out=scores if probs_NV is None else probs_NV[at])
             nll_N[at] = -part.gather(1, gold_N[at, None]).squeeze(1).float().clamp_min(tiny).log()
         if kept:
-            ctx.save_for_backward(features_ND, weight_VD, gold_N)
+            ctx.save_for_backward(features_ND, weight_VD, weight_DV, gold_N)
             ctx.probs_NV = probs_NV
         return nll_N
 
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, d_nll_N: Tensor) -> tuple[Tensor | None, ...]:
-        features_ND, weight_VD, gold_N = ctx.saved_tensors
+        features_ND, weight_VD, weight_DV, gold_N = ctx.saved_tensors
         probs_NV, ctx.probs_NV = ctx.probs_NV, None
         if probs_NV is None:
             raise RuntimeError("vocabulary_nll goes backwards once; its probabilities are another step's by now")
         # ∂ nll / ∂ l_v = p(v) − [v = y]
-        d_features_ND = ((probs_NV @ weight_VD).float() - weight_VD[gold_N]) * d_nll_N[:, None]
+        d_features_ND = ((probs_NV @ weight_DV.t()).float() - weight_VD[gold_N]) * d_nll_N[:, None]
         weighted_ND = features_ND.float() * d_nll_N[:, None]
         d_weight_VD = (probs_NV.t() @ weighted_ND.to(features_ND.dtype)).float()
         d_weight_VD.index_add_(0, gold_N, weighted_ND, alpha=-1)
