@@ -117,7 +117,9 @@ def test_a_beam_does_not_depend_on_its_neighbours() -> None:
         torch.testing.assert_close(score[0], scores[row])
 
 
-@pytest.mark.parametrize("options", [{"temperature": 1e-4}, {"top_p": 1e-6}, {"temperature": 0.5, "top_p": 1e-6}])
+@pytest.mark.parametrize(
+    "options", [{"temperature": 1e-4}, {"temperature": 1e-6}, {"top_p": 1e-6}, {"temperature": 0.5, "top_p": 1e-6}]
+)
 def test_sampling_at_its_limits_is_greedy(options: dict[str, float]) -> None:
     generator = torch.Generator().manual_seed(0)
     out = decoding.sample(step, begin(), ROWS, generator=generator, **LIMITS, **options)
@@ -154,6 +156,12 @@ def test_the_same_seed_draws_the_same() -> None:
 def test_what_cannot_be() -> None:
     with pytest.raises(ValueError, match="width 0; expected at least 1"):
         decoding.beam(step, begin(), ROWS, width=0, **LIMITS)
-    for wrong in ({"temperature": 0.0}, {"top_p": 0.0}, {"top_p": 1.1}):
-        with pytest.raises(ValueError, match="expected temperature > 0 and 0 < top_p <= 1"):
+    for wrong in (
+        {"temperature": 0.0},
+        {"temperature": float("inf")},
+        {"temperature": float("nan")},
+        {"top_p": 0.0},
+        {"top_p": 1.1},
+    ):
+        with pytest.raises(ValueError, match="expected 1e-6 or more, and 0 < top_p <= 1"):
             decoding.sample(step, begin(), ROWS, generator=torch.Generator(), **LIMITS, **wrong)

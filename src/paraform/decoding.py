@@ -48,15 +48,17 @@ def sample(
     """Tokens drawn at every step, from the smallest set that holds `top_p` of the probability (Holtzman et al. 2020).
 
     Args:
-        temperature: > 0; divides the log-probabilities, below 1 sharpens.
+        temperature: 1e-6 or more; divides the log-probabilities, below 1 sharpens.
         top_p: 0 < top_p ≤ 1.
         generator: the random state that is drawn from.
     Raises: ValueError if temperature or top_p is out of range.
     """
-    if temperature <= 0 or not 0 < top_p <= 1:
-        raise ValueError(f"temperature {temperature}, top_p {top_p}; expected temperature > 0 and 0 < top_p <= 1")
+    if not 1e-6 <= temperature < float("inf") or not 0 < top_p <= 1:
+        raise ValueError(f"temperature {temperature}, top_p {top_p}; expected 1e-6 or more, and 0 < top_p <= 1")
 
     def draw(log_probs_BV: Tensor) -> Tensor:
+        # Before it is divided, since a low temperature makes of log-probabilities what float32 does not hold.
+        log_probs_BV = log_probs_BV - log_probs_BV.amax(-1, keepdim=True)
         probs_BV = torch.softmax(log_probs_BV / temperature, -1)
         ordered_BV, order_BV = probs_BV.sort(-1, descending=True)
         # A token stays if the ones likelier than it hold less than top_p: the likeliest always stays.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -117,6 +118,13 @@ def test_what_does_not_fit_is_one_line(files: Path, tmp_path: Path, command: Com
         (["sample", "--model", "minilm"], "an encoder; expected a latent-variable model"),
         (["sample", "--model", run, "--beam", 2, "--temperature", 1], "exclude each other"),
         (["sample", "--model", run, "--near", tmp_path / "none.txt"], "no such file"),
+        (["sample", "--model", run, "--top-p", 0.5], "--top-p 0.5: nothing is drawn at --temperature 0"),
+        (["sample", "--model", run, "--temperature", "inf"], "--temperature inf; expected 0, or 0.001 to 1,000"),
+        (["sample", "--model", run, "--temperature", "1e-45"], "--temperature 1e-45; expected"),
+        (["sample", "--model", run, "--seed", 10**23], "--seed"),
+        (["sample", "--model", run, "--num", 10**14], "--num"),
+        (["sample", "--model", run, "--num", 10**9], "out of memory"),
+        (["sample", "--model", run, "--device", "meta"], "--device meta: it holds no numbers; cpu always works"),
         (["interpolate", "One sentence.", "--model", run], "1 sentences; expected two"),
         (["interpolate", "a", "b", "--model", run, "--steps", 1], "1 steps; expected at least 2"),
         (["interpolate", "a", "b", "--model", run, "--steps", 0], "--steps"),
@@ -124,6 +132,7 @@ def test_what_does_not_fit_is_one_line(files: Path, tmp_path: Path, command: Com
         (["reconstruct", " ", "--model", run], "expected"),
         (["evaluate", "latent", "--model", run, "--data", text, "--samples", 2], "no sentence of at most 40 words"),
         (["evaluate", "latent", "--model", run, "--data", text, "--samples", 0], "--samples"),
+        (["evaluate", "latent", "--model", run, "--data", text, "--batch-size", 4], "bounds its memory by words"),
         (["evaluate", "latent", "--model", run, "--data", tmp_path / "labels.txt", "--format", "labelled"], ":2: "),
         (["evaluate", "style", "--model", run, "--data", text, "--format", "text"], "expected"),
         (["paraphrase", "x", "--like", "y", "--model", run], "a latent-variable model; expected a model that para"),
@@ -134,6 +143,14 @@ def test_what_does_not_fit_is_one_line(files: Path, tmp_path: Path, command: Com
             ["train", "latent", "--data", files / "train.txt", "--out", tmp_path / "o", "--config.kl", "closed"],
             "kl='closed' with critic='z'",
         ),
+        (
+            ["train", "latent", "--data", files / "train.txt", "--out", tmp_path / "o", "--config.objective", "vae"],
+            "--config.objective",
+        ),
+        (
+            ["train", "latent", "--data", files / "train.txt", "--out", tmp_path / "o", "--config.clip_norm", -1],
+            "clip_norm -1.0; expected above 0",
+        ),
         (["reproduce", "clvae/table1", "--row", "gan", "--data", tmp_path], "no such folder"),
         (["reproduce", "clvae/toy", "--row", "vae"], "has all its rows trained together"),
     ):
@@ -142,6 +159,34 @@ def test_what_does_not_fit_is_one_line(files: Path, tmp_path: Path, command: Com
         lines = [line for line in done.err.splitlines() if line.startswith("paraform: error: ")]
         assert len(lines) == 1 and message in lines[0], (given, done.err)
     assert not (tmp_path / "o").exists()
+
+
+def test_another_corpus_is_another_run(
+    files: Path, tmp_path: Path, command: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also one of a pipe, of which no file tells, and another validation."""
+    (tmp_path / "other.txt").write_text(sentences(300, 2), encoding="utf-8")
+    given = ["train", "latent", "--data", "-", "--out", tmp_path / "run", *SMALL, "--device", "cpu"]
+
+    def train(data: Path, validation: Path, *more: str) -> Any:
+        monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(data.read_bytes())))
+        return command(*given, "--config.epochs", 1, "--validation", validation, *more)
+
+    own, other = (files / "train.txt", files / "test.txt"), tmp_path / "other.txt"
+    assert train(*own).status == 0 and train(*own, "--resume").status == 0
+    done = train(other, own[1], "--resume")
+    assert done.status == 2 and "data training sentences was" in done.err
+    done = train(own[0], other, "--resume")
+    assert done.status == 2 and "data validation sentences was" in done.err
+
+
+def test_repeated_sentences_are_trained_on_as_often(tmp_path: Path, command: Command) -> None:
+    (tmp_path / "twice.txt").write_text(2 * sentences(200, 0), encoding="utf-8")
+    (tmp_path / "pairs.tsv").write_text("we like cats\twe love cats\n" * 30, encoding="utf-8")
+    given = ["--config.epochs", 1, "--config.batch_size", 8, "--objective", "ae", "--device", "cpu", *SMALL, "--json"]
+    for name, how, least in (("twice.txt", "text", 300 // 8), ("pairs.tsv", "pairs", 3)):
+        data = ["--data", tmp_path / name, "--format", how]
+        assert object_of(command("train", "latent", *data, "--out", tmp_path / how, *given))["step"] >= least
 
 
 def test_a_damaged_checkpoint_is_named(files: Path, tmp_path: Path, command: Command) -> None:

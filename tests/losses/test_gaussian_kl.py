@@ -43,3 +43,4 @@ def test_a_shared_covariance_against_samples() -> None:
 
 def test_a_flat_covariance_is_infinitely_far() -> None:
     assert affine_kl(torch.zeros(1, 2), torch.tensor([[1.0, 0.0], [1.0, 0.0]])).item() == float("inf")
+    assert affine_kl(torch.zeros(3, 2), torch.tensor([[1.0], [0.0]])).tolist() == [float("inf")] * 3

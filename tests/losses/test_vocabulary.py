@@ -78,6 +78,20 @@ def test_nll_in_bfloat16_is_as_near_as_its_rounding() -> None:
         assert float((one.float() - other.float()).norm() / other.float().norm()) < 0.01
 
 
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
+@pytest.mark.parametrize("kept", [True, False])
+def test_nll_of_what_16_bits_hold_no_probability_of(dtype: torch.dtype, kept: bool) -> None:
+    """A cap would make a likelihood too good: scores so far apart that most gold words have a probability of 0."""
+    torch.manual_seed(0)
+    features, weight = (6 * torch.randn(40, 16)).to(dtype), torch.randn(300, 16).to(dtype)
+    gold = torch.randint(300, (40,))
+    exact = F.cross_entropy(features.float() @ weight.float().T, gold, reduction="none")
+    assert exact.max() > 120
+    with torch.set_grad_enabled(kept):
+        found = vocabulary_nll(features.requires_grad_(kept), weight.float(), gold)
+    torch.testing.assert_close(found.detach(), exact, atol=0.3, rtol=0.01)
+
+
 def test_steps_in_between_do_not_share_probabilities() -> None:
     """Two forward passes before the first backward one, larger and smaller batches: each has its own gradient."""
     torch.manual_seed(0)

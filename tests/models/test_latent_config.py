@@ -64,9 +64,25 @@ def test_unknown_objectives_and_impossible_mixtures() -> None:
         {"encoder_dropout": 1.5},
         {"batch_size": 0},
         {"temperature": 0.0},
+        {"temperature": float("nan")},
+        {"clip_norm": -1.0},
+        {"clip_norm": 0.0},
+        {"vocabulary_size": -5},
+        {"critic_width": 0},
+        {"critic_layers": -1},
+        {"contrast_weight": -1.0},
+        {"initial_range": -1.0},
+        {"beta": float("inf")},
+        {"network": "transformer", "heads": 0},
+        {"network": "transformer", "layers": 0},
     ):
         with pytest.raises(ValueError, match=r"expected|only|need|infinite"):
             LatentConfig(**fields)
+
+
+def test_an_error_names_the_field_and_its_value() -> None:
+    with pytest.raises(ValueError, match=r"^beta_start -1.0; expected 0 or more$"):
+        LatentConfig(beta_start=-1.0)
 
 
 def test_beta_over_a_run() -> None:

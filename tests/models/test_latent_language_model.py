@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,8 @@ import pytest
 import torch
 
 import paraform
-from paraform.batching import UNK, Vocabulary
+from paraform import decoding
+from paraform.batching import EOS, UNK, Vocabulary
 from paraform.encoders import bfloat16_products
 from paraform.evaluation.latent import evaluate_latent
 from paraform.models.latent import LatentConfig, LatentLanguageModel
@@ -102,13 +104,65 @@ def test_what_cannot_be_said_is_an_error() -> None:
     model = made()
     for call, message in (
         (lambda: model.encode(["a", " "]), "text 2 is empty"),
-        (lambda: model.encode(["a " * 13]), "text 1 has 13 words; expected at most 12"),
+        (lambda: model.encode([*["a"] * 299, "a " * 13]), "text 300 has 13 words; expected at most 12"),
         (lambda: model.interpolate("a", "a dog", steps=1), "1 steps; expected at least 2"),
         (lambda: model.sample(2, beam=2, temperature=1.0), "exclude each other"),
+        (lambda: model.sample(2, beam=2, top_p=0.5), "beam 2, top_p 0.5; they exclude each other"),
         (lambda: model.sample(2, top_p=0.5), "temperature above 0"),
     ):
         with pytest.raises(InputError, match=message):
             call()
+
+
+def test_no_sentence_is_longer_than_what_the_model_reads() -> None:
+    model = made()
+    with torch.no_grad():
+        model.network.output.weight[EOS] = 0
+        model.network.output.weight[[UNK]] = 100 * model.network.decoder.begin.weight.abs().sum()
+    for way in ({}, {"beam": 2}, {"temperature": 1.0}):
+        said = model.sample(20, **way)
+        assert max(model.lengths(said)) <= 13 and model.encode(said).shape[0] == 20
+
+
+def test_words_are_drawn_by_other_numbers_than_the_vectors(monkeypatch: pytest.MonkeyPatch) -> None:
+    seeds = []
+    draw = decoding.sample
+
+    def noted(*given: Any, generator: torch.Generator, **named: Any) -> Any:
+        seeds.append(generator.initial_seed())
+        return draw(*given, generator=generator, **named)
+
+    monkeypatch.setattr(decoding, "sample", noted)
+    made().sample(2, seed=5, temperature=1.0)
+    assert seeds and seeds[0] != 5
+
+
+def test_decoding_and_encoding_leave_the_mode_as_it_was() -> None:
+    model = made().train()
+    model.sample(1)
+    model.encode(TEXTS)
+    assert model.training and not made().eval().training
+
+
+def test_how_many_go_together_changes_nothing() -> None:
+    model = made()
+    torch.testing.assert_close(model.encode(TEXTS, batch_size=1), model.encode(TEXTS))
+    assert model.sample(5, batch_size=2) == model.sample(5)
+    assert model.reconstruct(TEXTS, batch_size=3) == model.reconstruct(TEXTS)
+
+
+@pytest.mark.parametrize("network", ["lstm", "transformer"])
+@pytest.mark.parametrize("tied", [True, False])
+def test_an_untrained_model_finds_all_words_alike(network: str, tied: bool) -> None:
+    """−ln p of a word is about ln V."""
+    config = dataclasses.replace(LatentConfig(), **TINY)
+    wide = {"word_width": 64, "hidden_width": 64, "heads": 4, "initial_range": 0.1, "tie_embeddings": tied}
+    torch.manual_seed(0)
+    vocabulary = Vocabulary.build([[f"w{number}" for number in range(1000)]], min_count=1)
+    model = LatentLanguageModel(dataclasses.replace(config, network=network, **wide), vocabulary).eval()
+    texts = [f"w{number} w{number + 1} w{2 * number}" for number in range(100)]
+    found = -model.log_likelihood(texts, torch.randn(1, 100, 3)).mean() / 4
+    assert float(found) == pytest.approx(math.log(1000), abs=0.7)
 
 
 def test_a_person_s_sentence_has_no_unknown_word() -> None:

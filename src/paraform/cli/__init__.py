@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import difflib
 import importlib
+import logging
 import os
 import sys
 from collections.abc import Sequence
@@ -35,6 +36,7 @@ COMMANDS = {  # module, and what it does
     "reproduce": ("reproduce", "a table of a paper"),
 }
 USAGE = 2
+NO_MEMORY = "out of memory; a smaller --batch-size, or less at once, needs less"
 INTERRUPTED = 130  # 128 + SIGINT, as a shell reports it
 CLOSED = 141  # 128 + SIGPIPE
 
@@ -50,7 +52,11 @@ def main(given: Sequence[str] | None = None) -> int:
     except (InputError, OSError) as error:
         return _fail(error)
     except MemoryError:
-        return _fail("out of memory; a smaller --batch-size needs less")
+        return _fail(NO_MEMORY)
+    except RuntimeError as error:  # torch's own way of saying it
+        if "can't allocate memory" not in str(error) and type(error).__name__ != "OutOfMemoryError":
+            raise
+        return _fail(NO_MEMORY)
     except KeyboardInterrupt:
         print("paraform: interrupted", file=sys.stderr)
         return INTERRUPTED
@@ -77,8 +83,11 @@ def _dispatch(given: list[str]) -> int:
     if name not in COMMANDS:
         _unknown(name)
     module: Any = importlib.import_module(f"paraform.cli.{COMMANDS[name][0]}")
-    from paraform.cli.arguments import make_parser, parse
+    from paraform.cli.arguments import Teller, make_parser, parse
 
+    logger = logging.getLogger("paraform")
+    if not any(isinstance(handler, Teller) for handler in logger.handlers):
+        logger.addHandler(Teller())
     parser = make_parser(name, module.__doc__)
     module.add_arguments(parser, rest)
     return int(module.run(parse(parser, rest)))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import inspect
+import logging
 import os
 import re
 import sys
@@ -12,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from jsonargparse import ArgumentParser, DefaultHelpFormatter, Namespace
-from jsonargparse.typing import NonNegativeFloat, NonNegativeInt, PositiveInt, restricted_number_type
+from jsonargparse.typing import NonNegativeFloat, PositiveInt, restricted_number_type
 
 from paraform.records import InputError
 
@@ -28,6 +29,8 @@ FORMATS = ("pairs", "quora", "paranmt", "qqp-pos", "captions", "triples", "text"
 
 LATENT_MODEL = "latent-compact"
 Share = restricted_number_type("Share", float, [(">", 0), ("<=", 1)])
+Seed = restricted_number_type("Seed", int, [(">=", 0), ("<", 2**32)])
+Count = restricted_number_type("Count", int, [(">", 0), ("<=", 10**9)])
 
 
 class HelpFormatter(argparse.RawDescriptionHelpFormatter, DefaultHelpFormatter):
@@ -54,7 +57,7 @@ def make_parser(command: str, doc: str | None) -> ArgumentParser:
     parser.add_argument("--version", action="version", version=f"paraform {__version__}", help="Print the version.")
     parser.add_argument("--device", type=str | None, default=None, help="cpu, cuda …; null: the GPU if there is one")
     parser.add_argument("--batch-size", type=PositiveInt | None, default=None, help="sentences computed at once")
-    parser.add_argument("--seed", type=NonNegativeInt, default=0, help="of every draw")
+    parser.add_argument("--seed", type=Seed, default=0, help="of every draw")
     parser.add_argument("--json", action="store_true", help="print one JSON object on stdout, and nothing else there")
     return parser
 
@@ -100,7 +103,12 @@ def decoding_of(options: Namespace) -> dict[str, Any]:
     """What `LatentLanguageModel.decode` takes. Raises: InputError if two ways of decoding are mixed."""
     if options.beam > 1 and options.temperature > 0:
         raise InputError("--beam and --temperature exclude each other; leave one out")
-    return {name: options[name] for name in ("beam", "temperature", "top_p", "seed")}
+    if options.top_p < 1 and options.temperature == 0:
+        raise InputError(f"--top-p {options.top_p}: nothing is drawn at --temperature 0; expected one above it")
+    if options.temperature and not 0.001 <= options.temperature <= 1000:
+        raise InputError(f"--temperature {options.temperature}; expected 0, or 0.001 to 1,000")
+    ways = {name: options[name] for name in ("beam", "temperature", "top_p", "seed")}
+    return ways | ({"batch_size": options.batch_size} if options.batch_size else {})
 
 
 def add_engine(parser: ArgumentParser) -> None:
@@ -157,11 +165,21 @@ def device_of(options: Namespace) -> str | None:
     import torch
 
     try:
-        torch.empty(0, device=options.device)
+        if torch.empty(0, device=options.device).is_meta:
+            raise RuntimeError("it holds no numbers")
     except (RuntimeError, AssertionError) as error:  # torch asserts that it was compiled with CUDA
         reason = str(error).splitlines()[0]
         raise InputError(f"--device {options.device}: {reason}; cpu always works") from error
     return str(options.device)
+
+
+def training_device(options: Namespace) -> str:
+    """The kind of device that accelerate trains on. Raises: InputError for a GPU by number, which it does not take."""
+    device = device_of(options) or "auto"
+    if ":" in device:
+        kind = device.partition(":")[0]
+        raise InputError(f"--device {device}: expected {kind}; CUDA_VISIBLE_DEVICES says which")
+    return device
 
 
 def load_model(options: Namespace) -> Encoder | ExemplarParaphraser | LatentLanguageModel:
@@ -211,6 +229,14 @@ def bad_values() -> Iterator[None]:
         raise
     except ValueError as error:
         raise InputError(str(error)) from error
+
+
+class Teller(logging.Handler):
+    """The library's warnings, as this program says them."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """One line on stderr."""
+        tell(record.getMessage())
 
 
 def tell(message: str) -> None:

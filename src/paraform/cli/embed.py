@@ -67,7 +67,7 @@ def embedder(options: Namespace) -> Callable[[list[str]], NDArray[float32]]:
             f"--vectors {options.vectors}: {options.model} is {kind_of(model)}; its vectors are of one kind"
         )
     if isinstance(model, LatentLanguageModel):
-        return lambda texts: model.vectors(texts, seed=options.seed).cpu().numpy()
+        return lambda texts: model.vectors(texts, seed=options.seed, batch_size=options.batch_size or 256).cpu().numpy()
     if isinstance(model, ExemplarParaphraser):
         vectors = model.style if options.vectors == "style" else model.content
         return lambda texts: vectors(texts, batch_size=options.batch_size or 512)

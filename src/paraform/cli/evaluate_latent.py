@@ -13,18 +13,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from jsonargparse import ArgumentParser, Namespace
-from jsonargparse.typing import PositiveInt
 
-from paraform.cli.arguments import add_reading, bad_values, load_latent, show_progress
+from paraform.cli.arguments import Count, add_reading, bad_values, load_latent, show_progress
 from paraform.cli.output import print_json
-from paraform.cli.reading import read_records, text_of
+from paraform.cli.reading import sentences_of
+from paraform.records import InputError
 
 
 def add_arguments(parser: ArgumentParser, given: Sequence[str]) -> None:
     """The options of this command."""
     parser.add_argument("--model", type=str, required=True, help="a run's folder, a checkpoint, or a hub id")
     parser.add_argument("--data", type=str, required=True, metavar="PATH", help="sentences that it has not seen")
-    parser.add_argument("--samples", type=PositiveInt, default=128, help="of each sentence's posterior")
+    parser.add_argument("--samples", type=Count, default=128, help="of each sentence's posterior")
     parser.add_argument("--no-refit", action="store_true", help="fit no critic anew")
     parser.add_argument("--training", type=str | None, default=None, metavar="PATH", help="its training sentences")
     add_reading(parser, "text")
@@ -37,7 +37,9 @@ def run(options: Namespace) -> int:
     from paraform.recipes.latent_ngrams import with_ngrams
     from paraform.recipes.latent_training import short_enough
 
-    texts = [text_of(record) for record in read_records(options.data, options)]
+    if options.batch_size:
+        raise InputError("--batch-size: this command bounds its memory by words; leave it out")
+    texts = sentences_of(options.data, options)
     model = load_latent(options)
     texts = short_enough(texts, model.config, options.data)
     with bad_values(), bfloat16_products(model.device):
@@ -51,7 +53,7 @@ def run(options: Namespace) -> int:
             progress=show_progress(),
         )
     if options.training is not None:
-        training = [text_of(record) for record in read_records(options.training, options)]
+        training = sentences_of(options.training, options)
         report = with_ngrams(report, model, training, texts, seed=options.seed)
     if options.json:
         print_json({"model": options.model, "data": options.data, **report.to_json()})

@@ -9,9 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from jsonargparse import ArgumentParser, Namespace
-from jsonargparse.typing import PositiveInt
 
-from paraform.cli.arguments import add_decoding, add_reading, decoding_of, load_latent, tell
+from paraform.cli.arguments import Count, add_decoding, add_reading, decoding_of, load_latent, tell
 from paraform.cli.output import print_json
 from paraform.cli.reading import read_texts
 from paraform.records import InputError
@@ -24,7 +23,7 @@ def add_arguments(parser: ArgumentParser, given: Sequence[str]) -> None:
     )
     add_reading(parser, "text")
     add_decoding(parser)
-    parser.add_argument("--steps", type=PositiveInt, default=11, help="sentences, both ends among them")
+    parser.add_argument("--steps", type=Count, default=11, help="sentences, both ends among them")
 
 
 def run(options: Namespace) -> int:

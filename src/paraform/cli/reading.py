@@ -19,15 +19,15 @@ from paraform.records import InputError, Origin, Pair, Record, Sentence, Triple
 
 
 def sentences_of(path: str, options: Namespace) -> list[str]:
-    """The different sentences of a file, in order; of pairs and triples, of all sides.
+    """The sentences of a file, in order; of pairs and triples, source and target.
 
     Raises: InputError if it cannot be read.
     """
-    texts: dict[str, None] = {}
+    texts: list[str] = []
     for record in read_records(path, options):
         sides = [record] if isinstance(record, Sentence) else [record.source, record.target]
-        texts |= dict.fromkeys(side.text for side in sides)
-    return list(texts)
+        texts += [side.text for side in sides]
+    return texts
 
 
 def comes_again(path: str) -> bool:

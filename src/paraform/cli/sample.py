@@ -12,9 +12,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from jsonargparse import ArgumentParser, Namespace
-from jsonargparse.typing import PositiveInt
 
-from paraform.cli.arguments import add_decoding, add_reading, decoding_of, load_latent, show_progress
+from paraform.cli.arguments import Count, add_decoding, add_reading, decoding_of, load_latent, show_progress
 from paraform.cli.output import print_json
 from paraform.cli.reading import sentences_of
 
@@ -22,7 +21,7 @@ from paraform.cli.reading import sentences_of
 def add_arguments(parser: ArgumentParser, given: Sequence[str]) -> None:
     """The options of this command."""
     add_decoding(parser)
-    parser.add_argument("--num", type=PositiveInt, default=10, help="sentences")
+    parser.add_argument("--num", type=Count, default=10, help="sentences")
     parser.add_argument(
         "--near", type=str | None, default=None, metavar="FILE", help="training sentences to compare with"
     )
@@ -34,7 +33,7 @@ def run(options: Namespace) -> int:
     from paraform.evaluation.latent import nearest_sentences
 
     ways = decoding_of(options)
-    training = None if options.near is None else sentences_of(options.near, options)
+    training = None if options.near is None else list(dict.fromkeys(sentences_of(options.near, options)))
     model = load_latent(options)
     said = model.sample(options.num, progress=show_progress(), **ways)
     near = [None] * len(said) if training is None else nearest_sentences(said, training)

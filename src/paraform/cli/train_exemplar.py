@@ -17,7 +17,7 @@ from typing import Any
 
 from jsonargparse import ArgumentParser, Namespace
 
-from paraform.cli.arguments import add_reading, bad_values, device_of, early, field_help, show_progress
+from paraform.cli.arguments import add_reading, bad_values, early, field_help, show_progress, training_device
 from paraform.cli.mine import pair_of
 from paraform.cli.output import print_json
 from paraform.cli.reading import read_pairs
@@ -74,7 +74,7 @@ def run(options: Namespace) -> int:
     if options.batch_size:
         fields["batch_size"] = options.batch_size
     loop_fields = {name: options.loop[name] for name in TrainingConfig.__dataclass_fields__ if name not in OWN}
-    device = (device_of(options) or "auto").partition(":")[0]
+    device = training_device(options)
     with bad_values():
         config = ExemplarConfig(**fields)
         loop = TrainingConfig(**loop_fields, seed=options.seed, device=device, metric="bleu", higher_is_better=True)

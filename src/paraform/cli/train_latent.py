@@ -18,7 +18,7 @@ from typing import Any
 
 from jsonargparse import ArgumentParser, Namespace
 
-from paraform.cli.arguments import add_reading, bad_values, device_of, early, field_help
+from paraform.cli.arguments import add_reading, bad_values, early, field_help, training_device
 from paraform.cli.output import print_json
 from paraform.cli.reading import sentences_of
 from paraform.cli.train_exemplar import INTERRUPTED, digests
@@ -39,21 +39,22 @@ def add_arguments(parser: ArgumentParser, given: Sequence[str]) -> None:
         type=str | None,
         default=None,
         metavar="PATH",
-        help="other sentences; null: a twentieth of them, at most 1,000, is held out",
+        help="other sentences; null: a twentieth of the different ones, at most 1,000, is held out",
     )
     parser.add_argument("--out", type=str, required=True, metavar="DIR", help="the run's folder")
     parser.add_argument("--objective", choices=tuple(OBJECTIVES), default="clvae+_mi", help="the model")
     parser.add_argument("--preset", choices=PRESETS, default="compact", help="where the fields of --config start")
     parser.add_argument("--resume", action="store_true", help="go on with the run in DIR")
     add_reading(parser, "text")
-    parser.add_class_arguments(LatentConfig, "config")
+    parser.add_class_arguments(LatentConfig, "config", skip={"objective"})
     parser.add_class_arguments(TrainingConfig, "loop", skip=OWN)
     field_help(parser, LatentConfig, "config.")
     field_help(parser, TrainingConfig, "loop.")
     preset, objective = early(given, "--preset", "compact"), early(given, "--objective", "clvae+_mi")
     chosen = preset_named(preset if preset in PRESETS else "compact")
     chosen = chosen.with_objective(objective if objective in OBJECTIVES else "clvae+_mi")
-    parser.set_defaults({f"config.{name}": value for name, value in dataclasses.asdict(chosen).items()})
+    fields = dataclasses.asdict(chosen)
+    parser.set_defaults({f"config.{name}": value for name, value in fields.items() if name != "objective"})
     parser.set_defaults({"loop.evaluate_every": 10**9, "loop.checkpoint_every": 200, "loop.mixed_precision": "bf16"})
 
 
@@ -70,11 +71,12 @@ def run(options: Namespace) -> int:
     from paraform.recipes.latent_training import train_latent
     from paraform.training import TrainingConfig
 
-    fields = {name: options.config[name] for name in LatentConfig.__dataclass_fields__}
+    fields = {name: options.config[name] for name in LatentConfig.__dataclass_fields__ if name != "objective"}
+    fields["objective"] = options.objective
     if options.batch_size:
         fields["batch_size"] = options.batch_size
     loop_fields = {name: options.loop[name] for name in TrainingConfig.__dataclass_fields__ if name not in OWN}
-    device = (device_of(options) or "auto").partition(":")[0]
+    device = training_device(options)
     with bad_values():
         config = LatentConfig(**fields)
         loop = TrainingConfig(**loop_fields, seed=options.seed, device=device, metric="loss")
@@ -105,11 +107,14 @@ def run(options: Namespace) -> int:
 
 
 def hold_out(texts: list[str], seed: int) -> tuple[list[str], list[str]]:
-    """Sentences to train on, and a twentieth, at most 1,000, drawn by seed. Raises: InputError for less than two."""
+    """Texts to train on, and a twentieth of the different ones, at most 1,000, drawn by seed; repeats stay together.
+
+    Raises: InputError for less than two different ones.
+    """
     import random
 
-    if len(texts) < 2:
-        raise InputError(f"{len(texts)} different sentence; expected two or more, or --validation")
-    held = set(random.Random(seed).sample(range(len(texts)), min(1000, max(1, len(texts) // 20))))
-    kept = [text for row, text in enumerate(texts) if row not in held]
-    return kept, [text for row, text in enumerate(texts) if row in held]
+    different = list(dict.fromkeys(texts))
+    if len(different) < 2:
+        raise InputError(f"{len(different)} different sentence; expected two or more, or --validation")
+    held = set(random.Random(seed).sample(different, min(1000, max(1, len(different) // 20))))
+    return [text for text in texts if text not in held], [text for text in texts if text in held]

@@ -32,6 +32,8 @@ def affine_kl(mean: Tensor, noise_weight: Tensor) -> Tensor:
     Returns: [...] nats, at least 0; infinite if W has not rank Z. Computed in float64, since a narrow direction of W
         decides, and W Wᵀ would square how narrow it is.
     """
+    if noise_weight.shape[1] < noise_weight.shape[0]:
+        return torch.full_like(mean[..., 0], float("inf"))
     weight = noise_weight.double()
     factor_ZZ = torch.linalg.qr(weight.T).R  # Wᵀ = Q R, so that W Wᵀ = Rᵀ R
     spread = weight.square().sum() - 2 * factor_ZZ.diagonal().abs().log().sum() - len(weight)

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
@@ -120,12 +121,17 @@ class _HalfNLL(torch.autograd.Function):
         rows, columns = len(features_ND), len(weight_VD)
         probs_NV = _buffer(rows, columns, features_ND) if kept else None
         nll_N = torch.empty(rows, dtype=torch.float32, device=features_ND.device)
-        tiny = torch.finfo(torch.float32).tiny
+        tiny = torch.finfo(features_ND.dtype).tiny
         scores_PV = _one_part(features_ND, columns)
         for at in _parts(rows, columns):
             scores = torch.mm(features_ND[at], weight_DV, out=scores_PV[: at.stop - at.start])
             part = torch.softmax(scores, -1, out=scores if probs_NV is None else probs_NV[at])
-            nll_N[at] = -part.gather(1, gold_N[at, None]).squeeze(1).float().clamp_min(tiny).log()
+            gold_P = part.gather(1, gold_N[at, None]).squeeze(1)
+            nll_N[at] = -gold_P.float().log()
+            lost = (gold_P < tiny).nonzero().squeeze(1) + at.start  # too unlikely for a probability of 16 bits
+            if len(lost):
+                scores = features_ND[lost].float() @ weight_DV.float()
+                nll_N[lost] = F.cross_entropy(scores, gold_N[lost], reduction="none")
         if kept:
             ctx.save_for_backward(features_ND, weight_VD, weight_DV, gold_N)
             ctx.probs_NV = probs_NV

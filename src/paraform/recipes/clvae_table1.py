@@ -13,11 +13,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from paraform.models.latent import OBJECTIVES
-from paraform.recipes.latent_rows import Rows, Scale, config_of, run_rows
+from paraform.recipes.latent_rows import Rows, Scale, chosen_rows, run_rows
 from paraform.recipes.latent_training import draw_watched
-from paraform.records import InputError
 
-SLOW = ("savae", "lagvae")
 PUBLISHED = {  # −ELBO, PPL, KL, MI, AU
     "vae": (102.6, 108.26, 1.08, 0.8, 2),
     "beta-vae": (104.5, 117.92, 7.50, 3.1, 5),
@@ -41,17 +39,8 @@ def run(
     seed: int = 0,
     device: str | None = None,
 ) -> Rows:
-    """Train rows (those begun go on) and measure them.
-
-    Args:
-        rows: by objective; (): all but the slow ones, and those of the slow ones that have been trained.
-    """
-    for row in rows:
-        if row not in OBJECTIVES:
-            raise InputError(f"row {row!r}; expected one of {', '.join(OBJECTIVES)}")
-    done = {row for row in SLOW if (out / "ptb" / scale / row / "best").is_dir()}
-    chosen = rows or [row for row in OBJECTIVES if row not in SLOW or row in done]
-    configs = {row: config_of(row, scale) for row in chosen}
+    """Train rows (those begun go on) and measure them; `rows` as `chosen_rows` has it."""
+    configs = chosen_rows(list(OBJECTIVES), rows, scale, "ptb", out)
     rows_found = run_rows(configs, PUBLISHED, scale, "ptb", data=data, out=out, seed=seed, device=device)
     place = out / "ptb" / scale
     draw_watched({row: place / row for row in configs}, place / "collapse.png")

@@ -15,9 +15,9 @@ from paraform.evaluation.latent import LatentReport, evaluate_latent
 from paraform.evaluation.score import signature
 from paraform.models.latent import LatentConfig
 from paraform.recipes.kept_report import kept_report
-from paraform.recipes.latent_ngrams import with_ngrams
+from paraform.recipes.latent_ngrams import SAMPLES, with_ngrams
 from paraform.recipes.latent_training import short_enough, train_latent, validations
-from paraform.records import Sentence
+from paraform.records import InputError, Sentence
 from paraform.training import TrainingConfig
 from paraform.weights import sha256
 
@@ -52,6 +52,8 @@ SIZES = {
     "full": Size(0, 0, 0, 128, 40, 40),
 }
 NAMES = ("−ELBO", "PPL", "KL", "MI", "AU")
+NGRAM_NAMES = ("forward PPL", "reverse PPL")
+SLOW = ("savae", "lagvae")
 PTB: dict[str, Any] = {"word_width": 256, "hidden_width": 256, "vocabulary_size": 10_000}
 TINY: dict[str, Any] = {
     "word_width": 16,
@@ -72,7 +74,29 @@ def config_of(objective: str, scale: Scale, corpus: Corpus = "ptb") -> LatentCon
     # The scripts are of one objective, and Yelp's has another KL and another contrast than its name says.
     config = config if objective == config.objective else config.with_objective(objective)
     size = SIZES[scale]
+    if objective == "beta-vae" and corpus != "ptb":
+        config = replace(config, beta=0.4)  # as in Table 2
     return replace(config, epochs=size.svi_epochs if config.inner == "svi" else size.epochs)
+
+
+def chosen_rows(
+    known: Sequence[str], asked: Sequence[str], scale: Scale, corpus: Corpus, out: Path
+) -> dict[str, LatentConfig]:
+    """The configurations of a table's rows, by objective.
+
+    Args:
+        known: all that the table has.
+        asked: (): all but SaVAE and LagVAE, which are runs of their own, and those of the two that have been trained.
+    Raises: InputError for a row that the table has not.
+    """
+    for row in asked:
+        if row not in known:
+            raise InputError(f"row {row!r}; expected one of {', '.join(known)}")
+    configs = {row: config_of(row, scale, corpus) for row in asked or known}
+    if not asked:
+        done = {row: len(validations(out / corpus / scale / row / "log.jsonl")) for row in SLOW}  # one an epoch
+        configs = {row: one for row, one in configs.items() if done.get(row, one.epochs) >= one.epochs}
+    return configs
 
 
 def training_texts(data: Path, corpus: Corpus, scale: Scale) -> list[str]:
@@ -98,7 +122,7 @@ def train_row(
     size = SIZES[scale]
     result = train_latent(
         training_texts(data, corpus, scale),
-        texts_of(data, corpus, "test" if config.select_on == "test" else "valid", size.held_out),
+        texts_of(data, corpus, "valid", size.held_out),
         config,
         TrainingConfig(
             seed=seed,
@@ -150,7 +174,8 @@ def run_rows(
 
     Args:
         configs: by row; a row of one name is the same run in every table.
-        published: −ELBO, PPL, KL, MI and AU as the paper prints them, of its own setting.
+        published: −ELBO, PPL, KL, MI and AU, or with `ngrams` both perplexities, as the paper prints them, of its own
+            setting.
         ngrams: forward and reverse perplexity too (needs lmplz).
     """
     place = out / corpus / scale
@@ -162,7 +187,7 @@ def run_rows(
         settings = "as printed, of the paper's own setting"
         scores += [
             Score(name, value, settings, row, "published", digits=0 if name == "AU" else 2)
-            for name, value in zip(NAMES, published.get(row, ()), strict=False)
+            for name, value in zip(NGRAM_NAMES if ngrams else NAMES, published.get(row, ()), strict=False)
         ]
         updates = validations(place / row / "log.jsonl")[-1][0]
         of_run = signature(epochs=configs[row].epochs, batch=configs[row].batch_size, seed=seed)
@@ -231,4 +256,5 @@ def _measured(
     if not ngrams:
         return report
     training = training_texts(data, corpus, scale)
-    return with_ngrams(report, model, training, texts, name=name, samples=40 * size.samples, seed=seed)
+    samples = SAMPLES if scale != "smoke" else 160
+    return with_ngrams(report, model, training, texts, name=name, samples=samples, seed=seed)

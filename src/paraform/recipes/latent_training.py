@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -49,10 +50,12 @@ def train_latent(
         loop: its `steps` are overridden: `config.epochs` passes over the texts; validations are one an epoch if its
             `evaluate_every` is above an epoch's steps.
         vocabulary: None: counted in the texts.
+        data_digests: of the files that the texts are from; those of the texts themselves are added.
         samples: of each validation sentence, z.
     """
     require_usable(folder, LatentLanguageModel.system, config, resume=resume)
     accelerator = make_accelerator(loop)
+    digests = {"training sentences": _digest(texts), "validation sentences": _digest(validation)}
     texts, validation = short_enough(texts, config, "training"), short_enough(validation, config, "validation")
     words = [read_words(text, config.text) for text in texts]
     if vocabulary is None:
@@ -81,12 +84,20 @@ def train_latent(
             model, validation, folder, samples=samples, seed=loop.seed, speaks=accelerator.is_main_process
         ),
         card=card,
-        data_digests=data_digests,
+        data_digests={**(data_digests or {}), **digests},
         resume=resume,
     )
     if accelerator.is_main_process:
         draw_watched({"": folder}, folder / "collapse.png")
     return result
+
+
+def _digest(texts: Iterable[str]) -> str:
+    """SHA-256 of the sentences, in their order."""
+    key = hashlib.sha256()
+    for text in texts:
+        key.update(text.encode() + b"\0")
+    return key.hexdigest()
 
 
 def short_enough(texts: Sequence[str], config: LatentConfig, name: str) -> list[str]:

@@ -16,6 +16,7 @@ from paraform.losses.dual_kl import dual_kl
 
 ROWS = 1024  # samples of either kind that a step of the fit sees
 PRIOR_DRAWS = 1 << 20  # that a critic is judged by
+STEPS = 600  # of the fit
 MARGIN = 100  # of them at least must share what e^f adds up to
 
 
@@ -28,7 +29,7 @@ class DualKL(NamedTuple):
 
 
 def refitted_dual(
-    encoded: Tensor, z_SNZ: Tensor, *, seed: int, steps: int = 600, prior_draws: int = PRIOR_DRAWS, width: int = 512
+    encoded: Tensor, z_SNZ: Tensor, *, seed: int, steps: int = STEPS, prior_draws: int = PRIOR_DRAWS, width: int = 512
 ) -> DualKL:
     """The dual KL by critics fitted anew, each of three layers: below KL, as far as samples can tell.
 
@@ -43,7 +44,10 @@ def refitted_dual(
         steps: of Adam.
         prior_draws: M.
         width: units of a layer.
+    Raises: ValueError for less than two samples.
     """
+    if len(z_SNZ) < 2:
+        raise ValueError(f"{len(z_SNZ)} samples of each sentence; expected two or more, to learn from and to judge by")
     most, z_SNZ = math.log(prior_draws / MARGIN), z_SNZ.float()
     states_NP = (encoded - encoded.mean(0)) / encoded.std(0, correction=0).clamp_min(1e-3)
     with torch.random.fork_rng(devices=[] if z_SNZ.device.type == "cpu" else [z_SNZ.device]):

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from paraform.evaluation.latent.critics import refitted_dual
+from paraform.evaluation.latent.critics import STEPS, refitted_dual
 from paraform.evaluation.latent.estimates import Estimates, estimate
 from paraform.evaluation.latent.information import most_information
 from paraform.evaluation.latent.monitor import COLLAPSED, alarms
@@ -80,7 +80,7 @@ def evaluate_latent(
     scores += score("paper", "KL", paper_kl, kl=by, samples=samples)
     scores += score("paper", "−ELBO", found.reconstruction + paper_kl, kl=by, samples=samples)
     scores += score("paper", "PPL", perplexity(found.reconstruction + paper_kl), kl=by, samples=samples)
-    scores += score("paper", "MI", paper_mi, mi="critics' difference" if trained else "batches of 32")
+    scores += score("paper", "MI", paper_mi, mi="critics' difference" if trained else "batches of 32", samples=samples)
     scores += score("paper", "AU", found.active, 0)
     scores += score("honest", "−ln p(x|z)", found.reconstruction, samples=samples)
     scores += score("honest", "KL", found.kl, kl=kind)
@@ -89,13 +89,16 @@ def evaluate_latent(
     scores += score("honest", "−ln p(x)", found.bound, bound=f"importance, {samples} samples, proposal {kind}")
     if not math.isnan(found.bound):
         scores += score("honest", "PPL", perplexity(found.bound), bound=f"importance, {samples} samples")
-    scores += score("honest", "MI", found.mi, mi="aggregated posterior", posterior=kind)
+    scores += score("honest", "MI", found.mi, mi="aggregated posterior", posterior=kind, samples=samples)
     scores += score("honest", "AU", found.active, 0)
     if refit and not math.isnan(found.kl) and samples > 1:
         dual = refitted_dual(drawn.encoded, drawn.z_SNZ, seed=seed)
         most = f"{dual.most:.2f}"
-        scores += score("honest", "KL by a critic fitted anew", dual.of_sentence, most=most)
-        scores += score("honest", "KL(q(z)‖p) by a critic", dual.of_latent, most=most)
+        for figure, value in (
+            ("KL by a critic fitted anew", dual.of_sentence),
+            ("KL(q(z)‖p) by a critic", dual.of_latent),
+        ):
+            scores += score("honest", figure, value, most=most, steps=STEPS, samples=samples)
     return LatentReport(tuple(scores), tuple(_alarms(found, len(texts))))
 
 

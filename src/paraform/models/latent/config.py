@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -21,6 +23,27 @@ OBJECTIVES: dict[str, dict[str, Any]] = {
     "clvae+_mi": {"kl": "circle", "critic": "z", "contrast": "z"},
 }
 """What an objective is made of; all else is the same for all. Those by critics keep the base's implicit posterior."""
+
+BOUNDS: tuple[tuple[str, Callable[[float], bool], str], ...] = (
+    (
+        "word_width hidden_width latent_width critic_width layers heads batch_size epochs max_tokens min_count"
+        " aggressive_updates aggressive_check",
+        lambda value: value >= 1,
+        "at least 1",
+    ),
+    ("vocabulary_size critic_layers critic_steps svi_steps", lambda value: value >= 0, "at least 0"),
+    ("beta beta_start contrast_weight", lambda value: 0 <= value < math.inf, "0 or more"),
+    (
+        "temperature initial_range learning_rate critic_learning_rate clip_norm svi_learning_rate svi_clip",
+        lambda value: 0 < value < math.inf,
+        "above 0",
+    ),
+    (
+        "encoder_dropout decoder_dropout swap beta_warmup beta_cycle beta_ramp svi_momentum",
+        lambda value: 0 <= value <= 1,
+        "0 to 1",
+    ),
+)
 
 
 @dataclass(frozen=True)
@@ -59,7 +82,8 @@ class LatentConfig:
         contrastive_extras: [7] "none", or "reference": the batch's mean stands in each view as one more sentence and,
             unless the critic sees z alone, 3B draws from a Gaussian are more negatives.
         negatives_view: [7b] the negatives of z_i are the other "first" views (paper) or the other "second" ones (code).
-        select_on: [8] the split that chooses the best checkpoint: "validation" (paper) or "test" (code).
+        select_on: [8] the split that chose the best checkpoint: "validation" (paper) or "test" (code). A record: a
+            run chooses on the sentences that it is given for it, and the tables' recipes on the validation split.
         encoder_dropout: [9] of the encoder's words and last state.
         beta_start: [10] β at the beginning of the warm-up, or of each cycle.
         beta_ramp: [10] the part of a cycle in which β grows.
@@ -78,7 +102,7 @@ class LatentConfig:
         network: "lstm" (paper), or a "transformer" of `layers` layers and `heads` heads in its place.
         word_width, hidden_width, latent_width: in features.
         decoder_dropout: of the decoder's words and states.
-        initial_range: weights begin uniform in ± this; the critics as torch begins them.
+        initial_range: an LSTM's weights begin uniform in ± this; a Transformer's and the critics' as torch begins them.
         tie_embeddings: the output layer shares the decoder's word embeddings (word_width = hidden_width).
         temperature: τ of the contrast.
         contrast_weight: of L_CL.
@@ -150,6 +174,10 @@ class LatentConfig:
     aggressive_check: int = 15
 
     def __post_init__(self) -> None:
+        for names, fits, expected in BOUNDS:
+            for name in names.split():
+                if not fits(getattr(self, name)):
+                    raise ValueError(f"{name} {getattr(self, name)}; expected {expected}")
         by_critic = self.kl in ("dual", "circle")
         if self.kl == "closed" and self.posterior not in ("gaussian", "affine"):
             raise ValueError(f"kl='closed' with posterior={self.posterior!r}; only 'gaussian' and 'affine' have one")
@@ -168,17 +196,6 @@ class LatentConfig:
             )
         if self.network == "transformer" and self.hidden_width % self.heads:
             raise ValueError(f"hidden_width {self.hidden_width} with {self.heads} heads; expected a multiple")
-        for name in ("encoder_dropout", "decoder_dropout", "swap", "beta_warmup", "beta_cycle", "beta_ramp"):
-            if not 0 <= getattr(self, name) <= 1:
-                raise ValueError(f"{name} {getattr(self, name)}; expected 0 to 1")
-        for name in ("word_width", "hidden_width", "latent_width", "batch_size", "epochs", "max_tokens", "min_count"):
-            if getattr(self, name) < 1:
-                raise ValueError(f"{name} {getattr(self, name)}; expected at least 1")
-        for name, least in (("critic_steps", 0), ("svi_steps", 0), ("aggressive_updates", 1), ("aggressive_check", 1)):
-            if getattr(self, name) < least:
-                raise ValueError(f"{name} {getattr(self, name)}; expected at least {least}")
-        if self.temperature <= 0 or self.beta < 0 or self.beta_start < 0:
-            raise ValueError(f"temperature {self.temperature}, beta {self.beta}; expected above 0, and at least 0")
 
     @property
     def views(self) -> int:
@@ -186,7 +203,10 @@ class LatentConfig:
         return 1 if self.contrast == "none" else 2
 
     def with_objective(self, name: str) -> LatentConfig:
-        """The same with another objective; see `OBJECTIVES`. Raises: ValueError if there is none of that name."""
+        """The same with another objective (see `OBJECTIVES`), its β and its schedule.
+
+        Raises: ValueError if there is none of that name.
+        """
         if name not in OBJECTIVES:
             raise ValueError(f"objective {name!r}; expected one of {', '.join(OBJECTIVES)}")
         plain: dict[str, Any] = {"critic": "none", "contrast": "none", "inner": "none", "beta_schedule": "linear"}

@@ -23,10 +23,18 @@ class Critics(nn.Module):
         self.of_latent = _network(config.latent_width, config)
 
     def forward(self, state_NH: Tensor, z_NZ: Tensor) -> tuple[Tensor, Tensor]:
-        """f [N] and g [N]. No gradient flows to the state: it only names the sentence whose KL is estimated."""
-        of_sentence = self.of_sentence(torch.cat([state_NH.detach(), z_NZ], -1)).squeeze(-1)
-        # Of 16 bits, as autocast leaves them, an exponential would make too much.
-        return of_sentence.to(z_NZ.dtype), self.of_latent(z_NZ).squeeze(-1).to(z_NZ.dtype)
+        """f [N] and g [N]."""
+        return self.sentence(state_NH, z_NZ), self.latent(z_NZ)
+
+    def sentence(self, state_NH: Tensor, z_NZ: Tensor) -> Tensor:
+        """f [N]. No gradient flows to the state: it only names the sentence whose KL is estimated."""
+        values_N: Tensor = self.of_sentence(torch.cat([state_NH.detach(), z_NZ], -1)).squeeze(-1)
+        return values_N.to(z_NZ.dtype)  # of 16 bits, as autocast leaves them, an exponential would make too much
+
+    def latent(self, z_NZ: Tensor) -> Tensor:
+        """g [N]."""
+        values_N: Tensor = self.of_latent(z_NZ).squeeze(-1)
+        return values_N.to(z_NZ.dtype)
 
 
 def _network(inputs: int, config: LatentConfig) -> nn.Sequential:

@@ -64,8 +64,11 @@ class LatentLanguageModel(nn.Module):
         return [len(row) + 1 for row in self._read(texts)]
 
     @torch.no_grad()
-    def encode(self, texts: Sequence[str]) -> Tensor:
-        """What names each text's posterior: [N, P]; the encoder's state, or the mean and log-variance after SVI."""
+    def encode(self, texts: Sequence[str], *, batch_size: int = ROWS_AT_ONCE) -> Tensor:
+        """What names each text's posterior: [N, P]; the encoder's state, or the mean and log-variance after SVI.
+
+        Raises: InputError for a text that is empty or longer than what the model was trained on.
+        """
         if not texts:
             width = 2 * self.config.latent_width if self.config.inner == "svi" else self.config.hidden_width
             return torch.zeros(0, width, device=self.device)
@@ -74,8 +77,9 @@ class LatentLanguageModel(nn.Module):
         try:
             with torch.random.fork_rng(devices=devices):  # SVI's noise is the same for the same sentences
                 torch.manual_seed(0)
-                starts = _starts(len(texts))
-                return torch.cat([self._encode(self._batch(texts[at : at + ROWS_AT_ONCE])) for at in starts])
+                rows = self._read(texts)
+                starts = range(0, len(rows), batch_size)
+                return torch.cat([self._encode(self._batch(rows[at : at + batch_size])) for at in starts])
         finally:
             self.train(training)
 
@@ -135,7 +139,7 @@ class LatentLanguageModel(nn.Module):
     def log_likelihood(self, texts: Sequence[str], z_SNZ: Tensor) -> Tensor:
         """ln p(x|z), `</s>` counted: [S, N] nats."""
         samples = len(z_SNZ)
-        batch = self._batch(texts).repeated(samples)
+        batch = self._batch(self._read(texts)).repeated(samples)
         return -self.network.reconstruction(batch, z_SNZ.flatten(0, 1).float()).view(samples, len(texts))
 
     @torch.no_grad()
@@ -154,9 +158,11 @@ class LatentLanguageModel(nn.Module):
 
     # What people ask for.
 
-    def vectors(self, texts: Sequence[str], *, samples: int = 128, seed: int = 0) -> Tensor:
-        """E[z|x] of each text: [N, Z]; of an implicit posterior the mean of so many samples."""
-        encoded = self.encode(texts)
+    def vectors(
+        self, texts: Sequence[str], *, samples: int = 128, seed: int = 0, batch_size: int = ROWS_AT_ONCE
+    ) -> Tensor:
+        """E[z|x] of each text: [N, Z]; of an implicit posterior the mean of so many samples. Raises: as `encode`."""
+        encoded = self.encode(texts, batch_size=batch_size)
         mean_NZ = self.posterior_mean(encoded)
         return self.sample_posterior(encoded, samples, self._generator(seed)).mean(0) if mean_NZ is None else mean_NZ
 
@@ -181,13 +187,18 @@ class LatentLanguageModel(nn.Module):
 
     def reconstruct(self, texts: Sequence[str], **how: Unpack[Decoding]) -> list[str]:
         """Each text, said again from its latent vector E[z|x]; see `Decoding`."""
-        return self.decode(self.vectors(texts, seed=how.get("seed", 0)), **how)
+        size = how.get("batch_size", ROWS_AT_ONCE)
+        return self.decode(self.vectors(texts, seed=how.get("seed", 0), batch_size=size), **how)
 
     def decode(self, z_NZ: Tensor, **how: Unpack[Decoding]) -> list[str]:
         """What latent vectors [N, Z] say; see `Decoding`. Raises: InputError if two ways of decoding are mixed."""
-        self.eval()
+        training = self.training
         says_unknown = self.config.text == "words"  # a corpus of words has <unk> for a word; a person's text has not
-        rows = say(self.network, z_NZ, longest=self.config.max_tokens, says_unknown=says_unknown, **how)
+        self.eval()
+        try:
+            rows = say(self.network, z_NZ, longest=self.config.max_tokens, says_unknown=says_unknown, **how)
+        finally:
+            self.train(training)
         words = [[self.vocabulary.words[number] for number in row] for row in rows]
         return [write_words(row, self.config.text, self.vocabulary.cased) for row in words]
 
@@ -204,9 +215,8 @@ class LatentLanguageModel(nn.Module):
             rows.append(self.vocabulary.encode([word.lower() for word in words]))
         return rows
 
-    def _batch(self, texts: Sequence[str]) -> SentenceBatch:
-        table = Ragged.of(self._read(texts))
-        return SentenceBatch(*table.padded(np.arange(len(texts)))).to(self.device)
+    def _batch(self, rows: Sequence[Sequence[int]]) -> SentenceBatch:
+        return SentenceBatch(*Ragged.of(rows).padded(np.arange(len(rows)))).to(self.device)
 
     def _generator(self, seed: int) -> torch.Generator:
         return torch.Generator(self.device).manual_seed(seed)
@@ -225,7 +235,3 @@ class LatentLanguageModel(nn.Module):
         if unknown or "vocabulary.json" not in assets:
             raise InputError(f"latent checkpoint with unknown fields {unknown} or no vocabulary.json")
         return cls(LatentConfig(**config), Vocabulary.from_json(assets["vocabulary.json"]))
-
-
-def _starts(count: int) -> range:
-    return range(0, count, ROWS_AT_ONCE)

@@ -50,6 +50,8 @@ class LatentNetwork(nn.Module):
             for weight in self.parameters():
                 nn.init.uniform_(weight, -config.initial_range, config.initial_range)
         if config.tie_embeddings:
+            if not lstm:  # scores of about 1 at the beginning, as those of an output layer of its own
+                nn.init.normal_(self.decoder.embedding.weight, std=config.hidden_width**-0.5)
             self.output.weight = self.decoder.embedding.weight
 
     def forward(self, read: SentenceBatch, noise_RZ: Tensor, said: SentenceBatch | None = None) -> Outputs:

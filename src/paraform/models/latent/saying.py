@@ -28,6 +28,7 @@ class Decoding(TypedDict, total=False):
         temperature: 0, the default, takes the likeliest word; above, words are drawn.
         top_p: share of the probability that is drawn from; 1 if not given.
         seed: of every draw; 0 if not given.
+        batch_size: sentences that are encoded or decoded together; 256 if not given.
         progress: show a bar on stderr.
     """
 
@@ -35,6 +36,7 @@ class Decoding(TypedDict, total=False):
     temperature: float
     top_p: float
     seed: int
+    batch_size: int
     progress: bool
 
 
@@ -51,8 +53,9 @@ def say(
     Raises: InputError if two ways of decoding are mixed.
     """
     beam, temperature, top_p = how.get("beam", 1), how.get("temperature", 0.0), how.get("top_p", 1.0)
-    if beam > 1 and temperature > 0:
-        raise InputError(f"beam {beam}, temperature {temperature}; they exclude each other, leave one out")
+    if beam > 1 and (temperature > 0 or top_p < 1):
+        drawing = f"temperature {temperature}" if temperature > 0 else f"top_p {top_p}"
+        raise InputError(f"beam {beam}, {drawing}; they exclude each other, leave one out")
     if top_p < 1 and temperature == 0:
         raise InputError(f"top_p {top_p} at temperature 0; expected a temperature above 0, where words are drawn")
     weight_VH = network.output.weight
@@ -65,11 +68,12 @@ def say(
         return torch.log_softmax(scores_NV, -1), memory
 
     ends: dict[str, Any] = {"start": BOS, "stop": EOS, "max_tokens": longest + 1}
-    generator = torch.Generator(weight_VH.device).manual_seed(how.get("seed", 0))
+    # Another stream than that of the vectors, which may have been drawn by the same seed.
+    generator = torch.Generator(weight_VH.device).manual_seed(how.get("seed", 0) + 1)
     out: list[list[int]] = []
-    starts, hidden = range(0, len(z_NZ), ROWS_AT_ONCE), not how.get("progress", False)
-    for start in track(starts, "decoding", console=STDERR, disable=hidden, transient=True):
-        some_NZ = z_NZ[start : start + ROWS_AT_ONCE]
+    size, hidden = how.get("batch_size", ROWS_AT_ONCE), not how.get("progress", False)
+    for start in track(range(0, len(z_NZ), size), "decoding", console=STDERR, disable=hidden, transient=True):
+        some_NZ = z_NZ[start : start + size]
         state: Any = network.decoder.start(some_NZ)
         if beam > 1:
             tokens = decoding.beam(step, state, len(some_NZ), width=beam, **ends)[0][:, 0]
@@ -78,5 +82,5 @@ def say(
             tokens = decoding.sample(step, state, len(some_NZ), **drawn, **ends)
         else:
             tokens = decoding.greedy(step, state, len(some_NZ), **ends)
-        out += [row[: row.index(EOS)] if EOS in row else row for row in tokens.tolist()]
+        out += [row[: row.index(EOS)] if EOS in row else row[:longest] for row in tokens.tolist()]
     return out

@@ -169,7 +169,7 @@ class _Step:
         config, critics = self.config, self.model.critics
         assert critics is not None
         critics.requires_grad_(False)
-        values_R = critics(out.state_RH, out.z_RZ)[0 if config.critic == "xz" else 1]
+        values_R = critics.latent(out.z_RZ) if config.critic == "z" else critics.sentence(out.state_RH, out.z_RZ)
         critics.requires_grad_(True)
         views = values_R.chunk(config.views)
         if config.kl == "circle" and config.encoder_kl_term == "circle":
