@@ -176,7 +176,7 @@ def run_rows(
         configs: by row; a row of one name is the same run in every table.
         published: −ELBO, PPL, KL, MI and AU, or with `ngrams` both perplexities, as the paper prints them, of its own
             setting.
-        ngrams: forward and reverse perplexity too (needs lmplz).
+        ngrams: forward and reverse perplexity in place of all other figures (needs lmplz).
     """
     place = out / corpus / scale
     for row, config in configs.items():
@@ -238,23 +238,28 @@ def _measured(
     device: str | None,
     ngrams: bool,
 ) -> LatentReport:
-    """The report of a run's checkpoint `part`, kept in the run's folder; n-grams are counted each time."""
+    """The report of a run's checkpoint `part`, kept in the run's folder."""
     model = checkpoint.load(folder / part, device=device)
-    size, refit = SIZES[scale], scale != "smoke"
+    size, whole = SIZES[scale], scale != "smoke"
     texts: Sequence[str] = short_enough(texts_of(data, corpus, "test", size.held_out), model.config, "test")
+    of: dict[str, object] = {"name": name, "seed": seed, "sentences": len(texts)}
+    of["test"] = sha256(data / FILES[corpus]["test"])
     with bfloat16_products(model.device):
         precision = str(product_dtype(model.device)).removeprefix("torch.")
-        of = {"name": name, "samples": size.samples, "seed": seed, "precision": precision, "refit": refit}
-        of |= {"test": sha256(data / FILES[corpus]["test"]), "sentences": len(texts)}
+        if ngrams:
+            training, samples = training_texts(data, corpus, scale), SAMPLES if whole else 160
+            of |= {"train": sha256(data / FILES[corpus]["train"]), "known": len(training), "samples": samples}
 
-        def measure() -> LatentReport:
-            return evaluate_latent(
-                model, texts, name=name, samples=size.samples, seed=seed, precision=precision, refit=refit
-            )
+            def measure() -> LatentReport:
+                return with_ngrams(LatentReport((), ()), model, training, texts, name=name, samples=samples, seed=seed)
 
-        report = kept_report(folder / f"{part}.measured.json", folder / part, of, measure)
-    if not ngrams:
-        return report
-    training = training_texts(data, corpus, scale)
-    samples = SAMPLES if scale != "smoke" else 160
-    return with_ngrams(report, model, training, texts, name=name, samples=samples, seed=seed)
+        else:
+            of |= {"samples": size.samples, "precision": precision, "refit": whole}
+
+            def measure() -> LatentReport:
+                return evaluate_latent(
+                    model, texts, name=name, samples=size.samples, seed=seed, precision=precision, refit=whole
+                )
+
+        kind = "ngrams" if ngrams else "measured"
+        return kept_report(folder / f"{part}.{kind}.json", folder / part, of, measure)

@@ -62,7 +62,11 @@ def ngram_perplexities(
 def perplexity(
     texts: Sequence[str], training: Sequence[str], *, order: int = ORDER, skip_unknown: bool = False
 ) -> float:
-    """Of texts by a model of the training sentences; words that it lacks are KenLM's `<unk>`."""
+    """Of texts by a model of the training sentences; words that it lacks are KenLM's `<unk>`.
+
+    Returns: per word, `</s>` counted.
+    Raises: InputError if `lmplz` or kenlm is missing, or there is too little to estimate a model from.
+    """
     try:
         import kenlm
     except ImportError:
