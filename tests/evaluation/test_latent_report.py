@@ -1,0 +1,246 @@
+"""Every number that `evaluate_latent` prints, on a model whose true figures are integrals over one number.
+
+Shape key: N sentences, S samples of each, Z latent (2).
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Sequence
+
+import pytest
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from paraform.evaluation.latent import DualKL, Fitted, LatentReport, evaluate_latent, refitted_dual, report, watch
+
+SHIFT, SPREAD = 0.8, (0.7, 1.5)
+TEXTS = ["heads"] * 32 + ["tails"] * 8  # two batches of 32, in neither of which z tells anything
+HEADS = 0.8  # their share
+WORDS = {"heads": 3, "tails": 5}
+
+
+class Coin:
+    """p(heads | z) = σ(2 z_1 + 1), z ~ N(0, I); q(z|x) = N((±shift, 0), diag spread²); f = ±0.8 z_1, g = −0.3 z_1.
+
+    Args:
+        posterior: with "mlp" the same samples, but no density and no mean.
+    """
+
+    latent_width = 2
+
+    def __init__(self, posterior: str = "gaussian", *, critics: bool = True) -> None:
+        self.posterior, self.critics = posterior, critics
+
+    def lengths(self, texts: Sequence[str]) -> list[int]:
+        return [WORDS[text] for text in texts]
+
+    def encode(self, texts: Sequence[str]) -> Tensor:
+        return torch.tensor([[1.0] if text == "heads" else [-1.0] for text in texts])
+
+    def density(self, encoded: Tensor) -> torch.distributions.Normal:
+        return torch.distributions.Normal(encoded * torch.tensor([SHIFT, 0.0]), torch.tensor(SPREAD))
+
+    def posterior_mean(self, encoded: Tensor) -> Tensor | None:
+        return None if self.posterior == "mlp" else self.density(encoded).mean
+
+    def sample_posterior(self, encoded: Tensor, samples: int, generator: torch.Generator) -> Tensor:
+        noise_SNZ = torch.randn(samples, len(encoded), 2, generator=generator)
+        return self.density(encoded).mean + noise_SNZ * torch.tensor(SPREAD)
+
+    def log_posterior(self, encoded: Tensor, z_SNZ: Tensor) -> Tensor:
+        if self.posterior == "mlp":
+            raise TypeError("no density")
+        log_density_SN: Tensor = self.density(encoded).log_prob(z_SNZ).sum(-1)  # type: ignore[no-untyped-call]
+        return log_density_SN
+
+    def closed_kl(self, encoded: Tensor) -> Tensor:
+        if self.posterior == "mlp":
+            raise TypeError("no density")
+        prior = torch.distributions.Normal(torch.zeros(2), torch.ones(2))
+        return torch.distributions.kl_divergence(self.density(encoded), prior).sum(-1)
+
+    def log_likelihood(self, texts: Sequence[str], z_SNZ: Tensor) -> Tensor:
+        return F.logsigmoid(self.encode(texts)[:, 0] * (2 * z_SNZ[..., 0] + 1))
+
+    def critic_values(self, encoded: Tensor, z_SNZ: Tensor) -> tuple[Tensor, Tensor] | None:
+        return (0.8 * encoded[:, 0] * z_SNZ[..., 0], -0.3 * z_SNZ[..., 0]) if self.critics else None
+
+
+Z = torch.linspace(-10, 10, 20_001, dtype=torch.float64)
+
+
+def normal(mean: float, spread: float) -> Tensor:
+    return torch.exp(-0.5 * ((Z - mean) / spread) ** 2) / (spread * math.sqrt(2 * math.pi))
+
+
+def integral(values: Tensor) -> float:
+    return float(torch.trapezoid(values, Z))
+
+
+def over_texts(of_sign: Callable[[int], float]) -> float:
+    return HEADS * of_sign(1) + (1 - HEADS) * of_sign(-1)
+
+
+def reconstruction() -> float:
+    """−E_x E_q[ln p(x|z)]."""
+    return -over_texts(lambda sign: integral(normal(sign * SHIFT, SPREAD[0]) * F.logsigmoid(sign * (2 * Z + 1))))
+
+
+def closed_kl() -> float:
+    """½ (μ² + σ² − ln σ² − 1), of both dimensions."""
+    return 0.5 * (SHIFT**2 + sum(spread**2 - math.log(spread**2) - 1 for spread in SPREAD))
+
+
+def nll() -> float:
+    """−E_x ln ∫ p(z) p(x|z) dz."""
+    return -over_texts(lambda sign: math.log(integral(normal(0, 1) * torch.sigmoid(sign * (2 * Z + 1)))))
+
+
+def information() -> float:
+    """E_x KL(q(z|x) ‖ q(z)), where all sentences together are the aggregated posterior; z_2 tells nothing."""
+    aggregated = HEADS * normal(SHIFT, SPREAD[0]) + (1 - HEADS) * normal(-SHIFT, SPREAD[0])
+
+    def kl(sign: int) -> float:
+        own = normal(sign * SHIFT, SPREAD[0])
+        return integral(own * ((own + 1e-300).log() - (aggregated + 1e-300).log()))
+
+    return over_texts(kl)
+
+
+DUAL = 0.8 * SHIFT - math.exp(0.8**2 / 2) + 1  # E_q[f] − E_p[e^f] + 1, and E_p[e^{az}] = e^{a²/2}
+DUAL_LATENT = -0.3 * SHIFT * (2 * HEADS - 1) - math.exp(0.3**2 / 2) + 1
+
+
+def perplexity(nats: float) -> float:
+    """Per word: 32 · 3 + 8 · 5 of them."""
+    return math.exp(40 * nats / (32 * 3 + 8 * 5))
+
+
+def figures(found: LatentReport) -> dict[tuple[str, str], float]:
+    return {(score.protocol, score.name): score.value for score in found.scores}
+
+
+@pytest.fixture
+def refits(monkeypatch: pytest.MonkeyPatch) -> list[Tensor]:
+    """What a critic is fitted anew to; its numbers are made up, since a test of its own has the true ones."""
+    seen: list[Tensor] = []
+
+    def made_up(encoded: Tensor, z_SNZ: Tensor, *, seed: int) -> DualKL:
+        seen.append(z_SNZ)
+        return DualKL(0.75, 0.25, 9.0)
+
+    monkeypatch.setattr(report, "refitted_dual", made_up)
+    return seen
+
+
+@pytest.mark.parametrize("posterior", ["gaussian", "affine"])
+def test_every_figure_of_a_gaussian_is_its_integral(posterior: str, refits: list[Tensor]) -> None:
+    found = evaluate_latent(Coin(posterior), TEXTS, samples=2000)
+    expected = {
+        ("paper", "−ln p(x|z)"): reconstruction(),
+        ("paper", "KL"): DUAL,
+        ("paper", "−ELBO"): reconstruction() + DUAL,
+        ("paper", "PPL"): perplexity(reconstruction() + DUAL),
+        ("paper", "MI"): DUAL - DUAL_LATENT,
+        ("paper", "AU"): 1,
+        ("honest", "−ln p(x|z)"): reconstruction(),
+        ("honest", "KL"): closed_kl(),
+        ("honest", "−ELBO"): reconstruction() + closed_kl(),
+        ("honest", "−ln p(x)"): nll(),
+        ("honest", "PPL"): perplexity(nll()),
+        ("honest", "MI"): information(),
+        ("honest", "AU"): 1,
+        ("honest", "KL by a critic fitted anew"): 0.75,
+        ("honest", "KL(q(z)‖p) by a critic"): 0.25,
+    }
+    assert figures(found) == pytest.approx(expected, abs=0.02)
+    assert [z_SNZ.shape for z_SNZ in refits] == [(2000, 40, 2)]
+    below, short, above = ([float(number) for number in re.findall(r"-?\d+\.\d+", line)] for line in found.alarms)
+    assert below == pytest.approx([DUAL_LATENT], abs=0.02) and "dual_kl_latent" in found.alarms[0]
+    assert short == pytest.approx([closed_kl() - DUAL, closed_kl()], abs=0.02) and "short of" in found.alarms[1]
+    assert above == pytest.approx([DUAL - DUAL_LATENT, information(), math.log(40)], abs=0.02)
+    assert "above the mutual information" in found.alarms[2]
+
+
+def test_without_critics_the_paper_has_the_closed_kl_and_information_in_batches(refits: list[Tensor]) -> None:
+    found = figures(evaluate_latent(Coin(critics=False), TEXTS, samples=500))
+    assert found["paper", "KL"] == pytest.approx(closed_kl())
+    assert found["paper", "−ELBO"] == pytest.approx(reconstruction() + closed_kl(), abs=0.02)
+    assert found["paper", "PPL"] == pytest.approx(perplexity(reconstruction() + closed_kl()), abs=0.02)
+    assert found["paper", "MI"] == pytest.approx(0, abs=1e-6)  # all sentences of a batch are one
+    assert found["honest", "MI"] == pytest.approx(information(), abs=0.03)
+
+
+def test_every_figure_of_samples_alone_is_that_of_the_gaussian_fitted_to_them(refits: list[Tensor]) -> None:
+    """The fitted variances are σ² + a tenth of their mean; what 128 samples miss costs a few hundredths of a nat."""
+    variances = [spread**2 for spread in SPREAD]
+    ridge = 0.1 * sum(variances) / 2
+    fitted_kl = -0.5 * sum(math.log(v + ridge) + v / (v + ridge) for v in variances)
+    fitted_kl += 0.5 * (SHIFT**2 + sum(variances))
+    assert fitted_kl < closed_kl()
+    found = figures(evaluate_latent(Coin("mlp"), TEXTS, samples=2000))
+    assert found == pytest.approx(
+        {
+            ("paper", "−ln p(x|z)"): reconstruction(),
+            ("paper", "KL"): DUAL,
+            ("paper", "−ELBO"): reconstruction() + DUAL,
+            ("paper", "PPL"): perplexity(reconstruction() + DUAL),
+            ("paper", "MI"): DUAL - DUAL_LATENT,
+            ("paper", "AU"): 1,
+            ("honest", "−ln p(x|z)"): reconstruction(),
+            ("honest", "KL"): fitted_kl,
+            ("honest", "−ln p(x)"): nll(),
+            ("honest", "PPL"): perplexity(nll()),
+            ("honest", "MI"): information(),
+            ("honest", "AU"): 1,
+            ("honest", "KL by a critic fitted anew"): 0.75,
+            ("honest", "KL(q(z)‖p) by a critic"): 0.25,
+        },
+        abs=0.05,
+    )
+
+
+@pytest.mark.parametrize("samples", [1, 8, 64])
+def test_the_bound_of_samples_alone_stays_below_the_true_likelihood(samples: int) -> None:
+    bound = figures(evaluate_latent(Coin("mlp"), TEXTS * 10, samples=samples, refit=False))["honest", "−ln p(x)"]
+    assert bound > nll() - 0.02  # 400 sentences are off by less
+
+
+def test_a_checkpoint_is_chosen_by_the_bound() -> None:
+    found = watch(Coin(), TEXTS, samples=500)
+    assert found["loss"] == pytest.approx(nll(), abs=0.02)
+    assert found["reconstruction"] == pytest.approx(reconstruction(), abs=0.02)
+    assert abs(nll() - reconstruction()) > 0.2
+
+
+def test_the_noise_of_a_mean_of_samples_is_no_active_unit() -> None:
+    """z_2's mean of 128 samples has variance 1.5² / 128 = 0.018, above the 0.01 of an active unit."""
+    found = watch(Coin("mlp"), TEXTS * 10, samples=1)
+    assert found["au"] == 1
+
+
+def test_a_refitted_critic_knows_nothing_of_samples_that_it_has_not_learnt() -> None:
+    """Four samples of the prior in place of a posterior: KL is 0, and what is learnt by heart is no sign of any."""
+    z_SNZ = torch.randn(4, 20, 8, generator=torch.Generator().manual_seed(0))
+    found = refitted_dual(torch.eye(20), z_SNZ, seed=0, steps=200, prior_draws=1 << 14, width=64)
+    assert found.of_sentence < 0 and found.of_latent < 0.1
+
+
+@pytest.mark.parametrize("constant", [[1], [0, 1, 2]])
+def test_a_gaussian_fitted_to_samples_that_do_not_vary_has_a_density(constant: list[int]) -> None:
+    """The covariance's mean variance, a tenth of it and 1e-8, stands in the singular direction."""
+    z_SNZ = torch.randn(50, 4, 3, generator=torch.Generator().manual_seed(0))
+    z_SNZ[:, :, constant] = 0.5
+    fitted = Fitted.to(z_SNZ)
+    drawn_SNZ = fitted.sample(20, torch.Generator().manual_seed(1))
+    found_SN = fitted.log_density(drawn_SNZ)
+    assert bool(torch.isfinite(found_SN).all())
+    for row in range(4):
+        covariance = torch.cov(z_SNZ[:, row].double().T)
+        covariance += (0.1 * covariance.trace() / 3 + 1e-8) * torch.eye(3)
+        peer = torch.distributions.MultivariateNormal(z_SNZ[:, row].double().mean(0), covariance)
+        expected_S = peer.log_prob(drawn_SNZ[:, row].double())  # type: ignore[no-untyped-call]
+        torch.testing.assert_close(found_SN[:, row], expected_S)

@@ -1,0 +1,215 @@
+"""What latent vectors say, against every sentence that could be said; and SaVAE's refining against its recursion.
+
+The vocabulary is so small that all hypotheses can be written down, each scored from its first word on.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from functools import cache
+from itertools import product
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor
+
+from paraform.batching import BOS, EOS, PAD, UNK, SentenceBatch, Vocabulary
+from paraform.models.latent import LatentConfig, LatentLanguageModel
+from paraform.models.latent.network import LatentNetwork
+from paraform.models.latent.saying import say
+
+LONGEST = 3
+NETWORKS = ["lstm", "transformer"]
+TINY: dict[str, Any] = {
+    "word_width": 8, "hidden_width": 8, "latent_width": 3, "critic_width": 8, "heads": 2, "initial_range": 1.0,
+}  # fmt: skip
+
+
+def made(objective: str = "vae", **fields: Any) -> LatentLanguageModel:
+    config = dataclasses.replace(LatentConfig(), **TINY).with_objective(objective)
+    torch.manual_seed(0)
+    vocabulary = Vocabulary.build([["a", "b", "c"]], min_count=1)
+    return LatentLanguageModel(dataclasses.replace(config, **fields), vocabulary).eval()
+
+
+def speaker(kind: str) -> tuple[LatentNetwork, Tensor]:
+    """A network whose next words depend on all that was said, and twelve vectors."""
+    network = made(network=kind).network
+    with torch.no_grad():
+        for weight in network.parameters():
+            if weight.dim() > 1:
+                weight.uniform_(-1, 1)
+    return network, 2 * torch.randn(12, 3)
+
+
+class Scorer:
+    """ln p of each next word after some words, from the teacher-forced decoder: nothing is remembered between words."""
+
+    def __init__(self, network: LatentNetwork, z_1Z: Tensor) -> None:
+        self.words = [number for number in range(network.output.out_features) if number not in (PAD, BOS, UNK)]
+
+        @cache
+        def following(said: tuple[int, ...]) -> dict[int, float]:
+            with torch.no_grad():
+                state_H = network.decoder(torch.tensor([[BOS, *said]]), z_1Z)[0, -1]
+                log_probs = network.output(state_H)[self.words].log_softmax(0)
+            return dict(zip(self.words, log_probs.tolist(), strict=True))
+
+        self.following = following
+
+    def total(self, said: tuple[int, ...]) -> float:
+        return sum(self.following(said[:at])[word] for at, word in enumerate(said))
+
+    def per_word(self, said: tuple[int, ...]) -> float:
+        """What hypotheses are ranked by; `</s>` is a word."""
+        return self.total(said) / len(said)
+
+    def every(self) -> list[tuple[int, ...]]:
+        """All sentences of at most three words, `</s>` behind each, and those of four that have not ended."""
+        words = [word for word in self.words if word != EOS]
+        ended = [(*said, EOS) for length in range(LONGEST + 1) for said in product(words, repeat=length)]
+        return ended + list(product(words, repeat=LONGEST + 1))
+
+    def beam(self, width: int) -> tuple[int, ...]:
+        """The best hypothesis of a beam search, in lists."""
+        kept: list[tuple[int, ...]] = [()]
+        for _ in range(LONGEST + 1):
+            candidates = [said for said in kept if said[-1:] == (EOS,)]
+            candidates += [(*said, word) for said in kept if said[-1:] != (EOS,) for word in self.words]
+            kept = sorted(candidates, key=self.per_word, reverse=True)[:width]
+        return kept[0]
+
+
+def words_of(said: tuple[int, ...]) -> list[int]:
+    """Without `</s>`; four words are one more than a sentence has."""
+    return [word for word in said if word != EOS][:LONGEST]
+
+
+def said_by(network: LatentNetwork, z_NZ: Tensor, **how: Any) -> list[list[int]]:
+    return say(network, z_NZ, longest=LONGEST, says_unknown=False, **how)
+
+
+@pytest.mark.parametrize("kind", NETWORKS)
+def test_a_sentence_s_score_is_minus_its_reconstruction(kind: str) -> None:
+    """But for the words that are never said, whose probability the others share."""
+    network, z_NZ = speaker(kind)
+    never = [PAD, BOS, UNK]
+    scorer = Scorer(network, z_NZ[:1])
+    said = scorer.words[1:]
+    with torch.no_grad():
+        states_TH = network.decoder(torch.tensor([[BOS, *said]]), z_NZ[:1])[0]
+        kept_T = 1 - network.output(states_TH).softmax(-1)[:, never].sum(-1)
+        batch = SentenceBatch(torch.tensor([said]), torch.tensor([len(said)]))
+        expected = -float(network.reconstruction(batch, z_NZ[:1])) - float(kept_T.log().sum())
+    assert scorer.total((*said, EOS)) == pytest.approx(expected, rel=1e-5)
+
+
+@pytest.mark.parametrize("kind", NETWORKS)
+def test_greedy_says_the_likeliest_word_after_each_prefix(kind: str) -> None:
+    network, z_NZ = speaker(kind)
+    expected = [words_of(Scorer(network, row[None]).beam(1)) for row in z_NZ]
+    assert said_by(network, z_NZ) == expected
+    assert len({len(said) for said in expected}) > 1  # rows end at different times
+
+
+@pytest.mark.parametrize("kind", NETWORKS)
+def test_a_beam_as_wide_as_there_are_sentences_finds_the_best_of_them(kind: str) -> None:
+    network, z_NZ = speaker(kind)
+    scorers = [Scorer(network, row[None]) for row in z_NZ]
+    expected = [words_of(max(scorer.every(), key=scorer.per_word)) for scorer in scorers]
+    assert said_by(network, z_NZ, beam=len(scorers[0].every())) == expected
+    assert said_by(network, z_NZ) != expected
+
+
+@pytest.mark.parametrize("width", [2, 3, 5])
+@pytest.mark.parametrize("kind", NETWORKS)
+def test_a_narrow_beam_is_that_of_plain_lists(kind: str, width: int) -> None:
+    network, z_NZ = speaker(kind)
+    expected = [words_of(Scorer(network, row[None]).beam(width)) for row in z_NZ]
+    assert said_by(network, z_NZ, beam=width) == expected
+
+
+@pytest.mark.parametrize("kind", NETWORKS)
+def test_a_tiny_top_p_draws_the_likeliest_word(kind: str) -> None:
+    network, z_NZ = speaker(kind)
+    greedy = said_by(network, z_NZ)
+    assert said_by(network, z_NZ, temperature=1.0, top_p=1e-6) == greedy
+    assert said_by(network, z_NZ, temperature=1.0, top_p=1.0) != greedy
+
+
+def refining(beta: float, batch_size: int, clip: float = 1e9) -> LatentLanguageModel:
+    """A SaVAE whose decoder says all words alike, whatever z is, so that KL alone has a gradient."""
+    model = made(
+        "savae", beta=beta, batch_size=batch_size, svi_steps=4, svi_learning_rate=0.3, svi_momentum=0.5, svi_clip=clip
+    )
+    with torch.no_grad():
+        model.network.output.weight.zero_()
+    return model
+
+
+TEXTS = ["a b", "c", "b b c a"]
+
+
+@pytest.mark.parametrize(("beta", "batch_size"), [(0.0, 2), (1.0, 2), (1.0, 8), (4.0, 2)])
+def test_refining_follows_its_recursion_however_many_are_refined(beta: float, batch_size: int) -> None:
+    """v ← m v + α ∇L, λ ← λ − v with L = β / B Σ ½ (μ² + e^s − s − 1), one number at a time (Kim et al. 2018)."""
+    model = refining(beta, batch_size)
+    with torch.no_grad():
+        state = model.network.encoder(*batch_of(model, TEXTS))
+        begun = model.network.posterior.gaussian(state)
+
+    def refined(value: float, slope: Any) -> float:
+        velocity = 0.0
+        for _ in range(4):
+            velocity = 0.5 * velocity + 0.3 * beta / batch_size * slope(value)
+            value -= velocity
+        return value
+
+    means = [[refined(mean, lambda mean: mean) for mean in row] for row in begun.mean_BZ.tolist()]
+    scales = [[refined(s, lambda s: 0.5 * (math.exp(s) - 1)) for s in row] for row in begun[1].tolist()]
+    expected = torch.cat([torch.tensor(means), torch.tensor(scales)], 1)
+    torch.testing.assert_close(model.encode(TEXTS), expected, atol=1e-5, rtol=1e-4)
+    for row, text in enumerate(TEXTS):
+        torch.testing.assert_close(model.encode([text]), expected[row : row + 1], atol=1e-5, rtol=1e-4)
+
+
+def test_a_clipped_step_is_as_long_for_a_sentence_alone_as_among_its_likes() -> None:
+    free, clipped = refining(1.0, 2), refining(1.0, 2, clip=0.01)
+    alone = clipped.encode(["a b"])
+    torch.testing.assert_close(clipped.encode(["a b"] * 9), alone.expand(9, -1), atol=1e-5, rtol=1e-4)
+    assert float((alone - free.encode(["a b"])).norm()) > 0.01
+
+
+def test_a_heavy_kl_pulls_a_refined_posterior_to_the_prior() -> None:
+    """With a decoder that listens too."""
+    settings = {"svi_steps": 60, "svi_momentum": 0.0, "svi_clip": 1e9, "batch_size": 3}
+    heavy = made("savae", beta=1e5, svi_learning_rate=1e-5, **settings)
+    light = made("savae", beta=0.1, svi_learning_rate=1e-5, **settings)
+    assert (
+        float(heavy.closed_kl(heavy.encode(TEXTS)).max())
+        < 1e-3
+        < 0.1
+        < float(light.closed_kl(light.encode(TEXTS)).min())
+    )
+
+
+def test_refining_comes_nearer_to_the_bound() -> None:
+    """β KL − E_q[ln p(x|z)] of the posterior after the steps is below that of the encoder's own, on average."""
+    settings = {"beta": 0.1, "batch_size": 3, "svi_learning_rate": 0.3}
+    before, after = (made("savae", svi_steps=steps, **settings) for steps in (0, 40))
+
+    def loss(model: LatentLanguageModel) -> Tensor:
+        encoded = model.encode(TEXTS)
+        z_SNZ = model.sample_posterior(encoded, 400, torch.Generator().manual_seed(0))
+        return 0.1 * model.closed_kl(encoded) - model.log_likelihood(TEXTS, z_SNZ).mean(0)
+
+    assert float(loss(after).mean()) < float(loss(before).mean()) - 0.1
+
+
+def batch_of(model: LatentLanguageModel, texts: list[str]) -> SentenceBatch:
+    rows = [model.vocabulary.encode(text.split()) for text in texts]
+    longest = max(map(len, rows))
+    words = torch.tensor([row + [0] * (longest - len(row)) for row in rows])
+    return SentenceBatch(words, torch.tensor([len(row) for row in rows]))

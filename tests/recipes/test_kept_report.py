@@ -1,0 +1,82 @@
+"""The figures of a row are measured once for each of the things that they depend on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from paraform.evaluation import Score
+from paraform.evaluation.latent import LatentReport
+from paraform.recipes import kept_report as module
+from paraform.recipes.kept_report import kept_report
+
+SETTINGS: dict[str, object] = {"samples": 128, "seed": 0, "precision": "float32"}
+
+
+class Measure:
+    """Counts how often it is asked; each report has a number of its own."""
+
+    def __init__(self) -> None:
+        self.times = 0
+
+    def __call__(self) -> LatentReport:
+        self.times += 1
+        return LatentReport((Score("KL", float(self.times), "kl:closed", "vae", "honest"),), (f"alarm {self.times}",))
+
+
+class Row:
+    """A row's folder: a checkpoint, and the file of its figures."""
+
+    def __init__(self, folder: Path) -> None:
+        self.path, self.checkpoint, self.measure = folder / "figures.json", folder, Measure()
+        self.write("{}")
+
+    def write(self, manifest: str) -> None:
+        (self.checkpoint / "paraform.json").write_text(manifest, encoding="utf-8")
+
+    def measured(self, settings: Mapping[str, object] = SETTINGS) -> bool:
+        """Whether figures with these settings are measured; if not, those that are kept are returned as they were."""
+        before = self.measure.times
+        found = kept_report(self.path, self.checkpoint, settings, self.measure)
+        assert found.scores[0].value == self.measure.times and found.alarms == (f"alarm {self.measure.times}",)
+        return self.measure.times > before
+
+
+@pytest.fixture
+def row(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Row:
+    monkeypatch.setattr(module, "revision", lambda: "a" * 40)
+    return Row(tmp_path)
+
+
+def test_the_same_settings_are_measured_once(row: Row) -> None:
+    assert row.measured()
+    assert not row.measured() and not row.measured(dict(reversed(SETTINGS.items())))
+
+
+@pytest.mark.parametrize("other", [{"samples": 64}, {"seed": 1}, {"precision": "bfloat16"}, {"texts": "0123"}])
+def test_each_changed_setting_is_measured_again(row: Row, other: dict[str, object]) -> None:
+    assert row.measured()
+    assert row.measured({**SETTINGS, **other}) and not row.measured({**SETTINGS, **other})
+    assert row.measured()  # the file has one report
+    assert row.measured({"samples": 128})
+
+
+def test_other_weights_other_code_and_a_damaged_file_are_measured_again(
+    row: Row, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert row.measured()
+    row.write('{"other": "weights"}')
+    assert row.measured() and not row.measured()
+    monkeypatch.setattr(module, "revision", lambda: "b" * 40)
+    assert row.measured() and not row.measured()
+    monkeypatch.setattr(module, "versions", lambda: {"torch": "other"})
+    assert row.measured() and not row.measured()
+    row.path.write_text(row.path.read_text(encoding="utf-8")[:-9], encoding="utf-8")
+    assert row.measured() and not row.measured()
+
+
+def test_code_that_no_commit_has_is_measured_each_time(row: Row, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "revision", lambda: "a" * 40 + "-dirty")
+    assert row.measured() and row.measured()
