@@ -74,6 +74,21 @@ def test_empty_texts(empty: str) -> None:
         ngram.ngram_perplexities(**texts)
 
 
+def test_missing_words_have_a_probability_each(lmplz: str) -> None:
+    """Of ten words, two of them known: p(a) + p(b) + 8 p(unknown) + p(</s>) = 1."""
+    lines = ngram.estimated(["a b a", "b a", "a"], order=2, vocabulary=10).decode().split("\\2-grams")[0].splitlines()
+    log10 = {word: float(value) for value, word, *_ in (line.split("\t") for line in lines if "\t" in line)}
+    assert 10 ** log10["a"] + 10 ** log10["b"] + 8 * 10 ** log10["<unk>"] + 10 ** log10["</s>"] == pytest.approx(1)
+
+
+def test_samples_that_are_all_the_same_do_not_cover_a_corpus(lmplz: str) -> None:
+    corpus = [f"{a} {b} {c}" for a in "abcdefgh" for b in "ijklmnop" for c in "qrstuvwx"]
+    same, given = ["a i q"] * 100, (corpus, corpus[1::3])
+    assert ngram.ngram_perplexities(corpus[::3], *given).reverse < 10
+    assert ngram.ngram_perplexities(same, *given).reverse > 60
+    assert ngram.ngram_perplexities(same, *given, skip_unknown=True).reverse < 30  # the paper's way rewards them
+
+
 def test_samples_of_the_corpus_do_better_than_noise(lmplz: str) -> None:
     corpus = [f"the {a} {b} the {c} ." for a in ("cat", "dog", "cow") for b in ("saw", "ate") for c in ("hay", "bone")]
     fluent = ngram.ngram_perplexities(corpus[::2], corpus, corpus[1::2])

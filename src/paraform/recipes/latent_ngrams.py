@@ -24,7 +24,8 @@ def with_ngrams(
     samples: int = SAMPLES,
     seed: int = 0,
 ) -> LatentReport:
-    """The report with both perplexities, `<unk>` left out of the 5-gram models (paper) and kept as a word (honest).
+    """The report with both perplexities, `<unk>` left out of the 5-gram models (paper) and kept as a word (honest); see
+    `ngram_perplexities`.
 
     Raises: InputError if lmplz or kenlm is missing.
     """
@@ -36,7 +37,7 @@ def with_ngrams(
     scores: list[Score] = list(report.scores)
     for protocol, skipped in (("paper", True), ("honest", False)):
         found = ngram_perplexities(said, plain(training), plain(test), skip_unknown=skipped)
-        unknown = "skipped" if skipped else "a word"
+        unknown = "skipped, missing words as one" if skipped else "a word, as each missing one"
         settings = signature(samples=samples, decoding="greedy", order=5, unknown=unknown, seed=seed)
         scores.append(Score("forward PPL", found.forward, settings, name, protocol, digits=1))
         scores.append(Score("reverse PPL", found.reverse, settings, name, protocol, digits=1))

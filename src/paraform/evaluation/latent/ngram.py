@@ -43,8 +43,10 @@ def ngram_perplexities(
     """Both, with models of that order.
 
     Args:
-        skip_unknown: as the authors' code: `<unk>` is no word of the text that a model is estimated from. Else it is a
-            word like any other, so that a model that says it a lot is not rewarded.
+        skip_unknown: as the authors' code: `<unk>` is no word of the text that a model is estimated from, and all words
+            that it lacks have one probability together. Samples that are all the same sentence then have a very low
+            reverse perplexity. Else `<unk>` is a word like any other, and each of the words of all three texts has a
+            probability of its own, those that a model lacks the same.
         samples: sentences of the model, words apart by white space.
         training: sentences that the forward model is estimated from.
         test: sentences that the reverse model is judged by.
@@ -53,17 +55,27 @@ def ngram_perplexities(
     for name, texts in (("sample", samples), ("training sentence", training), ("test sentence", test)):
         if not any(text.split() for text in texts):
             raise InputError(f"no {name} that is not empty; expected some for the n-gram models")
+    known = 0
+    if not skip_unknown:
+        known = len({word for texts in (samples, training, test) for text in texts for word in _plain(text).split()})
     return NgramPerplexities(
-        perplexity(samples, training, order=order, skip_unknown=skip_unknown),
-        perplexity(test, samples, order=order, skip_unknown=skip_unknown),
+        perplexity(samples, training, order=order, skip_unknown=skip_unknown, vocabulary=known),
+        perplexity(test, samples, order=order, skip_unknown=skip_unknown, vocabulary=known),
     )
 
 
 def perplexity(
-    texts: Sequence[str], training: Sequence[str], *, order: int = ORDER, skip_unknown: bool = False
+    texts: Sequence[str],
+    training: Sequence[str],
+    *,
+    order: int = ORDER,
+    skip_unknown: bool = False,
+    vocabulary: int = 0,
 ) -> float:
-    """Of texts by a model of the training sentences; words that it lacks are KenLM's `<unk>`.
+    """Of texts by a model of the training sentences.
 
+    Args:
+        vocabulary: how many words there are, those that the model lacks among them; 0: these are one.
     Returns: per word, `</s>` counted.
     Raises: InputError if `lmplz` or kenlm is missing, or there is too little to estimate a model from.
     """
@@ -73,9 +85,10 @@ def perplexity(
         raise InputError("kenlm is not installed; pip install 'paraform[eval]'") from None
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "model.arpa")
-        path.write_bytes(estimated(training, order=order, skip_unknown=skip_unknown))
+        path.write_bytes(estimated(training, order=order, skip_unknown=skip_unknown, vocabulary=vocabulary))
         config = kenlm.Config()
         config.show_progress = False
+        config.arpa_complain = kenlm.ARPALoadComplain.NONE
         model = kenlm.Model(str(path), config)
         score = words = 0.0
         for text in texts:
@@ -85,13 +98,15 @@ def perplexity(
     return float(10 ** (-score / words))
 
 
-def estimated(training: Sequence[str], *, order: int = ORDER, skip_unknown: bool = False) -> bytes:
+def estimated(training: Sequence[str], *, order: int = ORDER, skip_unknown: bool = False, vocabulary: int = 0) -> bytes:
     """The ARPA file of a model, by `lmplz`. Raises: InputError if there is no lmplz, or it cannot estimate one."""
     program = find_lmplz()
-    skip = ["--skip_symbols"] if skip_unknown else []
+    more = ["--skip_symbols"] if skip_unknown else []
+    if vocabulary:
+        more += ["--vocab_pad", str(vocabulary + 1)]  # </s> is one
     with tempfile.TemporaryDirectory() as folder:
         done = subprocess.run(
-            [program, "-o", str(order), "-S", "20%", "-T", folder, "--discount_fallback", *skip],
+            [program, "-o", str(order), "-S", "20%", "-T", folder, "--discount_fallback", *more],
             input="".join(f"{text if skip_unknown else _plain(text)}\n" for text in training).encode(errors="replace"),
             capture_output=True,
             check=False,
