@@ -19,10 +19,10 @@ ARPA = b"\\data\\\nngram 1=4\nngram 2=1\n\n\\1-grams:\n-1\t<unk>\n0\t<s>\t0\n-0.
 
 
 def test_both_directions_by_both_protocols(monkeypatch: pytest.MonkeyPatch) -> None:
-    heard: list[tuple[list[str], bool]] = []
+    heard: list[tuple[list[str], bool, int]] = []
 
-    def estimated(training: list[str], *, order: int, skip_unknown: bool) -> bytes:
-        heard.append((list(training), skip_unknown))
+    def estimated(training: list[str], *, order: int, skip_unknown: bool, vocabulary: int) -> bytes:
+        heard.append((list(training), skip_unknown, vocabulary))
         return ARPA
 
     monkeypatch.setattr(ngram, "estimated", estimated)
@@ -35,4 +35,5 @@ def test_both_directions_by_both_protocols(monkeypatch: pytest.MonkeyPatch) -> N
     reverse = 10 ** ((0.5 + 0.3 + 0.25) / 3)  # of "a a", whatever the samples
     assert [score.value for score in report.scores if score.name == "reverse PPL"] == pytest.approx([reverse] * 2)
     # The forward model is of the training text, words lower-cased as the model says them; the reverse one of samples.
-    assert heard[0] == (["a n", "<unk> a"], True) and len(heard[1][0]) == 20 and heard[2][1] is False
+    assert heard[0] == (["a n", "<unk> a"], True, 0) and len(heard[1][0]) == 20
+    assert [rest for _, *rest in heard[2:]] == [[False, 3], [False, 3]]  # a, n, and the unknown word
