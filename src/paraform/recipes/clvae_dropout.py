@@ -2,11 +2,13 @@
 
     paraform reproduce clvae/dropout --scale small --data ../shared/data --out runs/clvae
 
-Writes OUT/ptb/SCALE/dropout.png. Running time and figures: docs/results/clvae.md.
+The row whose dropout is Table 1's is that table's. Writes OUT/ptb/SCALE/dropout.png. Running time and figures:
+docs/results/clvae.md.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -26,22 +28,29 @@ def run(
 ) -> Rows:
     """Train the rows (those begun go on), measure them, and draw the figure."""
     base = config_of("clvae+_mi", scale)
-    configs = {f"dropout {share}": replace(base, encoder_dropout=share) for share in SHARES}
+    shares = {"clvae+_mi" if share == base.encoder_dropout else f"dropout {share}": share for share in SHARES}
+    configs = {row: replace(base, encoder_dropout=share) for row, share in shares.items()}
     rows = run_rows(configs, {}, scale, "ptb", data=data, out=out, seed=seed, device=device)
-    draw(rows, out / "ptb" / scale / "dropout.png")
+    draw(rows, shares, out / "ptb" / scale / "dropout.png")
     return rows
 
 
-def draw(rows: Rows, path: Path) -> None:
-    """−ELBO by the paper's protocol and by the honest one, of the same weights."""
+def draw(rows: Rows, shares: Mapping[str, float], path: Path) -> None:
+    """−ELBO and perplexity by the paper's protocol and by the honest one, of the same weights.
+
+    Args:
+        shares: of the words that are dropped, by row.
+    """
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(6, 4), layout="constrained")
-    axes = figure.add_subplot(xlabel="dropout of the encoder", ylabel="−ELBO, nats a sentence")
-    for protocol in ("paper", "honest, same weights"):
-        found = [score for score in rows.scores if score.name == "−ELBO" and score.protocol == protocol]
-        shares = [float(score.system.removeprefix("dropout ")) for score in found]
-        axes.plot(shares, [score.value for score in found], marker="o", label=protocol)
-    axes.legend()
+    figure = Figure(figsize=(10, 4), layout="constrained")
+    for number, (name, unit) in enumerate((("−ELBO", "nats a sentence"), ("PPL", "a word")), start=1):
+        axes = figure.add_subplot(1, 2, number, xlabel="dropout of the encoder", ylabel=f"{name}, {unit}")
+        for protocol in ("paper", "honest, same weights"):
+            found = [score for score in rows.scores if (score.name, score.protocol) == (name, protocol)]
+            at = [shares[score.system] for score in found]
+            axes.plot(at, [score.value for score in found], marker="o", label=protocol)
+        axes.set_yscale("log")
+        axes.legend()
     with atomic_path(path) as unfinished:
         figure.savefig(unfinished, format="png", dpi=100)
