@@ -118,12 +118,12 @@ def test_what_does_not_fit_is_one_line(files: Path, tmp_path: Path, command: Com
         (["sample", "--model", "minilm"], "an encoder; expected a latent-variable model"),
         (["sample", "--model", run, "--beam", 2, "--temperature", 1], "exclude each other"),
         (["sample", "--model", run, "--near", tmp_path / "none.txt"], "no such file"),
+        (["sample", "--model", run, "--top-p", 0.5, "--beam", 2], "--beam and --top-p exclude each other"),
         (["sample", "--model", run, "--top-p", 0.5], "--top-p 0.5: nothing is drawn at --temperature 0"),
-        (["sample", "--model", run, "--temperature", "inf"], "--temperature inf; expected 0, or 0.001 to 1,000"),
-        (["sample", "--model", run, "--temperature", "1e-45"], "--temperature 1e-45; expected"),
+        (["sample", "--model", run, "--temperature", "inf"], "temperature inf, top_p 1.0; expected 1e-6 or more"),
+        (["sample", "--model", run, "--temperature", "1e-45"], "temperature 1e-45, top_p 1.0; expected"),
         (["sample", "--model", run, "--seed", 10**23], "--seed"),
         (["sample", "--model", run, "--num", 10**14], "--num"),
-        (["sample", "--model", run, "--num", 10**9], "out of memory"),
         (["sample", "--model", run, "--device", "meta"], "--device meta: it holds no numbers; cpu always works"),
         (["interpolate", "One sentence.", "--model", run], "1 sentences; expected two"),
         (["interpolate", "a", "b", "--model", run, "--steps", 1], "1 steps; expected at least 2"),
@@ -187,6 +187,26 @@ def test_repeated_sentences_are_trained_on_as_often(tmp_path: Path, command: Com
     for name, how, least in (("twice.txt", "text", 300 // 8), ("pairs.tsv", "pairs", 3)):
         data = ["--data", tmp_path / name, "--format", how]
         assert object_of(command("train", "latent", *data, "--out", tmp_path / how, *given))["step"] >= least
+
+
+def test_too_much_at_once_is_one_line(files: Path, command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    import torch
+
+    from paraform.models.latent import LatentLanguageModel
+
+    cpu = RuntimeError("[enforce fail at alloc_cpu.cpp:124] . DefaultCPUAllocator: can't allocate memory: you tried …")
+    for error, status in ((cpu, 2), (torch.OutOfMemoryError("CUDA out of memory."), 2), (RuntimeError("a bug"), None)):
+
+        def fail(*given: Any, error: Exception = error, **named: Any) -> Any:
+            raise error
+
+        monkeypatch.setattr(LatentLanguageModel, "sample", fail)
+        if status is None:
+            with pytest.raises(RuntimeError, match="a bug"):
+                command("sample", "--model", files / "run")
+        else:
+            done = command("sample", "--model", files / "run")
+            assert done.status == status and done.err == "paraform: error: out of memory; less at once needs less\n"
 
 
 def test_a_damaged_checkpoint_is_named(files: Path, tmp_path: Path, command: Command) -> None:

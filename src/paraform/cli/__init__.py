@@ -36,7 +36,7 @@ COMMANDS = {  # module, and what it does
     "reproduce": ("reproduce", "a table of a paper"),
 }
 USAGE = 2
-NO_MEMORY = "out of memory; a smaller --batch-size, or less at once, needs less"
+NO_MEMORY = "out of memory; less at once needs less"
 INTERRUPTED = 130  # 128 + SIGINT, as a shell reports it
 CLOSED = 141  # 128 + SIGPIPE
 

@@ -101,12 +101,11 @@ def add_decoding(parser: ArgumentParser) -> None:
 
 def decoding_of(options: Namespace) -> dict[str, Any]:
     """What `LatentLanguageModel.decode` takes. Raises: InputError if two ways of decoding are mixed."""
-    if options.beam > 1 and options.temperature > 0:
-        raise InputError("--beam and --temperature exclude each other; leave one out")
+    if options.beam > 1 and (options.temperature > 0 or options.top_p < 1):
+        other = "temperature" if options.temperature > 0 else "top-p"
+        raise InputError(f"--beam and --{other} exclude each other; leave one out")
     if options.top_p < 1 and options.temperature == 0:
         raise InputError(f"--top-p {options.top_p}: nothing is drawn at --temperature 0; expected one above it")
-    if options.temperature and not 0.001 <= options.temperature <= 1000:
-        raise InputError(f"--temperature {options.temperature}; expected 0, or 0.001 to 1,000")
     ways = {name: options[name] for name in ("beam", "temperature", "top_p", "seed")}
     return ways | ({"batch_size": options.batch_size} if options.batch_size else {})
 
@@ -174,11 +173,10 @@ def device_of(options: Namespace) -> str | None:
 
 
 def training_device(options: Namespace) -> str:
-    """The kind of device that accelerate trains on. Raises: InputError for a GPU by number, which it does not take."""
-    device = device_of(options) or "auto"
-    if ":" in device:
-        kind = device.partition(":")[0]
-        raise InputError(f"--device {device}: expected {kind}; CUDA_VISIBLE_DEVICES says which")
+    """The kind of device that accelerate trains on. Raises: InputError for another GPU than the first."""
+    device, _, number = (device_of(options) or "auto").partition(":")
+    if number not in ("", "0"):
+        raise InputError(f"--device {options.device}: expected {device}; CUDA_VISIBLE_DEVICES says which")
     return device
 
 

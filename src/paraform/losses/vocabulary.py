@@ -133,19 +133,19 @@ class _HalfNLL(torch.autograd.Function):
                 scores = features_ND[lost].float() @ weight_DV.float()
                 nll_N[lost] = F.cross_entropy(scores, gold_N[lost], reduction="none")
         if kept:
-            ctx.save_for_backward(features_ND, weight_VD, weight_DV, gold_N)
+            ctx.save_for_backward(features_ND, weight_DV, gold_N)
             ctx.probs_NV = probs_NV
         return nll_N
 
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, d_nll_N: Tensor) -> tuple[Tensor | None, ...]:
-        features_ND, weight_VD, weight_DV, gold_N = ctx.saved_tensors
+        features_ND, weight_DV, gold_N = ctx.saved_tensors
         probs_NV, ctx.probs_NV = ctx.probs_NV, None
         if probs_NV is None:
             raise RuntimeError("vocabulary_nll goes backwards once; its probabilities are another step's by now")
         # ∂ nll / ∂ l_v = p(v) − [v = y]
-        d_features_ND = ((probs_NV @ weight_DV.t()).float() - weight_VD[gold_N]) * d_nll_N[:, None]
+        d_features_ND = ((probs_NV @ weight_DV.t()).float() - weight_DV.t()[gold_N]) * d_nll_N[:, None]
         weighted_ND = features_ND.float() * d_nll_N[:, None]
         d_weight_VD = (probs_NV.t() @ weighted_ND.to(features_ND.dtype)).float()
         d_weight_VD.index_add_(0, gold_N, weighted_ND, alpha=-1)

@@ -246,6 +246,7 @@ def _measured(
     of["test"] = sha256(data / FILES[corpus]["test"])
     with bfloat16_products(model.device):
         precision = str(product_dtype(model.device)).removeprefix("torch.")
+        of |= {"precision": precision, "device": model.device.type}
         if ngrams:
             training, samples = training_texts(data, corpus, scale), SAMPLES if whole else 160
             of |= {"train": sha256(data / FILES[corpus]["train"]), "known": len(training), "samples": samples}
@@ -254,7 +255,7 @@ def _measured(
                 return with_ngrams(LatentReport((), ()), model, training, texts, name=name, samples=samples, seed=seed)
 
         else:
-            of |= {"samples": size.samples, "precision": precision, "refit": whole}
+            of |= {"samples": size.samples, "refit": whole}
 
             def measure() -> LatentReport:
                 return evaluate_latent(

@@ -96,7 +96,7 @@ def _digest(texts: Iterable[str]) -> str:
     """SHA-256 of the sentences, in their order."""
     key = hashlib.sha256()
     for text in texts:
-        key.update(text.encode() + b"\0")
+        key.update(text.encode(errors="surrogatepass") + b"\0")
     return key.hexdigest()
 
 

@@ -69,6 +69,8 @@ class LatentLanguageModel(nn.Module):
 
         Raises: InputError for a text that is empty or longer than what the model was trained on.
         """
+        if batch_size < 1:
+            raise InputError(f"batch_size {batch_size}; expected at least 1")
         if not texts:
             width = 2 * self.config.latent_width if self.config.inner == "svi" else self.config.hidden_width
             return torch.zeros(0, width, device=self.device)

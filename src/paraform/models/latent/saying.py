@@ -18,6 +18,7 @@ from paraform.models.latent.network import LatentNetwork
 from paraform.records import InputError
 
 ROWS_AT_ONCE = 256  # sentences that are encoded or decoded together
+WORDS = 1 << 32  # what the seed of words is above that of vectors
 
 
 class Decoding(TypedDict, total=False):
@@ -28,7 +29,7 @@ class Decoding(TypedDict, total=False):
         temperature: 0, the default, takes the likeliest word; above, words are drawn.
         top_p: share of the probability that is drawn from; 1 if not given.
         seed: of every draw; 0 if not given.
-        batch_size: sentences that are encoded or decoded together; 256 if not given.
+        batch_size: sentences that are encoded or decoded together; 256 if not given. Words that are drawn depend on it.
         progress: show a bar on stderr.
     """
 
@@ -53,6 +54,13 @@ def say(
     Raises: InputError if two ways of decoding are mixed.
     """
     beam, temperature, top_p = how.get("beam", 1), how.get("temperature", 0.0), how.get("top_p", 1.0)
+    size, hidden = how.get("batch_size", ROWS_AT_ONCE), not how.get("progress", False)
+    if size < 1:
+        raise InputError(f"batch_size {size}; expected at least 1")
+    if temperature != 0 and not 1e-6 <= temperature < float("inf"):
+        raise InputError(
+            f"temperature {temperature}, top_p {top_p}; expected 1e-6 or more, or 0 for the likeliest word"
+        )
     if beam > 1 and (temperature > 0 or top_p < 1):
         drawing = f"temperature {temperature}" if temperature > 0 else f"top_p {top_p}"
         raise InputError(f"beam {beam}, {drawing}; they exclude each other, leave one out")
@@ -68,10 +76,9 @@ def say(
         return torch.log_softmax(scores_NV, -1), memory
 
     ends: dict[str, Any] = {"start": BOS, "stop": EOS, "max_tokens": longest + 1}
-    # Another stream than that of the vectors, which may have been drawn by the same seed.
-    generator = torch.Generator(weight_VH.device).manual_seed(how.get("seed", 0) + 1)
+    # Another stream than that of the vectors, which may have been drawn by the same seed, or by the next.
+    generator = torch.Generator(weight_VH.device).manual_seed(how.get("seed", 0) + WORDS)
     out: list[list[int]] = []
-    size, hidden = how.get("batch_size", ROWS_AT_ONCE), not how.get("progress", False)
     for start in track(range(0, len(z_NZ), size), "decoding", console=STDERR, disable=hidden, transient=True):
         some_NZ = z_NZ[start : start + size]
         state: Any = network.decoder.start(some_NZ)
