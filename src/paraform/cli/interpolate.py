@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from jsonargparse import ArgumentParser, Namespace
 
-from paraform.cli.arguments import Count, add_decoding, add_reading, decoding_of, load_latent, tell
+from paraform.cli.arguments import Count, add_decoding, add_reading, bad_values, decoding_of, load_latent, tell
 from paraform.cli.output import print_json
 from paraform.cli.reading import read_texts
 from paraform.records import InputError
@@ -34,7 +34,8 @@ def run(options: Namespace) -> int:
         raise InputError(f"{len(texts)} sentences; expected two, from one to the other")
     if texts[0] == texts[1]:
         tell("both ends are the same sentence; so is the line between them")
-    said = load_latent(options).interpolate(*texts, steps=options.steps, **ways)
+    with bad_values():
+        said = load_latent(options).interpolate(*texts, steps=options.steps, **ways)
     shares = [step / (options.steps - 1) for step in range(options.steps)]
     if options.json:
         steps = [{"share": round(share, 4), "text": text} for share, text in zip(shares, said, strict=True)]

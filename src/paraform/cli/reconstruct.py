@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from jsonargparse import ArgumentParser, Namespace
 
-from paraform.cli.arguments import add_decoding, add_texts, decoding_of, load_latent, show_progress
+from paraform.cli.arguments import add_decoding, add_texts, bad_values, decoding_of, load_latent, show_progress
 from paraform.cli.output import print_json, print_rewordings
 from paraform.cli.reading import read_texts
 
@@ -25,7 +25,8 @@ def run(options: Namespace) -> int:
     """Print the texts as the model says them."""
     ways = decoding_of(options)
     texts = read_texts(options.text, options)
-    said = load_latent(options).reconstruct(texts, progress=show_progress(), **ways)
+    with bad_values():
+        said = load_latent(options).reconstruct(texts, progress=show_progress(), **ways)
     rows = list(zip(texts, said, strict=True))
     if options.json:
         found = [{"text": text, "reconstruction": again} for text, again in rows]

@@ -13,7 +13,7 @@ from typing import Any
 
 from jsonargparse import ArgumentParser, Namespace
 
-from paraform.cli.arguments import Count, add_decoding, add_reading, decoding_of, load_latent, show_progress
+from paraform.cli.arguments import Count, add_decoding, add_reading, bad_values, decoding_of, load_latent, show_progress
 from paraform.cli.output import print_json
 from paraform.cli.reading import sentences_of
 
@@ -35,7 +35,8 @@ def run(options: Namespace) -> int:
     ways = decoding_of(options)
     training = None if options.near is None else list(dict.fromkeys(sentences_of(options.near, options)))
     model = load_latent(options)
-    said = model.sample(options.num, progress=show_progress(), **ways)
+    with bad_values():
+        said = model.sample(options.num, progress=show_progress(), **ways)
     near = [None] * len(said) if training is None else nearest_sentences(said, training)
     if options.json:
         samples: list[dict[str, Any]] = [

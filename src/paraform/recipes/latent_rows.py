@@ -34,7 +34,7 @@ class Size:
     """What a scale means: the first so many sentences of each split (0: all), samples a sentence, epochs.
 
     Args:
-        documents: for `train`, of Yahoo, whose texts are four times as long as others.
+        documents: for `train`, of Yahoo, whose texts are four times as long as PTB's.
         svi_epochs: of SaVAE, each step of which takes as long as a few dozen of another row's.
     """
 
@@ -67,7 +67,8 @@ TINY: dict[str, Any] = {
 def config_of(objective: str, scale: Scale, corpus: Corpus = "ptb") -> LatentConfig:
     """A row's configuration: that of the authors' script, but the checkpoint is chosen on the validation split.
 
-    At the small scale Yahoo's and Yelp's networks, ten times as costly, are of PTB's size.
+    At the small scale Yahoo's and Yelp's networks, which need about ten times as many operations a word, are of
+    PTB's size.
     """
     config = replace(LatentConfig.reference(corpus), select_on="validation")
     config = replace(config, **{"smoke": TINY, "small": PTB, "full": {}}[scale])
@@ -240,27 +241,27 @@ def _measured(
 ) -> LatentReport:
     """The report of a run's checkpoint `part`, kept in the run's folder."""
     model = checkpoint.load(folder / part, device=device)
-    size, whole = SIZES[scale], scale != "smoke"
+    size, smoke = SIZES[scale], scale == "smoke"
     texts: Sequence[str] = short_enough(texts_of(data, corpus, "test", size.held_out), model.config, "test")
-    of: dict[str, object] = {"name": name, "seed": seed, "sentences": len(texts)}
-    of["test"] = sha256(data / FILES[corpus]["test"])
+    settings: dict[str, object] = {"name": name, "seed": seed, "sentences": len(texts)}
+    settings["test"] = sha256(data / FILES[corpus]["test"])
     with bfloat16_products(model.device):
         precision = str(product_dtype(model.device)).removeprefix("torch.")
-        of |= {"precision": precision, "device": model.device.type}
+        settings |= {"precision": precision, "device": model.device.type}
         if ngrams:
-            training, samples = training_texts(data, corpus, scale), SAMPLES if whole else 160
-            of |= {"train": sha256(data / FILES[corpus]["train"]), "known": len(training), "samples": samples}
+            training, samples = training_texts(data, corpus, scale), 160 if smoke else SAMPLES
+            settings |= {"train": sha256(data / FILES[corpus]["train"]), "known": len(training), "samples": samples}
 
             def measure() -> LatentReport:
                 return with_ngrams(LatentReport((), ()), model, training, texts, name=name, samples=samples, seed=seed)
 
         else:
-            of |= {"samples": size.samples, "refit": whole}
+            settings |= {"samples": size.samples, "refit": not smoke}
 
             def measure() -> LatentReport:
                 return evaluate_latent(
-                    model, texts, name=name, samples=size.samples, seed=seed, precision=precision, refit=whole
+                    model, texts, name=name, samples=size.samples, seed=seed, precision=precision, refit=not smoke
                 )
 
         kind = "ngrams" if ngrams else "measured"
-        return kept_report(folder / f"{part}.{kind}.json", folder / part, of, measure)
+        return kept_report(folder / f"{part}.{kind}.json", folder / part, settings, measure)

@@ -51,18 +51,14 @@ def say(
         network: in evaluation mode.
         longest: words of a sentence.
         says_unknown: whether `<unk>` may be said.
-    Raises: InputError if two ways of decoding are mixed.
+    Raises: InputError if two ways of decoding are mixed. ValueError for a temperature or a share that cannot be.
     """
     beam, temperature, top_p = how.get("beam", 1), how.get("temperature", 0.0), how.get("top_p", 1.0)
     size, hidden = how.get("batch_size", ROWS_AT_ONCE), not how.get("progress", False)
     if size < 1:
         raise InputError(f"batch_size {size}; expected at least 1")
-    if temperature != 0 and not 1e-6 <= temperature < float("inf"):
-        raise InputError(
-            f"temperature {temperature}, top_p {top_p}; expected 1e-6 or more, or 0 for the likeliest word"
-        )
-    if beam > 1 and (temperature > 0 or top_p < 1):
-        drawing = f"temperature {temperature}" if temperature > 0 else f"top_p {top_p}"
+    if beam > 1 and (temperature != 0 or top_p < 1):
+        drawing = f"temperature {temperature}" if temperature != 0 else f"top_p {top_p}"
         raise InputError(f"beam {beam}, {drawing}; they exclude each other, leave one out")
     if top_p < 1 and temperature == 0:
         raise InputError(f"top_p {top_p} at temperature 0; expected a temperature above 0, where words are drawn")
@@ -84,7 +80,7 @@ def say(
         state: Any = network.decoder.start(some_NZ)
         if beam > 1:
             tokens = decoding.beam(step, state, len(some_NZ), width=beam, **ends)[0][:, 0]
-        elif temperature > 0:
+        elif temperature != 0:
             drawn: dict[str, Any] = {"temperature": temperature, "top_p": top_p, "generator": generator}
             tokens = decoding.sample(step, state, len(some_NZ), **drawn, **ends)
         else:
