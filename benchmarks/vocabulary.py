@@ -4,12 +4,15 @@
 
 Loss: `paraform.losses.vocabulary.vocabulary_scores` against `F.cross_entropy` of `F.linear`, forward and backward, both
 with products in bfloat16 where the processor has it, as in training. Likeliest word: numpy's argmax, which greedy
-decoding takes, against torch's, on [512, vocabulary]. In turns in this process; the median of each is taken.
+decoding takes, against torch's, on [512, vocabulary]. In 16 bits: `vocabulary_nll`, without gradients (as evaluation of
+latent models calls it, on `--scored` words) and with them, against `F.cross_entropy` of `F.linear` on the same bfloat16
+features and weights. In turns in this process; the median of each is taken.
 """
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 
 import torch
 import torch.nn.functional as F
@@ -17,7 +20,7 @@ from _measure import arguments_of, in_turn, middle, report
 from torch import Tensor
 
 from paraform.encoders import bfloat16_products
-from paraform.losses.vocabulary import vocabulary_scores
+from paraform.losses.vocabulary import vocabulary_nll, vocabulary_scores
 
 
 def main() -> int:
@@ -25,6 +28,7 @@ def main() -> int:
     parser.add_argument("--words", type=int, default=1800, help="gold words of a batch")
     parser.add_argument("--vocabulary", type=int, default=9746, help="words that can be said")
     parser.add_argument("--features", type=int, default=256, help="of the output layer's input")
+    parser.add_argument("--scored", type=int, default=16384, help="words scored together in an evaluation")
     parser.add_argument("--repeats", type=int, default=10, help="times that each is run")
     arguments = parser.parse_args()
     torch.set_num_threads(arguments.threads or 1)
@@ -44,7 +48,25 @@ def main() -> int:
         loss = F.cross_entropy(F.linear(features, weight, bias), gold)
         found["peer"] = torch.autograd.grad(loss, (features, weight, bias))
 
+    half, many = features.detach().bfloat16().requires_grad_(), torch.randn(arguments.scored, arguments.features)
+    many, said = many.bfloat16(), torch.randint(arguments.vocabulary, (arguments.scored,))
+
+    def peer_nll(some: Tensor, words: Tensor) -> Tensor:
+        return F.cross_entropy(F.linear(some, weight.bfloat16()), words, reduction="none")
+
+    def trained(nll: Callable[[Tensor, Tensor], Tensor]) -> None:
+        torch.autograd.grad(nll(half, gold).mean(), (half, weight))
+
+    @torch.no_grad()
+    def evaluated(nll: Callable[[Tensor, Tensor], Tensor]) -> None:
+        found[nll.__name__] = (nll(many, said),)
+
+    def own_nll(some: Tensor, words: Tensor) -> Tensor:
+        return vocabulary_nll(some, weight, words)
+
     runs = {"loss": ours, "peer's loss": theirs}
+    runs |= {"trained": lambda: trained(own_nll), "peer's trained": lambda: trained(peer_nll)}
+    runs |= {"evaluated": lambda: evaluated(own_nll), "peer's evaluated": lambda: evaluated(peer_nll)}
     runs |= {"argmax": lambda: scores.numpy().argmax(-1), "peer's argmax": lambda: scores.argmax(-1)}
     with bfloat16_products(features.device):
         seconds = {name: middle(times) for name, times in in_turn(arguments.repeats, runs).items()}
@@ -57,6 +79,9 @@ def main() -> int:
         "F.cross_entropy, ms": 1e3 * seconds["peer's loss"],
         "ratio of the losses": seconds["peer's loss"] / seconds["loss"],
         "greatest relative difference of a gradient": max(errors),
+        "ratio in 16 bits, with gradients": seconds["peer's trained"] / seconds["trained"],
+        "ratio in 16 bits, without": seconds["peer's evaluated"] / seconds["evaluated"],
+        "mean difference of these, nats": float((found["own_nll"][0] - found["peer_nll"][0].float()).mean()),
         "numpy's argmax, ms": 1e3 * seconds["argmax"],
         "torch's argmax, ms": 1e3 * seconds["peer's argmax"],
         "ratio of argmax": seconds["peer's argmax"] / seconds["argmax"],

@@ -2,7 +2,7 @@
 
     python -m paraform.recipes.latent_compact ../shared/data/tatoeba/pairs.tsv --out runs/latent-compact
 
-Running time: about ten minutes on one core. Expected figures: docs/results/clvae.md. Interrupted, it goes on.
+Running time: about a quarter of an hour on one core. Expected figures: docs/results/clvae.md. Interrupted, it goes on.
 """
 
 from __future__ import annotations
