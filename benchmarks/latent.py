@@ -12,7 +12,8 @@ since the training has steps where the gradient is many times its neighbours', a
 The steps of the warm-up are not timed: oneDNN compiles its kernels for every length of sentences that it has not seen.
 
 The share of the machine's rate counts the multiply-adds that the equations need for the real tokens of a step, over
-those of a product of two bfloat16 matrices of 2048 × 2048 in the same run.
+those of a product of two matrices of 2048 × 2048 in the same run: bfloat16 ones, or float32 where the processor has no
+bfloat16 products (torch would compute them many times slower than float32).
 
 Shape key: B sentences, T words, V vocabulary, Z latent.
 """
@@ -33,7 +34,7 @@ from torch import Tensor, nn
 
 from paraform import corpora
 from paraform.batching import BOS, EOS, Ragged, SentenceBatch, Vocabulary, sentence_batches
-from paraform.encoders import bfloat16_products
+from paraform.encoders import best_dtype, bfloat16_products
 from paraform.models.latent import LatentConfig, LatentLanguageModel, make_update
 from paraform.models.latent.reading import read_words
 from paraform.training import TrainingConfig, make_accelerator
@@ -120,9 +121,9 @@ def multiply_adds(config: LatentConfig, tokens: int, rows: int, vocabulary: int)
 
 
 def matrix_rate(seconds: float = 1.0) -> float:
-    """Multiply-adds a second of bfloat16 products of 2048 × 2048 matrices: the median of those that fit the time."""
-    one, other = torch.randn(2, 2048, 2048).bfloat16()
-    out = torch.empty(2048, 2048, dtype=torch.bfloat16)
+    """Multiply-adds a second of products of 2048 × 2048 matrices: the median of those that fit the time."""
+    one, other = torch.randn(2, 2048, 2048, dtype=best_dtype(torch.device("cpu")))
+    out = torch.empty_like(one)
     taken, end = [], time.perf_counter() + seconds
     while time.perf_counter() < end:
         start = time.perf_counter()

@@ -4,9 +4,10 @@
 
 Loss: `paraform.losses.vocabulary.vocabulary_scores` against `F.cross_entropy` of `F.linear`, forward and backward, both
 with products in bfloat16 where the processor has it, as in training. Likeliest word: numpy's argmax, which greedy
-decoding takes, against torch's, on [512, vocabulary]. In 16 bits: `vocabulary_nll`, without gradients (as evaluation of
-latent models calls it, on `--scored` words) and with them, against `F.cross_entropy` of `F.linear` on the same bfloat16
-features and weights. In turns in this process; the median of each is taken.
+decoding takes, against torch's, on [512, vocabulary]. `vocabulary_nll`, without gradients (as evaluation of latent
+models calls it, on `--scored` words) and with them, against `F.cross_entropy` of `F.linear` on the same features and
+weights, in bfloat16 where the processor multiplies it, else in float32. In turns in this process; the median of each is
+taken.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ import torch.nn.functional as F
 from _measure import arguments_of, in_turn, middle, report
 from torch import Tensor
 
-from paraform.encoders import bfloat16_products
+from paraform.encoders import best_dtype, bfloat16_products
 from paraform.losses.vocabulary import vocabulary_nll, vocabulary_scores
 
 
@@ -48,14 +49,15 @@ def main() -> int:
         loss = F.cross_entropy(F.linear(features, weight, bias), gold)
         found["peer"] = torch.autograd.grad(loss, (features, weight, bias))
 
-    half, many = features.detach().bfloat16().requires_grad_(), torch.randn(arguments.scored, arguments.features)
-    many, said = many.bfloat16(), torch.randint(arguments.vocabulary, (arguments.scored,))
+    dtype = best_dtype(features.device)
+    few, many = features.detach().to(dtype).requires_grad_(), torch.randn(arguments.scored, arguments.features)
+    many, said = many.to(dtype), torch.randint(arguments.vocabulary, (arguments.scored,))
 
     def peer_nll(some: Tensor, words: Tensor) -> Tensor:
-        return F.cross_entropy(F.linear(some, weight.bfloat16()), words, reduction="none")
+        return F.cross_entropy(F.linear(some, weight.to(dtype)), words, reduction="none")
 
     def trained(nll: Callable[[Tensor, Tensor], Tensor]) -> None:
-        torch.autograd.grad(nll(half, gold).mean(), (half, weight))
+        torch.autograd.grad(nll(few, gold).mean(), (few, weight))
 
     @torch.no_grad()
     def evaluated(nll: Callable[[Tensor, Tensor], Tensor]) -> None:
@@ -79,8 +81,8 @@ def main() -> int:
         "F.cross_entropy, ms": 1e3 * seconds["peer's loss"],
         "ratio of the losses": seconds["peer's loss"] / seconds["loss"],
         "greatest relative difference of a gradient": max(errors),
-        "ratio in 16 bits, with gradients": seconds["peer's trained"] / seconds["trained"],
-        "ratio in 16 bits, without": seconds["peer's evaluated"] / seconds["evaluated"],
+        "ratio of vocabulary_nll, with gradients": seconds["peer's trained"] / seconds["trained"],
+        "ratio of vocabulary_nll, without": seconds["peer's evaluated"] / seconds["evaluated"],
         "mean difference of these, nats": float((found["own_nll"][0] - found["peer_nll"][0].float()).mean()),
         "numpy's argmax, ms": 1e3 * seconds["argmax"],
         "torch's argmax, ms": 1e3 * seconds["peer's argmax"],

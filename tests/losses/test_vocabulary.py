@@ -78,9 +78,9 @@ def test_nll_in_bfloat16_is_as_near_as_its_rounding() -> None:
         assert float((one.float() - other.float()).norm() / other.float().norm()) < 0.01
 
 
-@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16, torch.float32])
 @pytest.mark.parametrize("kept", [True, False])
-def test_nll_of_what_16_bits_hold_no_probability_of(dtype: torch.dtype, kept: bool) -> None:
+def test_nll_of_words_without_a_probability_in_that_dtype(dtype: torch.dtype, kept: bool) -> None:
     """A cap would make a likelihood too good: scores so far apart that most gold words have a probability of 0."""
     torch.manual_seed(0)
     features, weight = (6 * torch.randn(40, 16)).to(dtype), torch.randn(300, 16).to(dtype)
@@ -92,11 +92,12 @@ def test_nll_of_what_16_bits_hold_no_probability_of(dtype: torch.dtype, kept: bo
     torch.testing.assert_close(found.detach(), exact, atol=0.3, rtol=0.01)
 
 
-def test_steps_in_between_do_not_share_probabilities() -> None:
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float32])
+def test_steps_in_between_do_not_share_probabilities(dtype: torch.dtype) -> None:
     """Two forward passes before the first backward one, larger and smaller batches: each has its own gradient."""
     torch.manual_seed(0)
     weight = torch.randn(30, 8, requires_grad=True)
-    batches = [(torch.randn(rows, 8).bfloat16().requires_grad_(), torch.randint(30, (rows,))) for rows in (5, 9, 3)]
+    batches = [(torch.randn(rows, 8).to(dtype).requires_grad_(), torch.randint(30, (rows,))) for rows in (5, 9, 3)]
     alone = [torch.autograd.grad(vocabulary_nll(x, weight, y).sum(), (x, weight)) for x, y in batches]
     losses = [vocabulary_nll(x, weight, y).sum() for x, y in batches]
     for (x, _), loss, expected in zip(batches, losses, alone, strict=True):

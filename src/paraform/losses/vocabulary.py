@@ -93,44 +93,40 @@ def _size(columns: int) -> int:
 def vocabulary_nll(features: Tensor, weight: Tensor, gold: Tensor) -> Tensor:
     """−ln p(y) of gold words under a softmax without bias: p = softmax(W h).
 
-    In float32 as `vocabulary_scores`, exactly and some rows at a time. In 16 bits the probabilities [N, V] of the
-    forward pass are kept for the backward one, which is then two products and no pass over [N, V] (that of a sum is
-    Pᵀ (d ∘ H), so that the rows' weights d never multiply P).
+    The probabilities [N, V] of the forward pass are kept for the backward one, which is then two products and no pass
+    over [N, V] (that of a sum is Pᵀ (d ∘ H), so that the rows' weights d never multiply P). It goes backwards once.
 
     Args:
-        features: [N, D] h, in 16 bits or more.
+        features: [N, D] h.
         weight: [V, D] W, of the same dtype or float32.
         gold: [N] int64, 0 to V − 1.
     Returns: [N] nats, float32 at least, with gradients to features and weight.
     """
-    if features.dtype not in (torch.bfloat16, torch.float16):
-        scores = vocabulary_scores(features, weight, weight.new_zeros(len(weight)), gold)
-        return scores.log_normalizer_N - scores.gold_N
-    run: Callable[..., Tensor] = _HalfNLL.apply
+    run: Callable[..., Tensor] = _NLL.apply
     return run(features, weight, gold, torch.is_grad_enabled())
 
 
 _spare: list[Tensor] = []  # a buffer of probabilities that no step needs; memory new from the system is slow
 
 
-class _HalfNLL(torch.autograd.Function):
+class _NLL(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, features_ND: Tensor, weight_VD: Tensor, gold_N: Tensor, kept: bool) -> Tensor:
         # Copied once, since the products of all parts read it, and oneDNN is faster with it in this order.
         weight_DV = weight_VD.to(features_ND.dtype).t().contiguous()
         rows, columns = len(features_ND), len(weight_VD)
         probs_NV = _buffer(rows, columns, features_ND) if kept else None
-        nll_N = torch.empty(rows, dtype=torch.float32, device=features_ND.device)
+        nll_N = features_ND.new_empty(rows, dtype=_wide(features_ND))
         tiny = torch.finfo(features_ND.dtype).tiny
         scores_PV = _one_part(features_ND, columns)
         for at in _parts(rows, columns):
             scores = torch.mm(features_ND[at], weight_DV, out=scores_PV[: at.stop - at.start])
             part = torch.softmax(scores, -1, out=scores if probs_NV is None else probs_NV[at])
             gold_P = part.gather(1, gold_N[at, None]).squeeze(1)
-            nll_N[at] = -gold_P.float().log()
-            lost = (gold_P < tiny).nonzero().squeeze(1) + at.start  # too unlikely for a probability of 16 bits
+            nll_N[at] = -gold_P.to(nll_N.dtype).log()
+            lost = (gold_P < tiny).nonzero().squeeze(1) + at.start  # too unlikely for a probability of this dtype
             if len(lost):
-                scores = features_ND[lost].float() @ weight_DV.float()
+                scores = features_ND[lost].to(nll_N.dtype) @ weight_DV.to(nll_N.dtype)
                 nll_N[lost] = F.cross_entropy(scores, gold_N[lost], reduction="none")
         if kept:
             ctx.save_for_backward(features_ND, weight_DV, gold_N)
@@ -144,13 +140,19 @@ class _HalfNLL(torch.autograd.Function):
         probs_NV, ctx.probs_NV = ctx.probs_NV, None
         if probs_NV is None:
             raise RuntimeError("vocabulary_nll goes backwards once; its probabilities are another step's by now")
+        wide = _wide(features_ND)
         # ∂ nll / ∂ l_v = p(v) − [v = y]
-        d_features_ND = ((probs_NV @ weight_DV.t()).float() - weight_DV.t()[gold_N]) * d_nll_N[:, None]
-        weighted_ND = features_ND.float() * d_nll_N[:, None]
-        d_weight_VD = (probs_NV.t() @ weighted_ND.to(features_ND.dtype)).float()
+        d_features_ND = ((probs_NV @ weight_DV.t()).to(wide) - weight_DV.t()[gold_N]) * d_nll_N[:, None]
+        weighted_ND = features_ND.to(wide) * d_nll_N[:, None]
+        d_weight_VD = (probs_NV.t() @ weighted_ND.to(features_ND.dtype)).to(wide)
         d_weight_VD.index_add_(0, gold_N, weighted_ND, alpha=-1)
         _spare[:] = [probs_NV]
         return d_features_ND.to(features_ND.dtype), d_weight_VD, None, None
+
+
+def _wide(tensor: Tensor) -> torch.dtype:
+    """float32, or what is wider."""
+    return torch.promote_types(tensor.dtype, torch.float32)
 
 
 def _buffer(rows: int, columns: int, like: Tensor) -> Tensor:
