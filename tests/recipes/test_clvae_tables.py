@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from paraform import checkpoint
 from paraform.evaluation.latent import ngram
 from paraform.recipes import (
     clvae_augment,
@@ -114,9 +115,9 @@ def test_table_2_has_no_published_column(folder: Path) -> None:
     assert widths == [16, 256, 1024]
 
 
-def test_fewer_documents_are_trained_on_than_sentences(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(latent_rows.SIZES, "smoke", replace(latent_rows.SIZES["smoke"], documents=100))
-    counts = [len(latent_rows.training_texts(folder, corpus, "smoke")) for corpus in ("ptb", "yahoo", "yelp")]
+def test_fewer_documents_are_trained_on_than_sentences(folder: Path) -> None:
+    size = replace(latent_rows.SIZES["smoke"], documents=100)
+    counts = [len(latent_rows.training_texts(folder, corpus, size)) for corpus in ("ptb", "yahoo", "yelp")]
     assert counts == [300, 100, 300]
 
 
@@ -138,11 +139,32 @@ def test_table_4_adds_both_perplexities(folder: Path, monkeypatch: pytest.Monkey
     )
 
 
-def test_figure_4_is_drawn(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(clvae_dropout, "SHARES", (0.1, 0.5))
-    found = clvae_dropout.run(scale="smoke", data=folder, out=folder / "runs")
-    assert {row for row, _, _ in cells(found)} == {"dropout 0.1", "clvae+_mi"}  # 0.5 is Table 1's
+def test_figure_4_is_drawn(folder: Path) -> None:
+    rows = ["dropout 0.9", "dropout 0.1"]
+    found = clvae_dropout.run(scale="smoke", data=folder, out=folder / "runs", rows=rows)
+    assert {row for row, _, _ in cells(found)} == set(rows)
+    loaded = [checkpoint.load(folder / "runs" / "ptb" / "smoke" / row / "last") for row in rows]
+    assert [model.config.encoder_dropout for model in loaded] == [0.9, 0.1]
     assert (folder / "runs" / "ptb" / "smoke" / "dropout.png").stat().st_size > 5000
+    with pytest.raises(InputError, match=r"row .dropout 0\.15.; expected one of dropout 0\.1, "):
+        clvae_dropout.run(scale="smoke", data=folder, out=folder / "runs", rows=["dropout 0.15"])
+
+
+def test_figure_4_has_fewer_epochs_than_a_table(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of small scale; only what it would train is looked at."""
+    asked: list[Any] = []
+
+    def found(*given: Any, **_: Any) -> Any:
+        asked.append(given)
+        return latent_rows.Rows((), {})
+
+    monkeypatch.setattr(clvae_dropout, "run_rows", found)
+    for scale in ("small", "full"):
+        clvae_dropout.run(scale=scale, data=folder, out=folder / "few")
+    (small, _, size, *_), (full, *_) = asked
+    assert [config.encoder_dropout for config in small.values()] == [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9]
+    assert {config.epochs for config in small.values()} == {2} and (size.train, size.held_out) == (20_000, 1000)
+    assert {config.epochs for config in full.values()} == {40}
 
 
 def test_table_7_has_both_second_views(folder: Path) -> None:

@@ -45,7 +45,11 @@ def add_arguments(parser: ArgumentParser, given: Sequence[str]) -> None:
     parser.add_argument("--data", type=str, default="../shared/data", metavar="DIR", help="holds CORPUS/train.tsv …")
     parser.add_argument("--out", type=str | None, default=None, metavar="DIR", help="of the rows' runs; null: runs/…")
     parser.add_argument(
-        "--row", nargs="+", type=str, default=[], help="only these (clvae/table1, 2); none: all but the slowest"
+        "--row",
+        nargs="+",
+        type=str,
+        default=[],
+        help="only these (clvae/table1, 2, dropout); none: all but the slowest",
     )
 
 
@@ -60,7 +64,7 @@ def run(options: Namespace) -> int:
         raise InputError(f"--corpus {corpus}: {name} is of {' or '.join(corpora) or 'no corpus'}")
     if corpus and not Path(options.data, corpus).is_dir():
         raise InputError(f"{Path(options.data, corpus)}: no such folder; expected the train, validation and test files")
-    if options.row and name not in ("clvae/table1", "clvae/table2"):
+    if options.row and name not in ("clvae/table1", "clvae/table2", "clvae/dropout"):
         raise InputError(f"--row: {name} has all its rows trained together; leave it out")
     given: dict[str, Any] = {"rows": options.row} if options.row else {}
     if len(corpora) > 1:

@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from paraform.recipes import clvae_table1 as table1
-from paraform.recipes.latent_rows import Rows, Scale, config_of, run_rows
+from paraform.recipes.latent_rows import SIZES, Rows, Scale, config_of, run_rows
 
 PUBLISHED = {"swap": (79.1, 36.96, 9.21, 8.95, 32)} | table1.PUBLISHED
 
@@ -27,4 +27,4 @@ def run(
     """Train the rows (those begun go on) and measure them."""
     dropout = config_of("clvae+_mi", scale)
     configs = {"swap": replace(dropout, positives="swap"), "clvae+_mi": dropout}
-    return run_rows(configs, PUBLISHED, scale, "ptb", data=data, out=out, seed=seed, device=device)
+    return run_rows(configs, PUBLISHED, SIZES[scale], "ptb", data=data, out=out, seed=seed, device=device)

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from paraform.models.latent import OBJECTIVES
-from paraform.recipes.latent_rows import Rows, Scale, chosen_rows, run_rows
+from paraform.recipes.latent_rows import SIZES, Rows, Scale, chosen_rows, run_rows
 from paraform.recipes.latent_training import draw_watched
 
 PUBLISHED = {  # −ELBO, PPL, KL, MI, AU
@@ -41,7 +41,7 @@ def run(
 ) -> Rows:
     """Train rows (those begun go on) and measure them; `rows` as `chosen_rows` has it."""
     configs = chosen_rows(list(OBJECTIVES), rows, scale, "ptb", out)
-    rows_found = run_rows(configs, PUBLISHED, scale, "ptb", data=data, out=out, seed=seed, device=device)
+    rows_found = run_rows(configs, PUBLISHED, SIZES[scale], "ptb", data=data, out=out, seed=seed, device=device)
     place = out / "ptb" / scale
     draw_watched({row: place / row for row in configs}, place / "collapse.png")
     return rows_found

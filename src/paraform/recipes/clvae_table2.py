@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal
 
-from paraform.recipes.latent_rows import Rows, Scale, chosen_rows, run_rows
+from paraform.recipes.latent_rows import SIZES, Rows, Scale, chosen_rows, run_rows
 
 ROWS = ("vae", "beta-vae", "savae", "lagvae", "ivae", "ivae_mi", "clvae+_mi")
 
@@ -29,4 +29,4 @@ def run(
 ) -> Rows:
     """Train rows (those begun go on) and measure them; `rows` as `chosen_rows` has it."""
     configs = chosen_rows(ROWS, rows, scale, corpus, out)
-    return run_rows(configs, {}, scale, corpus, data=data, out=out, seed=seed, device=device)
+    return run_rows(configs, {}, SIZES[scale], corpus, data=data, out=out, seed=seed, device=device)

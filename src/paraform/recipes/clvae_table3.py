@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from paraform.recipes import clvae_table1 as table1
-from paraform.recipes.latent_rows import Rows, Scale, config_of, run_rows
+from paraform.recipes.latent_rows import SIZES, Rows, Scale, config_of, run_rows
 
 PUBLISHED = {
     "clvae-h": (83.0, 44.10, 7.51, 4.92, 32),
@@ -30,4 +30,4 @@ def run(
     """Train the rows (those begun go on) and measure them."""
     on_z = {row: config_of(row, scale) for row in ("clvae", "clvae_mi")}
     on_h = {f"{row}-h": replace(config, contrast="h") for row, config in on_z.items()}
-    return run_rows(on_h | on_z, PUBLISHED, scale, "ptb", data=data, out=out, seed=seed, device=device)
+    return run_rows(on_h | on_z, PUBLISHED, SIZES[scale], "ptb", data=data, out=out, seed=seed, device=device)

@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from paraform.recipes.latent_rows import Rows, Scale, chosen_rows, config_of, run_rows
+from paraform.recipes.latent_rows import SIZES, Rows, Scale, chosen_rows, config_of, run_rows
 
 ROWS = ("vae", "cycvae", "ae", "beta-vae", "savae", "ivae", "ivae_mi", "clvae+_mi")
 PUBLISHED = {  # forward and reverse
@@ -38,4 +38,4 @@ def run(
     """Train the rows (those begun go on) and measure them; SaVAE if Table 1 has it."""
     configs = chosen_rows(ROWS, (), scale, "ptb", out)
     configs["beta0-vae"] = replace(config_of("beta-vae", scale), beta=0.0)
-    return run_rows(configs, PUBLISHED, scale, "ptb", data=data, out=out, seed=seed, device=device, ngrams=True)
+    return run_rows(configs, PUBLISHED, SIZES[scale], "ptb", data=data, out=out, seed=seed, device=device, ngrams=True)

@@ -34,10 +34,12 @@ class Size:
     """What a scale means: the first so many sentences of each split (0: all), samples a sentence, epochs.
 
     Args:
+        scale: its name, and that of the folder of its runs.
         documents: for `train`, of Yahoo, whose texts are four times as long as PTB's.
         svi_epochs: of SaVAE, each step of which takes as long as a few dozen of another row's.
     """
 
+    scale: Scale
     train: int
     documents: int
     held_out: int
@@ -46,10 +48,10 @@ class Size:
     svi_epochs: int
 
 
-SIZES = {
-    "smoke": Size(300, 300, 60, 4, 1, 1),
-    "small": Size(20_000, 5_000, 0, 32, 5, 1),
-    "full": Size(0, 0, 0, 128, 40, 40),
+SIZES: dict[Scale, Size] = {
+    "smoke": Size("smoke", 300, 300, 60, 4, 1, 1),
+    "small": Size("small", 20_000, 5_000, 0, 32, 5, 1),
+    "full": Size("full", 0, 0, 0, 128, 40, 40),
 }
 NAMES = ("−ELBO", "PPL", "KL", "MI", "AU")
 NGRAM_NAMES = ("forward PPL", "reverse PPL")
@@ -100,9 +102,8 @@ def chosen_rows(
     return configs
 
 
-def training_texts(data: Path, corpus: Corpus, scale: Scale) -> list[str]:
+def training_texts(data: Path, corpus: Corpus, size: Size) -> list[str]:
     """What a row is trained on."""
-    size = SIZES[scale]
     return texts_of(data, corpus, "train", size.documents if corpus == "yahoo" else size.train)
 
 
@@ -114,15 +115,14 @@ def texts_of(data: Path, corpus: Corpus, split: str, most: int) -> list[str]:
 
 
 def train_row(
-    config: LatentConfig, scale: Scale, corpus: Corpus, data: Path, folder: Path, *, seed: int, device: str
+    config: LatentConfig, size: Size, corpus: Corpus, data: Path, folder: Path, *, seed: int, device: str
 ) -> Path:
     """Train a row, or go on with it; returns its folder.
 
     Raises: KeyboardInterrupt if it was interrupted, and saved.
     """
-    size = SIZES[scale]
     result = train_latent(
-        training_texts(data, corpus, scale),
+        training_texts(data, corpus, size),
         texts_of(data, corpus, "valid", size.held_out),
         config,
         TrainingConfig(
@@ -162,7 +162,7 @@ class Rows:
 def run_rows(
     configs: Mapping[str, LatentConfig],
     published: Mapping[str, tuple[float, ...]],
-    scale: Scale,
+    size: Size,
     corpus: Corpus,
     *,
     data: Path,
@@ -171,7 +171,7 @@ def run_rows(
     device: str | None = None,
     ngrams: bool = False,
 ) -> Rows:
-    """Train rows (those begun go on, each in out/corpus/scale/ROW), then measure them.
+    """Train rows (those begun go on, each in OUT/CORPUS/SCALE/ROW), then measure them.
 
     Args:
         configs: by row; a row of one name is the same run in every table.
@@ -179,9 +179,9 @@ def run_rows(
             setting.
         ngrams: forward and reverse perplexity in place of all other figures (needs lmplz).
     """
-    place = out / corpus / scale
+    place = out / corpus / size.scale
     for row, config in configs.items():
-        train_row(config, scale, corpus, data, place / row, seed=seed, device=device or "auto")
+        train_row(config, size, corpus, data, place / row, seed=seed, device=device or "auto")
     scores: list[Score] = []
     alarms: dict[str, tuple[str, ...]] = {}
     for row in configs:
@@ -193,7 +193,7 @@ def run_rows(
         updates = validations(place / row / "log.jsonl")[-1][0]
         of_run = signature(epochs=configs[row].epochs, batch=configs[row].batch_size, seed=seed)
         scores.append(Score("updates", updates, of_run, row, "paper", digits=0))
-        found, lines = measure_row(place / row, row, scale, corpus, data, seed=seed, device=device, ngrams=ngrams)
+        found, lines = measure_row(place / row, row, size, corpus, data, seed=seed, device=device, ngrams=ngrams)
         scores += found
         alarms[row] = tuple(lines)
     return Rows(tuple(scores), alarms)
@@ -202,7 +202,7 @@ def run_rows(
 def measure_row(
     folder: Path,
     name: str,
-    scale: Scale,
+    size: Size,
     corpus: Corpus,
     data: Path,
     *,
@@ -214,7 +214,7 @@ def measure_row(
     of those that are best on the validation split. Alarms are of the former.
     """
     measured = partial(
-        _measured, name=name, scale=scale, corpus=corpus, data=data, seed=seed, device=device, ngrams=ngrams
+        _measured, name=name, size=size, corpus=corpus, data=data, seed=seed, device=device, ngrams=ngrams
     )
     last = measured(folder, "last")
     weights = [manifest.read(folder / part).files[manifest.WEIGHTS] for part in ("last", "best")]
@@ -232,7 +232,7 @@ def _measured(
     part: str,
     *,
     name: str,
-    scale: Scale,
+    size: Size,
     corpus: Corpus,
     data: Path,
     seed: int,
@@ -241,7 +241,7 @@ def _measured(
 ) -> LatentReport:
     """The report of a run's checkpoint `part`, kept in the run's folder."""
     model = checkpoint.load(folder / part, device=device)
-    size, smoke = SIZES[scale], scale == "smoke"
+    smoke = size.scale == "smoke"
     texts: Sequence[str] = short_enough(texts_of(data, corpus, "test", size.held_out), model.config, "test")
     settings: dict[str, object] = {"name": name, "seed": seed, "sentences": len(texts)}
     settings["test"] = sha256(data / FILES[corpus]["test"])
@@ -249,7 +249,7 @@ def _measured(
         precision = str(product_dtype(model.device)).removeprefix("torch.")
         settings |= {"precision": precision, "device": model.device.type}
         if ngrams:
-            training, samples = training_texts(data, corpus, scale), 160 if smoke else SAMPLES
+            training, samples = training_texts(data, corpus, size), 160 if smoke else SAMPLES
             settings |= {"train": sha256(data / FILES[corpus]["train"]), "known": len(training), "samples": samples}
 
             def measure() -> LatentReport:
