@@ -276,7 +276,7 @@ def test_a_run_is_made_and_resumed(tiny_run: Path, question_pairs: Path, tmp_pat
     assert {"best", "last", "log.jsonl", "loss.png"} <= set(os.listdir(tiny_run))
     config = json.loads((tiny_run / "best" / "paraform.json").read_text())
     assert config["config"]["decoder_width"] == 16 and config["config"]["copy"] is True
-    assert config["data"].keys() == {question_pairs.name}
+    assert config["data"].keys() == {question_pairs.name, "training pairs", "validation pairs"}
     done = command("train", "exemplar", "--data", question_pairs, "--out", tiny_run, "--device", "cpu")
     assert (done.status, done.out) == (2, "") and "holds a run; resume it" in done.err
     fields = tmp_path / "fields.yaml"
@@ -288,6 +288,8 @@ def test_a_run_is_made_and_resumed(tiny_run: Path, question_pairs: Path, tmp_pat
     assert found["ended"] == "finished" and found["model"] == str(tiny_run / "best")
     done = command("train", "exemplar", *given, "--config.epochs", "3")
     assert (done.status, done.out) == (2, "") and "epochs was 2 when the run began and is 3 now" in done.err
+    done = command("train", "exemplar", *given, "--config.epochs", "2", "--validation", question_pairs)
+    assert done.status == 2 and "data validation pairs was" in done.err
 
 
 def test_a_run_with_another_config_is_told_before_its_data_is_prepared(tiny_run: Path) -> None:

@@ -13,6 +13,7 @@ import pytest
 
 import paraform
 from paraform.models.latent import OBJECTIVES
+from paraform.recipes.latent_training import validations
 
 Command = Callable[..., Any]
 FIELDS = ["word_width", "hidden_width", "latent_width", "critic_width"]
@@ -42,14 +43,14 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "train.txt").write_text(sentences(300, 0), encoding="utf-8")
     (folder / "test.txt").write_text(sentences(30, 1), encoding="utf-8")
     given = ["train", "latent", "--data", str(folder / "train.txt"), "--out", str(folder / "run"), *SMALL]
-    assert main([*given, "--config.epochs", "2", "--device", "cpu", "--json"]) == 0
+    assert main([*given, "--objective", "clvae+_mi", "--config.epochs", "2", "--device", "cpu", "--json"]) == 0
     return folder
 
 
 def test_a_run_is_made_and_resumed(files: Path, tmp_path: Path, command: Command) -> None:
     given = ["train", "latent", "--data", files / "train.txt", "--out", tmp_path / "run", *SMALL, "--device", "cpu"]
     made = object_of(command(*given, "--config.epochs", "1", "--objective", "vae", "--json"))
-    assert made["objective"] == "vae" and made["ended"] == "finished" and made["best_loss"] > 0
+    assert made["objective"] == "vae" and made["ended"] == "finished" and made["best_score"] > 0
     again = command(*given, "--config.epochs", "1", "--objective", "vae", "--resume")
     assert again.status == 0 and "nats a sentence" in again.out
     assert command(*given, "--config.epochs", "1", "--objective", "vae").status == 2
@@ -58,11 +59,39 @@ def test_a_run_is_made_and_resumed(files: Path, tmp_path: Path, command: Command
     assert (tmp_path / "run" / "collapse.png").is_file()
 
 
+def test_what_chooses_the_checkpoint_can_be_chosen(files: Path, tmp_path: Path, command: Command) -> None:
+    """With so large a learning rate and β the bound gets worse from the first epoch on."""
+    given = [
+        "train",
+        "latent",
+        "--data",
+        files / "train.txt",
+        "--device",
+        "cpu",
+        *SMALL,
+        "--config.learning_rate",
+        0.03,
+    ]
+    given += ["--objective", "clvae+_mi", "--config.epochs", 4, "--json"]
+    for metric in ("loss", "reconstruction"):
+        done = command(*given, "--out", tmp_path / metric, "--metric", metric)
+        seen = [found[metric] for _, found in validations(tmp_path / metric / "log.jsonl")]
+        made = object_of(done)
+        assert made["metric"] == metric and made["best_score"] == pytest.approx(min(seen))
+        early = made["best_step"] < made["step"] / 2
+        assert early == (metric == "loss") and early == ("those of the end are in" in done.err)
+
+
 def test_the_objective_and_the_preset_set_the_fields(command: Command) -> None:
     for given, field, value in (
         (["--objective", "savae"], "inner {none,svi,aggressive}", "svi"),
         (["--objective", "vae"], "posterior {point,gaussian,affine,mlp}", "gaussian"),
-        (["--preset", "paper"], "posterior {point,gaussian,affine,mlp}", "mlp"),
+        ([], "contrast {none,z,h}", "z"),
+        ([], "kl {none,closed,dual,circle}", "closed"),
+        (["--preset", "paper", "--objective", "clvae"], "posterior {point,gaussian,affine,mlp}", "mlp"),
+        (["--preset", "reference-yahoo"], "hidden_width HIDDEN_WIDTH", "1024"),
+        (["--preset", "reference-yelp", "--objective", "clvae+_mi"], "contrast {none,z,h}", "h"),
+        (["--preset", "reference"], "select_on {validation,test}", "validation"),
         (["--preset", "reference"], "circle_reduction {mean,sum,each}", "each"),
     ):
         text = " ".join(command("train", "latent", *given, "--help").out.split())
@@ -128,9 +157,9 @@ def test_what_does_not_fit_is_one_line(files: Path, tmp_path: Path, command: Com
         (["interpolate", "One sentence.", "--model", run], "1 sentences; expected two"),
         (["interpolate", "a", "b", "--model", run, "--steps", 1], "1 steps; expected at least 2"),
         (["interpolate", "a", "b", "--model", run, "--steps", 0], "--steps"),
-        (["reconstruct", "a " * 50, "--model", run], "has 50 words; expected at most 40"),
+        (["reconstruct", "a " * 300, "--model", run], "has 300 words; expected at most 200"),
         (["reconstruct", " ", "--model", run], "expected"),
-        (["evaluate", "latent", "--model", run, "--data", text, "--samples", 2], "no sentence of at most 40 words"),
+        (["evaluate", "latent", "--model", run, "--data", text, "--samples", 2], "no sentence of at most 200 words"),
         (["evaluate", "latent", "--model", run, "--data", text, "--samples", 0], "--samples"),
         (["evaluate", "latent", "--model", run, "--data", text, "--batch-size", 4], "bounds its memory by words"),
         (["evaluate", "latent", "--model", run, "--data", tmp_path / "labels.txt", "--format", "labelled"], ":2: "),
@@ -140,8 +169,8 @@ def test_what_does_not_fit_is_one_line(files: Path, tmp_path: Path, command: Com
         (["train", "latent", "--data", text, "--out", tmp_path / "o"], "1 different sentence; expected two"),
         (["train", "latent", "--data", files / "test.txt", "--out", tmp_path / "o"], "expected at least one batch"),
         (
-            ["train", "latent", "--data", files / "train.txt", "--out", tmp_path / "o", "--config.kl", "closed"],
-            "kl='closed' with critic='z'",
+            ["train", "latent", "--data", files / "train.txt", "--out", tmp_path / "o", "--config.kl", "dual"],
+            "kl='dual' with critic='none'",
         ),
         (
             ["train", "latent", "--data", files / "train.txt", "--out", tmp_path / "o", "--config.objective", "vae"],

@@ -75,6 +75,7 @@ def test_unknown_objectives_and_impossible_mixtures() -> None:
         {"beta": float("inf")},
         {"network": "transformer", "heads": 0},
         {"network": "transformer", "layers": 0},
+        {"positives": "swap", "contrast": "none"},
     ):
         with pytest.raises(ValueError, match=r"expected|only|need|infinite"):
             LatentConfig(**fields)

@@ -134,11 +134,12 @@ def test_the_loss_is_its_equation(name: str, preset: str) -> None:
     assert found["loss"] == pytest.approx(expected, rel=1e-4)
 
 
-@pytest.mark.parametrize("name", ["clvae+", "clvae+_mi"])
-@pytest.mark.parametrize("preset", ["paper", "reference"])
-def test_a_critics_step_is_its_equation(preset: str, name: str) -> None:
-    """f and g after one step of Adam on eq. 18, from autograd on the equation written out."""
-    config = dataclasses.replace(getattr(LatentConfig, preset)(), **TINY).with_objective(name)
+@pytest.mark.parametrize("name", ["ivae", "clvae_mi", "clvae+", "clvae+_mi"])
+@pytest.mark.parametrize("preset", ["fixed", "paper", "reference"])
+def test_a_critics_gradient_is_its_equations(preset: str, name: str) -> None:
+    """Of f and g, from autograd on eq. 3, or on eqs. 13 and 18, written out."""
+    base = LatentConfig() if preset == "fixed" else getattr(LatentConfig, preset)()
+    config = dataclasses.replace(base, **TINY).with_objective(name)
     config = dataclasses.replace(config, critic_steps=1)
     model, twin = made(config), made(config)
     batch = batch_of(model, SENTENCES[:3])
@@ -146,31 +147,42 @@ def test_a_critics_step_is_its_equation(preset: str, name: str) -> None:
     torch.manual_seed(5)
     step(batch, 3)
 
+    views = config.views
     torch.manual_seed(5)
-    torch.randn(6, 3)
-    state = twin.network.encoder(batch.words_BT, batch.lengths_B).repeat(2, 1).detach()
-    z = twin.network.posterior(state, torch.randn(6, 3)).detach()
-    prior = torch.randn(6, 3)
+    torch.randn(3 * views, 3)
+    state = twin.network.encoder(batch.words_BT, batch.lengths_B).repeat(views, 1).detach()
+    z = twin.network.posterior(state, torch.randn(3 * views, 3)).detach()
+    prior = torch.randn(3 * views, 3)
     assert twin.critics is not None and model.critics is not None
-    adam = torch.optim.Adam(twin.critics.parameters(), lr=config.critic_learning_rate)
     loss = torch.zeros(())
     for critic in (0, 1):
         on_posterior, on_prior = twin.critics(state, z)[critic], twin.critics(state, prior)[critic]
+        if config.kl == "dual":
+            loss = loss - (sum(on_posterior) - sum(on_prior.exp())) / (3 * views)
+            continue
         for view in (slice(0, 3), slice(3, 6)):
             f, p = on_posterior[view], on_prior[view]
-            if preset == "paper":
+            if preset == "fixed":
+                loss = loss + torch.log(1 + torch.exp(-f.sum() / 3)) + torch.log(1 + torch.exp(p.exp().sum() / 3))
+            elif preset == "paper":
                 loss = loss + torch.log(1 + torch.exp(-f.sum())) + torch.log(1 + torch.exp(p.exp().sum()))
             else:
                 loss = loss + torch.log(1 + torch.exp(-f).sum()) + torch.log(1 + torch.exp(p.exp()).sum())
-    f_or_g = twin.critics(state, z)[1 if preset == "reference" or name == "clvae+_mi" else 0]
-    loss = loss + sum((f_or_g[i] - f_or_g[3 + i]) ** 2 for i in range(3))
-    if preset == "reference":
-        g = twin.critics(state, prior)[1]
-        loss = loss + sum((g[i] - g[3 + i]) ** 2 for i in range(3))
+    if config.kl == "circle" and preset != "fixed":
+        f_or_g = twin.critics(state, z)[1 if preset == "reference" or name == "clvae+_mi" else 0]
+        loss = loss + sum((f_or_g[i] - f_or_g[3 + i]) ** 2 for i in range(3))
+        if preset == "reference":
+            g = twin.critics(state, prior)[1]
+            loss = loss + sum((g[i] - g[3 + i]) ** 2 for i in range(3))
     loss.backward()
-    adam.step()
     for one, other in zip(model.critics.parameters(), twin.critics.parameters(), strict=True):
-        torch.testing.assert_close(one, other)
+        torch.testing.assert_close(one.grad, other.grad)
+
+
+def test_without_contrast_there_are_no_two_views_to_differ() -> None:
+    config = dataclasses.replace(LatentConfig.reference(), **TINY, contrast="none")
+    model = made(config)
+    assert math.isfinite(updater(model, config)(batch_of(model, SENTENCES[:3]), 3)["loss"])
 
 
 def test_the_critics_learn_kl() -> None:

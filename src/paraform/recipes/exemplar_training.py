@@ -19,7 +19,7 @@ from paraform.models.exemplar.triples import mined_exemplars, triple_table
 from paraform.models.exemplar.word_vectors import initialize_words
 from paraform.records import Pair
 from paraform.syntax.running import DEFAULT
-from paraform.training import Result, TrainingConfig, fit, make_accelerator, require_usable
+from paraform.training import Result, TrainingConfig, fit, make_accelerator, require_usable, text_digest
 
 BANK_SIZE = 64
 UNWANTED = re.compile(
@@ -46,9 +46,14 @@ def train_exemplar(
     Args:
         validation: pairs of other clusters than `pairs`.
         loop: its `steps` are overridden: `config.epochs` passes over the pairs that have an exemplar.
+        data_digests: of the files that the pairs are from; those of the pairs themselves are added.
         validation_rows: pairs that are paraphrased for the validation's BLEU.
     """
     require_usable(folder, ExemplarParaphraser.system, config, resume=resume)
+    digests = {
+        f"{split} pairs": text_digest(text for pair in some for text in (pair.source.text, pair.target.text))
+        for split, some in (("training", pairs), ("validation", validation))
+    }
     if config.both_directions:
         pairs = [*pairs, *(replace(pair, source=pair.target, target=pair.source) for pair in pairs)]
     accelerator = make_accelerator(loop)
@@ -76,7 +81,7 @@ def train_exemplar(
         accelerator=accelerator,
         evaluate=validator(model, validation, tagger=tagger, rows=validation_rows, seed=loop.seed),
         card=card,
-        data_digests=data_digests,
+        data_digests={**(data_digests or {}), **digests},
         resume=resume,
     )
 

@@ -59,6 +59,7 @@ def config() -> LatentConfig:
     return replace(
         LatentConfig.compact().with_objective("vae+contrast"),
         beta=0.3,
+        max_tokens=40,
         encoder_dropout=0.1,
         decoder_dropout=0.3,
         word_width=256,

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import logging
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,7 +16,7 @@ from paraform.evaluation.latent import alarms, watch
 from paraform.models.latent import LatentConfig, LatentLanguageModel, make_update
 from paraform.models.latent.reading import read_words
 from paraform.records import InputError
-from paraform.training import Result, TrainingConfig, fit, make_accelerator, require_usable
+from paraform.training import Result, TrainingConfig, fit, make_accelerator, require_usable, text_digest
 from paraform.weights import atomic_path
 
 if TYPE_CHECKING:
@@ -55,7 +54,7 @@ def train_latent(
     """
     require_usable(folder, LatentLanguageModel.system, config, resume=resume)
     accelerator = make_accelerator(loop)
-    digests = {"training sentences": _digest(texts), "validation sentences": _digest(validation)}
+    digests = {"training sentences": text_digest(texts), "validation sentences": text_digest(validation)}
     texts, validation = short_enough(texts, config, "training"), short_enough(validation, config, "validation")
     words = [read_words(text, config.text) for text in texts]
     if vocabulary is None:
@@ -92,14 +91,6 @@ def train_latent(
     return result
 
 
-def _digest(texts: Iterable[str]) -> str:
-    """SHA-256 of the sentences, in their order."""
-    key = hashlib.sha256()
-    for text in texts:
-        key.update(text.encode(errors="surrogatepass") + b"\0")
-    return key.hexdigest()
-
-
 def short_enough(texts: Sequence[str], config: LatentConfig, name: str) -> list[str]:
     """The texts of at most `config.max_tokens` words; one warning counts the others.
 
@@ -127,7 +118,7 @@ def monitor(
     def evaluate() -> dict[str, float]:
         figures = watch(model, texts, samples=samples, seed=seed)
         if speaks:
-            for line in alarms(figures, len(texts)):
+            for line in alarms(figures, len(texts), at_least=model.posterior == "mlp"):
                 logging.getLogger("paraform").warning("%s", line)
             draw_watched({"": folder}, folder / "collapse.png")
         return figures

@@ -2,5 +2,6 @@
 
 from paraform.training.config import TrainingConfig, make_accelerator
 from paraform.training.loop import Result, fit, require_usable
+from paraform.training.run import text_digest
 
-__all__ = ["Result", "TrainingConfig", "fit", "make_accelerator", "require_usable"]
+__all__ = ["Result", "TrainingConfig", "fit", "make_accelerator", "require_usable", "text_digest"]

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
+import hashlib
 import json
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -206,6 +207,14 @@ class Run:
             return tensor[None]
         gathered: Tensor = self.accelerator.gather(tensor.to(self.accelerator.device)[None])
         return gathered.cpu()
+
+
+def text_digest(texts: Iterable[str]) -> str:
+    """SHA-256 of texts in their order: what a run was trained on, where no file says it (a pipe, a part of a file)."""
+    key = hashlib.sha256()
+    for text in texts:
+        key.update(text.encode(errors="surrogatepass") + b"\0")
+    return key.hexdigest()
 
 
 def defaults(config: Any) -> dict[str, Any]:

@@ -21,7 +21,10 @@ MARGIN = 100  # of them at least must share what e^f adds up to
 
 
 class DualKL(NamedTuple):
-    """KL of q(z|x) and of the aggregated posterior from the prior, as critics see them, and the most they can; nats."""
+    """KL of q(z|x) and of the aggregated posterior from the prior, as critics see them, and the most they can; nats.
+
+    That is 1 above what f may be: the dual estimate is E_q[f] − E_p[e^f] + 1.
+    """
 
     of_sentence: float
     of_latent: float
@@ -54,7 +57,7 @@ def refitted_dual(
         torch.manual_seed(seed)
         of_sentence = _fitted(states_NP, z_SNZ, most, steps, prior_draws, width)
         of_latent = _fitted(states_NP[:, :0], z_SNZ, most, steps, prior_draws, width)
-    return DualKL(of_sentence, of_latent, most)
+    return DualKL(of_sentence, of_latent, most + 1)
 
 
 def _fitted(states_NP: Tensor, z_SNZ: Tensor, most: float, steps: int, prior_draws: int, units: int) -> float:

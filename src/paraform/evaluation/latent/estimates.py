@@ -17,8 +17,8 @@ from paraform.evaluation.latent.information import active_units, batch_informati
 from paraform.evaluation.latent.protocol import Drawn, LatentModel, draw, log_likelihood, log_prior
 from paraform.losses.dual_kl import dual_kl
 
-FITTED = 128  # samples that a Gaussian is fitted to, and whose mean stands for E[z|x]
-
+FITTED = 32  # samples for each number of z that a Gaussian is fitted to: what it errs by is about Z / 4 / FITTED nats
+FITTED_AT_ONCE = 128  # sentences: bounds the memory of their samples
 MI_DRAWS = 4096  # samples of all sentences together that mutual information is averaged over; each costs N densities
 
 
@@ -28,10 +28,11 @@ class Estimates(NamedTuple):
     Args:
         reconstruction: −E_q[ln p(x|z)].
         kl: KL(q(z|x) ‖ p) in closed form; of an implicit posterior, E_q[ln q̂ − ln p] with the Gaussian q̂ fitted to
-            other samples, at most KL on average.
+            other samples, at most KL on average, and not below 0.
         bound: the importance-weighted bound on −ln p(x); an implicit posterior's proposal is q̂.
-        mi: I(x; z) with the aggregated posterior over the whole set.
+        mi: I(x; z) with the aggregated posterior over the whole set; with q̂ at most that on average, and not below 0.
         batch_mi: the same within batches of 32, at most ln 32 (He et al. 2019).
+        mi_samples: of each sentence, that mi is of; the other figures are of all.
         active: units.
         dual, dual_latent: the dual estimates of the critics as trained, of q(z|x) and of the aggregated posterior.
         largest_critic: the largest absolute value of either.
@@ -42,6 +43,7 @@ class Estimates(NamedTuple):
     bound: float
     mi: float
     batch_mi: float
+    mi_samples: int
     active: int
     dual: float
     dual_latent: float
@@ -63,18 +65,16 @@ def estimate(
     Raises: ValueError for less than one sample.
     """
     drawn = draw(model, texts, samples=samples, seed=seed, progress=progress)
-    nan = math.nan
+    nan, mi_samples = math.nan, 0
     kl = bound = mi = batch_mi = dual = dual_latent = largest = nan
     generator = torch.Generator(drawn.z_SNZ.device).manual_seed(seed + 1)
     mean_NZ, noise_Z = model.posterior_mean(drawn.encoded), None
     if model.posterior != "point":
         density: Callable[[Tensor], Tensor]
         if mean_NZ is None:
-            many_SNZ = model.sample_posterior(drawn.encoded, max(FITTED, 2 * model.latent_width), generator)
-            fitted, mean_NZ = Fitted.to(many_SNZ), many_SNZ.mean(0)
-            noise_Z = many_SNZ.var(0).mean(0) / len(many_SNZ)
-            density = fitted.log_density
-            kl = float((density(drawn.z_SNZ) - log_prior(drawn.z_SNZ)).mean())
+            fitted, noise_Z = _fitted(model, drawn.encoded, generator)
+            mean_NZ, density = fitted.mean_NZ, fitted.log_density
+            kl = max(0.0, float((density(drawn.z_SNZ) - log_prior(drawn.z_SNZ.double())).mean()))
             z_SNZ = fitted.sample(samples, generator)
             likelihood_SN = log_likelihood(model, texts, z_SNZ, progress=progress)
         else:
@@ -86,7 +86,8 @@ def estimate(
 
         bound = -float(importance_bound(likelihood_SN, density(z_SNZ), z_SNZ).mean())
         some_SNZ = drawn.z_SNZ[: max(1, MI_DRAWS // len(texts))]
-        mi = mutual_information(some_SNZ, density)
+        mi_samples, mi = len(some_SNZ), mutual_information(some_SNZ, density)
+        mi = max(0.0, mi) if model.posterior == "mlp" else mi
         batch_mi = batch_information(some_SNZ, density)
     assert mean_NZ is not None
     on_posterior = model.critic_values(drawn.encoded, drawn.z_SNZ)
@@ -98,4 +99,17 @@ def estimate(
         largest = max(float(values.abs().max()) for values in (*on_posterior, *on_prior))
     reconstruction = -float(drawn.log_likelihood_SN.mean())
     active = active_units(mean_NZ, noise_Z)
-    return Estimates(reconstruction, kl, bound, mi, batch_mi, active, dual, dual_latent, largest), drawn
+    return Estimates(reconstruction, kl, bound, mi, batch_mi, mi_samples, active, dual, dual_latent, largest), drawn
+
+
+def _fitted(model: LatentModel, encoded_NP: Tensor, generator: torch.Generator) -> tuple[Fitted, Tensor]:
+    """A Gaussian of each sentence's posterior, and [Z] the variance of its mean, which is one of samples."""
+    samples = FITTED * max(4, model.latent_width)
+    means, factors, noise_Z = [], [], torch.zeros(model.latent_width, device=encoded_NP.device)
+    for encoded in torch.split(encoded_NP, FITTED_AT_ONCE):
+        z_SNZ = model.sample_posterior(encoded, samples, generator)
+        mean_NZ, factor_NZZ = Fitted.to(z_SNZ)
+        means.append(mean_NZ)
+        factors.append(factor_NZZ)
+        noise_Z += z_SNZ.var(0).sum(0) / samples / len(encoded_NP)
+    return Fitted(torch.cat(means), torch.cat(factors)), noise_Z

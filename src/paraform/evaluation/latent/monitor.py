@@ -9,7 +9,7 @@ from paraform.evaluation.latent.estimates import estimate
 from paraform.evaluation.latent.information import most_information
 from paraform.evaluation.latent.protocol import LatentModel
 
-COLLAPSED = 0.1  # nats of KL
+COLLAPSED = 0.1  # nats of KL, or of MI
 EXPLODED = 30.0  # a critic's value; e^30 of one sample outweighs a million others
 
 
@@ -34,16 +34,21 @@ def watch(model: LatentModel, texts: Sequence[str], *, samples: int = 8, seed: i
     return {name: value for name, value in figures.items() if not math.isnan(value)}
 
 
-def alarms(figures: Mapping[str, float], sentences: int) -> list[str]:
+def alarms(figures: Mapping[str, float], sentences: int, *, at_least: bool = False) -> list[str]:
     """What a person should know of such figures, a line each; [] if all is well.
 
     Args:
         figures: as `watch` gives them.
         sentences: of the evaluation set, N.
+        at_least: KL and MI are lower bounds, as those of an implicit posterior.
     """
     found = []
+    bound = "at least " if at_least else ""
+    may = "may have" if at_least else "has"
     if (kl := figures.get("kl", math.inf)) < COLLAPSED:
-        found.append(f"the posterior has collapsed: KL {kl:.3f} nats, below {COLLAPSED}")
+        found.append(f"the posterior {may} collapsed: KL {bound}{kl:.3f} nats, below {COLLAPSED}")
+    elif sentences > 1 and (mi := figures.get("mi", math.inf)) < COLLAPSED:
+        found.append(f"the posterior {may} collapsed: MI {bound}{mi:.3f} nats, though KL is {bound}{kl:.3f}")
     for name in ("dual_kl", "dual_kl_latent"):
         if figures.get(name, 0.0) < 0:
             found.append(f"{name} is {figures[name]:.3f}, below 0: this critic tells nothing of KL")

@@ -67,7 +67,7 @@ class LatentConfig:
         contrast: where the two views of a sentence are contrasted: "z", "h" (Table 3) or "none".
         positives: what makes the second view: "dropout" or "swap" (Table 7).
         inner: "svi" (SaVAE: steps of stochastic variational inference from the encoder's posterior), "aggressive"
-            (LagVAE: the encoder alone is updated until it is no longer behind) or "none".
+            (LagVAE: the encoder alone is updated until it is no longer behind, by the MI of validations) or "none".
         beta: the weight of KL at the end of the schedule.
         beta_schedule: "linear" (warm-up, then β), "cyclical" or "constant".
 
@@ -83,7 +83,8 @@ class LatentConfig:
             unless the critic sees z alone, 3B draws from a Gaussian are more negatives.
         negatives_view: [7b] the negatives of z_i are the other "first" views (paper) or the other "second" ones (code).
         select_on: [8] the split that chose the best checkpoint: "validation" (paper) or "test" (code). A record: a
-            run chooses on the sentences that it is given for it, and the tables' recipes on the validation split.
+            run chooses on the sentences that it is given for it. The tables' recipes and `paraform train latent` write
+            "validation", whatever the preset.
         encoder_dropout: [9] of the encoder's words and last state.
         beta_start: [10] β at the beginning of the warm-up, or of each cycle.
         beta_ramp: [10] the part of a cycle in which β grows.
@@ -190,6 +191,8 @@ class LatentConfig:
             raise ValueError(f"posterior='point' with kl={self.kl!r}; a point's is infinite: kl='none'")
         if self.inner == "svi" and self.contrast != "none":
             raise ValueError("inner='svi' with contrast; what is contrasted is not refined: contrast='none'")
+        if self.positives == "swap" and self.contrast == "none":
+            raise ValueError("positives='swap' with contrast='none', which has no second view; expected 'dropout'")
         if self.tie_embeddings and self.word_width != self.hidden_width:
             raise ValueError(
                 f"tie_embeddings with word_width {self.word_width} and hidden_width {self.hidden_width}; expected one"
@@ -203,12 +206,14 @@ class LatentConfig:
         return 1 if self.contrast == "none" else 2
 
     def with_objective(self, name: str) -> LatentConfig:
-        """The same with another objective (see `OBJECTIVES`), its β and its schedule.
+        """The same with another objective (see `OBJECTIVES`), its β and its schedule; of its own name, itself.
 
         Raises: ValueError if there is none of that name.
         """
         if name not in OBJECTIVES:
             raise ValueError(f"objective {name!r}; expected one of {', '.join(OBJECTIVES)}")
+        if name == self.objective:
+            return self
         plain: dict[str, Any] = {"critic": "none", "contrast": "none", "inner": "none", "beta_schedule": "linear"}
         if "posterior" not in OBJECTIVES[name] and self.posterior in ("point", "gaussian"):
             plain["posterior"] = "affine"
@@ -219,7 +224,6 @@ class LatentConfig:
         """A configuration for sentences as people write them, which trains on two cores and stays small."""
         return cls(
             text="sentences",
-            max_tokens=40,
             vocabulary_size=8_000,
             min_count=2,
             word_width=192,

@@ -5,7 +5,8 @@ Shape key: N sentences, S samples of each, T words, Z latent, P numbers that nam
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, ClassVar, Unpack, final
 
 import numpy as np
@@ -74,14 +75,20 @@ class LatentLanguageModel(nn.Module):
         if not texts:
             width = 2 * self.config.latent_width if self.config.inner == "svi" else self.config.hidden_width
             return torch.zeros(0, width, device=self.device)
-        training, devices = self.training, [self.device] if self.device.type == "cuda" else []
-        self.eval()  # a sentence's vector is one, and dropout would make it another each time
+        devices = [self.device] if self.device.type == "cuda" else []
+        with self._evaluating(), torch.random.fork_rng(devices=devices):
+            torch.manual_seed(0)  # SVI's noise is the same for the same batch
+            rows = self._read(texts)
+            starts = range(0, len(rows), batch_size)
+            return torch.cat([self._encode(self._batch(rows[at : at + batch_size])) for at in starts])
+
+    @contextmanager
+    def _evaluating(self) -> Iterator[None]:
+        """Without dropout, which would make of a sentence another each time."""
+        training = self.training
+        self.eval()
         try:
-            with torch.random.fork_rng(devices=devices):  # SVI's noise is the same for the same sentences
-                torch.manual_seed(0)
-                rows = self._read(texts)
-                starts = range(0, len(rows), batch_size)
-                return torch.cat([self._encode(self._batch(rows[at : at + batch_size])) for at in starts])
+            yield
         finally:
             self.train(training)
 
@@ -142,7 +149,8 @@ class LatentLanguageModel(nn.Module):
         """ln p(x|z), `</s>` counted: [S, N] nats."""
         samples = len(z_SNZ)
         batch = self._batch(self._read(texts)).repeated(samples)
-        return -self.network.reconstruction(batch, z_SNZ.flatten(0, 1).float()).view(samples, len(texts))
+        with self._evaluating():
+            return -self.network.reconstruction(batch, z_SNZ.flatten(0, 1).float()).view(samples, len(texts))
 
     @torch.no_grad()
     def critic_values(self, encoded: Tensor, z_SNZ: Tensor) -> tuple[Tensor, Tensor] | None:
@@ -194,13 +202,9 @@ class LatentLanguageModel(nn.Module):
 
     def decode(self, z_NZ: Tensor, **how: Unpack[Decoding]) -> list[str]:
         """What latent vectors [N, Z] say; see `Decoding`. Raises: InputError if two ways of decoding are mixed."""
-        training = self.training
         says_unknown = self.config.text == "words"  # a corpus of words has <unk> for a word; a person's text has not
-        self.eval()
-        try:
+        with self._evaluating():
             rows = say(self.network, z_NZ, longest=self.config.max_tokens, says_unknown=says_unknown, **how)
-        finally:
-            self.train(training)
         words = [[self.vocabulary.words[number] for number in row] for row in rows]
         return [write_words(row, self.config.text, self.vocabulary.cased) for row in words]
 
