@@ -22,7 +22,7 @@ from paraform.recipes import (
     latent_ngrams,
     latent_rows,
 )
-from paraform.recipes.latent_rows import FILES, config_of
+from paraform.recipes.latent_rows import BRIEF, FILES, SIZES, Scale, config_of
 from paraform.records import InputError
 
 WORDS = ["the", "cat", "sat", "on", "a", "mat", "and", "saw", "no", "dog", "run", "by", "in", "rain", "or", "snow"]
@@ -93,30 +93,31 @@ def test_slow_rows_are_taken_once_they_are_trained(folder: Path) -> None:
     log.parent.mkdir(parents=True)
     for epochs, taken in ((0, False), (4, False), (5, True)):
         log.write_text('{"step": 1, "validation": {"kl": 1.0}}\n' * epochs, encoding="utf-8")
-        chosen = latent_rows.chosen_rows(["vae", "savae", "lagvae"], (), "small", "ptb", folder / "slow")
+        chosen = latent_rows.chosen_rows(["vae", "savae", "lagvae"], (), SIZES["small"], "ptb", folder / "slow")
         assert list(chosen) == ["vae", *["lagvae"] * taken]
-    asked = latent_rows.chosen_rows(["vae", "savae", "lagvae"], ["savae"], "small", "ptb", folder / "slow")
+    asked = latent_rows.chosen_rows(["vae", "savae", "lagvae"], ["savae"], SIZES["small"], "ptb", folder / "slow")
     assert list(asked) == ["savae"]
 
 
 def test_savae_is_trained_for_less() -> None:
     """Of small scale: its steps take dozens of times as long."""
-    assert [config_of(row, "small").epochs for row in ("vae", "savae", "lagvae", "clvae+_mi")] == [5, 1, 5, 5]
-    assert [config_of(row, "full").epochs for row in ("vae", "savae")] == [40, 40]
+    assert [config_of(row, SIZES["small"]).epochs for row in ("vae", "savae", "lagvae", "clvae+_mi")] == [5, 1, 5, 5]
+    assert [config_of(row, SIZES["full"]).epochs for row in ("vae", "savae")] == [40, 40]
 
 
 def test_table_2_has_no_published_column(folder: Path) -> None:
     found = clvae_table2.run(scale="smoke", corpus="yelp", data=folder, out=folder / "runs")
     assert {protocol for _, protocol, _ in cells(found)} == set(PROTOCOLS)
-    script, row = config_of("clvae+_mi", "full", "yelp"), config_of("clvae_mi", "full", "yelp")
+    script, row = config_of("clvae+_mi", SIZES["full"], "yelp"), config_of("clvae_mi", SIZES["full"], "yelp")
     assert (script.kl, script.contrast, row.kl, row.contrast) == ("dual", "h", "dual", "z")
-    assert config_of("beta-vae", "full", "yelp").beta == 0.4 and config_of("beta-vae", "full").beta == 0.5
-    widths = [config_of("vae", scale, "yahoo").hidden_width for scale in ("smoke", "small", "full")]
-    assert widths == [16, 256, 1024]
+    assert config_of("beta-vae", SIZES["full"], "yelp").beta == 0.4 and config_of("beta-vae", SIZES["full"]).beta == 0.5
+    scales: tuple[Scale, ...] = ("smoke", "small", "full")
+    configs = [config_of("vae", BRIEF[scale], "yahoo") for scale in scales]
+    assert [(config.hidden_width, config.epochs) for config in configs] == [(16, 1), (256, 2), (1024, 40)]
 
 
 def test_fewer_documents_are_trained_on_than_sentences(folder: Path) -> None:
-    size = replace(latent_rows.SIZES["smoke"], documents=100)
+    size = replace(SIZES["smoke"], documents=100)
     counts = [len(latent_rows.training_texts(folder, corpus, size)) for corpus in ("ptb", "yahoo", "yelp")]
     assert counts == [300, 100, 300]
 

@@ -25,6 +25,6 @@ def run(
     device: str | None = None,
 ) -> Rows:
     """Train the rows (those begun go on) and measure them."""
-    dropout = config_of("clvae+_mi", scale)
+    dropout = config_of("clvae+_mi", SIZES[scale])
     configs = {"swap": replace(dropout, positives="swap"), "clvae+_mi": dropout}
     return run_rows(configs, PUBLISHED, SIZES[scale], "ptb", data=data, out=out, seed=seed, device=device)

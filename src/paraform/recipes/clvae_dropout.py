@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from paraform.recipes.latent_rows import SIZES, Rows, Scale, config_of, run_rows
+from paraform.recipes.latent_rows import BRIEF, Rows, Scale, config_of, run_rows
 from paraform.records import InputError
 from paraform.weights import atomic_path
 
@@ -36,12 +36,9 @@ def run(
     for row in rows:
         if row not in SHARES:
             raise InputError(f"row {row!r}; expected one of {', '.join(SHARES)}")
-    size = SIZES[scale]
-    if scale == "small":
-        size = replace(size, held_out=1000, epochs=2)
-    base = replace(config_of("clvae+_mi", scale), epochs=size.epochs)
+    base = config_of("clvae+_mi", BRIEF[scale])
     configs = {row: replace(base, encoder_dropout=SHARES[row]) for row in rows or SHARES}
-    found = run_rows(configs, {}, size, "ptb", data=data, out=out, seed=seed, device=device)
+    found = run_rows(configs, {}, BRIEF[scale], "ptb", data=data, out=out, seed=seed, device=device)
     draw(found, SHARES, out / "ptb" / scale / "dropout.png")
     return found
 

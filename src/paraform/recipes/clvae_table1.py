@@ -40,7 +40,7 @@ def run(
     device: str | None = None,
 ) -> Rows:
     """Train rows (those begun go on) and measure them; `rows` as `chosen_rows` has it."""
-    configs = chosen_rows(list(OBJECTIVES), rows, scale, "ptb", out)
+    configs = chosen_rows(list(OBJECTIVES), rows, SIZES[scale], "ptb", out)
     rows_found = run_rows(configs, PUBLISHED, SIZES[scale], "ptb", data=data, out=out, seed=seed, device=device)
     place = out / "ptb" / scale
     draw_watched({row: place / row for row in configs}, place / "collapse.png")

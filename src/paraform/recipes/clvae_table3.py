@@ -28,6 +28,6 @@ def run(
     device: str | None = None,
 ) -> Rows:
     """Train the rows (those begun go on) and measure them."""
-    on_z = {row: config_of(row, scale) for row in ("clvae", "clvae_mi")}
+    on_z = {row: config_of(row, SIZES[scale]) for row in ("clvae", "clvae_mi")}
     on_h = {f"{row}-h": replace(config, contrast="h") for row, config in on_z.items()}
     return run_rows(on_h | on_z, PUBLISHED, SIZES[scale], "ptb", data=data, out=out, seed=seed, device=device)

@@ -36,6 +36,6 @@ def run(
     device: str | None = None,
 ) -> Rows:
     """Train the rows (those begun go on) and measure them; SaVAE if Table 1 has it."""
-    configs = chosen_rows(ROWS, (), scale, "ptb", out)
-    configs["beta0-vae"] = replace(config_of("beta-vae", scale), beta=0.0)
+    configs = chosen_rows(ROWS, (), SIZES[scale], "ptb", out)
+    configs["beta0-vae"] = replace(config_of("beta-vae", SIZES[scale]), beta=0.0)
     return run_rows(configs, PUBLISHED, SIZES[scale], "ptb", data=data, out=out, seed=seed, device=device, ngrams=True)
