@@ -3,8 +3,8 @@
     paraform reproduce clvae/table2 --corpus yahoo --scale small --data ../shared/data --out runs/clvae
 
 At the small scale networks are of PTB's size, and there are two epochs, 5,000 documents of Yahoo, 20,000 sentences of
-Yelp and 1,000 of the other splits. Our Yahoo and Yelp are other splits than the paper's (Yelp's sentences are short), so that no published figure stands
-beside ours. Running time and figures: docs/results/clvae.md.
+Yelp and 1,000 of the other splits. Our Yahoo and Yelp are other splits than the paper's (Yelp's sentences are short),
+so that no published figure stands beside ours. Running time and figures: docs/results/clvae.md.
 """
 
 from __future__ import annotations
