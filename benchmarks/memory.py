@@ -33,7 +33,7 @@ COMMANDS = {  # {out} is a scratch folder, {train}, {dev} and {test} are files o
     "embed": "embed {train} --format pairs --out {out}/vectors.npy --json",
     "paraphrase": "paraphrase {test} --format pairs --model {model} --json",
     "train latent": "train latent --data {ptb}/ptb.train.txt --validation {ptb}/ptb.valid.txt --out {out}/latent"
-    " --preset fixed --config.epochs 1 --json",
+    " --objective clvae+_mi --preset fixed --config.epochs 1 --json",
     "evaluate latent": "evaluate latent --model latent-compact --data {ptb}/ptb.test.txt --json",
 }
 INTERRUPTED = 130  # what `train` ends with
