@@ -5,6 +5,7 @@ Shape key: N sentences, S samples of each, P numbers that name a sentence's post
 
 from __future__ import annotations
 
+import copy
 import math
 from typing import NamedTuple
 
@@ -16,7 +17,11 @@ from paraform.losses.dual_kl import dual_kl
 
 ROWS = 1024  # samples of either kind that a step of the fit sees
 PRIOR_DRAWS = 1 << 20  # that a critic is judged by
-STEPS = 600  # of the fit
+STEPS = 3000  # of the fit, at most
+LOOK = 100  # steps after which a critic is tried on samples held out
+PATIENCE = 4  # tries that are no better, after which it has converged
+HELD_OUT = 1 << 15  # samples at most, and as many draws of the prior
+AT_ONCE = 1 << 14  # rows that a critic sees together: bounds its memory
 MARGIN = 100  # of them at least must share what e^f adds up to
 
 
@@ -39,12 +44,13 @@ def refitted_dual(
     No estimate from M samples can be trusted above ln M (McAllester & Stratos 2020): where the posterior and the
     prior's draws never meet, a critic may say anything, and E_p[e^f] would not show it. So f stays, smoothly, below
     ln(M / 100). It is fitted by telling posterior from prior (its best logit is ln q/p too), since the dual's own
-    gradient is that of a few samples with a large e^f. Half of each sentence's samples are learnt from, half judged.
+    gradient is that of a few samples with a large e^f. Half of each sentence's samples are judged; of the others a
+    part is held out, and the critic kept is that with the greatest dual on them: later ones learn samples by heart.
 
     Args:
         encoded: [N, P].
         z_SNZ: S ≥ 2 samples of each.
-        steps: of Adam.
+        steps: of Adam, at most.
         prior_draws: M.
         width: units of a layer.
     Raises: ValueError for less than two samples.
@@ -68,7 +74,10 @@ def _fitted(states_NP: Tensor, z_SNZ: Tensor, most: float, steps: int, prior_dra
         layers += [nn.Linear(size, units), nn.LeakyReLU()]
     network = nn.Sequential(*layers, nn.Linear(units, 1)).to(device)
     adam = torch.optim.Adam(network.parameters(), lr=5e-4)
-    learnt_SNZ, judged_SNZ = z_SNZ[: samples // 2], z_SNZ[samples // 2 :]
+    some = z_SNZ[: samples // 2].flatten(0, 1)
+    pairs = torch.randperm(len(some), device=device)
+    cut = min(HELD_OUT, max(1, len(pairs) // 8))
+    held, learnt = pairs[:cut], pairs[cut:] if len(pairs) > cut else pairs
 
     def critic(rows: Tensor, z: Tensor) -> Tensor:
         values: Tensor = network(torch.cat([states_NP[rows], z], 1)).squeeze(1)
@@ -77,19 +86,29 @@ def _fitted(states_NP: Tensor, z_SNZ: Tensor, most: float, steps: int, prior_dra
     def prior(draws: int) -> Tensor:
         return critic(torch.randint(count, (draws,), device=device), torch.randn(draws, width, device=device))
 
-    with torch.enable_grad():
-        for step in range(steps):
-            adam.param_groups[0]["lr"] = 5e-4 * (1 - step / steps)
-            rows = torch.randint(count, (ROWS,), device=device)
-            which = torch.randint(len(learnt_SNZ), (ROWS,), device=device)
-            loss = F.softplus(-critic(rows, learnt_SNZ[which, rows])).mean() + F.softplus(prior(ROWS)).mean()
+    @torch.no_grad()
+    def dual(rows: Tensor, z: Tensor, draws: int) -> float:
+        parts = zip(torch.split(rows, AT_ONCE), torch.split(z, AT_ONCE), strict=True)
+        on_posterior = [critic(*part).double() for part in parts]
+        on_prior = [prior(min(AT_ONCE, draws - start)).double() for start in range(0, draws, AT_ONCE)]
+        return float(dual_kl(torch.cat(on_posterior), torch.cat(on_prior)))
+
+    best, kept, worse = -math.inf, copy.deepcopy(network.state_dict()), 0
+    for step in range(1, steps + 1):
+        with torch.enable_grad():
+            drawn = learnt[torch.randint(len(learnt), (ROWS,), device=device)]
+            loss = F.softplus(-critic(drawn % count, some[drawn])).mean() + F.softplus(prior(ROWS)).mean()
             adam.zero_grad()
             torch.autograd.backward(loss)
-            nn.utils.clip_grad_norm_(network.parameters(), 1.0)
-            adam.step()
-    with torch.no_grad():
-        every = torch.arange(count, device=device)
-        on_posterior = torch.cat([critic(every, z_NZ).double() for z_NZ in judged_SNZ])
-        parts = [min(1 << 14, prior_draws - start) for start in range(0, prior_draws, 1 << 14)]
-        on_prior = torch.cat([prior(part).double() for part in parts])
-    return float(dual_kl(on_posterior, on_prior))
+        nn.utils.clip_grad_norm_(network.parameters(), 1.0)
+        adam.step()
+        if step % LOOK == 0 or step == steps:
+            found = dual(held % count, some[held], HELD_OUT)
+            worse = 0 if found > best else worse + 1
+            if found > best:
+                best, kept = found, copy.deepcopy(network.state_dict())
+            if worse == PATIENCE:
+                break
+    network.load_state_dict(kept)
+    every = torch.arange(count, device=device).repeat(samples - samples // 2)
+    return dual(every, z_SNZ[samples // 2 :].flatten(0, 1), prior_draws)
