@@ -15,6 +15,7 @@ from paraform.evaluation.latent import (
     active_units,
     alarms,
     batch_information,
+    critics,
     draw,
     importance_bound,
     log_likelihood,
@@ -188,6 +189,19 @@ def test_a_refitted_critic_comes_near_kl_from_below() -> None:
     state = torch.get_rng_state()
     refitted_dual(means[:5], z[:6, :5], seed=0, steps=2, prior_draws=200, width=8)
     assert torch.equal(torch.get_rng_state(), state)  # of no consequence for what is trained beside it
+
+
+def test_a_refitted_critic_stops_before_it_knows_samples_by_heart(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(critics, "ROWS", 256)
+    torch.manual_seed(0)
+    means = 0.7 * torch.randn(60, 8)
+    z = means + 0.8 * torch.randn(16, 60, 8)
+    closed = float(gaussian_kl(means, torch.full((60, 8), 2 * math.log(0.8))).mean())
+    found = refitted_dual(means, z, seed=0, steps=800, prior_draws=1 << 14, width=64)
+    assert 0.6 * closed < found.of_sentence < closed and found.of_latent > 0
+    monkeypatch.setattr(critics, "LOOK", 800)  # held-out samples are asked at the end only
+    late = refitted_dual(means, z, seed=0, steps=800, prior_draws=1 << 14, width=64)
+    assert late.of_sentence < 0 and late.of_latent < 0
 
 
 def test_no_critic_is_believed_above_what_its_samples_can_tell() -> None:
