@@ -201,7 +201,7 @@ def test_a_refitted_critic_stops_before_it_knows_samples_by_heart(monkeypatch: p
     assert 0.6 * closed < found.of_sentence < closed and found.of_latent > 0
     monkeypatch.setattr(critics, "LOOK", 800)  # held-out samples are asked at the end only
     late = refitted_dual(means, z, seed=0, steps=800, prior_draws=1 << 14, width=64)
-    assert late.of_sentence < 0 and late.of_latent < 0
+    assert late.of_sentence < 0.3 * closed and late.of_latent < 0
 
 
 def test_no_critic_is_believed_above_what_its_samples_can_tell() -> None:
