@@ -82,6 +82,18 @@ def test_what_chooses_the_checkpoint_can_be_chosen(files: Path, tmp_path: Path, 
         assert early == (metric == "loss") and early == ("those of the end are in" in done.err)
 
 
+def test_a_runs_own_config_is_a_config(files: Path, tmp_path: Path, command: Command) -> None:
+    config = json.loads((files / "run" / "best" / "paraform.json").read_text(encoding="utf-8"))["config"]
+    (tmp_path / "config.json").write_text(json.dumps(config | {"epochs": 1}), encoding="utf-8")
+    given = ["train", "latent", "--data", files / "train.txt", "--out", tmp_path / "run", "--device", "cpu"]
+    given += ["--config", tmp_path / "config.json"]
+    assert object_of(command(*given, "--objective", "clvae+_mi", "--json"))["objective"] == "clvae+_mi"
+    made = json.loads((tmp_path / "run" / "best" / "paraform.json").read_text(encoding="utf-8"))["config"]
+    assert made == config | {"epochs": 1}
+    done = command(*given)
+    assert done.status == 2 and "--config.objective clvae+_mi with --objective vae+contrast; name it by" in done.err
+
+
 def test_the_objective_and_the_preset_set_the_fields(command: Command) -> None:
     for given, field, value in (
         (["--objective", "savae"], "inner {none,svi,aggressive}", "svi"),

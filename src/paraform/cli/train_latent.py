@@ -56,7 +56,7 @@ def add_arguments(parser: ArgumentParser, given: Sequence[str]) -> None:
     )
     parser.add_argument("--resume", action="store_true", help="go on with the run in DIR")
     add_reading(parser, "text")
-    parser.add_class_arguments(LatentConfig, "config", skip={"objective"})
+    parser.add_class_arguments(LatentConfig, "config")
     parser.add_class_arguments(TrainingConfig, "loop", skip=OWN)
     field_help(parser, LatentConfig, "config.")
     field_help(parser, TrainingConfig, "loop.")
@@ -64,7 +64,7 @@ def add_arguments(parser: ArgumentParser, given: Sequence[str]) -> None:
     chosen = preset_named(preset if preset in PRESETS else "compact")
     chosen = chosen.with_objective(objective if objective in OBJECTIVES else OBJECTIVE)
     fields = dataclasses.asdict(chosen)
-    parser.set_defaults({f"config.{name}": value for name, value in fields.items() if name != "objective"})
+    parser.set_defaults({f"config.{name}": value for name, value in fields.items()})
     parser.set_defaults({"loop.evaluate_every": 10**9, "loop.checkpoint_every": 200, "loop.mixed_precision": "bf16"})
 
 
@@ -83,8 +83,11 @@ def run(options: Namespace) -> int:
     from paraform.recipes.latent_training import train_latent
     from paraform.training import TrainingConfig
 
-    fields = {name: options.config[name] for name in LatentConfig.__dataclass_fields__ if name != "objective"}
-    fields["objective"] = options.objective
+    fields = {name: options.config[name] for name in LatentConfig.__dataclass_fields__}
+    if fields["objective"] != options.objective:  # a name alone would change nothing but the label
+        raise InputError(
+            f"--config.objective {fields['objective']} with --objective {options.objective}; name it by --objective"
+        )
     if options.batch_size:
         fields["batch_size"] = options.batch_size
     loop_fields = {name: options.loop[name] for name in TrainingConfig.__dataclass_fields__ if name not in OWN}
