@@ -27,7 +27,7 @@ from paraform import checkpoint, manifest
 from paraform.encoders import best_dtype
 from paraform.models.exemplar import ExemplarConfig
 from paraform.records import InputError
-from paraform.training import Result, TrainingConfig, fit, make_accelerator, require_usable
+from paraform.training import Result, TrainingConfig, fit, make_accelerator, require_usable, text_digest
 from paraform.training.state import pack_optimizers, unpack_optimizers
 from paraform.weights import load_tensors
 
@@ -390,3 +390,8 @@ def test_no_pickle_is_written(whole: tuple[Path, Result]) -> None:
     suffixes = {path.suffix for path in whole[0].rglob("*") if path.is_file()}
     assert suffixes == {".json", ".jsonl", ".safetensors", ".png", ".md", ".txt"}
     assert manifest.read(whole[0] / "last").files.keys() >= {"training.json", "training.safetensors"}
+
+
+def test_a_digest_of_texts_knows_their_order_and_their_ends() -> None:
+    found = {text_digest(texts) for texts in (["a", "b"], ["b", "a"], ["ab"], ["a", "b", ""], [], ["\ud800"])}
+    assert len(found) == 6 and text_digest(iter(["a", "b"])) in found

@@ -8,7 +8,7 @@ import os
 import subprocess
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -18,6 +18,7 @@ import pytest
 
 import paraform
 from paraform import checkpoint, cli, corpora
+from paraform.recipes import exemplar_training
 from paraform.recipes.exemplar_training import train_exemplar
 from paraform.records import InputError, Sentence, from_json
 from paraform.syntax import ExemplarIndex
@@ -272,7 +273,9 @@ def test_pairs_that_are_no_paraphrases_are_left_out(tmp_path: Path, command: Com
     assert "1 pairs labelled 0" in done.err
 
 
-def test_a_run_is_made_and_resumed(tiny_run: Path, question_pairs: Path, tmp_path: Path, command: Command) -> None:
+def test_a_run_is_made_and_resumed(
+    tiny_run: Path, question_pairs: Path, tmp_path: Path, command: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
     assert {"best", "last", "log.jsonl", "loss.png"} <= set(os.listdir(tiny_run))
     config = json.loads((tiny_run / "best" / "paraform.json").read_text())
     assert config["config"]["decoder_width"] == 16 and config["config"]["copy"] is True
@@ -288,8 +291,17 @@ def test_a_run_is_made_and_resumed(tiny_run: Path, question_pairs: Path, tmp_pat
     assert found["ended"] == "finished" and found["model"] == str(tiny_run / "best")
     done = command("train", "exemplar", *given, "--config.epochs", "3")
     assert (done.status, done.out) == (2, "") and "epochs was 2 when the run began and is 3 now" in done.err
-    done = command("train", "exemplar", *given, "--config.epochs", "2", "--validation", question_pairs)
-    assert done.status == 2 and "data validation pairs was" in done.err
+    seen: list[str] = []
+
+    def digest(texts: Iterable[str]) -> str:
+        seen.extend(texts)
+        return "another"
+
+    monkeypatch.setattr(exemplar_training, "text_digest", digest)  # as of other pairs, from a pipe
+    done = command("train", "exemplar", *given, "--config.epochs", "2")
+    assert done.status == 2 and "data training pairs was" in done.err and "is 'another' now" in done.err
+    lines = question_pairs.read_text(encoding="utf-8").splitlines()
+    assert sorted(seen) == sorted(text for line in lines for text in line.split("\t"))  # of both splits, every side
 
 
 def test_a_run_with_another_config_is_told_before_its_data_is_prepared(tiny_run: Path) -> None:
