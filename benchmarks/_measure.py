@@ -7,8 +7,13 @@ import json
 import time
 from collections.abc import Callable, Mapping
 from statistics import median
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+if TYPE_CHECKING:  # some benchmarks measure how long a start takes
+    import torch
+
+PRODUCT = 2048
+"""Rows and columns of the matrices whose product is the machine's rate."""
 Bound = tuple[str, float]
 """("at most" or "at least", the number)."""
 
@@ -34,6 +39,21 @@ def in_turn(repeats: int, runs: Mapping[str, Callable[[], object]]) -> dict[str,
             if turn:
                 seconds[name].append(time.perf_counter() - start)
     return seconds
+
+
+def product_seconds(dtype: torch.dtype, seconds: float = 1.0) -> list[float]:
+    """Of each product of two matrices of `PRODUCT` × `PRODUCT`, as many as fit the time."""
+    import torch
+
+    one, other = torch.randn(2, PRODUCT, PRODUCT, dtype=dtype)
+    out = torch.empty_like(one)
+    taken: list[float] = []
+    end = time.perf_counter() + seconds
+    while time.perf_counter() < end:
+        start = time.perf_counter()
+        torch.mm(one, other, out=out)
+        taken.append(time.perf_counter() - start)
+    return taken
 
 
 def report(figures: Mapping[str, Any], bounds: Mapping[str, Bound], *, as_json: bool) -> int:

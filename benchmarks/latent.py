@@ -29,7 +29,7 @@ from pathlib import Path
 
 import torch
 import torch.nn.functional as F
-from _measure import arguments_of, report
+from _measure import PRODUCT, arguments_of, middle, product_seconds, report
 from torch import Tensor, nn
 
 from paraform import corpora
@@ -120,16 +120,9 @@ def multiply_adds(config: LatentConfig, tokens: int, rows: int, vocabulary: int)
     return 2 * (network + critics)
 
 
-def matrix_rate(seconds: float = 1.0) -> float:
-    """Multiply-adds a second of products of 2048 × 2048 matrices: the median of those that fit the time."""
-    one, other = torch.randn(2, 2048, 2048, dtype=best_dtype(torch.device("cpu")))
-    out = torch.empty_like(one)
-    taken, end = [], time.perf_counter() + seconds
-    while time.perf_counter() < end:
-        start = time.perf_counter()
-        torch.mm(one, other, out=out)
-        taken.append(time.perf_counter() - start)
-    return 2048**3 / sorted(taken)[len(taken) // 2]
+def matrix_rate() -> float:
+    """Multiply-adds a second of a large product, the median: what slows the machine down slows the training too."""
+    return PRODUCT**3 / middle(product_seconds(best_dtype(torch.device("cpu"))))
 
 
 def main() -> int:
@@ -162,14 +155,14 @@ def main() -> int:
         start = time.perf_counter()
         with bfloat16_products(accelerator.device) if arguments.precision == "bf16" else contextlib.nullcontext():
             found = update(batch, step)
-        middle = time.perf_counter()
+        between = time.perf_counter()
         torch.manual_seed(step)
         losses.append((found["loss"], peer.step(batch, config.beta)))
         norms.append(found["gradient_norm"])
         end = time.perf_counter()
         if step >= arguments.warm_up:
             said = int(batch.lengths_B.sum()) + len(batch.words_BT)
-            ours, theirs, tokens = ours + middle - start, theirs + end - middle, tokens + said
+            ours, theirs, tokens = ours + between - start, theirs + end - between, tokens + said
             work += multiply_adds(config, said, len(batch.words_BT), len(vocabulary))
     rates.append(matrix_rate())
     rate = sum(rates) / 2

@@ -12,11 +12,13 @@ from torch import Tensor
 
 from paraform.evaluation.latent import (
     Fitted,
+    Tempered,
     active_units,
     alarms,
     batch_information,
     critics,
     draw,
+    estimate,
     importance_bound,
     log_likelihood,
     log_prior,
@@ -25,6 +27,7 @@ from paraform.evaluation.latent import (
     refitted_dual,
     watch,
 )
+from paraform.evaluation.latent.bounds import PATH
 from paraform.losses.gaussian_kl import gaussian_kl
 
 
@@ -116,6 +119,37 @@ def test_a_fitted_density_is_torchs_own() -> None:
     torch.testing.assert_close(torch.cov(many[:, 0].T), peer.covariance_matrix[0], atol=0.03, rtol=0.03)
     with pytest.raises(ValueError, match="at least 4"):
         Fitted.to(torch.randn(3, 5, 3))
+
+
+def test_tempered_proposals_are_the_gaussians_between_the_posterior_and_the_prior() -> None:
+    """Of precision β Σ⁻¹ + (1 − β) I, where the product of two Gaussians' densities is known."""
+    torch.manual_seed(0)
+    fitted = Fitted.to(0.3 * torch.randn(9, 5, 3) + 2 * torch.randn(5, 3))
+    proposal, z = Tempered.of(fitted), torch.randn(4, 5, 3)
+    inverse = torch.cholesky_inverse(fitted.factor_NZZ)
+    parts = []
+    for share in PATH:
+        precision = share * inverse + (1 - share) * torch.eye(3)
+        mean = torch.linalg.solve(precision, (share * inverse @ fitted.mean_NZ[..., None]))[..., 0]
+        parts.append(torch.distributions.MultivariateNormal(mean, precision_matrix=precision).log_prob(z.double()))
+    torch.testing.assert_close(proposal.log_density(z), torch.stack(parts).exp().mean(0).log())
+    # E_r[q̂ / r] = E_r[p / r] = 1, if samples are of that density
+    z = proposal.sample(100_000, torch.Generator().manual_seed(0))
+    for log_density in (fitted.log_density(z), log_prior(z)):
+        weights = (log_density - proposal.log_density(z)).exp()
+        assert weights.max() < 6.001
+        torch.testing.assert_close(weights.mean(0), torch.ones(5).double(), atol=0.03, rtol=0)
+
+
+@pytest.mark.parametrize(("shift", "spread"), [(0.4, 0.8), (3.0, 0.01), (0.0, 1.0)])
+def test_tempered_proposals_bound_tightly_what_the_posterior_alone_does_not(shift: float, spread: float) -> None:
+    texts = ["heads", "tails"] * 200
+    truth = (true_log_likelihood("heads") + true_log_likelihood("tails")) / 2
+    found, _ = estimate(Coin(shift, spread), texts, samples=256, seed=0)
+    assert -found.bound == pytest.approx(truth, abs=0.02)
+    assert -found.bound < truth + 0.005
+    if spread < 0.1:
+        assert -found.posterior_bound < truth - 1
 
 
 def normal_density(means: Tensor, spread: float) -> Callable[[Tensor], Tensor]:

@@ -13,8 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from paraform.recipes.latent_rows import BRIEF, Rows, Scale, config_of, run_rows
-from paraform.records import InputError
+from paraform.recipes.latent_rows import BRIEF, Rows, Scale, config_of, require_known, run_rows
 from paraform.weights import atomic_path
 
 SHARES = {f"dropout {share}": share for share in (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)}
@@ -33,9 +32,7 @@ def run(
 
     Raises: InputError for a row that the figure has not.
     """
-    for row in rows:
-        if row not in SHARES:
-            raise InputError(f"row {row!r}; expected one of {', '.join(SHARES)}")
+    require_known(rows, SHARES)
     base = config_of("clvae+_mi", BRIEF[scale])
     configs = {row: replace(base, encoder_dropout=SHARES[row]) for row in rows or SHARES}
     found = run_rows(configs, {}, BRIEF[scale], "ptb", data=data, out=out, seed=seed, device=device)

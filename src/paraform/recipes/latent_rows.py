@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -94,14 +94,19 @@ def chosen_rows(
         asked: (): all but SaVAE and LagVAE, which are runs of their own, and those of the two that have been trained.
     Raises: InputError for a row that the table has not.
     """
-    for row in asked:
-        if row not in known:
-            raise InputError(f"row {row!r}; expected one of {', '.join(known)}")
+    require_known(asked, known)
     configs = {row: config_of(row, size, corpus) for row in asked or known}
     if not asked:
         done = {row: len(validations(out / corpus / size.scale / row / "log.jsonl")) for row in SLOW}  # one an epoch
         configs = {row: one for row, one in configs.items() if done.get(row, one.epochs) >= one.epochs}
     return configs
+
+
+def require_known(asked: Sequence[str], known: Collection[str]) -> None:
+    """Raise InputError for a row that a table has not."""
+    for row in asked:
+        if row not in known:
+            raise InputError(f"row {row!r}; expected one of {', '.join(known)}")
 
 
 def training_texts(data: Path, corpus: Corpus, size: Size) -> list[str]:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import torch
 
 from paraform.batching import Ragged, SentenceBatch, Vocabulary, sentence_batches
-from paraform.evaluation.latent import alarms, watch
+from paraform.evaluation.latent import alarms, is_implicit, watch
 from paraform.models.latent import LatentConfig, LatentLanguageModel, make_update
 from paraform.models.latent.reading import read_words
 from paraform.records import InputError
@@ -118,7 +118,7 @@ def monitor(
     def evaluate() -> dict[str, float]:
         figures = watch(model, texts, samples=samples, seed=seed)
         if speaks:
-            for line in alarms(figures, len(texts), at_least=model.posterior == "mlp"):
+            for line in alarms(figures, len(texts), at_least=is_implicit(model)):
                 logging.getLogger("paraform").warning("%s", line)
             draw_watched({"": folder}, folder / "collapse.png")
         return figures

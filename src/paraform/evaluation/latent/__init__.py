@@ -1,6 +1,6 @@
 """Estimators for latent-variable models of text, which are bounds when they say that they are."""
 
-from paraform.evaluation.latent.bounds import Fitted, importance_bound
+from paraform.evaluation.latent.bounds import Fitted, Tempered, importance_bound
 from paraform.evaluation.latent.critics import DualKL, refitted_dual
 from paraform.evaluation.latent.estimates import Estimates, estimate
 from paraform.evaluation.latent.information import (
@@ -12,7 +12,7 @@ from paraform.evaluation.latent.information import (
 from paraform.evaluation.latent.memory import Neighbour, nearest_sentences
 from paraform.evaluation.latent.monitor import alarms, watch
 from paraform.evaluation.latent.ngram import NgramPerplexities, ngram_perplexities
-from paraform.evaluation.latent.protocol import Drawn, LatentModel, draw, log_likelihood, log_prior
+from paraform.evaluation.latent.protocol import Drawn, LatentModel, draw, is_implicit, log_likelihood, log_prior
 from paraform.evaluation.latent.report import LatentReport, evaluate_latent
 
 __all__ = [
@@ -24,6 +24,7 @@ __all__ = [
     "LatentReport",
     "Neighbour",
     "NgramPerplexities",
+    "Tempered",
     "active_units",
     "alarms",
     "batch_information",
@@ -31,6 +32,7 @@ __all__ = [
     "estimate",
     "evaluate_latent",
     "importance_bound",
+    "is_implicit",
     "log_likelihood",
     "log_prior",
     "most_information",

@@ -74,10 +74,10 @@ def _fitted(states_NP: Tensor, z_SNZ: Tensor, most: float, steps: int, prior_dra
         layers += [nn.Linear(size, units), nn.LeakyReLU()]
     network = nn.Sequential(*layers, nn.Linear(units, 1)).to(device)
     adam = torch.optim.Adam(network.parameters(), lr=5e-4)
-    some = z_SNZ[: samples // 2].flatten(0, 1)
-    pairs = torch.randperm(len(some), device=device)
-    cut = min(HELD_OUT, max(1, len(pairs) // 8))
-    held, learnt = pairs[:cut], pairs[cut:] if len(pairs) > cut else pairs
+    pool = z_SNZ[: samples // 2].flatten(0, 1)  # row r is a sample of sentence r % count
+    shuffled = torch.randperm(len(pool), device=device)
+    cut = min(HELD_OUT, max(1, len(pool) // 8))
+    held, learnt = shuffled[:cut], shuffled[cut:] if len(pool) > cut else shuffled
 
     def critic(rows: Tensor, z: Tensor) -> Tensor:
         values: Tensor = network(torch.cat([states_NP[rows], z], 1)).squeeze(1)
@@ -97,13 +97,13 @@ def _fitted(states_NP: Tensor, z_SNZ: Tensor, most: float, steps: int, prior_dra
     for step in range(1, steps + 1):
         with torch.enable_grad():
             drawn = learnt[torch.randint(len(learnt), (ROWS,), device=device)]
-            loss = F.softplus(-critic(drawn % count, some[drawn])).mean() + F.softplus(prior(ROWS)).mean()
+            loss = F.softplus(-critic(drawn % count, pool[drawn])).mean() + F.softplus(prior(ROWS)).mean()
             adam.zero_grad()
             torch.autograd.backward(loss)
         nn.utils.clip_grad_norm_(network.parameters(), 1.0)
         adam.step()
         if step % LOOK == 0 or step == steps:
-            found = dual(held % count, some[held], HELD_OUT)
+            found = dual(held % count, pool[held], HELD_OUT)
             worse = 0 if found > best else worse + 1
             if found > best:
                 best, kept = found, copy.deepcopy(network.state_dict())

@@ -41,6 +41,11 @@ class LatentModel(Protocol):
     def critic_values(self, encoded: Tensor, z_SNZ: Tensor) -> tuple[Tensor, Tensor] | None: ...
 
 
+def is_implicit(model: LatentModel) -> bool:
+    """Whether the posterior has no density: a Gaussian fitted to its samples gives lower bounds on KL and MI."""
+    return model.posterior == "mlp"
+
+
 class Drawn(NamedTuple):
     """S samples of each sentence's posterior, and how likely the sentence is given each."""
 

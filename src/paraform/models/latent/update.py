@@ -176,7 +176,7 @@ class _Step:
             term = torch.stack([circle_posterior_term(view, reduction=config.circle_reduction) for view in views]).sum()
         else:
             term = torch.stack([view.mean() for view in views]).sum()
-        if config.kl == "circle" and config.squared_term == "reference" and config.critic == "z" and len(views) == 2:
+        if config.kl == "circle" and config.squared_term == "reference" and config.critic == "z" and config.views == 2:
             term = term + squared_differences(*views)
         return term
 
