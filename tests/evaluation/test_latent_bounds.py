@@ -12,22 +12,22 @@ from torch import Tensor
 
 from paraform.evaluation.latent import (
     Fitted,
-    Tempered,
     active_units,
     alarms,
     batch_information,
     critics,
     draw,
     estimate,
+    estimates,
     importance_bound,
     log_likelihood,
     log_prior,
     mutual_information,
     protocol,
     refitted_dual,
+    tempered,
     watch,
 )
-from paraform.evaluation.latent.bounds import PATH
 from paraform.losses.gaussian_kl import gaussian_kl
 
 
@@ -121,35 +121,35 @@ def test_a_fitted_density_is_torchs_own() -> None:
         Fitted.to(torch.randn(3, 5, 3))
 
 
-def test_tempered_proposals_are_the_gaussians_between_the_posterior_and_the_prior() -> None:
-    """Of precision β Σ⁻¹ + (1 − β) I, where the product of two Gaussians' densities is known."""
+@pytest.mark.parametrize("share", [1.0, 0.3, 1e-3, 0.0])
+def test_a_tempered_proposal_is_the_product_of_posterior_and_prior(share: float) -> None:
+    """ln r is β ln q + (1 − β) ln p, but for a constant of each sentence."""
     torch.manual_seed(0)
-    fitted = Fitted.to(0.3 * torch.randn(9, 5, 3) + 2 * torch.randn(5, 3))
-    proposal, z = Tempered.of(fitted), torch.randn(4, 5, 3)
-    inverse = torch.cholesky_inverse(fitted.factor_NZZ)
-    parts = []
-    for share in PATH:
-        precision = share * inverse + (1 - share) * torch.eye(3)
-        mean = torch.linalg.solve(precision, (share * inverse @ fitted.mean_NZ[..., None]))[..., 0]
-        parts.append(torch.distributions.MultivariateNormal(mean, precision_matrix=precision).log_prob(z.double()))
-    torch.testing.assert_close(proposal.log_density(z), torch.stack(parts).exp().mean(0).log())
-    # E_r[q̂ / r] = E_r[p / r] = 1, if samples are of that density
-    z = proposal.sample(100_000, torch.Generator().manual_seed(0))
-    for log_density in (fitted.log_density(z), log_prior(z)):
-        weights = (log_density - proposal.log_density(z)).exp()
-        assert weights.max() < 6.001
-        torch.testing.assert_close(weights.mean(0), torch.ones(5).double(), atol=0.03, rtol=0)
+    posterior = Fitted.to(0.3 * torch.randn(9, 5, 3) + 2 * torch.randn(5, 3))
+    z = torch.randn(40, 5, 3)
+    product = share * posterior.log_density(z) + (1 - share) * log_prior(z.double())
+    constant = tempered(posterior, share).log_density(z) - product
+    torch.testing.assert_close(constant, constant[:1].expand(40, -1), atol=1e-9, rtol=0)
+
+
+def test_a_tempered_proposal_of_a_very_narrow_posterior() -> None:
+    posterior = Fitted.to(torch.tensor([1e-5, 1e-3, 1.0]) * torch.randn(99, 5, 3) + 9.0)
+    for share in estimates.SHARES:
+        proposal = tempered(posterior, share)
+        z = proposal.sample(9, torch.Generator().manual_seed(0))
+        assert bool(torch.isfinite(proposal.log_density(z)).all())
+    torch.testing.assert_close(tempered(posterior, 1.0), posterior)
 
 
 @pytest.mark.parametrize(("shift", "spread"), [(0.4, 0.8), (3.0, 0.01), (0.0, 1.0)])
-def test_tempered_proposals_bound_tightly_what_the_posterior_alone_does_not(shift: float, spread: float) -> None:
+def test_a_tempered_proposal_bounds_tightly_what_the_posterior_alone_may_not(shift: float, spread: float) -> None:
     texts = ["heads", "tails"] * 200
     truth = (true_log_likelihood("heads") + true_log_likelihood("tails")) / 2
     found, _ = estimate(Coin(shift, spread), texts, samples=256, seed=0)
-    assert -found.bound == pytest.approx(truth, abs=0.02)
+    assert -found.bound == pytest.approx(truth, abs=0.04)
     assert -found.bound < truth + 0.005
     if spread < 0.1:
-        assert -found.posterior_bound < truth - 1
+        assert -found.posterior_bound < truth - 1 and found.share < 1e-2
 
 
 def normal_density(means: Tensor, spread: float) -> Callable[[Tensor], Tensor]:

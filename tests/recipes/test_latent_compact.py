@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ import numpy as np
 import pytest
 
 import paraform
+from paraform.evaluation.latent import refitted_dual, report
 from paraform.manifest import read
 from paraform.recipes import latent_compact
 from paraform.recipes.latent_rows import TINY
@@ -41,6 +43,8 @@ def test_the_recipe_makes_a_model_with_a_card(tmp_path: Path, monkeypatch: pytes
     sizes: dict[str, Any] = {**TINY, "word_width": 16, "hidden_width": 16, "batch_size": 16, "epochs": 4}
     small = replace(latent_compact.config(), **sizes)
     monkeypatch.setattr(latent_compact, "config", lambda: small)
+    quick = partial(refitted_dual, steps=20, prior_draws=1 << 12, width=16)
+    monkeypatch.setattr(report, "refitted_dual", quick)
     monkeypatch.setattr(sys, "argv", ["latent_compact", str(tmp_path / "pairs.tsv"), "--out", str(tmp_path / "run")])
     latent_compact.main()
     model = paraform.load(tmp_path / "run" / "final", device="cpu")

@@ -1,6 +1,6 @@
 """Estimators for latent-variable models of text, which are bounds when they say that they are."""
 
-from paraform.evaluation.latent.bounds import Fitted, Tempered, importance_bound
+from paraform.evaluation.latent.bounds import Fitted, importance_bound, tempered
 from paraform.evaluation.latent.critics import DualKL, refitted_dual
 from paraform.evaluation.latent.estimates import Estimates, estimate
 from paraform.evaluation.latent.information import (
@@ -24,7 +24,6 @@ __all__ = [
     "LatentReport",
     "Neighbour",
     "NgramPerplexities",
-    "Tempered",
     "active_units",
     "alarms",
     "batch_information",
@@ -40,5 +39,6 @@ __all__ = [
     "nearest_sentences",
     "ngram_perplexities",
     "refitted_dual",
+    "tempered",
     "watch",
 ]

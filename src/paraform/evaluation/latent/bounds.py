@@ -13,8 +13,6 @@ from torch import Tensor
 
 from paraform.evaluation.latent.protocol import log_prior
 
-PATH = (1.0, 1e-1, 1e-2, 1e-3, 1e-4, 0.0)  # β: how much of the posterior there is in each proposal of the mixture
-
 
 def importance_bound(log_likelihood_SN: Tensor, log_proposal_SN: Tensor, z_SNZ: Tensor) -> Tensor:
     """ln 1/S Σ_s p(x|z_s) p(z_s) / r(z_s|x), z_s from r: at most ln p(x) on average (Burda et al. 2016, eq. 8).
@@ -32,7 +30,7 @@ def importance_bound(log_likelihood_SN: Tensor, log_proposal_SN: Tensor, z_SNZ: 
 
 
 class Fitted(NamedTuple):
-    """A Gaussian with the mean and the covariance of a sentence's samples: q̂, where there is no density."""
+    """A Gaussian with the mean and the covariance of a sentence's samples, which is itself a proposal."""
 
     mean_NZ: Tensor
     factor_NZZ: Tensor  # lower triangular, of the covariance
@@ -72,59 +70,18 @@ class Fitted(NamedTuple):
         return -0.5 * squares_SN - log_det_N - constant
 
 
-class Tempered(NamedTuple):
-    """A mixture, in equal parts, of the Gaussians on the way from a sentence's posterior to the prior, q̂^β p^(1−β).
+def tempered(posterior: Fitted, share: float) -> Fitted:
+    """The Gaussian on the way from the prior to the posterior, ∝ q^share p^(1 − share), as a proposal.
 
-    The posterior alone is a bad proposal where it is narrower than p(z|x), or far from the prior: its bound is then
-    hundreds of nats below ln p(x), and says so of the proposal, not of the model. Somewhere on this way, which annealed
-    importance sampling goes (Neal 2001), a proposal is better, and a mixture is at most ln 6 nats worse than any of
-    its parts alone with as many samples (its weights are at most 6 times those of the part).
+    The posterior itself is a bad proposal where it is narrower than p(z|x), or far from the prior: its bound is then
+    tens or hundreds of nats below ln p(x), which is the proposal's fault and not the model's. One of those on this way,
+    which annealed importance sampling goes (Neal 2001), is better.
+
+    Args:
+        share: 1: the posterior; 0: the prior.
     """
-
-    mean_NZ: Tensor  # along the axes, as the variance
-    variance_NZ: Tensor
-    axes_NZZ: Tensor  # columns
-
-    @classmethod
-    def of(cls, fitted: Fitted) -> Tempered:
-        """From q̂ = `fitted`."""
-        covariance_NZZ = fitted.factor_NZZ @ fitted.factor_NZZ.mT
-        variance_NZ, axes_NZZ = torch.linalg.eigh(covariance_NZZ)
-        mean_NZ = (fitted.mean_NZ[:, None] @ axes_NZZ).squeeze(1)
-        return cls(mean_NZ, variance_NZ.clamp_min(torch.finfo(variance_NZ.dtype).tiny), axes_NZZ)
-
-    def sample(self, samples: int, generator: torch.Generator) -> Tensor:
-        """z [S, N, Z], float32, each of a part drawn by chance."""
-        count, width = self.mean_NZ.shape
-        device, dtype = self.mean_NZ.device, self.mean_NZ.dtype
-        part_SN1 = torch.randint(len(PATH), (samples, count, 1), generator=generator, device=device)
-        mean_KNZ, variance_KNZ = (torch.stack(of) for of in zip(*map(self._part, PATH), strict=True))
-        noise_SNZ = torch.randn(samples, count, width, generator=generator, device=device, dtype=dtype)
-        part_SNZ = part_SN1.expand(-1, -1, width)
-        z_SNZ = mean_KNZ.gather(0, part_SNZ) + variance_KNZ.gather(0, part_SNZ).sqrt() * noise_SNZ
-        return _turned(z_SNZ, self.axes_NZZ.mT).float()
-
-    def log_density(self, z_SNZ: Tensor) -> Tensor:
-        """ln r(z|x): [S, N] nats."""
-        z_SNZ = _turned(z_SNZ.double(), self.axes_NZZ)
-        parts = [_log_normal(z_SNZ, *self._part(share)) for share in PATH]
-        return torch.stack(parts).logsumexp(0) - math.log(len(PATH))
-
-    def _part(self, share: float) -> tuple[Tensor, Tensor]:
-        """Mean and variance [N, Z] of q̂^share p^(1 − share)."""
-        precision_NZ = share / self.variance_NZ
-        variance_NZ = 1 / (precision_NZ + 1 - share)
-        return variance_NZ * precision_NZ * self.mean_NZ, variance_NZ
-
-
-def _turned(z_SNZ: Tensor, to_NZZ: Tensor) -> Tensor:
-    """Each sentence's samples along other axes, the columns of `to_NZZ`."""
-    turned_NSZ: Tensor = z_SNZ.transpose(0, 1) @ to_NZZ
-    return turned_NSZ.transpose(0, 1)
-
-
-def _log_normal(z_SNZ: Tensor, mean_NZ: Tensor, variance_NZ: Tensor) -> Tensor:
-    """[S, N] nats."""
-    constant_N = variance_NZ.log().sum(1) + mean_NZ.shape[1] * math.log(2 * math.pi)
-    squares_SN: Tensor = ((z_SNZ - mean_NZ).square() / variance_NZ).sum(-1)
-    return -0.5 * (squares_SN + constant_N)
+    precision_NZZ = share * torch.cholesky_inverse(posterior.factor_NZZ)
+    natural_NZ1 = precision_NZZ @ posterior.mean_NZ[..., None]
+    identity_ZZ = torch.eye(posterior.mean_NZ.shape[1], dtype=precision_NZZ.dtype, device=precision_NZZ.device)
+    covariance_NZZ = torch.cholesky_inverse(torch.linalg.cholesky(precision_NZZ + (1 - share) * identity_ZZ))
+    return Fitted((covariance_NZZ @ natural_NZ1).squeeze(2), torch.linalg.cholesky(covariance_NZZ))

@@ -12,13 +12,15 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from paraform.evaluation.latent.bounds import Fitted, Tempered, importance_bound
+from paraform.evaluation.latent.bounds import Fitted, importance_bound, tempered
 from paraform.evaluation.latent.information import active_units, batch_information, mutual_information
 from paraform.evaluation.latent.protocol import Drawn, LatentModel, draw, is_implicit, log_likelihood, log_prior
 from paraform.losses.dual_kl import dual_kl
 
 FITTED = 32  # samples for each number of z that a Gaussian is fitted to: what it errs by is about Z / 4 / FITTED nats
 FITTED_AT_ONCE = 128  # sentences: bounds the memory of their samples
+SHARES = (1.0, 0.3, 0.1, 0.03, 0.01, 1e-3, 1e-4, 0.0)  # of the posterior in a proposal; the best one is taken
+PILOT = 32  # sentences, about, that it is chosen by
 MI_DRAWS = 4096  # samples of all sentences together that mutual information is averaged over; each costs N densities
 
 
@@ -30,8 +32,9 @@ class Estimates(NamedTuple):
         kl: KL(q(z|x) ‖ p) in closed form; of an implicit posterior, E_q[ln q̂ − ln p] with the Gaussian q̂ fitted to
             other samples, at most KL on average, and not below 0.
         posterior_bound: the importance-weighted bound on −ln p(x), the posterior (of an implicit one: q̂) its proposal.
-        bound: the same with proposals on the way from the posterior to the prior (`Tempered`), which is far tighter
-            where the posterior is far from p(z|x).
+        bound: the same with a proposal between the posterior and the prior (`tempered`), which is far tighter where the
+            posterior is far from p(z|x).
+        share: of the posterior in that proposal.
         mi: I(x; z) with the aggregated posterior over the whole set; with q̂ at most that on average, and not below 0.
         batch_mi: the same within batches of 32, at most ln 32 (He et al. 2019).
         mi_samples: of each sentence, that mi is of; the other figures are of all.
@@ -44,6 +47,7 @@ class Estimates(NamedTuple):
     kl: float
     posterior_bound: float
     bound: float
+    share: float
     mi: float
     batch_mi: float
     mi_samples: int
@@ -59,19 +63,19 @@ def estimate(
     *,
     samples: int,
     seed: int,
-    tempered: bool = True,
+    tighten: bool = True,
     progress: bool = False,
 ) -> tuple[Estimates, Drawn]:
     """The figures, and the samples that they are of.
 
     Args:
         samples: S of each sentence.
-        tempered: give `bound`, which costs as much as all else.
+        tighten: give `bound`, which costs more than all else.
     Raises: ValueError for less than one sample.
     """
     drawn = draw(model, texts, samples=samples, seed=seed, progress=progress)
     nan, mi_samples = math.nan, 0
-    kl = posterior_bound = bound = mi = batch_mi = dual = dual_latent = largest = nan
+    kl = posterior_bound = bound = share = mi = batch_mi = dual = dual_latent = largest = nan
     generator = torch.Generator(drawn.z_SNZ.device).manual_seed(seed + 1)
     mean_NZ, noise_Z, fitted = model.posterior_mean(drawn.encoded), None, None
     if model.posterior != "point":
@@ -90,8 +94,10 @@ def estimate(
                 return model.log_posterior(encoded, z)
 
         posterior_bound = -float(importance_bound(likelihood_SN, density(z_SNZ), z_SNZ).mean())
-        if tempered:
-            bound = _tempered_bound(model, texts, drawn.encoded, fitted, samples, seed + 2, progress=progress)
+        if tighten:
+            if fitted is None:  # proposals need a posterior's shape, which its samples tell
+                fitted, _ = _fitted(model, drawn.encoded, torch.Generator(generator.device).manual_seed(seed + 2))
+            bound, share = _tempered_bound(model, texts, fitted, samples, seed + 3, progress=progress)
         some_SNZ = drawn.z_SNZ[: max(1, MI_DRAWS // len(texts))]
         mi_samples, mi = len(some_SNZ), mutual_information(some_SNZ, density)
         if is_implicit(model):  # lower bounds by samples, which may fall below what no posterior has
@@ -108,26 +114,25 @@ def estimate(
     reconstruction = -float(drawn.log_likelihood_SN.mean())
     active = active_units(mean_NZ, noise_Z)
     return Estimates(
-        reconstruction, kl, posterior_bound, bound, mi, batch_mi, mi_samples, active, dual, dual_latent, largest
+        reconstruction, kl, posterior_bound, bound, share, mi, batch_mi, mi_samples, active, dual, dual_latent, largest
     ), drawn
 
 
 def _tempered_bound(
-    model: LatentModel,
-    texts: Sequence[str],
-    encoded_NP: Tensor,
-    fitted: Fitted | None,
-    samples: int,
-    seed: int,
-    *,
-    progress: bool,
-) -> float:
-    """Of every posterior by a Gaussian fitted to it, made here if there is none, since proposals need its shape."""
-    generator = torch.Generator(encoded_NP.device).manual_seed(seed)
-    proposal = Tempered.of(_fitted(model, encoded_NP, generator)[0] if fitted is None else fitted)
-    z_SNZ = proposal.sample(samples, generator)
-    likelihood_SN = log_likelihood(model, texts, z_SNZ, progress=progress)
-    return -float(importance_bound(likelihood_SN, proposal.log_density(z_SNZ), z_SNZ).mean())
+    model: LatentModel, texts: Sequence[str], posterior: Fitted, samples: int, seed: int, *, progress: bool
+) -> tuple[float, float]:
+    """The bound, and the share of `SHARES` that is best on other samples of a few sentences."""
+    generator = torch.Generator(posterior.mean_NZ.device).manual_seed(seed)
+
+    def bound(rows: slice, share: float, *, progress: bool = False) -> float:
+        proposal = tempered(Fitted(*(of[rows] for of in posterior)), share)
+        z_SNZ = proposal.sample(samples, generator)
+        likelihood_SN = log_likelihood(model, texts[rows], z_SNZ, progress=progress)
+        return -float(importance_bound(likelihood_SN, proposal.log_density(z_SNZ), z_SNZ).mean())
+
+    few = slice(None, None, -(-len(texts) // PILOT))
+    best = min(SHARES, key=lambda share: bound(few, share))
+    return bound(slice(None), best, progress=progress), best
 
 
 def _fitted(model: LatentModel, encoded_NP: Tensor, generator: torch.Generator) -> tuple[Fitted, Tensor]:

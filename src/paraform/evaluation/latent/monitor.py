@@ -20,7 +20,7 @@ def watch(model: LatentModel, texts: Sequence[str], *, samples: int = 8, seed: i
         (of a "point", which has none, the reconstruction); `reconstruction`; `au`; of all but a "point" `kl` and `mi`;
         with critics `dual_kl`, `dual_kl_latent` and `largest_critic`.
     """
-    found, _ = estimate(model, texts, samples=samples, seed=seed, tempered=False)
+    found, _ = estimate(model, texts, samples=samples, seed=seed, tighten=False)
     figures = {
         "loss": found.reconstruction if math.isnan(found.posterior_bound) else found.posterior_bound,
         "reconstruction": found.reconstruction,

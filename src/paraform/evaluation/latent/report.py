@@ -88,8 +88,8 @@ def evaluate_latent(
     scores += score("honest", f"KL{qualifier}", found.kl, kl=kind)
     if model.posterior in ("gaussian", "affine"):
         scores += score("honest", "−ELBO", found.reconstruction + found.kl, kl=kind, samples=samples)
-    of_posterior, tempered = (f"importance, {samples} samples, proposal {by}" for by in (kind, "tempered"))
-    scores += score("honest", "−ln p(x) by q", found.posterior_bound, bound=of_posterior)
+    by_q, tempered = (f"importance, {samples} samples, proposal {by}" for by in (kind, f"tempered {found.share:g}"))
+    scores += score("honest", "−ln p(x) by q", found.posterior_bound, bound=by_q)
     scores += score("honest", "−ln p(x)", found.bound, bound=tempered)
     if not math.isnan(found.bound):
         scores += score("honest", "PPL", perplexity(found.bound), bound=tempered)
