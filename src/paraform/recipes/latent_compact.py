@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from paraform import checkpoint, corpora
+from paraform import checkpoint, corpora, manifest
 from paraform.evaluation import Score
 from paraform.evaluation.latent import evaluate_latent, nearest_sentences
 from paraform.models.latent import LatentConfig, LatentLanguageModel
@@ -36,6 +36,7 @@ anyone who names it. The code is Apache-2.0.
 **Training.** `python -m paraform.recipes.latent_compact ../shared/data/tatoeba/pairs.tsv --out runs/latent-compact`:
 {sentences:,} sentences, {epochs} epochs, seed {seed}; the weights are the mean of the last quarter. What chose the
 checkpoint is the reconstruction of validation sentences: a β below 1 pays with likelihood for what a vector keeps.
+Trained at commit {commit}; `paraform.json` names the one that measured.
 
 **Figures** on {held:,} sentences that share no translation with those it has seen, in half precision as it ships:
 
@@ -118,6 +119,7 @@ def finish(path: Path, run: Path, *, seed: int, samples: int = 1000) -> str:
         sentences=len(training),
         epochs=model.config.epochs,
         seed=seed,
+        commit=(manifest.read(run / "best").git or "unknown")[:7],
         held=len(test),
         table=report.table("markdown"),
         exact=same(model, test),
