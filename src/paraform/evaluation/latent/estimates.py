@@ -20,7 +20,9 @@ from paraform.losses.dual_kl import dual_kl
 FITTED = 32  # samples for each number of z that a Gaussian is fitted to: what it errs by is about Z / 4 / FITTED nats
 FITTED_AT_ONCE = 128  # sentences: bounds the memory of their samples
 SHARES = (1.0, 0.3, 0.1, 0.03, 0.01, 1e-3, 1e-4, 0.0)  # of the posterior in a proposal; the best one is taken
-PILOT = 32  # sentences, about, that it is chosen by
+PILOT = (
+    32  # sentences, about, that it is chosen by, with as many samples of each, or the evaluation's if those are fewer
+)
 MI_DRAWS = 4096  # samples of all sentences together that mutual information is averaged over; each costs N densities
 
 
@@ -124,15 +126,15 @@ def _tempered_bound(
     """The bound, and the share of `SHARES` that is best on other samples of a few sentences."""
     generator = torch.Generator(posterior.mean_NZ.device).manual_seed(seed)
 
-    def bound(rows: slice, share: float, *, progress: bool = False) -> float:
+    def bound(rows: slice, share: float, count: int, *, progress: bool = False) -> float:
         proposal = tempered(Fitted(*(of[rows] for of in posterior)), share)
-        z_SNZ = proposal.sample(samples, generator)
+        z_SNZ = proposal.sample(count, generator)
         likelihood_SN = log_likelihood(model, texts[rows], z_SNZ, progress=progress)
         return -float(importance_bound(likelihood_SN, proposal.log_density(z_SNZ), z_SNZ).mean())
 
     few = slice(None, None, -(-len(texts) // PILOT))
-    best = min(SHARES, key=lambda share: bound(few, share))
-    return bound(slice(None), best, progress=progress), best
+    best = min(SHARES, key=lambda share: bound(few, share, min(PILOT, samples)))
+    return bound(slice(None), best, samples, progress=progress), best
 
 
 def _fitted(model: LatentModel, encoded_NP: Tensor, generator: torch.Generator) -> tuple[Fitted, Tensor]:
