@@ -8,6 +8,7 @@ import pytest
 import torch
 from torch.distributions import Independent, MultivariateNormal, Normal, kl_divergence
 
+from paraform.evaluation.latent import GaussianProposal
 from paraform.models.latent import LatentConfig
 from paraform.models.latent.posterior import Diagonal, PosteriorLayer, Shared
 
@@ -51,3 +52,7 @@ def test_kinds(kind: str) -> None:
         # The layer's samples are of the density that it names.
         noise = torch.randn(5, 4, 3)
         torch.testing.assert_close(layer(state, noise), layer.gaussian(state).draw(noise))
+        # So is the proposal that has its mean and its covariance.
+        proposal = GaussianProposal.of_root(layer.mean_of(state), layer.gaussian(state).root())
+        torch.testing.assert_close(proposal.log_density(z).float(), layer.gaussian(state).log_density(z))
+        assert torch.equal(proposal.factor_NZZ, proposal.factor_NZZ.tril())

@@ -1,6 +1,6 @@
 """Estimators for latent-variable models of text, which are bounds when they say that they are."""
 
-from paraform.evaluation.latent.bounds import Fitted, importance_bound, tempered
+from paraform.evaluation.latent.bounds import GaussianProposal, importance_bound, tempered
 from paraform.evaluation.latent.critics import DualKL, refitted_dual
 from paraform.evaluation.latent.estimates import Estimates, estimate
 from paraform.evaluation.latent.information import (
@@ -19,7 +19,7 @@ __all__ = [
     "Drawn",
     "DualKL",
     "Estimates",
-    "Fitted",
+    "GaussianProposal",
     "LatentModel",
     "LatentReport",
     "Neighbour",

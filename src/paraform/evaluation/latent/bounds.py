@@ -29,15 +29,22 @@ def importance_bound(log_likelihood_SN: Tensor, log_proposal_SN: Tensor, z_SNZ: 
     return weights_SN.logsumexp(0) - math.log(len(z_SNZ))
 
 
-class Fitted(NamedTuple):
-    """A Gaussian with the mean and the covariance of a sentence's samples, which is itself a proposal."""
+class GaussianProposal(NamedTuple):
+    """A Gaussian of each sentence, to draw z from; float64."""
 
     mean_NZ: Tensor
     factor_NZZ: Tensor  # lower triangular, of the covariance
 
     @classmethod
-    def to(cls, z_SNZ: Tensor) -> Fitted:
-        """Fitted to S > Z samples of each of N sentences.
+    def of_root(cls, mean_NZ: Tensor, root_NZZ: Tensor) -> GaussianProposal:
+        """N(mean, A Aᵀ) with A = `root_NZZ`."""
+        upper_NZZ = torch.linalg.qr(root_NZZ.double().mT).R  # A Aᵀ = Rᵀ R
+        signs_NZ1 = upper_NZZ.diagonal(dim1=1, dim2=2).sign()[..., None]
+        return cls(mean_NZ.double(), (upper_NZZ * signs_NZ1).mT)
+
+    @classmethod
+    def fitted(cls, z_SNZ: Tensor) -> GaussianProposal:
+        """With the mean and the covariance of S > Z samples of each of N sentences.
 
         The fewer the samples, the further it is from the posterior's: by about Z² / 4S nats.
         Raises: ValueError for fewer samples than Z + 1.
@@ -53,12 +60,16 @@ class Fitted(NamedTuple):
         covariance_NZZ += ridge_N[:, None, None] * torch.eye(width, dtype=z_SNZ.dtype, device=z_SNZ.device)
         return cls(mean_NZ, torch.linalg.cholesky(covariance_NZZ))
 
+    def of(self, rows: slice) -> GaussianProposal:
+        """Those of some sentences."""
+        return GaussianProposal(self.mean_NZ[rows], self.factor_NZZ[rows])
+
     def sample(self, samples: int, generator: torch.Generator) -> Tensor:
-        """z [S, N, Z], float32."""
+        """z [S, N, Z], float64: in float32 a z of a narrow Gaussian is not where it was drawn."""
         shape = (samples, *self.mean_NZ.shape)
         noise_SNZ = torch.randn(shape, generator=generator, device=self.mean_NZ.device, dtype=self.mean_NZ.dtype)
         spread_SNZ = (self.factor_NZZ @ noise_SNZ.permute(1, 2, 0)).permute(2, 0, 1)  # no copy of a factor a sample
-        return (self.mean_NZ + spread_SNZ).float()
+        return self.mean_NZ + spread_SNZ
 
     def log_density(self, z_SNZ: Tensor) -> Tensor:
         """ln r(z|x): [S, N] nats."""
@@ -70,18 +81,21 @@ class Fitted(NamedTuple):
         return -0.5 * squares_SN - log_det_N - constant
 
 
-def tempered(posterior: Fitted, share: float) -> Fitted:
-    """The Gaussian on the way from the prior to the posterior, ∝ q^share p^(1 − share), as a proposal.
+def tempered(posterior: GaussianProposal, share: float) -> GaussianProposal:
+    """The Gaussian on the way from the prior to the posterior, ∝ q^s p^(1 − s) (the path of Neal 2001).
 
-    The posterior itself is a bad proposal where it is narrower than p(z|x), or far from the prior: its bound is then
-    tens or hundreds of nats below ln p(x), which is the proposal's fault and not the model's. One of those on this way,
-    which annealed importance sampling goes (Neal 2001), is better.
+    Its precision is Λ = s Σ⁻¹ + (1 − s) I, its mean Λ⁻¹ s Σ⁻¹ μ. The posterior that a β-VAE should have is
+    ∝ p(z) p(x|z)^(1/β), narrower than p(z|x), which is the tempered one with s = β.
 
     Args:
-        share: 1: the posterior; 0: the prior.
+        posterior: q, with mean μ and covariance Σ.
+        share: s, from 0 (the prior) to 1 (the posterior).
     """
-    precision_NZZ = share * torch.cholesky_inverse(posterior.factor_NZZ)
-    natural_NZ1 = precision_NZZ @ posterior.mean_NZ[..., None]
-    identity_ZZ = torch.eye(posterior.mean_NZ.shape[1], dtype=precision_NZZ.dtype, device=precision_NZZ.device)
-    covariance_NZZ = torch.cholesky_inverse(torch.linalg.cholesky(precision_NZZ + (1 - share) * identity_ZZ))
-    return Fitted((covariance_NZZ @ natural_NZ1).squeeze(2), torch.linalg.cholesky(covariance_NZZ))
+    if share == 1:
+        return posterior
+    axes_NZZ, deviation_NZ, _ = torch.linalg.svd(posterior.factor_NZZ)  # Σ is never inverted: it may be very narrow
+    variance_NZ = deviation_NZ.square()
+    weight_NZ = share + (1 - share) * variance_NZ
+    along_NZ1 = axes_NZZ.mT @ posterior.mean_NZ[..., None] * (share / weight_NZ)[..., None]
+    spread_NZZ = axes_NZZ * (variance_NZ / weight_NZ).sqrt()[:, None]
+    return GaussianProposal.of_root((axes_NZZ @ along_NZ1).squeeze(2), spread_NZZ)

@@ -12,17 +12,16 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from paraform.evaluation.latent.bounds import Fitted, importance_bound, tempered
+from paraform.evaluation.latent.bounds import GaussianProposal, importance_bound, tempered
 from paraform.evaluation.latent.information import active_units, batch_information, mutual_information
 from paraform.evaluation.latent.protocol import Drawn, LatentModel, draw, is_implicit, log_likelihood, log_prior
 from paraform.losses.dual_kl import dual_kl
 
 FITTED = 32  # samples for each number of z that a Gaussian is fitted to: what it errs by is about Z / 4 / FITTED nats
 FITTED_AT_ONCE = 128  # sentences: bounds the memory of their samples
-SHARES = (1.0, 0.3, 0.1, 0.03, 0.01, 1e-3, 1e-4, 0.0)  # of the posterior in a proposal; the best one is taken
-PILOT = (
-    32  # sentences, about, that it is chosen by, with as many samples of each, or the evaluation's if those are fewer
-)
+SHARES = (1.0, 0.3, 0.1, 0.03, 0.01, 1e-3, 1e-4, 0.0)  # of the posterior in a tempered proposal; the best is taken
+PILOT_SENTENCES = 32  # at most, that the share is chosen by
+PILOT_SAMPLES = 32  # of each, at most; others than those of the evaluation, so that its bound stays one
 MI_DRAWS = 4096  # samples of all sentences together that mutual information is averaged over; each costs N densities
 
 
@@ -34,8 +33,8 @@ class Estimates(NamedTuple):
         kl: KL(q(z|x) ‖ p) in closed form; of an implicit posterior, E_q[ln q̂ − ln p] with the Gaussian q̂ fitted to
             other samples, at most KL on average, and not below 0.
         posterior_bound: the importance-weighted bound on −ln p(x), the posterior (of an implicit one: q̂) its proposal.
-        bound: the same with a proposal between the posterior and the prior (`tempered`), which is far tighter where the
-            posterior is far from p(z|x).
+        tempered_bound: the same with a proposal between the posterior and the prior (`tempered`), which is far tighter
+            where the posterior is far from p(z|x).
         share: of the posterior in that proposal.
         mi: I(x; z) with the aggregated posterior over the whole set; with q̂ at most that on average, and not below 0.
         batch_mi: the same within batches of 32, at most ln 32 (He et al. 2019).
@@ -48,7 +47,7 @@ class Estimates(NamedTuple):
     reconstruction: float
     kl: float
     posterior_bound: float
-    bound: float
+    tempered_bound: float
     share: float
     mi: float
     batch_mi: float
@@ -72,12 +71,12 @@ def estimate(
 
     Args:
         samples: S of each sentence.
-        tighten: give `bound`, which costs more than all else.
+        tighten: give `tempered_bound`, for which all sentences are scored once more, and a few eight times.
     Raises: ValueError for less than one sample.
     """
     drawn = draw(model, texts, samples=samples, seed=seed, progress=progress)
     nan, mi_samples = math.nan, 0
-    kl = posterior_bound = bound = share = mi = batch_mi = dual = dual_latent = largest = nan
+    kl = posterior_bound = tempered_bound = share = mi = batch_mi = dual = dual_latent = largest = nan
     generator = torch.Generator(drawn.z_SNZ.device).manual_seed(seed + 1)
     mean_NZ, noise_Z, fitted = model.posterior_mean(drawn.encoded), None, None
     if model.posterior != "point":
@@ -97,9 +96,10 @@ def estimate(
 
         posterior_bound = -float(importance_bound(likelihood_SN, density(z_SNZ), z_SNZ).mean())
         if tighten:
-            if fitted is None:  # proposals need a posterior's shape, which its samples tell
-                fitted, _ = _fitted(model, drawn.encoded, torch.Generator(generator.device).manual_seed(seed + 2))
-            bound, share = _tempered_bound(model, texts, fitted, samples, seed + 3, progress=progress)
+            posterior = fitted or GaussianProposal.of_root(mean_NZ, model.posterior_root(drawn.encoded))
+            share = _best_share(model, texts, posterior, min(samples, PILOT_SAMPLES), seed + 2)
+            tight = torch.Generator(generator.device).manual_seed(seed + 3)  # leaves the other figures what they are
+            tempered_bound = _bound(model, texts, tempered(posterior, share), samples, tight, progress=progress)
         some_SNZ = drawn.z_SNZ[: max(1, MI_DRAWS // len(texts))]
         mi_samples, mi = len(some_SNZ), mutual_information(some_SNZ, density)
         if is_implicit(model):  # lower bounds by samples, which may fall below what no posterior has
@@ -116,35 +116,58 @@ def estimate(
     reconstruction = -float(drawn.log_likelihood_SN.mean())
     active = active_units(mean_NZ, noise_Z)
     return Estimates(
-        reconstruction, kl, posterior_bound, bound, share, mi, batch_mi, mi_samples, active, dual, dual_latent, largest
+        reconstruction,
+        kl,
+        posterior_bound,
+        tempered_bound,
+        share,
+        mi,
+        batch_mi,
+        mi_samples,
+        active,
+        dual,
+        dual_latent,
+        largest,
     ), drawn
 
 
-def _tempered_bound(
-    model: LatentModel, texts: Sequence[str], posterior: Fitted, samples: int, seed: int, *, progress: bool
-) -> tuple[float, float]:
-    """The bound, and the share of `SHARES` that is best on other samples of a few sentences."""
-    generator = torch.Generator(posterior.mean_NZ.device).manual_seed(seed)
+def _best_share(
+    model: LatentModel, texts: Sequence[str], posterior: GaussianProposal, samples: int, seed: int
+) -> float:
+    """The one of `SHARES` by which a few sentences, spread over all, are most likely."""
+    few = slice(None, None, -(-len(texts) // PILOT_SENTENCES))
 
-    def bound(rows: slice, share: float, count: int, *, progress: bool = False) -> float:
-        proposal = tempered(Fitted(*(of[rows] for of in posterior)), share)
-        z_SNZ = proposal.sample(count, generator)
-        likelihood_SN = log_likelihood(model, texts[rows], z_SNZ, progress=progress)
-        return -float(importance_bound(likelihood_SN, proposal.log_density(z_SNZ), z_SNZ).mean())
+    def bound(share: float) -> float:
+        generator = torch.Generator(posterior.mean_NZ.device).manual_seed(seed)  # the same noise for all shares
+        found = _bound(model, texts[few], tempered(posterior.of(few), share), samples, generator)
+        return math.inf if math.isnan(found) else found
 
-    few = slice(None, None, -(-len(texts) // PILOT))
-    best = min(SHARES, key=lambda share: bound(few, share, min(PILOT, samples)))
-    return bound(slice(None), best, samples, progress=progress), best
+    return min(SHARES, key=bound)
 
 
-def _fitted(model: LatentModel, encoded_NP: Tensor, generator: torch.Generator) -> tuple[Fitted, Tensor]:
+def _bound(
+    model: LatentModel,
+    texts: Sequence[str],
+    proposal: GaussianProposal,
+    samples: int,
+    generator: torch.Generator,
+    *,
+    progress: bool = False,
+) -> float:
+    """The importance-weighted bound on −ln p(x), the mean of the texts."""
+    z_SNZ = proposal.sample(samples, generator)
+    likelihood_SN = log_likelihood(model, texts, z_SNZ, progress=progress)
+    return -float(importance_bound(likelihood_SN, proposal.log_density(z_SNZ), z_SNZ).mean())
+
+
+def _fitted(model: LatentModel, encoded_NP: Tensor, generator: torch.Generator) -> tuple[GaussianProposal, Tensor]:
     """A Gaussian of each sentence's posterior, and [Z] the variance of its mean, which is one of samples."""
     samples = FITTED * max(4, model.latent_width)
     means, factors, noise_Z = [], [], torch.zeros(model.latent_width, device=encoded_NP.device)
     for encoded in torch.split(encoded_NP, FITTED_AT_ONCE):
         z_SNZ = model.sample_posterior(encoded, samples, generator)
-        mean_NZ, factor_NZZ = Fitted.to(z_SNZ)
+        mean_NZ, factor_NZZ = GaussianProposal.fitted(z_SNZ)
         means.append(mean_NZ)
         factors.append(factor_NZZ)
         noise_Z += z_SNZ.var(0).sum(0) / samples / len(encoded_NP)
-    return Fitted(torch.cat(means), torch.cat(factors)), noise_Z
+    return GaussianProposal(torch.cat(means), torch.cat(factors)), noise_Z

@@ -116,6 +116,12 @@ class LatentLanguageModel(nn.Module):
         return encoded.chunk(2, -1)[0] if self.config.inner == "svi" else self.network.posterior.mean_of(encoded)
 
     @torch.no_grad()
+    def posterior_root(self, encoded: Tensor) -> Tensor:
+        """A [N, Z, Z] with the covariance A Aᵀ. Raises: as `log_posterior`."""
+        root_NZZ: Tensor = self._gaussian(encoded).root().detach()  # a view of a weight, otherwise
+        return root_NZZ
+
+    @torch.no_grad()
     def sample_posterior(self, encoded: Tensor, samples: int, generator: torch.Generator) -> Tensor:
         """z [S, N, Z] of what `encode` gave; of a "point", the same S times.
 

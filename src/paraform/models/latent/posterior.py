@@ -27,6 +27,10 @@ class Diagonal(NamedTuple):
         """[..., B, E] standard normal noise → [..., B, Z] samples."""
         return self.mean_BZ + noise_SBE * (0.5 * self.log_variance_BZ).exp()
 
+    def root(self) -> Tensor:
+        """A [B, Z, Z] with the covariance A Aᵀ."""
+        return torch.diag_embed((0.5 * self.log_variance_BZ).exp())
+
     def kl(self) -> Tensor:
         """KL from N(0, I), in closed form: [B] nats."""
         return gaussian_kl(self.mean_BZ, self.log_variance_BZ)
@@ -46,6 +50,10 @@ class Shared(NamedTuple):
     def draw(self, noise_SBE: Tensor) -> Tensor:
         """[..., B, E] standard normal noise → [..., B, Z] samples."""
         return self.mean_BZ + noise_SBE @ self.noise_weight_ZE.T.to(noise_SBE.dtype)
+
+    def root(self) -> Tensor:
+        """A [B, Z, E] with the covariance A Aᵀ."""
+        return self.noise_weight_ZE.expand(len(self.mean_BZ), -1, -1)
 
     def kl(self) -> Tensor:
         """KL from N(0, I), in closed form: [B] nats."""
