@@ -1,7 +1,7 @@
 """How good a latent-variable model is, by the paper's protocol and by an honest one, side by side.
 
 Reconstruction, KL, −ELBO, perplexity, mutual information and active units. The paper's KL is its critics' estimate,
-which is no bound; the honest one is the closed form, and the likelihood an importance-weighted bound. Alarms say where
+which is no bound; the honest one is the closed form, and likelihoods are importance-weighted bounds. Alarms say where
 the two do not go together. With --training FILE, forward and reverse perplexity of greedy samples by 5-gram models too.
 
 Example:
@@ -24,7 +24,9 @@ def add_arguments(parser: ArgumentParser, given: Sequence[str]) -> None:
     """The options of this command."""
     parser.add_argument("--model", type=str, required=True, help="a run's folder, a checkpoint, or a hub id")
     parser.add_argument("--data", type=str, required=True, metavar="PATH", help="sentences that it has not seen")
-    parser.add_argument("--samples", type=Count, default=128, help="of each sentence's posterior")
+    parser.add_argument(
+        "--samples", type=Count, default=128, help="of each sentence's posterior, and of a bound's proposal"
+    )
     parser.add_argument("--no-refit", action="store_true", help="fit no critic anew")
     parser.add_argument("--training", type=str | None, default=None, metavar="PATH", help="its training sentences")
     add_reading(parser, "text")

@@ -1,9 +1,9 @@
 """Train a model of the latent-variable family on sentences: AE, VAE, β-VAE, CycVAE, SaVAE, LagVAE, iVAE, clVAE …
 
-OUT/best is the checkpoint with the best bound on the likelihood of validation sentences (with a β below 1, which pays
-with likelihood for what a vector keeps, take --metric reconstruction), OUT/last what --resume goes on from,
-OUT/collapse.png how much the latent space is used, epoch by epoch. A field of the preset is replaced by
---config.FIELD VALUE, or by a YAML or JSON file of fields: --config FILE. Of pairs, both sides are sentences.
+OUT/best is the checkpoint whose posterior gives the best bound on the likelihood of validation sentences (with a β
+below 1 that is an early one: take --metric reconstruction), OUT/last what --resume goes on from, OUT/collapse.png how
+much the latent space is used, epoch by epoch. A field of the preset is replaced by --config.FIELD VALUE, or by a YAML
+or JSON file of fields: --config FILE. Of pairs, both sides are sentences.
 
 Example:
   paraform train latent --data sentences.txt --out runs/latent --objective vae+contrast
@@ -28,7 +28,7 @@ from paraform.cli.train_exemplar import INTERRUPTED, digests
 from paraform.records import InputError
 
 PRESETS = ("compact", "fixed", "paper", "reference", "reference-yahoo", "reference-yelp")
-OBJECTIVE = "vae+contrast"  # by an honest bound the best (docs/results/clvae.md)
+OBJECTIVE = "vae+contrast"  # its KL is known, and contrast keeps it from collapsing (docs/results/clvae.md)
 OWN = {"steps", "seed", "device", "metric", "higher_is_better"}  # of TrainingConfig; set by other options
 
 
@@ -52,7 +52,7 @@ def add_arguments(parser: ArgumentParser, given: Sequence[str]) -> None:
         "--metric",
         choices=("loss", "reconstruction"),
         default="loss",
-        help="of the validation sentences, which chooses OUT/best: the bound on −ln p(x), or −ln p(x|z)",
+        help="of the validation sentences, which chooses OUT/best: the posterior's bound on −ln p(x), or −ln p(x|z)",
     )
     parser.add_argument("--resume", action="store_true", help="go on with the run in DIR")
     add_reading(parser, "text")
@@ -116,7 +116,7 @@ def run(options: Namespace) -> int:
     if int(os.environ.get("RANK", "0")) == 0:  # the first of the processes that accelerate started
         if options.metric == "loss" and result.best_step is not None and result.best_step < result.step / 2:
             logging.getLogger("paraform").warning(
-                "the best bound was at step %d of %d, and %s has its weights; those of the end are in %s",
+                "the posterior's best bound was at step %d of %d, and %s has its weights; those of the end are in %s",
                 result.best_step,
                 result.step,
                 best,

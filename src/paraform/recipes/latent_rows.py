@@ -37,7 +37,7 @@ class Size:
         scale: its name, and that of the folder of its runs.
         documents: for `train`, of Yahoo, whose texts are four times as long as PTB's.
         svi_epochs: of SaVAE, each step of which takes as long as a few dozen of another row's.
-        refit: whether critics are fitted anew, which takes as long as all else of a measurement.
+        refit: whether critics are fitted anew, which takes minutes.
     """
 
     scale: Scale
@@ -218,7 +218,7 @@ def measure_row(
     ngrams: bool = False,
 ) -> tuple[list[Score], list[str]]:
     """Both protocols on the test split, of the last epoch's weights, which the authors' code leaves; and the honest one
-    of those that are best on the validation split. Alarms are of the former.
+    of those that are best by the posterior's own bound on the validation split. Alarms are of the former.
     """
     measured = partial(
         _measured, name=name, size=size, corpus=corpus, data=data, seed=seed, device=device, ngrams=ngrams

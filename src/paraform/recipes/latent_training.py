@@ -43,7 +43,7 @@ def train_latent(
     resume: bool = False,
     samples: int = 8,
 ) -> Result:
-    """Train and validate; `folder/best` has the best bound on −ln p(x), `folder/collapse.png` the paper's Figure 3.
+    """Train and validate; `folder/best` is chosen by `loop.metric`, `folder/collapse.png` is the paper's Figure 3.
 
     Args:
         loop: its `steps` are overridden: `config.epochs` passes over the texts; validations are one an epoch if its
