@@ -33,7 +33,7 @@ WORDS = {"heads": 3, "tails": 5}
 
 
 def log_prob(distribution: torch.distributions.Distribution, z: Tensor) -> Tensor:
-    found: Tensor = distribution.log_prob(z)  # type: ignore[no-untyped-call]  # torch leaves it without types
+    found: Tensor = distribution.log_prob(z)
     return found
 
 

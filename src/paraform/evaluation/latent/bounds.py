@@ -60,9 +60,9 @@ class GaussianProposal(NamedTuple):
         covariance_NZZ += ridge_N[:, None, None] * torch.eye(width, dtype=z_SNZ.dtype, device=z_SNZ.device)
         return cls(mean_NZ, torch.linalg.cholesky(covariance_NZZ))
 
-    def of(self, rows: slice) -> GaussianProposal:
-        """Those of some sentences."""
-        return GaussianProposal(self.mean_NZ[rows], self.factor_NZZ[rows])
+    def rows(self, at: slice) -> GaussianProposal:
+        """Those of some of the sentences."""
+        return GaussianProposal(self.mean_NZ[at], self.factor_NZZ[at])
 
     def sample(self, samples: int, generator: torch.Generator) -> Tensor:
         """z [S, N, Z], float64: in float32 a z of a narrow Gaussian is not where it was drawn."""

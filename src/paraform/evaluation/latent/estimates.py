@@ -116,18 +116,18 @@ def estimate(
     reconstruction = -float(drawn.log_likelihood_SN.mean())
     active = active_units(mean_NZ, noise_Z)
     return Estimates(
-        reconstruction,
-        kl,
-        posterior_bound,
-        tempered_bound,
-        share,
-        mi,
-        batch_mi,
-        mi_samples,
-        active,
-        dual,
-        dual_latent,
-        largest,
+        reconstruction=reconstruction,
+        kl=kl,
+        posterior_bound=posterior_bound,
+        tempered_bound=tempered_bound,
+        share=share,
+        mi=mi,
+        batch_mi=batch_mi,
+        mi_samples=mi_samples,
+        active=active,
+        dual=dual,
+        dual_latent=dual_latent,
+        largest_critic=largest,
     ), drawn
 
 
@@ -139,7 +139,7 @@ def _best_share(
 
     def bound(share: float) -> float:
         generator = torch.Generator(posterior.mean_NZ.device).manual_seed(seed)  # the same noise for all shares
-        found = _bound(model, texts[few], tempered(posterior.of(few), share), samples, generator)
+        found = _bound(model, texts[few], tempered(posterior.rows(few), share), samples, generator)
         return math.inf if math.isnan(found) else found
 
     return min(SHARES, key=bound)
