@@ -32,11 +32,6 @@ HEADS = 0.8  # their share
 WORDS = {"heads": 3, "tails": 5}
 
 
-def log_prob(distribution: torch.distributions.Distribution, z: Tensor) -> Tensor:
-    found: Tensor = distribution.log_prob(z)
-    return found
-
-
 class Coin:
     """p(heads | z) = σ(2 z_1 + 1), z ~ N(0, I); q(z|x) = N((±shift, 0), diag spread²); f = ±0.8 z_1, g = −0.3 z_1.
 
@@ -71,7 +66,7 @@ class Coin:
     def log_posterior(self, encoded: Tensor, z_SNZ: Tensor) -> Tensor:
         if self.posterior == "mlp":
             raise TypeError("no density")
-        return log_prob(self.density(encoded), z_SNZ).sum(-1)
+        return self.density(encoded).log_prob(z_SNZ).sum(-1)
 
     def closed_kl(self, encoded: Tensor) -> Tensor:
         if self.posterior == "mlp":
@@ -236,7 +231,7 @@ class Wide:
         return encoded + self.spread * torch.randn(samples, *encoded.shape, generator=generator)
 
     def log_posterior(self, encoded: Tensor, z_SNZ: Tensor) -> Tensor:
-        return log_prob(torch.distributions.Normal(encoded, self.spread), z_SNZ).sum(-1)
+        return torch.distributions.Normal(encoded, self.spread).log_prob(z_SNZ).sum(-1)
 
     def closed_kl(self, encoded: Tensor) -> Tensor:
         return 0.5 * (encoded.square() + self.spread**2 - 2 * math.log(self.spread) - 1).sum(1)
@@ -308,4 +303,4 @@ def test_a_gaussian_fitted_to_samples_that_do_not_vary_has_a_density(constant: l
         covariance = torch.cov(z_SNZ[:, row].double().T)
         covariance += (1e-6 * covariance.trace() / 3 + 1e-8) * torch.eye(3)
         peer = torch.distributions.MultivariateNormal(z_SNZ[:, row].double().mean(0), covariance)
-        torch.testing.assert_close(found_SN[:, row], log_prob(peer, drawn_SNZ[:, row].double()))
+        torch.testing.assert_close(found_SN[:, row], peer.log_prob(drawn_SNZ[:, row].double()))
