@@ -1,9 +1,8 @@
 """Train a model of the latent-variable family on sentences: AE, VAE, β-VAE, CycVAE, SaVAE, LagVAE, iVAE, clVAE …
 
-OUT/best is the checkpoint whose posterior gives the best bound on the likelihood of validation sentences (with a β
-below 1 that is an early one: take --metric reconstruction), OUT/last what --resume goes on from, OUT/collapse.png how
-much the latent space is used, epoch by epoch. A field of the preset is replaced by --config.FIELD VALUE, or by a YAML
-or JSON file of fields: --config FILE. Of pairs, both sides are sentences.
+OUT/best is the checkpoint with the best bound on the likelihood of validation sentences, OUT/last what --resume goes on
+from, OUT/collapse.png how much the latent space is used, epoch by epoch. A field of the preset is replaced by
+--config.FIELD VALUE, or by a YAML or JSON file of fields: --config FILE. Of pairs, both sides are sentences.
 
 Example:
   paraform train latent --data sentences.txt --out runs/latent --objective vae+contrast
@@ -29,7 +28,7 @@ from paraform.records import InputError
 
 PRESETS = ("compact", "fixed", "paper", "reference", "reference-yahoo", "reference-yelp")
 OBJECTIVE = "vae+contrast"  # its KL is known, and contrast keeps it from collapsing (docs/results/clvae.md)
-OWN = {"steps", "seed", "device", "metric", "higher_is_better"}  # of TrainingConfig; set by other options
+OWN = {"steps", "seed", "device", "metric", "higher_is_better"}  # of TrainingConfig, for other options to set, or none
 
 
 def add_arguments(parser: ArgumentParser, given: Sequence[str]) -> None:
@@ -48,12 +47,6 @@ def add_arguments(parser: ArgumentParser, given: Sequence[str]) -> None:
     parser.add_argument("--out", type=str, required=True, metavar="DIR", help="the run's folder")
     parser.add_argument("--objective", choices=tuple(OBJECTIVES), default=OBJECTIVE, help="the model")
     parser.add_argument("--preset", choices=PRESETS, default="compact", help="where the fields of --config start")
-    parser.add_argument(
-        "--metric",
-        choices=("loss", "reconstruction"),
-        default="loss",
-        help="of the validation sentences, which chooses OUT/best: the posterior's bound on −ln p(x), or −ln p(x|z)",
-    )
     parser.add_argument("--resume", action="store_true", help="go on with the run in DIR")
     add_reading(parser, "text")
     parser.add_class_arguments(LatentConfig, "config")
@@ -94,7 +87,7 @@ def run(options: Namespace) -> int:
     device = training_device(options)
     with bad_values():
         config = LatentConfig(**fields)
-        loop = TrainingConfig(**loop_fields, seed=options.seed, device=device, metric=options.metric)
+        loop = TrainingConfig(**loop_fields, seed=options.seed, device=device)
     texts = sentences_of(options.data, options)
     if options.validation is None:
         texts, validation = hold_out(texts, options.seed)
@@ -110,13 +103,13 @@ def run(options: Namespace) -> int:
             data_digests=digests(options.data),
             resume=options.resume,
         )
-    about: dict[str, Any] = {"ended": result.ended, "step": result.step, "metric": options.metric}
+    about: dict[str, Any] = {"ended": result.ended, "step": result.step}
     about |= {"best_score": result.best_score, "best_step": result.best_step}
     best = os.path.join(options.out, "best")
     if int(os.environ.get("RANK", "0")) == 0:  # the first of the processes that accelerate started
-        if options.metric == "loss" and result.best_step is not None and result.best_step < result.step / 2:
+        if result.best_step is not None and result.best_step < result.step / 2:
             logging.getLogger("paraform").warning(
-                "the posterior's best bound was at step %d of %d, and %s has its weights; those of the end are in %s",
+                "the best bound was at step %d of %d, and %s has its weights; those of the end are in %s",
                 result.best_step,
                 result.step,
                 best,

@@ -35,7 +35,7 @@ anyone who names it. The code is Apache-2.0.
 
 **Training.** `python -m paraform.recipes.latent_compact ../shared/data/tatoeba/pairs.tsv --out runs/latent-compact`:
 {sentences:,} sentences, {epochs} epochs, seed {seed}; the weights are the mean of the last quarter. What chose the
-checkpoint is the reconstruction of validation sentences: with a β below 1 the bound chooses an early one.
+checkpoint is the reconstruction of validation sentences.
 Trained at commit {commit}; `paraform.json` names the one that measured.
 
 **Figures** on {held:,} sentences that share no translation with those it has seen, in half precision as it ships:

@@ -218,7 +218,7 @@ def measure_row(
     ngrams: bool = False,
 ) -> tuple[list[Score], list[str]]:
     """Both protocols on the test split, of the last epoch's weights, which the authors' code leaves; and the honest one
-    of those that are best by the posterior's own bound on the validation split. Alarms are of the former.
+    of those with the best bound on the validation split. Alarms are of the former.
     """
     measured = partial(
         _measured, name=name, size=size, corpus=corpus, data=data, seed=seed, device=device, ngrams=ngrams

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import NamedTuple
 
 import torch
@@ -45,90 +46,115 @@ class Estimates(NamedTuple):
     """
 
     reconstruction: float
-    kl: float
-    posterior_bound: float
-    tempered_bound: float
-    share: float
-    mi: float
-    batch_mi: float
-    mi_samples: int
     active: int
-    dual: float
-    dual_latent: float
-    largest_critic: float
+    kl: float = math.nan
+    posterior_bound: float = math.nan
+    tempered_bound: float = math.nan
+    share: float = math.nan
+    mi: float = math.nan
+    batch_mi: float = math.nan
+    mi_samples: int = 0
+    dual: float = math.nan
+    dual_latent: float = math.nan
+    largest_critic: float = math.nan
 
 
 def estimate(
-    model: LatentModel,
-    texts: Sequence[str],
-    *,
-    samples: int,
-    seed: int,
-    tighten: bool = True,
-    progress: bool = False,
+    model: LatentModel, texts: Sequence[str], *, samples: int, seed: int, progress: bool = False
 ) -> tuple[Estimates, Drawn]:
-    """The figures, and the samples that they are of.
+    """The figures, and the samples that all but the bounds of other proposals are of.
 
     Args:
         samples: S of each sentence.
-        tighten: give `tempered_bound`, for which all sentences are scored once more, and a few eight times.
     Raises: ValueError for less than one sample.
     """
     drawn = draw(model, texts, samples=samples, seed=seed, progress=progress)
-    nan, mi_samples = math.nan, 0
-    kl = posterior_bound = tempered_bound = share = mi = batch_mi = dual = dual_latent = largest = nan
     generator = torch.Generator(drawn.z_SNZ.device).manual_seed(seed + 1)
-    mean_NZ, noise_Z, fitted = model.posterior_mean(drawn.encoded), None, None
-    if model.posterior != "point":
-        density: Callable[[Tensor], Tensor]
-        if mean_NZ is None:
-            fitted, noise_Z = _fitted(model, drawn.encoded, generator)
-            mean_NZ, density = fitted.mean_NZ, fitted.log_density
-            kl = float((density(drawn.z_SNZ) - log_prior(drawn.z_SNZ.double())).mean())
-            z_SNZ = fitted.sample(samples, generator)
-            likelihood_SN = log_likelihood(model, texts, z_SNZ, progress=progress)
-        else:
-            encoded, z_SNZ, likelihood_SN = drawn
-            kl = float(model.closed_kl(encoded).mean())
-
-            def density(z: Tensor) -> Tensor:
-                return model.log_posterior(encoded, z)
-
-        posterior_bound = -float(importance_bound(likelihood_SN, density(z_SNZ), z_SNZ).mean())
-        if tighten:
-            posterior = fitted or GaussianProposal.of_root(mean_NZ, model.posterior_root(drawn.encoded))
-            share = _best_share(model, texts, posterior, min(samples, PILOT_SAMPLES), seed + 2)
-            tight = torch.Generator(generator.device).manual_seed(seed + 3)  # leaves the other figures what they are
-            tempered_bound = _bound(model, texts, tempered(posterior, share), samples, tight, progress=progress)
-        some_SNZ = drawn.z_SNZ[: max(1, MI_DRAWS // len(texts))]
-        mi_samples, mi = len(some_SNZ), mutual_information(some_SNZ, density)
-        if is_implicit(model):  # lower bounds by samples, which may fall below what no posterior has
-            kl, mi = max(0.0, kl), max(0.0, mi)
-        batch_mi = batch_information(some_SNZ, density)
-    assert mean_NZ is not None
-    on_posterior = model.critic_values(drawn.encoded, drawn.z_SNZ)
-    if on_posterior is not None:
-        prior_SNZ = torch.randn(drawn.z_SNZ.shape, generator=generator, device=drawn.z_SNZ.device)
-        on_prior = model.critic_values(drawn.encoded, prior_SNZ)
-        assert on_prior is not None
-        dual, dual_latent = (float(dual_kl(*pair)) for pair in zip(on_posterior, on_prior, strict=True))
-        largest = max(float(values.abs().max()) for values in (*on_posterior, *on_prior))
     reconstruction = -float(drawn.log_likelihood_SN.mean())
-    active = active_units(mean_NZ, noise_Z)
-    return Estimates(
-        reconstruction=reconstruction,
-        kl=kl,
-        posterior_bound=posterior_bound,
-        tempered_bound=tempered_bound,
-        share=share,
-        mi=mi,
-        batch_mi=batch_mi,
-        mi_samples=mi_samples,
-        active=active,
-        dual=dual,
-        dual_latent=dual_latent,
-        largest_critic=largest,
-    ), drawn
+    if model.posterior == "point":
+        mean_NZ = model.posterior_mean(drawn.encoded)
+        assert mean_NZ is not None
+        return Estimates(reconstruction, active_units(mean_NZ)), drawn
+    posterior = _posterior(model, drawn.encoded, generator)
+    found = Estimates(reconstruction, active_units(posterior.proposal.mean_NZ, posterior.noise_Z))
+    found = _with_bounds(found, model, texts, drawn, posterior, generator, seed=seed, progress=progress)
+    found = _with_information(found, model, drawn, posterior)
+    return _with_critics(found, model, drawn, generator), drawn
+
+
+class _Posterior(NamedTuple):
+    """q(z|x) of each sentence, or q̂ of an implicit one.
+
+    Args:
+        proposal: as a Gaussian.
+        log_density: ln q(z|x) of z [S, N, Z], [S, N].
+        noise_Z: the variance of the mean, if it is one of samples.
+    """
+
+    proposal: GaussianProposal
+    log_density: Callable[[Tensor], Tensor]
+    noise_Z: Tensor | None
+
+
+def _posterior(model: LatentModel, encoded_NP: Tensor, generator: torch.Generator) -> _Posterior:
+    mean_NZ = model.posterior_mean(encoded_NP)
+    if mean_NZ is None:
+        fitted, noise_Z = _fitted(model, encoded_NP, generator)
+        return _Posterior(fitted, fitted.log_density, noise_Z)
+    proposal = GaussianProposal.of_root(mean_NZ, model.posterior_root(encoded_NP))
+    return _Posterior(proposal, partial(model.log_posterior, encoded_NP), None)
+
+
+def _with_bounds(
+    found: Estimates,
+    model: LatentModel,
+    texts: Sequence[str],
+    drawn: Drawn,
+    posterior: _Posterior,
+    generator: torch.Generator,
+    *,
+    seed: int,
+    progress: bool,
+) -> Estimates:
+    """And KL, and the bounds on −ln p(x)."""
+    samples = len(drawn.z_SNZ)
+    if is_implicit(model):
+        kl = float((posterior.log_density(drawn.z_SNZ) - log_prior(drawn.z_SNZ.double())).mean())
+        kl = max(0.0, kl)  # a lower bound by samples, which may fall below what no posterior has
+        own = _bound(model, texts, posterior.proposal, samples, generator, progress=progress)
+    else:
+        kl = float(model.closed_kl(drawn.encoded).mean())
+        log_density_SN = posterior.log_density(drawn.z_SNZ)
+        own = -float(importance_bound(drawn.log_likelihood_SN, log_density_SN, drawn.z_SNZ).mean())
+    tight = own
+    if (share := _best_share(model, texts, posterior.proposal, min(samples, PILOT_SAMPLES), seed + 2)) < 1:
+        others = torch.Generator(generator.device).manual_seed(seed + 3)
+        tight = _bound(model, texts, tempered(posterior.proposal, share), samples, others, progress=progress)
+    return found._replace(kl=kl, posterior_bound=own, tempered_bound=tight, share=share)
+
+
+def _with_information(found: Estimates, model: LatentModel, drawn: Drawn, posterior: _Posterior) -> Estimates:
+    """And mutual information, of some of the samples."""
+    some_SNZ = drawn.z_SNZ[: max(1, MI_DRAWS // drawn.z_SNZ.shape[1])]
+    mi = mutual_information(some_SNZ, posterior.log_density)
+    return found._replace(
+        mi=max(0.0, mi) if is_implicit(model) else mi,  # as KL
+        batch_mi=batch_information(some_SNZ, posterior.log_density),
+        mi_samples=len(some_SNZ),
+    )
+
+
+def _with_critics(found: Estimates, model: LatentModel, drawn: Drawn, generator: torch.Generator) -> Estimates:
+    """And what its critics say, if it has any."""
+    on_posterior = model.critic_values(drawn.encoded, drawn.z_SNZ)
+    if on_posterior is None:
+        return found
+    prior_SNZ = torch.randn(drawn.z_SNZ.shape, generator=generator, device=drawn.z_SNZ.device)
+    on_prior = model.critic_values(drawn.encoded, prior_SNZ)
+    assert on_prior is not None
+    dual, dual_latent = (float(dual_kl(*pair)) for pair in zip(on_posterior, on_prior, strict=True))
+    largest = max(float(values.abs().max()) for values in (*on_posterior, *on_prior))
+    return found._replace(dual=dual, dual_latent=dual_latent, largest_critic=largest)
 
 
 def _best_share(
