@@ -55,7 +55,6 @@ def draw(rows: Rows, shares: Mapping[str, float], path: Path) -> None:
             found = [score for score in rows.scores if (score.name, score.protocol) == (name, protocol)]
             at = [shares[score.system] for score in found]
             axes.plot(at, [score.value for score in found], marker="o", label=protocol)
-        axes.set_yscale("log" if name == "PPL" else "linear")
         axes.legend()
     with atomic_path(path) as unfinished:
         figure.savefig(unfinished, format="png", dpi=100)
