@@ -28,7 +28,7 @@ from paraform.records import InputError
 
 PRESETS = ("compact", "fixed", "paper", "reference", "reference-yahoo", "reference-yelp")
 OBJECTIVE = "vae+contrast"  # its KL is known, and contrast keeps it from collapsing (docs/results/clvae.md)
-OWN = {"steps", "seed", "device", "metric", "higher_is_better"}  # of TrainingConfig, for other options to set, or none
+OWN = {"steps", "seed", "device", "metric", "higher_is_better"}  # of TrainingConfig: set here, not by --loop
 
 
 def add_arguments(parser: ArgumentParser, given: Sequence[str]) -> None:
@@ -109,7 +109,7 @@ def run(options: Namespace) -> int:
     if int(os.environ.get("RANK", "0")) == 0:  # the first of the processes that accelerate started
         if result.best_step is not None and result.best_step < result.step / 2:
             logging.getLogger("paraform").warning(
-                "the best bound was at step %d of %d, and %s has its weights; those of the end are in %s",
+                "the best validation was at step %d of %d, and %s has its weights; those of the end are in %s",
                 result.best_step,
                 result.step,
                 best,

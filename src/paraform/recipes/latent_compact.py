@@ -89,7 +89,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path, required=True)
     options = parser.parse_args()
     loop = TrainingConfig(
-        metric="reconstruction",
+        metric="reconstruction",  # what chose the weights that ship, before there was a bound that is tight for β < 1
         mixed_precision="bf16",
         average_last=0.25,
         evaluate_every=10**9,  # an epoch's steps
