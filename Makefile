@@ -23,7 +23,7 @@ demo: $(STAMP) ## Paraphrase, embed and interpolate sentences with the embedded 
 	@$(BIN)/python examples/demo.py
 
 test: lint ## Lint, check types, run the tests
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n logical --maxprocesses 4 --dist worksteal
 
 lint: $(STAMP) ## Check style (ruff) and types (mypy)
 	$(BIN)/ruff check

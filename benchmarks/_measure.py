@@ -56,6 +56,18 @@ def product_seconds(dtype: torch.dtype, seconds: float = 1.0) -> list[float]:
     return taken
 
 
+def matrix_rate() -> float:
+    """Multiply-adds a second of a large product, the median: what slows the machine down slows its neighbours too.
+
+    Of bfloat16 where the processor multiplies it, else of float32 (torch would compute bfloat16 many times slower).
+    """
+    import torch
+
+    from paraform.encoders import best_dtype
+
+    return PRODUCT**3 / middle(product_seconds(best_dtype(torch.device("cpu"))))
+
+
 def report(figures: Mapping[str, Any], bounds: Mapping[str, Bound], *, as_json: bool) -> int:
     """Print each figure, and whether those with a bound keep it; the exit status is 1 if one does not."""
     kept = {name: _keeps(figures[name], bound) for name, bound in bounds.items()}

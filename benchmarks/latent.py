@@ -29,12 +29,12 @@ from pathlib import Path
 
 import torch
 import torch.nn.functional as F
-from _measure import PRODUCT, arguments_of, middle, product_seconds, report
+from _measure import arguments_of, matrix_rate, report
 from torch import Tensor, nn
 
 from paraform import corpora
 from paraform.batching import BOS, EOS, Ragged, SentenceBatch, Vocabulary, sentence_batches
-from paraform.encoders import best_dtype, bfloat16_products
+from paraform.encoders import bfloat16_products
 from paraform.models.latent import LatentConfig, LatentLanguageModel, make_update
 from paraform.models.latent.reading import read_words
 from paraform.training import TrainingConfig, make_accelerator
@@ -118,11 +118,6 @@ def multiply_adds(config: LatentConfig, tokens: int, rows: int, vocabulary: int)
     both = (hidden + latent) * units + inner + latent * units + inner  # f and g, of one draw
     critics = config.critic_steps * 2 * rows * 3 * both + 3 * rows * (latent * units + inner)
     return 2 * (network + critics)
-
-
-def matrix_rate() -> float:
-    """Multiply-adds a second of a large product, the median: what slows the machine down slows the training too."""
-    return PRODUCT**3 / middle(product_seconds(best_dtype(torch.device("cpu"))))
 
 
 def main() -> int:

@@ -8,6 +8,9 @@ it does so for every 8th sentence only, and its time is scaled by their words. A
 sentence in one batch. Both must give the same bound for the same noise. Memory is bounded by
 `paraform.evaluation.latent.protocol.TOKENS_AT_ONCE` words that are scored together.
 
+The floor: the multiply-adds that the equations need, over the machine's rate of large matrices in the same run. What
+the ratio would be there is printed too; no code could show more.
+
 Shape key: N sentences, S samples, T words, Z latent, V vocabulary.
 """
 
@@ -20,7 +23,7 @@ from pathlib import Path
 
 import torch
 import torch.nn.functional as F
-from _measure import arguments_of, report
+from _measure import arguments_of, matrix_rate, report
 from torch import Tensor
 
 from paraform import corpora
@@ -50,6 +53,17 @@ def one_by_one(model: LatentLanguageModel, text: str, noise_SZ: Tensor, *, toget
         prior_R = -0.5 * (z_RZ.square() + math.log(2 * math.pi)).sum(1)
         weights.append(prior_R - nll_R - gaussian.log_density(z_RZ[:, None])[:, 0])
     return float(torch.cat(weights).double().logsumexp(0)) - math.log(len(noise_SZ))
+
+
+def multiply_adds(config: LatentConfig, tokens: int, samples: int, vocabulary: int) -> int:
+    """What the bounds need: the decoder's states, which depend on each other, and the scores of all words.
+
+    What is needed once a sentence, once a word or once a sample is left out: less than 1 % of it.
+
+    Args:
+        tokens: of all sentences, `</s>` counted.
+    """
+    return samples * tokens * config.hidden_width * (4 * config.hidden_width + vocabulary)
 
 
 def seeded() -> torch.Generator:
@@ -82,8 +96,9 @@ def main() -> int:
 
     rows = list(range(0, len(texts), 8))
     lengths = model.lengths(texts)
-    share = sum(lengths[row] for row in rows) / sum(lengths)
+    part = sum(lengths[row] for row in rows) / sum(lengths)
     taken = {"paraform": 0.0, "one by one": 0.0, "a sentence at a time": 0.0}
+    rates = [matrix_rate()]
     for turn in range(2):  # the first is not timed
         start = time.perf_counter()
         with bfloat16_products(model.device):
@@ -94,7 +109,11 @@ def main() -> int:
             start = time.perf_counter()
             some = rows if turn or together else rows[:1]
             found[name] = [one_by_one(model, texts[row], noise_SNZ[:, row], together=together) for row in some]
-            taken[name] = (time.perf_counter() - start) / share
+            taken[name] = (time.perf_counter() - start) / part
+    rates.append(matrix_rate())
+    rate = sum(rates) / 2
+    work = multiply_adds(config, sum(lengths), arguments.samples, len(vocabulary))
+    share = work / taken["paraform"] / rate
     differences = [
         abs(float(bounds_N[row]) - value) / abs(value)
         for values in found.values()
@@ -107,6 +126,9 @@ def main() -> int:
         "ratio to one sentence and sample at a time": taken["one by one"] / taken["paraform"],
         "ratio to one sentence at a time": taken["a sentence at a time"] / taken["paraform"],
         "largest relative difference of a bound": max(differences),
+        "matrix rate, 10^9 multiply-adds a second": rate / 1e9,
+        "share of the matrix rate": share,
+        "the first ratio at the whole matrix rate": taken["one by one"] / taken["paraform"] / share,
     }
     bounds = {
         "ratio to one sentence and sample at a time": ("at least", 20.0),

@@ -38,15 +38,20 @@ def linear_ramp(*, start: float, end: float, steps: int) -> Schedule:
     """
     if steps < 0:
         raise ValueError(f"a ramp of {steps} steps; expected at least 0")
-    return lambda step: end if step >= steps else start + (end - start) * step / steps
+    return lambda step: _on_the_way(start, end, step, steps)
 
 
-def cyclical(*, start: float, end: float, period: int, ramp: float) -> Schedule:
-    """`linear_ramp` over the first part `ramp` of every period (Fu et al. 2019, eq. 6, with R = ramp).
+def cyclical(*, start: float, end: float, period: float, ramp: float) -> Schedule:
+    """A linear ramp over the first part `ramp` of every period (Fu et al. 2019, eq. 6, with R = ramp).
 
+    Args:
+        period: in steps; not rounded to whole ones, so that a run of so many periods ends with one.
     Raises: ValueError if the period is no step, or the ramp is not 0 to 1.
     """
     if period < 1 or not 0 <= ramp <= 1:
         raise ValueError(f"period {period}, ramp {ramp}; expected a period of at least 1 step and a ramp of 0 to 1")
-    once = linear_ramp(start=start, end=end, steps=round(period * ramp))
-    return lambda step: once(step % period)
+    return lambda step: _on_the_way(start, end, step % period, period * ramp)
+
+
+def _on_the_way(start: float, end: float, step: float, steps: float) -> float:
+    return end if step >= steps else start + (end - start) * step / steps

@@ -11,9 +11,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-import paraform
+import paraform.evaluation.latent
 from paraform.models.latent import OBJECTIVES
 from paraform.recipes.latent_training import validations
+from paraform.records import InputError
 
 Command = Callable[..., Any]
 FIELDS = ["word_width", "hidden_width", "latent_width", "critic_width"]
@@ -94,7 +95,7 @@ def test_the_objective_and_the_preset_set_the_fields(command: Command) -> None:
         (["--preset", "paper", "--objective", "clvae"], "posterior {point,gaussian,affine,mlp}", "mlp"),
         (["--preset", "reference-yahoo"], "hidden_width HIDDEN_WIDTH", "1024"),
         (["--preset", "reference-yelp", "--objective", "clvae+_mi"], "contrast {none,z,h}", "h"),
-        (["--preset", "reference"], "select_on {validation,test}", "validation"),
+        (["--preset", "paper"], "inner_optimizer {adam,sgd}", "sgd"),
         (["--preset", "reference"], "circle_reduction {mean,sum,each}", "each"),
     ):
         text = " ".join(command("train", "latent", *given, "--help").out.split())
@@ -136,6 +137,23 @@ def test_evaluate_latent_prints_both_protocols(files: Path, command: Command) ->
     assert "honest" in command(*given).out
 
 
+@pytest.mark.parametrize(("training", "message"), [("none.txt", "no such file"), ("train.txt", "no lmplz")])
+def test_what_n_grams_lack_is_said_before_the_work(
+    files: Path, command: Command, monkeypatch: pytest.MonkeyPatch, training: str, message: str
+) -> None:
+    def never(*given: object, **named: object) -> None:
+        raise AssertionError("evaluated")
+
+    def lacking() -> str:
+        raise InputError("no lmplz")
+
+    monkeypatch.setattr(paraform.evaluation.latent, "evaluate_latent", never)
+    monkeypatch.setattr(paraform.evaluation.latent.ngram, "find_lmplz", lacking)
+    given = ["evaluate", "latent", "--model", files / "run", "--data", files / "test.txt"]
+    done = command(*given, "--training", files / training)
+    assert done.status == 2 and message in done.err
+
+
 def test_embed_gives_the_mean_of_the_posterior(files: Path, command: Command) -> None:
     found = object_of(command("embed", "We like the cat.", "--model", files / "run", "--json"))
     expected = paraform.load(files / "run", device="cpu").vectors(["We like the cat."])
@@ -162,9 +180,9 @@ def test_what_does_not_fit_is_one_line(files: Path, tmp_path: Path, command: Com
         (["interpolate", "a", "b", "--model", run, "--steps", 0], "--steps"),
         (["reconstruct", "a " * 300, "--model", run], "has 300 words; expected at most 200"),
         (["reconstruct", " ", "--model", run], "expected"),
-        (["evaluate", "latent", "--model", run, "--data", text, "--samples", 2], "no sentence of at most 200 words"),
+        (["evaluate", "latent", "--model", run, "--data", text, "--samples", 2], "no sentence of 1 to 200 words"),
         (["evaluate", "latent", "--model", run, "--data", text, "--samples", 0], "--samples"),
-        (["evaluate", "latent", "--model", run, "--data", text, "--batch-size", 4], "bounds its memory by words"),
+        (["evaluate", "latent", "--model", run, "--data", text, "--batch-size", 4], "--batch-size: "),
         (["evaluate", "latent", "--model", run, "--data", tmp_path / "labels.txt", "--format", "labelled"], ":2: "),
         (["evaluate", "style", "--model", run, "--data", text, "--format", "text"], "expected"),
         (["paraphrase", "x", "--like", "y", "--model", run], "a latent-variable model; expected a model that para"),

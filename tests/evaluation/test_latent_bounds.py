@@ -215,7 +215,7 @@ def test_the_share_is_chosen_on_samples_of_its_own() -> None:
 
 
 @pytest.mark.parametrize(("beta", "times"), [(0.3, 2), (1.0, 1)])
-def test_a_checkpoint_is_chosen_by_the_tighter_bound_for_which_sentences_are_scored_again(
+def test_a_checkpoint_is_chosen_by_the_tempered_bound_for_which_sentences_are_scored_again(
     monkeypatch: pytest.MonkeyPatch, beta: float, times: int
 ) -> None:
     """Once more, unless it is the posterior's own; and a few of them for each share."""

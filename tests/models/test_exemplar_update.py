@@ -3,13 +3,7 @@
 from __future__ import annotations
 
 import copy
-import json
-import os
-import socket
-import subprocess
-import sys
 from dataclasses import replace
-from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -110,24 +104,9 @@ def test_what_is_frozen_stays(tiny: ModuleType, accelerator: Any) -> None:
     assert moved == {name for name in before if not name.startswith("network.content_encoder.")}
 
 
-def test_two_processes_train_as_one_with_the_whole_batch(tiny: ModuleType, tmp_path: Path) -> None:
+def test_two_processes_train_as_one_with_the_whole_batch(tiny: ModuleType, in_two_processes: Any) -> None:
     """Contrastive negatives come from both; a term's mean over the processes is that of one process."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = str(free.getsockname()[1])
-    out = tmp_path / "two.json"
-    command = [sys.executable, tiny.__file__, str(out)]
-    # what torchrun and `accelerate launch` set, without the time that they take to start
-    environment = os.environ | {"OMP_NUM_THREADS": "1", "CUDA_VISIBLE_DEVICES": "", "WORLD_SIZE": "2"}
-    environment |= {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": port, "ACCELERATE_USE_CPU": "true"}
-    running = [
-        subprocess.Popen(command, env=environment | {"RANK": rank, "LOCAL_RANK": rank}, stderr=subprocess.PIPE)
-        for rank in "01"
-    ]
-    messages = [process.communicate(timeout=120)[1].decode() for process in running]
-    assert [process.returncode for process in running] == [0, 0], messages
-    found = json.loads(out.read_text())
-    assert found["processes"] == 2
+    found = in_two_processes(tiny)
     for name, config in tiny.CONFIGS.items():
         one = tiny.train(config)
         assert found[name]["weights"] == pytest.approx(one["weights"], rel=1e-5)

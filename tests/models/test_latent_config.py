@@ -12,7 +12,7 @@ from paraform.models.latent.update import beta_schedule
 # The fields of REFERENCE.md items 1 to 10, and what follows from another corpus.
 DISAGREE = {
     "posterior", "circle_reduction", "encoder_kl_term", "squared_term", "contrastive_extras", "negatives_view",
-    "select_on", "encoder_dropout", "beta_start", "beta_ramp", "svi_steps", "baselines",
+    "encoder_dropout", "beta_start", "beta_ramp", "svi_steps", "inner_optimizer",
 }  # fmt: skip
 
 
@@ -76,6 +76,10 @@ def test_unknown_objectives_and_impossible_mixtures() -> None:
         {"network": "transformer", "heads": 0},
         {"network": "transformer", "layers": 0},
         {"positives": "swap", "contrast": "none"},
+        {"contrast": "Z"},
+        {"beta_schedule": "cyclic"},
+        {"network": "LSTM"},
+        {"inner_optimizer": "SGD"},
     ):
         with pytest.raises(ValueError, match=r"expected|only|need|infinite"):
             LatentConfig(**fields)
@@ -84,6 +88,8 @@ def test_unknown_objectives_and_impossible_mixtures() -> None:
 def test_an_error_names_the_field_and_its_value() -> None:
     with pytest.raises(ValueError, match=r"^beta_start -1.0; expected 0 or more$"):
         LatentConfig(beta_start=-1.0)
+    with pytest.raises(ValueError, match=r"^kl 'closd'; expected one of none, closed, dual, circle$"):
+        LatentConfig(kl="closd", critic="none")  # type: ignore[arg-type]
 
 
 def test_beta_over_a_run() -> None:
@@ -93,5 +99,8 @@ def test_beta_over_a_run() -> None:
     assert half(99) == 0.5 and half(0) == 0
     cycles = beta_schedule(LatentConfig(beta_cycle=0.25, beta_ramp=0.5).with_objective("cycvae"), 80)
     assert [round(cycles(step), 3) for step in (0, 5, 10, 19, 20, 25)] == [0, 0.5, 1, 1, 0, 0.5]
+    uneven = beta_schedule(LatentConfig(beta_cycle=0.25, beta_ramp=1.0).with_objective("cycvae"), 9)
+    ninths = [0, 4, 8, 3, 7, 2, 6, 1, 5]  # a cycle is 2.25 steps
+    assert [uneven(step) for step in range(9)] == pytest.approx([ninth / 9 for ninth in ninths])
     never = beta_schedule(dataclasses.replace(LatentConfig().with_objective("vae"), beta=0.0), 100)
     assert {never(step) for step in range(100)} == {0.0}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import math
 from itertools import pairwise
+from types import ModuleType
 from typing import Any
 
 import pytest
@@ -77,7 +78,7 @@ def test_the_loss_is_its_equation(name: str, preset: str) -> None:
     base = LatentConfig() if preset in ("fixed", "h") else getattr(LatentConfig, preset)()
     config = dataclasses.replace(base, **TINY).with_objective(name)
     config = dataclasses.replace(
-        config, critic_steps=0, beta_schedule="constant", beta=0.7, inner="none", baselines="adam"
+        config, critic_steps=0, beta_schedule="constant", beta=0.7, inner="none", inner_optimizer="adam"
     )
     if preset == "h":
         if config.contrast == "none":
@@ -185,6 +186,30 @@ def test_without_contrast_there_are_no_two_views_to_differ() -> None:
     assert math.isfinite(updater(model, config)(batch_of(model, SENTENCES[:3]), 3)["loss"])
 
 
+def test_two_processes_train_as_one_with_the_whole_batch(tiny_latent: ModuleType, in_two_processes: Any) -> None:
+    """Circle losses, squared differences and contrast are of all sentences, whichever process has them."""
+    found = in_two_processes(tiny_latent)
+    for name, one in tiny_latent.without_noise().items():
+        assert found[name]["weights"] == pytest.approx(one["weights"], rel=1e-5), name
+        for ours, theirs in zip(found[name]["terms"], one["terms"], strict=True):
+            assert ours == pytest.approx(theirs, rel=1e-4, abs=1e-6), name
+
+
+@pytest.mark.parametrize("name", ["savae", "lagvae"])
+def test_sgd_of_rate_1_takes_the_gradient_away(name: str) -> None:
+    config = dataclasses.replace(LatentConfig.paper(), **TINY, clip_norm=0.01).with_objective(name)
+    model = made(config)
+    before = {key: weight.detach().clone() for key, weight in model.network.named_parameters()}
+    batch = batch_of(model, SENTENCES[:3])
+    updater(model, config, draw=lambda count: [batch] * count)(batch, 3)
+    moved = [(weight.detach() - before[key], weight.grad) for key, weight in model.network.named_parameters()]
+    if name == "savae":  # one step of all weights; LagVAE's encoder takes many
+        for change, gradient in moved:
+            assert gradient is not None
+            torch.testing.assert_close(change, -gradient, rtol=1e-3, atol=1e-6)
+    assert sum(float(change.square().sum()) for change, _ in moved) ** 0.5 > 0.009
+
+
 def test_the_critics_learn_kl() -> None:
     """Alone for a while, f comes near the closed form of the very same posterior."""
     config = dataclasses.replace(LatentConfig().with_objective("ivae"), **TINY)
@@ -197,7 +222,7 @@ def test_the_critics_learn_kl() -> None:
         model.network.posterior.noise.weight.copy_(0.6 * torch.eye(3))
     batch = batch_of(model, SENTENCES)
     step = updater(model, config)
-    seen = [step(batch, 0)["kl_of_sentence"] for _ in range(12)][4:]
+    seen = [step(batch, 0)["dual_kl"] for _ in range(12)][4:]
     closed = float(model.closed_kl(model.encode(SENTENCES)).mean())
     assert sum(seen) / len(seen) == pytest.approx(closed, rel=0.2)
 

@@ -42,6 +42,9 @@ def trained(folder: Path, chosen: LatentConfig, **loop: Any) -> Any:
 @pytest.mark.parametrize("objective", list(OBJECTIVES))
 def test_every_objective_trains_and_resumes(objective: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     chosen = config(objective)
+    drawn = objective == "clvae+_mi"
+    if not drawn:  # the picture takes longer than the run
+        monkeypatch.setattr(latent_training, "draw_watched", lambda *given: None)
     if objective == "lagvae":  # whose aggressive phase is to end before the cut, and not to begin again behind it
         falling = iter(range(100, 0, -1))
         monkeypatch.setattr(latent_training, "watch", lambda *given, **named: {"loss": 1.0, "mi": float(next(falling))})
@@ -67,7 +70,8 @@ def test_every_objective_trains_and_resumes(objective: str, tmp_path: Path, monk
     one, other = (paraform.load(tmp_path / name / "last", device="cpu").state_dict() for name in ("whole", "parts"))
     for name, weight in one.items():
         assert torch.equal(weight, other[name]), name
-    assert (tmp_path / "whole" / "collapse.png").stat().st_size > 1000
+    if drawn:
+        assert (tmp_path / "whole" / "collapse.png").stat().st_size > 1000
     records = [json.loads(line) for line in (tmp_path / "whole" / "log.jsonl").read_text().splitlines()]
     assert [record["step"] for record in records if "validation" in record] == [2, 4, 6, 8, 10]
     if objective == "lagvae":
@@ -75,12 +79,19 @@ def test_every_objective_trains_and_resumes(objective: str, tmp_path: Path, monk
         assert updates[2] > 0 and updates[6] == updates[10] == 0
 
 
-def test_long_sentences_are_left_out_and_counted(caplog: pytest.LogCaptureFixture) -> None:
-    texts = ["a b", "a " * 30, "c"]
+def test_empty_and_long_sentences_are_left_out_and_counted(caplog: pytest.LogCaptureFixture) -> None:
+    texts = ["a b", "a " * 30, "", "c", " "]
     assert latent_training.short_enough(texts, config("vae", max_tokens=5), "training") == ["a b", "c"]
-    assert "training: 1 of 3 sentences have more than 5 words; left out" in caplog.text
-    with pytest.raises(InputError, match="no sentence of at most 5 words"):
-        latent_training.short_enough(["a " * 10_000], config("vae", max_tokens=5), "training")
+    assert "training: 3 of 5 sentences are empty or have more than 5 words; left out" in caplog.text
+    with pytest.raises(InputError, match="no sentence of 1 to 5 words"):
+        latent_training.short_enough(["a " * 10_000, ""], config("vae", max_tokens=5), "training")
+
+
+@pytest.mark.parametrize("objective", ["ae", "vae", "clvae+_mi"])
+def test_a_run_that_diverges_says_so(objective: str, tmp_path: Path) -> None:
+    """At the validation, if that comes before the next line of the log."""
+    with pytest.raises(InputError, match=r"is (nan|inf|-inf); expected finite numbers"):
+        trained(tmp_path, config(objective, learning_rate=1e30), log_every=1000, evaluate_every=3)
 
 
 def test_a_corpus_of_one_word_and_one_of_unknown_words(tmp_path: Path) -> None:

@@ -36,11 +36,16 @@ def run(options: Namespace) -> int:
     """Print the figures."""
     from paraform.encoders import bfloat16_products, product_dtype
     from paraform.evaluation.latent import evaluate_latent
+    from paraform.evaluation.latent.ngram import find_lmplz
     from paraform.recipes.latent_ngrams import with_ngrams
     from paraform.recipes.latent_training import short_enough
 
     if options.batch_size:
-        raise InputError("--batch-size: this command bounds its memory by words; leave it out")
+        raise InputError("--batch-size: this command scores as many words together as its memory allows; leave it out")
+    training = None
+    if options.training is not None:  # what is missing is said before minutes of work
+        training = sentences_of(options.training, options)
+        find_lmplz()
     texts = sentences_of(options.data, options)
     model = load_latent(options)
     texts = short_enough(texts, model.config, options.data)
@@ -54,8 +59,7 @@ def run(options: Namespace) -> int:
             precision=str(product_dtype(model.device)).removeprefix("torch."),
             progress=show_progress(),
         )
-    if options.training is not None:
-        training = sentences_of(options.training, options)
+    if training is not None:
         report = with_ngrams(report, model, training, texts, seed=options.seed)
     if options.json:
         print_json({"model": options.model, "data": options.data, **report.to_json()})

@@ -62,12 +62,11 @@ def add_arguments(parser: ArgumentParser, given: Sequence[str]) -> None:
 
 
 def preset_named(name: str) -> Any:
-    """The configuration of that name; its checkpoint is chosen on what --validation names."""
+    """The configuration of that name."""
     from paraform.models.latent import LatentConfig
 
     name, _, corpus = name.partition("-")
-    config = LatentConfig() if name == "fixed" else getattr(LatentConfig, name)(*[corpus] * bool(corpus))
-    return dataclasses.replace(config, select_on="validation")
+    return LatentConfig() if name == "fixed" else getattr(LatentConfig, name)(*[corpus] * bool(corpus))
 
 
 def run(options: Namespace) -> int:

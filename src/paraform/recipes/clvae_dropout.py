@@ -3,8 +3,8 @@
     paraform reproduce clvae/dropout --scale small --data ../shared/data --out runs/clvae
 
 Nine rows are many for one machine: at the small scale they have two epochs and 1,000 sentences of the other splits, and
-`--row "dropout 0.1" "dropout 0.9"` takes some of them. Writes OUT/ptb/SCALE/dropout.png. Running time and figures:
-docs/results/clvae.md.
+`--row "dropout 0.1" "dropout 0.9"` takes some of them. Writes OUT/ptb/SCALE/dropout.png, of the rows that it takes.
+Running time and figures: docs/results/clvae.md.
 """
 
 from __future__ import annotations

@@ -92,21 +92,21 @@ def train_latent(
 
 
 def short_enough(texts: Sequence[str], config: LatentConfig, name: str) -> list[str]:
-    """The texts of at most `config.max_tokens` words; one warning counts the others.
+    """The texts of 1 to `config.max_tokens` words; one warning counts the others.
 
     Raises: InputError if none is left.
     """
-    kept = [text for text in texts if len(read_words(text, config.text)) <= config.max_tokens]
+    kept = [text for text in texts if 1 <= len(read_words(text, config.text)) <= config.max_tokens]
     if len(kept) < len(texts):
         logging.getLogger("paraform").warning(
-            "%s: %d of %d sentences have more than %d words; left out",
+            "%s: %d of %d sentences are empty or have more than %d words; left out",
             name,
             len(texts) - len(kept),
             len(texts),
             config.max_tokens,
         )
     if not kept:
-        raise InputError(f"{name}: no sentence of at most {config.max_tokens} words; expected some")
+        raise InputError(f"{name}: no sentence of 1 to {config.max_tokens} words; expected some")
     return kept
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
@@ -17,6 +17,7 @@ from paraform.evaluation.latent.bounds import GaussianProposal, importance_bound
 from paraform.evaluation.latent.information import active_units, batch_information, mutual_information
 from paraform.evaluation.latent.protocol import Drawn, LatentModel, draw, is_implicit, log_likelihood, log_prior
 from paraform.losses.dual_kl import dual_kl
+from paraform.records import InputError
 
 FITTED = 32  # samples for each number of z that a Gaussian is fitted to: what it errs by is about Z / 4 / FITTED nats
 FITTED_AT_ONCE = 128  # sentences: bounds the memory of their samples
@@ -66,7 +67,7 @@ def estimate(
 
     Args:
         samples: S of each sentence.
-    Raises: ValueError for less than one sample.
+    Raises: ValueError for less than one sample. InputError if the model's figures are not finite.
     """
     drawn = draw(model, texts, samples=samples, seed=seed, progress=progress)
     generator = torch.Generator(drawn.z_SNZ.device).manual_seed(seed + 1)
@@ -120,7 +121,7 @@ def _with_bounds(
     samples = len(drawn.z_SNZ)
     if is_implicit(model):
         kl = float((posterior.log_density(drawn.z_SNZ) - log_prior(drawn.z_SNZ.double())).mean())
-        kl = max(0.0, kl)  # a lower bound by samples, which may fall below what no posterior has
+        kl = max(kl, 0.0)  # a lower bound by samples, which may fall below what no posterior has; NaN stays
         own = _bound(model, texts, posterior.proposal, samples, generator, progress=progress)
     else:
         kl = float(model.closed_kl(drawn.encoded).mean())
@@ -130,15 +131,16 @@ def _with_bounds(
     if (share := _best_share(model, texts, posterior.proposal, min(samples, PILOT_SAMPLES), seed + 2)) < 1:
         others = torch.Generator(generator.device).manual_seed(seed + 3)
         tight = _bound(model, texts, tempered(posterior.proposal, share), samples, others, progress=progress)
-    return found._replace(kl=kl, posterior_bound=own, tempered_bound=tight, share=share)
+    return _filled(found, kl=kl, posterior_bound=own, tempered_bound=tight, share=share)
 
 
 def _with_information(found: Estimates, model: LatentModel, drawn: Drawn, posterior: _Posterior) -> Estimates:
     """And mutual information, of some of the samples."""
     some_SNZ = drawn.z_SNZ[: max(1, MI_DRAWS // drawn.z_SNZ.shape[1])]
     mi = mutual_information(some_SNZ, posterior.log_density)
-    return found._replace(
-        mi=max(0.0, mi) if is_implicit(model) else mi,  # as KL
+    return _filled(
+        found,
+        mi=max(mi, 0.0) if is_implicit(model) else mi,  # as KL
         batch_mi=batch_information(some_SNZ, posterior.log_density),
         mi_samples=len(some_SNZ),
     )
@@ -154,7 +156,15 @@ def _with_critics(found: Estimates, model: LatentModel, drawn: Drawn, generator:
     assert on_prior is not None
     dual, dual_latent = (float(dual_kl(*pair)) for pair in zip(on_posterior, on_prior, strict=True))
     largest = max(float(values.abs().max()) for values in (*on_posterior, *on_prior))
-    return found._replace(dual=dual, dual_latent=dual_latent, largest_critic=largest)
+    return _filled(found, dual=dual, dual_latent=dual_latent, largest_critic=largest)
+
+
+def _filled(found: Estimates, **figures: Any) -> Estimates:
+    """With those figures. Raises: InputError for NaN, which would pass for what the model has not."""
+    for name, value in figures.items():
+        if math.isnan(value):
+            raise InputError(f"{name} is nan; expected a number: the posterior or a critic is not finite")
+    return found._replace(**figures)
 
 
 def _best_share(

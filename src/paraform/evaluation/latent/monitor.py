@@ -16,13 +16,14 @@ EXPLODED = 30.0  # a critic's value; e^30 of one sample outweighs a million othe
 def watch(model: LatentModel, texts: Sequence[str], *, samples: int = 8, seed: int = 0) -> dict[str, float]:
     """What a run's validation says of a model, in nats a sentence; see `Estimates`.
 
-    Returns: `loss`, which chooses checkpoints: the tighter of the two bounds on −ln p(x) (of a "point", which has none,
-        the reconstruction); `reconstruction`; `au`; of all but a "point" `kl` and `mi`; with critics `dual_kl`,
+    Returns: `loss`, which chooses checkpoints: the tempered bound on −ln p(x) (of a "point", which has none, the
+        reconstruction); `reconstruction`; `au`; of all but a "point" `kl` and `mi`; with critics `dual_kl`,
         `dual_kl_latent` and `largest_critic`.
+    Raises: InputError if the model's figures are not finite.
     """
     found, _ = estimate(model, texts, samples=samples, seed=seed)
     figures = {
-        "loss": found.reconstruction if math.isnan(found.tempered_bound) else found.tempered_bound,
+        "loss": found.reconstruction if model.posterior == "point" else found.tempered_bound,
         "reconstruction": found.reconstruction,
         "kl": found.kl,
         "mi": found.mi,

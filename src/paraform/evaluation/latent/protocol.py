@@ -14,6 +14,7 @@ from rich.progress import track
 from torch import Tensor
 
 from paraform.encoders import STDERR
+from paraform.records import InputError
 
 TOKENS_AT_ONCE = 16384  # words, of all samples, that are scored together: bounds the memory of [tokens, vocabulary]
 
@@ -61,14 +62,23 @@ class Drawn(NamedTuple):
 def draw(model: LatentModel, texts: Sequence[str], *, samples: int, seed: int, progress: bool = False) -> Drawn:
     """What most estimators share, so that all speak of the same samples.
 
-    Raises: ValueError for less than one sample.
+    Raises: ValueError for less than one sample. InputError if a z or a likelihood is not finite.
     """
     if samples < 1:
         raise ValueError(f"{samples} samples; expected at least 1")
     encoded = model.encode(texts)
     generator = torch.Generator(encoded.device).manual_seed(seed)
     z_SNZ = model.sample_posterior(encoded, samples, generator)
-    return Drawn(encoded, z_SNZ, log_likelihood(model, texts, z_SNZ, progress=progress))
+    require_finite("a latent vector", z_SNZ)
+    likelihood_SN = log_likelihood(model, texts, z_SNZ, progress=progress)
+    require_finite("ln p(x|z)", likelihood_SN)
+    return Drawn(encoded, z_SNZ, likelihood_SN)
+
+
+def require_finite(name: str, values: Tensor) -> None:
+    """Raise InputError if one is not."""
+    if not values.isfinite().all():
+        raise InputError(f"{name} is {values[~values.isfinite()][0]}; expected finite numbers: the training diverged")
 
 
 def log_likelihood(model: LatentModel, texts: Sequence[str], z_SNZ: Tensor, *, progress: bool = False) -> Tensor:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from functools import cache
+from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 OBJECTIVES: dict[str, dict[str, Any]] = {
     "ae": {"posterior": "point", "kl": "none"},
@@ -82,14 +83,13 @@ class LatentConfig:
         contrastive_extras: [7] "none", or "reference": the batch's mean stands in each view as one more sentence and,
             unless the critic sees z alone, 3B draws from a Gaussian are more negatives.
         negatives_view: [7b] the negatives of z_i are the other "first" views (paper) or the other "second" ones (code).
-        select_on: [8] the split that chose the best checkpoint: "validation" (paper) or "test" (code). A record: a
-            run chooses on the sentences that it is given for it. The tables' recipes and `paraform train latent` write
-            "validation", whatever the preset.
         encoder_dropout: [9] of the encoder's words and last state.
         beta_start: [10] β at the beginning of the warm-up, or of each cycle.
         beta_ramp: [10] the part of a cycle in which β grows.
         svi_steps: [10] of SaVAE.
-        baselines: [10] the optimiser of SaVAE and LagVAE: "adam", as all others, or their authors' "sgd" (rate 1).
+        inner_optimizer: [10] of the weights where `inner` is not "none" (SaVAE, LagVAE): "adam", as elsewhere, or
+            their authors' "sgd", whose rate is 1 whatever `learning_rate` says. Theirs also falls when a validation
+            is no better; this one does not.
 
     Fields they agree on, or do not speak of:
 
@@ -135,12 +135,11 @@ class LatentConfig:
     squared_term: Literal["none", "paper", "reference"] = "none"
     contrastive_extras: Literal["none", "reference"] = "none"
     negatives_view: Literal["first", "second"] = "first"
-    select_on: Literal["validation", "test"] = "validation"
     encoder_dropout: float = 0.3
     beta_start: float = 0.0
     beta_ramp: float = 0.5
     svi_steps: int = 20
-    baselines: Literal["adam", "sgd"] = "adam"
+    inner_optimizer: Literal["adam", "sgd"] = "adam"
 
     beta_warmup: float = 0.225
     beta_cycle: float = 0.25
@@ -175,6 +174,9 @@ class LatentConfig:
     aggressive_check: int = 15
 
     def __post_init__(self) -> None:
+        for name, values in _choices().items():
+            if getattr(self, name) not in values:
+                raise ValueError(f"{name} {getattr(self, name)!r}; expected one of {', '.join(values)}")
         for names, fits, expected in BOUNDS:
             for name in names.split():
                 if not fits(getattr(self, name)):
@@ -241,7 +243,7 @@ class LatentConfig:
             circle_reduction="sum",
             encoder_kl_term="circle",
             squared_term="paper",
-            baselines="sgd",
+            inner_optimizer="sgd",
         )
 
     @classmethod
@@ -249,7 +251,6 @@ class LatentConfig:
         """As the authors' script of that corpus behaves, of clVAE+_MI."""
         common: dict[str, Any] = {
             "negatives_view": "second",
-            "select_on": "test",
             "beta_start": 0.1,
             "beta_ramp": 1.0,
             "svi_steps": 10,
@@ -267,3 +268,10 @@ class LatentConfig:
         if corpus == "yahoo":
             return cls(circle_reduction="each", **common)
         return cls(kl="dual", contrast="h", **common)
+
+
+@cache
+def _choices() -> dict[str, tuple[str, ...]]:
+    """The values of each field that takes only some."""
+    hints = get_type_hints(LatentConfig)
+    return {name: get_args(hint) for name, hint in hints.items() if get_origin(hint) is Literal}

@@ -13,6 +13,7 @@ from torch import Tensor
 
 from paraform.losses.dual_kl import circle_loss, dual_kl, squared_differences
 from paraform.models.latent.config import LatentConfig
+from paraform.models.update import gather_with_gradient
 
 Values = tuple[Tensor, Tensor]
 """f [R] and g [R] of some draws."""
@@ -23,6 +24,11 @@ class Duals(NamedTuple):
 
     of_sentence: Tensor
     of_latent: Tensor
+
+
+def views_of(values_R: Tensor, views: int) -> list[Tensor]:
+    """A critic's values of each view, those of all processes: what is not a mean of them is of the whole batch."""
+    return [gather_with_gradient(view) for view in values_R.chunk(views)]
 
 
 def critic_loss(posterior: Values, prior: Values, config: LatentConfig) -> tuple[Tensor, Duals]:
@@ -36,16 +42,14 @@ def critic_loss(posterior: Values, prior: Values, config: LatentConfig) -> tuple
     if config.kl == "dual":
         return -(duals.of_sentence + duals.of_latent), duals
     loss = posterior[0].new_zeros(())
-    for on_posterior, on_prior in pairs:
-        for posterior_view, prior_view in zip(
-            on_posterior.chunk(config.views), on_prior.chunk(config.views), strict=True
-        ):
+    by_view = [[views_of(values_R, config.views) for values_R in pair] for pair in pairs]
+    for of_critic in by_view:
+        for posterior_view, prior_view in zip(*of_critic, strict=True):
             loss = loss + circle_loss(posterior_view, prior_view, reduction=config.circle_reduction)
-    own = 0 if config.critic == "xz" else 1  # which of them the objective has
     if config.views == 2 and config.squared_term == "paper":
-        loss = loss + squared_differences(*posterior[own].chunk(2))
+        loss = loss + squared_differences(*by_view[0 if config.critic == "xz" else 1][0])  # of the objective's own
     if config.views == 2 and config.squared_term == "reference":  # of g, whichever the objective has
-        loss = loss + squared_differences(*posterior[1].chunk(2)) + squared_differences(*prior[1].chunk(2))
+        loss = loss + sum(squared_differences(*views) for views in by_view[1])
     return loss, duals
 
 

@@ -113,7 +113,10 @@ class LatentLanguageModel(nn.Module):
         """E[z|x] of what `encode` gave: [N, Z]; None for "mlp", where only samples tell."""
         if self.config.posterior == "mlp":
             return None
-        return encoded.chunk(2, -1)[0] if self.config.inner == "svi" else self.network.posterior.mean_of(encoded)
+        if self.config.inner == "svi":
+            return encoded.chunk(2, -1)[0]
+        with float32_products(self.device):  # the same mean as that of the density, which may be narrow
+            return self.network.posterior.mean_of(encoded)
 
     @torch.no_grad()
     def posterior_root(self, encoded: Tensor) -> Tensor:

@@ -37,7 +37,7 @@ class Diagonal(NamedTuple):
 
     def log_density(self, z_SBZ: Tensor) -> Tensor:
         """ln q(z|x) of [..., B, Z]: [..., B] nats."""
-        squares = (z_SBZ - self.mean_BZ).square() * (-self.log_variance_BZ).exp()
+        squares = (z_SBZ - self.mean_BZ).square() * (-self.log_variance_BZ.to(z_SBZ.dtype)).exp()
         return -0.5 * (squares + self.log_variance_BZ + LOG_2_PI).sum(-1)
 
 

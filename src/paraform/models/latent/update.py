@@ -15,7 +15,7 @@ from paraform.losses.dual_kl import circle_posterior_term, squared_differences
 from paraform.losses.latent_contrast import latent_contrast
 from paraform.models.latent.clusters import ClusterModel
 from paraform.models.latent.config import LatentConfig
-from paraform.models.latent.critic_steps import train_critics
+from paraform.models.latent.critic_steps import train_critics, views_of
 from paraform.models.latent.language_model import LatentLanguageModel
 from paraform.models.latent.network import Outputs
 from paraform.models.latent.posterior import Diagonal
@@ -43,9 +43,9 @@ def make_update(
     Args:
         draw: further batches, for LagVAE's updates of the encoder alone.
         steps_per_epoch: for the schedule of β.
-    Returns: the update, which gives `loss`, `reconstruction` and `kl` (nats a sentence, the mean of the views; kl of
-        z alone in the "MI" models), `contrast`, `beta`, `gradient_norm` and, of critics, `kl_of_sentence` and
-        `kl_of_latent`; and the optimisers' state.
+    Returns: the update, which gives `loss`, `reconstruction`, `kl` where it has a closed form (nats a sentence, the
+        mean of the views), `dual_kl` and `dual_kl_latent` by the critics where there are some, `contrast`, `beta` and
+        `gradient_norm`; and the optimisers' state.
     Raises: ValueError if inner="aggressive" and there is no `draw`.
     """
     if config.inner == "aggressive" and draw is None:
@@ -60,8 +60,7 @@ def beta_schedule(config: LatentConfig, total: int) -> Schedule:
     """β of every step of a run of that many."""
     start = min(config.beta_start, config.beta)
     if config.beta_schedule == "cyclical":
-        period = max(1, round(total * config.beta_cycle))
-        return cyclical(start=start, end=config.beta, period=period, ramp=config.beta_ramp)
+        return cyclical(start=start, end=config.beta, period=max(1, total * config.beta_cycle), ramp=config.beta_ramp)
     if config.beta_schedule == "linear":
         return linear_ramp(start=start, end=config.beta, steps=round(total * config.beta_warmup))
     return constant(config.beta)
@@ -92,7 +91,7 @@ class _Step:
         self.information = -math.inf
 
     def _optimizer(self, weights: Sequence[Tensor]) -> torch.optim.Optimizer:
-        if self.config.baselines == "sgd" and self.config.inner != "none":
+        if self.config.inner_optimizer == "sgd" and self.config.inner != "none":
             return torch.optim.SGD(weights, lr=1.0)
         return torch.optim.Adam(weights, lr=self.config.learning_rate, fused=True)
 
@@ -154,8 +153,7 @@ class _Step:
                 lambda: posterior(state_RH, torch.randn_like(out.z_RZ)),
                 config,
             )
-            terms |= {"kl_of_sentence": duals.of_sentence, "kl_of_latent": duals.of_latent}
-            terms["kl"] = duals.of_sentence if config.critic == "xz" else duals.of_latent
+            terms |= {"dual_kl": duals.of_sentence, "dual_kl_latent": duals.of_latent}
             loss = loss + beta * self._by_critic(out)
         if config.contrast != "none":
             terms["contrast"] = self._contrast(out)
@@ -171,7 +169,7 @@ class _Step:
         critics.requires_grad_(False)
         values_R = critics.latent(out.z_RZ) if config.critic == "z" else critics.sentence(out.state_RH, out.z_RZ)
         critics.requires_grad_(True)
-        views = values_R.chunk(config.views)
+        views = views_of(values_R, config.views)
         if config.kl == "circle" and config.encoder_kl_term == "circle":
             term = torch.stack([circle_posterior_term(view, reduction=config.circle_reduction) for view in views]).sum()
         else:
