@@ -53,7 +53,7 @@ def test_a_run_is_made_and_resumed(files: Path, tmp_path: Path, command: Command
     made = object_of(command(*given, "--config.epochs", "1", "--objective", "vae", "--json"))
     assert made["objective"] == "vae" and made["ended"] == "finished" and made["best_score"] > 0
     again = command(*given, "--config.epochs", "1", "--objective", "vae", "--resume")
-    assert again.status == 0 and "nats a sentence" in again.out
+    assert again.status == 0 and "nats a sentence" in again.out and "run: the run was over after step " in again.err
     assert command(*given, "--config.epochs", "1", "--objective", "vae").status == 2
     other = command(*given, "--config.epochs", "1", "--objective", "ae", "--resume")
     assert other.status == 2 and "kl was 'closed' when the run began" in other.err
@@ -126,6 +126,12 @@ def test_interpolate_and_reconstruct(files: Path, command: Command) -> None:
     same = command("interpolate", ends[0], ends[0], "--model", files / "run", "--steps", 3)
     assert same.status == 0 and "both ends are the same sentence" in same.err
     assert len({line.partition("  ")[2] for line in same.out.splitlines()}) == 1
+    for name, *given in (
+        ["interpolate", "We zxcv.", "qwert asdf", "--steps", 3],
+        ["reconstruct", "We zxcv qwert asdf."],
+    ):
+        assert "3 of 5 words are unknown to the model" in command(name, *given, "--model", files / "run").err
+    assert "unknown" not in same.err
 
 
 def test_evaluate_latent_prints_both_protocols(files: Path, command: Command) -> None:
@@ -202,6 +208,7 @@ def test_what_does_not_fit_is_one_line(files: Path, tmp_path: Path, command: Com
             "clip_norm -1.0; expected above 0",
         ),
         (["reproduce", "clvae/table1", "--row", "gan", "--data", tmp_path], "no such folder"),
+        (["train", "latent", "--data", files / "train.txt", "--out", text], "text.txt: a file; expected a folder"),
         (["reproduce", "clvae/toy", "--row", "vae"], "has all its rows trained together"),
     ):
         done = command(*given)
@@ -209,6 +216,15 @@ def test_what_does_not_fit_is_one_line(files: Path, tmp_path: Path, command: Com
         lines = [line for line in done.err.splitlines() if line.startswith("paraform: error: ")]
         assert len(lines) == 1 and message in lines[0], (given, done.err)
     assert not (tmp_path / "o").exists()
+
+
+def test_pairs_that_are_read_as_sentences_are_told_of(files: Path, tmp_path: Path, command: Command) -> None:
+    rows = (files / "train.txt").read_text(encoding="utf-8").splitlines()
+    text = "".join(f"{one}\t{other}\n" for one, other in zip(rows[:20], rows[20:40], strict=True)) + rows[0]
+    (tmp_path / "pairs.tsv").write_text(text, encoding="utf-8")
+    given = ["sample", "--model", files / "run", "--num", 2, "--near", tmp_path / "pairs.tsv"]
+    assert "20 of 21 sentences hold a TAB; if those are pairs, say --format pairs" in command(*given).err
+    assert "TAB" not in command(*given[:-1], files / "train.txt").err
 
 
 def test_another_corpus_is_another_run(

@@ -50,3 +50,10 @@ def test_tables_leave_blanks_and_say_each_signature_once():
         "- BLEU: `tok:none`",
         "- CMA: `m:3`",
     ]
+
+
+def test_a_signature_says_of_which_protocol_it_is_where_they_differ():
+    of = {"paper": "by:critic", "honest": "by:form", "honest too": "by:form"}
+    scores = [Score("KL", 1.0, settings, protocol=protocol) for protocol, settings in of.items()]
+    scores += [Score("AU", 2.0, "n:3", protocol=protocol) for protocol in of]
+    assert table(scores).splitlines()[-3:] == ["KL (paper): by:critic", "KL (honest, honest too): by:form", "AU: n:3"]

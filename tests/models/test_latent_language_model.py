@@ -47,6 +47,7 @@ def test_marks_in_a_text_are_unknown_words() -> None:
     model = made()
     assert model.vocabulary.encode(["</s>", "<pad>", "<s>", "<unk>", "cat"])[:4] == [UNK] * 4
     assert model.lengths(["the </s> cat"]) == [4]
+    assert model.unknown(["the </s> cat", "<unk> zxcv", "the"]) == 3
 
 
 @pytest.mark.parametrize("network", ["lstm", "transformer"])
@@ -109,6 +110,12 @@ def test_what_cannot_be_said_is_an_error() -> None:
         (lambda: model.sample(2, beam=2, temperature=1.0), "exclude each other"),
         (lambda: model.sample(2, beam=2, top_p=0.5), "beam 2, top_p 0.5; they exclude each other"),
         (lambda: model.sample(2, top_p=0.5), "temperature above 0"),
+        (lambda: model.sample(2, beem=3), "option 'beem'; expected one of beam, temperature"),  # type: ignore[call-arg]
+        (lambda: model.sample(2, beam=0), "beam 0; expected 1 to 1,000"),
+        (lambda: model.sample(2, beam=10**5), "beam 100000; expected"),
+        (lambda: model.sample(-1), "-1 sentences; expected 0 or more"),
+        (lambda: model.reconstruct("a dog"), "a string where a list of texts is expected"),
+        (lambda: evaluate_latent(model, "a dog"), "a string where a list of texts is expected"),
     ):
         with pytest.raises(InputError, match=message):
             call()

@@ -114,7 +114,7 @@ def test_a_corpus_of_one_word_and_one_of_unknown_words(tmp_path: Path) -> None:
 
 def test_a_collapsed_run_says_so(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     trained(tmp_path / "run", config("vae", beta=50.0, beta_schedule="constant", learning_rate=0.05, epochs=8))
-    assert "the posterior has collapsed" in caplog.text
+    assert caplog.text.count("the posterior has collapsed") == 1  # though its KL is another number every time
 
 
 def test_a_run_has_one_colour_in_every_panel_and_none_shares_it(tmp_path: Path) -> None:

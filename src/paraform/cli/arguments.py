@@ -242,6 +242,13 @@ def tell(message: str) -> None:
     print(f"paraform: {message}", file=sys.stderr)
 
 
+def tell_unknown(model: Any, texts: Sequence[str]) -> None:
+    """How many words a latent-variable model does not know, if there are some: it says others in their place."""
+    if unknown := model.unknown(texts):
+        words = sum(model.lengths(texts)) - len(texts)
+        tell(f"{unknown:,} of {words:,} words are unknown to the model")
+
+
 def show_progress() -> bool:
     """Whether a person watches stderr."""
     return sys.stderr.isatty()

@@ -10,7 +10,16 @@ from collections.abc import Sequence
 
 from jsonargparse import ArgumentParser, Namespace
 
-from paraform.cli.arguments import Count, add_decoding, add_reading, bad_values, decoding_of, load_latent, tell
+from paraform.cli.arguments import (
+    Count,
+    add_decoding,
+    add_reading,
+    bad_values,
+    decoding_of,
+    load_latent,
+    tell,
+    tell_unknown,
+)
 from paraform.cli.output import print_json
 from paraform.cli.reading import read_texts
 from paraform.records import InputError
@@ -35,7 +44,9 @@ def run(options: Namespace) -> int:
     if texts[0] == texts[1]:
         tell("both ends are the same sentence; so is the line between them")
     with bad_values():
-        said = load_latent(options).interpolate(*texts, steps=options.steps, **ways)
+        model = load_latent(options)
+        tell_unknown(model, texts)
+        said = model.interpolate(*texts, steps=options.steps, **ways)
     shares = [step / (options.steps - 1) for step in range(options.steps)]
     if options.json:
         steps = [{"share": round(share, 4), "text": text} for share, text in zip(shares, said, strict=True)]

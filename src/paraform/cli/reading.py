@@ -27,6 +27,8 @@ def sentences_of(path: str, options: Namespace) -> list[str]:
     for record in read_records(path, options):
         sides = [record] if isinstance(record, Sentence) else [record.source, record.target]
         texts += [side.text for side in sides]
+    if options.format == "text" and (tabs := sum("\t" in text for text in texts)):
+        tell(f"{path}: {tabs:,} of {len(texts):,} sentences hold a TAB; if those are pairs, say --format pairs")
     return texts
 
 

@@ -10,7 +10,15 @@ from collections.abc import Sequence
 
 from jsonargparse import ArgumentParser, Namespace
 
-from paraform.cli.arguments import add_decoding, add_texts, bad_values, decoding_of, load_latent, show_progress
+from paraform.cli.arguments import (
+    add_decoding,
+    add_texts,
+    bad_values,
+    decoding_of,
+    load_latent,
+    show_progress,
+    tell_unknown,
+)
 from paraform.cli.output import print_json, print_rewordings
 from paraform.cli.reading import read_texts
 
@@ -26,7 +34,9 @@ def run(options: Namespace) -> int:
     ways = decoding_of(options)
     texts = read_texts(options.text, options)
     with bad_values():
-        said = load_latent(options).reconstruct(texts, progress=show_progress(), **ways)
+        model = load_latent(options)
+        tell_unknown(model, texts)
+        said = model.reconstruct(texts, progress=show_progress(), **ways)
     rows = list(zip(texts, said, strict=True))
     if options.json:
         found = [{"text": text, "reconstruction": again} for text, again in rows]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Literal, TypeVar
@@ -52,7 +53,8 @@ def signature(**settings: str | int | float | bool | None) -> str:
 
 
 def table(scores: Sequence[Score], style: Literal["plain", "markdown"] = "plain") -> str:
-    """One row for each protocol, subset and system, one column for each name; below it each name's signature.
+    """One row for each protocol, subset and system, one column for each name; below it each name's signature, of each
+    protocol where those differ.
 
     Rows and columns stand in the order in which the scores name them first; a cell that no score fills is blank.
     """
@@ -66,9 +68,20 @@ def table(scores: Sequence[Score], style: Literal["plain", "markdown"] = "plain"
     # A column that says nothing is left out: the signature already carries what all rows share.
     kept = [at for at in range(len(grid[0])) if at > 2 or any(row[at] not in ("", "all") for row in grid[1:])]
     grid = [[row[at] for at in kept] for row in grid]
-    notes = _first_seen((score.name, score.signature) for score in scores)
+    notes = _notes(scores)
     numbers = len(columns)
     return _markdown(grid, notes, numbers) if style == "markdown" else _plain(grid, notes, numbers)
+
+
+def _notes(scores: Sequence[Score]) -> list[tuple[str, str]]:
+    protocols: dict[tuple[str, str], list[str]] = {}
+    for score in scores:
+        protocols.setdefault((score.name, score.signature), []).append(score.protocol)
+    several = {name for name, count in Counter(name for name, _ in protocols).items() if count > 1}
+    return [
+        (f"{name} ({', '.join(_first_seen(found))})" if name in several and any(found) else name, settings)
+        for (name, settings), found in protocols.items()
+    ]
 
 
 def _plain(grid: list[list[str]], notes: list[tuple[str, str]], numbers: int) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -113,13 +114,24 @@ def short_enough(texts: Sequence[str], config: LatentConfig, name: str) -> list[
 def monitor(
     model: LatentLanguageModel, texts: Sequence[str], folder: Path, *, samples: int, seed: int, speaks: bool
 ) -> Callable[[], dict[str, float]]:
-    """The validation of a run: figures; in the process that speaks, alarms, and the picture of those before."""
+    """The validation of a run: figures; in the process that speaks, alarms, and the picture of those before.
+
+    An alarm is said when it is new: again only after a validation without it.
+    """
+    said: set[str] = set()
 
     def evaluate() -> dict[str, float]:
         figures = watch(model, texts, samples=samples, seed=seed)
         if speaks:
-            for line in alarms(figures, len(texts), at_least=is_implicit(model)):
-                logging.getLogger("paraform").warning("%s", line)
+            found = {
+                re.sub(r"[\d.,-]+", "#", line): line
+                for line in alarms(figures, len(texts), at_least=is_implicit(model))
+            }
+            for kind, line in found.items():
+                if kind not in said:
+                    logging.getLogger("paraform").warning("%s", line)
+            said.clear()
+            said.update(found)
             draw_watched({"": folder}, folder / "collapse.png")
         return figures
 

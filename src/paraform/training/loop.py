@@ -41,6 +41,8 @@ def require_usable(folder: PathLike, system: str, config: Any, *, resume: bool) 
     Raises: InputError if the folder holds a run, and `resume` is False or the run is another one.
     """
     last = Path(folder) / "last"
+    if Path(folder).exists() and not Path(folder).is_dir():
+        raise InputError(f"{folder}: a file; expected a folder for the run, or none yet")
     if not (last / manifest.NAME).exists():
         return
     if not resume:
@@ -82,10 +84,15 @@ def fit(
     require_usable(run.folder, model.system, model.config, resume=resume)
     if (run.folder / "last" / manifest.NAME).exists():
         run.restore()
+        begun = "was over" if run.ended(False) else "goes on"
+        if accelerator.is_main_process:
+            print(f"paraform: {run.folder}: the run {begun} after step {run.progress.step}", file=sys.stderr)
     else:
         from accelerate.utils import set_seed
 
         set_seed(config.seed, device_specific=True)
+        if resume and accelerator.is_main_process:
+            print(f"paraform: {run.folder}: no run to resume yet; a new one begins", file=sys.stderr)
     progress, main = run.progress, accelerator.is_main_process
     model.train()
     with contextlib.ExitStack() as stack:

@@ -11,8 +11,10 @@ from typing import NamedTuple
 
 import torch
 import torch.nn.functional as F
+from rich.progress import track
 from torch import Tensor, nn
 
+from paraform.encoders import STDERR
 from paraform.losses.dual_kl import dual_kl
 
 ROWS = 1024  # samples of either kind that a step of the fit sees
@@ -37,7 +39,14 @@ class DualKL(NamedTuple):
 
 
 def refitted_dual(
-    encoded: Tensor, z_SNZ: Tensor, *, seed: int, steps: int = STEPS, prior_draws: int = PRIOR_DRAWS, width: int = 512
+    encoded: Tensor,
+    z_SNZ: Tensor,
+    *,
+    seed: int,
+    steps: int = STEPS,
+    prior_draws: int = PRIOR_DRAWS,
+    width: int = 512,
+    progress: bool = False,
 ) -> DualKL:
     """The dual KL by critics fitted anew, each of three layers: below KL, as far as samples can tell.
 
@@ -45,7 +54,8 @@ def refitted_dual(
     prior's draws never meet, a critic may say anything, and E_p[e^f] would not show it. So f stays, smoothly, below
     ln(M / 100). It is fitted by telling posterior from prior (its best logit is ln q/p too), since the dual's own
     gradient is that of a few samples with a large e^f. Half of each sentence's samples are judged; of the others a
-    part is held out, and the critic kept is that with the greatest dual on them: later ones learn samples by heart.
+    part is held out, and the critic kept is that with the greatest dual on them: later ones learn samples by heart. If
+    none is above 0 there, it is f = 0, whose dual is 0.
 
     Args:
         encoded: [N, P].
@@ -53,6 +63,7 @@ def refitted_dual(
         steps: of Adam, at most.
         prior_draws: M.
         width: units of a layer.
+        progress: show a bar on stderr for each.
     Raises: ValueError for less than two samples.
     """
     if len(z_SNZ) < 2:
@@ -61,12 +72,14 @@ def refitted_dual(
     states_NP = (encoded - encoded.mean(0)) / encoded.std(0, correction=0).clamp_min(1e-3)
     with torch.random.fork_rng(devices=[] if z_SNZ.device.type == "cpu" else [z_SNZ.device]):
         torch.manual_seed(seed)
-        of_sentence = _fitted(states_NP, z_SNZ, most, steps, prior_draws, width)
-        of_latent = _fitted(states_NP[:, :0], z_SNZ, most, steps, prior_draws, width)
+        of_sentence = _fitted(states_NP, z_SNZ, most, steps, prior_draws, width, progress)
+        of_latent = _fitted(states_NP[:, :0], z_SNZ, most, steps, prior_draws, width, progress)
     return DualKL(of_sentence, of_latent, most + 1)
 
 
-def _fitted(states_NP: Tensor, z_SNZ: Tensor, most: float, steps: int, prior_draws: int, units: int) -> float:
+def _fitted(
+    states_NP: Tensor, z_SNZ: Tensor, most: float, steps: int, prior_draws: int, units: int, progress: bool
+) -> float:
     samples, count, width = z_SNZ.shape
     device = z_SNZ.device
     layers: list[nn.Module] = []
@@ -94,7 +107,8 @@ def _fitted(states_NP: Tensor, z_SNZ: Tensor, most: float, steps: int, prior_dra
         return float(dual_kl(torch.cat(on_posterior), torch.cat(on_prior)))
 
     best, kept, worse = -math.inf, copy.deepcopy(network.state_dict()), 0
-    for step in range(1, steps + 1):
+    fit = range(1, steps + 1)
+    for step in track(fit, "fitting a critic", console=STDERR, disable=not progress, transient=True):
         with torch.enable_grad():
             drawn = learnt[torch.randint(len(learnt), (ROWS,), device=device)]
             loss = F.softplus(-critic(drawn % count, pool[drawn])).mean() + F.softplus(prior(ROWS)).mean()
@@ -109,6 +123,8 @@ def _fitted(states_NP: Tensor, z_SNZ: Tensor, most: float, steps: int, prior_dra
                 best, kept = found, copy.deepcopy(network.state_dict())
             if worse == PATIENCE:
                 break
+    if best <= 0:
+        return 0.0
     network.load_state_dict(kept)
     every = torch.arange(count, device=device).repeat(samples - samples // 2)
     return dual(every, z_SNZ[samples // 2 :].flatten(0, 1), prior_draws)

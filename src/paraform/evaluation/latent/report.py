@@ -14,6 +14,8 @@ from paraform.evaluation.latent.monitor import COLLAPSED, alarms
 from paraform.evaluation.latent.protocol import LatentModel, is_implicit
 from paraform.evaluation.score import Score, signature, table
 
+MANY_UNKNOWN = 0.1  # of the words; PTB's test split, whose rare words are <unk>, has 0.06
+
 
 @dataclass(frozen=True)
 class LatentReport:
@@ -52,15 +54,16 @@ def evaluate_latent(
         texts: N sentences.
         name: of the model, in the table.
         samples: of each sentence's posterior, and of a bound's proposal.
-        refit: fit critics anew.
+        refit: fit critics anew, which takes two samples of each sentence.
         precision: of the products, for the signature; the caller sees to it.
     Raises: ValueError for less than one sample, or no sentence.
     """
     if not texts:
         raise ValueError("0 sentences; expected at least one to evaluate")
     found, drawn = estimate(model, texts, samples=samples, seed=seed, progress=progress)
-    words = sum(model.lengths(texts))
-    shared: dict[str, str | int] = {"sentences": len(texts), "words": words, "seed": seed, "precision": precision}
+    words, unknown = sum(model.lengths(texts)), model.unknown(texts)
+    shared: dict[str, str | int] = {"sentences": len(texts), "words": words, "unknown": unknown}
+    shared |= {"seed": seed, "precision": precision}
     kind = {"gaussian": "closed", "affine": "closed", "mlp": "fitted gaussian", "point": "none"}[model.posterior]
     qualifier = ", at least" if is_implicit(model) else ""
 
@@ -98,14 +101,20 @@ def evaluate_latent(
     )
     scores += score("honest", "AU", found.active, 0)
     if refit and not math.isnan(found.kl) and samples > 1:
-        dual = refitted_dual(drawn.encoded, drawn.z_SNZ, seed=seed)
+        dual = refitted_dual(drawn.encoded, drawn.z_SNZ, seed=seed, progress=progress)
         most = f"{dual.most:.2f}"
         for figure, value in (
             ("KL by a critic fitted anew", dual.of_sentence),
             ("KL(q(z)‖p) by a critic", dual.of_latent),
         ):
-            scores += score("honest", figure, value, most=most, steps=STEPS, samples=samples)
-    return LatentReport(tuple(scores), tuple(_alarms(found, len(texts), at_least=is_implicit(model))))
+            scores += score("honest", figure, value, most=most, steps=f"up to {STEPS}", samples=samples)
+    lines = _alarms(found, len(texts), at_least=is_implicit(model))
+    if unknown > MANY_UNKNOWN * words:
+        lines.append(
+            f"{unknown:,} of {words:,} words are unknown to the model: its perplexity is that of a text which says"
+            " <unk> so often"
+        )
+    return LatentReport(tuple(scores), tuple(lines))
 
 
 def _alarms(found: Estimates, sentences: int, *, at_least: bool) -> list[str]:

@@ -13,7 +13,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from paraform.batching import Ragged, SentenceBatch, Vocabulary
+from paraform.batching import UNK, Ragged, SentenceBatch, Vocabulary
 from paraform.encoders import float32_products
 from paraform.models.latent.config import LatentConfig
 from paraform.models.latent.critic import Critics
@@ -63,6 +63,10 @@ class LatentLanguageModel(nn.Module):
     def lengths(self, texts: Sequence[str]) -> list[int]:
         """Words of each text, `</s>` counted: what perplexity divides by."""
         return [len(row) + 1 for row in self._read(texts)]
+
+    def unknown(self, texts: Sequence[str]) -> int:
+        """How many words of the texts the vocabulary lacks, those included that a corpus writes `<unk>`."""
+        return sum(row.count(UNK) for row in self._read(texts))
 
     @torch.no_grad()
     def encode(self, texts: Sequence[str], *, batch_size: int = ROWS_AT_ONCE) -> Tensor:
@@ -186,7 +190,12 @@ class LatentLanguageModel(nn.Module):
         return self.sample_posterior(encoded, samples, self._generator(seed)).mean(0) if mean_NZ is None else mean_NZ
 
     def sample(self, count: int, **how: Unpack[Decoding]) -> list[str]:
-        """Sentences of z drawn from the prior, by `how["seed"]`; see `Decoding`."""
+        """Sentences of z drawn from the prior, by `how["seed"]`; see `Decoding`.
+
+        Raises: InputError for a negative count, or two ways of decoding that are mixed.
+        """
+        if count < 0:
+            raise InputError(f"{count} sentences; expected 0 or more")
         generator = self._generator(how.get("seed", 0))
         return self.decode(torch.randn(count, self.config.latent_width, generator=generator, device=self.device), **how)
 
@@ -218,6 +227,8 @@ class LatentLanguageModel(nn.Module):
         return [write_words(row, self.config.text, self.vocabulary.cased) for row in words]
 
     def _read(self, texts: Sequence[str]) -> list[list[int]]:
+        if isinstance(texts, str):
+            raise InputError("a string where a list of texts is expected; write [text]")
         rows = []
         for number, text in enumerate(texts):
             words = read_words(text, self.config.text)
@@ -247,6 +258,8 @@ class LatentLanguageModel(nn.Module):
         Raises: InputError if the vocabulary is missing or a field is unknown.
         """
         unknown = sorted(set(config) - set(LatentConfig.__dataclass_fields__))
-        if unknown or "vocabulary.json" not in assets:
-            raise InputError(f"latent checkpoint with unknown fields {unknown} or no vocabulary.json")
+        if unknown:
+            raise InputError(f"config fields {', '.join(unknown)}, which this paraform does not know; train it again")
+        if "vocabulary.json" not in assets:
+            raise InputError("no vocabulary.json; expected one beside the weights")
         return cls(LatentConfig(**config), Vocabulary.from_json(assets["vocabulary.json"]))

@@ -18,6 +18,7 @@ from paraform.models.latent.network import LatentNetwork
 from paraform.records import InputError
 
 ROWS_AT_ONCE = 256  # sentences that are encoded or decoded together
+WIDEST_BEAM = 1000  # takes as many times as long as greedy
 WORDS = 1 << 32  # what the seed of words is above that of vectors
 
 
@@ -51,12 +52,17 @@ def say(
         network: in evaluation mode.
         longest: words of a sentence.
         says_unknown: whether `<unk>` may be said.
-    Raises: InputError if two ways of decoding are mixed. ValueError for a temperature or a share that cannot be.
+    Raises: InputError for an option that is none, a beam that cannot be, or two ways of decoding that are mixed.
+        ValueError for a temperature or a share that cannot be.
     """
     beam, temperature, top_p = how.get("beam", 1), how.get("temperature", 0.0), how.get("top_p", 1.0)
     size, hidden = how.get("batch_size", ROWS_AT_ONCE), not how.get("progress", False)
+    if unknown := sorted(set(how) - set(Decoding.__annotations__)):
+        raise InputError(f"option {unknown[0]!r}; expected one of {', '.join(Decoding.__annotations__)}")
     if size < 1:
         raise InputError(f"batch_size {size}; expected at least 1")
+    if not 1 <= beam <= WIDEST_BEAM:
+        raise InputError(f"beam {beam}; expected 1 to {WIDEST_BEAM:,}")
     if beam > 1 and (temperature != 0 or top_p < 1):
         drawing = f"temperature {temperature}" if temperature != 0 else f"top_p {top_p}"
         raise InputError(f"beam {beam}, {drawing}; they exclude each other, leave one out")
