@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, NamedTuple
 os.environ["HF_HUB_OFFLINE"] = "1"
 os.environ["TOKENIZERS_PARALLELISM"] = "false"  # else a fork after the first use warns
 os.environ["MPLBACKEND"] = "Agg"
-# Tiny tensors on many threads mostly wait for each other, and where tests run side by side the cores are taken.
-os.environ.setdefault("OMP_NUM_THREADS", "1" if "PYTEST_XDIST_WORKER" in os.environ else "2")
+os.environ.setdefault("OMP_NUM_THREADS", "2")  # tiny tensors on many threads mostly wait for each other
+if "PYTEST_XDIST_WORKER" in os.environ:  # beside others, and with what the first process has set
+    os.environ["OMP_NUM_THREADS"] = "1"
 os.environ.setdefault("RAY_AUTH_TOKEN", secrets.token_hex(32))  # else Ray writes one into the home folder
 
 import pytest
