@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import os
 import socket
@@ -11,38 +10,30 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
-from typing import Any
 
 import pytest
+import two_processes
 
-
-def worker(name: str) -> ModuleType:
-    """The module of a file beside this one."""
-    spec = importlib.util.spec_from_file_location(name, Path(__file__).with_name(f"{name}.py"))
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module
-    spec.loader.exec_module(module)
-    return module
+HERE = Path(__file__).parent
 
 
 @pytest.fixture(scope="session")
 def tiny() -> ModuleType:
-    """The module of `exemplar_worker.py`: a tiny CRL-EGPG on random triples."""
-    return worker("exemplar_worker")
+    """The module of `tiny_exemplar.py`: a tiny CRL-EGPG on random triples."""
+    return two_processes.loaded(HERE / "tiny_exemplar.py")
 
 
 @pytest.fixture(scope="session")
 def tiny_latent() -> ModuleType:
-    """The module of `latent_worker.py`: tiny latent-variable models on a few sentences."""
-    return worker("latent_worker")
+    """The module of `tiny_latent.py`: tiny latent-variable models on a few sentences."""
+    return two_processes.loaded(HERE / "tiny_latent.py")
 
 
 @pytest.fixture
-def in_two_processes(tmp_path: Path) -> Callable[[ModuleType], dict[str, Any]]:
-    """What a worker writes when two processes run it together."""
+def trained_by_two_as_by_one(tmp_path: Path) -> Callable[[ModuleType], None]:
+    """Check that two processes do what one does with the whole batch, for each of a module's configurations."""
 
-    def run(module: ModuleType) -> dict[str, Any]:
+    def check(module: ModuleType) -> None:
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
             port = str(free.getsockname()[1])
@@ -52,7 +43,7 @@ def in_two_processes(tmp_path: Path) -> Callable[[ModuleType], dict[str, Any]]:
         environment |= {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": port, "ACCELERATE_USE_CPU": "true"}
         running = [
             subprocess.Popen(
-                [sys.executable, str(module.__file__), str(out)],
+                [sys.executable, str(two_processes.__file__), str(module.__file__), str(out)],
                 env=environment | {"RANK": rank, "LOCAL_RANK": rank},
                 stderr=subprocess.PIPE,
             )
@@ -60,8 +51,12 @@ def in_two_processes(tmp_path: Path) -> Callable[[ModuleType], dict[str, Any]]:
         ]
         messages = [process.communicate(timeout=120)[1].decode() for process in running]
         assert [process.returncode for process in running] == [0, 0], messages
-        found: dict[str, Any] = json.loads(out.read_text())
-        assert found.pop("processes") == 2
-        return found
+        by_two, by_one = json.loads(out.read_text()), two_processes.train(module)
+        assert (by_two.pop("processes"), by_one.pop("processes")) == (2, 1)
+        assert by_two.keys() == by_one.keys() == module.CONFIGS.keys()
+        for name, one in by_one.items():
+            assert by_two[name]["weights"] == pytest.approx(one["weights"], rel=1e-5), name
+            for ours, theirs in zip(by_two[name]["terms"], one["terms"], strict=True):
+                assert ours == pytest.approx(theirs, rel=1e-4, abs=1e-6), name
 
-    return run
+    return check

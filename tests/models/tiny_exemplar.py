@@ -1,16 +1,9 @@
-"""A tiny CRL-EGPG on random triples, and the command that trains it for a few steps in a process of its own.
-
-    RANK=0 WORLD_SIZE=2 … python exemplar_worker.py OUT.json
-
-It writes, for each of `CONFIGS`, the loss terms of every step (means over the processes) and a sum of the weights.
-"""
+"""A tiny CRL-EGPG on random triples, and how its training begins."""
 
 from __future__ import annotations
 
-import json
-import sys
+from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -19,9 +12,9 @@ from torch import Tensor
 
 from paraform.batching import SPECIAL, Ragged, StyleInput, TripleBatch, TripleTable, Vocabulary, by_length
 from paraform.models.exemplar import ExemplarConfig, ExemplarParaphraser, make_update
-from paraform.training import TrainingConfig, make_accelerator
+from paraform.models.update import Update
 
-WORDS, BEYOND, FEATURES, STEPS = 16, 5, 6, 3
+WORDS, BEYOND, FEATURES = 16, 5, 6
 
 COPYING = ExemplarConfig(
     word_width=8,
@@ -98,23 +91,8 @@ def one_row(batch: TripleBatch, row: int) -> TripleBatch:
     )
 
 
-def train(config: ExemplarConfig) -> dict[str, Any]:
-    accelerator = make_accelerator(TrainingConfig(device="cpu", tensorboard=False))
+def begin(config: ExemplarConfig, accelerator: Any) -> tuple[ExemplarParaphraser, Update, Callable[[int], TripleBatch]]:
     rank, world = accelerator.process_index, accelerator.num_processes
     batches, steps = by_length(table(), batch_size=config.batch_size, seed=0, rank=rank, world=world)
     model = paraphraser(config)
-    update, _ = make_update(model, config, accelerator, steps_per_epoch=steps)
-    terms = []
-    for step in range(STEPS):
-        found = update(batches(step), step)
-        shared = accelerator.reduce(torch.tensor(list(found.values())), reduction="mean")
-        terms.append(dict(zip(found, shared.tolist(), strict=True)))
-    return {"terms": terms, "weights": sum(parameter.abs().sum().item() for parameter in model.parameters())}
-
-
-if __name__ == "__main__":
-    results = {name: train(config) for name, config in CONFIGS.items()}
-    done = make_accelerator(TrainingConfig(device="cpu", tensorboard=False))
-    if done.is_main_process:
-        Path(sys.argv[1]).write_text(json.dumps({"processes": done.num_processes, **results}))
-    done.end_training()
+    return model, make_update(model, config, accelerator, steps_per_epoch=steps)[0], batches
