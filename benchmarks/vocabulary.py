@@ -6,8 +6,9 @@ Loss: `paraform.losses.vocabulary.vocabulary_scores` against `F.cross_entropy` o
 with products in bfloat16 where the processor has it, as in training. Likeliest word: numpy's argmax, which greedy
 decoding takes, against torch's, on [512, vocabulary]. `vocabulary_nll`, without gradients (as evaluation of latent
 models calls it, on `--scored` words) and with them, against `F.cross_entropy` of `F.linear` on the same features and
-weights, in bfloat16 where the processor multiplies it, else in float32. In turns in this process; the median of each is
-taken.
+weights, in bfloat16 where the processor multiplies it, else in float32. The product of a part's features and the
+weights, into rows of all words and into rows filled up to whole cache lines, as shares of the rate of products of 2048
+× 2048. In turns in this process; the median of each is taken.
 """
 
 from __future__ import annotations
@@ -17,11 +18,11 @@ from collections.abc import Callable
 
 import torch
 import torch.nn.functional as F
-from _measure import arguments_of, in_turn, middle, report
+from _measure import arguments_of, in_turn, matrix_rate, middle, report
 from torch import Tensor
 
 from paraform.encoders import best_dtype, bfloat16_products
-from paraform.losses.vocabulary import vocabulary_nll, vocabulary_scores
+from paraform.losses.vocabulary import _filled_up, _size, vocabulary_nll, vocabulary_scores
 
 
 def main() -> int:
@@ -66,16 +67,25 @@ def main() -> int:
     def own_nll(some: Tensor, words: Tensor) -> Tensor:
         return vocabulary_nll(some, weight, words)
 
+    part = many[: _size(arguments.vocabulary)]
+    whole = weight.detach().to(dtype).t().contiguous()
+    filled = F.pad(whole, (0, _filled_up(arguments.vocabulary) - arguments.vocabulary))
+    rows, filled_rows = (part.new_empty(len(part), one.shape[1]) for one in (whole, filled))
+
     runs = {"loss": ours, "peer's loss": theirs}
     runs |= {"trained": lambda: trained(own_nll), "peer's trained": lambda: trained(peer_nll)}
     runs |= {"evaluated": lambda: evaluated(own_nll), "peer's evaluated": lambda: evaluated(peer_nll)}
     runs |= {"argmax": lambda: scores.numpy().argmax(-1), "peer's argmax": lambda: scores.argmax(-1)}
+    runs |= {"rows": lambda: torch.mm(part, whole, out=rows)}
+    runs |= {"filled rows": lambda: torch.mm(part, filled, out=filled_rows)}
     with bfloat16_products(features.device):
         seconds = {name: middle(times) for name, times in in_turn(arguments.repeats, runs).items()}
     errors = [
         float((one - two).abs().max() / two.abs().max())
         for one, two in zip(found["paraform"], found["peer"], strict=True)
     ]
+    rate = matrix_rate()
+    products = len(part) * arguments.features * arguments.vocabulary / rate
     figures = {
         "loss, ms": 1e3 * seconds["loss"],
         "F.cross_entropy, ms": 1e3 * seconds["peer's loss"],
@@ -84,6 +94,8 @@ def main() -> int:
         "ratio of vocabulary_nll, with gradients": seconds["peer's trained"] / seconds["trained"],
         "ratio of vocabulary_nll, without": seconds["peer's evaluated"] / seconds["evaluated"],
         "mean difference of these, nats": float((found["own_nll"][0] - found["peer_nll"][0].float()).mean()),
+        "rows of all words, share of the matrix rate": products / seconds["rows"],
+        "filled rows, share of the matrix rate": products / seconds["filled rows"],
         "numpy's argmax, ms": 1e3 * seconds["argmax"],
         "torch's argmax, ms": 1e3 * seconds["peer's argmax"],
         "ratio of argmax": seconds["peer's argmax"] / seconds["argmax"],

@@ -25,6 +25,7 @@ from paraform.evaluation.latent import (
     report,
     watch,
 )
+from paraform.records import InputError
 
 SHIFT, SPREAD = 0.8, (0.7, 1.5)
 TEXTS = ["heads"] * 32 + ["tails"] * 8  # two batches of 32, in neither of which z tells anything
@@ -307,6 +308,16 @@ def test_a_gaussian_fitted_to_samples_that_do_not_vary_has_a_density(constant: l
         covariance += (1e-6 * covariance.trace() / 3 + 1e-8) * torch.eye(3)
         peer = torch.distributions.MultivariateNormal(z_SNZ[:, row].double().mean(0), covariance)
         torch.testing.assert_close(found_SN[:, row], peer.log_prob(drawn_SNZ[:, row].double()))
+
+
+def test_a_figure_that_is_no_number_is_an_error_and_no_blank(monkeypatch: pytest.MonkeyPatch) -> None:
+    def lost(self: Coin, encoded: Tensor, z_SNZ: Tensor) -> tuple[Tensor, Tensor]:
+        values = z_SNZ.sum(-1)
+        return values.fill_(math.nan), values
+
+    monkeypatch.setattr(Coin, "critic_values", lost)
+    with pytest.raises(InputError, match="dual is nan; expected a number"):
+        evaluate_latent(Coin(), TEXTS, samples=4)
 
 
 def test_many_unknown_words_are_an_alarm(monkeypatch: pytest.MonkeyPatch, refits: list[Tensor]) -> None:

@@ -7,7 +7,7 @@ import torch
 import torch.nn.functional as F
 
 from paraform.losses import vocabulary
-from paraform.losses.vocabulary import vocabulary_nll, vocabulary_scores
+from paraform.losses.vocabulary import LINE, vocabulary_nll, vocabulary_scores
 
 N, V, D = 23, 11, 5
 
@@ -52,10 +52,11 @@ def test_no_words_have_no_scores() -> None:
     assert found.log_normalizer_N.shape == (0,) and weight.grad is not None and not weight.grad.any()
 
 
-def test_nll_without_bias_equals_cross_entropy() -> None:
+@pytest.mark.parametrize("words", [30, LINE, LINE + 1])
+def test_nll_without_bias_equals_cross_entropy(words: int) -> None:
     torch.manual_seed(0)
-    features, weight = torch.randn(50, 8, requires_grad=True), torch.randn(30, 8, requires_grad=True)
-    gold, share = torch.randint(30, (50,)), torch.rand(50)
+    features, weight = torch.randn(50, 8, requires_grad=True), torch.randn(words, 8, requires_grad=True)
+    gold, share = torch.randint(words, (50,)), torch.rand(50)
     own = torch.autograd.grad((vocabulary_nll(features, weight, gold) * share).sum(), (features, weight))
     expected = F.cross_entropy(features @ weight.T, gold, reduction="none")
     torch.testing.assert_close(vocabulary_nll(features, weight, gold), expected)

@@ -11,6 +11,7 @@ import pytest
 
 from paraform import checkpoint
 from paraform.evaluation.latent import ngram
+from paraform.models.latent import OBJECTIVES
 from paraform.recipes import (
     clvae_augment,
     clvae_dropout,
@@ -47,7 +48,8 @@ def cells(found: Any) -> dict[tuple[str, str, str], float]:
     return {(score.system, score.protocol, score.name): score.value for score in found.scores}
 
 
-def test_table_1_has_published_and_own_rows_by_every_protocol(folder: Path) -> None:
+def test_table_1_has_published_and_own_rows_by_every_protocol(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    drawn: list[set[str]] = []
     found = clvae_table1.run(scale="smoke", data=folder, out=folder / "runs", rows=["vae", "clvae+_mi"])
     assert cells(found)["clvae+_mi", "published", "PPL"] == 34.61
     assert cells(found)["vae", "paper", "updates"] == 9  # 300 sentences, 32 a step, one epoch
@@ -56,6 +58,9 @@ def test_table_1_has_published_and_own_rows_by_every_protocol(folder: Path) -> N
     assert (folder / "runs" / "ptb" / "smoke" / "collapse.png").stat().st_size > 10_000
     with pytest.raises(InputError, match="row 'gan'; expected one of ae, vae"):
         clvae_table1.run(scale="smoke", data=folder, out=folder / "runs", rows=["gan"])
+    monkeypatch.setattr(clvae_table1, "draw_watched", lambda runs, picture: drawn.append(set(runs)))
+    clvae_table1.run(scale="smoke", data=folder, out=folder / "runs", rows=["vae"])
+    assert drawn == [set(OBJECTIVES)]  # a row that is run alone leaves the others in the figure
 
 
 def test_a_table_measures_nothing_twice(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

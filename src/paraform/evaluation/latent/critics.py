@@ -107,8 +107,8 @@ def _fitted(
         return float(dual_kl(torch.cat(on_posterior), torch.cat(on_prior)))
 
     best, kept, worse = -math.inf, copy.deepcopy(network.state_dict()), 0
-    fit = range(1, steps + 1)
-    for step in track(fit, "fitting a critic", console=STDERR, disable=not progress, transient=True):
+    bar = track(range(1, steps + 1), "fitting a critic", console=STDERR, disable=not progress, transient=True)
+    for step in bar:
         with torch.enable_grad():
             drawn = learnt[torch.randint(len(learnt), (ROWS,), device=device)]
             loss = F.softplus(-critic(drawn % count, pool[drawn])).mean() + F.softplus(prior(ROWS)).mean()

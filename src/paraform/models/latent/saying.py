@@ -18,7 +18,7 @@ from paraform.models.latent.network import LatentNetwork
 from paraform.records import InputError
 
 ROWS_AT_ONCE = 256  # sentences that are encoded or decoded together
-WIDEST_BEAM = 1000  # takes as many times as long as greedy
+WIDEST_BEAM = 1000  # more is a slip, and would take hours in silence
 WORDS = 1 << 32  # what the seed of words is above that of vectors
 
 
