@@ -22,7 +22,7 @@ from _measure import arguments_of, in_turn, matrix_rate, middle, report
 from torch import Tensor
 
 from paraform.encoders import best_dtype, bfloat16_products
-from paraform.losses.vocabulary import _filled_up, _size, vocabulary_nll, vocabulary_scores
+from paraform.losses.vocabulary import _size, filled_up, vocabulary_nll, vocabulary_scores
 
 
 def main() -> int:
@@ -69,7 +69,7 @@ def main() -> int:
 
     part = many[: _size(arguments.vocabulary)]
     whole = weight.detach().to(dtype).t().contiguous()
-    filled = F.pad(whole, (0, _filled_up(arguments.vocabulary) - arguments.vocabulary))
+    filled = F.pad(whole, (0, filled_up(arguments.vocabulary) - arguments.vocabulary))
     rows, filled_rows = (part.new_empty(len(part), one.shape[1]) for one in (whole, filled))
 
     runs = {"loss": ours, "peer's loss": theirs}

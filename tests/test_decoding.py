@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pytest
 import torch
@@ -117,6 +117,29 @@ def test_a_beam_does_not_depend_on_its_neighbours() -> None:
         torch.testing.assert_close(score[0], scores[row])
 
 
+def test_a_beam_whose_neighbours_ended_long_ago_goes_on_as_if_alone() -> None:
+    """Sentences that ended are no longer decoded: here after 1, 2, … 12 words, and one never."""
+    rows, most = 13, 12
+    asked: list[int] = []
+
+    def ends_in_turn(state: History, tokens_N: Tensor) -> tuple[Tensor, History]:
+        state = state._replace(words_NT=torch.cat([state.words_NT, tokens_N[:, None]], 1))
+        said = state.words_NT.shape[1]
+        asked.append(len(tokens_N))
+        likes_N = (7 * state.words_NT.sum(1) + 3 * said + 5 * state.row_N) % 11  # depends on all that was said
+        log_probs_NV = torch.log_softmax(torch.sin(likes_N[:, None] * torch.arange(1.0, TOKENS + 1)), -1)
+        log_probs_NV[:, STOP] = torch.where(state.row_N < said, 2.0, -20.0)
+        return log_probs_NV, state
+
+    limits: dict[str, Any] = {"start": START, "stop": STOP, "max_tokens": most, "width": 3}
+    out, scores = decoding.beam(ends_in_turn, begin(rows), rows, **limits)
+    assert asked[0] == rows and asked[1] > asked[5] > asked[-1]
+    for row in range(rows):
+        alone, score = decoding.beam(ends_in_turn, begin(rows).select(torch.tensor([row])), 1, **limits)
+        assert alone[0].tolist() == out[row].tolist()
+        torch.testing.assert_close(score[0], scores[row])
+
+
 @pytest.mark.parametrize(
     "options", [{"temperature": 1e-4}, {"temperature": 1e-6}, {"top_p": 1e-6}, {"temperature": 0.5, "top_p": 1e-6}]
 )
@@ -143,6 +166,53 @@ def test_words_are_drawn_as_often_as_they_are_likely(temperature: float, top_p: 
     frequencies = torch.bincount(out[:, 0], minlength=TOKENS) / draws
     assert frequencies.tolist() == pytest.approx(expected, abs=0.018)
     assert all(frequencies[token] == 0 for token in range(TOKENS) if token not in kept)
+
+
+@pytest.mark.parametrize("top_p", [1.0, 0.95, 0.5, 0.01])
+def test_words_of_a_large_vocabulary_are_drawn_from_those_that_stay(top_p: float) -> None:
+    """Against a sort of the vocabulary; one that cannot be said is never drawn, and rows are none of each other's."""
+    generator = torch.Generator().manual_seed(1)
+    scores = 2 * torch.randn(2, 300, generator=generator)
+    scores[:, ::7] = float("-inf")
+    draws = 8_000
+
+    def said(state: History, tokens_N: Tensor) -> tuple[Tensor, History]:
+        return scores[state.row_N % 2] + 5.0, state  # up to a constant of each row
+
+    state = History(torch.arange(2 * draws), torch.zeros(2 * draws, 0, dtype=torch.long))
+    limits: dict[str, Any] = {"start": 1, "stop": 0, "max_tokens": 1, "top_p": top_p, "generator": generator}
+    out = decoding.sample(said, state, 2 * draws, **limits)[:, 0]
+    for row, row_scores in enumerate(scores):
+        probs, order = torch.softmax(row_scores.double(), 0).sort(descending=True)
+        probs = probs.masked_fill(probs.cumsum(0) - probs >= top_p, 0.0)
+        expected = torch.zeros(300, dtype=torch.float64).scatter(0, order, probs / probs.sum())
+        found = torch.bincount(out[row::2], minlength=300) / draws
+        assert not found[expected == 0].any()
+        # Six standard deviations of a frequency, and the least step that one can take.
+        assert bool(((found - expected).abs() <= 6 * (expected / draws).sqrt() + 1 / draws).all())
+
+
+def test_words_that_are_as_likely_stay_or_go_together() -> None:
+    def said(state: History, tokens_N: Tensor) -> tuple[Tensor, History]:
+        return torch.tensor([[0.0, -1.0, -1.0, -2.0]]).expand(len(tokens_N), -1), state
+
+    state = History(torch.arange(5000), torch.zeros(5000, 0, dtype=torch.long))
+    limits: dict[str, Any] = {"start": 1, "stop": 0, "max_tokens": 1, "generator": torch.Generator().manual_seed(0)}
+    # Of e⁰, e⁻¹, e⁻¹ and e⁻² the first holds 0.53 of the probability.
+    assert set(decoding.sample(said, state, 5000, top_p=0.6, **limits)[:, 0].tolist()) == {0, 1, 2}
+    assert set(decoding.sample(said, state, 5000, top_p=0.5, **limits)[:, 0].tolist()) == {0}
+
+
+@pytest.mark.parametrize("wrong", [float("nan"), float("inf"), float("-inf")])
+def test_scores_that_are_not_finite_are_an_error(wrong: float) -> None:
+    def said(state: History, tokens_N: Tensor) -> tuple[Tensor, History]:
+        scores = torch.zeros(len(tokens_N), TOKENS)
+        scores[1] = wrong
+        return scores, state
+
+    for top_p in (1.0, 0.5):
+        with pytest.raises(ValueError, match="not finite; expected numbers"):
+            decoding.sample(said, begin(), ROWS, generator=torch.Generator(), top_p=top_p, **LIMITS)
 
 
 def test_the_same_seed_draws_the_same() -> None:

@@ -25,7 +25,7 @@ class DecoderState(Protocol):
 S = TypeVar("S", bound=DecoderState)
 Step: TypeAlias = Callable[[S, Tensor], tuple[Tensor, S]]
 """(state of N rows, last tokens [N]) → (log-probabilities of the next token [N, V], the caller's until it asks for the
-next step; new state)."""
+next step; new state). Greedy and sampling need them only up to a constant of each row: scores will do."""
 
 
 def greedy(step: Step[S], state: S, rows: int, *, start: int, stop: int, max_tokens: int) -> Tensor:
@@ -59,15 +59,37 @@ def sample(
     def draw(log_probs_BV: Tensor) -> Tensor:
         # Before it is divided, since a low temperature makes of log-probabilities what float32 does not hold.
         log_probs_BV = log_probs_BV - log_probs_BV.amax(-1, keepdim=True)
-        probs_BV = torch.softmax(log_probs_BV / temperature, -1)
-        ordered_BV, order_BV = probs_BV.sort(-1, descending=True)
-        # A token stays if the ones likelier than it hold less than top_p: the likeliest always stays.
-        before_BV = ordered_BV.cumsum(-1) - ordered_BV
-        ordered_BV = ordered_BV.masked_fill(before_BV >= top_p, 0.0)
-        drawn_B1 = torch.multinomial(ordered_BV, 1, generator=generator)
-        return order_BV.gather(-1, drawn_B1).squeeze(-1)
+        return _drawn(log_probs_BV.div_(temperature).exp_(), top_p, generator)
 
     return _left_to_right(step, state, rows, start, stop, max_tokens, draw)
+
+
+def _drawn(weights_BV: Tensor, top_p: float, generator: torch.Generator) -> Tensor:
+    """A token of each row [B], drawn by weights of at least 0 from those that stay: what is likelier than one of them
+    holds less than `top_p` of the row's weight.
+
+    By rejection, since sorting a vocabulary takes many times as long as scoring it. A token that is drawn and does not
+    stay goes, with all that are no likelier; what is left is drawn from again, so that a row is done in a few rounds.
+
+    Raises: ValueError for a row whose weights are not finite, or all 0.
+    """
+    total_B = weights_BV.sum(-1, dtype=torch.float64)
+    if not bool(((total_B > 0) & total_B.isfinite()).all()):
+        raise ValueError("scores of the next word are not finite; expected numbers: the weights may be damaged")
+    out_B = torch.empty(len(weights_BV), dtype=torch.long, device=weights_BV.device)
+    rows_N, weights_NV, most_N1 = torch.arange(len(out_B), device=out_B.device), weights_BV, top_p * total_B[:, None]
+    while len(rows_N):
+        sums_NV = weights_NV.cumsum(-1, dtype=torch.float64)
+        uniform_N1 = torch.rand(len(rows_N), 1, generator=generator, device=out_B.device, dtype=torch.float64)
+        drawn_N1 = torch.searchsorted(sums_NV, uniform_N1 * sums_NV[:, -1:], right=True)
+        drawn_N1 = drawn_N1.clamp_max_(weights_NV.shape[1] - 1)  # should the product be rounded up to the sum
+        out_B[rows_N] = drawn_N1[:, 0]
+        if top_p == 1:
+            break
+        likelier_NV = weights_NV.where(weights_NV > weights_NV.gather(1, drawn_N1), 0)
+        again_N = (likelier_NV.sum(-1, dtype=torch.float64)[:, None] >= most_N1)[:, 0]
+        rows_N, weights_NV, most_N1 = rows_N[again_N], likelier_NV[again_N], most_N1[again_N]
+    return out_B
 
 
 class Rationed(NamedTuple):
@@ -161,36 +183,59 @@ def beam(
     """
     if width < 1:
         raise ValueError(f"beam width {width}; expected at least 1")
-    every_row = torch.arange(rows)
     log_probs_BV, state = step(state, torch.full((rows,), start))
-    vocabulary = log_probs_BV.shape[-1]
-    device = log_probs_BV.device
-    total_BW = torch.full((rows, width), float("-inf"), device=device)
-    tokens_BWT = torch.full((rows, width, max_tokens), stop, device=device)
-    best, choice = log_probs_BV.topk(min(width, vocabulary), -1)
-    total_BW[:, : best.shape[1]], tokens_BWT[:, : best.shape[1], 0] = best, choice
-    state = state.select(every_row.repeat_interleave(width).to(device))
-    done_BW = tokens_BWT[:, :, 0] == stop
-    length_BW = torch.ones(rows, width, device=device)
+    device, kept = log_probs_BV.device, min(width, log_probs_BV.shape[-1])
+    some = _Hypotheses(
+        torch.full((rows, width), float("-inf"), device=device),
+        torch.ones(rows, width, device=device),
+        torch.full((rows, width, max_tokens), stop, device=device),
+    )
+    some.total_NW[:, :kept], some.tokens_NWT[:, :kept, 0] = log_probs_BV.topk(kept, -1)
+    every_W = torch.arange(width, device=device)
+    alive = torch.arange(rows, device=device)
+    state = state.select(alive.repeat_interleave(width))
+    out = _Hypotheses(*(part.clone() for part in some))
     for time in range(1, max_tokens):
-        if bool(done_BW.all()):
+        going = (some.tokens_NWT[:, :, time - 1] != stop).any(1).nonzero().squeeze(-1)
+        if len(going) == 0:
             break
-        log_probs_NV, state = step(state, tokens_BWT[:, :, time - 1].flatten())
-        log_probs_BWV = log_probs_NV.view(rows, width, vocabulary)
-        # A finished hypothesis goes on as itself, at no cost, by saying `stop` once more.
-        log_probs_BWV = log_probs_BWV.masked_fill(done_BW[:, :, None], float("-inf"))
-        log_probs_BWV[:, :, stop] = torch.where(done_BW, 0.0, log_probs_BWV[:, :, stop])
-        candidate_BWV = total_BW[:, :, None] + log_probs_BWV
-        longer_BW = length_BW + (~done_BW).float()
-        ranked_BWV = candidate_BWV / longer_BW[:, :, None] ** length_penalty
-        choice = ranked_BWV.flatten(1).topk(width, -1).indices
-        parent_BW, token_BW = choice // vocabulary, choice % vocabulary
-        total_BW = candidate_BWV.flatten(1).gather(1, choice)
-        length_BW = longer_BW.gather(1, parent_BW)
-        tokens_BWT = tokens_BWT.gather(1, parent_BW[:, :, None].expand(-1, -1, max_tokens)).clone()
-        tokens_BWT[:, :, time] = token_BW
-        done_BW = done_BW.gather(1, parent_BW) | (token_BW == stop)
-        state = state.select((every_row.to(device)[:, None] * width + parent_BW).flatten())
-    score_BW = total_BW / length_BW**length_penalty
-    score_BW, order_BW = score_BW.sort(-1, descending=True)
-    return tokens_BWT.gather(1, order_BW[:, :, None].expand(-1, -1, max_tokens)).cpu(), score_BW.cpu()
+        if len(going) < 0.8 * len(alive):  # as in `_left_to_right`
+            alive, some = alive[going], _Hypotheses(*(part[going] for part in some))
+            state = state.select((going[:, None] * width + every_W).flatten())
+        log_probs_MV, state = step(state, some.tokens_NWT[:, :, time - 1].flatten())
+        some, parent_NW = _longer(some, log_probs_MV, time, stop, length_penalty)
+        state = state.select((torch.arange(len(alive), device=device)[:, None] * width + parent_NW).flatten())
+        for whole, part in zip(out, some, strict=True):
+            whole[alive] = part
+    score_BW, order_BW = (out.total_NW / out.length_NW**length_penalty).sort(-1, descending=True)
+    return out.tokens_NWT.gather(1, order_BW[:, :, None].expand(-1, -1, max_tokens)).cpu(), score_BW.cpu()
+
+
+class _Hypotheses(NamedTuple):
+    """Of N sentences W each: log-probability [N, W], length with `stop` [N, W], tokens [N, W, T]."""
+
+    total_NW: Tensor
+    length_NW: Tensor
+    tokens_NWT: Tensor
+
+
+def _longer(
+    some: _Hypotheses, log_probs_MV: Tensor, time: int, stop: int, length_penalty: float
+) -> tuple[_Hypotheses, Tensor]:
+    """The best hypotheses after one more token of each, and which ones [N, W] they go on from."""
+    count, width = some.total_NW.shape
+    # Of those that go on from one hypothesis, no more than W can be among the best W.
+    best, token = log_probs_MV.topk(min(width, log_probs_MV.shape[-1]), -1)
+    best_NWK, token_NWK = best.view(count, width, -1), token.view(count, width, -1)
+    # A finished hypothesis goes on as itself, at no cost, by saying `stop` once more.
+    done_NW = some.tokens_NWT[:, :, time - 1] == stop
+    best_NWK = best_NWK.masked_fill(done_NW[:, :, None], float("-inf"))
+    best_NWK[:, :, 0] = best_NWK[:, :, 0].masked_fill(done_NW, 0.0)
+    token_NWK = token_NWK.masked_fill(done_NW[:, :, None], stop)
+    total_NWK = some.total_NW[:, :, None] + best_NWK
+    length_NW = some.length_NW + (~done_NW).float()
+    choice_NW = (total_NWK / length_NW[:, :, None] ** length_penalty).flatten(1).topk(width, -1).indices
+    parent_NW = choice_NW // best_NWK.shape[2]
+    tokens_NWT = some.tokens_NWT.gather(1, parent_NW[:, :, None].expand_as(some.tokens_NWT))
+    tokens_NWT[:, :, time] = token_NWK.flatten(1).gather(1, choice_NW)
+    return _Hypotheses(total_NWK.flatten(1).gather(1, choice_NW), length_NW.gather(1, parent_NW), tokens_NWT), parent_NW

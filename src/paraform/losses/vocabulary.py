@@ -82,10 +82,11 @@ def _parts(rows: int, columns: int) -> Iterator[slice]:
 
 def _one_part(features_ND: Tensor, columns: int) -> Tensor:
     """[P, C], not set: the scores of the rows of one part."""
-    return features_ND.new_empty(min(len(features_ND), _size(columns)), _filled_up(columns))
+    return features_ND.new_empty(min(len(features_ND), _size(columns)), filled_up(columns))
 
 
-def _filled_up(columns: int) -> int:
+def filled_up(columns: int) -> int:
+    """The next multiple of `LINE`."""
     return -(-columns // LINE) * LINE
 
 
@@ -119,7 +120,7 @@ class _NLL(torch.autograd.Function):
     def forward(ctx: Any, features_ND: Tensor, weight_VD: Tensor, gold_N: Tensor, kept: bool) -> Tensor:
         # Copied once, since the products of all parts read it: in bfloat16 they are faster with it in this order, in
         # float32 as fast. The words that it is filled up with have no probability.
-        rows, words, columns = len(features_ND), len(weight_VD), _filled_up(len(weight_VD))
+        rows, words, columns = len(features_ND), len(weight_VD), filled_up(len(weight_VD))
         weight_DC = features_ND.new_zeros(weight_VD.shape[1], columns)
         weight_DC[:, :words] = weight_VD.t()
         probs_NC = _buffer(rows, columns, features_ND) if kept else None

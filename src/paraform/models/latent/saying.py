@@ -1,6 +1,7 @@
 """Latent vectors to words, one after another.
 
-Shape key: N vectors, Z latent, H features of the decoder's state, V words of the vocabulary.
+Shape key: N vectors, Z latent, H features of the decoder's state, V words of the vocabulary, C = V filled up to whole
+cache lines, R rows decoded together.
 """
 
 from __future__ import annotations
@@ -8,12 +9,14 @@ from __future__ import annotations
 from typing import Any, TypedDict, Unpack
 
 import torch
+import torch.nn.functional as F
 from rich.progress import track
 from torch import Tensor
 
 from paraform import decoding
 from paraform.batching import BOS, EOS, PAD, UNK
 from paraform.encoders import STDERR
+from paraform.losses.vocabulary import filled_up
 from paraform.models.latent.network import LatentNetwork
 from paraform.records import InputError
 
@@ -69,13 +72,20 @@ def say(
     if top_p < 1 and temperature == 0:
         raise InputError(f"top_p {top_p} at temperature 0; expected a temperature above 0, where words are drawn")
     weight_VH = network.output.weight
+    words = len(weight_VH)
+    # Filled up, and of every step: a product writes such rows faster, and memory from the system is slow.
+    weight_HC = F.pad(weight_VH.t(), (0, filled_up(words) - words))
+    scores_RC = weight_HC.new_empty(min(size, len(z_NZ)) * beam, weight_HC.shape[1])
     never = [PAD, BOS] if says_unknown else [PAD, BOS, UNK]
 
     def step(memory: Any, tokens_N: Tensor) -> tuple[Tensor, Any]:
-        state_NH, memory = network.decoder.step(memory, tokens_N.to(weight_VH.device))
-        scores_NV = network.output(state_NH.to(weight_VH.dtype))
-        scores_NV[:, never] = float("-inf")
-        return torch.log_softmax(scores_NV, -1), memory
+        state_NH, memory = network.decoder.step(memory, tokens_N.to(weight_HC.device))
+        scores_NC = torch.mm(state_NH.to(weight_HC.dtype), weight_HC, out=scores_RC[: len(state_NH)])
+        scores_NC[:, never] = float("-inf")
+        if beam > 1:
+            scores_NC[:, words:] = float("-inf")
+            torch.log_softmax(scores_NC, -1, out=scores_NC)
+        return scores_NC[:, :words], memory
 
     ends: dict[str, Any] = {"start": BOS, "stop": EOS, "max_tokens": longest + 1}
     # Another stream than that of the vectors, which may have been drawn by the same seed, or by the next.
