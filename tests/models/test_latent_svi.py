@@ -21,7 +21,7 @@ def test_the_gradient_is_that_of_the_unrolled_steps(momentum: float, noisy: bool
         return ((variables + noise) @ theta.T).sin().sum() + variables.square().sum()
 
     torch.manual_seed(1)
-    last, taken = refine(loss, first, steps=4, learning_rate=0.05, momentum=momentum, clip=1e9)
+    last, taken = refine(loss, first, [theta], steps=4, learning_rate=0.05, momentum=momentum, clip=1e9)
     last.requires_grad_()
     loss(last).backward()
     assert last.grad is not None
@@ -49,7 +49,7 @@ def test_steps_go_down_and_leave_the_generator_where_the_forward_pass_left_it() 
     def loss(variables: torch.Tensor) -> torch.Tensor:
         return (variables + 0.01 * torch.randn(2, 4) - 3).square().sum()
 
-    last, taken = refine(loss, first, steps=20, learning_rate=0.1, momentum=0.5, clip=5.0)
+    last, taken = refine(loss, first, [], steps=20, learning_rate=0.1, momentum=0.5, clip=5.0)
     assert float((last - 3).abs().max()) < 0.2 < float((first - 3).abs().max())
     state = torch.get_rng_state()
     gradient_through(loss, taken, torch.ones(2, 4), [], learning_rate=0.1, momentum=0.5)
@@ -58,7 +58,13 @@ def test_steps_go_down_and_leave_the_generator_where_the_forward_pass_left_it() 
 
 def test_a_step_is_clipped() -> None:
     last, taken = refine(
-        lambda variables: 1e6 * variables.sum(), torch.zeros(1, 4), steps=1, learning_rate=1.0, momentum=0.0, clip=2.0
+        lambda variables: 1e6 * variables.sum(),
+        torch.zeros(1, 4),
+        [],
+        steps=1,
+        learning_rate=1.0,
+        momentum=0.0,
+        clip=2.0,
     )
     assert float(last.norm()) == pytest.approx(2.0)
     assert taken[0].kept == pytest.approx(1e-6)

@@ -152,9 +152,11 @@ class _NLL(torch.autograd.Function):
         wide = _wide(features_ND)
         # ∂ nll / ∂ l_v = p(v) − [v = y]
         d_features_ND = ((probs_NC @ weight_DC.t()).to(wide) - weight_DC.t()[gold_N]) * d_nll_N[:, None]
-        weighted_ND = features_ND.to(wide) * d_nll_N[:, None]
-        d_weight_VD = (probs_NC.t() @ weighted_ND.to(features_ND.dtype))[: ctx.words].to(wide)
-        d_weight_VD.index_add_(0, gold_N, weighted_ND, alpha=-1)
+        d_weight_VD = None
+        if ctx.needs_input_grad[1]:
+            weighted_ND = features_ND.to(wide) * d_nll_N[:, None]
+            d_weight_VD = (probs_NC.t() @ weighted_ND.to(features_ND.dtype))[: ctx.words].to(wide)
+            d_weight_VD.index_add_(0, gold_N, weighted_ND, alpha=-1)
         _spare[:] = [probs_NC]
         return d_features_ND.to(features_ND.dtype), d_weight_VD, None, None
 

@@ -10,7 +10,8 @@ Shape key: B sentences, Z latent.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import NamedTuple, TypeAlias
 
 import torch
@@ -31,25 +32,46 @@ class Step(NamedTuple):
 
 
 def refine(
-    loss: Loss, variables: Tensor, *, steps: int, learning_rate: float, momentum: float, clip: float
+    loss: Loss,
+    variables: Tensor,
+    weights: Iterable[Tensor],
+    *,
+    steps: int,
+    learning_rate: float,
+    momentum: float,
+    clip: float,
 ) -> tuple[Tensor, list[Step]]:
     """λ after that many steps, without a gradient, and what `gradient_through` needs.
 
     Args:
         variables: λ before them.
+        weights: all that the loss is of; a third of a step's products would go to gradients of theirs.
         clip: the largest norm of a step's gradient.
     """
     variables = variables.detach()
     velocity = torch.zeros_like(variables)
     taken: list[Step] = []
-    for _ in range(steps):
-        random = _random_state(variables.device)
-        (gradient,) = _gradients(loss, variables, [])
-        kept = min(1.0, clip / (float(gradient.norm()) + 1e-6))
-        taken.append(Step(variables, random, kept))
-        velocity = momentum * velocity + learning_rate * kept * gradient
-        variables = variables - velocity
+    with _frozen(weights):
+        for _ in range(steps):
+            random = _random_state(variables.device)
+            (gradient,) = _gradients(loss, variables, [])
+            kept = min(1.0, clip / (float(gradient.norm()) + 1e-6))
+            taken.append(Step(variables, random, kept))
+            velocity = momentum * velocity + learning_rate * kept * gradient
+            variables = variables - velocity
     return variables, taken
+
+
+@contextmanager
+def _frozen(weights: Iterable[Tensor]) -> Iterator[None]:
+    learned = [weight for weight in weights if weight.requires_grad]
+    for weight in learned:
+        weight.requires_grad_(False)
+    try:
+        yield
+    finally:
+        for weight in learned:
+            weight.requires_grad_(True)
 
 
 def gradient_through(
