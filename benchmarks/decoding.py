@@ -2,8 +2,8 @@
 
     python benchmarks/decoding.py [--sentences 256] [--vocabulary 10000] [--width 4] [--repeats 5]
 
-A network of the paper's size on PTB (256/256/32) whose weights are as they begin, so that nearly every sentence goes on
-to the longest. Words a second of each way, and how many times as long a word takes as a greedy one; of a beam, whose
+A network of the paper's size on PTB (256/256/32), its weights drawn at random, so that nearly every sentence goes on to
+the longest. Words a second of each way, and how many times as long a word takes as a greedy one; of a beam, whose
 rows are W times as many, a word of the sentence that is kept.
 
 A word drawn by top-p: `decoding`'s, which rejects, against transformers' `TopPLogitsWarper` and then
@@ -38,7 +38,7 @@ def main() -> int:
     arguments = parser.parse_args()
     torch.set_num_threads(arguments.threads or 1)
     torch.manual_seed(0)
-    network = LatentNetwork(LatentConfig(initial_range=0.4), arguments.vocabulary).eval()
+    network = LatentNetwork(LatentConfig(), arguments.vocabulary).eval()
     z = torch.randn(arguments.sentences, network.config.latent_width)
     words: dict[str, int] = {}
 

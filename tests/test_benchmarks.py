@@ -62,6 +62,11 @@ def test_layers_agree_with_their_peers(name: str, size: tuple[object, ...]) -> N
     assert differences and max(differences) < 0.02
 
 
+def test_ways_of_decoding_are_measured() -> None:
+    found = figures("decoding", "--sentences", 4, "--vocabulary", 100, "--repeats", 1)["figures"]
+    assert len(found) == 8 and all(value > 0 for value in found.values())
+
+
 def test_paraphrasing_is_measured(question_pairs: Path) -> None:
     found = figures("paraphrase", "--data", question_pairs, "--rows", 6, "--repeats", 1)["figures"]
     assert found["sources"] == 6 and found["first paraphrase"] and found["ratio to the style encoder"] > 0

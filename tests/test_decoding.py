@@ -75,7 +75,7 @@ def test_greedy_takes_the_likeliest_word_at_every_step() -> None:
 
 
 def test_rows_that_have_ended_say_nothing_more_while_they_wait_for_the_rest() -> None:
-    """Rows are only picked once a tenth of them has ended; until then the ended ones are decoded along."""
+    """Rows are only picked once a fifth of them has ended; until then the ended ones are decoded along."""
 
     def one_ends_first(state: History, tokens_N: Tensor) -> tuple[Tensor, History]:
         state = state._replace(words_NT=torch.cat([state.words_NT, tokens_N[:, None]], 1))
@@ -107,6 +107,23 @@ def test_a_beam_as_wide_as_all_sentences_ranks_them_all(penalty: float) -> None:
         assert out[row, : len(every)].tolist() == [padded(said, STEPS) for _, said in ranked]
         assert scores[row, : len(every)].tolist() == pytest.approx([score for score, _ in ranked], abs=1e-5)
         assert torch.isinf(scores[row, len(every) :]).all()
+
+
+@pytest.mark.parametrize("dtype", [torch.float64, torch.bfloat16])
+def test_a_beam_of_scores_of_another_precision(dtype: torch.dtype) -> None:
+    def rounded(state: History, tokens_N: Tensor) -> tuple[Tensor, History]:
+        log_probs_NV, state = step(state, tokens_N)
+        return log_probs_NV.bfloat16().to(dtype), state
+
+    def widened(state: History, tokens_N: Tensor) -> tuple[Tensor, History]:
+        log_probs_NV, state = rounded(state, tokens_N)
+        return log_probs_NV.float(), state
+
+    (out, scores), (expected, as_float) = (
+        decoding.beam(way, begin(), ROWS, width=3, **LIMITS) for way in (rounded, widened)
+    )
+    assert out.tolist() == expected.tolist()
+    torch.testing.assert_close(scores.float(), as_float)
 
 
 def test_a_beam_does_not_depend_on_its_neighbours() -> None:
@@ -203,6 +220,15 @@ def test_words_that_are_as_likely_stay_or_go_together() -> None:
     assert set(decoding.sample(said, state, 5000, top_p=0.5, **limits)[:, 0].tolist()) == {0}
 
 
+def test_a_word_that_holds_just_the_share_is_alone() -> None:
+    def said(state: History, tokens_N: Tensor) -> tuple[Tensor, History]:
+        return torch.tensor([[2.0, 1.0, 1.0]]).log2().mul(torch.tensor(2.0).log()).expand(len(tokens_N), -1), state
+
+    state = History(torch.arange(500), torch.zeros(500, 0, dtype=torch.long))
+    limits: dict[str, Any] = {"start": 1, "stop": 0, "max_tokens": 1, "generator": torch.Generator().manual_seed(0)}
+    assert not decoding.sample(said, state, 500, top_p=0.5, **limits).any()
+
+
 @pytest.mark.parametrize("wrong", [float("nan"), float("inf"), float("-inf")])
 def test_scores_that_are_not_finite_are_an_error(wrong: float) -> None:
     def said(state: History, tokens_N: Tensor) -> tuple[Tensor, History]:
@@ -229,9 +255,10 @@ def test_what_cannot_be() -> None:
     for wrong in (
         {"temperature": 0.0},
         {"temperature": float("inf")},
+        {"temperature": 1e39},
         {"temperature": float("nan")},
         {"top_p": 0.0},
         {"top_p": 1.1},
     ):
-        with pytest.raises(ValueError, match="expected 1e-6 or more, and 0 < top_p <= 1"):
+        with pytest.raises(ValueError, match="expected 1e-6 to 1e6, and 0 < top_p <= 1"):
             decoding.sample(step, begin(), ROWS, generator=torch.Generator(), **LIMITS, **wrong)

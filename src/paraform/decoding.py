@@ -2,7 +2,8 @@
 
 The model is a function `step(state, tokens) -> log-probabilities, state`; a state can pick rows of itself.
 
-Shape key: B sentences, W beam width, T steps, V tokens that can be said.
+Shape key: B sentences, N those of them that have not ended, W beam width, M = N · W hypotheses, K ≤ W tokens that one
+may go on with, T steps, V tokens that can be said.
 """
 
 from __future__ import annotations
@@ -47,14 +48,16 @@ def sample(
 ) -> Tensor:
     """Tokens drawn at every step, from the smallest set that holds `top_p` of the probability (Holtzman et al. 2020).
 
+    Tokens as likely as the set's last are in it too. What a row draws depends on the rows beside it.
+
     Args:
-        temperature: 1e-6 or more; divides the log-probabilities, below 1 sharpens.
+        temperature: 1e-6 to 1e6; divides the log-probabilities, below 1 sharpens.
         top_p: 0 < top_p ≤ 1.
         generator: the random state that is drawn from.
-    Raises: ValueError if temperature or top_p is out of range.
+    Raises: ValueError if temperature or top_p is out of range, or if log-probabilities are not finite.
     """
-    if not 1e-6 <= temperature < float("inf") or not 0 < top_p <= 1:
-        raise ValueError(f"temperature {temperature}, top_p {top_p}; expected 1e-6 or more, and 0 < top_p <= 1")
+    if not 1e-6 <= temperature <= 1e6 or not 0 < top_p <= 1:
+        raise ValueError(f"temperature {temperature}, top_p {top_p}; expected 1e-6 to 1e6, and 0 < top_p <= 1")
 
     def draw(log_probs_BV: Tensor) -> Tensor:
         # Before it is divided, since a low temperature makes of log-probabilities what float32 does not hold.
@@ -71,24 +74,25 @@ def _drawn(weights_BV: Tensor, top_p: float, generator: torch.Generator) -> Tens
     By rejection, since sorting a vocabulary takes many times as long as scoring it. A token that is drawn and does not
     stay goes, with all that are no likelier; what is left is drawn from again, so that a row is done in a few rounds.
 
-    Raises: ValueError for a row whose weights are not finite, or all 0.
+    Args:
+        weights_BV: at most 1, which one of a row is; a row may be NaN.
+    Raises: ValueError for a row that is.
     """
     total_B = weights_BV.sum(-1, dtype=torch.float64)
-    if not bool(((total_B > 0) & total_B.isfinite()).all()):
+    if not bool((total_B > 0).all()):
         raise ValueError("scores of the next word are not finite; expected numbers: the weights may be damaged")
     out_B = torch.empty(len(weights_BV), dtype=torch.long, device=weights_BV.device)
-    rows_N, weights_NV, most_N1 = torch.arange(len(out_B), device=out_B.device), weights_BV, top_p * total_B[:, None]
+    rows_N, weights_NV, most_N = torch.arange(len(out_B), device=out_B.device), weights_BV, top_p * total_B
     while len(rows_N):
         sums_NV = weights_NV.cumsum(-1, dtype=torch.float64)
         uniform_N1 = torch.rand(len(rows_N), 1, generator=generator, device=out_B.device, dtype=torch.float64)
         drawn_N1 = torch.searchsorted(sums_NV, uniform_N1 * sums_NV[:, -1:], right=True)
-        drawn_N1 = drawn_N1.clamp_max_(weights_NV.shape[1] - 1)  # should the product be rounded up to the sum
         out_B[rows_N] = drawn_N1[:, 0]
         if top_p == 1:
             break
         likelier_NV = weights_NV.where(weights_NV > weights_NV.gather(1, drawn_N1), 0)
-        again_N = (likelier_NV.sum(-1, dtype=torch.float64)[:, None] >= most_N1)[:, 0]
-        rows_N, weights_NV, most_N1 = rows_N[again_N], likelier_NV[again_N], most_N1[again_N]
+        again_N = likelier_NV.sum(-1, dtype=torch.float64) >= most_N
+        rows_N, weights_NV, most_N = rows_N[again_N], likelier_NV[again_N], most_N[again_N]
     return out_B
 
 
@@ -185,8 +189,9 @@ def beam(
         raise ValueError(f"beam width {width}; expected at least 1")
     log_probs_BV, state = step(state, torch.full((rows,), start))
     device, kept = log_probs_BV.device, min(width, log_probs_BV.shape[-1])
+    dtype = torch.promote_types(log_probs_BV.dtype, torch.float32)
     some = _Hypotheses(
-        torch.full((rows, width), float("-inf"), device=device),
+        torch.full((rows, width), float("-inf"), device=device, dtype=dtype),
         torch.ones(rows, width, device=device),
         torch.full((rows, width, max_tokens), stop, device=device),
     )
@@ -194,7 +199,7 @@ def beam(
     every_W = torch.arange(width, device=device)
     alive = torch.arange(rows, device=device)
     state = state.select(alive.repeat_interleave(width))
-    out = _Hypotheses(*(part.clone() for part in some))
+    out = some  # which is another one from the first step on
     for time in range(1, max_tokens):
         going = (some.tokens_NWT[:, :, time - 1] != stop).any(1).nonzero().squeeze(-1)
         if len(going) == 0:

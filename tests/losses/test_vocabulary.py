@@ -61,6 +61,8 @@ def test_nll_without_bias_equals_cross_entropy(words: int) -> None:
     expected = F.cross_entropy(features @ weight.T, gold, reduction="none")
     torch.testing.assert_close(vocabulary_nll(features, weight, gold), expected)
     torch.testing.assert_close(own, torch.autograd.grad((expected * share).sum(), (features, weight)))
+    frozen = torch.autograd.grad((vocabulary_nll(features, weight.detach(), gold) * share).sum(), features)
+    torch.testing.assert_close(frozen, own[:1])
 
 
 def test_nll_in_bfloat16_is_as_near_as_its_rounding() -> None:

@@ -15,13 +15,16 @@ def test_the_gradient_is_that_of_the_unrolled_steps(momentum: float, noisy: bool
     torch.manual_seed(0)
     theta = torch.randn(3, 4, dtype=torch.float64, requires_grad=True)
     first = torch.randn(2, 4, dtype=torch.float64)
+    asked: list[bool] = []
 
     def loss(variables: torch.Tensor) -> torch.Tensor:
+        asked.append(theta.requires_grad)
         noise = torch.randn(2, 4, dtype=torch.float64) if noisy else torch.zeros(2, 4, dtype=torch.float64)
         return ((variables + noise) @ theta.T).sin().sum() + variables.square().sum()
 
     torch.manual_seed(1)
     last, taken = refine(loss, first, [theta], steps=4, learning_rate=0.05, momentum=momentum, clip=1e9)
+    assert asked == 4 * [False] and theta.requires_grad
     last.requires_grad_()
     loss(last).backward()
     assert last.grad is not None

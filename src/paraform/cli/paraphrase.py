@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from jsonargparse import ArgumentParser, Namespace
 from jsonargparse.typing import NonNegativeFloat, PositiveInt, restricted_number_type
 
-from paraform.cli.arguments import Share, add_search, add_texts, load_paraphraser, show_progress, tell
+from paraform.cli.arguments import Share, add_search, add_texts, bad_values, load_paraphraser, show_progress, tell
 from paraform.cli.output import print_json, print_rewordings
 from paraform.cli.reading import read_texts
 from paraform.records import InputError
@@ -61,17 +61,18 @@ def run(options: Namespace) -> int:
     chosen = model.exemplars(texts, like, each=options.each, num=options.num, seed=options.seed)
     sources = [text for text, row in zip(texts, chosen, strict=True) for _ in row]
     exemplars = [exemplar for row in chosen for exemplar in row]
-    said = model.say(
-        sources,
-        exemplars,
-        beam=options.beam,
-        temperature=options.temperature,
-        top_p=options.top_p,
-        ration=False if options.no_ration else None,
-        seed=options.seed,
-        batch_size=options.batch_size or 512,
-        progress=show_progress(),
-    )
+    with bad_values():
+        said = model.say(
+            sources,
+            exemplars,
+            beam=options.beam,
+            temperature=options.temperature,
+            top_p=options.top_p,
+            ration=False if options.no_ration else None,
+            seed=options.seed,
+            batch_size=options.batch_size or 512,
+            progress=show_progress(),
+        )
     scores = content_scores(model, sources, said)
     least = -1.0 if options.min_content is None else options.min_content
     kept = [row for row, score in enumerate(scores) if score >= least]

@@ -102,7 +102,8 @@ class ExemplarParaphraser(nn.Module):
                 once); None: where words can be copied, since copying is what stutters.
             seed: of every draw.
             batch_size: sentences said at once. Numbers are rounded a little differently in another batch; where two
-                words are all but equally likely, that can decide between them.
+                words are all but equally likely, that can decide between them. Words that are drawn depend on which
+                sentences go together.
             progress: show a bar on stderr.
         Returns: list[str], or list[list[str]] where a source has a list of exemplars (nested `like`, `each`, num > 1).
         Raises: InputError if a sentence is empty, an exemplar is one word, the numbers of sources and exemplars do not

@@ -108,10 +108,10 @@ class LatentLanguageModel(nn.Module):
             total = (self.network.reconstruction(batch, z_NZ) + self.config.beta * posterior.kl()).sum()
             return total / self.config.batch_size  # a step is as long as in training, whatever is refined together
 
-        rates: dict[str, Any] = {"learning_rate": self.config.svi_learning_rate, "momentum": self.config.svi_momentum}
+        how: dict[str, Any] = {"learning_rate": self.config.svi_learning_rate, "momentum": self.config.svi_momentum}
         clip = self.config.svi_clip * (len(state_NH) / self.config.batch_size) ** 0.5
-        rates |= {"steps": self.config.svi_steps, "clip": clip}
-        return refine(loss, torch.cat(gaussian, -1), self.parameters(), **rates)[0]
+        how |= {"steps": self.config.svi_steps, "clip": clip}
+        return refine(loss, torch.cat(gaussian, -1), [self.network.output.weight], **how)[0]
 
     @torch.no_grad()
     def posterior_mean(self, encoded: Tensor) -> Tensor | None:

@@ -33,7 +33,8 @@ class Decoding(TypedDict, total=False):
         temperature: 0, the default, takes the likeliest word; above, words are drawn.
         top_p: share of the probability that is drawn from; 1 if not given.
         seed: of every draw; 0 if not given.
-        batch_size: sentences that are encoded or decoded together; 256 if not given. Words that are drawn depend on it.
+        batch_size: sentences that are encoded or decoded together; 256 if not given. Words that are drawn depend on
+            which they are.
         progress: show a bar on stderr.
     """
 
@@ -56,7 +57,7 @@ def say(
         longest: words of a sentence.
         says_unknown: whether `<unk>` may be said.
     Raises: InputError for an option that is none, a beam that cannot be, or two ways of decoding that are mixed.
-        ValueError for a temperature or a share that cannot be.
+        ValueError for a temperature or a share that cannot be, or scores that are not finite.
     """
     beam, temperature, top_p = how.get("beam", 1), how.get("temperature", 0.0), how.get("top_p", 1.0)
     size, hidden = how.get("batch_size", ROWS_AT_ONCE), not how.get("progress", False)
@@ -73,8 +74,9 @@ def say(
         raise InputError(f"top_p {top_p} at temperature 0; expected a temperature above 0, where words are drawn")
     weight_VH = network.output.weight
     words = len(weight_VH)
-    # Filled up, and of every step: a product writes such rows faster, and memory from the system is slow.
-    weight_HC = F.pad(weight_VH.t(), (0, filled_up(words) - words))
+    # One buffer for all steps, since memory from the system is slow, its rows whole cache lines, which a product writes
+    # faster.
+    weight_HC = F.pad(weight_VH.t(), (0, filled_up(words) - words)).contiguous()
     scores_RC = weight_HC.new_empty(min(size, len(z_NZ)) * beam, weight_HC.shape[1])
     never = [PAD, BOS] if says_unknown else [PAD, BOS, UNK]
 

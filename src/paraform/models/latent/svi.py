@@ -45,7 +45,8 @@ def refine(
 
     Args:
         variables: λ before them.
-        weights: all that the loss is of; a third of a step's products would go to gradients of theirs.
+        weights: those of `vocabulary_nll`, which does not see that nobody asks for their gradient, a third of its
+            products.
         clip: the largest norm of a step's gradient.
     """
     variables = variables.detach()

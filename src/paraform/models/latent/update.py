@@ -214,7 +214,9 @@ class _Step:
             return reconstruction + beta * kl
 
         rates = {"learning_rate": config.svi_learning_rate, "momentum": config.svi_momentum}
-        last, taken = refine(loss_of, first, self.decoder, steps=config.svi_steps, clip=config.svi_clip, **rates)
+        last, taken = refine(
+            loss_of, first, [network.output.weight], steps=config.svi_steps, clip=config.svi_clip, **rates
+        )
         last.requires_grad_()
         reconstruction, kl = parts(last)
         loss = reconstruction + beta * kl
