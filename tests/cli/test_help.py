@@ -37,6 +37,34 @@ def test_the_overview_lists_every_command(command: Command) -> None:
     assert command("evaluate", "--help").out.count("evaluate generation ") == 1
 
 
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ("sample --num 0", "--num: 0; expected a number above 0, at most 1,000,000,000"),
+        ("sample --num x", "--num: x; expected a whole number"),
+        ("sample --top-p 2", "--top-p: 2; expected a number above 0, at most 1"),
+        ("sample --top-p x", "--top-p: x; expected a number"),
+        ("sample --temperature=-1", "--temperature: -1; expected a number of at least 0"),
+        ("sample --batch-size 1.5", "--batch-size: 1.5; expected a whole number"),
+        ("sample --batch-size 0", "--batch-size: 0; expected a number above 0"),
+        ("evaluate latent --samples 0", "--samples: 0; expected a number above 0, at most 1,000,000,000"),
+        ("train latent --config.contrast Z", "--config.contrast: Z; expected one of none, z, h"),
+        ("train latent --config.epochs 1.5", "--config.epochs: 1.5; expected a whole number"),
+        ("train latent --config.beta nan", "--config.beta: nan; expected a number"),
+        ("train latent --config.tie_embeddings 3", "--config.tie_embeddings: 3; expected true or false"),
+    ],
+)
+def test_a_value_that_cannot_be_is_told_with_what_was_expected(given: str, message: str, command: Command) -> None:
+    done = command(*given.split())
+    name = " ".join(given.split()[:2]) if given.split()[1][0] != "-" else given.split()[0]
+    assert (done.status, done.out) == (2, "")
+    assert done.err == f"paraform: error: {message}; see paraform {name} --help\n"
+
+
+def test_what_jsonargparse_says_of_anything_else_is_left_as_it_is() -> None:
+    assert arguments.in_words("unrecognized arguments: --bach-size 3") == "unrecognized arguments: --bach-size 3"
+
+
 def test_the_version_is_the_packages(command: Command) -> None:
     for given in (["--version"], ["paraphrase", "--version"], ["train", "exemplar", "--version"]):
         assert command(*given) == (0, f"paraform {paraform.__version__}\n", "")

@@ -31,6 +31,7 @@ LATENT_MODEL = "latent-compact"
 Share = restricted_number_type("Share", float, [(">", 0), ("<=", 1)])
 Seed = restricted_number_type("Seed", int, [(">=", 0), ("<", 2**32)])
 Count = restricted_number_type("Count", int, [(">", 0), ("<=", 10**9)])
+KINDS = {"int": "a whole number", "float": "a number", "bool": "true or false"}
 
 
 class HelpFormatter(argparse.RawDescriptionHelpFormatter, DefaultHelpFormatter):
@@ -134,7 +135,28 @@ def parse(parser: ArgumentParser, given: Sequence[str]) -> Namespace:
         message = re.sub(r'Parser key "([\w.]+)"', lambda key: flags.get(key[1], key[1]), str(error))
         required, said, names = message.partition("arguments are required: ")
         message = required + said + ", ".join(flags.get(name, name) for name in names.split(", "))
-        raise InputError(f"{' '.join(message.split())}; see {parser.prog} --help") from error
+        raise InputError(f"{in_words(' '.join(message.split()))}; see {parser.prog} --help") from error
+
+
+def in_words(message: str) -> str:
+    """jsonargparse's complaint of a value in the words of ours: what came, and what was expected."""
+    option, _, complaint = message.partition(": ")
+    value = None
+    if several := re.fullmatch(r"Does not validate against any.* Errors: - (.*?) - .*Given value: (.*)", complaint):
+        complaint, value = several.groups()  # of a value that may be left out, what the type itself says
+    if limits := re.fullmatch(r"Not of type \w+: (.*?) ?does not conform to restriction (.*)", complaint):
+        words = {">=": "of at least", "<=": "at most", ">": "above", "<": "below"}
+        found = re.findall(r"v(>=|<=|>|<)([\d.]+)", limits[2])
+        expected = "a number " + ", ".join(f"{words[sign]} {float(limit):,.12g}" for sign, limit in found)
+        return f"{option}: {value or limits[1]}; expected {expected}"
+    if text := re.fullmatch(r"Not of type \w+: (invalid literal for int|could not convert).*?'(.*)'", complaint):
+        return f"{option}: {value or text[2]}; expected {KINDS['int' if 'int' in text[1] else 'float']}"
+    if kind := re.fullmatch(
+        r"Expected a (?:<class '(\w+)'>|typing\.Literal\[(.*)\])(?:\. Got value: (.*))?", complaint
+    ):
+        expected = KINDS.get(kind[1], kind[1]) if kind[1] else "one of " + kind[2].replace("'", "")
+        return f"{option}: {value or kind[3]}; expected {expected}"
+    return message
 
 
 def early(given: Sequence[str], option: str, default: str) -> str:
