@@ -44,6 +44,24 @@ def speaker(kind: str) -> tuple[LatentNetwork, Tensor]:
     return network, 2 * torch.randn(12, 3)
 
 
+@pytest.mark.parametrize("kind", NETWORKS)
+def test_a_step_at_a_time_has_the_states_of_all_words_at_once(kind: str) -> None:
+    """Rows are picked in between, one of them twice."""
+    network, z_NZ = speaker(kind)
+    words_NT = torch.randint(network.output.out_features, (12, 9))
+    words_NT[:, 0] = BOS
+    rows_N = torch.arange(12)
+    memory = network.decoder.start(z_NZ)
+    with torch.no_grad():
+        for time in range(9):
+            if time in (3, 6):
+                picked_M = torch.tensor([4, 0, 2, 2, 7])[: 8 - time]
+                rows_N, memory = rows_N[picked_M], memory.select(picked_M)
+            state_NH, memory = network.decoder.step(memory, words_NT[rows_N, time])
+            expected_NTH = network.decoder(words_NT[rows_N, : time + 1], z_NZ[rows_N])
+            torch.testing.assert_close(state_NH, expected_NTH[:, -1], atol=1e-5, rtol=1e-4)
+
+
 class Scorer:
     """ln p of each next word after some words, from the teacher-forced decoder: nothing is remembered between words."""
 

@@ -1,6 +1,6 @@
 """A Transformer encoder and decoder in the LSTMs' place, behind the same interface (Vaswani et al. 2017).
 
-Shape key: B sentences, T words, D features of a word, H of a state, Z latent.
+Shape key: B sentences, T words, D features of a word, H of a state, Z latent; A heads, C = H / A features of each.
 """
 
 from __future__ import annotations
@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import NamedTuple, final
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor, nn
 
 from paraform.models.latent.config import LatentConfig
@@ -34,14 +35,14 @@ class TransformerEncoder(nn.Module):
 
 @final
 class TransformerMemory(NamedTuple):
-    """The words so far, which each step reads again, and z."""
+    """z, and what each layer's attention reads of the words so far: [B, 2, T, H], their keys and values."""
 
     z_BZ: Tensor
-    said_BT: Tensor
+    layers: tuple[Tensor, ...]
 
     def select(self, rows_N: Tensor) -> TransformerMemory:
         """The memory of the given rows."""
-        return TransformerMemory(self.z_BZ[rows_N], self.said_BT[rows_N])
+        return TransformerMemory(self.z_BZ[rows_N], tuple(read_B2TH[rows_N] for read_B2TH in self.layers))
 
 
 @final
@@ -62,12 +63,13 @@ class TransformerDecoder(nn.Module):
 
     def start(self, z_BZ: Tensor) -> TransformerMemory:
         """The memory before the first word."""
-        return TransformerMemory(z_BZ, torch.empty(len(z_BZ), 0, dtype=torch.long, device=z_BZ.device))
+        width, layers = self.body.project.out_features, len(self.body.layers.layers)
+        return TransformerMemory(z_BZ, layers * (z_BZ.new_empty(len(z_BZ), 2, 0, width),))
 
     def step(self, memory: TransformerMemory, tokens_B: Tensor) -> tuple[Tensor, TransformerMemory]:
-        """The state [B, H] after one more word, and the memory."""
-        said_BT = torch.cat([memory.said_BT, tokens_B[:, None]], 1)
-        return self(said_BT, memory.z_BZ)[:, -1], TransformerMemory(memory.z_BZ, said_BT)
+        """The state [B, H] after one more word, and the memory; without dropout."""
+        state_BH, layers = self.body.step(torch.cat([self.embedding(tokens_B), memory.z_BZ], -1), memory.layers)
+        return state_BH, TransformerMemory(memory.z_BZ, layers)
 
 
 class _Body(nn.Module):
@@ -91,6 +93,30 @@ class _Body(nn.Module):
         mask = nn.Transformer.generate_square_subsequent_mask(time, device=hidden_BTH.device) if causal else None
         out: Tensor = self.layers(hidden_BTH, mask=mask, src_key_padding_mask=beyond, is_causal=causal)
         return out
+
+    def step(self, inputs_BD: Tensor, before: tuple[Tensor, ...]) -> tuple[Tensor, tuple[Tensor, ...]]:
+        """The last state of `forward`, causal, from what each layer has read; and that with this word's.
+
+        nn.TransformerEncoderLayer remembers nothing between words, so that its parts are called here one by one.
+        """
+        time = before[0].shape[2]
+        hidden_B1H = self.project(inputs_BD)[:, None]
+        hidden_B1H = hidden_B1H + _positions(time + 1, hidden_B1H.shape[2], hidden_B1H.device)[time:]
+        after: list[Tensor] = []
+        for layer, read_B2TH in zip(self.layers.layers, before, strict=True):
+            attention: nn.MultiheadAttention = layer.self_attn
+            projected = F.linear(layer.norm1(hidden_B1H), attention.in_proj_weight, attention.in_proj_bias)
+            query_B1H, key_B1H, value_B1H = projected.chunk(3, -1)
+            after.append(torch.cat([read_B2TH, torch.stack([key_B1H, value_B1H], 1)], 2))
+            query_BA1C, keys_BATC, values_BATC = (
+                part.view(*part.shape[:2], attention.num_heads, -1).transpose(1, 2)
+                for part in (query_B1H, *after[-1].unbind(1))
+            )
+            found_BA1C = F.scaled_dot_product_attention(query_BA1C, keys_BATC, values_BATC)
+            hidden_B1H = hidden_B1H + attention.out_proj(found_BA1C.transpose(1, 2).flatten(2))
+            hidden_B1H = hidden_B1H + layer.linear2(F.relu(layer.linear1(layer.norm2(hidden_B1H))))
+        assert self.layers.norm is not None
+        return self.layers.norm(hidden_B1H)[:, 0], tuple(after)
 
 
 def _positions(time: int, width: int, device: torch.device) -> Tensor:
