@@ -14,6 +14,8 @@ from typing import Any, NamedTuple, Protocol, Self, TypeAlias, TypeVar
 import torch
 from torch import Tensor
 
+WORTH_PICKING = 0.8  # share of rows that go on, below which it costs less to pick them than to decode all
+
 
 class DecoderState(Protocol):
     """What a decoder remembers of each row between two steps."""
@@ -161,7 +163,7 @@ def _left_to_right(
         going = (~ended).nonzero().squeeze(-1)
         if len(going) == 0:
             return out_BT[:, : time + 1]
-        if len(going) < 0.8 * len(tokens):  # rows that ended cost nothing from here on; picking rows costs a little
+        if len(going) < WORTH_PICKING * len(tokens):
             alive, tokens, ended, state = alive[going.cpu()], tokens[going], ended[going], state.select(going)
     return out_BT
 
@@ -199,12 +201,12 @@ def beam(
     every_W = torch.arange(width, device=device)
     alive = torch.arange(rows, device=device)
     state = state.select(alive.repeat_interleave(width))
-    out = some  # which is another one from the first step on
+    out = some  # written to once `some` is another, after a step
     for time in range(1, max_tokens):
         going = (some.tokens_NWT[:, :, time - 1] != stop).any(1).nonzero().squeeze(-1)
         if len(going) == 0:
             break
-        if len(going) < 0.8 * len(alive):  # as in `_left_to_right`
+        if len(going) < WORTH_PICKING * len(alive):
             alive, some = alive[going], _Hypotheses(*(part[going] for part in some))
             state = state.select((going[:, None] * width + every_W).flatten())
         log_probs_MV, state = step(state, some.tokens_NWT[:, :, time - 1].flatten())
