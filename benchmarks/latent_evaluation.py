@@ -29,7 +29,7 @@ from torch import Tensor
 from paraform import corpora
 from paraform.batching import BOS, EOS, Vocabulary
 from paraform.encoders import bfloat16_products
-from paraform.evaluation.latent import importance_bound
+from paraform.evaluation.latent import importance_bound, log_weights
 from paraform.evaluation.latent.protocol import TOKENS_AT_ONCE, log_likelihood
 from paraform.models.latent import LatentConfig, LatentLanguageModel
 from paraform.models.latent.reading import read_words
@@ -92,7 +92,8 @@ def main() -> int:
     def ours() -> Tensor:
         encoded = model.encode(texts)
         z_SNZ = model.sample_posterior(encoded, arguments.samples, seeded())
-        return importance_bound(log_likelihood(model, texts, z_SNZ), model.log_posterior(encoded, z_SNZ), z_SNZ)
+        log_q_SN = model.log_posterior(encoded, z_SNZ)
+        return importance_bound(log_weights(log_likelihood(model, texts, z_SNZ), log_q_SN, z_SNZ))
 
     rows = list(range(0, len(texts), 8))
     lengths = model.lengths(texts)

@@ -138,10 +138,13 @@ def test_interpolate_and_reconstruct(files: Path, command: Command) -> None:
 
 def test_evaluate_latent_prints_both_protocols(files: Path, command: Command) -> None:
     given = ["evaluate", "latent", "--model", files / "run", "--data", files / "test.txt", "--samples", 4, "--no-refit"]
+    given += ["--bound-samples", 8]
     found = object_of(command(*given, "--json"))
     assert {score["protocol"] for score in found["scores"]} == {"paper", "honest"}
     assert all("sentences:30" in score["signature"] for score in found["scores"])
-    assert any("falls" in line for line in found["alarms"])
+    assert any("nats short of" in line for line in found["alarms"])
+    bound = next(score for score in found["scores"] if score["name"] == "−ln p(x)")
+    assert "importance, 8 samples" in bound["signature"] and "samples:4" in found["scores"][0]["signature"]
     assert "honest" in command(*given).out
 
 
@@ -190,6 +193,7 @@ def test_what_does_not_fit_is_one_line(files: Path, tmp_path: Path, command: Com
         (["reconstruct", " ", "--model", run], "expected"),
         (["evaluate", "latent", "--model", run, "--data", text, "--samples", 2], "no sentence of 1 to 200 words"),
         (["evaluate", "latent", "--model", run, "--data", text, "--samples", 0], "--samples"),
+        (["evaluate", "latent", "--model", run, "--data", text, "--bound-samples", 0], "--bound-samples: 0; expected"),
         (["evaluate", "latent", "--model", run, "--data", text, "--batch-size", 4], "--batch-size: "),
         (["evaluate", "latent", "--model", run, "--data", tmp_path / "labels.txt", "--format", "labelled"], ":2: "),
         (["evaluate", "style", "--model", run, "--data", text, "--format", "text"], "expected"),

@@ -15,6 +15,7 @@ from paraform.evaluation.latent import (
     active_units,
     alarms,
     batch_information,
+    bound_by_a_quarter,
     critics,
     draw,
     estimate,
@@ -22,6 +23,7 @@ from paraform.evaluation.latent import (
     importance_bound,
     log_likelihood,
     log_prior,
+    log_weights,
     mutual_information,
     protocol,
     refitted_dual,
@@ -89,10 +91,10 @@ def true_log_likelihood(text: str) -> float:
 def test_the_importance_bound_rises_to_the_true_likelihood() -> None:
     model, texts = Coin(), ["heads"] * 3000
     drawn = draw(model, texts, samples=64, seed=0)
-    log_q = model.log_posterior(drawn.encoded, drawn.z_SNZ)
+    weights = log_weights(drawn.log_likelihood_SN, model.log_posterior(drawn.encoded, drawn.z_SNZ), drawn.z_SNZ)
     bounds, errors = [], []
     for samples in (1, 4, 16, 64):
-        bound = importance_bound(drawn.log_likelihood_SN[:samples], log_q[:samples], drawn.z_SNZ[:samples])
+        bound = importance_bound(weights[:samples])
         bounds.append(float(bound.mean()))
         errors.append(float(bound.std()) / math.sqrt(3000))
     assert bounds == sorted(bounds)
@@ -103,13 +105,24 @@ def test_the_importance_bound_rises_to_the_true_likelihood() -> None:
     assert bounds[0] == pytest.approx(elbo, abs=4 * errors[0])
 
 
+@pytest.mark.parametrize("samples", [4, 7, 64])
+def test_a_quarter_of_the_samples_is_the_mean_of_four_bounds(samples: int) -> None:
+    weights = 3 * torch.randn(samples, 9, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
+    few = samples // 4
+    expected = sum(weights[at * few : (at + 1) * few].exp().mean(0).log() for at in range(4)) / 4
+    torch.testing.assert_close(bound_by_a_quarter(weights), expected)
+    if samples % 4 == 0:
+        assert bool((bound_by_a_quarter(weights) < importance_bound(weights)).all())
+    assert bool(bound_by_a_quarter(weights[:3]).isnan().all())
+
+
 def test_a_fitted_proposal_bounds_too() -> None:
     model, texts = Coin(), ["heads", "tails"] * 1000
     encoded = model.encode(texts)
     generator = torch.Generator().manual_seed(0)
     fitted = GaussianProposal.fitted(model.sample_posterior(encoded, 100, generator))
     z = fitted.sample(64, generator)
-    bound = importance_bound(log_likelihood(model, texts, z), fitted.log_density(z), z)
+    bound = importance_bound(log_weights(log_likelihood(model, texts, z), fitted.log_density(z), z))
     truth = (true_log_likelihood("heads") + true_log_likelihood("tails")) / 2
     assert float(bound.mean()) == pytest.approx(truth, abs=0.02)
     assert float(bound.mean()) < truth + 0.005
@@ -236,6 +249,26 @@ def test_a_checkpoint_is_chosen_by_the_tempered_bound_for_which_sentences_are_sc
     loss = watch(model, NUMBERS, samples=8)["loss"]
     assert loss == pytest.approx(model.nll(), abs=1e-4)
     assert sum(scored) == 8 * 400 * times + 8 * 31 * len(estimates.SHARES)
+
+
+def test_a_bound_may_have_samples_of_its_own_and_draws_some_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    model, scored = Line(0.3, "mlp"), []
+    of_likelihood = model.log_likelihood
+
+    def counted(texts: Sequence[str], z_SNZ: Tensor) -> Tensor:
+        scored.append(z_SNZ.shape[0] * z_SNZ.shape[1])
+        return of_likelihood(texts, z_SNZ)
+
+    monkeypatch.setattr(model, "log_likelihood", counted)
+    monkeypatch.setattr(estimates, "HELD", 400 * 16 * 24)
+    found, drawn = estimate(model, NUMBERS, samples=4, bound_samples=64, seed=0)
+    assert len(drawn.z_SNZ) == 4 and max(scored) <= 400 * 24
+    assert sum(scored) == 400 * (4 + 4 + 64) + 32 * 31 * len(estimates.SHARES)
+    assert model.nll() - 0.02 < found.tempered_bound < found.quarter_bound < model.nll() + 0.1
+    own, _ = estimate(Line(1.0), NUMBERS, samples=2, bound_samples=8, seed=0)  # also where the posterior is best
+    assert own.share == 1 and own.quarter_bound == pytest.approx(own.tempered_bound, abs=1e-4)
+    with pytest.raises(ValueError, match="0 samples of a bound"):
+        estimate(model, NUMBERS, samples=4, bound_samples=0, seed=0)
 
 
 @pytest.mark.parametrize(("count", "samples"), [(1, 1), (1, 40), (33, 1)])

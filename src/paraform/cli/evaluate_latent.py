@@ -24,8 +24,12 @@ def add_arguments(parser: ArgumentParser, given: Sequence[str]) -> None:
     """The options of this command."""
     parser.add_argument("--model", type=str, required=True, help="a run's folder, a checkpoint, or a hub id")
     parser.add_argument("--data", type=str, required=True, metavar="PATH", help="sentences that it has not seen")
+    parser.add_argument("--samples", type=Count, default=128, help="of each sentence's posterior")
     parser.add_argument(
-        "--samples", type=Count, default=128, help="of each sentence's posterior, and of a bound's proposal"
+        "--bound-samples",
+        type=Count | None,
+        default=None,
+        help="of the proposal of the bound on −ln p(x), which more of them tighten (default: as --samples)",
     )
     parser.add_argument("--no-refit", action="store_true", help="fit no critic anew")
     parser.add_argument("--training", type=str | None, default=None, metavar="PATH", help="its training sentences")
@@ -54,6 +58,7 @@ def run(options: Namespace) -> int:
             model,
             texts,
             samples=options.samples,
+            bound_samples=options.bound_samples,
             seed=options.seed,
             refit=not options.no_refit,
             precision=str(product_dtype(model.device)).removeprefix("torch."),

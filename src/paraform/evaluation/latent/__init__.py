@@ -1,6 +1,12 @@
 """Estimators for latent-variable models of text, which are bounds when they say that they are."""
 
-from paraform.evaluation.latent.bounds import GaussianProposal, importance_bound, tempered
+from paraform.evaluation.latent.bounds import (
+    GaussianProposal,
+    bound_by_a_quarter,
+    importance_bound,
+    log_weights,
+    tempered,
+)
 from paraform.evaluation.latent.critics import DualKL, refitted_dual
 from paraform.evaluation.latent.estimates import Estimates, estimate
 from paraform.evaluation.latent.information import (
@@ -27,6 +33,7 @@ __all__ = [
     "active_units",
     "alarms",
     "batch_information",
+    "bound_by_a_quarter",
     "draw",
     "estimate",
     "evaluate_latent",
@@ -34,6 +41,7 @@ __all__ = [
     "is_implicit",
     "log_likelihood",
     "log_prior",
+    "log_weights",
     "most_information",
     "mutual_information",
     "nearest_sentences",

@@ -13,7 +13,13 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
-from paraform.evaluation.latent.bounds import GaussianProposal, importance_bound, tempered
+from paraform.evaluation.latent.bounds import (
+    GaussianProposal,
+    bound_by_a_quarter,
+    importance_bound,
+    log_weights,
+    tempered,
+)
 from paraform.evaluation.latent.information import active_units, batch_information, mutual_information
 from paraform.evaluation.latent.protocol import Drawn, LatentModel, draw, is_implicit, log_likelihood, log_prior
 from paraform.losses.dual_kl import dual_kl
@@ -24,6 +30,7 @@ FITTED_AT_ONCE = 128  # sentences: bounds the memory of their samples
 SHARES = (1.0, 0.3, 0.1, 0.03, 0.01, 1e-3, 1e-4, 0.0)  # of the posterior in a tempered proposal; the best is taken
 PILOT_SENTENCES = 32  # at most, that the share is chosen by
 PILOT_SAMPLES = 32  # of each, at most; others than those of the evaluation, so that its bound stays one
+HELD = 1 << 24  # numbers of a bound's z held at once: bounds its memory
 MI_DRAWS = 4096  # samples of all sentences together that mutual information is averaged over; each costs N densities
 
 
@@ -37,6 +44,7 @@ class Estimates(NamedTuple):
         posterior_bound: the importance-weighted bound on −ln p(x), the posterior (of an implicit one: q̂) its proposal.
         tempered_bound: the same with a proposal between the posterior and the prior (`tempered`), which is far tighter
             where the posterior is far from p(z|x).
+        quarter_bound: that with a quarter of its samples.
         share: of the posterior in that proposal.
         mi: I(x; z) with the aggregated posterior over the whole set; with q̂ at most that on average, and not below 0.
         batch_mi: the same within batches of 32, at most ln 32 (He et al. 2019).
@@ -51,6 +59,7 @@ class Estimates(NamedTuple):
     kl: float = math.nan
     posterior_bound: float = math.nan
     tempered_bound: float = math.nan
+    quarter_bound: float = math.nan
     share: float = math.nan
     mi: float = math.nan
     batch_mi: float = math.nan
@@ -61,14 +70,24 @@ class Estimates(NamedTuple):
 
 
 def estimate(
-    model: LatentModel, texts: Sequence[str], *, samples: int, seed: int, progress: bool = False
+    model: LatentModel,
+    texts: Sequence[str],
+    *,
+    samples: int,
+    bound_samples: int | None = None,
+    seed: int,
+    progress: bool = False,
 ) -> tuple[Estimates, Drawn]:
     """The figures, and the samples that all but the bounds of other proposals are of.
 
     Args:
         samples: S of each sentence.
+        bound_samples: of the tempered proposal; None: S.
     Raises: ValueError for less than one sample. InputError if the model's figures are not finite.
     """
+    bound_samples = samples if bound_samples is None else bound_samples
+    if bound_samples < 1:
+        raise ValueError(f"{bound_samples} samples of a bound; expected at least 1")
     drawn = draw(model, texts, samples=samples, seed=seed, progress=progress)
     generator = torch.Generator(drawn.z_SNZ.device).manual_seed(seed + 1)
     reconstruction = -float(drawn.log_likelihood_SN.mean())
@@ -78,7 +97,7 @@ def estimate(
         return Estimates(reconstruction, active_units(mean_NZ)), drawn
     posterior = _posterior(model, drawn.encoded, generator)
     found = Estimates(reconstruction, active_units(posterior.proposal.mean_NZ, posterior.noise_Z))
-    found = _with_bounds(found, model, texts, drawn, posterior, generator, seed=seed, progress=progress)
+    found = _with_bounds(found, model, texts, drawn, posterior, generator, bound_samples, seed=seed, progress=progress)
     found = _with_information(found, model, drawn, posterior)
     return _with_critics(found, model, drawn, generator), drawn
 
@@ -113,6 +132,7 @@ def _with_bounds(
     drawn: Drawn,
     posterior: _Posterior,
     generator: torch.Generator,
+    bound_samples: int,
     *,
     seed: int,
     progress: bool,
@@ -122,16 +142,19 @@ def _with_bounds(
     if is_implicit(model):
         kl = float((posterior.log_density(drawn.z_SNZ) - log_prior(drawn.z_SNZ.double())).mean())
         kl = max(kl, 0.0)  # a lower bound by samples, which may fall below what no posterior has; NaN stays
-        own = _bound(model, texts, posterior.proposal, samples, generator, progress=progress)
+        own_SN = _log_weights(model, texts, posterior.proposal, samples, generator, progress=progress)
     else:
         kl = float(model.closed_kl(drawn.encoded).mean())
-        log_density_SN = posterior.log_density(drawn.z_SNZ)
-        own = -float(importance_bound(drawn.log_likelihood_SN, log_density_SN, drawn.z_SNZ).mean())
-    tight = own
-    if (share := _best_share(model, texts, posterior.proposal, min(samples, PILOT_SAMPLES), seed + 2)) < 1:
+        own_SN = log_weights(drawn.log_likelihood_SN, posterior.log_density(drawn.z_SNZ), drawn.z_SNZ)
+    weights_SN = own_SN
+    share = _best_share(model, texts, posterior.proposal, min(bound_samples, PILOT_SAMPLES), seed + 2)
+    if share < 1 or bound_samples != samples:
         others = torch.Generator(generator.device).manual_seed(seed + 3)
-        tight = _bound(model, texts, tempered(posterior.proposal, share), samples, others, progress=progress)
-    return _filled(found, kl=kl, posterior_bound=own, tempered_bound=tight, share=share)
+        proposal = tempered(posterior.proposal, share)
+        weights_SN = _log_weights(model, texts, proposal, bound_samples, others, progress=progress)
+    bounds = {"posterior_bound": _mean_bound(own_SN), "tempered_bound": _mean_bound(weights_SN)}
+    quarter = -float(bound_by_a_quarter(weights_SN).mean())
+    return _filled(found, kl=kl, share=share, **bounds)._replace(quarter_bound=quarter)
 
 
 def _with_information(found: Estimates, model: LatentModel, drawn: Drawn, posterior: _Posterior) -> Estimates:
@@ -175,13 +198,13 @@ def _best_share(
 
     def bound(share: float) -> float:
         generator = torch.Generator(posterior.mean_NZ.device).manual_seed(seed)  # the same noise for all shares
-        found = _bound(model, texts[few], tempered(posterior.rows(few), share), samples, generator)
+        found = _mean_bound(_log_weights(model, texts[few], tempered(posterior.rows(few), share), samples, generator))
         return math.inf if math.isnan(found) else found
 
     return min(SHARES, key=bound)
 
 
-def _bound(
+def _log_weights(
     model: LatentModel,
     texts: Sequence[str],
     proposal: GaussianProposal,
@@ -189,11 +212,20 @@ def _bound(
     generator: torch.Generator,
     *,
     progress: bool = False,
-) -> float:
-    """The importance-weighted bound on −ln p(x), the mean of the texts."""
-    z_SNZ = proposal.sample(samples, generator)
-    likelihood_SN = log_likelihood(model, texts, z_SNZ, progress=progress)
-    return -float(importance_bound(likelihood_SN, proposal.log_density(z_SNZ), z_SNZ).mean())
+) -> Tensor:
+    """ln p(x|z) p(z) / r(z|x) of samples of the proposal r, [S, N]; some of them at a time."""
+    at_once = max(1, HELD // proposal.mean_NZ.numel())
+    parts = []
+    for start in range(0, samples, at_once):
+        z_SNZ = proposal.sample(min(at_once, samples - start), generator)
+        likelihood_SN = log_likelihood(model, texts, z_SNZ, progress=progress)
+        parts.append(log_weights(likelihood_SN, proposal.log_density(z_SNZ), z_SNZ))
+    return torch.cat(parts)
+
+
+def _mean_bound(log_weights_SN: Tensor) -> float:
+    """The bound on −ln p(x), the mean of the sentences."""
+    return -float(importance_bound(log_weights_SN).mean())
 
 
 def _fitted(model: LatentModel, encoded_NP: Tensor, generator: torch.Generator) -> tuple[GaussianProposal, Tensor]:
