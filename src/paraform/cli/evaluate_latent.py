@@ -29,7 +29,7 @@ def add_arguments(parser: ArgumentParser, given: Sequence[str]) -> None:
         "--bound-samples",
         type=Count | None,
         default=None,
-        help="of the proposal of the bound on −ln p(x), which more of them tighten (default: as --samples)",
+        help="of the proposal of the bound on −ln p(x), which more of them tighten; null: as --samples",
     )
     parser.add_argument("--no-refit", action="store_true", help="fit no critic anew")
     parser.add_argument("--training", type=str | None, default=None, metavar="PATH", help="its training sentences")
