@@ -253,6 +253,7 @@ def test_a_checkpoint_is_chosen_by_the_tempered_bound_for_which_sentences_are_sc
 
 def test_a_bound_may_have_samples_of_its_own_and_draws_some_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
     model, scored = Line(0.3, "mlp"), []
+    whole, _ = estimate(model, NUMBERS, samples=4, bound_samples=64, seed=0)
     of_likelihood = model.log_likelihood
 
     def counted(texts: Sequence[str], z_SNZ: Tensor) -> Tensor:
@@ -264,11 +265,15 @@ def test_a_bound_may_have_samples_of_its_own_and_draws_some_at_a_time(monkeypatc
     found, drawn = estimate(model, NUMBERS, samples=4, bound_samples=64, seed=0)
     assert len(drawn.z_SNZ) == 4 and max(scored) <= 400 * 24
     assert sum(scored) == 400 * (4 + 4 + 64) + 32 * 31 * len(estimates.SHARES)
+    bounds = (found.tempered_bound, found.quarter_bound)
+    assert bounds == pytest.approx((whole.tempered_bound, whole.quarter_bound), abs=1e-9)  # no draw twice, none lost
     assert model.nll() - 0.02 < found.tempered_bound < found.quarter_bound < model.nll() + 0.1
     own, _ = estimate(Line(1.0), NUMBERS, samples=2, bound_samples=8, seed=0)  # also where the posterior is best
     assert own.share == 1 and own.quarter_bound == pytest.approx(own.tempered_bound, abs=1e-4)
     with pytest.raises(ValueError, match="0 samples of a bound"):
         estimate(model, NUMBERS, samples=4, bound_samples=0, seed=0)
+    with pytest.raises(ValueError, match=r"^0 samples; expected"):
+        estimate(model, NUMBERS, samples=0, seed=0)
 
 
 @pytest.mark.parametrize(("count", "samples"), [(1, 1), (1, 40), (33, 1)])

@@ -2,7 +2,8 @@
 
 Reconstruction, KL, −ELBO, perplexity, mutual information and active units. The paper's KL is its critics' estimate,
 which is no bound; the honest one is the closed form, and likelihoods are importance-weighted bounds. Alarms say where
-the two do not go together. With --training FILE, forward and reverse perplexity of greedy samples by 5-gram models too.
+the two do not go together, and where more draws would tighten the bound (--bound-samples). With --training FILE,
+forward and reverse perplexity of greedy samples by 5-gram models too.
 
 Example:
   paraform evaluate latent --model runs/latent --data test.txt --samples 128
@@ -29,7 +30,7 @@ def add_arguments(parser: ArgumentParser, given: Sequence[str]) -> None:
         "--bound-samples",
         type=Count | None,
         default=None,
-        help="of the proposal of the bound on −ln p(x), which more of them tighten; null: as --samples",
+        help="draws for the bound on −ln p(x): the more, the tighter; null: as --samples",
     )
     parser.add_argument("--no-refit", action="store_true", help="fit no critic anew")
     parser.add_argument("--training", type=str | None, default=None, metavar="PATH", help="its training sentences")

@@ -1,6 +1,6 @@
 """How likely sentences are: bounds that are bounds.
 
-Shape key: N sentences, S samples of each, Z latent.
+Shape key: N sentences, S samples of each, Q a quarter of them, Z latent.
 """
 
 from __future__ import annotations
@@ -15,12 +15,13 @@ from paraform.evaluation.latent.protocol import log_prior
 
 
 def log_weights(log_likelihood_SN: Tensor, log_proposal_SN: Tensor, z_SNZ: Tensor) -> Tensor:
-    """ln p(x|z) p(z) / r(z|x), z from r: [S, N] nats.
+    """ln p(x|z) p(z) / r(z|x), z from r.
 
     Args:
         log_likelihood_SN: ln p(x|z).
         log_proposal_SN: ln r(z|x).
         z_SNZ: drawn from r.
+    Returns: [S, N] nats, float64.
     """
     return log_likelihood_SN.double() + log_prior(z_SNZ.double()) - log_proposal_SN.double()
 
@@ -31,22 +32,26 @@ def importance_bound(log_weights_SN: Tensor) -> Tensor:
     It rises with S. With r = q and S = 1 it is the ELBO.
 
     Args:
-        log_weights_SN: ln w, of samples of r.
+        log_weights_SN: [S, N] ln w, of S ≥ 1 samples of r.
     Returns: [N] nats.
     """
     return log_weights_SN.logsumexp(0) - math.log(len(log_weights_SN))
 
 
 def bound_by_a_quarter(log_weights_SN: Tensor) -> Tensor:
-    """The same bound by a quarter of the samples, the mean over four quarters: it tells what four times as many help.
+    """The same bound by a quarter of the samples: how much four times as many have brought.
 
-    Never above the bound by all where S is a multiple of 4. [N] nats; NaN for less than 4 samples.
+    It is the mean over four quarters, so that it is never above the bound by all (of a multiple of 4).
+
+    Args:
+        log_weights_SN: [S, N], as for `importance_bound`.
+    Returns: [N] nats; NaN for less than 4 samples.
     """
     few = len(log_weights_SN) // 4
     if not few:
         return torch.full_like(log_weights_SN[0], math.nan)
-    quarters_4SN = log_weights_SN[: 4 * few].reshape(4, few, -1)
-    return torch.stack([importance_bound(weights_SN) for weights_SN in quarters_4SN]).mean(0)
+    quarters_4QN = log_weights_SN[: 4 * few].reshape(4, few, -1)
+    return torch.stack([importance_bound(weights_QN) for weights_QN in quarters_4QN]).mean(0)
 
 
 class GaussianProposal(NamedTuple):

@@ -11,8 +11,10 @@ from functools import partial
 from typing import Any, NamedTuple
 
 import torch
+from rich.progress import track
 from torch import Tensor
 
+from paraform.encoders import STDERR
 from paraform.evaluation.latent.bounds import (
     GaussianProposal,
     bound_by_a_quarter,
@@ -30,7 +32,7 @@ FITTED_AT_ONCE = 128  # sentences: bounds the memory of their samples
 SHARES = (1.0, 0.3, 0.1, 0.03, 0.01, 1e-3, 1e-4, 0.0)  # of the posterior in a tempered proposal; the best is taken
 PILOT_SENTENCES = 32  # at most, that the share is chosen by
 PILOT_SAMPLES = 32  # of each, at most; others than those of the evaluation, so that its bound stays one
-HELD = 1 << 24  # numbers of a bound's z held at once: bounds its memory
+HELD = 1 << 24  # numbers of a bound's z held at once, if not those of one sample: bounds its memory
 MI_DRAWS = 4096  # samples of all sentences together that mutual information is averaged over; each costs N densities
 
 
@@ -44,7 +46,7 @@ class Estimates(NamedTuple):
         posterior_bound: the importance-weighted bound on −ln p(x), the posterior (of an implicit one: q̂) its proposal.
         tempered_bound: the same with a proposal between the posterior and the prior (`tempered`), which is far tighter
             where the posterior is far from p(z|x).
-        quarter_bound: that with a quarter of its samples.
+        quarter_bound: that with a quarter of its samples, the mean of four; NaN if it has less than 4.
         share: of the posterior in that proposal.
         mi: I(x; z) with the aggregated posterior over the whole set; with q̂ at most that on average, and not below 0.
         batch_mi: the same within batches of 32, at most ln 32 (He et al. 2019).
@@ -78,16 +80,16 @@ def estimate(
     seed: int,
     progress: bool = False,
 ) -> tuple[Estimates, Drawn]:
-    """The figures, and the samples that all but the bounds of other proposals are of.
+    """The figures, and the samples that all are of but bounds whose proposal, or number of samples, is another.
 
     Args:
         samples: S of each sentence.
         bound_samples: of the tempered proposal; None: S.
     Raises: ValueError for less than one sample. InputError if the model's figures are not finite.
     """
-    bound_samples = samples if bound_samples is None else bound_samples
-    if bound_samples < 1:
+    if bound_samples is not None and bound_samples < 1:
         raise ValueError(f"{bound_samples} samples of a bound; expected at least 1")
+    bound_samples = samples if bound_samples is None else bound_samples
     drawn = draw(model, texts, samples=samples, seed=seed, progress=progress)
     generator = torch.Generator(drawn.z_SNZ.device).manual_seed(seed + 1)
     reconstruction = -float(drawn.log_likelihood_SN.mean())
@@ -153,7 +155,7 @@ def _with_bounds(
         proposal = tempered(posterior.proposal, share)
         weights_SN = _log_weights(model, texts, proposal, bound_samples, others, progress=progress)
     bounds = {"posterior_bound": _mean_bound(own_SN), "tempered_bound": _mean_bound(weights_SN)}
-    quarter = -float(bound_by_a_quarter(weights_SN).mean())
+    quarter = -float(bound_by_a_quarter(weights_SN).mean())  # which may be NaN, of few samples
     return _filled(found, kl=kl, share=share, **bounds)._replace(quarter_bound=quarter)
 
 
@@ -215,10 +217,12 @@ def _log_weights(
 ) -> Tensor:
     """ln p(x|z) p(z) / r(z|x) of samples of the proposal r, [S, N]; some of them at a time."""
     at_once = max(1, HELD // proposal.mean_NZ.numel())
-    parts = []
-    for start in range(0, samples, at_once):
+    starts, parts = range(0, samples, at_once), []
+    several = len(starts) > 1  # then one bar is of them
+    shown = progress and several
+    for start in track(starts, "evaluating", console=STDERR, disable=not shown, transient=True):
         z_SNZ = proposal.sample(min(at_once, samples - start), generator)
-        likelihood_SN = log_likelihood(model, texts, z_SNZ, progress=progress)
+        likelihood_SN = log_likelihood(model, texts, z_SNZ, progress=progress and not several)
         parts.append(log_weights(likelihood_SN, proposal.log_density(z_SNZ), z_SNZ))
     return torch.cat(parts)
 
