@@ -19,8 +19,8 @@ from paraform.evaluation.latent import (
     critics,
     draw,
     estimate,
-    estimates,
     importance_bound,
+    likelihood,
     log_likelihood,
     log_prior,
     log_weights,
@@ -155,7 +155,7 @@ def test_a_tempered_proposal_of_a_very_narrow_posterior() -> None:
     turn = torch.linalg.qr(torch.randn(3, 3, dtype=torch.float64)).Q
     widths = torch.tensor([1e-10, 1e-3, 1.0], dtype=torch.float64)
     posterior = GaussianProposal.of_root(torch.full((5, 3), 9.0), (turn * widths).expand(5, -1, -1))
-    for share in estimates.SHARES:
+    for share in likelihood.SHARES:
         proposal = tempered(posterior, share)
         z = proposal.sample(9, torch.Generator().manual_seed(0))
         assert bool(torch.isfinite(proposal.log_density(z)).all())
@@ -248,7 +248,7 @@ def test_a_checkpoint_is_chosen_by_the_tempered_bound_for_which_sentences_are_sc
     monkeypatch.setattr(model, "log_likelihood", counted)
     loss = watch(model, NUMBERS, samples=8)["loss"]
     assert loss == pytest.approx(model.nll(), abs=1e-4)
-    assert sum(scored) == 8 * 400 * times + 8 * 31 * len(estimates.SHARES)
+    assert sum(scored) == 8 * 400 * times + 8 * 31 * len(likelihood.SHARES)
 
 
 def test_a_bound_may_have_samples_of_its_own_and_draws_some_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -261,10 +261,10 @@ def test_a_bound_may_have_samples_of_its_own_and_draws_some_at_a_time(monkeypatc
         return of_likelihood(texts, z_SNZ)
 
     monkeypatch.setattr(model, "log_likelihood", counted)
-    monkeypatch.setattr(estimates, "HELD", 400 * 16 * 24)
+    monkeypatch.setattr(likelihood, "HELD", 400 * 16 * 24)
     found, drawn = estimate(model, NUMBERS, samples=4, bound_samples=64, seed=0)
     assert len(drawn.z_SNZ) == 4 and max(scored) <= 400 * 24
-    assert sum(scored) == 400 * (4 + 4 + 64) + 32 * 31 * len(estimates.SHARES)
+    assert sum(scored) == 400 * (4 + 4 + 64) + 32 * 31 * len(likelihood.SHARES)
     bounds = (found.tempered_bound, found.quarter_bound)
     assert bounds == pytest.approx((whole.tempered_bound, whole.quarter_bound), abs=1e-9)  # no draw twice, none lost
     assert model.nll() - 0.02 < found.tempered_bound < found.quarter_bound < model.nll() + 0.1
@@ -276,10 +276,52 @@ def test_a_bound_may_have_samples_of_its_own_and_draws_some_at_a_time(monkeypatc
         estimate(model, NUMBERS, samples=0, seed=0)
 
 
+class Astray(Line):
+    """Its posterior is of other sentences, so that the prior is the best of the tempered proposals."""
+
+    def posterior_mean(self, encoded: Tensor) -> Tensor | None:
+        return -self.shrink * encoded
+
+
+def test_many_samples_have_a_proposal_of_each_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    model, few = Astray(1.0), NUMBERS[:100]
+    nll = -float(normal_density(torch.zeros(16), math.sqrt(1.25))(model.encode([""] * 400))[:100].mean())
+    plain, _ = estimate(model, few, samples=4, bound_samples=255, seed=0)
+    assert not plain.adapted and plain.share == 0
+    monkeypatch.setattr(likelihood, "HELD", 256 * 16 * 48)  # sentences in three groups
+    found, _ = estimate(model, few, samples=4, bound_samples=256, seed=0)
+    assert found.adapted and found.share == 0
+    assert nll - 0.02 < found.tempered_bound < nll + 1.5 < plain.tempered_bound
+    exact, _ = estimate(Line(1.0), few, samples=4, bound_samples=256, seed=0)
+    assert not exact.adapted and exact.share == 1  # which nothing is tighter than
+
+
+def test_the_samples_of_a_fit_are_not_those_of_its_bound(monkeypatch: pytest.MonkeyPatch) -> None:
+    """If they were, the bound would be none."""
+    model, seen = Coin(1.5, 0.3), []
+    encoded = model.encode(["heads", "tails"])
+    posterior = GaussianProposal.of_root(model.means(encoded), model.posterior_root(encoded))
+    of_likelihood = model.log_likelihood
+
+    def noted(texts: Sequence[str], z_SNZ: Tensor) -> Tensor:
+        seen.extend(z_SNZ.flatten().tolist())
+        return of_likelihood(texts, z_SNZ)
+
+    monkeypatch.setattr(model, "log_likelihood", noted)
+    bounds = []
+    for seed in range(80):
+        weights = likelihood._adapted_weights(model, ["heads", "tails"], posterior, 0.0, 24, seed, progress=False)
+        bounds.append(float(importance_bound(weights).mean()))
+    assert len(set(seen[: 2 * 24 * 2 * 2])) == 2 * 24 * 2 * 2  # two numbers of each z, of fit and bound
+    truth = (true_log_likelihood("heads") + true_log_likelihood("tails")) / 2
+    error = float(torch.tensor(bounds).std()) / math.sqrt(len(bounds))
+    assert truth - 0.1 < sum(bounds) / len(bounds) < truth + 3 * error
+
+
 @pytest.mark.parametrize(("count", "samples"), [(1, 1), (1, 40), (33, 1)])
 def test_a_tempered_bound_of_few(count: int, samples: int) -> None:
     found, _ = estimate(Coin(), ["heads"] * count, samples=samples, seed=0)
-    assert math.isfinite(found.tempered_bound) and found.share in estimates.SHARES
+    assert math.isfinite(found.tempered_bound) and found.share in likelihood.SHARES
 
 
 def normal_density(means: Tensor, spread: float) -> Callable[[Tensor], Tensor]:

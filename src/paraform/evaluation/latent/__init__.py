@@ -1,5 +1,6 @@
 """Estimators for latent-variable models of text, which are bounds when they say that they are."""
 
+from paraform.evaluation.latent.adaptation import Mixture, adapted
 from paraform.evaluation.latent.bounds import (
     GaussianProposal,
     bound_by_a_quarter,
@@ -28,9 +29,11 @@ __all__ = [
     "GaussianProposal",
     "LatentModel",
     "LatentReport",
+    "Mixture",
     "Neighbour",
     "NgramPerplexities",
     "active_units",
+    "adapted",
     "alarms",
     "batch_information",
     "bound_by_a_quarter",

@@ -11,28 +11,17 @@ from functools import partial
 from typing import Any, NamedTuple
 
 import torch
-from rich.progress import track
 from torch import Tensor
 
-from paraform.encoders import STDERR
-from paraform.evaluation.latent.bounds import (
-    GaussianProposal,
-    bound_by_a_quarter,
-    importance_bound,
-    log_weights,
-    tempered,
-)
+from paraform.evaluation.latent.bounds import GaussianProposal, log_weights
 from paraform.evaluation.latent.information import active_units, batch_information, mutual_information
-from paraform.evaluation.latent.protocol import Drawn, LatentModel, draw, is_implicit, log_likelihood, log_prior
+from paraform.evaluation.latent.likelihood import mean_bound, proposal_weights, tight_bound
+from paraform.evaluation.latent.protocol import Drawn, LatentModel, draw, is_implicit, log_prior
 from paraform.losses.dual_kl import dual_kl
 from paraform.records import InputError
 
 FITTED = 32  # samples for each number of z that a Gaussian is fitted to: what it errs by is about Z / 4 / FITTED nats
 FITTED_AT_ONCE = 128  # sentences: bounds the memory of their samples
-SHARES = (1.0, 0.3, 0.1, 0.03, 0.01, 1e-3, 1e-4, 0.0)  # of the posterior in a tempered proposal; the best is taken
-PILOT_SENTENCES = 32  # at most, that the share is chosen by
-PILOT_SAMPLES = 32  # of each, at most; others than those of the evaluation, so that its bound stays one
-HELD = 1 << 24  # numbers of a bound's z held at once, if not those of one sample: bounds its memory
 MI_DRAWS = 4096  # samples of all sentences together that mutual information is averaged over; each costs N densities
 
 
@@ -45,9 +34,11 @@ class Estimates(NamedTuple):
             other samples, at most KL on average, and not below 0.
         posterior_bound: the importance-weighted bound on −ln p(x), the posterior (of an implicit one: q̂) its proposal.
         tempered_bound: the same with a proposal between the posterior and the prior (`tempered`), which is far tighter
-            where the posterior is far from p(z|x).
+            where the posterior is far from p(z|x); of many samples with one fitted to each sentence (`adapted`), where
+            that is tighter still.
         quarter_bound: that with a quarter of its samples, the mean of four; NaN if it has less than 4.
-        share: of the posterior in that proposal.
+        share: of the posterior in that proposal, or in what it was fitted from.
+        adapted: whether it was fitted.
         mi: I(x; z) with the aggregated posterior over the whole set; with q̂ at most that on average, and not below 0.
         batch_mi: the same within batches of 32, at most ln 32 (He et al. 2019).
         mi_samples: of each sentence, that mi is of; the other figures are of all.
@@ -63,6 +54,7 @@ class Estimates(NamedTuple):
     tempered_bound: float = math.nan
     quarter_bound: float = math.nan
     share: float = math.nan
+    adapted: bool = False
     mi: float = math.nan
     batch_mi: float = math.nan
     mi_samples: int = 0
@@ -84,7 +76,7 @@ def estimate(
 
     Args:
         samples: S of each sentence.
-        bound_samples: of the tempered proposal; None: S.
+        bound_samples: of the tempered bound; None: S.
     Raises: ValueError for less than one sample. InputError if the model's figures are not finite.
     """
     if bound_samples is not None and bound_samples < 1:
@@ -144,19 +136,14 @@ def _with_bounds(
     if is_implicit(model):
         kl = float((posterior.log_density(drawn.z_SNZ) - log_prior(drawn.z_SNZ.double())).mean())
         kl = max(kl, 0.0)  # a lower bound by samples, which may fall below what no posterior has; NaN stays
-        own_SN = _log_weights(model, texts, posterior.proposal, samples, generator, progress=progress)
+        own_SN = proposal_weights(model, texts, posterior.proposal, samples, generator, progress=progress)
     else:
         kl = float(model.closed_kl(drawn.encoded).mean())
         own_SN = log_weights(drawn.log_likelihood_SN, posterior.log_density(drawn.z_SNZ), drawn.z_SNZ)
-    weights_SN = own_SN
-    share = _best_share(model, texts, posterior.proposal, min(bound_samples, PILOT_SAMPLES), seed + 2)
-    if share < 1 or bound_samples != samples:
-        others = torch.Generator(generator.device).manual_seed(seed + 3)
-        proposal = tempered(posterior.proposal, share)
-        weights_SN = _log_weights(model, texts, proposal, bound_samples, others, progress=progress)
-    bounds = {"posterior_bound": _mean_bound(own_SN), "tempered_bound": _mean_bound(weights_SN)}
-    quarter = -float(bound_by_a_quarter(weights_SN).mean())  # which may be NaN, of few samples
-    return _filled(found, kl=kl, share=share, **bounds)._replace(quarter_bound=quarter)
+    known = own_SN if bound_samples == samples else None
+    tight = tight_bound(model, texts, posterior.proposal, bound_samples, seed + 2, own_SN=known, progress=progress)
+    found = found._replace(quarter_bound=tight.quarter, adapted=tight.adapted)  # the former NaN, of few samples
+    return _filled(found, kl=kl, posterior_bound=mean_bound(own_SN), tempered_bound=tight.bound, share=tight.share)
 
 
 def _with_information(found: Estimates, model: LatentModel, drawn: Drawn, posterior: _Posterior) -> Estimates:
@@ -190,46 +177,6 @@ def _filled(found: Estimates, **figures: Any) -> Estimates:
         if math.isnan(value):
             raise InputError(f"{name} is nan; expected a number: the posterior or a critic is not finite")
     return found._replace(**figures)
-
-
-def _best_share(
-    model: LatentModel, texts: Sequence[str], posterior: GaussianProposal, samples: int, seed: int
-) -> float:
-    """The one of `SHARES` by which a few sentences, spread over all, are most likely."""
-    few = slice(None, None, -(-len(texts) // PILOT_SENTENCES))
-
-    def bound(share: float) -> float:
-        generator = torch.Generator(posterior.mean_NZ.device).manual_seed(seed)  # the same noise for all shares
-        found = _mean_bound(_log_weights(model, texts[few], tempered(posterior.rows(few), share), samples, generator))
-        return math.inf if math.isnan(found) else found
-
-    return min(SHARES, key=bound)
-
-
-def _log_weights(
-    model: LatentModel,
-    texts: Sequence[str],
-    proposal: GaussianProposal,
-    samples: int,
-    generator: torch.Generator,
-    *,
-    progress: bool = False,
-) -> Tensor:
-    """ln p(x|z) p(z) / r(z|x) of samples of the proposal r, [S, N]; some of them at a time."""
-    at_once = max(1, HELD // proposal.mean_NZ.numel())
-    starts, parts = range(0, samples, at_once), []
-    several = len(starts) > 1  # then one bar is of them
-    shown = progress and several
-    for start in track(starts, "evaluating", console=STDERR, disable=not shown, transient=True):
-        z_SNZ = proposal.sample(min(at_once, samples - start), generator)
-        likelihood_SN = log_likelihood(model, texts, z_SNZ, progress=progress and not several)
-        parts.append(log_weights(likelihood_SN, proposal.log_density(z_SNZ), z_SNZ))
-    return torch.cat(parts)
-
-
-def _mean_bound(log_weights_SN: Tensor) -> float:
-    """The bound on −ln p(x), the mean of the sentences."""
-    return -float(importance_bound(log_weights_SN).mean())
 
 
 def _fitted(model: LatentModel, encoded_NP: Tensor, generator: torch.Generator) -> tuple[GaussianProposal, Tensor]:

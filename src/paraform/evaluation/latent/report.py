@@ -57,7 +57,7 @@ def evaluate_latent(
         texts: N sentences.
         name: of the model, in the table.
         samples: of each sentence's posterior.
-        bound_samples: of the tempered proposal of the bound on −ln p(x); None: as many.
+        bound_samples: of the bound on −ln p(x); None: as many.
         refit: fit critics anew, which takes two samples of each sentence.
         precision: of the products, for the signature; the caller sees to it.
     Raises: ValueError for less than one sample, or no sentence.
@@ -97,8 +97,9 @@ def evaluate_latent(
     if model.posterior in ("gaussian", "affine"):
         scores += score("honest", "−ELBO", found.reconstruction + found.kl, kl=kind, samples=samples)
     of_posterior = f"importance, {samples} samples, proposal {kind}"
-    of_tempered = f"importance, {bound_samples} samples, proposal tempered {found.share:g}"
-    of_quarter = f"mean of 4, importance, {bound_samples // 4} samples, proposal tempered {found.share:g}"
+    proposal = f"adapted by as many from {found.share:g}" if found.adapted else f"tempered {found.share:g}"
+    of_tempered = f"importance, {bound_samples} samples, proposal {proposal}"
+    of_quarter = f"mean of 4, importance, {bound_samples // 4} samples, proposal {proposal}"
     scores += score("honest", "−ln p(x) by q", found.posterior_bound, bound=of_posterior)
     scores += score("honest", "−ln p(x), a quarter of the samples", found.quarter_bound, bound=of_quarter)
     scores += score("honest", "−ln p(x)", found.tempered_bound, bound=of_tempered)

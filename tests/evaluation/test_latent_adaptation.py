@@ -1,0 +1,98 @@
+"""Proposals fitted to p(z|x) where that is a Gaussian that is known: x = z + σ ε, z ~ N(0, I)."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+import torch
+from torch import Tensor
+
+from paraform.evaluation.latent import (
+    GaussianProposal,
+    Mixture,
+    adaptation,
+    adapted,
+    importance_bound,
+    log_prior,
+    log_weights,
+)
+
+SIGMA, WIDTH = 0.5, 16
+X_NZ = math.sqrt(1 + SIGMA**2) * torch.randn(40, WIDTH, generator=torch.Generator().manual_seed(0)).double()
+PRIOR = GaussianProposal(torch.zeros_like(X_NZ), torch.eye(WIDTH, dtype=torch.float64).expand(40, -1, -1))
+
+
+def log_likelihood(z_SNZ: Tensor) -> Tensor:
+    return torch.distributions.Normal(z_SNZ, SIGMA).log_prob(X_NZ).sum(-1)
+
+
+def truth() -> float:
+    """E ln p(x)."""
+    return float(torch.distributions.Normal(0.0, math.sqrt(1 + SIGMA**2)).log_prob(X_NZ).sum(1).mean())
+
+
+def bound(proposal: GaussianProposal | Mixture, samples: int, seed: int) -> float:
+    z_SNZ = proposal.sample(samples, torch.Generator().manual_seed(seed))
+    weights_SN = log_weights(log_likelihood(z_SNZ), proposal.log_density(z_SNZ), z_SNZ)
+    return float(importance_bound(weights_SN).mean())
+
+
+def seeded(seed: int = 0) -> torch.Generator:
+    return torch.Generator().manual_seed(seed)
+
+
+def test_a_fit_by_some_samples_is_worth_many_times_as_many() -> None:
+    """From the prior, which is 12 nats from p(z|x) = N(x / (1 + σ²), σ² / (1 + σ²))."""
+    fitted = adapted(log_likelihood, PRIOR, 1024, seeded())
+    exact_NZ = X_NZ / (1 + SIGMA**2)
+    away = [float((mean - exact_NZ).square().sum(1).mean()) for mean in (PRIOR.mean_NZ, fitted.fitted.mean_NZ)]
+    assert away[1] < away[0] / 4
+    assert truth() - 1 < bound(fitted, 256, 1) < truth() + 0.05
+    assert bound(PRIOR, 8192, 1) < bound(fitted, 256, 1)
+
+
+def test_where_nothing_is_to_be_learnt_the_fit_stays_where_it_began() -> None:
+    flat = adapted(lambda z_SNZ: z_SNZ.new_zeros(z_SNZ.shape[:2]), PRIOR, 4096, seeded())
+    torch.testing.assert_close(flat.fitted.mean_NZ, PRIOR.mean_NZ, atol=0.1, rtol=0)
+    deviation_NZ = flat.fitted.factor_NZZ.diagonal(dim1=1, dim2=2)
+    torch.testing.assert_close(deviation_NZ, torch.ones_like(deviation_NZ), atol=0.1, rtol=0)
+
+
+@pytest.mark.parametrize("samples", [4, 5, 1023])
+def test_the_rounds_draw_as_many_samples_as_they_may(samples: int) -> None:
+    drawn = []
+
+    def counted(z_SNZ: Tensor) -> Tensor:
+        drawn.append(len(z_SNZ))
+        return log_likelihood(z_SNZ)
+
+    adapted(counted, PRIOR, samples, seeded())
+    assert sum(drawn) == samples and len(drawn) == adaptation.ROUNDS and max(drawn) - min(drawn) <= 1
+
+
+def test_a_mixture_is_torchs_own() -> None:
+    narrow = GaussianProposal(X_NZ, 0.3 * PRIOR.factor_NZZ)
+    mixture = Mixture(narrow, PRIOR)
+    share = torch.tensor([1 - adaptation.BROAD, adaptation.BROAD], dtype=torch.float64)
+    parts = torch.distributions.MultivariateNormal(
+        torch.stack([X_NZ, PRIOR.mean_NZ], 1), scale_tril=torch.stack([narrow.factor_NZZ, PRIOR.factor_NZZ], 1)
+    )
+    peer = torch.distributions.MixtureSameFamily(torch.distributions.Categorical(share.expand(40, -1)), parts)
+    z_SNZ = mixture.sample(4000, seeded())
+    assert z_SNZ.shape == (4000, 40, WIDTH) and z_SNZ.dtype == torch.float64
+    torch.testing.assert_close(mixture.log_density(z_SNZ[:50]), peer.log_prob(z_SNZ[:50]))
+    ratio_SN = log_prior(z_SNZ) - mixture.log_density(z_SNZ)
+    assert float(ratio_SN.max()) <= -math.log(adaptation.BROAD) + 1e-9  # no weight is above 1 / BROAD
+    assert float(ratio_SN.exp().mean()) == pytest.approx(1, abs=0.02)  # E_r[p / r], if draws and density are one
+    torch.testing.assert_close(z_SNZ.mean(0), peer.mean, atol=0.1, rtol=0)
+
+
+def test_weights_are_tempered_as_little_as_leaves_enough_of_them() -> None:
+    generator = seeded()
+    likelihood_MN = torch.randn(80, 3, generator=generator, dtype=torch.float64) * torch.tensor([0.1, 3.0, 300.0])
+    ratio_MN = 0.1 * torch.randn(80, 3, generator=generator, dtype=torch.float64)
+    weights_MN = adaptation._weights(likelihood_MN, ratio_MN)
+    torch.testing.assert_close(weights_MN[:, 0], (likelihood_MN + ratio_MN)[:, 0].softmax(0))  # τ = 1
+    counted_N = 1 / weights_MN.square().sum(0)
+    assert counted_N[1:].tolist() == pytest.approx([80 / adaptation.EFFECTIVE] * 2, rel=1e-4)
