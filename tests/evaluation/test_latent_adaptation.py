@@ -89,10 +89,23 @@ def test_a_mixture_is_torchs_own() -> None:
 
 
 def test_weights_are_tempered_as_little_as_leaves_enough_of_them() -> None:
-    generator = seeded()
-    likelihood_MN = torch.randn(80, 3, generator=generator, dtype=torch.float64) * torch.tensor([0.1, 3.0, 300.0])
-    ratio_MN = 0.1 * torch.randn(80, 3, generator=generator, dtype=torch.float64)
-    weights_MN = adaptation._weights(likelihood_MN, ratio_MN)
-    torch.testing.assert_close(weights_MN[:, 0], (likelihood_MN + ratio_MN)[:, 0].softmax(0))  # τ = 1
+    noise_MN = torch.randn(80, 4, generator=seeded(), dtype=torch.float64)
+    log_weights_MN = noise_MN * torch.tensor([0.1, 3.0, 300.0, 1.0])
+    log_weights_MN[8:, 3] = -math.inf  # no τ leaves more than 8 of them, fewer than a tenth
+    weights_MN = adaptation._tempered_weights(log_weights_MN)
+    torch.testing.assert_close(weights_MN[:, 0], log_weights_MN[:, 0].softmax(0))  # τ = 1
     counted_N = 1 / weights_MN.square().sum(0)
-    assert counted_N[1:].tolist() == pytest.approx([80 / adaptation.EFFECTIVE] * 2, rel=1e-4)
+    assert counted_N.tolist()[1:] == pytest.approx([80 / adaptation.EFFECTIVE] * 2 + [8], rel=1e-4)
+
+
+def test_a_fit_begun_at_the_posterior_stays_there() -> None:
+    exact = GaussianProposal(X_NZ / (1 + SIGMA**2), math.sqrt(SIGMA**2 / (1 + SIGMA**2)) * PRIOR.factor_NZZ)
+    fitted = adapted(log_likelihood, exact, 2048, seeded())
+    torch.testing.assert_close(fitted.fitted.mean_NZ, exact.mean_NZ, atol=0.06, rtol=0)
+    torch.testing.assert_close(fitted.fitted.factor_NZZ, exact.factor_NZZ, atol=0.06, rtol=0)
+
+
+def test_a_fit_mends_what_is_a_little_off() -> None:
+    narrow = GaussianProposal(X_NZ / (1 + SIGMA**2) + 0.3, 0.3 * PRIOR.factor_NZZ)
+    assert bound(narrow, 2048, 1) < truth() - 0.5
+    assert truth() - 0.05 < bound(adapted(log_likelihood, narrow, 1024, seeded()), 1024, 1) < truth() + 0.05

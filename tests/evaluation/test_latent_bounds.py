@@ -288,34 +288,50 @@ def test_many_samples_have_a_proposal_of_each_sentence(monkeypatch: pytest.Monke
     nll = -float(normal_density(torch.zeros(16), math.sqrt(1.25))(model.encode([""] * 400))[:100].mean())
     plain, _ = estimate(model, few, samples=4, bound_samples=255, seed=0)
     assert not plain.adapted and plain.share == 0
+    most: list[int] = []
+    of_likelihood = model.log_likelihood
+
+    def noted(texts: Sequence[str], z_SNZ: Tensor) -> Tensor:
+        most.append(z_SNZ.shape[1])
+        return of_likelihood(texts, z_SNZ)
+
+    monkeypatch.setattr(model, "log_likelihood", noted)
     monkeypatch.setattr(likelihood, "HELD", 256 * 16 * 48)  # sentences in three groups
+    monkeypatch.setattr(likelihood, "SHARES", (0.0,))
     found, _ = estimate(model, few, samples=4, bound_samples=256, seed=0)
-    assert found.adapted and found.share == 0
+    assert found.adapted and found.share == 0 and max(most[1:]) <= 48  # the first are the posterior's own
     assert nll - 0.02 < found.tempered_bound < nll + 1.5 < plain.tempered_bound
+    monkeypatch.setattr(likelihood, "SHARES", (1.0, 0.0))
     exact, _ = estimate(Line(1.0), few, samples=4, bound_samples=256, seed=0)
     assert not exact.adapted and exact.share == 1  # which nothing is tighter than
 
 
 def test_the_samples_of_a_fit_are_not_those_of_its_bound(monkeypatch: pytest.MonkeyPatch) -> None:
-    """If they were, the bound would be none."""
-    model, seen = Coin(1.5, 0.3), []
+    """If they were, the bound would be none; nor is the choice of a proposal of the same draws."""
+    model, begun = Coin(1.5, 0.3), []
     encoded = model.encode(["heads", "tails"])
     posterior = GaussianProposal.of_root(model.means(encoded), model.posterior_root(encoded))
-    of_likelihood = model.log_likelihood
-
-    def noted(texts: Sequence[str], z_SNZ: Tensor) -> Tensor:
-        seen.extend(z_SNZ.flatten().tolist())
-        return of_likelihood(texts, z_SNZ)
-
-    monkeypatch.setattr(model, "log_likelihood", noted)
     bounds = []
     for seed in range(80):
-        weights = likelihood._adapted_weights(model, ["heads", "tails"], posterior, 0.0, 24, seed, progress=False)
+        prior = tempered(posterior, 0.0)
+        weights = likelihood._adapted_weights(model, ["heads", "tails"], prior, 24, 24, seed, progress=False)
         bounds.append(float(importance_bound(weights).mean()))
-    assert len(set(seen[: 2 * 24 * 2 * 2])) == 2 * 24 * 2 * 2  # two numbers of each z, of fit and bound
     truth = (true_log_likelihood("heads") + true_log_likelihood("tails")) / 2
     error = float(torch.tensor(bounds).std()) / math.sqrt(len(bounds))
     assert truth - 0.1 < sum(bounds) / len(bounds) < truth + 3 * error
+
+    of_proposal = GaussianProposal.sample
+
+    def noted(self: GaussianProposal, samples: int, generator: torch.Generator) -> Tensor:
+        begun.append(bytes(generator.get_state().tolist()))
+        return of_proposal(self, samples, generator)
+
+    monkeypatch.setattr(GaussianProposal, "sample", noted)
+    monkeypatch.setattr(likelihood, "GAIN", -math.inf)
+    monkeypatch.setattr(likelihood, "SHARES", (0.0,))  # all shares have the same noise, so that they compare
+    found = likelihood.tight_bound(model, ["heads", "tails"], posterior, 256, 0)
+    assert found.adapted and len(begun) > 15
+    assert len(set(begun[1:])) == len(begun) - 1  # the first is the tempered one's, beside which the fit is tried
 
 
 @pytest.mark.parametrize(("count", "samples"), [(1, 1), (1, 40), (33, 1)])

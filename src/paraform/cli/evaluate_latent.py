@@ -30,7 +30,8 @@ def add_arguments(parser: ArgumentParser, given: Sequence[str]) -> None:
         "--bound-samples",
         type=Count | None,
         default=None,
-        help="draws for the bound on −ln p(x): the more, the tighter; null: as --samples",
+        help="draws for the bound on −ln p(x): the more, the tighter; from 256 on, as many more may fit what they are"
+        " drawn from; null: as --samples",
     )
     parser.add_argument("--no-refit", action="store_true", help="fit no critic anew")
     parser.add_argument("--training", type=str | None, default=None, metavar="PATH", help="its training sentences")

@@ -17,7 +17,7 @@ from paraform.evaluation.latent.protocol import log_prior
 
 ROUNDS = 4
 EFFECTIVE = 8  # one in so many samples that a Gaussian is fitted to counts, at least
-BROAD = 0.1  # of the draws are where the fit began, so that no weight is above 1 / BROAD times what it was there
+BROAD = 0.1  # of the draws are still from where the fit began: no weight is above 1 / BROAD of what it would be there
 HALVINGS = 30  # of the interval that an exponent is sought in
 NARROWEST = 1e-3  # deviation
 
@@ -43,33 +43,33 @@ class Mixture(NamedTuple):
 def adapted(
     log_likelihood: Callable[[Tensor], Tensor], begun: GaussianProposal, samples: int, generator: torch.Generator
 ) -> Mixture:
-    """A Gaussian along the axes, nearer to p(z|x) than where it began, fitted to `samples` draws in `ROUNDS` rounds.
+    """A Gaussian of independent numbers, nearer to p(z|x) than where it began, fitted in `ROUNDS` rounds of draws.
 
-    Each round draws from the last fit, and all draws so far are fitted to, weighted by p(z) p(x|z)^τ over the mixture
-    of what they were drawn from (adaptive multiple importance sampling, Cornuet et al. 2012). τ, one of each sentence,
-    is as far on the way to 1 as leaves one in `EFFECTIVE` of them to count: weights by p(x|z) itself would be those of
-    a few draws (Koblents & Míguez 2015). Bounds are of other draws than these, and so remain bounds.
+    Each round draws from the last fit, and all draws so far are fitted to, weighted by p(z) p(x|z) over the mixture of
+    what they were drawn from (adaptive multiple importance sampling, Cornuet et al. 2012), to the power of τ. That, one
+    of each sentence, is as near to 1 as leaves one in `EFFECTIVE` of the draws to count: the weights themselves would
+    be those of a few draws (Koblents & Míguez 2015). Bounds are of other draws than these, and so remain bounds.
 
     Args:
         log_likelihood: z [S, N, Z] → ln p(x|z) [S, N].
         begun: of N sentences.
         samples: of each, of all rounds.
+        generator: of the draws.
+    Returns: of the N sentences.
     """
-    drawn_from: list[GaussianProposal | Mixture] = [begun]
+    drawn_from = [Mixture(begun, begun)]
     drawn, likely = [], []
     for size in _sizes(samples):
         drawn.append(drawn_from[-1].sample(size, generator))
         likely.append(log_likelihood(drawn[-1]).double())
         z_MNZ = torch.cat(drawn)
         density_MN = torch.stack([proposal.log_density(z_MNZ) for proposal in drawn_from]).logsumexp(0)
-        weights_MN1 = _weights(torch.cat(likely), log_prior(z_MNZ) - density_MN)[..., None]
+        weights_MN1 = _tempered_weights(torch.cat(likely) + log_prior(z_MNZ) - density_MN)[..., None]
         mean_NZ = (weights_MN1 * z_MNZ).sum(0)
         variance_NZ = (weights_MN1 * (z_MNZ - mean_NZ).square()).sum(0)
         deviation_NZ = variance_NZ.sqrt().clamp_min(NARROWEST)
         drawn_from.append(Mixture(GaussianProposal(mean_NZ, deviation_NZ.diag_embed()), begun))
-    last = drawn_from[-1]
-    assert isinstance(last, Mixture)
-    return last
+    return drawn_from[-1]
 
 
 def _sizes(samples: int) -> list[int]:
@@ -77,13 +77,13 @@ def _sizes(samples: int) -> list[int]:
     return [max(1, samples * (turn + 1) // ROUNDS - samples * turn // ROUNDS) for turn in range(ROUNDS)]
 
 
-def _weights(log_likelihood_MN: Tensor, log_ratio_MN: Tensor) -> Tensor:
-    """[M, N] ∝ e^(τ ln p(x|z) + ratio), which sum to 1, with the largest τ ≤ 1 that leaves M / `EFFECTIVE` of them."""
-    low_N = torch.zeros_like(log_ratio_MN[0])
-    high_N = torch.ones_like(low_N)
+def _tempered_weights(log_weights_MN: Tensor) -> Tensor:
+    """[M, N] ∝ w^τ, which sum to 1, with the largest τ ≤ 1 by which at least M / `EFFECTIVE` of them count."""
+    low_N = torch.full_like(log_weights_MN[0], 0.5**HALVINGS)  # not 0, by which −∞ would be NaN
+    high_N = torch.full_like(low_N, 2.0)  # whose middle is 1
     for _ in range(HALVINGS):
         middle_N = (low_N + high_N) / 2
-        weights_MN = (middle_N * log_likelihood_MN + log_ratio_MN).softmax(0)
+        weights_MN = (middle_N * log_weights_MN).softmax(0)
         enough_N = weights_MN.square().sum(0) * len(weights_MN) <= EFFECTIVE  # 1 / Σ w² is the number that counts
         low_N, high_N = low_N.where(~enough_N, middle_N), high_N.where(enough_N, middle_N)
-    return (low_N * log_likelihood_MN + log_ratio_MN).softmax(0)
+    return (low_N.clamp_max(1) * log_weights_MN).softmax(0)

@@ -175,7 +175,7 @@ def _filled(found: Estimates, **figures: Any) -> Estimates:
     """With those figures. Raises: InputError for NaN, which would pass for what the model has not."""
     for name, value in figures.items():
         if math.isnan(value):
-            raise InputError(f"{name} is nan; expected a number: the posterior or a critic is not finite")
+            raise InputError(f"{name} is nan; expected a number: the posterior, a likelihood or a critic is not finite")
     return found._replace(**figures)
 
 

@@ -29,15 +29,15 @@ HELD = 1 << 22  # numbers of a bound's z held at once, if not those of one sampl
 SHARES = (1.0, 0.3, 0.1, 0.03, 0.01, 1e-3, 1e-4, 0.0)  # of the posterior in a tempered proposal; the best is taken
 PILOT_SENTENCES = 32  # at most, that a proposal is chosen by
 PILOT_SAMPLES = 32  # of each, at most; others than those of the evaluation, so that its bound stays one
-ADAPTED_FROM = 256  # samples of a bound; fewer do better without half the work going to a fit
-GAIN = 0.1  # nats that a fit must bring to few samples
+ADAPTED_FROM = 256  # samples of a bound; of fewer the half of the work that a fit takes may be worth more as samples
+GAIN = 0.1  # nats that a fit must bring to a bound of `PILOT_SAMPLES`
 
 
 class TightBound(NamedTuple):
     """Bounds on −ln p(x), the mean of the sentences, and the proposal that they have.
 
     Args:
-        bound: the importance-weighted one.
+        bound: the importance-weighted one, of that proposal.
         quarter: that with a quarter of its samples, the mean of four; NaN if it has less than 4.
         share: of the posterior in the tempered proposal.
         adapted: whether that is only where a proposal of each sentence began, fitted to as many other samples.
@@ -64,15 +64,21 @@ def tight_bound(
     Args:
         posterior: q of each sentence, of the same model.
         samples: S of the bound.
+        seed: and the next one are of the draws.
         own_SN: the logarithms of as many weights of q itself, if they are known.
     """
     few = slice(None, None, -(-len(texts) // PILOT_SENTENCES))
-    pilot = partial(_pilot, model, texts[few], posterior.rows(few), samples, seed)
-    found = {share: pilot(share) for share in SHARES}
+    few_texts, few_posterior, drawn = texts[few], posterior.rows(few), min(samples, PILOT_SAMPLES)
+    found = {share: _pilot(model, few_texts, tempered(few_posterior, share), drawn, seed) for share in SHARES}
     share = min(found, key=found.__getitem__)
-    adapts = samples >= ADAPTED_FROM and pilot(share, adapts=True) < found[share] - GAIN
+    adapts = False
+    if samples >= ADAPTED_FROM:
+        begun = tempered(few_posterior, share)
+        few_SN = _adapted_weights(model, few_texts, begun, samples, drawn, seed, progress=progress)
+        adapts = mean_bound(few_SN) < found[share] - GAIN
     if adapts:
-        weights_SN = _adapted_weights(model, texts, posterior, share, samples, seed + 1, progress=progress)
+        begun = tempered(posterior, share)
+        weights_SN = _adapted_weights(model, texts, begun, samples, samples, seed + 1, progress=progress)
     elif share == 1 and own_SN is not None:
         weights_SN = own_SN
     else:
@@ -82,45 +88,33 @@ def tight_bound(
     return TightBound(mean_bound(weights_SN), -float(bound_by_a_quarter(weights_SN).mean()), share, adapts)
 
 
-def _pilot(
-    model: LatentModel,
-    texts: Sequence[str],
-    posterior: GaussianProposal,
-    samples: int,
-    seed: int,
-    share: float,
-    *,
-    adapts: bool = False,
-) -> float:
-    """The bound of a few sentences by a few samples, the same noise for all shares; infinite for one that is NaN."""
-    generator = torch.Generator(posterior.mean_NZ.device).manual_seed(seed)
-    proposal: GaussianProposal | Mixture = tempered(posterior, share)
-    if adapts:
-        proposal = adapted(partial(log_likelihood, model, texts), tempered(posterior, share), samples, generator)
-    found = mean_bound(proposal_weights(model, texts, proposal, min(samples, PILOT_SAMPLES), generator))
+def _pilot(model: LatentModel, texts: Sequence[str], proposal: GaussianProposal, samples: int, seed: int) -> float:
+    """The bound of a few sentences, the same noise for all proposals; infinite for one that is NaN."""
+    generator = torch.Generator(proposal.mean_NZ.device).manual_seed(seed)
+    found = mean_bound(proposal_weights(model, texts, proposal, samples, generator))
     return math.inf if math.isnan(found) else found
 
 
 def _adapted_weights(
     model: LatentModel,
     texts: Sequence[str],
-    posterior: GaussianProposal,
-    share: float,
+    begun: GaussianProposal,
+    fitted: int,
     samples: int,
     seed: int,
     *,
     progress: bool,
 ) -> Tensor:
-    """As `proposal_weights`, of proposals fitted to as many samples; some sentences at a time."""
-    generator = torch.Generator(posterior.mean_NZ.device).manual_seed(seed)
-    at_once = max(1, HELD // (samples * posterior.mean_NZ.shape[1]))
+    """As `proposal_weights`, of proposals fitted to `fitted` other samples; some sentences at a time."""
+    generator = torch.Generator(begun.mean_NZ.device).manual_seed(seed)
+    at_once = max(1, HELD // (fitted * begun.mean_NZ.shape[1]))
+    inner = progress and at_once >= len(texts)
     parts = []
     for start in _shown(range(0, len(texts), at_once), progress=progress):
         at = slice(start, start + at_once)
-        known = partial(log_likelihood, model, texts[at], progress=progress and at_once >= len(texts))
-        proposal = adapted(known, tempered(posterior.rows(at), share), samples, generator)
-        z_SNZ = proposal.sample(samples, generator)
-        parts.append(log_weights(known(z_SNZ), proposal.log_density(z_SNZ), z_SNZ))
+        known = partial(log_likelihood, model, texts[at], progress=inner)
+        proposal = adapted(known, begun.rows(at), fitted, generator)
+        parts.append(proposal_weights(model, texts[at], proposal, samples, generator, progress=inner))
     return torch.cat(parts, 1)
 
 

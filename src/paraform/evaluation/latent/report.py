@@ -97,7 +97,9 @@ def evaluate_latent(
     if model.posterior in ("gaussian", "affine"):
         scores += score("honest", "−ELBO", found.reconstruction + found.kl, kl=kind, samples=samples)
     of_posterior = f"importance, {samples} samples, proposal {kind}"
-    proposal = f"adapted by as many from {found.share:g}" if found.adapted else f"tempered {found.share:g}"
+    proposal = (
+        f"adapted by {bound_samples} from tempered {found.share:g}" if found.adapted else f"tempered {found.share:g}"
+    )
     of_tempered = f"importance, {bound_samples} samples, proposal {proposal}"
     of_quarter = f"mean of 4, importance, {bound_samples // 4} samples, proposal {proposal}"
     scores += score("honest", "−ln p(x) by q", found.posterior_bound, bound=of_posterior)
