@@ -19,7 +19,7 @@ ROUNDS = 4
 EFFECTIVE = 8  # one in so many samples that a Gaussian is fitted to counts, at least
 BROAD = 0.1  # of the draws are still from where the fit began: no weight is above 1 / BROAD of what it would be there
 HALVINGS = 30  # of the interval that an exponent is sought in
-NARROWEST = 1e-3  # deviation
+NARROWEST = 1e-3  # deviation of a fit, which has none where one draw counts for all
 
 
 class Mixture(NamedTuple):

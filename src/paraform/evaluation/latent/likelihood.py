@@ -29,7 +29,7 @@ HELD = 1 << 22  # numbers of a bound's z held at once, if not those of one sampl
 SHARES = (1.0, 0.3, 0.1, 0.03, 0.01, 1e-3, 1e-4, 0.0)  # of the posterior in a tempered proposal; the best is taken
 PILOT_SENTENCES = 32  # at most, that a proposal is chosen by
 PILOT_SAMPLES = 32  # of each, at most; others than those of the evaluation, so that its bound stays one
-ADAPTED_FROM = 256  # samples of a bound; of fewer the half of the work that a fit takes may be worth more as samples
+ADAPTED_FROM = 256  # samples of a bound; with fewer, a fit's half of the work may be better spent on samples
 GAIN = 0.1  # nats that a fit must bring to a bound of `PILOT_SAMPLES`
 
 
