@@ -12,7 +12,7 @@ from paraform.models.latent.update import beta_schedule
 # The fields of REFERENCE.md items 1 to 10, and what follows from another corpus.
 DISAGREE = {
     "posterior", "circle_reduction", "encoder_kl_term", "squared_term", "contrastive_extras", "negatives_view",
-    "encoder_dropout", "beta_start", "beta_ramp", "svi_steps", "inner_optimizer",
+    "encoder_dropout", "plain_dropout", "beta_start", "beta_ramp", "svi_steps", "inner_optimizer",
 }  # fmt: skip
 
 
@@ -30,13 +30,67 @@ def test_the_scripts_of_the_larger_corpora(corpus: str) -> None:
     ptb, other = LatentConfig.reference(), LatentConfig.reference(corpus)
     sizes = {"word_width", "hidden_width", "learning_rate", "initial_range", "vocabulary_size", "encoder_dropout"}
     parts = {"squared_term", "contrastive_extras"}
-    yelp = {"kl", "contrast", "circle_reduction"} if corpus == "yelp" else set()
+    yelp = {"objective", "kl", "contrast"} if corpus == "yelp" else set()
     assert differences(ptb, other) == sizes | parts | yelp
+
+
+# Of REFERENCE.md, and of the paper's sections 3 and 4: (paper, reference, default).
+VALUES: dict[str, tuple[object, object, object]] = {
+    "posterior": ("mlp", "affine", "affine"),
+    "circle_reduction": ("sum", "each", "mean"),
+    "encoder_kl_term": ("circle", "dual", "dual"),
+    "squared_term": ("paper", "reference", "none"),
+    "contrastive_extras": ("none", "reference", "none"),
+    "negatives_view": ("first", "second", "first"),
+    "encoder_dropout": (0.3, 0.5, 0.3),
+    "plain_dropout": (0.0, 0.1, 0.0),
+    "beta_start": (0.0, 0.1, 0.0),
+    "beta_ramp": (0.5, 1.0, 0.5),
+    "svi_steps": (20, 10, 20),
+    "inner_optimizer": ("sgd", "adam", "adam"),
+}
+AGREED: dict[str, object] = {
+    "word_width": 256, "hidden_width": 256, "latent_width": 32, "vocabulary_size": 10_000, "max_tokens": 200,
+    "batch_size": 32, "epochs": 40, "learning_rate": 1e-3, "clip_norm": 5.0, "initial_range": 0.1,
+    "decoder_dropout": 0.5, "temperature": 0.05, "contrast_weight": 1.0, "swap": 0.1, "beta": 1.0,
+    "beta_warmup": 9 / 40, "beta_cycle": 10 / 40, "critic_width": 512, "critic_layers": 3, "critic_steps": 5,
+    "critic_learning_rate": 1e-5, "svi_learning_rate": 1.0, "svi_clip": 5.0, "aggressive_updates": 100,
+    "aggressive_check": 15, "network": "lstm", "text": "words",
+}  # fmt: skip
+LARGER: dict[str, object] = {"word_width": 512, "hidden_width": 1024, "learning_rate": 8e-4, "initial_range": 0.01}
+
+
+def test_the_presets_have_the_values_of_paper_and_code() -> None:
+    assert VALUES.keys() == DISAGREE
+    presets = LatentConfig.paper(), LatentConfig.reference(), LatentConfig()
+    for name, values in VALUES.items():
+        assert tuple(getattr(preset, name) for preset in presets) == values, name
+    for name, value in AGREED.items():
+        assert {getattr(preset, name) for preset in presets} == {value}, name
+    for corpus in ("yahoo", "yelp"):
+        other = LatentConfig.reference(corpus)
+        expected = LARGER | {"encoder_dropout": 0.1, "squared_term": "none", "contrastive_extras": "none"}
+        assert {name: getattr(other, name) for name in expected} == expected
+
+
+def test_the_script_for_yelp_is_a_clvae_mi_with_contrast_on_h() -> None:
+    script = LatentConfig.reference("yelp")
+    assert (script.objective, script.kl, script.critic, script.contrast) == ("clvae_mi", "dual", "z", "h")
+    named = script.with_objective("clvae+_mi")  # what the name says, with all else of the script
+    assert (named.kl, named.contrast, named.circle_reduction) == ("circle", "z", "each")
+
+
+def test_dropout_of_the_encoder_makes_views_or_is_plain() -> None:
+    base = LatentConfig(encoder_dropout=0.4, plain_dropout=0.2)
+    assert base.dropout == base.with_objective("vae+contrast").dropout == 0.4
+    assert base.with_objective("vae").dropout == base.with_objective("ivae").dropout == 0.2
+    assert dataclasses.replace(base, positives="swap").dropout == 0.2
+    assert LatentConfig().with_objective("vae").dropout == LatentConfig.paper().with_objective("ivae").dropout == 0
 
 
 def test_thirteen_objectives() -> None:
     assert len(OBJECTIVES) == 13
-    seen = {dataclasses.replace(LatentConfig().with_objective(name), objective="") for name in OBJECTIVES}
+    seen = {dataclasses.replace(LatentConfig().with_objective(name), objective="vae") for name in OBJECTIVES}
     assert len(seen) == 13  # no two are one
 
 
@@ -45,6 +99,8 @@ def test_an_objective_replaces_another_whole() -> None:
     assert there == LatentConfig()
     assert LatentConfig.paper().with_objective("ivae").posterior == "mlp"
     assert LatentConfig.paper().with_objective("vae").with_objective("ivae").posterior == "affine"
+    named = LatentConfig(objective="vae")  # by its name only: a clVAE+_MI still
+    assert named.with_objective("vae") == LatentConfig().with_objective("vae")
 
 
 def test_unknown_objectives_and_impossible_mixtures() -> None:
@@ -62,6 +118,8 @@ def test_unknown_objectives_and_impossible_mixtures() -> None:
         {"tie_embeddings": True, "word_width": 8},
         {"network": "transformer", "heads": 7},
         {"encoder_dropout": 1.5},
+        {"plain_dropout": -0.1},
+        {"objective": "vaee"},
         {"batch_size": 0},
         {"temperature": 0.0},
         {"temperature": float("nan")},

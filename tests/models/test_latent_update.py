@@ -28,6 +28,7 @@ TINY: dict[str, Any] = {
     "critic_width": 16,
     "critic_learning_rate": 1e-3,
     "encoder_dropout": 0.0,
+    "plain_dropout": 0.0,
     "decoder_dropout": 0.0,
     "batch_size": 3,
     "svi_steps": 3,
@@ -72,15 +73,17 @@ def softplus(x: float) -> float:
     return math.log1p(math.exp(x))
 
 
-@pytest.mark.parametrize("preset", ["fixed", "paper", "reference", "h"])
+@pytest.mark.parametrize("preset", ["fixed", "paper", "reference", "h", "reference, h"])
 @pytest.mark.parametrize("name", [name for name in OBJECTIVES if OBJECTIVES[name].get("inner") != "svi"])
 def test_the_loss_is_its_equation(name: str, preset: str) -> None:
-    base = LatentConfig() if preset in ("fixed", "h") else getattr(LatentConfig, preset)()
+    base = {"paper": LatentConfig.paper(), "reference": LatentConfig.reference()}.get(
+        preset.removesuffix(", h"), LatentConfig()
+    )
     config = dataclasses.replace(base, **TINY).with_objective(name)
     config = dataclasses.replace(
         config, critic_steps=0, beta_schedule="constant", beta=0.7, inner="none", inner_optimizer="adam"
     )
-    if preset == "h":
+    if preset.endswith("h"):
         if config.contrast == "none":
             pytest.skip("no contrast")
         config = dataclasses.replace(config, contrast="h")
@@ -119,7 +122,7 @@ def test_the_loss_is_its_equation(name: str, preset: str) -> None:
         more: list[Tensor] = []
         if config.contrastive_extras == "reference":
             first, second = [seen[:3].mean(0), *first], [seen[3:].mean(0), *second]
-            more = list(gaussians) if config.critic != "z" else []
+            more = list(gaussians) if config.critic != "z" and config.contrast == "z" else []
         total = 0.0
         for i in range(len(first)):
             own_similarity = math.exp(cosine(first[i], second[i]) / 0.05)

@@ -11,7 +11,7 @@ import pytest
 
 from paraform import checkpoint
 from paraform.evaluation.latent import ngram
-from paraform.models.latent import OBJECTIVES
+from paraform.models.latent import OBJECTIVES, LatentConfig
 from paraform.recipes import (
     clvae_augment,
     clvae_dropout,
@@ -113,8 +113,8 @@ def test_savae_is_trained_for_less() -> None:
 def test_table_2_has_no_published_column(folder: Path) -> None:
     found = clvae_table2.run(scale="smoke", corpus="yelp", data=folder, out=folder / "runs")
     assert {protocol for _, protocol, _ in cells(found)} == set(PROTOCOLS)
-    script, row = config_of("clvae+_mi", SIZES["full"], "yelp"), config_of("clvae_mi", SIZES["full"], "yelp")
-    assert (script.kl, script.contrast, row.kl, row.contrast) == ("dual", "h", "dual", "z")
+    script, row = config_of("clvae_mi-h", SIZES["full"], "yelp"), config_of("clvae+_mi", SIZES["full"], "yelp")
+    assert (script, row.kl, row.contrast) == (LatentConfig.reference("yelp"), "circle", "z")
     assert config_of("beta-vae", SIZES["full"], "yelp").beta == 0.4 and config_of("beta-vae", SIZES["full"]).beta == 0.5
     scales: tuple[Scale, ...] = ("smoke", "small", "full")
     configs = [config_of("vae", BRIEF[scale], "yahoo") for scale in scales]
@@ -176,3 +176,14 @@ def test_figure_4_has_fewer_epochs_than_a_table(folder: Path, monkeypatch: pytes
 def test_table_7_has_both_second_views(folder: Path) -> None:
     found = cells(clvae_augment.run(scale="smoke", data=folder, out=folder / "runs"))
     assert found["swap", "published", "PPL"] == 36.96 and ("swap", "paper", "PPL") in found
+    loaded = [checkpoint.load(folder / "runs" / "ptb" / "smoke" / row / "last").config for row in ("swap", "clvae+_mi")]
+    assert [(config.positives, config.dropout) for config in loaded] == [("swap", 0.0), ("dropout", 0.5)]
+
+
+def test_rows_are_those_of_the_authors_script() -> None:
+    reference = LatentConfig.reference()
+    assert config_of("clvae+_mi", SIZES["full"]) == reference
+    assert config_of("clvae+_mi", SIZES["small"]) == replace(reference, epochs=5)
+    assert config_of("clvae-h", SIZES["full"]) == replace(reference.with_objective("clvae"), contrast="h")
+    rows = ("vae", "savae", "ivae_mi", "clvae", "vae+contrast")
+    assert [config_of(row, SIZES["full"]).dropout for row in rows] == [0.1, 0.1, 0.1, 0.5, 0.5]

@@ -26,5 +26,6 @@ def run(
 ) -> Rows:
     """Train the rows (those begun go on) and measure them."""
     dropout = config_of("clvae+_mi", SIZES[scale])
-    configs = {"swap": replace(dropout, positives="swap"), "clvae+_mi": dropout}
+    swap = replace(dropout, positives="swap", plain_dropout=0.0)  # words that are swapped, and nothing else
+    configs = {"swap": swap, "clvae+_mi": dropout}
     return run_rows(configs, PUBLISHED, SIZES[scale], "ptb", data=data, out=out, seed=seed, device=device)

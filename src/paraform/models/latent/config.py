@@ -40,7 +40,7 @@ BOUNDS: tuple[tuple[str, Callable[[float], bool], str], ...] = (
         "above 0",
     ),
     (
-        "encoder_dropout decoder_dropout swap beta_warmup beta_cycle beta_ramp svi_momentum",
+        "encoder_dropout plain_dropout decoder_dropout swap beta_warmup beta_cycle beta_ramp svi_momentum",
         lambda value: 0 <= value <= 1,
         "0 to 1",
     ),
@@ -58,7 +58,7 @@ class LatentConfig:
     What an objective is made of:
 
     Args:
-        objective: its name; a label, since the fields below decide.
+        objective: its name, one of `OBJECTIVES`; a label, since the fields below decide: `with_objective` sets them.
         posterior: "point" (no noise), "gaussian" (mean and log-variance), "affine" (z = W_h h + W_ε ε + b, a Gaussian
             whose covariance all sentences share) or "mlp" (implicit).
         kl: of the posterior from the prior: "none", "closed" (Gaussians), or by a critic: "dual" (eq. 3) or "circle"
@@ -81,9 +81,11 @@ class LatentConfig:
         squared_term: [6] L_SQ: "none"; "paper": of the posterior's two views, in the critic's loss; "reference": of the
             prior's too, and × β in the encoder's loss; for g alone.
         contrastive_extras: [7] "none", or "reference": the batch's mean stands in each view as one more sentence and,
-            unless the critic sees z alone, 3B draws from a Gaussian are more negatives.
+            unless the critic sees z alone, 3B draws from the prior are more negatives of z (of h there are none).
         negatives_view: [7b] the negatives of z_i are the other "first" views (paper) or the other "second" ones (code).
-        encoder_dropout: [9] of the encoder's words and last state.
+        encoder_dropout: [9] of the encoder's words and last state, where it makes the views that are contrasted.
+        plain_dropout: [9] the same where it makes none, for want of contrast or because words are swapped: 0 (clVAE,
+            section 3.2, has dropout for its contrast alone), or 0.1 (most of the authors' scripts).
         beta_start: [10] β at the beginning of the warm-up, or of each cycle.
         beta_ramp: [10] the part of a cycle in which β grows.
         svi_steps: [10] of SaVAE.
@@ -136,6 +138,7 @@ class LatentConfig:
     contrastive_extras: Literal["none", "reference"] = "none"
     negatives_view: Literal["first", "second"] = "first"
     encoder_dropout: float = 0.3
+    plain_dropout: float = 0.0
     beta_start: float = 0.0
     beta_ramp: float = 0.5
     svi_steps: int = 20
@@ -174,6 +177,8 @@ class LatentConfig:
     aggressive_check: int = 15
 
     def __post_init__(self) -> None:
+        if self.objective not in OBJECTIVES:
+            raise ValueError(f"objective {self.objective!r}; expected one of {', '.join(OBJECTIVES)}")
         for name, values in _choices().items():
             if getattr(self, name) not in values:
                 raise ValueError(f"{name} {getattr(self, name)!r}; expected one of {', '.join(values)}")
@@ -207,15 +212,18 @@ class LatentConfig:
         """How often a sentence is encoded in a step."""
         return 1 if self.contrast == "none" else 2
 
+    @property
+    def dropout(self) -> float:
+        """What share of its words and of its last state the encoder drops."""
+        return self.encoder_dropout if self.views == 2 and self.positives == "dropout" else self.plain_dropout
+
     def with_objective(self, name: str) -> LatentConfig:
-        """The same with another objective (see `OBJECTIVES`), its β and its schedule; of its own name, itself.
+        """The same with that objective (see `OBJECTIVES`), its β and its schedule.
 
         Raises: ValueError if there is none of that name.
         """
         if name not in OBJECTIVES:
             raise ValueError(f"objective {name!r}; expected one of {', '.join(OBJECTIVES)}")
-        if name == self.objective:
-            return self
         plain: dict[str, Any] = {"critic": "none", "contrast": "none", "inner": "none", "beta_schedule": "linear"}
         if "posterior" not in OBJECTIVES[name] and self.posterior in ("point", "gaussian"):
             plain["posterior"] = "affine"
@@ -248,16 +256,17 @@ class LatentConfig:
 
     @classmethod
     def reference(cls, corpus: Literal["ptb", "yahoo", "yelp"] = "ptb") -> LatentConfig:
-        """As the authors' script of that corpus behaves, of clVAE+_MI."""
+        """As the authors' script of that corpus behaves: of clVAE+_MI, and of clVAE_MI with contrast on h (Yelp)."""
         common: dict[str, Any] = {
             "negatives_view": "second",
             "beta_start": 0.1,
             "beta_ramp": 1.0,
             "svi_steps": 10,
+            "plain_dropout": 0.1,
+            "circle_reduction": "each",
         }
         if corpus == "ptb":
             return cls(
-                circle_reduction="each",
                 squared_term="reference",
                 contrastive_extras="reference",
                 encoder_dropout=0.5,
@@ -265,9 +274,7 @@ class LatentConfig:
             )
         common |= {"word_width": 512, "hidden_width": 1024, "learning_rate": 8e-4, "initial_range": 0.01}
         common |= {"vocabulary_size": 20_000, "encoder_dropout": 0.1}
-        if corpus == "yahoo":
-            return cls(circle_reduction="each", **common)
-        return cls(kl="dual", contrast="h", **common)
+        return cls(**common) if corpus == "yahoo" else cls(objective="clvae_mi", kl="dual", contrast="h", **common)
 
 
 @cache

@@ -21,9 +21,9 @@ class TransformerEncoder(nn.Module):
 
     def __init__(self, config: LatentConfig, vocabulary: int) -> None:
         super().__init__()
-        self.dropout = config.encoder_dropout
+        self.dropout = config.dropout
         self.embedding = nn.Embedding(vocabulary, config.word_width)
-        self.body = _Body(config, config.word_width, config.encoder_dropout)
+        self.body = _Body(config, config.word_width, config.dropout)
 
     def forward(self, words_BT: Tensor, lengths_B: Tensor) -> Tensor:
         """Words, zeros behind a sentence's last, and lengths ≥ 1 → states [B, H], float32."""

@@ -186,7 +186,7 @@ class _Step:
         extra = None
         if config.contrastive_extras == "reference":
             first, second = (torch.cat([view.mean(0, keepdim=True), view]) for view in (first, second))
-            if config.critic != "z":
+            if config.critic != "z" and config.contrast == "z":  # what draws from the prior may be negatives of
                 extra = torch.randn(3 * (len(first) - 1), first.shape[1], device=first.device)
         return latent_contrast(
             first,
