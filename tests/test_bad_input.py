@@ -50,6 +50,11 @@ TEXT_READERS = {
     "embed": ["embed", "FILE", "--out", "OUT/x.npy"],
     "tag": ["tag", "FILE", "--json"],
     "parse": ["parse", "FILE", "--json"],
+    "train latent": ["train", "latent", "--data", "FILE", "--out", "OUT/run"],
+    "interpolate": ["interpolate", "FILE"],
+    "reconstruct": ["reconstruct", "FILE"],
+    "evaluate latent": ["evaluate", "latent", "--data", "FILE", "--model", "latent-compact"],
+    "sample, near": ["sample", "--near", "FILE"],
 }
 
 

@@ -58,6 +58,12 @@ def test_a_vocabulary_without_its_special_words() -> None:
         Vocabulary(("a", "b"), {})
 
 
+def test_the_most_frequent_words_are_kept() -> None:
+    sentences = [["b", "a", "a"], ["A", "c", "b"], ["d"]]
+    for size, min_count, kept in ((0, 1, "abcd"), (2, 1, "ab"), (3, 1, "abc"), (0, 2, "ab"), (1, 2, "a")):
+        assert Vocabulary.build(sentences, min_count=min_count, size=size).words[len(SPECIAL) :] == tuple(kept)
+
+
 def test_prepare() -> None:
     assert prepare("Don't stop, NOW!", 4) == ("Do", "n't", "stop", ",")
     assert prepare(" \n", 4) == ()

@@ -173,7 +173,7 @@ def test_embed_gives_the_mean_of_the_posterior(files: Path, command: Command) ->
 
 def test_what_does_not_fit_is_one_line(files: Path, tmp_path: Path, command: Command) -> None:
     run, text = files / "run", tmp_path / "text.txt"
-    text.write_text("word " * 3000 + "\n", encoding="utf-8")
+    text.write_text("a " * 9_999 + "a\n", encoding="utf-8")
     (tmp_path / "labels.txt").write_text("3\tGood food.\nbad\n", encoding="utf-8")
     for given, message in (
         (["sample", "--model", "minilm"], "an encoder; expected a latent-variable model"),

@@ -46,13 +46,16 @@ ngram 2=1
 
 def test_perplexity_is_that_of_the_arpa_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A stand-in for lmplz prints a model: log10 p(a) = −0.5, p(a|a) = −0.3, p(unknown) = −1, p(</s>) = −0.25."""
-    program = stand_in(tmp_path, f"cat > {tmp_path}/heard; printf '%s' '{ARPA}'")
+    program = stand_in(tmp_path, f"cat > {tmp_path}/heard; echo $* > {tmp_path}/asked; printf '%s' '{ARPA}'")
     monkeypatch.setattr(ngram, "find_lmplz", lambda: str(program))
     found = ngram.perplexity(["a a", "b"], ["a <unk> b"], order=2)
     assert found == pytest.approx(10 ** ((0.5 + 0.3 + 0.25 + 1.0 + 0.25) / 5), rel=1e-5)
     assert (tmp_path / "heard").read_text() == "a <unknown> b\n"  # <unk> is a word like any other …
     ngram.perplexity(["a"], ["a <unk> b"], order=2, skip_unknown=True)
     assert (tmp_path / "heard").read_text() == "a <unk> b\n"  # … or lmplz's to skip
+    assert (tmp_path / "asked").read_text().startswith("-o 2 ")
+    ngram.perplexity(["a"], ["a b"])
+    assert (tmp_path / "asked").read_text().startswith("-o 5 ")  # the paper's
 
 
 def test_without_lmplz_and_with_one_that_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

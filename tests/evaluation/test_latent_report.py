@@ -150,6 +150,7 @@ def whatever_the_posterior() -> dict[tuple[str, str], float]:
         ("paper", "AU"): 1,
         ("honest", "−ln p(x|z)"): reconstruction(),
         ("honest", "−ln p(x) by q"): nll(),
+        ("honest", "PPL by q"): perplexity(nll()),
         ("honest", "−ln p(x), a quarter of the samples"): nll(),
         ("honest", "−ln p(x)"): nll(),
         ("honest", "PPL"): perplexity(nll()),
@@ -180,6 +181,7 @@ def test_every_figure_of_a_gaussian_is_its_integral(posterior: str, refits: list
         **whatever_the_posterior(),
         ("honest", "KL"): closed_kl(),
         ("honest", "−ELBO"): reconstruction() + closed_kl(),
+        ("honest", "PPL of −ELBO"): perplexity(reconstruction() + closed_kl()),
     }
     assert figures(found) == pytest.approx(expected, abs=0.02)
     assert [z_SNZ.shape for z_SNZ in refits] == [(2000, 40, 2)]
@@ -280,6 +282,27 @@ def test_a_checkpoint_is_chosen_by_the_bound() -> None:
     assert found["loss"] == pytest.approx(nll(), abs=0.02)
     assert found["reconstruction"] == pytest.approx(reconstruction(), abs=0.02)
     assert abs(nll() - reconstruction()) > 0.2
+
+
+def test_a_validation_says_what_its_alarms_look_at() -> None:
+    found = watch(Coin(), TEXTS, samples=2000)
+    largest = found.pop("largest_critic")
+    assert found == pytest.approx(
+        {
+            "loss": nll(),
+            "reconstruction": reconstruction(),
+            "kl": closed_kl(),
+            "mi": information(),
+            "au": 1,
+            "dual_kl": DUAL,
+            "dual_kl_latent": DUAL_LATENT,
+        },
+        abs=0.03,
+    )
+    assert 0.8 * 3 < largest < 0.8 * 6  # of z_1 among 80,000 draws, and as many of the prior
+    assert alarms(found, len(TEXTS)) == [line for line in alarms(found, len(TEXTS)) if "dual_kl_latent is -" in line]
+    without = watch(Coin(critics=False), TEXTS, samples=10)
+    assert without.keys() == found.keys() - {"dual_kl", "dual_kl_latent"}
 
 
 def test_the_noise_of_a_mean_of_samples_is_no_active_unit() -> None:

@@ -121,6 +121,8 @@ def test_unknown_objectives_and_impossible_mixtures() -> None:
         {"plain_dropout": -0.1},
         {"objective": "vaee"},
         {"batch_size": 0},
+        {"batch_size": 2.5},
+        {"epochs": 1e3},
         {"temperature": 0.0},
         {"temperature": float("nan")},
         {"clip_norm": -1.0},

@@ -7,9 +7,11 @@ import math
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import pytest
 import torch
+from torch import Tensor
 
 import paraform
 from paraform import decoding
@@ -89,9 +91,28 @@ def test_sample_interpolate_reconstruct(objective: str) -> None:
     assert model.sample(0) == [] and model.reconstruct([]) == []
 
 
-def test_the_same_ends_have_one_sentence_between_them() -> None:
-    model = made()
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("objective", ["ae", "vae", "savae", "clvae+_mi", "mlp"])
+def test_the_same_ends_have_one_sentence_between_them(objective: str, seed: int) -> None:
+    """Also where a vector is made with noise: it is the same for all texts."""
+    model = made("ivae", posterior="mlp") if objective == "mlp" else made(objective)
+    for weight in model.parameters():
+        torch.nn.init.normal_(weight, generator=torch.Generator().manual_seed(seed))
     assert len(set(model.interpolate(TEXTS[0], TEXTS[0], steps=4))) == 1
+    vectors = model.vectors([TEXTS[0], TEXTS[1], TEXTS[0]], samples=3)
+    torch.testing.assert_close(vectors[0], vectors[2])
+    assert not torch.allclose(vectors[0], vectors[1])
+
+
+def test_interpolation_is_a_straight_line_in_equal_steps() -> None:
+    model = made()
+    ends = model.vectors(TEXTS[:2])
+    line = [ends[0] + share * (ends[1] - ends[0]) for share in (0, 0.25, 0.5, 0.75, 1)]
+    seen: list[Tensor] = []
+    said = model.decode(torch.stack(line))
+    with mock.patch.object(model, "decode", lambda z_NZ, **how: seen.append(z_NZ) or said):
+        assert model.interpolate(TEXTS[0], TEXTS[1], steps=5) == said
+    torch.testing.assert_close(seen[0], torch.stack(line))
 
 
 def test_an_implicit_posterior_averages_its_samples() -> None:
@@ -114,6 +135,7 @@ def test_what_cannot_be_said_is_an_error() -> None:
         (lambda: model.sample(2, beam=0), "beam 0; expected 1 to 1,000"),
         (lambda: model.sample(2, beam=10**5), "beam 100000; expected"),
         (lambda: model.sample(-1), "-1 sentences; expected 0 or more"),
+        (lambda: model.vectors(["a"], samples=0), "0 samples; expected at least 1"),
         (lambda: model.reconstruct("a dog"), "a string where a list of texts is expected"),
         (lambda: evaluate_latent(model, "a dog"), "a string where a list of texts is expected"),
     ):

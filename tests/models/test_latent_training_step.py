@@ -61,6 +61,15 @@ def test_dropout_takes_its_share_of_the_states_and_of_what_they_are_made_of(
         assert float(row_R[~gone_R].std()) > 1e-3  # no state of one value: words are dropped before it is made
 
 
+@pytest.mark.parametrize("network", NETWORKS)
+def test_an_encoder_without_views_to_make_drops_what_is_plain(network: str) -> None:
+    for model in (made("vae", network=network, encoder_dropout=0.4), made(network=network, plain_dropout=0.4)):
+        assert bool(encoded(model, 400).all())
+    for fields in ({"objective": "vae"}, {"positives": "swap"}):
+        model = made(**fields, network=network, encoder_dropout=0.1, plain_dropout=0.4)
+        assert float((encoded(model, 400) == 0).float().mean()) == pytest.approx(0.4, abs=0.02)
+
+
 @pytest.mark.parametrize(("name", "states_of"), HALVES)
 @pytest.mark.parametrize("network", NETWORKS)
 def test_nothing_is_random_without_dropout_or_outside_training(network: str, name: str, states_of: Any) -> None:

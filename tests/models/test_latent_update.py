@@ -7,6 +7,7 @@ import math
 from itertools import pairwise
 from types import ModuleType
 from typing import Any
+from unittest import mock
 
 import pytest
 import torch
@@ -81,7 +82,13 @@ def test_the_loss_is_its_equation(name: str, preset: str) -> None:
     )
     config = dataclasses.replace(base, **TINY).with_objective(name)
     config = dataclasses.replace(
-        config, critic_steps=0, beta_schedule="constant", beta=0.7, inner="none", inner_optimizer="adam"
+        config,
+        critic_steps=0,
+        beta_schedule="constant",
+        beta=0.7,
+        inner="none",
+        inner_optimizer="adam",
+        temperature=0.5,
     )
     if preset.endswith("h"):
         if config.contrast == "none":
@@ -125,10 +132,10 @@ def test_the_loss_is_its_equation(name: str, preset: str) -> None:
             more = list(gaussians) if config.critic != "z" and config.contrast == "z" else []
         total = 0.0
         for i in range(len(first)):
-            own_similarity = math.exp(cosine(first[i], second[i]) / 0.05)
+            own_similarity = math.exp(cosine(first[i], second[i]) / 0.5)
             others = first if config.negatives_view == "first" else second
             negatives = [*(others[j] for j in range(len(first)) if j != i), *more]
-            all_of_them = own_similarity + sum(math.exp(cosine(first[i], other) / 0.05) for other in negatives)
+            all_of_them = own_similarity + sum(math.exp(cosine(first[i], other) / 0.5) for other in negatives)
             total -= math.log(own_similarity / all_of_them) / len(first)
         expected += total
 
@@ -136,6 +143,64 @@ def test_the_loss_is_its_equation(name: str, preset: str) -> None:
     torch.manual_seed(5)
     found = step(batch, 3)
     assert found["loss"] == pytest.approx(expected, rel=1e-4)
+
+
+@pytest.mark.parametrize("clip", [1e9, 0.02])
+@pytest.mark.parametrize(("beta", "steps", "momentum"), [(0.7, 3, 0.5), (0.3, 3, 0.0), (0.7, 1, 0.5), (0.7, 0, 0.5)])
+def test_the_loss_of_savae_is_its_equation(beta: float, steps: int, momentum: float, clip: float) -> None:
+    """All words are alike to the decoder, so that KL alone has a gradient: v ← m v + α g, λ ← λ − v, g cut to a norm.
+
+    L = β / B Σ ½ (μ² + e^s − s − 1), of which a step's own loss is that at the last λ.
+    """
+    config = dataclasses.replace(LatentConfig(), **TINY).with_objective("savae")
+    config = dataclasses.replace(
+        config, beta=beta, beta_schedule="constant", svi_steps=steps, svi_momentum=momentum, svi_learning_rate=0.4,
+        svi_clip=clip,
+    )  # fmt: skip
+    model = made(config)
+    torch.nn.init.zeros_(model.network.output.weight)
+    batch = batch_of(model, SENTENCES[:3])
+    begun = model.network.posterior.gaussian(model.network.encoder(batch.words_BT, batch.lengths_B))
+    means, logs = ([value for row in part.tolist() for value in row] for part in begun)
+    speed = [0.0] * 18
+    for _ in range(steps):
+        slopes = [beta / 3 * mean for mean in means] + [beta / 3 * 0.5 * (math.exp(s) - 1) for s in logs]
+        norm = math.sqrt(sum(slope**2 for slope in slopes))
+        speed = [momentum * v + 0.4 * min(1.0, clip / norm) * slope for v, slope in zip(speed, slopes, strict=True)]
+        means = [mean - v for mean, v in zip(means, speed[:9], strict=True)]
+        logs = [s - v for s, v in zip(logs, speed[9:], strict=True)]
+    kl = sum(0.5 * (mean**2 + math.exp(s) - s - 1) for mean, s in zip(means, logs, strict=True)) / 3
+    words = int(batch.lengths_B.sum()) + 3
+    expected = {"kl": kl, "reconstruction": words * math.log(len(model.vocabulary)) / 3}
+    expected["loss"] = expected["reconstruction"] + beta * kl
+    found = updater(model, config)(batch, 3)
+    assert {name: found[name] for name in expected} == pytest.approx(expected, rel=1e-4)
+
+
+@pytest.mark.parametrize("name", ["vae", "clvae+_mi", "savae", "lagvae"])
+def test_beta_rises_over_the_epochs_of_the_run_and_weighs_kl(name: str) -> None:
+    config = dataclasses.replace(LatentConfig(), **TINY).with_objective(name)
+    config = dataclasses.replace(config, epochs=2, beta_start=0.2, beta_warmup=0.5, aggressive_updates=2)
+    model = made(config)
+    batch = batch_of(model, SENTENCES[:3])
+    step = updater(model, config, steps=4, draw=lambda count: [batch] * count)
+    found = [step(batch, number) for number in (0, 1, 2, 4, 7)]
+    betas = [0.2, 0.4, 0.6, 1.0, 1.0]
+    assert [figures["beta"] for figures in found] == pytest.approx(betas)
+    for figures, beta in zip(found, betas, strict=True):
+        if "kl" in figures:
+            assert figures["loss"] == pytest.approx(figures["reconstruction"] + beta * figures["kl"], rel=1e-5)
+
+
+@pytest.mark.parametrize("name", ["savae", "lagvae"])
+def test_what_cannot_be_kept_in_step_is_trained_in_one_process(name: str) -> None:
+    config = dataclasses.replace(LatentConfig(), **TINY).with_objective(name)
+    several = make_accelerator(TrainingConfig(device="cpu"))
+    with (
+        mock.patch.object(type(several), "num_processes", 2),
+        pytest.raises(ValueError, match="several processes, which would not stay in step: train it in one"),
+    ):
+        make_update(made(config), config, several, draw=lambda count: [], steps_per_epoch=1)
 
 
 @pytest.mark.parametrize("name", ["ivae", "clvae_mi", "clvae+", "clvae+_mi"])
@@ -228,9 +293,12 @@ def test_the_critics_learn_kl() -> None:
     assert sum(seen) / len(seen) == pytest.approx(closed, rel=0.2)
 
 
-@pytest.mark.parametrize("name", list(OBJECTIVES))
+@pytest.mark.parametrize("name", [*OBJECTIVES, "vae, transformer", "clvae+_mi, mlp"])
 def test_learns_ten_sentences_by_heart(name: str) -> None:
-    config = dataclasses.replace(LatentConfig(), **TINY).with_objective(name)
+    objective, _, kind = name.partition(", ")
+    config = dataclasses.replace(LatentConfig(), **TINY).with_objective(objective)
+    if kind:
+        config = dataclasses.replace(config, **{"network" if kind == "transformer" else "posterior": kind})
     config = dataclasses.replace(
         config,
         word_width=16,
@@ -238,7 +306,7 @@ def test_learns_ten_sentences_by_heart(name: str) -> None:
         latent_width=8,
         beta=0.05,
         beta_start=0.0,
-        learning_rate=1e-2,
+        learning_rate=5e-3 if kind == "transformer" else 1e-2,
         batch_size=10,
         critic_steps=1,
         svi_learning_rate=0.1,

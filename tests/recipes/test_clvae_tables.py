@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+import torch
 
 from paraform import checkpoint
 from paraform.evaluation.latent import ngram
@@ -93,6 +95,21 @@ def test_a_table_measures_nothing_twice(folder: Path, monkeypatch: pytest.Monkey
         assert calls == ["vae"]
 
 
+def test_the_best_epoch_has_rows_of_its_own(folder: Path) -> None:
+    given: dict[str, Any] = {"scale": "smoke", "data": folder, "out": folder / "two", "rows": ["vae"]}
+    first = cells(clvae_table1.run(**given))
+    run = folder / "two" / "ptb" / "smoke" / "vae"
+    other = checkpoint.load(run / "last")
+    torch.nn.init.zeros_(other.network.output.weight)  # all words alike
+    checkpoint.save(other, run / "best", card="")
+    found = cells(clvae_table1.run(**given))
+    for protocol in ("paper", "honest, same weights"):
+        assert found["vae", protocol, "−ln p(x|z)"] == first["vae", protocol, "−ln p(x|z)"]
+    words = sum(len(line.split()) + 1 for line in (folder / FILES["ptb"]["test"]).read_text().splitlines())
+    alike = words / 40 * math.log(len(other.vocabulary))
+    assert found["vae", "honest, best epoch", "−ln p(x|z)"] == pytest.approx(alike, rel=1e-4)
+
+
 def test_slow_rows_are_taken_once_they_are_trained(folder: Path) -> None:
     log = folder / "slow" / "ptb" / "small" / "lagvae" / "log.jsonl"
     log.parent.mkdir(parents=True)
@@ -152,6 +169,13 @@ def test_figure_4_is_drawn(folder: Path) -> None:
     loaded = [checkpoint.load(folder / "runs" / "ptb" / "smoke" / row / "last") for row in rows]
     assert [model.config.encoder_dropout for model in loaded] == [0.9, 0.1]
     assert (folder / "runs" / "ptb" / "smoke" / "dropout.png").stat().st_size > 5000
+    by_name = cells(found)
+    for axes, name in zip(clvae_dropout.figure_of(found, clvae_dropout.SHARES).axes, ("−ELBO", "PPL"), strict=True):
+        assert name in axes.get_ylabel()
+        drawn = {str(line.get_label()): list(zip(*line.get_data(), strict=True)) for line in axes.get_lines()}
+        for protocol in ("paper", "honest, same weights"):
+            expected = [(0.9, by_name[rows[0], protocol, name]), (0.1, by_name[rows[1], protocol, name])]
+            assert drawn[protocol] == expected
     with pytest.raises(InputError, match=r"row .dropout 0\.15.; expected one of dropout 0\.1, "):
         clvae_dropout.run(scale="smoke", data=folder, out=folder / "runs", rows=["dropout 0.15"])
 

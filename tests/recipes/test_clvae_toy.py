@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 
 from paraform.recipes import clvae_toy
@@ -30,3 +32,21 @@ def test_spaces_are_learnt_and_drawn(tmp_path: Path, monkeypatch: pytest.MonkeyP
     ]
     again = clvae_toy.run(scale="smoke", out=tmp_path)  # done already: nothing is trained again
     assert again.scores == found.scores and "K = 3" in found.table()
+
+
+def test_steps_are_those_until_95_in_100_are_decoded_right(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of three spaces: reached, lost and reached again; reached to the hundredth; never reached."""
+    histories = {"vae": [0.5, 0.96, 0.9, 0.97], "ivae": [0.2, 0.3, 0.95], "clvae+": [0.9, 0.94, 0.949]}
+
+    def trained(objective: str, categories: int, size: Size, folder: Path, **_: Any) -> list[dict[str, Any]]:
+        folder.mkdir(parents=True)
+        for share in size.shown:
+            np.save(folder / f"{round(share * size.steps)}.npy", np.zeros((6, 2)))
+        scores = enumerate(histories[objective], start=1)
+        return [{"step": 50 * number, "validation": {"accuracy": score}} for number, score in scores]
+
+    monkeypatch.setattr(clvae_toy, "train", trained)
+    monkeypatch.setattr(clvae_toy, "CATEGORIES", (3,))
+    found = {(score.system, score.name): score.value for score in clvae_toy.run(scale="smoke", out=tmp_path).scores}
+    assert [found[row, "steps to 95 %"] for row in ("VAE", "iVAE", "clVAE+")] == [100, 150, -1]
+    assert [found[row, "accuracy"] for row in ("VAE", "iVAE", "clVAE+")] == [0.97, 0.95, 0.949]

@@ -87,6 +87,23 @@ def test_empty_and_long_sentences_are_left_out_and_counted(caplog: pytest.LogCap
         latent_training.short_enough(["a " * 10_000, ""], config("vae", max_tokens=5), "training")
 
 
+@pytest.mark.parametrize(
+    ("fields", "known"),
+    [
+        ({"vocabulary_size": 0}, {"a", "b", "c", "d"}),
+        ({"vocabulary_size": 2}, {"a", "b"}),
+        ({"vocabulary_size": 0, "min_count": 16}, {"a", "b", "c"}),
+    ],
+)
+def test_the_words_of_a_model_are_the_most_frequent_ones(
+    fields: dict[str, Any], known: set[str], tmp_path: Path
+) -> None:
+    texts = ["b a a", "a b c d", "a b c"] * 8  # 32 a, 24 b, 16 c, 8 d
+    loop = TrainingConfig(tensorboard=False, device="cpu", evaluate_every=10**9)
+    latent_training.train_latent(texts, texts[:8], config("ae", epochs=1, **fields), loop, tmp_path / "run")
+    assert set(paraform.load(tmp_path / "run", device="cpu").vocabulary.words[4:]) == known
+
+
 @pytest.mark.parametrize("objective", ["ae", "vae", "clvae+_mi"])
 def test_a_run_that_diverges_says_so(objective: str, tmp_path: Path) -> None:
     """At the validation, if that comes before the next line of the log."""

@@ -41,7 +41,7 @@ def latent_contrast(
     own_N = (first_ND * second_ND).sum(-1)
     other_NN = first_ND @ (first_ND if negatives_view == "first" else second_ND).T
     rows = torch.arange(len(first), device=first.device)
-    similar_NN = other_NN.index_put((rows, rows), own_N)
+    similar_NN = own_N.where(rows == rows[:, None], other_NN)
     if extra_negatives is not None:
         similar_NN = torch.cat([similar_NN, first_ND @ F.normalize(extra_negatives, dim=-1).T], 1)
     return F.cross_entropy(similar_NN / temperature, rows)

@@ -12,9 +12,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from paraform.recipes.latent_rows import BRIEF, Rows, Scale, config_of, require_known, run_rows
 from paraform.weights import atomic_path
+
+if TYPE_CHECKING:  # its import takes longer than a short answer
+    from matplotlib.figure import Figure
 
 SHARES = {f"dropout {share}": share for share in (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)}
 
@@ -36,11 +40,12 @@ def run(
     base = config_of("clvae+_mi", BRIEF[scale])
     configs = {row: replace(base, encoder_dropout=SHARES[row]) for row in rows or SHARES}
     found = run_rows(configs, {}, BRIEF[scale], "ptb", data=data, out=out, seed=seed, device=device)
-    draw(found, SHARES, out / "ptb" / scale / "dropout.png")
+    with atomic_path(out / "ptb" / scale / "dropout.png") as unfinished:
+        figure_of(found, SHARES).savefig(unfinished, format="png", dpi=100)
     return found
 
 
-def draw(rows: Rows, shares: Mapping[str, float], path: Path) -> None:
+def figure_of(rows: Rows, shares: Mapping[str, float]) -> Figure:
     """−ELBO and perplexity by the paper's protocol and by the honest one, of the same weights.
 
     Args:
@@ -56,5 +61,4 @@ def draw(rows: Rows, shares: Mapping[str, float], path: Path) -> None:
             at = [shares[score.system] for score in found]
             axes.plot(at, [score.value for score in found], marker="o", label=protocol)
         axes.legend()
-    with atomic_path(path) as unfinished:
-        figure.savefig(unfinished, format="png", dpi=100)
+    return figure

@@ -95,7 +95,9 @@ def evaluate_latent(
     scores += score("honest", "−ln p(x|z)", found.reconstruction, samples=samples)
     scores += score("honest", f"KL{qualifier}", found.kl, kl=kind)
     if model.posterior in ("gaussian", "affine"):
-        scores += score("honest", "−ELBO", found.reconstruction + found.kl, kl=kind, samples=samples)
+        elbo = found.reconstruction + found.kl
+        scores += score("honest", "−ELBO", elbo, kl=kind, samples=samples)
+        scores += score("honest", "PPL of −ELBO", perplexity(elbo), kl=kind, samples=samples)
     of_posterior = f"importance, {samples} samples, proposal {kind}"
     proposal = (
         f"adapted by {bound_samples} from tempered {found.share:g}" if found.adapted else f"tempered {found.share:g}"
@@ -103,6 +105,7 @@ def evaluate_latent(
     of_tempered = f"importance, {bound_samples} samples, proposal {proposal}"
     of_quarter = f"mean of 4, importance, {bound_samples // 4} samples, proposal {proposal}"
     scores += score("honest", "−ln p(x) by q", found.posterior_bound, bound=of_posterior)
+    scores += score("honest", "PPL by q", perplexity(found.posterior_bound), bound=of_posterior)
     scores += score("honest", "−ln p(x), a quarter of the samples", found.quarter_bound, bound=of_quarter)
     scores += score("honest", "−ln p(x)", found.tempered_bound, bound=of_tempered)
     scores += score("honest", "PPL", perplexity(found.tempered_bound), bound=of_tempered)

@@ -182,6 +182,9 @@ class LatentConfig:
         for name, values in _choices().items():
             if getattr(self, name) not in values:
                 raise ValueError(f"{name} {getattr(self, name)!r}; expected one of {', '.join(values)}")
+        for name in _whole_numbers():
+            if not isinstance(getattr(self, name), int):
+                raise ValueError(f"{name} {getattr(self, name)}; expected a whole number")
         for names, fits, expected in BOUNDS:
             for name in names.split():
                 if not fits(getattr(self, name)):
@@ -282,3 +285,9 @@ def _choices() -> dict[str, tuple[str, ...]]:
     """The values of each field that takes only some."""
     hints = get_type_hints(LatentConfig)
     return {name: get_args(hint) for name, hint in hints.items() if get_origin(hint) is Literal}
+
+
+@cache
+def _whole_numbers() -> list[str]:
+    """The fields that are counts."""
+    return [name for name, hint in get_type_hints(LatentConfig).items() if hint is int]

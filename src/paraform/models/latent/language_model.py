@@ -104,7 +104,7 @@ class LatentLanguageModel(nn.Module):
 
         def loss(variables: Tensor) -> Tensor:
             posterior = Diagonal(*variables.chunk(2, -1))
-            z_NZ = posterior.draw(torch.randn_like(posterior.mean_BZ))
+            z_NZ = posterior.draw(torch.randn_like(posterior.mean_BZ[:1]))  # one noise for all: equal texts stay so
             total = (self.network.reconstruction(batch, z_NZ) + self.config.beta * posterior.kl()).sum()
             return total / self.config.batch_size  # a step is as long as in training, whatever is refined together
 
@@ -136,7 +136,10 @@ class LatentLanguageModel(nn.Module):
         Where there is a density, float64: in float32 a z of a narrow posterior is not where it was drawn.
         """
         shape = (samples, len(encoded), self.config.latent_width)
-        noise_SNZ = torch.randn(shape, generator=generator, device=self.device)
+        return self._posterior_of(encoded, torch.randn(shape, generator=generator, device=self.device))
+
+    def _posterior_of(self, encoded: Tensor, noise_SNZ: Tensor) -> Tensor:
+        """z [S, N, Z] that the noise makes."""
         if self.config.inner == "svi":
             return Diagonal(*encoded.chunk(2, -1)).draw(noise_SNZ.double())
         with float32_products(self.device):  # a rounded z is a long way off where its posterior is narrow
@@ -185,10 +188,18 @@ class LatentLanguageModel(nn.Module):
     def vectors(
         self, texts: Sequence[str], *, samples: int = 128, seed: int = 0, batch_size: int = ROWS_AT_ONCE
     ) -> Tensor:
-        """E[z|x] of each text: [N, Z]; of an implicit posterior the mean of so many samples. Raises: as `encode`."""
+        """E[z|x] of each text: [N, Z]; of an implicit posterior the mean of samples, of one noise for all texts.
+
+        Raises: InputError for no samples, and as `encode`.
+        """
+        if samples < 1:
+            raise InputError(f"{samples} samples; expected at least 1")
         encoded = self.encode(texts, batch_size=batch_size)
         mean_NZ = self.posterior_mean(encoded)
-        return self.sample_posterior(encoded, samples, self._generator(seed)).mean(0) if mean_NZ is None else mean_NZ
+        if mean_NZ is not None:
+            return mean_NZ
+        noise_S1Z = torch.randn(samples, 1, self.latent_width, generator=self._generator(seed), device=self.device)
+        return self._posterior_of(encoded, noise_S1Z.expand(-1, len(encoded), -1)).mean(0)
 
     def sample(self, count: int, **how: Unpack[Decoding]) -> list[str]:
         """Sentences of z drawn from the prior, by `how["seed"]`; see `Decoding`.
