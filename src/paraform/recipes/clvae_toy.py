@@ -37,7 +37,7 @@ class Size:
 
     learning_rate: float
     steps: int
-    shown: tuple[float, ...] = (0.0625, 0.1875, 0.375, 1.0)  # 5, 15, 30 and 80 of the paper's 80 thousand
+    shown: tuple[float, ...] = (0, 0.0625, 0.1875, 0.375, 1.0)  # 0, 5, 15, 30 and 80 of the paper's 80 thousand
 
 
 SIZES = {"smoke": Size(1e-3, 64), "small": Size(1e-4, 8_000), "full": Size(1e-5, 80_000)}
@@ -124,6 +124,8 @@ def train(objective: str, categories: int, size: Size, folder: Path, *, seed: in
                 np.save(file, z.cpu().numpy())
         return {"accuracy": float((said == meant).float().mean())}
 
+    folder.mkdir(parents=True, exist_ok=True)
+    evaluate()  # the space that every run begins with
     ended = fit(
         model, counted, state, lambda step: batch, folder=folder, config=loop, accelerator=accelerator,
         evaluate=evaluate, resume=True,
