@@ -123,6 +123,7 @@ def test_unknown_objectives_and_impossible_mixtures() -> None:
         {"batch_size": 0},
         {"batch_size": 2.5},
         {"epochs": 1e3},
+        {"layers": True},
         {"temperature": 0.0},
         {"temperature": float("nan")},
         {"clip_norm": -1.0},

@@ -16,6 +16,7 @@ from typing import Any, Literal
 
 import numpy as np
 import torch
+from torch import Tensor
 
 from paraform.batching import SentenceBatch
 from paraform.evaluation import Score, table
@@ -116,22 +117,28 @@ def train(objective: str, categories: int, size: Size, folder: Path, *, seed: in
         at = step + 1
         return update(batch, step)
 
+    def drawn() -> tuple[Tensor, Tensor]:
+        return model.draw(EACH, torch.Generator().manual_seed(seed))
+
+    def keep(step: int, z: Tensor) -> None:
+        with atomic_path(folder / f"{step}.npy") as unfinished, open(unfinished, "wb") as file:
+            np.save(file, z.cpu().numpy())
+
     def evaluate() -> dict[str, float]:
-        z, said = model.draw(EACH, torch.Generator().manual_seed(seed))
+        z, said = drawn()
         meant = torch.arange(categories, device=said.device).repeat_interleave(EACH)
         if at in shown:
-            with atomic_path(folder / f"{at}.npy") as unfinished, open(unfinished, "wb") as file:
-                np.save(file, z.cpu().numpy())
+            keep(at, z)
         return {"accuracy": float((said == meant).float().mean())}
 
-    folder.mkdir(parents=True, exist_ok=True)
-    evaluate()  # the space that every run begins with
+    begun, _ = drawn()
     ended = fit(
         model, counted, state, lambda step: batch, folder=folder, config=loop, accelerator=accelerator,
         evaluate=evaluate, resume=True,
     ).ended  # fmt: skip
     if ended == "interrupted":
         raise KeyboardInterrupt
+    keep(0, begun)
     records = [json.loads(line) for line in (folder / "log.jsonl").read_text(encoding="utf-8").splitlines()]
     return [record for record in records if "validation" in record]
 

@@ -183,8 +183,8 @@ class LatentConfig:
             if getattr(self, name) not in values:
                 raise ValueError(f"{name} {getattr(self, name)!r}; expected one of {', '.join(values)}")
         for name in _whole_numbers():
-            if not isinstance(getattr(self, name), int):
-                raise ValueError(f"{name} {getattr(self, name)}; expected a whole number")
+            if type(getattr(self, name)) is not int:
+                raise ValueError(f"{name} {getattr(self, name)}; expected an int")
         for names, fits, expected in BOUNDS:
             for name in names.split():
                 if not fits(getattr(self, name)):

@@ -81,10 +81,11 @@ class LatentLanguageModel(nn.Module):
             return torch.zeros(0, width, device=self.device)
         devices = [self.device] if self.device.type == "cuda" else []
         with self._evaluating(), torch.random.fork_rng(devices=devices):
-            torch.manual_seed(0)  # SVI's noise is the same for the same batch
-            rows = self._read(texts)
-            starts = range(0, len(rows), batch_size)
-            return torch.cat([self._encode(self._batch(rows[at : at + batch_size])) for at in starts])
+            rows, encoded = self._read(texts), []
+            for at in range(0, len(rows), batch_size):
+                torch.manual_seed(0)  # SVI's noise is the same for all texts
+                encoded.append(self._encode(self._batch(rows[at : at + batch_size])))
+            return torch.cat(encoded)
 
     @contextmanager
     def _evaluating(self) -> Iterator[None]:
@@ -104,7 +105,7 @@ class LatentLanguageModel(nn.Module):
 
         def loss(variables: Tensor) -> Tensor:
             posterior = Diagonal(*variables.chunk(2, -1))
-            z_NZ = posterior.draw(torch.randn_like(posterior.mean_BZ[:1]))  # one noise for all: equal texts stay so
+            z_NZ = posterior.draw(torch.randn_like(posterior.mean_BZ[:1]))
             total = (self.network.reconstruction(batch, z_NZ) + self.config.beta * posterior.kl()).sum()
             return total / self.config.batch_size  # a step is as long as in training, whatever is refined together
 
@@ -138,6 +139,7 @@ class LatentLanguageModel(nn.Module):
         shape = (samples, len(encoded), self.config.latent_width)
         return self._posterior_of(encoded, torch.randn(shape, generator=generator, device=self.device))
 
+    @torch.no_grad()
     def _posterior_of(self, encoded: Tensor, noise_SNZ: Tensor) -> Tensor:
         """z [S, N, Z] that the noise makes."""
         if self.config.inner == "svi":
