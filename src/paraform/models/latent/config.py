@@ -183,8 +183,9 @@ class LatentConfig:
             if getattr(self, name) not in values:
                 raise ValueError(f"{name} {getattr(self, name)!r}; expected one of {', '.join(values)}")
         for name in _whole_numbers():
-            if type(getattr(self, name)) is not int:
-                raise ValueError(f"{name} {getattr(self, name)}; expected an int")
+            value = getattr(self, name)
+            if not isinstance(value, int) or isinstance(value, bool):
+                raise ValueError(f"{name} {value}; expected an int")
         for names, fits, expected in BOUNDS:
             for name in names.split():
                 if not fits(getattr(self, name)):
