@@ -82,10 +82,14 @@ def test_the_script_for_yelp_is_a_clvae_mi_with_contrast_on_h() -> None:
 
 def test_dropout_of_the_encoder_makes_views_or_is_plain() -> None:
     base = LatentConfig(encoder_dropout=0.4, plain_dropout=0.2)
-    assert base.dropout == base.with_objective("vae+contrast").dropout == 0.4
-    assert base.with_objective("vae").dropout == base.with_objective("ivae").dropout == 0.2
-    assert dataclasses.replace(base, positives="swap").dropout == 0.2
-    assert LatentConfig().with_objective("vae").dropout == LatentConfig.paper().with_objective("ivae").dropout == 0
+    assert base.dropout_of_encoder == base.with_objective("vae+contrast").dropout_of_encoder == 0.4
+    assert base.with_objective("vae").dropout_of_encoder == base.with_objective("ivae").dropout_of_encoder == 0.2
+    assert dataclasses.replace(base, positives="swap").dropout_of_encoder == 0.2
+    assert (
+        LatentConfig().with_objective("vae").dropout_of_encoder
+        == LatentConfig.paper().with_objective("ivae").dropout_of_encoder
+        == 0
+    )
 
 
 def test_thirteen_objectives() -> None:

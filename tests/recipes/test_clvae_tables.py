@@ -132,6 +132,8 @@ def test_table_2_has_no_published_column(folder: Path) -> None:
     assert {protocol for _, protocol, _ in cells(found)} == set(PROTOCOLS)
     script, row = config_of("clvae_mi-h", SIZES["full"], "yelp"), config_of("clvae+_mi", SIZES["full"], "yelp")
     assert (script, row.kl, row.contrast) == (LatentConfig.reference("yelp"), "circle", "z")
+    with pytest.raises(InputError, match="row 'clvae_mi-h'; expected one of"):
+        clvae_table2.run(scale="smoke", corpus="yahoo", data=folder, out=folder / "runs", rows=["clvae_mi-h"])
     assert config_of("beta-vae", SIZES["full"], "yelp").beta == 0.4 and config_of("beta-vae", SIZES["full"]).beta == 0.5
     scales: tuple[Scale, ...] = ("smoke", "small", "full")
     configs = [config_of("vae", BRIEF[scale], "yahoo") for scale in scales]
@@ -201,7 +203,7 @@ def test_table_7_has_both_second_views(folder: Path) -> None:
     found = cells(clvae_augment.run(scale="smoke", data=folder, out=folder / "runs"))
     assert found["swap", "published", "PPL"] == 36.96 and ("swap", "paper", "PPL") in found
     loaded = [checkpoint.load(folder / "runs" / "ptb" / "smoke" / row / "last").config for row in ("swap", "clvae+_mi")]
-    assert [(config.positives, config.dropout) for config in loaded] == [("swap", 0.0), ("dropout", 0.5)]
+    assert [(config.positives, config.dropout_of_encoder) for config in loaded] == [("swap", 0.0), ("dropout", 0.5)]
 
 
 def test_rows_are_those_of_the_authors_script() -> None:
@@ -210,4 +212,4 @@ def test_rows_are_those_of_the_authors_script() -> None:
     assert config_of("clvae+_mi", SIZES["small"]) == replace(reference, epochs=5)
     assert config_of("clvae-h", SIZES["full"]) == replace(reference.with_objective("clvae"), contrast="h")
     rows = ("vae", "savae", "ivae_mi", "clvae", "vae+contrast")
-    assert [config_of(row, SIZES["full"]).dropout for row in rows] == [0.1, 0.1, 0.1, 0.5, 0.5]
+    assert [config_of(row, SIZES["full"]).dropout_of_encoder for row in rows] == [0.1, 0.1, 0.1, 0.5, 0.5]

@@ -17,7 +17,7 @@ from typing import Literal
 from paraform.recipes.latent_rows import BRIEF, Rows, Scale, chosen_rows, run_rows
 
 ROWS = ("vae", "beta-vae", "savae", "lagvae", "ivae", "ivae_mi", "clvae+_mi")
-SCRIPT = "clvae_mi-h"  # of Yelp
+SCRIPT = "clvae_mi-h"  # what the authors' Yelp script trains
 
 
 def run(

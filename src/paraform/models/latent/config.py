@@ -85,7 +85,7 @@ class LatentConfig:
         negatives_view: [7b] the negatives of z_i are the other "first" views (paper) or the other "second" ones (code).
         encoder_dropout: [9] of the encoder's words and last state, where it makes the views that are contrasted.
         plain_dropout: [9] the same where it makes none, for want of contrast or because words are swapped: 0 (clVAE,
-            section 3.2, has dropout for its contrast alone), or 0.1 (most of the authors' scripts).
+            section 3.3, has dropout for its contrast alone), or 0.1 (most of the authors' scripts).
         beta_start: [10] β at the beginning of the warm-up, or of each cycle.
         beta_ramp: [10] the part of a cycle in which β grows.
         svi_steps: [10] of SaVAE.
@@ -217,7 +217,7 @@ class LatentConfig:
         return 1 if self.contrast == "none" else 2
 
     @property
-    def dropout(self) -> float:
+    def dropout_of_encoder(self) -> float:
         """What share of its words and of its last state the encoder drops."""
         return self.encoder_dropout if self.views == 2 and self.positives == "dropout" else self.plain_dropout
 

@@ -105,7 +105,7 @@ class LatentLanguageModel(nn.Module):
 
         def loss(variables: Tensor) -> Tensor:
             posterior = Diagonal(*variables.chunk(2, -1))
-            z_NZ = posterior.draw(torch.randn_like(posterior.mean_BZ[:1]))
+            z_NZ = posterior.draw(torch.randn_like(posterior.mean_BZ[:1]))  # one for all: equal texts stay so
             total = (self.network.reconstruction(batch, z_NZ) + self.config.beta * posterior.kl()).sum()
             return total / self.config.batch_size  # a step is as long as in training, whatever is refined together
 

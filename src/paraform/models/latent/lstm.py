@@ -21,7 +21,7 @@ class LSTMEncoder(nn.Module):
 
     def __init__(self, config: LatentConfig, vocabulary: int) -> None:
         super().__init__()
-        self.dropout = config.dropout
+        self.dropout = config.dropout_of_encoder
         self.embedding = nn.Embedding(vocabulary, config.word_width)
         self.lstm = nn.LSTM(config.word_width, config.hidden_width, batch_first=True)
 

@@ -21,9 +21,9 @@ class TransformerEncoder(nn.Module):
 
     def __init__(self, config: LatentConfig, vocabulary: int) -> None:
         super().__init__()
-        self.dropout = config.dropout
+        self.dropout = config.dropout_of_encoder
         self.embedding = nn.Embedding(vocabulary, config.word_width)
-        self.body = _Body(config, config.word_width, config.dropout)
+        self.body = _Body(config, config.word_width, config.dropout_of_encoder)
 
     def forward(self, words_BT: Tensor, lengths_B: Tensor) -> Tensor:
         """Words, zeros behind a sentence's last, and lengths ≥ 1 → states [B, H], float32."""
