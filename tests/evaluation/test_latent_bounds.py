@@ -1,4 +1,4 @@
-"""Bounds, information and active units on models whose true figures are known."""
+"""Bounds on models whose likelihood is known, and what is said of a latent space that is watched."""
 
 from __future__ import annotations
 
@@ -12,11 +12,8 @@ from torch import Tensor
 
 from paraform.evaluation.latent import (
     GaussianProposal,
-    active_units,
     alarms,
-    batch_information,
     bound_by_a_quarter,
-    critics,
     draw,
     estimate,
     importance_bound,
@@ -24,9 +21,7 @@ from paraform.evaluation.latent import (
     log_likelihood,
     log_prior,
     log_weights,
-    mutual_information,
     protocol,
-    refitted_dual,
     tempered,
     watch,
 )
@@ -78,6 +73,10 @@ class Coin:
 
     def critic_values(self, encoded: Tensor, z_SNZ: Tensor) -> tuple[Tensor, Tensor] | None:
         return None
+
+
+def normal_density(means: Tensor, spread: float) -> Callable[[Tensor], Tensor]:
+    return lambda z: torch.distributions.Normal(means, spread).log_prob(z).sum(-1)
 
 
 def true_log_likelihood(text: str) -> float:
@@ -340,56 +339,6 @@ def test_a_tempered_bound_of_few(count: int, samples: int) -> None:
     assert math.isfinite(found.tempered_bound) and found.share in likelihood.SHARES
 
 
-def normal_density(means: Tensor, spread: float) -> Callable[[Tensor], Tensor]:
-    return lambda z: torch.distributions.Normal(means, spread).log_prob(z).sum(-1)
-
-
-def test_a_lookup_code_tells_all_and_a_collapsed_one_nothing() -> None:
-    means = 100.0 * torch.eye(50)
-    z = (means + 0.01 * torch.randn(2, 50, 50, generator=torch.Generator().manual_seed(0))).float()
-    assert mutual_information(z, normal_density(means, 0.01)) == pytest.approx(math.log(50), abs=1e-6)
-    nothing = torch.randn(2, 50, 50, generator=torch.Generator().manual_seed(0))
-    assert mutual_information(nothing, normal_density(torch.zeros(50, 50), 1.0)) == pytest.approx(0.0, abs=1e-6)
-    assert active_units(means) == 50 and active_units(torch.randn(4000, 20, 5).mean(0)) == 0
-
-
-def test_information_within_batches_is_at_most_that_of_a_batch() -> None:
-    means = 100.0 * torch.eye(50)
-    z = means[None].clone()
-    found = batch_information(z, normal_density(means, 0.01), size=8)
-    expected = (48 * math.log(8) + 2 * math.log(2)) / 50  # six batches of 8, and one of 2
-    assert found == pytest.approx(expected, abs=1e-6)
-
-
-def test_information_is_that_of_a_plain_double_loop(monkeypatch: pytest.MonkeyPatch) -> None:
-    from paraform.evaluation.latent import information
-
-    monkeypatch.setattr(information, "CELLS", 40)  # several parts
-    generator = torch.Generator().manual_seed(0)
-    means = torch.randn(7, 2, generator=generator)
-    z = means + 0.5 * torch.randn(3, 7, 2, generator=generator)
-
-    def log_q(point: Tensor, mean: Tensor) -> float:
-        return sum(
-            -0.5 * ((float(p) - float(m)) / 0.5) ** 2 - math.log(0.5 * math.sqrt(2 * math.pi))
-            for p, m in zip(point, mean, strict=True)
-        )
-
-    def plainly(size: int) -> float:
-        total = 0.0
-        for sample in range(3):
-            for n in range(7):
-                batch = means[n // size * size :][:size]
-                aggregated = sum(math.exp(log_q(z[sample, n], mean)) for mean in batch) / len(batch)
-                total += log_q(z[sample, n], means[n]) - math.log(aggregated)
-        return total / 21
-
-    density = normal_density(means, 0.5)
-    assert mutual_information(z, density) == pytest.approx(plainly(7), abs=1e-5)
-    for size in (1, 2, 3, 7, 32):
-        assert batch_information(z, density, size=size) == pytest.approx(plainly(size), abs=1e-5)
-
-
 def test_samples_are_scored_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     model, texts = Coin(), ["heads", "tails", "heads", "tails", "tails"]
     z = torch.randn(7, 5, 2, generator=torch.Generator().manual_seed(0))
@@ -397,43 +346,6 @@ def test_samples_are_scored_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     for tokens in (1, 5, 12, 30):
         monkeypatch.setattr(protocol, "TOKENS_AT_ONCE", tokens)
         torch.testing.assert_close(log_likelihood(model, texts, z), whole)
-
-
-def test_a_refitted_critic_comes_near_kl_from_below() -> None:
-    torch.manual_seed(0)
-    means = torch.randn(200, 2)
-    z = means + 0.7 * torch.randn(60, 200, 2)
-    closed = float(gaussian_kl(means, torch.full((200, 2), 2 * math.log(0.7))).mean())
-    found = refitted_dual(means, z, seed=0, steps=200, prior_draws=1 << 16, width=64)
-    assert 0.85 * closed < found.of_sentence < 1.02 * closed
-    # The aggregated posterior is N(0, 1 + 0.49), about; two dimensions of it.
-    assert found.of_latent == pytest.approx(0.49 - math.log(1.49), abs=0.06)
-    state = torch.get_rng_state()
-    refitted_dual(means[:5], z[:6, :5], seed=0, steps=2, prior_draws=200, width=8)
-    assert torch.equal(torch.get_rng_state(), state)  # of no consequence for what is trained beside it
-
-
-def test_a_refitted_critic_stops_before_it_knows_samples_by_heart(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(critics, "ROWS", 256)
-    torch.manual_seed(0)
-    means = 0.7 * torch.randn(60, 8)
-    z = means + 0.8 * torch.randn(16, 60, 8)
-    closed = float(gaussian_kl(means, torch.full((60, 8), 2 * math.log(0.8))).mean())
-    found = refitted_dual(means, z, seed=0, steps=800, prior_draws=1 << 14, width=64)
-    assert 0.6 * closed < found.of_sentence < closed and found.of_latent > 0
-    monkeypatch.setattr(critics, "LOOK", 800)  # held-out samples are asked at the end only
-    late = refitted_dual(means, z, seed=0, steps=800, prior_draws=1 << 14, width=64)
-    assert late.of_sentence < 0.3 * closed and late.of_latent == 0  # that of f = 0: none is better
-
-
-def test_no_critic_is_believed_above_what_its_samples_can_tell() -> None:
-    """Each sentence has a far corner of its own: KL is 200 nats, and 2^12 draws of the prior know nothing of them."""
-    torch.manual_seed(0)
-    means = 20 * torch.nn.functional.normalize(torch.randn(50, 3))
-    z = means + 0.1 * torch.randn(20, 50, 3)
-    found = refitted_dual(means, z, seed=0, steps=100, prior_draws=1 << 12, width=64)
-    assert found.most == pytest.approx(math.log(40.96) + 1)
-    assert found.of_sentence < found.most and found.of_latent < found.most
 
 
 def test_no_samples() -> None:
