@@ -71,6 +71,21 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Result]:
     return folder, worker.train(folder, CONFIG, dropout=0.3)
 
 
+def test_a_folder_has_one_run_at_a_time(tmp_path: Path) -> None:
+    """Two would mix their logs and replace each other's checkpoints; after the first the second may go on."""
+
+    def other(step: int) -> None:
+        if step == 8:
+            message = "another process trains here; wait until it ends"
+            with torch.random.fork_rng(), pytest.raises(InputError, match=message):
+                worker.train(tmp_path, CONFIG, resume=True)
+
+    worker.train(tmp_path, CONFIG, before=other)
+    assert worker.train(tmp_path, CONFIG, resume=True).step == CONFIG.steps
+    worker.train(tmp_path / "alone", CONFIG)
+    same_run(tmp_path, tmp_path / "alone")
+
+
 def test_a_killed_run_ends_with_the_same_weights(whole: tuple[Path, Result], tmp_path: Path) -> None:
     killed = run(str(WORKER), str(tmp_path / "run"), "--dropout", "0.3", "--kill-at", "18")
     assert killed.returncode == -signal.SIGKILL, killed.stderr
@@ -177,7 +192,7 @@ def test_the_run_folder(whole: tuple[Path, Result]) -> None:
     }  # fmt: skip
     model = checkpoint.load(folder / "last", systems={"toy": worker.Toy}, device="cpu")
     assert model.config.dropout == 0.3
-    assert sorted(path.name for path in folder.iterdir()) == ["best", "last", "log.jsonl", "loss.png"]
+    assert sorted(path.name for path in folder.iterdir()) == ["best", "last", "log.jsonl", "loss.png", "run.lock"]
 
 
 def test_a_finished_run_stays_as_it_is(whole: tuple[Path, Result]) -> None:
@@ -388,7 +403,7 @@ def test_optimizer_state_comes_back_bit_for_bit(kind: str, options: dict[str, An
 
 def test_no_pickle_is_written(whole: tuple[Path, Result]) -> None:
     suffixes = {path.suffix for path in whole[0].rglob("*") if path.is_file()}
-    assert suffixes == {".json", ".jsonl", ".safetensors", ".png", ".md", ".txt"}
+    assert suffixes == {".json", ".jsonl", ".lock", ".safetensors", ".png", ".md", ".txt"}
     assert manifest.read(whole[0] / "last").files.keys() >= {"training.json", "training.safetensors"}
 
 

@@ -1,7 +1,8 @@
 """The one loop: `fit`. It owns time (logging, validation, checkpoints, resuming, early stop); a system owns `update`.
 
 A run's folder holds `last/` (a checkpoint with `training.safetensors` and `training.json`, all of one step, replaced
-as a whole), `best/` (the checkpoint with the best validation score), `log.jsonl`, `loss.png` and `tensorboard/`.
+as a whole), `best/` (the checkpoint with the best validation score), `log.jsonl`, `loss.png`, `tensorboard/` and
+`run.lock`.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from paraform.records import InputError
 from paraform.training.config import TrainingConfig
 from paraform.training.console import Bar, Interrupt
 from paraform.training.journal import Journal, Record, as_record
+from paraform.training.lock import alone
 from paraform.training.run import Run, require_same_model
 from paraform.weights import PathLike
 
@@ -77,25 +79,28 @@ def fit(
         data_digests: SHA-256 by name, of the files trained on; a resumed run must have the same.
         resume: go on from `folder/last`, to the weights that an uninterrupted run would have; from the beginning if
             there is none yet.
-    Raises: InputError if the folder holds a run and `resume` is False, if the run to resume had another config or
-        other data (it names the field), or if a term or the deciding score is not finite.
+    Raises: InputError if the folder holds a run and `resume` is False, if another process trains there, if the run to
+        resume had another config or other data (it names the field), or if a term or the deciding score is not finite.
     """
     run = Run(model, state, Path(folder), config, accelerator, card, dict(data_digests or {}))
     require_usable(run.folder, model.system, model.config, resume=resume)
-    if (run.folder / "last" / manifest.NAME).exists():
-        run.restore()
-        begun = "was over" if run.ended(False) else "goes on"
-        if accelerator.is_main_process:
-            print(f"paraform: {run.folder}: the run {begun} after step {run.progress.step}", file=sys.stderr)
-    else:
-        from accelerate.utils import set_seed
-
-        set_seed(config.seed, device_specific=True)
-        if resume and accelerator.is_main_process:
-            print(f"paraform: {run.folder}: no run to resume yet; a new one begins", file=sys.stderr)
-    progress, main = run.progress, accelerator.is_main_process
-    model.train()
+    main = accelerator.is_main_process
     with contextlib.ExitStack() as stack:
+        if main:
+            stack.enter_context(alone(run.folder))
+        if (run.folder / "last" / manifest.NAME).exists():
+            run.restore()
+            begun = "was over" if run.ended(False) else "goes on"
+            if main:
+                print(f"paraform: {run.folder}: the run {begun} after step {run.progress.step}", file=sys.stderr)
+        else:
+            from accelerate.utils import set_seed
+
+            set_seed(config.seed, device_specific=True)
+            if resume and main:
+                print(f"paraform: {run.folder}: no run to resume yet; a new one begins", file=sys.stderr)
+        progress = run.progress
+        model.train()
         if config.mixed_precision == "bf16":
             stack.enter_context(bfloat16_products(accelerator.device))
         interrupt = stack.enter_context(Interrupt())
