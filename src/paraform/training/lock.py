@@ -22,12 +22,9 @@ def alone(folder: Path) -> Iterator[None]:
     from filelock import FileLock, Timeout
 
     folder.mkdir(parents=True, exist_ok=True)
-    lock = FileLock(folder / NAME, blocking=False)
     try:
-        lock.acquire()
+        held = FileLock(folder / NAME).acquire(blocking=False)
     except Timeout:
         raise InputError(f"{folder}: another process trains here; wait until it ends, or name another folder") from None
-    try:
+    with held:
         yield
-    finally:
-        lock.release()
