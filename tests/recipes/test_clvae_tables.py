@@ -121,6 +121,12 @@ def test_slow_rows_are_taken_once_they_are_trained(folder: Path) -> None:
     assert list(asked) == ["savae"]
 
 
+def test_a_part_of_ptb_is_small() -> None:
+    """Of its rows the ten quick ones take less than two hours on two cores; Table 2 and Figure 4 have fewer epochs."""
+    assert [(size.train, size.held_out) for size in SIZES.values()] == [(300, 60), (10_000, 1000), (0, 0)]
+    assert [(size.train, size.held_out) for size in BRIEF.values()] == [(300, 60), (20_000, 1000), (0, 0)]
+
+
 def test_savae_is_trained_for_less() -> None:
     """Of small scale: its steps take dozens of times as long."""
     assert [config_of(row, SIZES["small"]).epochs for row in ("vae", "savae", "lagvae", "clvae+_mi")] == [5, 1, 5, 5]

@@ -3,8 +3,9 @@
     paraform reproduce clvae/table1 --scale small --data ../shared/data --out runs/clvae
 
 Writes OUT/ptb/SCALE/collapse.png: how much of its latent space each row uses, epoch by epoch.
-SaVAE and LagVAE, whose steps cost several times those of the others, are runs of their own: --row savae. Running time
-and figures: docs/results/clvae.md.
+SaVAE and LagVAE, whose steps cost several times those of the others, are runs of their own: --row savae. At the small
+scale the first 10,000 sentences are trained on for 5 epochs (SaVAE: one), and the first 1,000 of the other splits are
+read. Running time and figures: docs/results/clvae.md.
 """
 
 from __future__ import annotations
