@@ -25,7 +25,7 @@ from paraform.recipes import (
     latent_ngrams,
     latent_rows,
 )
-from paraform.recipes.latent_rows import BRIEF, FILES, SIZES, Scale, config_of
+from paraform.recipes.latent_rows import BRIEF, FILES, SIZES, Scale, config_of, configs_of
 from paraform.records import InputError
 
 WORDS = ["the", "cat", "sat", "on", "a", "mat", "and", "saw", "no", "dog", "run", "by", "in", "rain", "or", "snow"]
@@ -111,14 +111,14 @@ def test_the_best_epoch_has_rows_of_its_own(folder: Path) -> None:
 
 
 def test_slow_rows_are_taken_once_they_are_trained(folder: Path) -> None:
-    log = folder / "slow" / "ptb" / "small" / "lagvae" / "log.jsonl"
+    log = folder / "slow" / "lagvae" / "log.jsonl"
     log.parent.mkdir(parents=True)
+    known = configs_of(["vae", "savae", "lagvae"], SIZES["small"])
     for epochs, taken in ((0, False), (4, False), (5, True)):
         log.write_text('{"step": 1, "validation": {"kl": 1.0}}\n' * epochs, encoding="utf-8")
-        chosen = latent_rows.chosen_rows(["vae", "savae", "lagvae"], (), SIZES["small"], "ptb", folder / "slow")
+        chosen = latent_rows.chosen_rows(known, (), folder / "slow")
         assert list(chosen) == ["vae", *["lagvae"] * taken]
-    asked = latent_rows.chosen_rows(["vae", "savae", "lagvae"], ["savae"], SIZES["small"], "ptb", folder / "slow")
-    assert list(asked) == ["savae"]
+    assert latent_rows.chosen_rows(known, ["savae"], folder / "slow") == {"savae": known["savae"]}
 
 
 def test_a_part_of_ptb_is_small() -> None:
@@ -153,17 +153,47 @@ def test_fewer_documents_are_trained_on_than_sentences(folder: Path) -> None:
 
 
 def test_table_3_contrasts_h(folder: Path) -> None:
-    found = cells(clvae_table3.run(scale="smoke", data=folder, out=folder / "runs"))
+    found = cells(clvae_table3.run(scale="smoke", data=folder, out=folder / "runs", rows=["clvae-h", "clvae"]))
     assert found["clvae-h", "published", "PPL"] == 44.10
     assert found["clvae-h", "paper", "−ln p(x|z)"] != found["clvae", "paper", "−ln p(x|z)"]
 
 
+@pytest.mark.parametrize(
+    ("table", "rows"),
+    [
+        (clvae_table3, ["clvae-h", "clvae_mi-h", "clvae", "clvae_mi"]),
+        (clvae_table4, ["vae", "cycvae", "ae", "beta-vae", "ivae", "ivae_mi", "clvae+_mi", "beta0-vae"]),
+        (clvae_augment, ["swap", "clvae+_mi"]),
+    ],
+)
+def test_every_table_takes_all_its_rows_or_those_asked_for(
+    table: Any, rows: list[str], folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    trained: list[str] = []
+
+    def train(config: LatentConfig, size: latent_rows.Size, corpus: str, data: Path, place: Path, **_: Any) -> Path:
+        trained.append(place.name)
+        (place / "last").mkdir(parents=True)
+        (place / "log.jsonl").write_text('{"step": 7, "validation": {"kl": 1.0}}\n', encoding="utf-8")
+        return place
+
+    monkeypatch.setattr(latent_rows, "train_row", train)
+    monkeypatch.setattr(latent_rows, "measure_row", lambda *_, **__: ([], []))
+    found = table.run(scale="smoke", data=folder, out=folder / f"all of {table.__name__}")
+    assert trained == rows == list(found.alarms)
+    assert [score.value for score in found.scores if score.name == "updates"] == [7] * len(rows)
+    trained.clear()
+    table.run(scale="smoke", data=folder, out=folder / f"one of {table.__name__}", rows=[rows[0]])
+    assert trained == rows[:1]
+    with pytest.raises(InputError, match=f"row 'gan'; expected one of {rows[0]}, "):
+        table.run(scale="smoke", data=folder, out=folder / "none", rows=["gan"])
+
+
 def test_table_4_adds_both_perplexities(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(clvae_table4, "ROWS", ("vae",))
     monkeypatch.setattr(
         latent_ngrams, "ngram_perplexities", lambda *texts, skip_unknown: ngram.NgramPerplexities(3.0, 4.0)
     )
-    found = cells(clvae_table4.run(scale="smoke", data=folder, out=folder / "runs"))
+    found = cells(clvae_table4.run(scale="smoke", data=folder, out=folder / "runs", rows=["vae", "beta0-vae"]))
     assert (found["vae", "published", "forward PPL"], found["vae", "published", "reverse PPL"]) == (18_494, 10_149)
     assert (
         found["beta0-vae", "paper", "forward PPL"] == 3.0 and found["vae", "honest, best epoch", "reverse PPL"] == 4.0

@@ -49,7 +49,7 @@ def add_arguments(parser: ArgumentParser, given: Sequence[str]) -> None:
         nargs="+",
         type=str,
         default=[],
-        help="only these (clvae/table1, 2, dropout); none: all but the slowest",
+        help="only these; none: all but the slowest",
     )
 
 
@@ -64,7 +64,7 @@ def run(options: Namespace) -> int:
         raise InputError(f"--corpus {corpus}: {name} is of {' or '.join(corpora) or 'no corpus'}")
     if corpus and not Path(options.data, corpus).is_dir():
         raise InputError(f"{Path(options.data, corpus)}: no such folder; expected the train, validation and test files")
-    if options.row and name not in ("clvae/table1", "clvae/table2", "clvae/dropout"):
+    if options.row and name in ("crl-table2", "clvae/toy"):
         raise InputError(f"--row: {name} has all its rows trained together; leave it out")
     given: dict[str, Any] = {"rows": options.row} if options.row else {}
     if len(corpora) > 1:

@@ -7,6 +7,7 @@ The row of dropout is that of Table 1. Running time and figures: docs/results/cl
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -21,11 +22,12 @@ def run(
     scale: Scale = "smoke",
     data: Path = Path("../shared/data"),
     out: Path = Path("runs/clvae"),
+    rows: Sequence[str] = (),
     seed: int = 0,
     device: str | None = None,
 ) -> Rows:
-    """Train the rows (those begun go on) and measure them."""
-    dropout = config_of("clvae+_mi", SIZES[scale])
+    """Train rows (those begun go on) and measure them; `rows` as `chosen_rows` has it."""
+    size, dropout = SIZES[scale], config_of("clvae+_mi", SIZES[scale])
     swap = replace(dropout, positives="swap", plain_dropout=0.0)  # words that are swapped, and nothing else
-    configs = {"swap": swap, "clvae+_mi": dropout}
-    return run_rows(configs, PUBLISHED, SIZES[scale], "ptb", data=data, out=out, seed=seed, device=device)
+    known = {"swap": swap, "clvae+_mi": dropout}
+    return run_rows(known, PUBLISHED, size, "ptb", asked=rows, data=data, out=out, seed=seed, device=device)

@@ -14,7 +14,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from paraform.recipes.latent_rows import BRIEF, Rows, Scale, config_of, require_known, run_rows
+from paraform.recipes.latent_rows import BRIEF, Rows, Scale, config_of, run_rows
 from paraform.weights import atomic_path
 
 if TYPE_CHECKING:  # its import takes longer than a short answer
@@ -36,10 +36,9 @@ def run(
 
     Raises: InputError for a row that the figure has not.
     """
-    require_known(rows, SHARES)
-    base = config_of("clvae+_mi", BRIEF[scale])
-    configs = {row: replace(base, encoder_dropout=SHARES[row]) for row in rows or SHARES}
-    found = run_rows(configs, {}, BRIEF[scale], "ptb", data=data, out=out, seed=seed, device=device)
+    size, base = BRIEF[scale], config_of("clvae+_mi", BRIEF[scale])
+    known = {row: replace(base, encoder_dropout=share) for row, share in SHARES.items()}
+    found = run_rows(known, {}, size, "ptb", asked=rows, data=data, out=out, seed=seed, device=device)
     with atomic_path(out / "ptb" / scale / "dropout.png") as unfinished:
         figure_of(found, SHARES).savefig(unfinished, format="png", dpi=100)
     return found

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from paraform.models.latent import OBJECTIVES
-from paraform.recipes.latent_rows import SIZES, Rows, Scale, chosen_rows, run_rows
+from paraform.recipes.latent_rows import SIZES, Rows, Scale, configs_of, run_rows
 from paraform.recipes.latent_training import draw_watched
 
 PUBLISHED = {  # −ELBO, PPL, KL, MI, AU
@@ -41,8 +41,8 @@ def run(
     device: str | None = None,
 ) -> Rows:
     """Train rows (those begun go on) and measure them; `rows` as `chosen_rows` has it."""
-    configs = chosen_rows(list(OBJECTIVES), rows, SIZES[scale], "ptb", out)
-    rows_found = run_rows(configs, PUBLISHED, SIZES[scale], "ptb", data=data, out=out, seed=seed, device=device)
+    size, known = SIZES[scale], configs_of(OBJECTIVES, SIZES[scale])
+    rows_found = run_rows(known, PUBLISHED, size, "ptb", asked=rows, data=data, out=out, seed=seed, device=device)
     place = out / "ptb" / scale
     draw_watched({row: place / row for row in OBJECTIVES}, place / "collapse.png")  # of earlier calls too
     return rows_found

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal
 
-from paraform.recipes.latent_rows import BRIEF, Rows, Scale, chosen_rows, run_rows
+from paraform.recipes.latent_rows import BRIEF, Rows, Scale, configs_of, run_rows
 
 ROWS = ("vae", "beta-vae", "savae", "lagvae", "ivae", "ivae_mi", "clvae+_mi")
 SCRIPT = "clvae_mi-h"  # what the authors' Yelp script trains
@@ -31,6 +31,6 @@ def run(
     device: str | None = None,
 ) -> Rows:
     """Train rows (those begun go on) and measure them; `rows` as `chosen_rows` has it."""
-    known = (*ROWS, SCRIPT) if corpus == "yelp" else ROWS
-    configs = chosen_rows(known, rows, BRIEF[scale], corpus, out)
-    return run_rows(configs, {}, BRIEF[scale], corpus, data=data, out=out, seed=seed, device=device)
+    size, script = BRIEF[scale], (SCRIPT,) if corpus == "yelp" else ()
+    known = configs_of((*ROWS, *script), size, corpus)
+    return run_rows(known, {}, size, corpus, asked=rows, data=data, out=out, seed=seed, device=device)

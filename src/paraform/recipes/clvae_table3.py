@@ -7,10 +7,11 @@ The rows on z are those of Table 1. Running time and figures: docs/results/clvae
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from paraform.recipes import clvae_table1 as table1
-from paraform.recipes.latent_rows import SIZES, Rows, Scale, config_of, run_rows
+from paraform.recipes.latent_rows import SIZES, Rows, Scale, configs_of, run_rows
 
 PUBLISHED = {
     "clvae-h": (83.0, 44.10, 7.51, 4.92, 32),
@@ -23,9 +24,10 @@ def run(
     scale: Scale = "smoke",
     data: Path = Path("../shared/data"),
     out: Path = Path("runs/clvae"),
+    rows: Sequence[str] = (),
     seed: int = 0,
     device: str | None = None,
 ) -> Rows:
-    """Train the rows (those begun go on) and measure them."""
-    configs = {row: config_of(row, SIZES[scale]) for row in ("clvae-h", "clvae_mi-h", "clvae", "clvae_mi")}
-    return run_rows(configs, PUBLISHED, SIZES[scale], "ptb", data=data, out=out, seed=seed, device=device)
+    """Train rows (those begun go on) and measure them; `rows` as `chosen_rows` has it."""
+    size, known = SIZES[scale], configs_of(("clvae-h", "clvae_mi-h", "clvae", "clvae_mi"), SIZES[scale])
+    return run_rows(known, PUBLISHED, size, "ptb", asked=rows, data=data, out=out, seed=seed, device=device)

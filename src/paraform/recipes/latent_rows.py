@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -85,29 +85,27 @@ def config_of(objective: str, size: Size, corpus: Corpus = "ptb") -> LatentConfi
     return replace(config, epochs=size.svi_epochs if config.inner == "svi" else size.epochs)
 
 
-def chosen_rows(
-    known: Sequence[str], asked: Sequence[str], size: Size, corpus: Corpus, out: Path
-) -> dict[str, LatentConfig]:
-    """The configurations of a table's rows, by objective.
+def configs_of(rows: Iterable[str], size: Size, corpus: Corpus = "ptb") -> dict[str, LatentConfig]:
+    """Configurations by row, as `config_of` has them."""
+    return {row: config_of(row, size, corpus) for row in rows}
+
+
+def chosen_rows(known: Mapping[str, LatentConfig], asked: Sequence[str], place: Path) -> dict[str, LatentConfig]:
+    """Those of a table's rows that are to be trained and measured.
 
     Args:
         known: all that the table has.
         asked: (): all but SaVAE and LagVAE, which are runs of their own, and those of the two that have been trained.
+        place: holds a folder for each row.
     Raises: InputError for a row that the table has not.
     """
-    require_known(asked, known)
-    configs = {row: config_of(row, size, corpus) for row in asked or known}
-    if not asked:
-        done = {row: len(validations(out / corpus / size.scale / row / "log.jsonl")) for row in SLOW}  # one an epoch
-        configs = {row: one for row, one in configs.items() if done.get(row, one.epochs) >= one.epochs}
-    return configs
-
-
-def require_known(asked: Sequence[str], known: Collection[str]) -> None:
-    """Raise InputError for a row that a table has not."""
     for row in asked:
         if row not in known:
             raise InputError(f"row {row!r}; expected one of {', '.join(known)}")
+    if asked:
+        return {row: known[row] for row in asked}
+    done = {row: len(validations(place / row / "log.jsonl")) for row in SLOW}  # one an epoch
+    return {row: config for row, config in known.items() if done.get(row, config.epochs) >= config.epochs}
 
 
 def training_texts(data: Path, corpus: Corpus, size: Size) -> list[str]:
@@ -168,11 +166,12 @@ class Rows:
 
 
 def run_rows(
-    configs: Mapping[str, LatentConfig],
+    known: Mapping[str, LatentConfig],
     published: Mapping[str, tuple[float, ...]],
     size: Size,
     corpus: Corpus,
     *,
+    asked: Sequence[str],
     data: Path,
     out: Path,
     seed: int = 0,
@@ -182,12 +181,14 @@ def run_rows(
     """Train rows (those begun go on, each in OUT/CORPUS/SCALE/ROW), then measure them.
 
     Args:
-        configs: by row; a row of one name is the same run in every table.
+        known: all rows of the table; one of one name is the same run in every table.
+        asked: which of them, as `chosen_rows` has it.
         published: −ELBO, PPL, KL, MI and AU, or with `ngrams` both perplexities, as the paper prints them, of its own
             setting.
         ngrams: forward and reverse perplexity in place of all other figures (needs lmplz).
     """
     place = out / corpus / size.scale
+    configs = chosen_rows(known, asked, place)
     for row, config in configs.items():
         train_row(config, size, corpus, data, place / row, seed=seed, device=device or "auto")
     scores: list[Score] = []
