@@ -95,7 +95,14 @@ def test_a_table_measures_nothing_twice(folder: Path, monkeypatch: pytest.Monkey
         assert calls == ["vae"]
 
 
-def test_the_best_epoch_has_rows_of_its_own(folder: Path) -> None:
+def test_the_best_epoch_has_rows_of_its_own(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    fitted: list[bool] = []
+    measure = latent_rows.evaluate_latent
+
+    def noted(*given: Any, refit: bool, **named: Any) -> Any:
+        fitted.append(refit)
+        return measure(*given, refit=False, **named)
+
     given: dict[str, Any] = {"scale": "smoke", "data": folder, "out": folder / "two", "rows": ["vae"]}
     first = cells(clvae_table1.run(**given))
     run = folder / "two" / "ptb" / "smoke" / "vae"
@@ -108,6 +115,11 @@ def test_the_best_epoch_has_rows_of_its_own(folder: Path) -> None:
     words = sum(len(line.split()) + 1 for line in (folder / FILES["ptb"]["test"]).read_text().splitlines())
     alike = words / 40 * math.log(len(other.vocabulary))
     assert found["vae", "honest, best epoch", "−ln p(x|z)"] == pytest.approx(alike, rel=1e-4)
+    monkeypatch.setattr(latent_rows, "evaluate_latent", noted)
+    monkeypatch.setattr(kept_report, "revision", lambda: "another")
+    monkeypatch.setitem(SIZES, "smoke", replace(SIZES["smoke"], refit=True))
+    clvae_table1.run(**given)
+    assert fitted == [True, False]  # critics, of the last epoch alone
 
 
 def test_slow_rows_are_taken_once_they_are_trained(folder: Path) -> None:

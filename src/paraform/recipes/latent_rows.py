@@ -37,7 +37,7 @@ class Size:
         scale: its name, and that of the folder of its runs.
         documents: for `train`, of Yahoo, whose texts are four times as long as PTB's.
         svi_epochs: of SaVAE, each step of which takes as long as a few dozen of another row's.
-        refit: whether critics are fitted anew, which takes minutes.
+        refit: whether critics are fitted anew, to the last epoch's posterior; that takes minutes.
     """
 
     scale: Scale
@@ -265,11 +265,12 @@ def _measured(
                 return with_ngrams(LatentReport((), ()), model, training, texts, name=name, samples=samples, seed=seed)
 
         else:
-            settings |= {"samples": size.samples, "refit": size.refit}
+            refit = size.refit and part == "last"
+            settings |= {"samples": size.samples, "refit": refit}
 
             def measure() -> LatentReport:
                 return evaluate_latent(
-                    model, texts, name=name, samples=size.samples, seed=seed, precision=precision, refit=size.refit
+                    model, texts, name=name, samples=size.samples, seed=seed, precision=precision, refit=refit
                 )
 
         kind = "ngrams" if ngrams else "measured"
