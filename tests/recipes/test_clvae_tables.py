@@ -134,7 +134,7 @@ def test_slow_rows_are_taken_once_they_are_trained(folder: Path) -> None:
 
 
 def test_a_part_of_ptb_is_small() -> None:
-    """Of its rows the ten quick ones take less than two hours on two cores; Table 2 and Figure 4 have fewer epochs."""
+    """So that Table 1's quick rows take two hours on two cores; Table 2 and Figure 4 have fewer epochs of more."""
     assert [(size.train, size.held_out) for size in SIZES.values()] == [(300, 60), (10_000, 1000), (0, 0)]
     assert [size.refit for size in SIZES.values()] == [False, False, True]
     assert [(size.train, size.held_out) for size in BRIEF.values()] == [(300, 60), (20_000, 1000), (0, 0)]

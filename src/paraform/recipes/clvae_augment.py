@@ -27,7 +27,8 @@ def run(
     device: str | None = None,
 ) -> Rows:
     """Train rows (those begun go on) and measure them; `rows` as `chosen_rows` has it."""
-    size, dropout = SIZES[scale], config_of("clvae+_mi", SIZES[scale])
+    size = SIZES[scale]
+    dropout = config_of("clvae+_mi", size)
     swap = replace(dropout, positives="swap", plain_dropout=0.0)  # words that are swapped, and nothing else
     known = {"swap": swap, "clvae+_mi": dropout}
     return run_rows(known, PUBLISHED, size, "ptb", asked=rows, data=data, out=out, seed=seed, device=device)

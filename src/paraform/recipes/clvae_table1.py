@@ -41,7 +41,8 @@ def run(
     device: str | None = None,
 ) -> Rows:
     """Train rows (those begun go on) and measure them; `rows` as `chosen_rows` has it."""
-    size, known = SIZES[scale], configs_of(OBJECTIVES, SIZES[scale])
+    size = SIZES[scale]
+    known = configs_of(OBJECTIVES, size)
     rows_found = run_rows(known, PUBLISHED, size, "ptb", asked=rows, data=data, out=out, seed=seed, device=device)
     place = out / "ptb" / scale
     draw_watched({row: place / row for row in OBJECTIVES}, place / "collapse.png")  # of earlier calls too

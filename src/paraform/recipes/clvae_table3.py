@@ -29,5 +29,6 @@ def run(
     device: str | None = None,
 ) -> Rows:
     """Train rows (those begun go on) and measure them; `rows` as `chosen_rows` has it."""
-    size, known = SIZES[scale], configs_of(("clvae-h", "clvae_mi-h", "clvae", "clvae_mi"), SIZES[scale])
+    size = SIZES[scale]
+    known = configs_of(("clvae-h", "clvae_mi-h", "clvae", "clvae_mi"), size)
     return run_rows(known, PUBLISHED, size, "ptb", asked=rows, data=data, out=out, seed=seed, device=device)

@@ -38,7 +38,8 @@ def run(
     device: str | None = None,
 ) -> Rows:
     """Train rows (those begun go on) and measure them; `rows` as `chosen_rows` has it."""
-    size, known = SIZES[scale], configs_of(ROWS, SIZES[scale])
+    size = SIZES[scale]
+    known = configs_of(ROWS, size)
     known["beta0-vae"] = replace(known["beta-vae"], beta=0.0)
     return run_rows(
         known, PUBLISHED, size, "ptb", asked=rows, data=data, out=out, seed=seed, device=device, ngrams=True

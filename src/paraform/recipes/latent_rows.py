@@ -186,6 +186,7 @@ def run_rows(
         published: −ELBO, PPL, KL, MI and AU, or with `ngrams` both perplexities, as the paper prints them, of its own
             setting.
         ngrams: forward and reverse perplexity in place of all other figures (needs lmplz).
+    Raises: InputError for a row that the table has not; KeyboardInterrupt if a training was interrupted, and saved.
     """
     place = out / corpus / size.scale
     configs = chosen_rows(known, asked, place)
