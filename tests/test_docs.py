@@ -1,0 +1,132 @@
+"""What the documents tell a reader to type: each command has the options that it is given, each name that is imported
+and each file that is named is there. Nothing is run but parsers and imports."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import importlib.util
+import re
+import shlex
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from paraform.cli import COMMANDS
+from paraform.cli.arguments import make_parser, parse
+from paraform.cli.reproduce import TABLES
+from paraform.records import InputError
+
+REPOSITORY = Path(__file__).resolve().parents[1]
+PAGES = [
+    REPOSITORY / "README.md",
+    *sorted(REPOSITORY.glob("docs/**/*.md")),
+    *sorted(REPOSITORY.glob("src/paraform/pretrained/*/README.md")),
+]
+# The first lines of a recipe, and the examples of a command's help, are indented in a docstring.
+MODULES = [*sorted(REPOSITORY.glob("src/paraform/recipes/*.py")), *sorted(REPOSITORY.glob("src/paraform/cli/*.py"))]
+
+
+def words_of(line: str) -> list[list[str]]:
+    """The commands of a shell line, without what pipes and redirections have beside them."""
+    lexer = shlex.shlex(line, posix=True, punctuation_chars=True)
+    lexer.whitespace_split = True
+    commands: list[list[str]] = [[]]
+    for word in lexer:
+        if set(word) <= set("|;&<>()"):
+            commands.append([])
+        else:
+            commands[-1].append(word)
+    return [command for command in commands if command]
+
+
+def commands_in(path: Path) -> Iterator[list[str]]:
+    """`paraform …` and `python …`, as words: of a page those in its shell blocks, of a module the indented ones."""
+    text = path.read_text(encoding="utf-8").replace("\\\n", " ")
+    if path.suffix == ".md":
+        blocks = re.findall(r"^```(?:sh|console)\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+        lines = [line.removeprefix("$ ") for block in blocks for line in block.splitlines()]
+    else:
+        documentation = re.match(r'"""(.*?)"""', text, re.DOTALL)
+        lines = re.findall(r"^ +((?:paraform|python) .*)$", documentation[1] if documentation else "", re.MULTILINE)
+    for line in lines:
+        if "paraform " in line or line.startswith("python "):
+            yield from (words for words in words_of(line) if words[0] in ("paraform", "python"))
+
+
+def refuses(words: list[str]) -> str:
+    """Why the command would not begin; "" if it would."""
+    program, *given = words
+    if program == "python" and given[0] == "-m":
+        return "" if importlib.util.find_spec(given[1]) else f"no module {given[1]}"
+    if program == "python":
+        return "" if (REPOSITORY / given[0]).is_file() else f"no file {given[0]}"
+    name = next((" ".join(given[:count]) for count in (1, 2) if " ".join(given[:count]) in COMMANDS), None)
+    if name is None:
+        return "no such command"
+    rest = given[len(name.split()) :]
+    module = importlib.import_module(f"paraform.cli.{COMMANDS[name][0]}")
+    parser = make_parser(name, module.__doc__)
+    try:
+        module.add_arguments(parser, rest)
+        options = parse(parser, rest)
+    except InputError as error:
+        return str(error)
+    return f"no table {options.table}" if name == "reproduce" and options.table not in TABLES else ""
+
+
+@pytest.mark.parametrize("path", [*PAGES, *MODULES], ids=lambda path: str(path.relative_to(REPOSITORY)))
+def test_every_command_that_is_shown_can_be_typed(path: Path) -> None:
+    wrong = {shlex.join(words): why for words in commands_in(path) if (why := refuses(words))}
+    assert wrong == {}
+
+
+def test_commands_are_found_in_pages_and_modules_and_wrong_ones_are_refused(tmp_path: Path) -> None:
+    counts = {path.name: len(list(commands_in(path))) for path in [*PAGES, *MODULES]}
+    assert sum(map(bool, counts.values())) > 25 and counts["tutorial.md"] >= 15, counts
+    page = tmp_path / "page.md"
+    page.write_text(
+        "```sh\n"
+        "echo 'a | b' | paraform tag -  # a remark\n"
+        "paraform train latent --data a.txt \\\n    --out b --objective none > c\n"
+        "paraform sample --nmu 3; python benchmarks/none.py\n"
+        "python -m paraform.recipes.none --out x\nparaform reproduce clvae/table9\nparaform transmogrify\n```\n"
+    )
+    found = list(commands_in(page))
+    assert [words[:3] for words in found[:2]] == [["paraform", "tag", "-"], ["paraform", "train", "latent"]]
+    assert found[1][-1] == "none"
+    reasons = [refuses(words) for words in found]
+    assert reasons[0] == "" and all(reasons[1:]) and len(reasons) == 7, reasons
+
+
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: str(path.relative_to(REPOSITORY)))
+def test_every_file_of_the_repository_that_a_page_names_is_there(path: Path) -> None:
+    named = re.findall(
+        r"`(?:python )?((?:benchmarks|tools|examples|src/paraform|tests)/[\w./-]+)", path.read_text("utf-8")
+    )
+    assert [name for name in named if not (REPOSITORY / name).exists()] == []
+
+
+def missing_from(code: str) -> list[str]:
+    """What Python lines import, or take from `paraform`, and is not there."""
+    missing = []
+    for node in ast.walk(ast.parse(code)):
+        if isinstance(node, ast.ImportFrom):
+            module = importlib.import_module(str(node.module))
+            missing += [name.name for name in node.names if not hasattr(module, name.name)]
+        elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "paraform":
+            missing += [] if hasattr(importlib.import_module("paraform"), node.attr) else [node.attr]
+    return missing
+
+
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: str(path.relative_to(REPOSITORY)))
+def test_every_python_name_that_is_shown_is_there(path: Path) -> None:
+    for block in re.findall(r"^```python\n(.*?)^```$", path.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL):
+        assert missing_from(block) == []
+
+
+def test_a_python_name_that_is_not_there_is_found() -> None:
+    assert missing_from("import paraform\nparaform.load('x')\nfrom paraform.evaluation import Score") == []
+    assert missing_from("import paraform\nparaform.laod('x')") == ["laod"]
+    assert missing_from("from paraform.evaluation import Scores") == ["Scores"]
