@@ -260,5 +260,6 @@ def test_what_cannot_be() -> None:
         {"top_p": 0.0},
         {"top_p": 1.1},
     ):
-        with pytest.raises(ValueError, match="expected 1e-6 to 1e6, and 0 < top_p <= 1"):
+        expected = "expected 1e-6 to 1e6" if "temperature" in wrong else "expected above 0, and at most 1"
+        with pytest.raises(ValueError, match=expected):
             decoding.sample(step, begin(), ROWS, generator=torch.Generator(), **LIMITS, **wrong)

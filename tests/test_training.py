@@ -90,7 +90,7 @@ def test_a_killed_run_ends_with_the_same_weights(whole: tuple[Path, Result], tmp
     killed = run(str(WORKER), str(tmp_path / "run"), "--dropout", "0.3", "--kill-at", "18")
     assert killed.returncode == -signal.SIGKILL, killed.stderr
     assert log(tmp_path / "run")[-1]["step"] == 18  # beyond the last checkpoint, so the resumed run drops some
-    assert json.loads((tmp_path / "run/last/training.json").read_text())["progress"]["step"] == 14
+    assert json.loads((tmp_path / "run/last/training.json").read_text())["progress"]["step"] == 15
     result = worker.train(tmp_path / "run", CONFIG, dropout=0.3, resume=True)
     same_run(whole[0], tmp_path / "run")
     assert result == whole[1]
@@ -116,6 +116,32 @@ def test_the_mean_of_the_last_weights_is_what_is_kept(tmp_path: Path) -> None:
             assert not torch.equal(tensor, last[name])
         assert torch.equal(last[name], plain[name])
         assert torch.equal(last[name], model.state_dict()[name])
+
+
+def test_a_validation_is_not_lost_where_checkpoints_are_rare(tmp_path: Path) -> None:
+    """As on a small corpus, whose epochs have fewer steps than lie between two checkpoints."""
+    config = dataclasses.replace(CONFIG, checkpoint_every=1000)
+
+    def at_twelve(step: int) -> None:
+        if step == 12:
+            raise RuntimeError("as a kill")
+
+    with pytest.raises(RuntimeError, match="as a kill"):
+        worker.train(tmp_path / "run", config, dropout=0.3, before=at_twelve)
+    assert json.loads((tmp_path / "run/last/training.json").read_text())["progress"]["step"] == 10
+    worker.train(tmp_path / "run", config, dropout=0.3, resume=True)
+    worker.train(tmp_path / "whole", config, dropout=0.3)
+    same_run(tmp_path / "whole", tmp_path / "run")
+
+
+def test_the_best_of_another_run_is_not_replaced(tmp_path: Path) -> None:
+    worker.train(tmp_path, CONFIG)
+    shutil.rmtree(tmp_path / "last")
+    before = (tmp_path / "best" / "paraform.json").read_bytes()
+    with pytest.raises(InputError, match="holds the best/ of a run, and no last/ to go on from"):
+        worker.train(tmp_path, CONFIG)
+    assert (tmp_path / "best" / "paraform.json").read_bytes() == before
+    assert worker.train(tmp_path, CONFIG, resume=True).step == CONFIG.steps  # asked to begin, if there is none
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
@@ -255,7 +281,7 @@ def test_weights_and_optimizer_are_of_one_step_after_a_kill_in_a_save(
         worker.train(moment, CONFIG, dropout=0.3, resume=True, before=now.append)
         same_run(whole[0], moment)
         begun.append(now[0])
-    assert len(moments) >= 10 and begun == sorted(begun) and set(begun) == {7, 14}
+    assert len(moments) >= 10 and begun == sorted(begun) and set(begun) == {10, 14}
 
 
 def scored(tmp_path: Path, scores: list[float], **options: Any) -> tuple[Result, list[Mapping[str, float]]]:
@@ -292,7 +318,7 @@ def test_a_diverged_run_says_so_and_keeps_its_last_checkpoint(tmp_path: Path) ->
 
     with pytest.raises(InputError, match="step 18: local is nan"):
         worker.train(tmp_path, CONFIG, before=poison, model=model)
-    assert json.loads((tmp_path / "last/training.json").read_text())["progress"]["step"] == 14
+    assert json.loads((tmp_path / "last/training.json").read_text())["progress"]["step"] == 15
     with pytest.raises(InputError, match="validation bleu is nan"):
         scored(tmp_path / "scores", [float("nan")])
 

@@ -58,8 +58,10 @@ def sample(
         generator: the random state that is drawn from.
     Raises: ValueError if temperature or top_p is out of range, or if log-probabilities are not finite.
     """
-    if not 1e-6 <= temperature <= 1e6 or not 0 < top_p <= 1:
-        raise ValueError(f"temperature {temperature}, top_p {top_p}; expected 1e-6 to 1e6, and 0 < top_p <= 1")
+    if not 1e-6 <= temperature <= 1e6:
+        raise ValueError(f"temperature {temperature}; expected 1e-6 to 1e6")
+    if not 0 < top_p <= 1:
+        raise ValueError(f"top_p {top_p}; expected above 0, and at most 1")
 
     def draw(log_probs_BV: Tensor) -> Tensor:
         # Before it is divided, since a low temperature makes of log-probabilities what float32 does not hold.

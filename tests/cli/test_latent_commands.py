@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import paraform.evaluation.latent
-from paraform.models.latent import OBJECTIVES
+from paraform.models.latent import OBJECTIVES, LatentLanguageModel
 from paraform.recipes.latent_training import validations
 from paraform.records import InputError
 
@@ -60,6 +60,8 @@ def test_a_run_is_made_and_resumed(files: Path, tmp_path: Path, command: Command
     other = command(*given, "--config.epochs", "1", "--objective", "ae", "--resume")
     assert other.status == 2 and "kl was 'closed' when the run began" in other.err
     assert (tmp_path / "run" / "collapse.png").is_file()
+    lost = command(*given, "--config", tmp_path / "none.yaml")
+    assert lost.status == 2 and "none.yaml: no such file; expected one of fields" in lost.err
 
 
 @pytest.mark.parametrize("early", [True, False])
@@ -142,7 +144,7 @@ def test_evaluate_latent_prints_both_protocols(files: Path, command: Command) ->
     found = object_of(command(*given, "--json"))
     assert {score["protocol"] for score in found["scores"]} == {"paper", "honest"}
     assert all("sentences:30" in score["signature"] for score in found["scores"])
-    assert any("nats short of" in line for line in found["alarms"])
+    assert any("nats too little" in line for line in found["alarms"])
     bound = next(score for score in found["scores"] if score["name"] == "−ln p(x)")
     assert "importance, 8 samples" in bound["signature"] and "samples:4" in found["scores"][0]["signature"]
     assert "honest" in command(*given).out
@@ -171,6 +173,37 @@ def test_embed_gives_the_mean_of_the_posterior(files: Path, command: Command) ->
     np.testing.assert_allclose(found["vectors"], expected.numpy(), rtol=1e-5)
 
 
+def test_texts_that_are_too_long_are_named_or_left_out(files: Path, tmp_path: Path, command: Command) -> None:
+    texts = ["We like the cat.", "a " * 250, "She saw a dog.", "b " * 300]
+    (tmp_path / "texts.txt").write_text("\n".join(texts) + "\n", encoding="utf-8")
+    for name, *more in (["reconstruct"], ["embed"]):
+        given = [name, tmp_path / "texts.txt", "--model", files / "run", "--json", *more]
+        done = command(*given)
+        assert done.status == 2 and "text 2 has 250 words; expected at most 200, as " in done.err
+        done = command(*given, "--skip-bad-lines")
+        assert "2 of 4 texts have more than 200 words; left out" in done.err
+        assert len(object_of(done).get("reconstructions", object_of(done).get("vectors"))) == 2
+    (tmp_path / "texts.txt").write_text(texts[1], encoding="utf-8")
+    assert command(*given, "--skip-bad-lines").status == 2
+
+
+def test_an_autoencoder_says_that_it_has_no_prior(files: Path, tmp_path: Path, command: Command) -> None:
+    given = ["train", "latent", "--data", files / "train.txt", "--out", tmp_path / "run", *SMALL, "--device", "cpu"]
+    assert command(*given, "--config.epochs", "1", "--objective", "ae").status == 0
+    assert "is an autoencoder: nothing has kept its vectors near" in command("sample", "--model", tmp_path / "run").err
+    assert "autoencoder" not in command("sample", "--model", files / "run").err
+
+
+def test_a_sentence_said_by_heart_is_found_however_the_file_writes_it(
+    files: Path, tmp_path: Path, command: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said = ["We like the cat.", "She saw a dog, and I don't."]
+    monkeypatch.setattr(LatentLanguageModel, "sample", lambda self, count, **how: said)
+    (tmp_path / "apart.txt").write_text("we like the cat .\nshe saw a dog , and i do n't .\n", encoding="utf-8")
+    near = object_of(command("sample", "--model", files / "run", "--near", tmp_path / "apart.txt", "--json"))["samples"]
+    assert [row["similarity"] for row in near] == [1.0, 1.0]
+
+
 def test_what_does_not_fit_is_one_line(files: Path, tmp_path: Path, command: Command) -> None:
     run, text = files / "run", tmp_path / "text.txt"
     text.write_text("a " * 9_999 + "a\n", encoding="utf-8")
@@ -181,8 +214,8 @@ def test_what_does_not_fit_is_one_line(files: Path, tmp_path: Path, command: Com
         (["sample", "--model", run, "--near", tmp_path / "none.txt"], "no such file"),
         (["sample", "--model", run, "--top-p", 0.5, "--beam", 2], "--beam and --top-p exclude each other"),
         (["sample", "--model", run, "--top-p", 0.5], "--top-p 0.5: nothing is drawn at --temperature 0"),
-        (["sample", "--model", run, "--temperature", "inf"], "temperature inf, top_p 1.0; expected 1e-6 to 1e6"),
-        (["sample", "--model", run, "--temperature", "1e-45"], "temperature 1e-45, top_p 1.0; expected"),
+        (["sample", "--model", run, "--temperature", "inf"], "temperature inf; expected 1e-6 to 1e6"),
+        (["sample", "--model", run, "--temperature", "1e-45"], "temperature 1e-45; expected"),
         (["sample", "--model", run, "--seed", 10**23], "--seed"),
         (["sample", "--model", run, "--num", 10**14], "--num"),
         (["sample", "--model", run, "--device", "meta"], "--device meta: it holds no numbers; cpu always works"),

@@ -15,6 +15,14 @@ def test_the_nearest_is_that_of_the_fewest_edits_of_words() -> None:
     assert [near.similarity for near in found] == pytest.approx([5 / 6, 1, 1 / 2, 0])
 
 
+def test_words_are_what_the_model_reads() -> None:
+    from paraform.words import tokenize
+
+    said, training = ["How much is it?"], ["how much is it ?", "how much is that ?"]
+    assert nearest_sentences(said, training)[0].similarity == pytest.approx(3 / 5)
+    assert nearest_sentences(said, training, tokenize)[0] == (training[0], 1.0)
+
+
 def test_the_first_of_several_and_none_at_all() -> None:
     assert nearest_sentences(["a b"], ["a c", "a d"])[0].text == "a c"
     assert nearest_sentences([], ["a"]) == []

@@ -186,7 +186,7 @@ def test_every_figure_of_a_gaussian_is_its_integral(posterior: str, refits: list
     assert [z_SNZ.shape for z_SNZ in refits] == [(2000, 40, 2)]
     below, short, above = ([float(number) for number in re.findall(r"-?\d+\.\d+", line)] for line in found.alarms)
     assert below == pytest.approx([DUAL_LATENT], abs=0.02) and "dual_kl_latent" in found.alarms[0]
-    assert short == pytest.approx([closed_kl() - DUAL, closed_kl()], abs=0.02) and "short of" in found.alarms[1]
+    assert short == pytest.approx([DUAL, closed_kl(), closed_kl() - DUAL], abs=0.02) and "too little" in found.alarms[1]
     assert above == pytest.approx([DUAL - DUAL_LATENT, information(), math.log(40)], abs=0.02)
     assert "above the mutual information" in found.alarms[2]
 
@@ -352,9 +352,18 @@ def test_a_bound_that_more_samples_would_tighten_is_an_alarm(
     assert [re.findall(r"importance, (\d+) samples", one) for one in settings[-3:]] == [["200"], ["1"], ["4"]]
 
 
+def test_a_critic_fitted_anew_that_contradicts_itself_is_an_alarm(monkeypatch: pytest.MonkeyPatch) -> None:
+    """KL(q(z|x)‖p) on average is KL(q(z)‖p) + MI."""
+    for of_sentence, contradicts in ((0.0, True), (7.95, False)):
+        made_up = DualKL(of_sentence, 8.0, 9.0)
+        monkeypatch.setattr(report, "refitted_dual", lambda *given, made_up=made_up, **named: made_up)
+        found = evaluate_latent(Coin(), TEXTS, samples=4)
+        assert any("which is never above it" in line for line in found.alarms) == contradicts
+
+
 def test_many_unknown_words_are_an_alarm(monkeypatch: pytest.MonkeyPatch, refits: list[Tensor]) -> None:
     """A model that knows few words finds a text likely."""
-    words = sum(WORDS[text] for text in TEXTS)
+    words = sum(WORDS[text] for text in TEXTS) - len(TEXTS)  # `</s>` is known
     for unknown in (words // 10, words // 10 + 1):
         monkeypatch.setattr(Coin, "unknown", lambda self, texts, unknown=unknown: unknown)
         found = evaluate_latent(Coin(), TEXTS, samples=4)

@@ -124,6 +124,12 @@ def test_an_implicit_posterior_averages_its_samples() -> None:
     assert model.vectors(TEXTS).shape == (4, 3) and not model.vectors(TEXTS).requires_grad
 
 
+def test_vectors_of_any_kind_of_number_are_said() -> None:
+    model = made()
+    z = torch.randn(5, 3, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
+    assert model.decode(z) == model.decode(z.float()) and len(model.decode(z)) == 5
+
+
 def test_what_cannot_be_said_is_an_error() -> None:
     model = made()
     for call, message in (
@@ -137,6 +143,10 @@ def test_what_cannot_be_said_is_an_error() -> None:
         (lambda: model.sample(2, beam=0), "beam 0; expected 1 to 1,000"),
         (lambda: model.sample(2, beam=10**5), "beam 100000; expected"),
         (lambda: model.sample(-1), "-1 sentences; expected 0 or more"),
+        (lambda: model.decode(torch.zeros(3)), r"\[3\]; expected a tensor of vectors, \[N, 3\]"),
+        (lambda: model.decode(torch.zeros(2, 4)), r"\[2, 4\]; expected a tensor of vectors, \[N, 3\]"),
+        (lambda: model.decode([[0.0] * 3]), "a list; expected a tensor"),  # type: ignore[arg-type]
+        (lambda: model.decode(torch.full((1, 3), torch.nan)), "not finite"),
         (lambda: model.vectors(["a"], samples=0), "0 samples; expected at least 1"),
         (lambda: model.reconstruct("a dog"), "a string where a list of texts is expected"),
         (lambda: evaluate_latent(model, "a dog"), "a string where a list of texts is expected"),

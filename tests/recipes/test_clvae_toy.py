@@ -21,8 +21,7 @@ def test_spaces_are_learnt_and_drawn(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert all(0 <= cells[system, "accuracy"] <= 1 for system in clvae_toy.ROWS)
     assert cells["clVAE+", "accuracy"] > 0.6  # a third is chance
     for system in clvae_toy.ROWS:
-        reached = cells[system, "steps to 95 %"]
-        assert reached == -1 or 1 <= reached <= 160
+        assert 1 <= cells.get((system, "steps to 95 %"), 1) <= 160
     assert (tmp_path / "toy" / "smoke" / "panels.png").stat().st_size > 5000
     spaces = {int(path.stem): np.load(path) for path in (tmp_path / "toy" / "smoke" / "vae-3").glob("*.npy")}
     assert spaces.keys() == {0, 10, 30, 60, 160}
@@ -46,5 +45,5 @@ def test_steps_are_those_until_95_in_100_are_decoded_right(tmp_path: Path, monke
     monkeypatch.setattr(clvae_toy, "train", trained)
     monkeypatch.setattr(clvae_toy, "CATEGORIES", (3,))
     found = {(score.system, score.name): score.value for score in clvae_toy.run(scale="smoke", out=tmp_path).scores}
-    assert [found[row, "steps to 95 %"] for row in ("VAE", "iVAE", "clVAE+")] == [100, 150, -1]
+    assert [found.get((row, "steps to 95 %")) for row in ("VAE", "iVAE", "clVAE+")] == [100, 150, None]
     assert [found[row, "accuracy"] for row in ("VAE", "iVAE", "clVAE+")] == [0.97, 0.95, 0.949]

@@ -132,6 +132,25 @@ def test_a_corpus_of_one_word_and_one_of_unknown_words(tmp_path: Path) -> None:
 def test_a_collapsed_run_says_so(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     trained(tmp_path / "run", config("vae", beta=50.0, beta_schedule="constant", learning_rate=0.05, epochs=8))
     assert caplog.text.count("the posterior has collapsed") == 1  # though its KL is another number every time
+    assert "unknown" not in caplog.text
+
+
+def test_an_alarm_says_when_and_when_it_is_over(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    seen = iter([0.05, 0.03, 2.0, 2.0, 0.01])
+    monkeypatch.setattr(latent_training, "watch", lambda *given, **named: {"loss": 1.0, "kl": next(seen)})
+    trained(tmp_path / "run", config("vae"), evaluate_every=2)
+    assert [line.split(":")[:2] for line in caplog.messages if "collapsed" in line] == [
+        ["validation 1", " the posterior has collapsed"],
+        ["validation 3", " no longer"],
+        ["validation 5", " the posterior has collapsed"],
+    ]
+
+
+def test_many_unknown_words_are_said(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    trained(tmp_path / "run", config("vae", epochs=1, min_count=1000))
+    assert "words of the validation sentences are unknown" in caplog.text
 
 
 def test_a_run_has_one_colour_in_every_panel_and_none_shares_it(tmp_path: Path) -> None:

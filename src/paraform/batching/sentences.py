@@ -52,7 +52,9 @@ def sentence_batches(
     lengths = np.diff(table.offsets)
     steps = len(lengths) // batch_size
     if steps == 0:
-        raise InputError(f"{len(lengths)} sentences; expected at least one batch of {batch_size}")
+        raise InputError(
+            f"{len(lengths)} sentences; expected at least one batch of {batch_size}, or a smaller batch size"
+        )
     order_of: dict[int, npt.NDArray[np.int64]] = {}
 
     def order(epoch: int) -> npt.NDArray[np.int64]:

@@ -135,6 +135,8 @@ def parse(parser: ArgumentParser, given: Sequence[str]) -> Namespace:
         message = re.sub(r'Parser key "([\w.]+)"', lambda key: flags.get(key[1], key[1]), str(error))
         required, said, names = message.partition("arguments are required: ")
         message = required + said + ", ".join(flags.get(name, name) for name in names.split(", "))
+        if (file := re.search(r"Unable to load config ['\"](.*?)['\"]", message)) and not os.path.isfile(file[1]):
+            raise InputError(f"{file[1]}: no such file; expected one of fields, in YAML or JSON") from error
         raise InputError(f"{in_words(' '.join(message.split()))}; see {parser.prog} --help") from error
 
 
@@ -269,6 +271,26 @@ def tell_unknown(model: Any, texts: Sequence[str]) -> None:
     if unknown := model.unknown(texts):
         words = sum(model.lengths(texts)) - len(texts)
         tell(f"{unknown:,} of {words:,} words are unknown to the model")
+
+
+def readable(model: LatentLanguageModel, texts: Sequence[str], options: Namespace) -> list[str]:
+    """The texts that a latent-variable model can read; with --skip-bad-lines longer ones are counted and left out.
+
+    Raises: InputError for a longer one, by its number among all, or if none is left.
+    """
+    from paraform.models.latent.reading import read_words
+
+    most = model.config.max_tokens
+    counts = [len(read_words(text, model.config.text)) for text in texts]
+    long = [number for number, count in enumerate(counts) if count > most]
+    if long and (not options.skip_bad_lines or len(long) == len(texts)):
+        raise InputError(
+            f"text {long[0] + 1:,} has {counts[long[0]]:,} words; expected at most {most}, as {options.model} was"
+            " trained (--skip-bad-lines leaves longer ones out)"
+        )
+    if long:
+        tell(f"{len(long):,} of {len(texts):,} texts have more than {most} words; left out")
+    return [text for text, count in zip(texts, counts, strict=True) if count <= most]
 
 
 def show_progress() -> bool:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from jsonargparse import ArgumentParser, Namespace
 
-from paraform.cli.arguments import add_texts, kind_of, load_model, show_progress
+from paraform.cli.arguments import add_texts, kind_of, load_model, readable, show_progress
 from paraform.cli.output import print_json
 from paraform.cli.reading import read_texts
 from paraform.records import InputError
@@ -22,6 +22,10 @@ from paraform.records import InputError
 if TYPE_CHECKING:
     from numpy import float32
     from numpy.typing import NDArray
+
+    from paraform.encoders import Encoder
+    from paraform.models.exemplar import ExemplarParaphraser
+    from paraform.models.latent import LatentLanguageModel
 
 CHUNK = 16_384  # texts whose vectors are held at once
 USUAL_TOKENS = 16  # of a text: an encoder's batches are counted in tokens
@@ -39,10 +43,15 @@ def add_arguments(parser: ArgumentParser, given: Sequence[str]) -> None:
 
 def run(options: Namespace) -> int:
     """Write the vectors."""
+    from paraform.models.latent import LatentLanguageModel
+
     if options.out is None and not options.json:
         raise InputError("no --out; expected --out vectors.npy, or --json for rows on stdout")
     texts = read_texts(options.text, options)
-    embed = embedder(options)
+    model = load_model(options)
+    if isinstance(model, LatentLanguageModel):
+        texts = readable(model, texts, options)
+    embed = embedder(model, options)
     about = {"model": options.model, "rows": len(texts)}
     if options.out is None:
         vectors = embed(texts)
@@ -56,12 +65,13 @@ def run(options: Namespace) -> int:
     return 0
 
 
-def embedder(options: Namespace) -> Callable[[list[str]], NDArray[float32]]:
-    """Texts to rows, by the model that the options name."""
+def embedder(
+    model: Encoder | ExemplarParaphraser | LatentLanguageModel, options: Namespace
+) -> Callable[[list[str]], NDArray[float32]]:
+    """Texts to rows, by the model."""
     from paraform.models.exemplar import ExemplarParaphraser
     from paraform.models.latent import LatentLanguageModel
 
-    model = load_model(options)
     if not isinstance(model, ExemplarParaphraser) and options.vectors:
         raise InputError(
             f"--vectors {options.vectors}: {options.model} is {kind_of(model)}; its vectors are of one kind"

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 
 from jsonargparse import ArgumentParser, Namespace
 
-from paraform.cli.arguments import Count, add_reading, bad_values, load_latent, show_progress
+from paraform.cli.arguments import Count, add_reading, bad_values, load_latent, show_progress, tell
 from paraform.cli.output import print_json
 from paraform.cli.reading import sentences_of
 from paraform.records import InputError
@@ -33,7 +33,7 @@ def add_arguments(parser: ArgumentParser, given: Sequence[str]) -> None:
         help="draws for the bound on −ln p(x): the more, the tighter; from 256 on, as many more may fit what they are"
         " drawn from; null: as --samples",
     )
-    parser.add_argument("--no-refit", action="store_true", help="fit no critic anew")
+    parser.add_argument("--no-refit", action="store_true", help="fit no critic anew, which takes minutes")
     parser.add_argument("--training", type=str | None, default=None, metavar="PATH", help="its training sentences")
     add_reading(parser, "text")
 
@@ -55,6 +55,8 @@ def run(options: Namespace) -> int:
     texts = sentences_of(options.data, options)
     model = load_latent(options)
     texts = short_enough(texts, model.config, options.data)
+    if not options.no_refit and model.posterior != "point":
+        tell("critics are fitted anew as well, which takes minutes; --no-refit leaves them out")
     with bad_values(), bfloat16_products(model.device):
         report = evaluate_latent(
             model,

@@ -16,6 +16,7 @@ from paraform.cli.arguments import (
     bad_values,
     decoding_of,
     load_latent,
+    readable,
     show_progress,
     tell_unknown,
 )
@@ -35,6 +36,7 @@ def run(options: Namespace) -> int:
     texts = read_texts(options.text, options)
     with bad_values():
         model = load_latent(options)
+        texts = readable(model, texts, options)
         tell_unknown(model, texts)
         said = model.reconstruct(texts, progress=show_progress(), **ways)
     rows = list(zip(texts, said, strict=True))

@@ -9,13 +9,26 @@ Example:
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 from jsonargparse import ArgumentParser, Namespace
 
-from paraform.cli.arguments import Count, add_decoding, add_reading, bad_values, decoding_of, load_latent, show_progress
+from paraform.cli.arguments import (
+    Count,
+    add_decoding,
+    add_reading,
+    bad_values,
+    decoding_of,
+    load_latent,
+    show_progress,
+    tell,
+)
 from paraform.cli.output import print_json
 from paraform.cli.reading import sentences_of
+
+if TYPE_CHECKING:
+    from paraform.evaluation.latent import Neighbour
 
 
 def add_arguments(parser: ArgumentParser, given: Sequence[str]) -> None:
@@ -31,13 +44,20 @@ def add_arguments(parser: ArgumentParser, given: Sequence[str]) -> None:
 def run(options: Namespace) -> int:
     """Print the sentences."""
     from paraform.evaluation.latent import nearest_sentences
+    from paraform.models.latent.reading import read_words
 
     ways = decoding_of(options)
     training = None if options.near is None else list(dict.fromkeys(sentences_of(options.near, options)))
     model = load_latent(options)
     with bad_values():
         said = model.sample(options.num, progress=show_progress(), **ways)
-    near = [None] * len(said) if training is None else nearest_sentences(said, training)
+    if model.posterior == "point":
+        tell(
+            f"{options.model} is an autoencoder: nothing has kept its vectors near the prior that these are drawn from"
+        )
+    near: Sequence[Neighbour | None] = [None] * len(said)
+    if training is not None:
+        near = nearest_sentences(said, training, partial(read_words, how=model.config.text))
     if options.json:
         samples: list[dict[str, Any]] = [
             {"text": text}

@@ -2,8 +2,9 @@
 
 OUT/best is the checkpoint with the best bound on the likelihood of validation sentences, OUT/last what --resume goes on
 from, OUT/collapse.png how much the latent space is used, epoch by epoch. A field of the preset is replaced by
---config.FIELD VALUE, or by a YAML or JSON file of fields: --config FILE. Of pairs, both sides are sentences. The
-smaller --config.beta (1, of beta-vae 0.5), the more a vector says of its sentence; if it says nothing, a warning does.
+--config.FIELD VALUE, or by a YAML or JSON file of fields: --config FILE; the later one counts. Of pairs, both sides are
+sentences. The smaller --config.beta (1, of beta-vae 0.5), the more a vector says of its sentence; if it says nothing,
+there is a warning.
 
 Example:
   paraform train latent --data sentences.txt --out runs/latent --objective vae+contrast --config.beta 0.3

@@ -46,7 +46,7 @@ SIZES = {"smoke": Size(1e-3, 64), "small": Size(1e-4, 8_000), "full": Size(1e-5,
 
 @dataclass(frozen=True)
 class Toy:
-    """Accuracy at the end, and steps to 95 % (−1: never)."""
+    """Accuracy at the end, and steps to 95 %, of those that reach them."""
 
     scores: tuple[Score, ...]
 
@@ -80,8 +80,8 @@ def run(
             subset = f"K = {categories}"
             accuracy = history[-1]["validation"]["accuracy"]
             scores.append(Score("accuracy", accuracy, settings, name, subset=subset, digits=3))
-            first = reached[0] if reached else -1
-            scores.append(Score("steps to 95 %", first, settings, name, subset=subset, digits=0))
+            if reached:
+                scores.append(Score("steps to 95 %", reached[0], settings, name, subset=subset, digits=0))
             panels[name, categories] = {
                 round(share * size.steps): np.load(folder / f"{round(share * size.steps)}.npy") for share in size.shown
             }

@@ -14,6 +14,7 @@ import torch
 
 from paraform.batching import Ragged, SentenceBatch, Vocabulary, sentence_batches
 from paraform.evaluation.latent import alarms, is_implicit, watch
+from paraform.evaluation.latent.report import MANY_UNKNOWN
 from paraform.models.latent import LatentConfig, LatentLanguageModel, make_update
 from paraform.models.latent.reading import read_words
 from paraform.records import InputError
@@ -63,6 +64,14 @@ def train_latent(
     table = Ragged.of([vocabulary.encode([word.lower() for word in row]) for row in words])
     torch.manual_seed(loop.seed)
     model = LatentLanguageModel(config, vocabulary).to(accelerator.device)
+    unknown, known = model.unknown(validation), sum(model.lengths(validation)) - len(validation)
+    if unknown > MANY_UNKNOWN * known and accelerator.is_main_process:
+        logging.getLogger("paraform").warning(
+            "%d of %d words of the validation sentences are unknown: all figures are those of a text which says <unk>"
+            " so often; a smaller min_count or a larger vocabulary_size knows more",
+            unknown,
+            known,
+        )
     share = {"rank": accelerator.process_index, "world": accelerator.num_processes}
     batches, steps_per_epoch = sentence_batches(table, batch_size=config.batch_size, seed=loop.seed, **share)
     further, _ = sentence_batches(table, batch_size=config.batch_size, seed=loop.seed + 1, **share)
@@ -116,9 +125,9 @@ def monitor(
 ) -> Callable[[], dict[str, float]]:
     """The validation of a run: figures; in the process that speaks, alarms, and the picture of those before.
 
-    An alarm is said when it is new: again only after a validation without it.
+    An alarm is said when it is new, and when it is over.
     """
-    said: set[str] = set()
+    said: dict[str, str] = {}
 
     def evaluate() -> dict[str, float]:
         figures = watch(model, texts, samples=samples, seed=seed)
@@ -127,9 +136,11 @@ def monitor(
                 re.sub(r"[\d.,-]+", "#", line): line
                 for line in alarms(figures, len(texts), at_least=is_implicit(model))
             }
-            for kind, line in found.items():
-                if kind not in said:
-                    logging.getLogger("paraform").warning("%s", line)
+            which = len(validations(folder / "log.jsonl")) + 1
+            news = [f"validation {which}: {line}" for kind, line in found.items() if kind not in said]
+            news += [f"validation {which}: no longer: {line}" for kind, line in said.items() if kind not in found]
+            for line in news:
+                logging.getLogger("paraform").warning("%s", line)
             said.clear()
             said.update(found)
             draw_watched({"": folder}, folder / "collapse.png")

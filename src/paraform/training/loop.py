@@ -46,6 +46,8 @@ def require_usable(folder: PathLike, system: str, config: Any, *, resume: bool) 
     if Path(folder).exists() and not Path(folder).is_dir():
         raise InputError(f"{folder}: a file; expected a folder for the run, or none yet")
     if not (last / manifest.NAME).exists():
+        if (Path(folder) / "best" / manifest.NAME).exists() and not resume:
+            raise InputError(f"{folder}: holds the best/ of a run, and no last/ to go on from; name another folder")
         return
     if not resume:
         raise InputError(f"{folder}: holds a run; resume it (resume=True, --resume) or name another folder")
@@ -126,7 +128,8 @@ def fit(
                     run.judge(scores)
                 if journal:
                     journal.draw(progress.history, at_most_every=10.0)
-            if progress.step % config.checkpoint_every == 0:
+                run.save("last")  # a run on a small corpus may have fewer steps than `checkpoint_every`
+            elif progress.step % config.checkpoint_every == 0:
                 run.save("last")
         if progress.step != run.saved:
             run.save("last")

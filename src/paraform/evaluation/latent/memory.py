@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from rapidfuzz import process
@@ -16,16 +16,21 @@ class Neighbour(NamedTuple):
     similarity: float
 
 
-def nearest_sentences(texts: Sequence[str], training: Sequence[str]) -> list[Neighbour]:
+def nearest_sentences(
+    texts: Sequence[str], training: Sequence[str], words: Callable[[str], Sequence[str]] = str.split
+) -> list[Neighbour]:
     """Of each text the nearest of the training sentences, by edits of lower-cased words; the first of several.
 
+    Args:
+        words: of a text; a model's own, if spaces in the training text are not where the model writes them.
     Raises: ValueError if there are no training sentences.
     """
     if not training:
         raise ValueError("0 training sentences; expected at least one to compare with")
-    known = [text.lower().split() for text in training]
+    known = [[word.lower() for word in words(text)] for text in training]
     out = []
     for text in texts:
-        found = process.extractOne(text.lower().split(), known, scorer=Levenshtein.normalized_similarity)
+        said = [word.lower() for word in words(text)]
+        found = process.extractOne(said, known, scorer=Levenshtein.normalized_similarity)
         out.append(Neighbour(training[found[2]], float(found[1])))
     return out

@@ -113,19 +113,25 @@ def evaluate_latent(
         "honest", f"MI{qualifier}", found.mi, mi="aggregated posterior", posterior=kind, samples=found.mi_samples
     )
     scores += score("honest", "AU", found.active, 0)
+    refitted = None
     if refit and not math.isnan(found.kl) and samples > 1:
-        dual = refitted_dual(drawn.encoded, drawn.z_SNZ, seed=seed, progress=progress)
-        most = f"{dual.most:.2f}"
+        refitted = refitted_dual(drawn.encoded, drawn.z_SNZ, seed=seed, progress=progress)
+        most = f"{refitted.most:.2f}"
         for figure, value in (
-            ("KL by a critic fitted anew", dual.of_sentence),
-            ("KL(q(z)‖p) by a critic", dual.of_latent),
+            ("KL by a critic fitted anew", refitted.of_sentence),
+            ("KL(q(z)‖p) by a critic", refitted.of_latent),
         ):
             scores += score("honest", figure, value, most=most, steps=f"up to {STEPS}", samples=samples)
     lines = _alarms(found, len(texts), at_least=is_implicit(model))
-    if unknown > MANY_UNKNOWN * words:
+    if refitted and refitted.of_sentence < refitted.of_latent - COLLAPSED:
         lines.append(
-            f"{unknown:,} of {words:,} words are unknown to the model: its perplexity is that of a text which says"
-            " <unk> so often"
+            f"a critic fitted anew says {refitted.of_sentence:.2f} of KL and {refitted.of_latent:.2f} of KL(q(z)‖p),"
+            " which is never above it: the samples are too few"
+        )
+    if unknown > MANY_UNKNOWN * (words - len(texts)):  # `</s>` is known
+        lines.append(
+            f"{unknown:,} of {words - len(texts):,} words are unknown to the model: its figures are those of a text"
+            " which says <unk> so often"
         )
     return LatentReport(tuple(scores), tuple(lines))
 
@@ -144,7 +150,8 @@ def _alarms(found: Estimates, sentences: int, *, at_least: bool) -> list[str]:
     short = found.kl - found.dual
     if short > COLLAPSED:
         lines.append(
-            f"the critic's KL falls {short:.2f} nats short of {found.kl:.2f}: its −ELBO and PPL may be no bounds"
+            f"the critic says {found.dual:.2f} of a KL of {found.kl:.2f}, {short:.2f} nats too little: its −ELBO and"
+            " PPL may be no bounds"
         )
     if (fell := found.quarter_bound - found.tempered_bound) > LOOSE:
         lines.append(f"−ln p(x) by a quarter of its samples is {fell:.2f} nats higher: more would tighten it further")

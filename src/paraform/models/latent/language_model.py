@@ -233,7 +233,18 @@ class LatentLanguageModel(nn.Module):
         return self.decode(self.vectors(texts, seed=how.get("seed", 0), batch_size=size), **how)
 
     def decode(self, z_NZ: Tensor, **how: Unpack[Decoding]) -> list[str]:
-        """What latent vectors [N, Z] say; see `Decoding`. Raises: InputError if two ways of decoding are mixed."""
+        """What latent vectors say; see `Decoding`.
+
+        Args:
+            z_NZ: [N, Z], on any device and of any kind of number.
+        Raises: InputError for vectors of another shape or that are not finite, or two ways of decoding that are mixed.
+        """
+        if not isinstance(z_NZ, Tensor) or z_NZ.ndim != 2 or z_NZ.shape[1] != self.latent_width:
+            came = f"{list(z_NZ.shape)}" if isinstance(z_NZ, Tensor) else f"a {type(z_NZ).__name__}"
+            raise InputError(f"{came}; expected a tensor of vectors, [N, {self.latent_width}]")
+        if not bool(z_NZ.isfinite().all()):
+            raise InputError("vectors that are not finite; expected numbers")
+        z_NZ = z_NZ.to(self.device, self.network.output.weight.dtype)
         says_unknown = self.config.text == "words"  # a corpus of words has <unk> for a word; a person's text has not
         with self._evaluating():
             rows = say(self.network, z_NZ, longest=self.config.max_tokens, says_unknown=says_unknown, **how)
