@@ -60,8 +60,22 @@ def test_a_run_is_made_and_resumed(files: Path, tmp_path: Path, command: Command
     other = command(*given, "--config.epochs", "1", "--objective", "ae", "--resume")
     assert other.status == 2 and "kl was 'closed' when the run began" in other.err
     assert (tmp_path / "run" / "collapse.png").is_file()
-    lost = command(*given, "--config", tmp_path / "none.yaml")
-    assert lost.status == 2 and "none.yaml: no such file; expected one of fields" in lost.err
+
+
+def test_what_is_wrong_with_a_file_of_fields_is_said(files: Path, tmp_path: Path, command: Command) -> None:
+    given = ["train", "latent", "--data", files / "train.txt", "--out", tmp_path / "run", "--config"]
+    for text, message in (
+        (None, "fields.yaml: no such file; expected one of fields"),
+        ("", "fields.yaml: no fields; expected some"),
+        ("betta: 0.2\n", "--config: no field 'betta'; did you mean 'beta'?"),
+        ("zxcvbn: 0.2\n", "--config: no field 'zxcvbn'; see paraform train latent --help"),
+        ("beta: abc\n", "fields.yaml: beta: abc; expected a number"),
+        ('{"beta": 0.3,}x', "fields.yaml: did not find expected"),
+    ):
+        if text is not None:
+            (tmp_path / "fields.yaml").write_text(text, encoding="utf-8")
+        done = command(*given, tmp_path / "fields.yaml")
+        assert done.status == 2 and message in done.err and done.err.count("\n") == 1, done.err
 
 
 @pytest.mark.parametrize("early", [True, False])

@@ -58,6 +58,25 @@ def test_perplexity_is_that_of_the_arpa_file(tmp_path: Path, monkeypatch: pytest
     assert (tmp_path / "asked").read_text().startswith("-o 5 ")  # the paper's
 
 
+def test_a_context_that_leaves_nothing_for_other_words_leaves_next_to_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As lmplz estimates of few different sentences: log10 p(</s>|a) is −∞ − 0.25, where kenlm reads no −∞."""
+    arpa = ARPA.replace("-0.5\ta\t0", "-0.5\ta\t-inf")
+    monkeypatch.setattr(ngram, "find_lmplz", lambda: str(stand_in(tmp_path, f"cat > /dev/null; printf '%s' '{arpa}'")))
+    assert ngram.perplexity(["a"], ["a"], order=2) == pytest.approx(10 ** ((0.5 + 7 + 0.25) / 2), rel=1e-5)
+
+
+def test_few_different_sentences_have_an_ngram_model(lmplz: str) -> None:
+    """Of these the third discount of bigrams comes out as 0."""
+    texts = [
+        "a a b b a a", "d d", "c b a b a", "a a d a a", "a c b a c", "b a a b a b", "a a", "a a d b", "c d b b", "a c c d",
+        "a a a", "b a a b a", "a c d", "a c b a",
+    ]  # fmt: skip
+    assert b"\t-7\n" in ngram.estimated(texts, order=3)
+    assert 1 < ngram.perplexity(["a b c", "b d"], texts, order=3) < 1e7
+
+
 def test_without_lmplz_and_with_one_that_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ngram.sys, "executable", str(tmp_path / "python"))
     monkeypatch.setenv("PATH", str(tmp_path))

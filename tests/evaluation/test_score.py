@@ -57,3 +57,18 @@ def test_a_signature_says_of_which_protocol_it_is_where_they_differ():
     scores = [Score("KL", 1.0, settings, protocol=protocol) for protocol, settings in of.items()]
     scores += [Score("AU", 2.0, "n:3", protocol=protocol) for protocol in of]
     assert table(scores).splitlines()[-3:] == ["KL (paper): by:critic", "KL (honest, honest too): by:form", "AU: n:3"]
+
+
+def test_a_plain_table_too_wide_for_a_screen_stands_on_its_side_if_that_is_narrower():
+    wide = [
+        Score(f"a long name {column}", column, "s:1", protocol=row) for row in ("one", "two") for column in range(9)
+    ]
+    lines = table(wide).splitlines()
+    assert [line.split() for line in lines[:2]] == [
+        ["protocol", "one", "two"],
+        ["a", "long", "name", "0", "0.00", "0.00"],
+    ]
+    assert len({len(line) for line in lines[:10]}) == 1 and lines[10] == ""
+    assert table(wide, "markdown").startswith("| protocol | a long name 0 |")
+    many = [dataclasses.replace(score, protocol=f"{score.protocol} {number}") for score in wide for number in range(40)]
+    assert table(many).splitlines()[0].split()[:4] == ["protocol", "a", "long", "name"]  # upright, eighty rows

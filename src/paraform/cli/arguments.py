@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import difflib
 import inspect
 import logging
 import os
@@ -135,9 +136,26 @@ def parse(parser: ArgumentParser, given: Sequence[str]) -> Namespace:
         message = re.sub(r'Parser key "([\w.]+)"', lambda key: flags.get(key[1], key[1]), str(error))
         required, said, names = message.partition("arguments are required: ")
         message = required + said + ", ".join(flags.get(name, name) for name in names.split(", "))
-        if (file := re.search(r"Unable to load config ['\"](.*?)['\"]", message)) and not os.path.isfile(file[1]):
-            raise InputError(f"{file[1]}: no such file; expected one of fields, in YAML or JSON") from error
-        raise InputError(f"{in_words(' '.join(message.split()))}; see {parser.prog} --help") from error
+        message = " ".join(message.split())
+        if file := re.match(r"--\w+: Unable to load config '(.*?)' - (.*)", message):
+            raise InputError(f"{file[1]}: {_about_file(file[1], file[2])}") from error
+        if field := re.match(r"Group '(\w+)' does not accept option '(\w+)'", message):
+            known = [name.removeprefix(f"{field[1]}.") for name in flags if name.startswith(f"{field[1]}.")]
+            close = difflib.get_close_matches(field[2], known, n=1)
+            hint = f"did you mean {close[0]!r}?" if close else f"see {parser.prog} --help"
+            raise InputError(f"--{field[1]}: no field {field[2]!r}; {hint}") from error
+        raise InputError(f"{in_words(message)}; see {parser.prog} --help") from error
+
+
+def _about_file(path: str, complaint: str) -> str:
+    """What is wrong with a file of fields."""
+    if not os.path.isfile(path):
+        return "no such file; expected one of fields, in YAML or JSON"
+    if complaint.startswith("--config."):
+        return in_words(complaint).removeprefix("--config.")
+    if "Unable to load config" in complaint:
+        return "no fields; expected some, in YAML or JSON"
+    return complaint.replace('in "<unicode string>", ', "at ")
 
 
 def in_words(message: str) -> str:

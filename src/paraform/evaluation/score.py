@@ -9,6 +9,8 @@ from typing import Literal, TypeVar
 
 T = TypeVar("T")
 
+SCREEN = 120  # columns
+
 
 @dataclass(frozen=True, slots=True)
 class Score:
@@ -54,7 +56,7 @@ def signature(**settings: str | int | float | bool | None) -> str:
 
 def table(scores: Sequence[Score], style: Literal["plain", "markdown"] = "plain") -> str:
     """One row for each protocol, subset and system, one column for each name; below it each name's signature, of each
-    protocol where those differ.
+    protocol where those differ. A plain table too wide for a screen stands on its side, if it is narrower so.
 
     Rows and columns stand in the order in which the scores name them first; a cell that no score fills is blank.
     """
@@ -85,16 +87,23 @@ def _notes(scores: Sequence[Score]) -> list[tuple[str, str]]:
 
 
 def _plain(grid: list[list[str]], notes: list[tuple[str, str]], numbers: int) -> str:
+    lines = _aligned(grid, len(grid[0]) - numbers)
+    if max(map(len, lines)) > SCREEN:
+        turned = _aligned([list(column) for column in zip(*grid, strict=True)], 1)
+        lines = min(lines, turned, key=lambda some: max(map(len, some)))
+    return "\n".join([*lines, "", *(f"{name}: {settings}" for name, settings in notes)])
+
+
+def _aligned(grid: list[list[str]], words: int) -> list[str]:
+    """The rows, their first so many columns flush left, the others flush right."""
     widths = [max(len(row[at]) for row in grid) for at in range(len(grid[0]))]
-    words = len(widths) - numbers
-    lines = [
+    return [
         "  ".join(
             cell.ljust(width) if at < words else cell.rjust(width)
             for at, (cell, width) in enumerate(zip(row, widths, strict=True))
         ).rstrip()
         for row in grid
     ]
-    return "\n".join([*lines, "", *(f"{name}: {settings}" for name, settings in notes)])
 
 
 def _markdown(grid: list[list[str]], notes: list[tuple[str, str]], numbers: int) -> str:

@@ -17,6 +17,7 @@ from typing import NamedTuple
 from paraform.records import InputError
 
 ORDER = 5
+NOTHING = b"-7"  # log10 of what float32 can hardly tell from no probability beside 1
 RESERVED = {"<s>", "</s>", "<unk>"}  # marks of KenLM's own, which a text may not hold
 
 
@@ -99,7 +100,11 @@ def perplexity(
 
 
 def estimated(training: Sequence[str], *, order: int = ORDER, skip_unknown: bool = False, vocabulary: int = 0) -> bytes:
-    """The ARPA file of a model, by `lmplz`. Raises: InputError if there is no lmplz, or it cannot estimate one."""
+    """The ARPA file of a model, by `lmplz`. Raises: InputError if there is no lmplz, or it cannot estimate one.
+
+    Of few different sentences, as a collapsed model's, a discount may come out as 0, so that contexts leave nothing for
+    words that they have not seen: a backoff of −∞, which lmplz writes and kenlm refuses. It is `NOTHING` here.
+    """
     program = find_lmplz()
     more = ["--skip_symbols"] if skip_unknown else []
     if vocabulary:
@@ -115,7 +120,7 @@ def estimated(training: Sequence[str], *, order: int = ORDER, skip_unknown: bool
         lines = done.stderr.decode(errors="replace").split("\n")
         reason = next((line for line in reversed(lines) if line.strip()), f"exit status {done.returncode}")
         raise InputError(f"{program}: {reason.strip()[:200]}")
-    return done.stdout
+    return done.stdout.replace(b"\t-inf\n", b"\t%b\n" % NOTHING)
 
 
 def find_lmplz() -> str:
