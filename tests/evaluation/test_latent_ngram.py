@@ -70,8 +70,8 @@ def test_a_context_that_leaves_nothing_for_other_words_leaves_next_to_nothing(
 def test_few_different_sentences_have_an_ngram_model(lmplz: str) -> None:
     """Of these the third discount of bigrams comes out as 0."""
     texts = [
-        "a a b b a a", "d d", "c b a b a", "a a d a a", "a c b a c", "b a a b a b", "a a", "a a d b", "c d b b", "a c c d",
-        "a a a", "b a a b a", "a c d", "a c b a",
+        "a a b b a a", "d d", "c b a b a", "a a d a a", "a c b a c", "b a a b a b", "a a", "a a d b", "c d b b",
+        "a c c d", "a a a", "b a a b a", "a c d", "a c b a",
     ]  # fmt: skip
     assert b"\t-7\n" in ngram.estimated(texts, order=3)
     assert 1 < ngram.perplexity(["a b c", "b d"], texts, order=3) < 1e7
