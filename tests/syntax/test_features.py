@@ -60,13 +60,22 @@ def test_frequencies() -> None:
 
 
 @given(st.integers(0, 1000), st.integers(1, 400))
-def test_similar_first_is_a_permutation_whose_blocks_share_more(seed: int, count: int) -> None:
-    draw = np.random.default_rng(seed)
-    bits = draw.integers(0, 2**63, (2, count)).astype(np.uint64)
+def test_similar_first_is_a_permutation(seed: int, count: int) -> None:
+    bits = np.random.default_rng(seed).integers(0, 2**63, (2, count)).astype(np.uint64)
     order = np.arange(count)
     similar_first(bits, order)
     assert sorted(order.tolist()) == list(range(count))
-    starts = np.append(np.arange(0, count, BLOCK), count)
-    shared, by_chance = (summarized(np.ascontiguousarray(b), starts)[0] for b in (bits[:, order], bits))
-    if count > 6 * BLOCK:
-        assert np.bitwise_count(shared).sum() > np.bitwise_count(by_chance).sum()
+
+
+@given(st.integers(0, 1000), st.integers(1, 12))
+def test_blocks_of_similar_first_share_all_where_they_can(seed: int, kinds: int) -> None:
+    """A block's worth of sequences of each kind, in disorder: each half has whole kinds, so that each block has one."""
+    draw = np.random.default_rng(seed)
+    of_kinds = draw.integers(0, 2**63, (2, kinds)).astype(np.uint64)
+    bits = np.ascontiguousarray(of_kinds[:, draw.permutation(np.repeat(np.arange(kinds), BLOCK))])
+    order = np.arange(kinds * BLOCK)
+    similar_first(bits, order)
+    blocks = np.ascontiguousarray(bits[:, order])
+    every, some = summarized(blocks, np.arange(0, len(order) + 1, BLOCK))
+    assert np.array_equal(every, some) and np.array_equal(every, blocks[:, ::BLOCK])
+    assert sorted(map(tuple, every.T.tolist())) == sorted(map(tuple, of_kinds.T.tolist()))
