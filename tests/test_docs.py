@@ -14,7 +14,8 @@ from pathlib import Path
 import pytest
 
 from paraform.cli import COMMANDS
-from paraform.cli.arguments import make_parser, parse
+from paraform.cli.arguments import make_parser
+from paraform.cli.complaints import parse
 from paraform.cli.reproduce import TABLES
 from paraform.records import InputError
 

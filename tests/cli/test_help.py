@@ -11,7 +11,7 @@ import pytest
 
 import paraform
 from paraform import corpora
-from paraform.cli import COMMANDS, arguments
+from paraform.cli import COMMANDS, arguments, complaints
 from paraform.syntax.tagging import DEFAULT
 
 Command = Callable[..., Any]
@@ -62,7 +62,7 @@ def test_a_value_that_cannot_be_is_told_with_what_was_expected(given: str, messa
 
 
 def test_what_jsonargparse_says_of_anything_else_is_left_as_it_is() -> None:
-    assert arguments.in_words("unrecognized arguments: --bach-size 3") == "unrecognized arguments: --bach-size 3"
+    assert complaints.in_words("unrecognized arguments: --bach-size 3") == "unrecognized arguments: --bach-size 3"
 
 
 def test_the_version_is_the_packages(command: Command) -> None:

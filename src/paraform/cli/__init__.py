@@ -83,7 +83,8 @@ def _dispatch(given: list[str]) -> int:
     if name not in COMMANDS:
         _unknown(name)
     module: Any = importlib.import_module(f"paraform.cli.{COMMANDS[name][0]}")
-    from paraform.cli.arguments import Teller, make_parser, parse
+    from paraform.cli.arguments import Teller, make_parser
+    from paraform.cli.complaints import parse
 
     logger = logging.getLogger("paraform")
     if not any(isinstance(handler, Teller) for handler in logger.handlers):

@@ -55,7 +55,7 @@ def run(options: Namespace) -> int:
     texts = sentences_of(options.data, options)
     model = load_latent(options)
     texts = short_enough(texts, model.config, options.data)
-    if not options.no_refit and model.posterior != "point":
+    if not options.no_refit and model.posterior != "point" and options.samples > 1:
         tell("critics are fitted anew as well, which takes minutes; --no-refit leaves them out")
     with bad_values(), bfloat16_products(model.device):
         report = evaluate_latent(

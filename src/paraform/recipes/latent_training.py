@@ -64,14 +64,8 @@ def train_latent(
     table = Ragged.of([vocabulary.encode([word.lower() for word in row]) for row in words])
     torch.manual_seed(loop.seed)
     model = LatentLanguageModel(config, vocabulary).to(accelerator.device)
-    unknown, known = model.unknown(validation), sum(model.lengths(validation)) - len(validation)
-    if unknown > MANY_UNKNOWN * known and accelerator.is_main_process:
-        logging.getLogger("paraform").warning(
-            "%d of %d words of the validation sentences are unknown: all figures are those of a text which says <unk>"
-            " so often; a smaller min_count or a larger vocabulary_size knows more",
-            unknown,
-            known,
-        )
+    if accelerator.is_main_process:
+        warn_of_unknown(model, validation)
     share = {"rank": accelerator.process_index, "world": accelerator.num_processes}
     batches, steps_per_epoch = sentence_batches(table, batch_size=config.batch_size, seed=loop.seed, **share)
     further, _ = sentence_batches(table, batch_size=config.batch_size, seed=loop.seed + 1, **share)
@@ -99,6 +93,18 @@ def train_latent(
     if accelerator.is_main_process:
         draw_watched({"": folder}, folder / "collapse.png")
     return result
+
+
+def warn_of_unknown(model: LatentLanguageModel, texts: Sequence[str]) -> None:
+    """One warning if the model does not know many of the words: sentences of `<unk>` are likely, and mean nothing."""
+    unknown, words = model.unknown(texts), sum(model.lengths(texts)) - len(texts)  # without `</s>`
+    if unknown > MANY_UNKNOWN * words:
+        logging.getLogger("paraform").warning(
+            "%d of %d words of the validation sentences are unknown: all figures are those of a text which says <unk>"
+            " so often; a smaller min_count or a larger vocabulary_size knows more",
+            unknown,
+            words,
+        )
 
 
 def short_enough(texts: Sequence[str], config: LatentConfig, name: str) -> list[str]:

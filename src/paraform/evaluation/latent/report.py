@@ -126,7 +126,7 @@ def evaluate_latent(
     if refitted and refitted.of_sentence < refitted.of_latent - COLLAPSED:
         lines.append(
             f"a critic fitted anew says {refitted.of_sentence:.2f} of KL and {refitted.of_latent:.2f} of KL(q(z)‖p),"
-            " which is never above it: the samples are too few"
+            " which is never above it: neither can be trusted"
         )
     if unknown > MANY_UNKNOWN * (words - len(texts)):  # `</s>` is known
         lines.append(

@@ -1,0 +1,68 @@
+"""What jsonargparse complains of, in the words of ours: what came, and what was expected."""
+
+from __future__ import annotations
+
+import argparse
+import difflib
+import os
+import re
+from collections.abc import Sequence
+
+from jsonargparse import ArgumentParser, Namespace
+
+from paraform.records import InputError
+
+KINDS = {"int": "a whole number", "float": "a number", "bool": "true or false"}
+
+
+def parse(parser: ArgumentParser, given: Sequence[str]) -> Namespace:
+    """The options. Raises: InputError for what does not fit; SystemExit after --help or --version."""
+    try:
+        return parser.parse_args(list(given))
+    except argparse.ArgumentError as error:
+        flags = {action.dest: action.option_strings[-1] for action in parser._actions if action.option_strings}
+        # jsonargparse names keys of a configuration; the user wrote options
+        message = re.sub(r'Parser key "([\w.]+)"', lambda key: flags.get(key[1], key[1]), str(error))
+        required, said, names = message.partition("arguments are required: ")
+        message = required + said + ", ".join(flags.get(name, name) for name in names.split(", "))
+        message = " ".join(message.split())
+        if file := re.match(r"--\w+: Unable to load config '(.*?)' - (.*)", message):
+            raise InputError(f"{file[1]}: {_about_file(file[1], file[2])}") from error
+        if field := re.match(r"Group '(\w+)' does not accept option '(\w+)'", message):
+            known = [name.removeprefix(f"{field[1]}.") for name in flags if name.startswith(f"{field[1]}.")]
+            close = difflib.get_close_matches(field[2], known, n=1)
+            hint = f"did you mean {close[0]!r}?" if close else f"see {parser.prog} --help"
+            raise InputError(f"--{field[1]}: no field {field[2]!r}; {hint}") from error
+        raise InputError(f"{in_words(message)}; see {parser.prog} --help") from error
+
+
+def _about_file(path: str, complaint: str) -> str:
+    """What is wrong with a file of fields."""
+    if not os.path.isfile(path):
+        return "no such file; expected one of fields, in YAML or JSON"
+    if re.match(r"--\w+\.", complaint):  # of a field
+        return in_words(complaint.partition(".")[2])
+    if "Unable to load config" in complaint:
+        return "no fields; expected some, in YAML or JSON"
+    return complaint.replace('in "<unicode string>", ', "at ")
+
+
+def in_words(message: str) -> str:
+    """jsonargparse's complaint of a value in the words of ours: what came, and what was expected."""
+    option, _, complaint = message.partition(": ")
+    value = None
+    if several := re.fullmatch(r"Does not validate against any.* Errors: - (.*?) - .*Given value: (.*)", complaint):
+        complaint, value = several.groups()  # of a value that may be left out, what the type itself says
+    if limits := re.fullmatch(r"Not of type \w+: (.*?) ?does not conform to restriction (.*)", complaint):
+        words = {">=": "of at least", "<=": "at most", ">": "above", "<": "below"}
+        found = re.findall(r"v(>=|<=|>|<)([\d.]+)", limits[2])
+        expected = "a number " + ", ".join(f"{words[sign]} {float(limit):,.12g}" for sign, limit in found)
+        return f"{option}: {value or limits[1]}; expected {expected}"
+    if text := re.fullmatch(r"Not of type \w+: (invalid literal for int|could not convert).*?'(.*)'", complaint):
+        return f"{option}: {value or text[2]}; expected {KINDS['int' if 'int' in text[1] else 'float']}"
+    if kind := re.fullmatch(
+        r"Expected a (?:<class '(\w+)'>|typing\.Literal\[(.*)\])(?:\. Got value: (.*))?", complaint
+    ):
+        expected = KINDS.get(kind[1], kind[1]) if kind[1] else "one of " + kind[2].replace("'", "")
+        return f"{option}: {value or kind[3]}; expected {expected}"
+    return message
