@@ -3,11 +3,12 @@
 OUT/best is the checkpoint with the best bound on the likelihood of validation sentences, OUT/last what --resume goes on
 from, OUT/collapse.png how much the latent space is used, epoch by epoch. A field of the preset is replaced by
 --config.FIELD VALUE, or by a YAML or JSON file of fields: --config FILE; the later one counts. Of pairs, both sides are
-sentences. The smaller --config.beta (1, of beta-vae 0.5), the more a vector says of its sentence; if it says nothing,
-there is a warning.
+sentences. Without --objective it is the preset's own, of compact vae+contrast with --config.beta 0.3; other objectives
+begin with β = 1 (beta-vae: 0.5). The smaller β, the more a vector says of its sentence; a warning says if it says
+nothing.
 
 Example:
-  paraform train latent --data sentences.txt --out runs/latent --objective vae+contrast --config.beta 0.3
+  paraform train latent --data sentences.txt --out runs/latent
   paraform train latent --data ptb.txt --out runs/ptb --objective clvae+_mi --preset reference --format text
 """
 
@@ -29,7 +30,6 @@ from paraform.cli.train_exemplar import INTERRUPTED, digests
 from paraform.records import InputError
 
 PRESETS = ("compact", "fixed", "paper", "reference", "reference-yahoo", "reference-yelp")
-OBJECTIVE = "vae+contrast"  # its KL is known, and no row of Table 1 has a better bound (docs/results/clvae.md)
 OWN = {"steps", "seed", "device", "metric", "higher_is_better"}  # of TrainingConfig: set here, not by --loop
 
 
@@ -47,7 +47,7 @@ def add_arguments(parser: ArgumentParser, given: Sequence[str]) -> None:
         help="other sentences; null: a twentieth of the different ones, at most 1,000, is held out",
     )
     parser.add_argument("--out", type=str, required=True, metavar="DIR", help="the run's folder")
-    parser.add_argument("--objective", choices=tuple(OBJECTIVES), default=OBJECTIVE, help="the model")
+    parser.add_argument("--objective", choices=tuple(OBJECTIVES), help="the model; else the preset's")
     parser.add_argument("--preset", choices=PRESETS, default="compact", help="where the fields of --config start")
     parser.add_argument("--resume", action="store_true", help="go on with the run in DIR")
     add_reading(parser, "text")
@@ -55,9 +55,12 @@ def add_arguments(parser: ArgumentParser, given: Sequence[str]) -> None:
     parser.add_class_arguments(TrainingConfig, "loop", skip=OWN)
     field_help(parser, LatentConfig, "config.")
     field_help(parser, TrainingConfig, "loop.")
-    preset, objective = early(given, "--preset", "compact"), early(given, "--objective", OBJECTIVE)
+    preset = early(given, "--preset", "compact")
     chosen = preset_named(preset if preset in PRESETS else "compact")
-    chosen = chosen.with_objective(objective if objective in OBJECTIVES else OBJECTIVE)
+    objective = early(given, "--objective", chosen.objective)
+    if objective in OBJECTIVES and objective != chosen.objective:  # the preset's own may have more to it than the name
+        chosen = chosen.with_objective(objective)
+    parser.set_defaults({"objective": chosen.objective})
     fields = dataclasses.asdict(chosen)
     parser.set_defaults({f"config.{name}": value for name, value in fields.items()})
     parser.set_defaults({"loop.evaluate_every": 10**9, "loop.checkpoint_every": 200, "loop.mixed_precision": "bf16"})

@@ -58,8 +58,7 @@ some of what it says is not grammatical.
 def config() -> LatentConfig:
     """What is trained."""
     return replace(
-        LatentConfig.compact().with_objective("vae+contrast"),
-        beta=0.3,
+        LatentConfig.compact(),
         max_tokens=40,
         encoder_dropout=0.1,
         decoder_dropout=0.3,
