@@ -51,7 +51,7 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_a_run_is_made_and_resumed(files: Path, tmp_path: Path, command: Command) -> None:
     given = ["train", "latent", "--data", files / "train.txt", "--out", tmp_path / "run", *SMALL, "--device", "cpu"]
     done = command(*given, "--config.epochs", "1", "--objective", "vae", "--json", "--resume")
-    assert "run: no run to resume yet; a new one begins" in done.err
+    assert "run: a new run begins" in done.err
     made = object_of(done)
     assert made["objective"] == "vae" and made["ended"] == "finished" and made["best_score"] > 0
     again = command(*given, "--config.epochs", "1", "--objective", "vae", "--resume")

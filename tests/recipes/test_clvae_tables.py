@@ -58,6 +58,12 @@ def test_table_1_has_published_and_own_rows_by_every_protocol(folder: Path, monk
     assert all((row, p, "PPL") in cells(found) for row in ("vae", "clvae+_mi") for p in PROTOCOLS)
     assert "34.61" in found.table() and found.to_json()["alarms"].keys() == {"vae", "clvae+_mi"}
     assert (folder / "runs" / "ptb" / "smoke" / "collapse.png").stat().st_size > 10_000
+    assert (folder / "runs" / "ptb" / "smoke" / "protocols.png").stat().st_size > 10_000
+    for axes, name in zip(clvae_table1.figure_of(found).axes, ("KL", "PPL"), strict=True):
+        for protocol, look in clvae_table1.LOOKS.items():
+            (line,) = (line for line in axes.lines if line.get_label() == protocol)
+            values = [cells(found)[row, protocol, name] for row in ("vae", "clvae+_mi")]
+            assert list(line.get_xdata()) == values and line.get_color() == look["color"]
     with pytest.raises(InputError, match="row 'gan'; expected one of ae, vae"):
         clvae_table1.run(scale="smoke", data=folder, out=folder / "runs", rows=["gan"])
     monkeypatch.setattr(clvae_table1, "draw_watched", lambda runs, picture: drawn.append(set(runs)))

@@ -100,7 +100,7 @@ def fit(
 
             set_seed(config.seed, device_specific=True)
             if resume and main:
-                print(f"paraform: {run.folder}: no run to resume yet; a new one begins", file=sys.stderr)
+                print(f"paraform: {run.folder}: a new run begins", file=sys.stderr)
         progress = run.progress
         model.train()
         if config.mixed_precision == "bf16":
