@@ -170,6 +170,31 @@ def test_evaluate_latent_prints_both_protocols(files: Path, command: Command) ->
     assert "honest" in command(*given).out
 
 
+def test_evaluate_latent_compares_two_models(files: Path, tmp_path: Path, command: Command) -> None:
+    run, test, small = files / "run", files / "test.txt", [*SMALL, "--config.epochs", 1, "--device", "cpu"]
+    given = ["evaluate", "latent", "--data", test, "--samples", 4, "--no-refit", "--model", run / "last", "--against"]
+    train = ["train", "latent", "--data", files / "train.txt", *small]
+    assert command(*train, "--objective", "vae", "--out", tmp_path / "vae").status == 0
+    found = object_of(command(*given, tmp_path / "vae", "--json"))
+    (comparison,) = found["comparisons"]
+    bounds = {score["system"]: score["value"] for score in found["scores"] if score["name"] == "−ln p(x)"}
+    assert comparison["difference"] == pytest.approx(bounds[str(run / "last")] - bounds[str(tmp_path / "vae")])
+    assert found["against"] == comparison["second"] == str(tmp_path / "vae")
+    assert any(line.startswith(f"{run / 'last'}: the critic says ") for line in found["alarms"])
+    done = command(*given, tmp_path / "vae")
+    assert f"−ln p(x): {run / 'last'} − {tmp_path / 'vae'} = {comparison['difference']:+.2f} (95 %: " in done.out
+    assert command(*train, "--objective", "ae", "--out", tmp_path / "ae").status == 0
+    for other, message in (
+        (run / "last", "the same as --model; expected another one"),
+        (tmp_path / "ae", "is an autoencoder, which has no likelihood"),
+        ("latent-compact", "do not know the same words: their likelihoods do not compare"),
+        ("minilm", "--against minilm: an encoder; expected a latent-variable model"),
+        (tmp_path / "none", "none"),
+    ):
+        done = command(*given, other)
+        assert done.status == 2 and message in done.err and done.err.count("\n") == 1, done.err
+
+
 @pytest.mark.parametrize(("training", "message"), [("none.txt", "no such file"), ("train.txt", "no lmplz")])
 def test_what_n_grams_lack_is_said_before_the_work(
     files: Path, command: Command, monkeypatch: pytest.MonkeyPatch, training: str, message: str

@@ -12,7 +12,7 @@ import pytest
 import torch
 
 from paraform import checkpoint
-from paraform.evaluation.latent import ngram
+from paraform.evaluation.latent import LatentReport, ngram
 from paraform.models.latent import OBJECTIVES, LatentConfig
 from paraform.recipes import (
     clvae_augment,
@@ -56,6 +56,14 @@ def test_table_1_has_published_and_own_rows_by_every_protocol(folder: Path, monk
     assert cells(found)["clvae+_mi", "published", "PPL"] == 34.61
     assert cells(found)["vae", "paper", "updates"] == 9  # 300 sentences, 32 a step, one epoch
     assert all((row, p, "PPL") in cells(found) for row in ("vae", "clvae+_mi") for p in PROTOCOLS)
+    (against,) = found.comparisons
+    bounds = [cells(found)[row, "honest, same weights", "−ln p(x)"] for row in ("vae", "clvae+_mi")]
+    assert (against.first, against.second) == ("vae", "clvae+_mi")
+    assert (
+        against.difference == pytest.approx(bounds[0] - bounds[1]) and against.low < against.difference < against.high
+    )
+    assert f"−ln p(x): vae − clvae+_mi = {against.difference:+.2f} (95 %: " in found.table()
+    assert found.to_json()["comparisons"] == [against.to_json()]
     assert "34.61" in found.table() and found.to_json()["alarms"].keys() == {"vae", "clvae+_mi"}
     assert (folder / "runs" / "ptb" / "smoke" / "collapse.png").stat().st_size > 10_000
     assert (folder / "runs" / "ptb" / "smoke" / "protocols.png").stat().st_size > 10_000
@@ -69,6 +77,13 @@ def test_table_1_has_published_and_own_rows_by_every_protocol(folder: Path, monk
     monkeypatch.setattr(clvae_table1, "draw_watched", lambda runs, picture: drawn.append(set(runs)))
     clvae_table1.run(scale="smoke", data=folder, out=folder / "runs", rows=["vae"])
     assert drawn == [set(OBJECTIVES)]  # a row that is run alone leaves the others in the figure
+
+
+def test_the_first_row_that_has_a_bound_is_compared_with_all_others_that_have_one(folder: Path) -> None:
+    rows = ["ae", "beta-vae", "vae"]  # an autoencoder has none
+    found = clvae_table1.run(scale="smoke", data=folder, out=folder / "runs", rows=rows)
+    assert [(one.first, one.second, one.protocol) for one in found.comparisons] == [("beta-vae", "vae", "honest")]
+    assert clvae_table1.run(scale="smoke", data=folder, out=folder / "runs", rows=rows[:2]).comparisons == ()
 
 
 def test_a_table_measures_nothing_twice(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -197,7 +212,7 @@ def test_every_table_takes_all_its_rows_or_those_asked_for(
         return place
 
     monkeypatch.setattr(latent_rows, "train_row", train)
-    monkeypatch.setattr(latent_rows, "measure_row", lambda *_, **__: ([], []))
+    monkeypatch.setattr(latent_rows, "measure_row", lambda *_, **__: ([], LatentReport((), ())))
     found = table.run(scale="smoke", data=folder, out=folder / f"all of {table.__name__}")
     assert trained == rows == list(found.alarms)
     assert [score.value for score in found.scores if score.name == "updates"] == [7] * len(rows)

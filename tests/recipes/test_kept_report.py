@@ -23,7 +23,8 @@ class Measure:
 
     def __call__(self) -> LatentReport:
         self.times += 1
-        return LatentReport((Score("KL", float(self.times), "kl:closed", "vae", "honest"),), (f"alarm {self.times}",))
+        scores = (Score("KL", float(self.times), "kl:closed", "vae", "honest"),)
+        return LatentReport(scores, (f"alarm {self.times}",), (1.5, 0.1 + self.times), "bound:importance")
 
 
 class Row:
@@ -41,6 +42,7 @@ class Row:
         before = self.measure.times
         found = kept_report(self.path, self.checkpoint, settings, self.measure)
         assert found.scores[0].value == self.measure.times and found.alarms == (f"alarm {self.measure.times}",)
+        assert found.nats == (1.5, 0.1 + self.measure.times) and found.settings == "bound:importance"
         return self.measure.times > before
 
 

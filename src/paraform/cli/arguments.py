@@ -167,12 +167,12 @@ def training_device(options: Namespace) -> str:
     return device
 
 
-def load_model(options: Namespace) -> Encoder | ExemplarParaphraser | LatentLanguageModel:
-    """The model that `--model` names; of a run's folder the best checkpoint."""
+def load_model(options: Namespace, option: str = "model") -> Encoder | ExemplarParaphraser | LatentLanguageModel:
+    """The model that `--model`, or that option, names; of a run's folder the best checkpoint."""
     from paraform import checkpoint
     from paraform.manifest import NAME
 
-    name, best = options.model, os.path.join(options.model, "best")
+    name, best = options[option], os.path.join(options[option], "best")
     if not os.path.isfile(os.path.join(name, NAME)) and os.path.isfile(os.path.join(best, NAME)):
         name = best
     model: Encoder | ExemplarParaphraser | LatentLanguageModel = checkpoint.load(name, device=device_of(options))
@@ -189,13 +189,13 @@ def load_paraphraser(options: Namespace) -> ExemplarParaphraser:
     return model
 
 
-def load_latent(options: Namespace) -> LatentLanguageModel:
+def load_latent(options: Namespace, option: str = "model") -> LatentLanguageModel:
     """The same, if it has a latent space to decode from. Raises: InputError otherwise."""
     from paraform.models.latent import LatentLanguageModel
 
-    model = load_model(options)
+    model = load_model(options, option)
     if not isinstance(model, LatentLanguageModel):
-        raise InputError(f"--model {options.model}: {kind_of(model)}; expected a latent-variable model")
+        raise InputError(f"--{option} {options[option]}: {kind_of(model)}; expected a latent-variable model")
     return model
 
 

@@ -33,6 +33,12 @@ class Comparison:
     p_value: float
     signature: str
 
+    def __str__(self) -> str:
+        ends = f"{self.low:+.2f} to {self.high:+.2f}"
+        return (
+            f"{self.name}: {self.first} − {self.second} = {self.difference:+.2f} (95 %: {ends}, p {self.p_value:.3f})"
+        )
+
     def to_json(self) -> dict[str, str | float]:
         """A JSON object of all fields."""
         return asdict(self)

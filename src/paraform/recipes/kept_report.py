@@ -42,6 +42,7 @@ def _read(path: Path, of: Mapping[str, object]) -> LatentReport | None:
         value = json.loads(path.read_text(encoding="utf-8"))
         if value["of"] != of:
             return None
-        return LatentReport(tuple(Score(**score) for score in value["scores"]), tuple(value["alarms"]))
+        scores = tuple(Score(**score) for score in value["scores"])
+        return LatentReport(scores, tuple(value["alarms"]), tuple(value["nats"]), value["settings"])
     except (OSError, ValueError, TypeError, KeyError, RecursionError):
         return None

@@ -10,8 +10,8 @@ from typing import Any, Literal
 
 from paraform import checkpoint, corpora, manifest
 from paraform.encoders import bfloat16_products, product_dtype
-from paraform.evaluation import Score, table
-from paraform.evaluation.latent import LatentReport, evaluate_latent
+from paraform.evaluation import Comparison, Score, table
+from paraform.evaluation.latent import LatentReport, compare_latent, evaluate_latent
 from paraform.evaluation.score import signature
 from paraform.models.latent import LatentConfig
 from paraform.recipes.kept_report import kept_report
@@ -150,19 +150,25 @@ def train_row(
 
 @dataclass(frozen=True)
 class Rows:
-    """The rows of a table: as published where they are, and ours under both protocols; alarms by row."""
+    """The rows of a table: as published where they are, and ours under both protocols; alarms by row.
+
+    Args:
+        comparisons: of the bounds of the last epoch's weights, the first row that has one against each other.
+    """
 
     scores: tuple[Score, ...]
     alarms: dict[str, tuple[str, ...]]
+    comparisons: tuple[Comparison, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         """A JSON object."""
-        return {"scores": [score.to_json() for score in self.scores], "alarms": self.alarms}
+        comparisons = [comparison.to_json() for comparison in self.comparisons]
+        return {"scores": [score.to_json() for score in self.scores], "alarms": self.alarms, "comparisons": comparisons}
 
     def table(self, style: Literal["plain", "markdown"] = "markdown") -> str:
-        """The table, then the alarms."""
+        """The table, then the comparisons and the alarms."""
         lines = [f"{row}: {line}" for row, found in self.alarms.items() for line in found]
-        return "\n".join([table(self.scores, style), "", *lines])
+        return "\n".join([table(self.scores, style), "", *map(str, self.comparisons), *lines])
 
 
 def run_rows(
@@ -193,7 +199,7 @@ def run_rows(
     for row, config in configs.items():
         train_row(config, size, corpus, data, place / row, seed=seed, device=device or "auto")
     scores: list[Score] = []
-    alarms: dict[str, tuple[str, ...]] = {}
+    reports: dict[str, LatentReport] = {}
     for row in configs:
         settings = "as printed, of the paper's own setting"
         scores += [
@@ -203,10 +209,11 @@ def run_rows(
         updates = validations(place / row / "log.jsonl")[-1][0]
         of_run = signature(epochs=configs[row].epochs, batch=configs[row].batch_size, seed=seed)
         scores.append(Score("updates", updates, of_run, row, "paper", digits=0))
-        found, lines = measure_row(place / row, row, size, corpus, data, seed=seed, device=device, ngrams=ngrams)
+        found, reports[row] = measure_row(place / row, row, size, corpus, data, seed=seed, device=device, ngrams=ngrams)
         scores += found
-        alarms[row] = tuple(lines)
-    return Rows(tuple(scores), alarms)
+    bounded = [row for row, report in reports.items() if report.nats]
+    comparisons = [compare_latent(reports[bounded[0]], reports[row], names=(bounded[0], row)) for row in bounded[1:]]
+    return Rows(tuple(scores), {row: report.alarms for row, report in reports.items()}, tuple(comparisons))
 
 
 def measure_row(
@@ -219,9 +226,9 @@ def measure_row(
     seed: int,
     device: str | None,
     ngrams: bool = False,
-) -> tuple[list[Score], list[str]]:
+) -> tuple[list[Score], LatentReport]:
     """Both protocols on the test split, of the last epoch's weights, which the authors' code leaves; and the honest one
-    of those with the best bound on the validation split. Alarms are of the former.
+    of those with the best bound on the validation split. And the report of the former.
     """
     measured = partial(
         _measured, name=name, size=size, corpus=corpus, data=data, seed=seed, device=device, ngrams=ngrams
@@ -234,7 +241,7 @@ def measure_row(
         replace(score, protocol="honest, same weights") if score.protocol == "honest" else score
         for score in last.scores
     ]
-    return [*shown, *chosen], list(last.alarms)
+    return [*shown, *chosen], last
 
 
 def _measured(

@@ -20,7 +20,7 @@ from paraform.evaluation.latent.memory import Neighbour, nearest_sentences
 from paraform.evaluation.latent.monitor import alarms, watch
 from paraform.evaluation.latent.ngram import NgramPerplexities, ngram_perplexities
 from paraform.evaluation.latent.protocol import Drawn, LatentModel, draw, is_implicit, log_likelihood, log_prior
-from paraform.evaluation.latent.report import LatentReport, evaluate_latent
+from paraform.evaluation.latent.report import LatentReport, compare_latent, evaluate_latent
 
 __all__ = [
     "Drawn",
@@ -37,6 +37,7 @@ __all__ = [
     "alarms",
     "batch_information",
     "bound_by_a_quarter",
+    "compare_latent",
     "draw",
     "estimate",
     "evaluate_latent",

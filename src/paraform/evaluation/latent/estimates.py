@@ -37,6 +37,7 @@ class Estimates(NamedTuple):
             where the posterior is far from p(z|x); of many samples with one fitted to each sentence (`adapted`), where
             that is tighter still.
         quarter_bound: that with a quarter of its samples, the mean of four; NaN if it has less than 4.
+        nats: the tempered bound of each sentence; () of a model that has none.
         share: of the posterior in that proposal, or in what it was fitted from.
         adapted: whether it was fitted.
         mi: I(x; z) with the aggregated posterior over the whole set; with q̂ at most that on average, and not below 0.
@@ -53,6 +54,7 @@ class Estimates(NamedTuple):
     posterior_bound: float = math.nan
     tempered_bound: float = math.nan
     quarter_bound: float = math.nan
+    nats: tuple[float, ...] = ()
     share: float = math.nan
     adapted: bool = False
     mi: float = math.nan
@@ -142,8 +144,10 @@ def _with_bounds(
         own_SN = log_weights(drawn.log_likelihood_SN, posterior.log_density(drawn.z_SNZ), drawn.z_SNZ)
     known = own_SN if bound_samples == samples else None
     tight = tight_bound(model, texts, posterior.proposal, bound_samples, seed + 2, own_SN=known, progress=progress)
-    found = found._replace(quarter_bound=tight.quarter, adapted=tight.adapted)  # the former NaN, of few samples
-    return _filled(found, kl=kl, posterior_bound=mean_bound(own_SN), tempered_bound=tight.bound, share=tight.share)
+    bound = float(tight.bound_N.mean())
+    found = _filled(found, kl=kl, posterior_bound=mean_bound(own_SN), tempered_bound=bound, share=tight.share)
+    nats = tuple(tight.bound_N.tolist())
+    return found._replace(quarter_bound=tight.quarter, adapted=tight.adapted, nats=nats)  # NaN, of few samples
 
 
 def _with_information(found: Estimates, model: LatentModel, drawn: Drawn, posterior: _Posterior) -> Estimates:

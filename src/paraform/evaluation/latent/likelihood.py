@@ -34,16 +34,16 @@ GAIN = 0.1  # nats that a fit must bring to a bound of `PILOT_SAMPLES`
 
 
 class TightBound(NamedTuple):
-    """Bounds on −ln p(x), the mean of the sentences, and the proposal that they have.
+    """Bounds on −ln p(x), and the proposal that they have.
 
     Args:
-        bound: the importance-weighted one, of that proposal.
-        quarter: that with a quarter of its samples, the mean of four; NaN if it has less than 4.
+        bound_N: the importance-weighted one of each sentence, of that proposal.
+        quarter: that with a quarter of its samples, the mean of four and of the sentences; NaN if it has less than 4.
         share: of the posterior in the tempered proposal.
         adapted: whether that is only where a proposal of each sentence began, fitted to as many other samples.
     """
 
-    bound: float
+    bound_N: Tensor
     quarter: float
     share: float
     adapted: bool
@@ -85,7 +85,7 @@ def tight_bound(
         generator = torch.Generator(posterior.mean_NZ.device).manual_seed(seed + 1)
         proposal = tempered(posterior, share)
         weights_SN = proposal_weights(model, texts, proposal, samples, generator, progress=progress)
-    return TightBound(mean_bound(weights_SN), -float(bound_by_a_quarter(weights_SN).mean()), share, adapts)
+    return TightBound(-importance_bound(weights_SN), -float(bound_by_a_quarter(weights_SN).mean()), share, adapts)
 
 
 def _pilot(model: LatentModel, texts: Sequence[str], proposal: GaussianProposal, samples: int, seed: int) -> float:

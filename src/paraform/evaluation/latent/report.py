@@ -7,6 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+import numpy as np
+
+from paraform.evaluation.bootstrap import Comparison, paired_bootstrap
+from paraform.evaluation.figures import row_mean
 from paraform.evaluation.latent.critics import STEPS, refitted_dual
 from paraform.evaluation.latent.estimates import Estimates, estimate
 from paraform.evaluation.latent.information import most_information
@@ -20,13 +24,20 @@ MANY_UNKNOWN = 0.1  # of the words; PTB's test split, whose rare words are <unk>
 
 @dataclass(frozen=True)
 class LatentReport:
-    """Scores, protocol by protocol, and the alarms that a reader should know of."""
+    """Scores, protocol by protocol, and the alarms that a reader should know of.
+
+    Args:
+        nats: the bound on −ln p(x) of each sentence, which `compare_latent` reads; () of a model that has none.
+        settings: the signature of the bound, but for its proposal, which is a model's own.
+    """
 
     scores: tuple[Score, ...]
     alarms: tuple[str, ...]
+    nats: tuple[float, ...] = ()
+    settings: str = ""
 
     def to_json(self) -> dict[str, Any]:
-        """A JSON object."""
+        """A JSON object of scores and alarms."""
         return {"scores": [score.to_json() for score in self.scores], "alarms": list(self.alarms)}
 
     def table(self, style: Literal["plain", "markdown"] = "plain") -> str:
@@ -133,7 +144,27 @@ def evaluate_latent(
             f"{unknown:,} of {words - len(texts):,} words are unknown to the model: its figures are those of a text"
             " which says <unk> so often"
         )
-    return LatentReport(tuple(scores), tuple(lines))
+    return LatentReport(
+        tuple(scores), tuple(lines), found.nats, signature(bound=f"importance, {bound_samples} samples", **shared)
+    )
+
+
+def compare_latent(
+    first: LatentReport, second: LatentReport, *, names: tuple[str, str] = ("first", "second"), resamples: int = 1000
+) -> Comparison:
+    """Whose bound on −ln p(x) is better, or were the sentences lucky: paired bootstrap over the sentences.
+
+    It does not say that another seed in training would have found the same; nor, of a bound that is loose still, which
+    likelihood is better.
+
+    Args:
+        first, second: of the same sentences, by models that know the same words.
+    Raises: ValueError if one has no bound, or the two are not of as many sentences, words, unknown words and samples.
+    """
+    if not first.nats or not second.nats:
+        raise ValueError(f"{names[0 if not first.nats else 1]} has no bound on −ln p(x); expected a model with noise")
+    one, other = (row_mean("−ln p(x)", np.asarray(report.nats), report.settings) for report in (first, second))
+    return paired_bootstrap(one, other, names=names, protocol="honest", resamples=resamples)
 
 
 def _alarms(found: Estimates, sentences: int, *, at_least: bool) -> list[str]:
