@@ -116,6 +116,7 @@ def test_the_objective_and_the_preset_set_the_fields(command: Command) -> None:
         (["--objective", "beta-vae"], "beta BETA", "0.5"),
         (["--preset", "reference"], "objective OBJECTIVE", "clvae+_mi"),
         (["--preset", "reference-yelp"], "contrast {none,z,h}", "h"),
+        (["--preset", "reference-yelp", "--objective", "clvae_mi"], "contrast {none,z,h}", "h"),
         (["--preset", "paper", "--objective", "clvae"], "posterior {point,gaussian,affine,mlp}", "mlp"),
         (["--preset", "reference-yahoo"], "hidden_width HIDDEN_WIDTH", "1024"),
         (["--preset", "reference-yelp", "--objective", "clvae+_mi"], "contrast {none,z,h}", "z"),
@@ -168,6 +169,7 @@ def test_evaluate_latent_prints_both_protocols(files: Path, command: Command) ->
     bound = next(score for score in found["scores"] if score["name"] == "−ln p(x)")
     assert "importance, 8 samples" in bound["signature"] and "samples:4" in found["scores"][0]["signature"]
     assert "honest" in command(*given).out
+    assert not {"against", "comparisons"} & found.keys()
 
 
 def test_evaluate_latent_compares_two_models(files: Path, tmp_path: Path, command: Command) -> None:
@@ -182,10 +184,11 @@ def test_evaluate_latent_compares_two_models(files: Path, tmp_path: Path, comman
     assert found["against"] == comparison["second"] == str(tmp_path / "vae")
     assert any(line.startswith(f"{run / 'last'}: the critic says ") for line in found["alarms"])
     done = command(*given, tmp_path / "vae")
-    assert f"−ln p(x): {run / 'last'} − {tmp_path / 'vae'} = {comparison['difference']:+.2f} (95 %: " in done.out
+    line = f"−ln p(x), honest: {run / 'last'} − {tmp_path / 'vae'} = {comparison['difference']:+.2f} (95 %: "
+    assert f"\n{line}" in done.out
     assert command(*train, "--objective", "ae", "--out", tmp_path / "ae").status == 0
     for other, message in (
-        (run / "last", "the same as --model; expected another one"),
+        (f"{run}/last/", "the model of --model; expected another one"),
         (tmp_path / "ae", "is an autoencoder, which has no likelihood"),
         ("latent-compact", "do not know the same words: their likelihoods do not compare"),
         ("minilm", "--against minilm: an encoder; expected a latent-variable model"),
@@ -193,6 +196,11 @@ def test_evaluate_latent_compares_two_models(files: Path, tmp_path: Path, comman
     ):
         done = command(*given, other)
         assert done.status == 2 and message in done.err and done.err.count("\n") == 1, done.err
+    done = command("evaluate", "latent", "--data", test, "--model", run, "--against", run / "best")
+    assert done.status == 2 and "expected another one" in done.err
+    (tmp_path / "one.txt").write_text("We like the cat.\n", encoding="utf-8")
+    given[3] = tmp_path / "one.txt"
+    assert "1 sentence; expected two or more, to tell luck" in command(*given, tmp_path / "vae").err
 
 
 @pytest.mark.parametrize(("training", "message"), [("none.txt", "no such file"), ("train.txt", "no lmplz")])

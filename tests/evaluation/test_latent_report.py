@@ -8,9 +8,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 
-import numpy as np
 import pytest
 import torch
 import torch.nn.functional as F
@@ -21,7 +19,6 @@ from paraform.evaluation.latent import (
     GaussianProposal,
     LatentReport,
     alarms,
-    compare_latent,
     estimate,
     evaluate_latent,
     report,
@@ -281,34 +278,28 @@ def test_the_bound_of_samples_alone_stays_below_the_true_likelihood(samples: int
 
 def test_each_sentence_has_a_bound_of_its_own() -> None:
     found = evaluate_latent(Coin(), TEXTS, samples=2000, refit=False)
-    for sign, nats in ((1, found.nats[:32]), (-1, found.nats[32:])):
+    assert found.bounds is not None
+    for sign, nats in ((1, found.bounds.nats[:32]), (-1, found.bounds.nats[32:])):
         true = -math.log(integral(normal(0, 1) * torch.sigmoid(sign * (2 * Z + 1))))
         assert nats == pytest.approx([true] * len(nats), abs=0.1)
         assert sum(nats) / len(nats) == pytest.approx(true, abs=0.02)
-    assert figures(found)["honest", "−ln p(x)"] == pytest.approx(sum(found.nats) / 40)
-    assert found.settings == "bound:importance, 2000 samples|sentences:40|words:136|unknown:0|seed:0|precision:float32"
+    assert figures(found)["honest", "−ln p(x)"] == pytest.approx(sum(found.bounds.nats) / 40)
+    shared = "sentences:40|words:136|unknown:0|seed:0|precision:float32"
+    assert found.bounds.settings == f"bound:importance, 2000 samples|{shared}"
+    (of_scores,) = (score.signature for score in found.scores if score.name == "−ln p(x)")
+    assert of_scores == f"bound:importance, 2000 samples, proposal {found.bounds.proposal}|{shared}"
 
 
-def test_two_models_are_compared_sentence_by_sentence() -> None:
-    """The first is 0.5 nats worse of all but two of 40 sentences, and 0.7 better of those."""
-    bounds = np.random.default_rng(0).normal(100, 30, 40)
-    other = bounds - np.repeat([0.5, -0.7], [38, 2])
-    first, second = (LatentReport((), (), tuple(nats.tolist()), "bound:importance") for nats in (bounds, other))
-    found = compare_latent(first, second, names=("a", "b"))
-    assert found.difference == pytest.approx(0.5 - 1.2 * 2 / 40) and 0.3 < found.low < found.high < 0.501
-    assert found.p_value == pytest.approx(1 / 1001) and (found.first, found.second, found.name) == (
-        "a",
-        "b",
-        "−ln p(x)",
-    )
-    assert str(found) == f"−ln p(x): a − b = +0.44 (95 %: {found.low:+.2f} to +0.50, p 0.001)"
-    assert compare_latent(second, second).p_value == 1
-    with pytest.raises(ValueError, match=r"b has no bound on −ln p\(x\); expected a model with noise"):
-        compare_latent(first, LatentReport((), ()), names=("a", "b"))
-    with pytest.raises(ValueError, match="expected the same figure"):
-        compare_latent(first, replace(second, settings="bound:importance|unknown:7"))
-    with pytest.raises(ValueError, match="second"):
-        compare_latent(first, replace(second, nats=second.nats[1:]))
+@pytest.mark.parametrize(
+    ("samples", "least", "loose"), [(1, 0.1, True), (3, 0.1, True), (8, 0.1, False), (8, 1e-4, True)]
+)
+def test_a_bound_is_loose_if_a_quarter_of_its_samples_is_worse_or_nobody_knows(
+    samples: int, least: float, loose: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(report, "LOOSE", least)
+    found = evaluate_latent(Coin(), TEXTS, samples=samples, refit=False)
+    assert found.bounds is not None and found.bounds.loose == loose
+    assert any("more would tighten it" in line for line in found.alarms) == (loose and samples >= 4)
 
 
 def test_a_checkpoint_is_chosen_by_the_bound() -> None:

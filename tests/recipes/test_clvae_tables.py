@@ -25,6 +25,7 @@ from paraform.recipes import (
     latent_ngrams,
     latent_rows,
 )
+from paraform.recipes.latent_figures import LOOKS, protocols_figure
 from paraform.recipes.latent_rows import BRIEF, FILES, SIZES, Scale, config_of, configs_of
 from paraform.records import InputError
 
@@ -58,20 +59,17 @@ def test_table_1_has_published_and_own_rows_by_every_protocol(folder: Path, monk
     assert all((row, p, "PPL") in cells(found) for row in ("vae", "clvae+_mi") for p in PROTOCOLS)
     (against,) = found.comparisons
     bounds = [cells(found)[row, "honest, same weights", "−ln p(x)"] for row in ("vae", "clvae+_mi")]
-    assert (against.first, against.second) == ("vae", "clvae+_mi")
+    assert (against.first, against.second, against.protocol) == ("vae", "clvae+_mi", "honest, same weights")
     assert (
         against.difference == pytest.approx(bounds[0] - bounds[1]) and against.low < against.difference < against.high
     )
-    assert f"−ln p(x): vae − clvae+_mi = {against.difference:+.2f} (95 %: " in found.table()
+    for style, begins in (("plain", ""), ("markdown", "- ")):
+        assert f"\n{begins}−ln p(x), honest, same weights: vae − clvae+_mi = {against.difference:+.2f}" in found.table(
+            style
+        )
     assert found.to_json()["comparisons"] == [against.to_json()]
     assert "34.61" in found.table() and found.to_json()["alarms"].keys() == {"vae", "clvae+_mi"}
     assert (folder / "runs" / "ptb" / "smoke" / "collapse.png").stat().st_size > 10_000
-    assert (folder / "runs" / "ptb" / "smoke" / "protocols.png").stat().st_size > 10_000
-    for axes, name in zip(clvae_table1.figure_of(found).axes, ("KL", "PPL"), strict=True):
-        for protocol, look in clvae_table1.LOOKS.items():
-            (line,) = (line for line in axes.lines if line.get_label() == protocol)
-            values = [cells(found)[row, protocol, name] for row in ("vae", "clvae+_mi")]
-            assert list(line.get_xdata()) == values and line.get_color() == look["color"]
     with pytest.raises(InputError, match="row 'gan'; expected one of ae, vae"):
         clvae_table1.run(scale="smoke", data=folder, out=folder / "runs", rows=["gan"])
     monkeypatch.setattr(clvae_table1, "draw_watched", lambda runs, picture: drawn.append(set(runs)))
@@ -79,10 +77,27 @@ def test_table_1_has_published_and_own_rows_by_every_protocol(folder: Path, monk
     assert drawn == [set(OBJECTIVES)]  # a row that is run alone leaves the others in the figure
 
 
+def test_the_whole_of_table_1_is_drawn_protocol_by_protocol(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    picture = folder / "drawn" / "ptb" / "smoke" / "protocols.png"
+    given: dict[str, Any] = {"scale": "smoke", "data": folder, "out": folder / "drawn"}
+    found = clvae_table1.run(rows=["ae", "vae", "clvae+_mi"], **given)
+    assert not picture.exists()
+    monkeypatch.setattr(clvae_table1, "run_rows", lambda *_, **__: found)
+    clvae_table1.run(**given)
+    assert picture.stat().st_size > 10_000
+    for axes, name in zip(protocols_figure(found).axes, ("KL", "PPL"), strict=True):
+        for protocol, look in LOOKS.items():
+            (line,) = (line for line in axes.lines if line.get_label() == protocol)
+            values = [cells(found)[row, protocol, name] for row in ("vae", "clvae+_mi")]
+            assert list(line.get_xdata()) == values and line.get_color() == look["color"]
+
+
 def test_the_first_row_that_has_a_bound_is_compared_with_all_others_that_have_one(folder: Path) -> None:
     rows = ["ae", "beta-vae", "vae"]  # an autoencoder has none
     found = clvae_table1.run(scale="smoke", data=folder, out=folder / "runs", rows=rows)
-    assert [(one.first, one.second, one.protocol) for one in found.comparisons] == [("beta-vae", "vae", "honest")]
+    assert [(one.first, one.second, one.protocol) for one in found.comparisons] == [
+        ("beta-vae", "vae", "honest, same weights")
+    ]
     assert clvae_table1.run(scale="smoke", data=folder, out=folder / "runs", rows=rows[:2]).comparisons == ()
 
 

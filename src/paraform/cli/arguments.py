@@ -170,13 +170,19 @@ def training_device(options: Namespace) -> str:
 def load_model(options: Namespace, option: str = "model") -> Encoder | ExemplarParaphraser | LatentLanguageModel:
     """The model that `--model`, or that option, names; of a run's folder the best checkpoint."""
     from paraform import checkpoint
-    from paraform.manifest import NAME
 
-    name, best = options[option], os.path.join(options[option], "best")
-    if not os.path.isfile(os.path.join(name, NAME)) and os.path.isfile(os.path.join(best, NAME)):
-        name = best
+    name = checkpoint_named(options[option])
     model: Encoder | ExemplarParaphraser | LatentLanguageModel = checkpoint.load(name, device=device_of(options))
     return model
+
+
+def checkpoint_named(name: str) -> str:
+    """The best checkpoint of a run's folder; any other name as it is."""
+    from paraform.manifest import NAME
+
+    best = os.path.join(name, "best")
+    run = not os.path.isfile(os.path.join(name, NAME)) and os.path.isfile(os.path.join(best, NAME))
+    return best if run else name
 
 
 def load_paraphraser(options: Namespace) -> ExemplarParaphraser:

@@ -4,7 +4,8 @@ Reconstruction, KL, −ELBO, perplexity, mutual information and active units. Th
 which is no bound; the honest one is the closed form, and likelihoods are importance-weighted bounds. Alarms say where
 the two do not go together, and where more draws would tighten the bound (--bound-samples). With --training FILE,
 forward and reverse perplexity of greedy samples by 5-gram models too. With --against MODEL, another one that knows the
-same words beside it, and whether the sentences tell the two bounds apart.
+same words beside it, and the difference of the two bounds with the interval that 95 % of resamples of the sentences
+fall into: above 0 the other is better, and one that holds 0 does not tell them apart.
 
 Example:
   paraform evaluate latent --model runs/latent --data test.txt --samples 128
@@ -13,12 +14,13 @@ Example:
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+import os
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from jsonargparse import ArgumentParser, Namespace
 
-from paraform.cli.arguments import Count, add_reading, bad_values, load_latent, show_progress, tell
+from paraform.cli.arguments import Count, add_reading, bad_values, checkpoint_named, load_latent, show_progress, tell
 from paraform.cli.output import print_json
 from paraform.cli.reading import sentences_of
 from paraform.records import InputError
@@ -48,8 +50,7 @@ def add_arguments(parser: ArgumentParser, given: Sequence[str]) -> None:
 
 def run(options: Namespace) -> int:
     """Print the figures."""
-    from paraform.evaluation import table
-    from paraform.evaluation.latent import compare_latent
+    from paraform.evaluation.latent import side_by_side
     from paraform.evaluation.latent.ngram import find_lmplz
     from paraform.recipes.latent_training import short_enough
 
@@ -60,51 +61,50 @@ def run(options: Namespace) -> int:
         training = sentences_of(options.training, options)
         find_lmplz()
     texts = sentences_of(options.data, options)
-    models = {options.model: load_latent(options)}
+    models = [load_latent(options)]
     if options.against is not None:
-        models[options.against] = load_latent(options, "against")
-        require_comparable(models)
-    for model in models.values():
+        models.append(rival(options, models[0]))
+    for model in models:
         texts = short_enough(texts, model.config, options.data)
-    if not options.no_refit and options.samples > 1 and any(model.posterior != "point" for model in models.values()):
+    if len(texts) < len(models):
+        raise InputError(f"{options.data}: 1 sentence; expected two or more, to tell luck from a difference")
+    if not options.no_refit and options.samples > 1 and any(model.posterior != "point" for model in models):
         tell("critics are fitted anew as well, which takes minutes; --no-refit leaves them out")
-    several = len(models) > 1
-    reports = {
-        name: measured(model, texts, training, options, name if several else "") for name, model in models.items()
-    }
-    scores = [score for report in reports.values() for score in report.scores]
-    lines = [f"{name}: {line}" if several else line for name, report in reports.items() for line in report.alarms]
-    about: dict[str, Any] = {"scores": [score.to_json() for score in scores], "alarms": lines}
-    printed = [table(scores), *(f"alarm: {line}" for line in lines)]
-    if several:
-        first, second = reports
-        comparison = compare_latent(reports[first], reports[second], names=(first, second))
-        about |= {"against": second, "comparisons": [comparison.to_json()]}
-        printed.append(str(comparison))
-    if options.json:
-        print_json({"model": options.model, "data": options.data, **about})
+    about = {"model": options.model, "data": options.data}
+    if options.against is None:
+        report = measured(models[0], texts, training, options)
     else:
-        print("\n".join(printed))
+        names = (options.model, options.against)
+        first, second = (
+            measured(model, texts, training, options, name) for model, name in zip(models, names, strict=True)
+        )
+        report = side_by_side(first, second, names)
+        about |= {"against": options.against}
+    if options.json:
+        print_json({**about, **report.to_json()})
+    else:
+        print(report.table())
     return 0
 
 
-def require_comparable(models: Mapping[str, LatentLanguageModel]) -> None:
-    """Raise InputError if the two are one, one has no likelihood, or theirs are not of the same words."""
-    if len(models) < 2:
-        raise InputError(f"--against {next(iter(models))}: the same as --model; expected another one")
-    (first, one), (second, other) = models.items()
-    for name, model in models.items():
-        if model.posterior == "point":
+def rival(options: Namespace, model: LatentLanguageModel) -> LatentLanguageModel:
+    """The model of --against. Raises: InputError if its likelihoods do not compare with that one's."""
+    if len({os.path.realpath(checkpoint_named(name)) for name in (options.model, options.against)}) < 2:
+        raise InputError(f"--against {options.against}: the model of --model; expected another one")
+    other = load_latent(options, "against")
+    for name, one in ((options.model, model), (options.against, other)):
+        if one.posterior == "point":
             raise InputError(f"{name} is an autoencoder, which has no likelihood; expected a model with noise")
-    if set(one.vocabulary.words) != set(other.vocabulary.words) or one.config.text != other.config.text:
+    if set(model.vocabulary.words) != set(other.vocabulary.words) or model.config.text != other.config.text:
         raise InputError(
-            f"{first} and {second} do not know the same words: their likelihoods do not compare; expected two models of"
-            " one vocabulary"
+            f"{options.model} and {options.against} do not know the same words: their likelihoods do not compare;"
+            " expected two models of one vocabulary"
         )
+    return other
 
 
 def measured(
-    model: LatentLanguageModel, texts: Sequence[str], training: Sequence[str] | None, options: Namespace, name: str
+    model: LatentLanguageModel, texts: Sequence[str], training: Sequence[str] | None, options: Namespace, name: str = ""
 ) -> LatentReport:
     """The report of one model."""
     from paraform.encoders import bfloat16_products, product_dtype

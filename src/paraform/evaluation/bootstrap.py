@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 
 import numpy as np
 
@@ -20,7 +20,10 @@ class Comparison:
     Args:
         difference: first − second, in the figure's unit.
         low, high: the middle 95 % of the difference over the resamples.
-        p_value: that a difference this large comes from the choice of rows alone, as sacreBLEU estimates it.
+        p_value: that a difference this large comes from the choice of rows alone, as sacreBLEU estimates it; it may be
+            small where low to high holds 0.
+        beware: what a reader of the difference should know.
+        digits: after the decimal point, when printed.
     """
 
     name: str
@@ -32,16 +35,18 @@ class Comparison:
     high: float
     p_value: float
     signature: str
+    beware: str = ""
+    digits: int = field(default=2, compare=False)
 
     def __str__(self) -> str:
-        ends = f"{self.low:+.2f} to {self.high:+.2f}"
-        return (
-            f"{self.name}: {self.first} − {self.second} = {self.difference:+.2f} (95 %: {ends}, p {self.p_value:.3f})"
-        )
+        difference, low, high = (f"{x:+z.{self.digits}f}" for x in (self.difference, self.low, self.high))
+        place = f"{self.name}, {self.protocol}" if self.protocol else self.name
+        warning = f"; {self.beware}" if self.beware else ""
+        return f"{place}: {self.first} − {self.second} = {difference} (95 %: {low} to {high}){warning}"
 
     def to_json(self) -> dict[str, str | float]:
-        """A JSON object of all fields."""
-        return asdict(self)
+        """A JSON object of all fields but `digits`."""
+        return {key: value for key, value in asdict(self).items() if key != "digits"}
 
 
 def paired_bootstrap(
@@ -92,4 +97,5 @@ def paired_bootstrap(
         high=float(high),
         p_value=(1 + int((centred >= abs(difference)).sum())) / (1 + resamples),
         signature=f"{first.signature}|{signature(test='paired-bootstrap', rows=rows, resamples=resamples, seed=seed)}",
+        digits=first.digits,
     )

@@ -2,8 +2,8 @@
 
     paraform reproduce clvae/table1 --scale small --data ../shared/data --out runs/clvae
 
-Writes OUT/ptb/SCALE/collapse.png, how much of its latent space each row uses, epoch by epoch, and protocols.png, what
-each protocol says of the rows that the command takes.
+Writes OUT/ptb/SCALE/collapse.png, how much of its latent space each row uses, epoch by epoch, and, without --row,
+protocols.png, what each protocol says of every row.
 SaVAE and LagVAE, whose steps cost several times those of the others, are runs of their own: --row savae. At the small
 scale the first 10,000 sentences are trained on for 5 epochs (SaVAE: one), and the first 1,000 of the other splits are
 read. Running time and figures: docs/results/clvae.md.
@@ -13,15 +13,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 from paraform.models.latent import OBJECTIVES
+from paraform.recipes.latent_figures import protocols_figure
 from paraform.recipes.latent_rows import SIZES, Rows, Scale, configs_of, run_rows
 from paraform.recipes.latent_training import draw_watched
 from paraform.weights import atomic_path
-
-if TYPE_CHECKING:  # its import takes longer than a short answer
-    from matplotlib.figure import Figure
 
 PUBLISHED = {  # −ELBO, PPL, KL, MI, AU
     "vae": (102.6, 108.26, 1.08, 0.8, 2),
@@ -34,11 +31,6 @@ PUBLISHED = {  # −ELBO, PPL, KL, MI, AU
     "clvae_mi": (82.7, 43.49, 13.95, 13.69, 32),
     "clvae+": (79.8, 38.04, 7.01, 4.72, 32),
     "clvae+_mi": (77.7, 34.61, 9.94, 9.58, 32),
-}
-LOOKS: dict[str, dict[str, Any]] = {  # of a protocol's figures, in the order in which they are drawn
-    "published": {"color": "tab:gray", "marker": "D", "fillstyle": "none"},
-    "honest, same weights": {"color": "tab:blue", "marker": "o", "markersize": 9},
-    "paper": {"color": "tab:orange", "marker": "o", "markersize": 5},
 }
 
 
@@ -57,28 +49,7 @@ def run(
     rows_found = run_rows(known, PUBLISHED, size, "ptb", asked=rows, data=data, out=out, seed=seed, device=device)
     place = out / "ptb" / scale
     draw_watched({row: place / row for row in OBJECTIVES}, place / "collapse.png")  # of earlier calls too
-    with atomic_path(place / "protocols.png") as unfinished:
-        figure_of(rows_found).savefig(unfinished, format="png", dpi=100)
+    if not rows:  # a part of the table does not replace the picture of the whole
+        with atomic_path(place / "protocols.png") as unfinished:
+            protocols_figure(rows_found).savefig(unfinished, format="png", dpi=100)
     return rows_found
-
-
-def figure_of(rows: Rows) -> Figure:
-    """KL and perplexity of each row: as published, by the paper's protocol, and by the honest one, same weights."""
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(10, 1.5 + 0.3 * len(rows.alarms)), layout="constrained")
-    both = figure.subplots(1, 2, sharey=True)
-    for axes, name, unit in zip(both, ("KL", "PPL"), ("nats a sentence", "a word"), strict=True):
-        found = {(score.system, score.protocol): score.value for score in rows.scores if score.name == name}
-        for row in rows.alarms:
-            ends = [found[row, protocol] for protocol in ("paper", "honest, same weights") if (row, protocol) in found]
-            axes.plot(ends, [row] * len(ends), color="lightgray", zorder=0)
-        for protocol, look in LOOKS.items():
-            points = [(found[row, protocol], row) for row in rows.alarms if (row, protocol) in found]
-            if points:
-                axes.plot(*zip(*points, strict=True), linestyle="none", label=protocol, **look)
-        axes.set_xlabel(f"{name}, {unit}")
-        axes.grid(axis="x", alpha=0.3)
-    both[0].invert_yaxis()
-    figure.legend(*both[0].get_legend_handles_labels(), loc="outside upper center", ncols=len(LOOKS))
-    return figure

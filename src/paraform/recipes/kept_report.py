@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from paraform.evaluation import Score
-from paraform.evaluation.latent import LatentReport
+from paraform.evaluation.latent import LatentReport, SentenceBounds
 from paraform.manifest import NAME, revision, versions
 from paraform.weights import atomic_path, sha256
 
@@ -43,6 +43,9 @@ def _read(path: Path, of: Mapping[str, object]) -> LatentReport | None:
         if value["of"] != of:
             return None
         scores = tuple(Score(**score) for score in value["scores"])
-        return LatentReport(scores, tuple(value["alarms"]), tuple(value["nats"]), value["settings"])
+        bounds = value["bounds"]
+        if bounds is not None:
+            bounds = SentenceBounds(**{**bounds, "nats": tuple(bounds["nats"])})
+        return LatentReport(scores, tuple(value["alarms"]), bounds)
     except (OSError, ValueError, TypeError, KeyError, RecursionError):
         return None

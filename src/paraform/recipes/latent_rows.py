@@ -167,8 +167,11 @@ class Rows:
 
     def table(self, style: Literal["plain", "markdown"] = "markdown") -> str:
         """The table, then the comparisons and the alarms."""
-        lines = [f"{row}: {line}" for row, found in self.alarms.items() for line in found]
-        return "\n".join([table(self.scores, style), "", *map(str, self.comparisons), *lines])
+        alarms = [f"{row}: {line}" for row, found in self.alarms.items() for line in found]
+        lines = [*map(str, self.comparisons), *alarms]
+        return "\n".join(
+            [table(self.scores, style), "", *(f"- {line}" if style == "markdown" else line for line in lines)]
+        )
 
 
 def run_rows(
@@ -211,8 +214,13 @@ def run_rows(
         scores.append(Score("updates", updates, of_run, row, "paper", digits=0))
         found, reports[row] = measure_row(place / row, row, size, corpus, data, seed=seed, device=device, ngrams=ngrams)
         scores += found
-    bounded = [row for row, report in reports.items() if report.nats]
-    comparisons = [compare_latent(reports[bounded[0]], reports[row], names=(bounded[0], row)) for row in bounded[1:]]
+    bounded = [row for row, report in reports.items() if report.bounds and len(report.bounds.nats) > 1]
+    comparisons = [
+        replace(
+            compare_latent(reports[bounded[0]], reports[row], names=(bounded[0], row)), protocol="honest, same weights"
+        )
+        for row in bounded[1:]
+    ]
     return Rows(tuple(scores), {row: report.alarms for row, report in reports.items()}, tuple(comparisons))
 
 

@@ -8,6 +8,7 @@ from paraform.evaluation.latent.bounds import (
     log_weights,
     tempered,
 )
+from paraform.evaluation.latent.comparison import compare_latent, side_by_side
 from paraform.evaluation.latent.critics import DualKL, refitted_dual
 from paraform.evaluation.latent.estimates import Estimates, estimate
 from paraform.evaluation.latent.information import (
@@ -20,7 +21,7 @@ from paraform.evaluation.latent.memory import Neighbour, nearest_sentences
 from paraform.evaluation.latent.monitor import alarms, watch
 from paraform.evaluation.latent.ngram import NgramPerplexities, ngram_perplexities
 from paraform.evaluation.latent.protocol import Drawn, LatentModel, draw, is_implicit, log_likelihood, log_prior
-from paraform.evaluation.latent.report import LatentReport, compare_latent, evaluate_latent
+from paraform.evaluation.latent.report import LatentReport, SentenceBounds, evaluate_latent
 
 __all__ = [
     "Drawn",
@@ -32,6 +33,7 @@ __all__ = [
     "Mixture",
     "Neighbour",
     "NgramPerplexities",
+    "SentenceBounds",
     "active_units",
     "adapted",
     "alarms",
@@ -51,6 +53,7 @@ __all__ = [
     "nearest_sentences",
     "ngram_perplexities",
     "refitted_dual",
+    "side_by_side",
     "tempered",
     "watch",
 ]

@@ -147,7 +147,7 @@ def _with_bounds(
     bound = float(tight.bound_N.mean())
     found = _filled(found, kl=kl, posterior_bound=mean_bound(own_SN), tempered_bound=bound, share=tight.share)
     nats = tuple(tight.bound_N.tolist())
-    return found._replace(quarter_bound=tight.quarter, adapted=tight.adapted, nats=nats)  # NaN, of few samples
+    return found._replace(quarter_bound=tight.quarter, adapted=tight.adapted, nats=nats)  # a quarter of few is NaN
 
 
 def _with_information(found: Estimates, model: LatentModel, drawn: Drawn, posterior: _Posterior) -> Estimates:

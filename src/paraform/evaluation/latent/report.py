@@ -7,10 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-import numpy as np
-
-from paraform.evaluation.bootstrap import Comparison, paired_bootstrap
-from paraform.evaluation.figures import row_mean
+from paraform.evaluation.bootstrap import Comparison
 from paraform.evaluation.latent.critics import STEPS, refitted_dual
 from paraform.evaluation.latent.estimates import Estimates, estimate
 from paraform.evaluation.latent.information import most_information
@@ -23,26 +20,46 @@ MANY_UNKNOWN = 0.1  # of the words; PTB's test split, whose rare words are <unk>
 
 
 @dataclass(frozen=True)
+class SentenceBounds:
+    """The bound on −ln p(x) of each sentence, by which two models are compared.
+
+    Args:
+        nats: one a sentence.
+        settings: the bound's signature, but for its proposal.
+        proposal: what was drawn from, which is a model's own.
+        loose: whether more samples would tighten it, in the mean, as far as those that there are tell.
+    """
+
+    nats: tuple[float, ...]
+    settings: str
+    proposal: str
+    loose: bool
+
+
+@dataclass(frozen=True)
 class LatentReport:
     """Scores, protocol by protocol, and the alarms that a reader should know of.
 
     Args:
-        nats: the bound on −ln p(x) of each sentence, which `compare_latent` reads; () of a model that has none.
-        settings: the signature of the bound, but for its proposal, which is a model's own.
+        bounds: of a single model that has some.
+        comparisons: of two models.
     """
 
     scores: tuple[Score, ...]
     alarms: tuple[str, ...]
-    nats: tuple[float, ...] = ()
-    settings: str = ""
+    bounds: SentenceBounds | None = None
+    comparisons: tuple[Comparison, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
-        """A JSON object of scores and alarms."""
-        return {"scores": [score.to_json() for score in self.scores], "alarms": list(self.alarms)}
+        """A JSON object of scores, alarms, and comparisons if there are some."""
+        found: dict[str, Any] = {"scores": [score.to_json() for score in self.scores], "alarms": list(self.alarms)}
+        compared = [comparison.to_json() for comparison in self.comparisons]
+        return found | ({"comparisons": compared} if compared else {})
 
     def table(self, style: Literal["plain", "markdown"] = "plain") -> str:
-        """A row for each protocol, and the alarms."""
-        return "\n".join([table(self.scores, style), *(f"alarm: {line}" for line in self.alarms)])
+        """A row for each protocol, the comparisons and the alarms."""
+        lines = [*map(str, self.comparisons), *(f"alarm: {line}" for line in self.alarms)]
+        return "\n".join([table(self.scores, style), *lines])
 
 
 def evaluate_latent(
@@ -144,27 +161,11 @@ def evaluate_latent(
             f"{unknown:,} of {words - len(texts):,} words are unknown to the model: its figures are those of a text"
             " which says <unk> so often"
         )
-    return LatentReport(
-        tuple(scores), tuple(lines), found.nats, signature(bound=f"importance, {bound_samples} samples", **shared)
-    )
-
-
-def compare_latent(
-    first: LatentReport, second: LatentReport, *, names: tuple[str, str] = ("first", "second"), resamples: int = 1000
-) -> Comparison:
-    """Whose bound on −ln p(x) is better, or were the sentences lucky: paired bootstrap over the sentences.
-
-    It does not say that another seed in training would have found the same; nor, of a bound that is loose still, which
-    likelihood is better.
-
-    Args:
-        first, second: of the same sentences, by models that know the same words.
-    Raises: ValueError if one has no bound, or the two are not of as many sentences, words, unknown words and samples.
-    """
-    if not first.nats or not second.nats:
-        raise ValueError(f"{names[0 if not first.nats else 1]} has no bound on −ln p(x); expected a model with noise")
-    one, other = (row_mean("−ln p(x)", np.asarray(report.nats), report.settings) for report in (first, second))
-    return paired_bootstrap(one, other, names=names, protocol="honest", resamples=resamples)
+    bounds = None
+    if found.nats:
+        settings = signature(bound=f"importance, {bound_samples} samples", **shared)
+        bounds = SentenceBounds(found.nats, settings, proposal, _is_loose(found))
+    return LatentReport(tuple(scores), tuple(lines), bounds)
 
 
 def _alarms(found: Estimates, sentences: int, *, at_least: bool) -> list[str]:
@@ -192,3 +193,8 @@ def _alarms(found: Estimates, sentences: int, *, at_least: bool) -> list[str]:
             f" {found.mi:.2f} (at most ln {sentences:,} = {most_information(sentences):.2f})"
         )
     return lines
+
+
+def _is_loose(found: Estimates) -> bool:
+    """Of fewer than four samples nobody knows, so that it counts as loose."""
+    return not found.quarter_bound - found.tempered_bound <= LOOSE
