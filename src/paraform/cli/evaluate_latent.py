@@ -66,7 +66,7 @@ def run(options: Namespace) -> int:
         models.append(rival(options, models[0]))
     for model in models:
         texts = short_enough(texts, model.config, options.data)
-    if len(texts) < len(models):
+    if options.against is not None and len(texts) < 2:
         raise InputError(f"{options.data}: 1 sentence; expected two or more, to tell luck from a difference")
     if not options.no_refit and options.samples > 1 and any(model.posterior != "point" for model in models):
         tell("critics are fitted anew as well, which takes minutes; --no-refit leaves them out")
