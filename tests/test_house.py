@@ -36,6 +36,7 @@ ROWS = [
     ["checkpoint"],
     ["training"],
     ["evaluation"],
+    ["trainers"],
     ["recipes"],
     ["cli", "demo"],
 ]

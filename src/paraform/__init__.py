@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from paraform.syntax import ExemplarIndex, MiningConfig, Tree, mine
     from paraform.syntax.parsing import load_parser
     from paraform.syntax.tagging import load_tagger
+    from paraform.trainers.exemplar import train_exemplar
+    from paraform.trainers.latent import train_latent
+    from paraform.training import TrainingConfig
     from paraform.words import detokenize, tokenize
 
     __version__: str
@@ -36,6 +39,7 @@ __all__ = [
     "Pair",
     "Score",
     "Sentence",
+    "TrainingConfig",
     "Tree",
     "Triple",
     "__version__",
@@ -52,6 +56,8 @@ __all__ = [
     "read",
     "save",
     "tokenize",
+    "train_exemplar",
+    "train_latent",
     "write_jsonl",
 ]
 
@@ -67,6 +73,9 @@ _HOMES = {
     "syntax": ("ExemplarIndex", "MiningConfig", "Tree", "mine"),
     "syntax.parsing": ("load_parser",),
     "syntax.tagging": ("load_tagger",),
+    "trainers.exemplar": ("train_exemplar",),
+    "trainers.latent": ("train_latent",),
+    "training": ("TrainingConfig",),
     "words": ("detokenize", "tokenize"),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}

@@ -18,11 +18,9 @@ import pytest
 
 import paraform
 from paraform import checkpoint, cli, corpora
-from paraform.recipes import exemplar_training
-from paraform.recipes.exemplar_training import train_exemplar
 from paraform.records import InputError, Sentence, from_json
 from paraform.syntax import ExemplarIndex
-from paraform.training import TrainingConfig
+from paraform.trainers import exemplar
 
 Command = Callable[..., Any]
 SOURCE = "what is the easiest way to get followers on quora ?"
@@ -298,7 +296,7 @@ def test_a_run_is_made_and_resumed(
         seen.extend(texts)
         return "another"
 
-    monkeypatch.setattr(exemplar_training, "text_digest", digest)  # as of other pairs, from a pipe
+    monkeypatch.setattr(exemplar, "text_digest", digest)  # as of other pairs, from a pipe
     done = command("train", "exemplar", *given, "--config.epochs", "2")
     assert done.status == 2 and "data training pairs was" in done.err and "is 'another' now" in done.err
     lines = question_pairs.read_text(encoding="utf-8").splitlines()
@@ -309,7 +307,7 @@ def test_a_run_with_another_config_is_told_before_its_data_is_prepared(tiny_run:
     """Preparing no pairs at all would be another error."""
     config = replace(checkpoint.load(tiny_run / "last", device="cpu").config, epochs=3)
     with pytest.raises(InputError, match="epochs was 2 when the run began and is 3 now"):
-        train_exemplar([], [], config, TrainingConfig(metric="bleu", device="cpu"), tiny_run, resume=True)
+        exemplar.train_exemplar([], tiny_run, validation=[], config=config, resume=True)
 
 
 def test_from_pairs_to_figures(tiny_run: Path, some_pairs: Path, tmp_path: Path, command: Command) -> None:

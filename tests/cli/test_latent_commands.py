@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 import paraform.evaluation.latent
+from paraform.evaluation.latent import validations
 from paraform.models.latent import OBJECTIVES, LatentLanguageModel
-from paraform.recipes.latent_training import validations
 from paraform.records import InputError
 
 Command = Callable[..., Any]

@@ -11,8 +11,8 @@ from paraform import corpora
 from paraform.models.exemplar import ExemplarConfig
 from paraform.models.exemplar.triples import mined_exemplars
 from paraform.recipes import crl_table2
-from paraform.recipes.exemplar_training import train_exemplar
 from paraform.records import InputError, Pair, Sentence
+from paraform.trainers.exemplar import train_exemplar
 from paraform.training import TrainingConfig
 
 ROWS = ("full", "without CCL", "without SCL", "without both")
@@ -60,7 +60,9 @@ def test_both_directions_are_twice_as_many_triples(data: Path, tmp_path: Path) -
     for both in (False, True):
         config = replace(tiny, both_directions=both)
         loop = TrainingConfig(metric="nll", device="cpu", tensorboard=False)
-        steps[both] = train_exemplar(pairs, pairs, config, loop, tmp_path / str(both), validation_rows=4).step
+        steps[both] = train_exemplar(
+            pairs, tmp_path / str(both), validation=pairs, config=config, loop=loop, validation_rows=4
+        ).step
     assert steps == {False: len(pairs) // 16, True: 2 * len(pairs) // 16}
 
 

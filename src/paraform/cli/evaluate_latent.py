@@ -52,7 +52,7 @@ def run(options: Namespace) -> int:
     """Print the figures."""
     from paraform.evaluation.latent import side_by_side
     from paraform.evaluation.latent.ngram import find_lmplz
-    from paraform.recipes.latent_training import short_enough
+    from paraform.models.latent.reading import short_enough
 
     if options.batch_size:
         raise InputError("--batch-size: this command scores as many words together as its memory allows; leave it out")

@@ -12,7 +12,6 @@ from __future__ import annotations
 import dataclasses
 import os
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 from jsonargparse import ArgumentParser, Namespace
@@ -66,8 +65,7 @@ def preset_named(name: str) -> Any:
 def run(options: Namespace) -> int:
     """Train, and say how it ended."""
     from paraform.models.exemplar import ExemplarConfig
-    from paraform.recipes.exemplar_training import train_exemplar
-    from paraform.recipes.held_out import hold_out
+    from paraform.trainers.exemplar import train_exemplar
     from paraform.training import TrainingConfig
 
     fields = {name: options.config[name] for name in ExemplarConfig.__dataclass_fields__}
@@ -78,17 +76,12 @@ def run(options: Namespace) -> int:
     with bad_values():
         config = ExemplarConfig(**fields)
         loop = TrainingConfig(**loop_fields, seed=options.seed, device=device, metric="bleu", higher_is_better=True)
-    pairs = read(options.data, options)
-    if options.validation is None:
-        pairs, validation = hold_out(pairs, share=0.05, most=1000, seed=options.seed)
-    else:
-        validation = read(options.validation, options)
     result = train_exemplar(
-        pairs,
-        validation,
-        config,
-        loop,
-        Path(options.out),
+        read(options.data, options),
+        options.out,
+        validation=None if options.validation is None else read(options.validation, options),
+        config=config,
+        loop=loop,
         tagger=options.tagger,
         data_digests=digests(options.data),
         resume=options.resume,

@@ -18,7 +18,6 @@ import dataclasses
 import logging
 import os
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 from jsonargparse import ArgumentParser, Namespace
@@ -36,6 +35,7 @@ OWN = {"steps", "seed", "device", "metric", "higher_is_better"}  # of TrainingCo
 def add_arguments(parser: ArgumentParser, given: Sequence[str]) -> None:
     """The options of this command: every field of `LatentConfig`, and most of `TrainingConfig`."""
     from paraform.models.latent import OBJECTIVES, LatentConfig
+    from paraform.trainers.latent import EACH_EPOCH
     from paraform.training import TrainingConfig
 
     parser.add_argument("--data", type=str, required=True, metavar="PATH", help="the sentences")
@@ -63,7 +63,8 @@ def add_arguments(parser: ArgumentParser, given: Sequence[str]) -> None:
     parser.set_defaults({"objective": chosen.objective})
     fields = dataclasses.asdict(chosen)
     parser.set_defaults({f"config.{name}": value for name, value in fields.items()})
-    parser.set_defaults({"loop.evaluate_every": 10**9, "loop.checkpoint_every": 200, "loop.mixed_precision": "bf16"})
+    own = {name: value for name, value in dataclasses.asdict(EACH_EPOCH).items() if name not in OWN}
+    parser.set_defaults({f"loop.{name}": value for name, value in own.items()})
 
 
 def preset_named(name: str) -> Any:
@@ -77,7 +78,7 @@ def preset_named(name: str) -> Any:
 def run(options: Namespace) -> int:
     """Train, and say how it ended."""
     from paraform.models.latent import LatentConfig
-    from paraform.recipes.latent_training import train_latent
+    from paraform.trainers.latent import train_latent
     from paraform.training import TrainingConfig
 
     fields = {name: options.config[name] for name in LatentConfig.__dataclass_fields__}
@@ -93,17 +94,14 @@ def run(options: Namespace) -> int:
         config = LatentConfig(**fields)
         loop = TrainingConfig(**loop_fields, seed=options.seed, device=device)
     texts = sentences_of(options.data, options)
-    if options.validation is None:
-        texts, validation = hold_out(texts, options.seed)
-    else:
-        validation = sentences_of(options.validation, options)
+    validation = None if options.validation is None else sentences_of(options.validation, options)
     with bad_values():
         result = train_latent(
             texts,
-            validation,
-            config,
-            loop,
-            Path(options.out),
+            options.out,
+            validation=validation,
+            config=config,
+            loop=loop,
             data_digests=digests(options.data),
             resume=options.resume,
         )
@@ -125,17 +123,3 @@ def run(options: Namespace) -> int:
             score = "no validation" if result.best_score is None else f"{result.best_score:.2f} nats a sentence"
             print(f"{best}: {score} at step {result.best_step}; {result.ended} after step {result.step}")
     return INTERRUPTED if result.ended == "interrupted" else 0
-
-
-def hold_out(texts: list[str], seed: int) -> tuple[list[str], list[str]]:
-    """Texts to train on, and a twentieth of the different ones, at most 1,000, drawn by seed; repeats stay together.
-
-    Raises: InputError for less than two different ones.
-    """
-    import random
-
-    different = list(dict.fromkeys(texts))
-    if len(different) < 2:
-        raise InputError(f"{len(different)} different sentence; expected two or more, or --validation")
-    held = set(random.Random(seed).sample(different, min(1000, max(1, len(different) // 20))))
-    return [text for text in texts if text not in held], [text for text in texts if text in held]

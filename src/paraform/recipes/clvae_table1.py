@@ -14,10 +14,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from paraform.evaluation.latent import draw_watched
 from paraform.models.latent import OBJECTIVES
 from paraform.recipes.latent_figures import protocols_figure
 from paraform.recipes.latent_rows import SIZES, Rows, Scale, configs_of, run_rows
-from paraform.recipes.latent_training import draw_watched
 from paraform.weights import atomic_path
 
 PUBLISHED = {  # −ELBO, PPL, KL, MI, AU

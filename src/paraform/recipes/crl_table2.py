@@ -18,9 +18,8 @@ from paraform import checkpoint, corpora
 from paraform.evaluation import GenerationReport, Score, table
 from paraform.models.exemplar import ExemplarConfig
 from paraform.recipes.exemplar_evaluation import evaluate_rows, evaluate_vectors
-from paraform.recipes.exemplar_training import train_exemplar
 from paraform.records import InputError, Pair
-from paraform.training import TrainingConfig
+from paraform.trainers.exemplar import BY_BLEU, train_exemplar
 from paraform.weights import atomic_path, sha256
 
 Corpus = Literal["quora", "paranmt"]
@@ -97,19 +96,18 @@ def train_row(
     every = 5 if scale == "smoke" else 125
     ended = train_exemplar(
         pairs,
-        validation,
-        chosen.config.without(**ROWS[row]),
-        TrainingConfig(
+        folder,
+        validation=validation,
+        config=chosen.config.without(**ROWS[row]),
+        loop=replace(
+            BY_BLEU,
             seed=seed,
-            metric="bleu",
-            higher_is_better=True,
             evaluate_every=every,
             checkpoint_every=every,
             log_every=11,
             mixed_precision="bf16",
             device=device,
         ),
-        folder,
         data_digests={f"{corpus}/train.tsv": sha256(data / corpus / "train.tsv")},
         resume=True,
     ).ended

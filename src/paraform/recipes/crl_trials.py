@@ -18,8 +18,7 @@ from paraform import checkpoint
 from paraform.models.exemplar import ExemplarConfig
 from paraform.recipes.crl_table2 import load, part_of
 from paraform.recipes.exemplar_evaluation import evaluate_rows, evaluate_vectors
-from paraform.recipes.exemplar_training import train_exemplar
-from paraform.training import TrainingConfig
+from paraform.trainers.exemplar import BY_BLEU, train_exemplar
 
 START: dict[str, Any] = {
     "content_width": 192,
@@ -56,10 +55,10 @@ def main() -> None:
     folder = options.out / options.trial.replace(", ", "-").replace(" ", "-")
     ended = train_exemplar(
         part_of(load(options.data, "quora", "train"), 16_000, 0),
-        dev,
-        replace(ExemplarConfig.compact(), **START | TRIALS[options.trial]),
-        TrainingConfig(metric="bleu", higher_is_better=True, mixed_precision="bf16", evaluate_every=125),
         folder,
+        validation=dev,
+        config=replace(ExemplarConfig.compact(), **START | TRIALS[options.trial]),
+        loop=replace(BY_BLEU, mixed_precision="bf16", evaluate_every=125),
         resume=True,
     ).ended
     if ended == "interrupted":

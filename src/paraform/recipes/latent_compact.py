@@ -17,10 +17,9 @@ from paraform import checkpoint, corpora, manifest
 from paraform.evaluation import Score
 from paraform.evaluation.latent import evaluate_latent, nearest_sentences
 from paraform.models.latent import LatentConfig, LatentLanguageModel
-from paraform.recipes.held_out import hold_out
-from paraform.recipes.latent_training import train_latent
 from paraform.records import Pair
-from paraform.training import TrainingConfig
+from paraform.trainers.held_out import hold_out_pairs
+from paraform.trainers.latent import EACH_EPOCH, train_latent
 from paraform.weights import sha256
 
 ENDS = ("Where is the station?", "I don't like cold weather.")
@@ -71,8 +70,8 @@ def config() -> LatentConfig:
 def splits(path: Path) -> tuple[list[str], list[str], list[str]]:
     """Training, validation and test sentences; no two splits share a cluster of translations."""
     pairs = corpora.clusters(record for record in corpora.read(path, "pairs") if isinstance(record, Pair))
-    rest, test = hold_out(pairs, share=0.05, most=1000, seed=0)
-    training, validation = hold_out(rest, share=0.05, most=1000, seed=1)
+    rest, test = hold_out_pairs(pairs, seed=0)
+    training, validation = hold_out_pairs(rest, seed=1)
     return sentences(training), sentences(validation), sentences(test)
 
 
@@ -87,17 +86,17 @@ def main() -> None:
     parser.add_argument("pairs", type=Path, help="Tatoeba's pairs.tsv")
     parser.add_argument("--out", type=Path, required=True)
     options = parser.parse_args()
-    loop = TrainingConfig(
+    loop = replace(
+        EACH_EPOCH,
         metric="reconstruction",  # what chose the weights that ship, before there was a bound that is tight for β < 1
-        mixed_precision="bf16",
         average_last=0.25,
-        evaluate_every=10**9,  # an epoch's steps
-        checkpoint_every=200,
         device="cpu",
     )
     training, validation, _ = splits(options.pairs)
     digests = {"pairs.tsv": sha256(options.pairs)}
-    result = train_latent(training, validation, config(), loop, options.out, data_digests=digests, resume=True)
+    result = train_latent(
+        training, options.out, validation=validation, config=config(), loop=loop, data_digests=digests, resume=True
+    )
     if result.ended == "interrupted":
         sys.exit(130)
     print(finish(options.pairs, options.out, seed=loop.seed))

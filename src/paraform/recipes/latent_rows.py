@@ -11,14 +11,14 @@ from typing import Any, Literal
 from paraform import checkpoint, corpora, manifest
 from paraform.encoders import bfloat16_products, product_dtype
 from paraform.evaluation import Comparison, Score, table
-from paraform.evaluation.latent import LatentReport, compare_latent, evaluate_latent
+from paraform.evaluation.latent import LatentReport, compare_latent, evaluate_latent, validations
 from paraform.evaluation.score import signature
 from paraform.models.latent import LatentConfig
+from paraform.models.latent.reading import short_enough
 from paraform.recipes.kept_report import kept_report
 from paraform.recipes.latent_ngrams import SAMPLES, with_ngrams
-from paraform.recipes.latent_training import short_enough, train_latent, validations
 from paraform.records import InputError, Sentence
-from paraform.training import TrainingConfig
+from paraform.trainers.latent import EACH_EPOCH, train_latent
 from paraform.weights import sha256
 
 Corpus = Literal["ptb", "yahoo", "yelp"]
@@ -129,17 +129,10 @@ def train_row(
     """
     result = train_latent(
         training_texts(data, corpus, size),
-        texts_of(data, corpus, "valid", size.held_out),
-        config,
-        TrainingConfig(
-            seed=seed,
-            log_every=50,
-            evaluate_every=10**9,  # an epoch's steps
-            checkpoint_every=100,
-            mixed_precision="bf16",
-            device=device,
-        ),
         folder,
+        validation=texts_of(data, corpus, "valid", size.held_out),
+        config=config,
+        loop=replace(EACH_EPOCH, seed=seed, checkpoint_every=100, device=device),
         data_digests={FILES[corpus]["train"]: sha256(data / FILES[corpus]["train"])},
         resume=True,
     )

@@ -9,15 +9,14 @@ from __future__ import annotations
 
 import argparse
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 from paraform import checkpoint, corpora
 from paraform.evaluation import Score
-from paraform.models.exemplar import ExemplarConfig
 from paraform.recipes.exemplar_evaluation import evaluate_rows
-from paraform.recipes.exemplar_training import train_exemplar
 from paraform.records import Pair
-from paraform.training import TrainingConfig
+from paraform.trainers.exemplar import BY_BLEU, train_exemplar
 from paraform.weights import sha256
 
 CARD = """# quora-compact: say this question like that one
@@ -52,9 +51,8 @@ def main() -> None:
     parser.add_argument("quora", type=Path, help="folder with train.tsv, dev.tsv, test.tsv")
     parser.add_argument("--out", type=Path, required=True)
     options = parser.parse_args()
-    loop = TrainingConfig(
-        metric="bleu",
-        higher_is_better=True,
+    loop = replace(
+        BY_BLEU,
         mixed_precision="bf16",
         average_last=0.25,  # the last epoch
         evaluate_every=923,
@@ -64,10 +62,9 @@ def main() -> None:
     )
     ended = train_exemplar(
         pairs_of(options.quora / "train.tsv"),
-        pairs_of(options.quora / "dev.tsv"),
-        ExemplarConfig.compact(),
-        loop,
         options.out,
+        validation=pairs_of(options.quora / "dev.tsv"),
+        loop=loop,
         data_digests=digests(options.quora),
         validation_rows=3_000,  # of 500, the luck of a few rows decided
         resume=True,

@@ -22,6 +22,7 @@ from paraform.evaluation.latent.monitor import alarms, watch
 from paraform.evaluation.latent.ngram import NgramPerplexities, ngram_perplexities
 from paraform.evaluation.latent.protocol import Drawn, LatentModel, draw, is_implicit, log_likelihood, log_prior
 from paraform.evaluation.latent.report import LatentReport, SentenceBounds, evaluate_latent
+from paraform.evaluation.latent.watched import draw_watched, validations, watched_figure
 
 __all__ = [
     "Drawn",
@@ -41,6 +42,7 @@ __all__ = [
     "bound_by_a_quarter",
     "compare_latent",
     "draw",
+    "draw_watched",
     "estimate",
     "evaluate_latent",
     "importance_bound",
@@ -55,5 +57,7 @@ __all__ = [
     "refitted_dual",
     "side_by_side",
     "tempered",
+    "validations",
     "watch",
+    "watched_figure",
 ]

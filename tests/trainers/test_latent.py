@@ -1,4 +1,4 @@
-"""A run of the latent family: resumed it is the run that was never stopped; its monitor and its table."""
+"""A run of the latent family: resumed it is the run that was never stopped; its monitor."""
 
 from __future__ import annotations
 
@@ -13,10 +13,11 @@ import torch
 
 import paraform
 from paraform.models.latent import OBJECTIVES, LatentConfig
-from paraform.recipes import latent_training
 from paraform.recipes.latent_rows import TINY
 from paraform.records import InputError
-from paraform.training import TrainingConfig
+from paraform.trainers import latent
+from paraform.trainers.held_out import hold_out_texts
+from paraform.training import TrainingConfig, text_digest
 
 WORDS = ["the", "cat", "sat", "on", "a", "mat", "and", "saw", "no", "dog", "run", "by", "in", "rain", "or", "snow"]
 
@@ -34,8 +35,14 @@ def config(objective: str, **fields: Any) -> LatentConfig:
 def trained(folder: Path, chosen: LatentConfig, **loop: Any) -> Any:
     texts = sentences(40)
     fields = {"log_every": 2, "checkpoint_every": 3, "evaluate_every": 10**9, "tensorboard": False, "device": "cpu"}
-    return latent_training.train_latent(
-        texts, sentences(20, seed=1), chosen, TrainingConfig(**{**fields, **loop}), folder, resume=True, samples=4
+    return latent.train_latent(
+        texts,
+        folder,
+        validation=sentences(20, seed=1),
+        config=chosen,
+        loop=TrainingConfig(**{**fields, **loop}),
+        resume=True,
+        samples=4,
     )
 
 
@@ -44,13 +51,13 @@ def test_every_objective_trains_and_resumes(objective: str, tmp_path: Path, monk
     chosen = config(objective)
     drawn = objective == "clvae+_mi"
     if not drawn:  # the picture takes longer than the run
-        monkeypatch.setattr(latent_training, "draw_watched", lambda *given: None)
+        monkeypatch.setattr(latent, "draw_watched", lambda *given: None)
     if objective == "lagvae":  # whose aggressive phase is to end before the cut, and not to begin again behind it
         falling = iter(range(100, 0, -1))
-        monkeypatch.setattr(latent_training, "watch", lambda *given, **named: {"loss": 1.0, "mi": float(next(falling))})
+        monkeypatch.setattr(latent, "watch", lambda *given, **named: {"loss": 1.0, "mi": float(next(falling))})
     whole = trained(tmp_path / "whole", chosen, evaluate_every=2)
     assert (whole.ended, whole.step) == ("finished", 10)
-    made = latent_training.make_update
+    made = latent.make_update
 
     def stopping(*given: Any, **named: Any) -> Any:
         update, state = made(*given, **named)
@@ -62,10 +69,10 @@ def test_every_objective_trains_and_resumes(objective: str, tmp_path: Path, monk
 
         return until_seven, state
 
-    monkeypatch.setattr(latent_training, "make_update", stopping)
+    monkeypatch.setattr(latent, "make_update", stopping)
     with pytest.raises(KeyboardInterrupt):
         trained(tmp_path / "parts", chosen, evaluate_every=2)
-    monkeypatch.setattr(latent_training, "make_update", made)
+    monkeypatch.setattr(latent, "make_update", made)
     assert trained(tmp_path / "parts", chosen, evaluate_every=2).step == 10
     one, other = (paraform.load(tmp_path / name / "last", device="cpu").state_dict() for name in ("whole", "parts"))
     for name, weight in one.items():
@@ -77,14 +84,6 @@ def test_every_objective_trains_and_resumes(objective: str, tmp_path: Path, monk
     if objective == "lagvae":
         updates = {record["step"]: record["train"]["encoder_updates"] for record in records if "train" in record}
         assert updates[2] > 0 and updates[6] == updates[10] == 0
-
-
-def test_empty_and_long_sentences_are_left_out_and_counted(caplog: pytest.LogCaptureFixture) -> None:
-    texts = ["a b", "a " * 30, "", "c", " "]
-    assert latent_training.short_enough(texts, config("vae", max_tokens=5), "training") == ["a b", "c"]
-    assert "training: 3 of 5 sentences are empty or have more than 5 words; left out" in caplog.text
-    with pytest.raises(InputError, match="no sentence of 1 to 5 words"):
-        latent_training.short_enough(["a " * 10_000, ""], config("vae", max_tokens=5), "training")
 
 
 @pytest.mark.parametrize(
@@ -100,7 +99,9 @@ def test_the_words_of_a_model_are_the_most_frequent_ones(
 ) -> None:
     texts = ["b a a", "a b c d", "a b c"] * 8  # 32 a, 24 b, 16 c, 8 d
     loop = TrainingConfig(tensorboard=False, device="cpu", evaluate_every=10**9)
-    latent_training.train_latent(texts, texts[:8], config("ae", epochs=1, **fields), loop, tmp_path / "run")
+    latent.train_latent(
+        texts, tmp_path / "run", validation=texts[:8], config=config("ae", epochs=1, **fields), loop=loop
+    )
     assert set(paraform.load(tmp_path / "run", device="cpu").vocabulary.words[4:]) == known
 
 
@@ -113,20 +114,18 @@ def test_a_run_that_diverges_says_so(objective: str, tmp_path: Path) -> None:
 
 def test_a_corpus_of_one_word_and_one_of_unknown_words(tmp_path: Path) -> None:
     for name, text in (("one", "hello"), ("unknown", "<unk> <unk>")):
-        result = latent_training.train_latent(
+        result = latent.train_latent(
             [text] * 16,
-            [text] * 4,
-            config("vae"),
-            TrainingConfig(tensorboard=False, device="cpu", evaluate_every=10**9),
             tmp_path / name,
+            validation=[text] * 4,
+            config=config("vae"),
+            loop=TrainingConfig(tensorboard=False, device="cpu", evaluate_every=10**9),
         )
         assert result.ended == "finished"
         said = paraform.load(tmp_path / name, device="cpu").sample(3)
         assert {word for line in said for word in line.split()} <= {"hello", "<unk>"}
     with pytest.raises(InputError, match="2 sentences; expected at least one batch of 8"):
-        latent_training.train_latent(
-            ["a", "b"], ["a"], config("vae"), TrainingConfig(tensorboard=False, device="cpu"), tmp_path / "few"
-        )
+        latent.train_latent(["a", "b"], tmp_path / "few", validation=["a"], config=config("vae"))
 
 
 def test_a_collapsed_run_says_so(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
@@ -139,7 +138,7 @@ def test_an_alarm_says_when_and_when_it_is_over(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     seen = iter([0.05, 0.03, 2.0, 2.0, 0.01])
-    monkeypatch.setattr(latent_training, "watch", lambda *given, **named: {"loss": 1.0, "kl": next(seen)})
+    monkeypatch.setattr(latent, "watch", lambda *given, **named: {"loss": 1.0, "kl": next(seen)})
     trained(tmp_path / "run", config("vae"), evaluate_every=2)
     assert [line.split(":")[:2] for line in caplog.messages if "collapsed" in line] == [
         ["validation 1", " the posterior has collapsed"],
@@ -153,18 +152,18 @@ def test_many_unknown_words_are_said(tmp_path: Path, caplog: pytest.LogCaptureFi
     assert "words of the validation sentences are unknown" in caplog.text
 
 
-def test_a_run_has_one_colour_in_every_panel_and_none_shares_it(tmp_path: Path) -> None:
-    figures = {"kl": 1.0, "mi": 0.5, "au": 3.0, "reconstruction": 90.0}
-    of_runs = {"ae": {"au": 4.0, "reconstruction": 80.0}} | {f"run {number}": figures for number in range(12)}
-    for name, found in of_runs.items():
-        (tmp_path / name).mkdir()
-        lines = [json.dumps({"step": step, "validation": found}) for step in (5, 10)]
-        (tmp_path / name / "log.jsonl").write_text("\n".join(lines), encoding="utf-8")
-    figure = latent_training.watched_figure({name: tmp_path / name for name in of_runs})
-    assert figure is not None
-    colours = [{line.get_label(): line.get_color() for line in axes.get_lines()} for axes in figure.axes]
-    assert [len(panel) for panel in colours] == [12, 12, 13, 13]
-    assert all(panel.items() <= colours[-1].items() for panel in colours)
-    assert len(set(colours[-1].values())) == 13
-    assert [text.get_text() for text in figure.legends[0].get_texts()] == list(of_runs)
-    assert latent_training.watched_figure({"none yet": tmp_path}) is None
+def test_texts_and_a_folder_are_enough(tmp_path: Path) -> None:
+    """The held-out sentences and the loop are the command's; `best/` is what `load` reads."""
+    texts = sentences(60)
+    loop = replace(latent.EACH_EPOCH, tensorboard=False, device="cpu", seed=3)
+    result = paraform.train_latent(texts, str(tmp_path / "run"), config=config("vae"), loop=loop)
+    training, validation = hold_out_texts(texts, seed=3)
+    assert result.step == 2 * (len(training) // 8)
+    digests = json.loads((tmp_path / "run" / "best" / "paraform.json").read_text())["data"]
+    assert digests == {
+        "training sentences": text_digest(training),
+        "validation sentences": text_digest(validation),
+    }
+    assert len(paraform.load(tmp_path / "run", device="cpu").sample(2)) == 2
+    with pytest.raises(InputError, match="a string where a list of texts is expected"):
+        paraform.train_latent("one sentence", tmp_path / "other")

@@ -6,7 +6,6 @@ import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import torch
@@ -19,8 +18,11 @@ from paraform.models.exemplar.triples import mined_exemplars, triple_table
 from paraform.models.exemplar.word_vectors import initialize_words
 from paraform.records import Pair
 from paraform.syntax.running import DEFAULT
+from paraform.trainers.held_out import hold_out_pairs
 from paraform.training import Result, TrainingConfig, fit, make_accelerator, require_usable, text_digest
+from paraform.weights import PathLike
 
+BY_BLEU = TrainingConfig(metric="bleu", higher_is_better=True)
 BANK_SIZE = 64
 UNWANTED = re.compile(
     r"(?i)\b(sex|porn|rap[ei]|kill|suicid|murder|masturb|penis|vagina|nud|naked|muslim|jew|hindu|black|white|die|war)"
@@ -29,11 +31,11 @@ UNWANTED = re.compile(
 
 def train_exemplar(
     pairs: Sequence[Pair],
-    validation: Sequence[Pair],
-    config: ExemplarConfig,
-    loop: TrainingConfig,
-    folder: Path,
+    folder: PathLike,
     *,
+    validation: Sequence[Pair] | None = None,
+    config: ExemplarConfig | None = None,
+    loop: TrainingConfig = BY_BLEU,
     tagger: str = DEFAULT,
     card: str = "",
     data_digests: Mapping[str, str] | None = None,
@@ -43,13 +45,29 @@ def train_exemplar(
 ) -> Result:
     """Train and validate; `folder/best` is the checkpoint with the best validation score.
 
+    Ctrl-C or SIGTERM saves the run and ends it; with `resume` it goes on as if it had not been stopped.
+
     Args:
-        validation: pairs of other clusters than `pairs`.
-        loop: its `steps` are overridden: `config.epochs` passes over the pairs that have an exemplar.
+        pairs: paraphrases; they get clusters if one has none.
+        folder: of the run; `paraform.load(folder)` reads the best weights.
+        validation: pairs of other clusters. None: a twentieth of the pairs, at most 1,000, by whole clusters.
+        config: None: `ExemplarConfig.compact()`.
+        loop: its `steps` are overridden: `config.epochs` passes over the pairs that have an exemplar. Its metric is
+            one of `validator`'s.
+        tagger: of words, for the exemplars.
+        card: README.md of the checkpoints; "": a line that says what they are.
         data_digests: of the files that the pairs are from; those of the pairs themselves are added.
+        resume: go on with the run in the folder, if there is one.
         validation_rows: pairs that are paraphrased for the validation's BLEU.
+        progress: show a bar on stderr while pairs are tagged.
+    Raises: InputError for too few pairs, or a folder that holds another run.
     """
+    config = config or ExemplarConfig.compact()
     require_usable(folder, ExemplarParaphraser.system, config, resume=resume)
+    if any(pair.cluster is None for pair in pairs):
+        pairs = clusters(pairs)
+    if validation is None:
+        pairs, validation = hold_out_pairs(pairs, seed=loop.seed)
     digests = {
         f"{split} pairs": text_digest(text for pair in some for text in (pair.source.text, pair.target.text))
         for split, some in (("training", pairs), ("validation", validation))

@@ -2,44 +2,34 @@
 
 from __future__ import annotations
 
-import json
 import logging
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import torch
 
 from paraform.batching import Ragged, SentenceBatch, Vocabulary, sentence_batches
-from paraform.evaluation.latent import alarms, is_implicit, watch
+from paraform.evaluation.latent import alarms, draw_watched, is_implicit, validations, watch
 from paraform.evaluation.latent.report import MANY_UNKNOWN
 from paraform.models.latent import LatentConfig, LatentLanguageModel, make_update
-from paraform.models.latent.reading import read_words
+from paraform.models.latent.reading import read_words, short_enough
 from paraform.records import InputError
+from paraform.trainers.held_out import hold_out_texts
 from paraform.training import Result, TrainingConfig, fit, make_accelerator, require_usable, text_digest
-from paraform.weights import atomic_path
+from paraform.weights import PathLike
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
-WATCHED = {
-    "KL, nats": ("kl", "dual_kl"),
-    "MI, nats": ("mi",),
-    "active units": ("au",),
-    "−ln p(x|z)": ("reconstruction",),
-}
+EACH_EPOCH = TrainingConfig(evaluate_every=10**9, checkpoint_every=200, mixed_precision="bf16")
 
 
 def train_latent(
     texts: Sequence[str],
-    validation: Sequence[str],
-    config: LatentConfig,
-    loop: TrainingConfig,
-    folder: Path,
+    folder: PathLike,
     *,
-    vocabulary: Vocabulary | None = None,
+    validation: Sequence[str] | None = None,
+    config: LatentConfig | None = None,
+    loop: TrainingConfig = EACH_EPOCH,
     card: str = "",
     data_digests: Mapping[str, str] | None = None,
     resume: bool = False,
@@ -47,20 +37,32 @@ def train_latent(
 ) -> Result:
     """Train and validate; `folder/best` is chosen by `loop.metric`, `folder/collapse.png` is the paper's Figure 3.
 
+    Ctrl-C or SIGTERM saves the run and ends it; with `resume` it goes on as if it had not been stopped.
+
     Args:
+        texts: one sentence each.
+        folder: of the run; `paraform.load(folder)` reads the best weights.
+        validation: other sentences, which choose the weights. None: a twentieth of the different ones, at most 1,000.
+        config: None: `LatentConfig.compact()`.
         loop: its `steps` are overridden: `config.epochs` passes over the texts; validations are one an epoch if its
             `evaluate_every` is above an epoch's steps.
-        vocabulary: None: counted in the texts.
+        card: README.md of the checkpoints; "": a line that says what they are.
         data_digests: of the files that the texts are from; those of the texts themselves are added.
+        resume: go on with the run in the folder, if there is one.
         samples: of each validation sentence, z.
+    Raises: InputError for too few sentences, a folder that holds another run, or figures that are not finite.
     """
+    folder, config = Path(folder), config or LatentConfig.compact()
+    if isinstance(texts, str) or isinstance(validation, str):
+        raise InputError("a string where a list of texts is expected; write [text]")
     require_usable(folder, LatentLanguageModel.system, config, resume=resume)
     accelerator = make_accelerator(loop)
+    if validation is None:
+        texts, validation = hold_out_texts(texts, seed=loop.seed)
     digests = {"training sentences": text_digest(texts), "validation sentences": text_digest(validation)}
     texts, validation = short_enough(texts, config, "training"), short_enough(validation, config, "validation")
     words = [read_words(text, config.text) for text in texts]
-    if vocabulary is None:
-        vocabulary = Vocabulary.build(words, min_count=config.min_count, size=config.vocabulary_size)
+    vocabulary = Vocabulary.build(words, min_count=config.min_count, size=config.vocabulary_size)
     table = Ragged.of([vocabulary.encode([word.lower() for word in row]) for row in words])
     torch.manual_seed(loop.seed)
     model = LatentLanguageModel(config, vocabulary).to(accelerator.device)
@@ -107,25 +109,6 @@ def warn_of_unknown(model: LatentLanguageModel, texts: Sequence[str]) -> None:
         )
 
 
-def short_enough(texts: Sequence[str], config: LatentConfig, name: str) -> list[str]:
-    """The texts of 1 to `config.max_tokens` words; one warning counts the others.
-
-    Raises: InputError if none is left.
-    """
-    kept = [text for text in texts if 1 <= len(read_words(text, config.text)) <= config.max_tokens]
-    if len(kept) < len(texts):
-        logging.getLogger("paraform").warning(
-            "%s: %d of %d sentences are empty or have more than %d words; left out",
-            name,
-            len(texts) - len(kept),
-            len(texts),
-            config.max_tokens,
-        )
-    if not kept:
-        raise InputError(f"{name}: no sentence of 1 to {config.max_tokens} words; expected some")
-    return kept
-
-
 def monitor(
     model: LatentLanguageModel, texts: Sequence[str], folder: Path, *, samples: int, seed: int, speaks: bool
 ) -> Callable[[], dict[str, float]]:
@@ -153,46 +136,3 @@ def monitor(
         return figures
 
     return evaluate
-
-
-def draw_watched(runs: Mapping[str, Path], picture: Path) -> None:
-    """Write `watched_figure`, if there is something to draw."""
-    figure = watched_figure(runs)
-    if figure is not None:
-        with atomic_path(picture) as unfinished:
-            figure.savefig(unfinished, format="png", dpi=100)
-
-
-def watched_figure(runs: Mapping[str, Path]) -> Figure | None:
-    """Figure 3: KL, MI, active units and reconstruction at every validation in the `log.jsonl` of runs, by name.
-
-    Of a single run the critics' KL stands beside that in closed form. None: no run has been validated yet.
-    """
-    seen = {name: validations(folder / "log.jsonl") for name, folder in runs.items()}
-    if not any(seen.values()):
-        return None
-    from matplotlib import colormaps
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(9, 6), layout="constrained")
-    for number, (title, figures) in enumerate(WATCHED.items(), start=1):
-        axes = figure.add_subplot(2, 2, number, title=title, xlabel="step")
-        for row, (name, records) in enumerate(seen.items()):
-            for which in figures if len(runs) == 1 else figures[:1]:
-                points = [(step, found[which]) for step, found in records if which in found]
-                if points:
-                    # An autoencoder has no KL, so that a panel's own count of colours would not do.
-                    looks = {"label": which} if len(runs) == 1 else {"label": name, "color": colormaps["tab20"](row)}
-                    axes.plot(*zip(*points, strict=True), marker=".", **looks)
-        if axes.lines and len(runs) == 1:
-            axes.legend()
-    if len(runs) > 1:
-        lines = max((axes.get_lines() for axes in figure.axes), key=len)
-        figure.legend(handles=lines, loc="outside right upper")
-    return figure
-
-
-def validations(log: Path) -> list[tuple[int, dict[str, float]]]:
-    """Step and figures of each validation of a run; [] if it has no log yet."""
-    records = [json.loads(line) for line in log.read_text(encoding="utf-8").splitlines()] if log.is_file() else []
-    return [(record["step"], record["validation"]) for record in records if "validation" in record]

@@ -1,0 +1,1 @@
+"""What trains each system: texts or pairs in, a folder with a trained model out."""

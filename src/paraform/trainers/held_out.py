@@ -1,0 +1,49 @@
+"""A part of the data, kept from training, that chooses the weights: nothing in it is trained on."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from collections.abc import Sequence
+
+from paraform.records import InputError, Pair
+
+MOST = 1000  # texts or pairs that are held out
+
+
+def hold_out_texts(texts: Sequence[str], *, seed: int) -> tuple[list[str], list[str]]:
+    """Texts to train on, and a twentieth of the different ones, at most 1,000, drawn by seed; repeats stay together.
+
+    Raises: InputError for less than two different ones.
+    """
+    different = list(dict.fromkeys(texts))
+    if len(different) < 2:
+        raise InputError(f"{len(different)} different sentence; expected two or more, or a validation set")
+    held = set(random.Random(seed).sample(different, min(MOST, max(1, len(different) // 20))))
+    return [text for text in texts if text not in held], [text for text in texts if text in held]
+
+
+def hold_out_pairs(
+    pairs: Sequence[Pair], *, share: float = 0.05, most: int = MOST, seed: int
+) -> tuple[list[Pair], list[Pair]]:
+    """Pairs to train on, and whole duplicate clusters of others, drawn by seed; both in their order.
+
+    Args:
+        pairs: with clusters.
+        share, most: of the pairs, about how many are held out: this share, and never more than `most`.
+    Raises: InputError if there are fewer than two clusters.
+    """
+    sizes = Counter(pair.cluster for pair in pairs)
+    if len(sizes) < 2:
+        raise InputError(f"{len(pairs)} pairs in {len(sizes)} cluster; expected two or more, or a validation set")
+    room = min(most, max(1, round(share * len(pairs))))
+    order = list(sizes)
+    random.Random(seed).shuffle(order)
+    held = set()
+    for cluster in order:
+        if sizes[cluster] <= room:
+            held.add(cluster)
+            room -= sizes[cluster]
+    if not held:  # every cluster is larger than the share
+        held = {min(order, key=sizes.__getitem__)}
+    return [pair for pair in pairs if pair.cluster not in held], [pair for pair in pairs if pair.cluster in held]

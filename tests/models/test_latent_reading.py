@@ -1,0 +1,20 @@
+"""What of a corpus the latent models read."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from paraform.models.latent import LatentConfig
+from paraform.models.latent.reading import short_enough
+from paraform.records import InputError
+
+
+def test_empty_and_long_sentences_are_left_out_and_counted(caplog: pytest.LogCaptureFixture) -> None:
+    config = replace(LatentConfig(), max_tokens=5)
+    texts = ["a b", "a " * 30, "", "c", " "]
+    assert short_enough(texts, config, "training") == ["a b", "c"]
+    assert "training: 3 of 5 sentences are empty or have more than 5 words; left out" in caplog.text
+    with pytest.raises(InputError, match="no sentence of 1 to 5 words"):
+        short_enough(["a " * 10_000, ""], config, "training")

@@ -1,0 +1,55 @@
+"""What is kept from training: nothing of it is trained on, and nothing is lost."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from paraform.records import InputError, Pair, Sentence
+from paraform.trainers.held_out import hold_out_pairs, hold_out_texts
+
+
+@pytest.mark.parametrize(("different", "held"), [(2, 1), (39, 1), (40, 2), (500, 25), (19_999, 999), (30_000, 1000)])
+@pytest.mark.parametrize("times", [1, 2])
+def test_a_twentieth_of_the_different_sentences_is_held_out(different: int, held: int, times: int) -> None:
+    texts = [f"sentence {number}" for number in range(different)] * times
+    training, validation = hold_out_texts(texts, seed=3)
+    assert len(set(validation)) == held
+    assert not set(training) & set(validation)
+    assert sorted(training + validation) == sorted(texts)  # nothing is lost, nothing added
+    assert hold_out_texts(texts, seed=3) == (training, validation)
+    if held > 1:
+        assert set(hold_out_texts(texts, seed=4)[1]) != set(validation)
+
+
+def test_one_sentence_cannot_be_held_out() -> None:
+    for texts in ([], ["alone"], ["alone", "alone"]):
+        with pytest.raises(InputError, match="expected two or more"):
+            hold_out_texts(texts, seed=0)
+
+
+@given(
+    st.lists(st.integers(0, 30), min_size=2, max_size=200).filter(lambda found: len(set(found)) > 1), st.integers(0, 9)
+)
+def test_of_pairs_whole_clusters_are_held_out(numbers: list[int], seed: int) -> None:
+    pairs = [
+        Pair(Sentence(f"source {row}"), Sentence(f"target {row}"), cluster=cluster)
+        for row, cluster in enumerate(numbers)
+    ]
+    training, validation = hold_out_pairs(pairs, share=0.2, most=10, seed=seed)
+    assert training and validation
+    assert not {pair.cluster for pair in training} & {pair.cluster for pair in validation}
+    kept = iter(training), iter(validation)
+    held = {pair.cluster for pair in validation}
+    assert [next(kept[pair.cluster in held]) for pair in pairs] == pairs  # both in their order
+    smallest = min(map(numbers.count, numbers))
+    assert len(validation) <= max(smallest, min(10, max(1, round(0.2 * len(pairs)))))
+    assert hold_out_pairs(pairs, share=0.2, most=10, seed=seed) == (training, validation)
+
+
+def test_one_cluster_cannot_be_held_out() -> None:
+    pair = Pair(Sentence("a"), Sentence("b"), cluster=0)
+    for pairs in ([], [pair], [pair] * 3):
+        with pytest.raises(InputError, match="expected two or more"):
+            hold_out_pairs(pairs, seed=0)
