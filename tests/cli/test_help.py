@@ -103,6 +103,7 @@ def test_formats_and_tagger_are_the_librarys() -> None:
         (["paraphrase", "x", "--like", "y", "--num", "2"], "--num draws from the model's bank"),
         (["paraphrase", "x", "--each"], "--each needs --like"),
         (["paraphrase", "nowhere.txt"], "nowhere.txt: no such file"),
+        (["paraphrase", "../nowhere/questions"], "../nowhere/questions: no such file"),
         (["paraphrase", "x", "--device", "nope"], "--device nope: "),
         (["embed", "x"], "expected --out vectors.npy, or --json"),
         (["mine", "x.tsv"], "--out"),

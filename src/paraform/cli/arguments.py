@@ -31,6 +31,7 @@ LATENT_MODEL = "latent-compact"
 Share = restricted_number_type("Share", float, [(">", 0), ("<=", 1)])
 Seed = restricted_number_type("Seed", int, [(">=", 0), ("<", 2**32)])
 Count = restricted_number_type("Count", int, [(">", 0), ("<=", 10**9)])
+Steps = restricted_number_type("Steps", int, [(">=", 2), ("<=", 10**9)])
 
 
 class HelpFormatter(argparse.RawDescriptionHelpFormatter, DefaultHelpFormatter):

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from jsonargparse import ArgumentParser, Namespace
 
 from paraform.cli.arguments import (
-    Count,
+    Steps,
     add_decoding,
     add_reading,
     bad_values,
@@ -32,7 +32,7 @@ def add_arguments(parser: ArgumentParser, given: Sequence[str]) -> None:
     )
     add_reading(parser, "text")
     add_decoding(parser)
-    parser.add_argument("--steps", type=Count, default=11, help="sentences, both ends among them")
+    parser.add_argument("--steps", type=Steps, default=11, help="sentences, both ends among them")
 
 
 def run(options: Namespace) -> int:

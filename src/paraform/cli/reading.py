@@ -74,7 +74,7 @@ def read_texts(arguments: Sequence[str], options: Namespace, what: str = "text")
         folder = options.format == "qqp-pos" and os.path.isdir(argument)
         if argument == "-" or folder or os.path.isfile(argument):
             texts += [text_of(record) for record in read_records(argument, options)]
-        elif re.fullmatch(r"\S+\.(txt|tsv|csv|jsonl?)", argument):
+        elif re.fullmatch(r"\S+\.(txt|tsv|csv|jsonl?)|(/|\.{1,2}/|~/)\S*", argument):
             raise InputError(f"{argument}: no such file")
         else:
             origin = Origin(f"{what} {number}", 1)
