@@ -165,5 +165,14 @@ def test_texts_and_a_folder_are_enough(tmp_path: Path) -> None:
         "validation sentences": text_digest(validation),
     }
     assert len(paraform.load(tmp_path / "run", device="cpu").sample(2)) == 2
-    with pytest.raises(InputError, match="a string where a list of texts is expected"):
-        paraform.train_latent("one sentence", tmp_path / "other")
+    again = {"config": config("vae"), "loop": loop, "resume": True}
+    assert paraform.train_latent(iter(texts), tmp_path / "run", **again).step == result.step  # any iterable
+    given: Any
+    for given, message in (
+        ("one sentence", "a string where a list of texts is expected"),
+        (["a b", 3], "text 2 is of type int; expected a string"),
+    ):
+        with pytest.raises(InputError, match=message):
+            paraform.train_latent(given, tmp_path / "other")
+        with pytest.raises(InputError, match=message):
+            paraform.train_latent(texts, tmp_path / "other", validation=given)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import logging
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -16,7 +17,7 @@ from paraform.evaluation import bleu
 from paraform.models.exemplar import ExemplarConfig, ExemplarParaphraser, make_update
 from paraform.models.exemplar.triples import mined_exemplars, triple_table
 from paraform.models.exemplar.word_vectors import initialize_words
-from paraform.records import Pair
+from paraform.records import InputError, Pair
 from paraform.syntax.running import DEFAULT
 from paraform.trainers.held_out import hold_out_pairs
 from paraform.training import Result, TrainingConfig, fit, make_accelerator, require_usable, text_digest
@@ -30,10 +31,10 @@ UNWANTED = re.compile(
 
 
 def train_exemplar(
-    pairs: Sequence[Pair],
+    pairs: Iterable[Pair],
     folder: PathLike,
     *,
-    validation: Sequence[Pair] | None = None,
+    validation: Iterable[Pair] | None = None,
     config: ExemplarConfig | None = None,
     loop: TrainingConfig = BY_BLEU,
     tagger: str = DEFAULT,
@@ -48,7 +49,7 @@ def train_exemplar(
     Ctrl-C or SIGTERM saves the run and ends it; with `resume` it goes on as if it had not been stopped.
 
     Args:
-        pairs: paraphrases; they get clusters if one has none.
+        pairs: those labelled 0 are left out, and counted in a warning; they get clusters if one has none.
         folder: of the run; `paraform.load(folder)` reads the best weights.
         validation: pairs of other clusters. None: a twentieth of the pairs, at most 1,000, by whole clusters.
         config: None: `ExemplarConfig.compact()`.
@@ -60,14 +61,14 @@ def train_exemplar(
         resume: go on with the run in the folder, if there is one.
         validation_rows: pairs that are paraphrased for the validation's BLEU.
         progress: show a bar on stderr while pairs are tagged.
-    Raises: InputError for too few pairs, or a folder that holds another run.
+    Raises: InputError for too few pairs, what is no pair, or a folder that holds another run.
     """
     config = config or ExemplarConfig.compact()
     require_usable(folder, ExemplarParaphraser.system, config, resume=resume)
-    if any(pair.cluster is None for pair in pairs):
-        pairs = clusters(pairs)
+    pairs = paraphrases(pairs)
     if validation is None:
         pairs, validation = hold_out_pairs(pairs, seed=loop.seed)
+    validation = paraphrases(validation)
     digests = {
         f"{split} pairs": text_digest(text for pair in some for text in (pair.source.text, pair.target.text))
         for split, some in (("training", pairs), ("validation", validation))
@@ -102,6 +103,23 @@ def train_exemplar(
         data_digests={**(data_digests or {}), **digests},
         resume=resume,
     )
+
+
+def paraphrases(pairs: Iterable[Pair]) -> list[Pair]:
+    """The pairs that are not labelled 0, with clusters. Raises: InputError for what is no pair."""
+    found = list(pairs)
+    for number, pair in enumerate(found, start=1):
+        if not isinstance(pair, Pair):
+            raise InputError(f"record {number} is of type {type(pair).__name__}; expected a Pair")
+    if any(pair.cluster is None for pair in found):
+        found = clusters(found)
+    kept = [pair for pair in found if pair.label != 0]
+    if len(kept) < len(found):
+        left = len(found) - len(kept)
+        logging.getLogger("paraform").warning(
+            "%d of %d pairs are labelled 0 (no paraphrases); left out", left, len(found)
+        )
+    return kept
 
 
 def validator(

@@ -18,7 +18,7 @@ def hold_out_texts(texts: Sequence[str], *, seed: int) -> tuple[list[str], list[
     """
     different = list(dict.fromkeys(texts))
     if len(different) < 2:
-        raise InputError(f"{len(different)} different sentence; expected two or more, or a validation set")
+        raise InputError(f"{len(different)} different sentences; expected two or more, or a validation set")
     held = set(random.Random(seed).sample(different, min(MOST, max(1, len(different) // 20))))
     return [text for text in texts if text not in held], [text for text in texts if text in held]
 
@@ -35,7 +35,7 @@ def hold_out_pairs(
     """
     sizes = Counter(pair.cluster for pair in pairs)
     if len(sizes) < 2:
-        raise InputError(f"{len(pairs)} pairs in {len(sizes)} cluster; expected two or more, or a validation set")
+        raise InputError(f"{len(pairs)} pairs in {len(sizes)} clusters; expected two or more, or a validation set")
     room = min(most, max(1, round(share * len(pairs))))
     order = list(sizes)
     random.Random(seed).shuffle(order)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -24,10 +24,10 @@ EACH_EPOCH = TrainingConfig(evaluate_every=10**9, checkpoint_every=200, mixed_pr
 
 
 def train_latent(
-    texts: Sequence[str],
+    texts: Iterable[str],
     folder: PathLike,
     *,
-    validation: Sequence[str] | None = None,
+    validation: Iterable[str] | None = None,
     config: LatentConfig | None = None,
     loop: TrainingConfig = EACH_EPOCH,
     card: str = "",
@@ -50,15 +50,16 @@ def train_latent(
         data_digests: of the files that the texts are from; those of the texts themselves are added.
         resume: go on with the run in the folder, if there is one.
         samples: of each validation sentence, z.
-    Raises: InputError for too few sentences, a folder that holds another run, or figures that are not finite.
+    Raises: InputError for too few sentences, what is no string, a folder that holds another run, or figures that are
+        not finite.
     """
     folder, config = Path(folder), config or LatentConfig.compact()
-    if isinstance(texts, str) or isinstance(validation, str):
-        raise InputError("a string where a list of texts is expected; write [text]")
     require_usable(folder, LatentLanguageModel.system, config, resume=resume)
     accelerator = make_accelerator(loop)
+    texts = strings(texts)
     if validation is None:
         texts, validation = hold_out_texts(texts, seed=loop.seed)
+    validation = strings(validation)
     digests = {"training sentences": text_digest(texts), "validation sentences": text_digest(validation)}
     texts, validation = short_enough(texts, config, "training"), short_enough(validation, config, "validation")
     words = [read_words(text, config.text) for text in texts]
@@ -95,6 +96,17 @@ def train_latent(
     if accelerator.is_main_process:
         draw_watched({"": folder}, folder / "collapse.png")
     return result
+
+
+def strings(texts: Iterable[str]) -> list[str]:
+    """The texts, looked at. Raises: InputError for what is no string, or is one where many are expected."""
+    if isinstance(texts, str):
+        raise InputError("a string where a list of texts is expected; write [text]")
+    found = list(texts)
+    for number, text in enumerate(found, start=1):
+        if not isinstance(text, str):
+            raise InputError(f"text {number} is of type {type(text).__name__}; expected a string")
+    return found
 
 
 def warn_of_unknown(model: LatentLanguageModel, texts: Sequence[str]) -> None:
