@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -10,11 +11,13 @@ from typing import Any
 import pytest
 
 import paraform
+from paraform import corpora
 from paraform.models.exemplar import ExemplarConfig
 from paraform.records import InputError, Pair, Sentence
+from paraform.trainers import exemplar
 from paraform.trainers.exemplar import BY_BLEU
 from paraform.trainers.held_out import hold_out_pairs
-from paraform.training import text_digest
+from paraform.training import TrainingConfig, text_digest
 
 
 def test_pairs_without_clusters_get_them_and_a_part_is_held_out(
@@ -48,7 +51,41 @@ def test_pairs_without_clusters_get_them_and_a_part_is_held_out(
     }
 
 
-def test_what_is_no_pair_is_named(tmp_path: Path) -> None:
-    given: Any = [Pair(Sentence("a"), Sentence("b")), Sentence("c")]
-    with pytest.raises(InputError, match="record 2 is of type Sentence; expected a Pair"):
+@pytest.mark.parametrize(
+    ("record", "message"),
+    [
+        (Sentence("c"), "record 2 is of type Sentence; expected a Pair"),
+        (("c", "d"), "record 2 is of type tuple; expected a Pair"),
+        (Pair(Sentence("c"), Sentence(" ")), "pair 2 has an empty side"),
+    ],
+)
+def test_what_is_no_pair_is_named(record: Any, message: str, tmp_path: Path) -> None:
+    given = [Pair(Sentence("a"), Sentence("b"), cluster=0), record]
+    with pytest.raises(InputError, match=message):
         paraform.train_exemplar(given, tmp_path / "run")
+
+
+def test_what_would_choose_the_worst_weights_is_refused_at_once(tmp_path: Path) -> None:
+    for loop in (TrainingConfig(metric="bleu"), TrainingConfig(), replace(BY_BLEU, metric="nll")):
+        with pytest.raises(InputError, match=r"expected bleu \(higher is better\), nll \(lower is better\)"):
+            paraform.train_exemplar([], tmp_path / "run", loop=loop)
+
+
+def test_pairs_alone_are_trained_on_as_the_command_does(
+    question_pairs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: Callable[..., Any]
+) -> None:
+    class Enough(InputError):
+        """Instead of a training."""
+
+    asked: list[Any] = []
+
+    def look(pairs: Any, config: Any, **more: Any) -> None:
+        asked.append((list(pairs), config))
+        raise Enough("seen")
+
+    monkeypatch.setattr(exemplar, "triple_table", look)
+    with pytest.raises(Enough):
+        paraform.train_exemplar(corpora.read_pairs(question_pairs), tmp_path / "run")
+    assert command("train", "exemplar", "--data", question_pairs, "--out", tmp_path / "other").status == 2
+    assert asked[0] == asked[1]
+    assert asked[0][1] == ExemplarConfig.compact()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -176,3 +177,31 @@ def test_texts_and_a_folder_are_enough(tmp_path: Path) -> None:
             paraform.train_latent(given, tmp_path / "other")
         with pytest.raises(InputError, match=message):
             paraform.train_latent(texts, tmp_path / "other", validation=given)
+
+
+def test_texts_alone_are_trained_on_as_the_command_does(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: Callable[..., Any]
+) -> None:
+    class Enough(InputError):
+        """Instead of a training."""
+
+    asked: list[Any] = []
+
+    def look(model: Any, *rest: Any, folder: Path, config: TrainingConfig, **more: Any) -> None:
+        asked.append((model.config, replace(config, device="auto"), more["data_digests"]["validation sentences"]))
+        raise Enough("seen")
+
+    monkeypatch.setattr(latent, "fit", look)
+    texts = [*(f"sentence {number} of {number % 7}" for number in range(100)), "", "long " * 300]
+    with pytest.raises(Enough):
+        paraform.train_latent(texts, tmp_path / "run")
+    (tmp_path / "texts.txt").write_text("\n".join(text for text in texts if text), encoding="utf-8")
+    assert command("train", "latent", "--data", tmp_path / "texts.txt", "--out", tmp_path / "other").status == 2
+    assert asked[0] == asked[1]
+    assert asked[0][0] == LatentConfig.compact()
+
+
+@pytest.mark.parametrize("loop", [{"metric": "bleu"}, {"metric": "au"}, {"higher_is_better": True}])
+def test_what_would_choose_the_worst_weights_is_refused_at_once(loop: dict[str, Any], tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"expected loss \(lower is better\)"):
+        paraform.train_latent([], tmp_path / "run", loop=replace(latent.EACH_EPOCH, **loop))

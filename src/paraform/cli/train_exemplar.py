@@ -65,7 +65,7 @@ def preset_named(name: str) -> Any:
 def run(options: Namespace) -> int:
     """Train, and say how it ended."""
     from paraform.models.exemplar import ExemplarConfig
-    from paraform.trainers.exemplar import train_exemplar
+    from paraform.trainers.exemplar import BY_BLEU, train_exemplar
     from paraform.training import TrainingConfig
 
     fields = {name: options.config[name] for name in ExemplarConfig.__dataclass_fields__}
@@ -75,7 +75,7 @@ def run(options: Namespace) -> int:
     device = training_device(options)
     with bad_values():
         config = ExemplarConfig(**fields)
-        loop = TrainingConfig(**loop_fields, seed=options.seed, device=device, metric="bleu", higher_is_better=True)
+        loop = dataclasses.replace(BY_BLEU, **loop_fields, seed=options.seed, device=device)
     result = train_exemplar(
         read(options.data, options),
         options.out,

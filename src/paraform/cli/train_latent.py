@@ -78,7 +78,7 @@ def preset_named(name: str) -> Any:
 def run(options: Namespace) -> int:
     """Train, and say how it ended."""
     from paraform.models.latent import LatentConfig
-    from paraform.trainers.latent import train_latent
+    from paraform.trainers.latent import EACH_EPOCH, train_latent
     from paraform.training import TrainingConfig
 
     fields = {name: options.config[name] for name in LatentConfig.__dataclass_fields__}
@@ -92,7 +92,7 @@ def run(options: Namespace) -> int:
     device = training_device(options)
     with bad_values():
         config = LatentConfig(**fields)
-        loop = TrainingConfig(**loop_fields, seed=options.seed, device=device)
+        loop = dataclasses.replace(EACH_EPOCH, **loop_fields, seed=options.seed, device=device)
     texts = sentences_of(options.data, options)
     validation = None if options.validation is None else sentences_of(options.validation, options)
     with bad_values():

@@ -1,4 +1,4 @@
-"""Train CRL-EGPG on a file of pairs: tags, exemplars, style features, the loop, validation."""
+"""Train CRL-EGPG on pairs: tags, exemplars, style features, the loop, validation."""
 
 from __future__ import annotations
 
@@ -20,9 +20,10 @@ from paraform.models.exemplar.word_vectors import initialize_words
 from paraform.records import InputError, Pair
 from paraform.syntax.running import DEFAULT
 from paraform.trainers.held_out import hold_out_pairs
-from paraform.training import Result, TrainingConfig, fit, make_accelerator, require_usable, text_digest
+from paraform.training import Result, TrainingConfig, fit, make_accelerator, require_metric, require_usable, text_digest
 from paraform.weights import PathLike
 
+METRICS = {"bleu": True, "nll": False, "perplexity": False}
 BY_BLEU = TrainingConfig(metric="bleu", higher_is_better=True)
 BANK_SIZE = 64
 UNWANTED = re.compile(
@@ -49,12 +50,13 @@ def train_exemplar(
     Ctrl-C or SIGTERM saves the run and ends it; with `resume` it goes on as if it had not been stopped.
 
     Args:
-        pairs: those labelled 0 are left out, and counted in a warning; they get clusters if one has none.
+        pairs: those labelled 0 are left out, and counted in a warning; all get new clusters if one has none.
         folder: of the run; `paraform.load(folder)` reads the best weights.
-        validation: pairs of other clusters. None: a twentieth of the pairs, at most 1,000, by whole clusters.
+        validation: pairs of other clusters. None: about a twentieth of the pairs, at most 1,000, by whole clusters; one
+            cluster if all are larger.
         config: None: `ExemplarConfig.compact()`.
-        loop: its `steps` are overridden: `config.epochs` passes over the pairs that have an exemplar. Its metric is
-            one of `validator`'s.
+        loop: best `replace(BY_BLEU, …)`. Its `steps` are overridden: `config.epochs` passes over the pairs that have an
+            exemplar. Its seed is set for torch, NumPy and `random`.
         tagger: of words, for the exemplars.
         card: README.md of the checkpoints; "": a line that says what they are.
         data_digests: of the files that the pairs are from; those of the pairs themselves are added.
@@ -64,6 +66,7 @@ def train_exemplar(
     Raises: InputError for too few pairs, what is no pair, or a folder that holds another run.
     """
     config = config or ExemplarConfig.compact()
+    require_metric(loop, METRICS)
     require_usable(folder, ExemplarParaphraser.system, config, resume=resume)
     pairs = paraphrases(pairs)
     if validation is None:
@@ -106,11 +109,13 @@ def train_exemplar(
 
 
 def paraphrases(pairs: Iterable[Pair]) -> list[Pair]:
-    """The pairs that are not labelled 0, with clusters. Raises: InputError for what is no pair."""
+    """The pairs that are not labelled 0, with clusters. Raises: InputError for what is no pair of texts."""
     found = list(pairs)
     for number, pair in enumerate(found, start=1):
         if not isinstance(pair, Pair):
             raise InputError(f"record {number} is of type {type(pair).__name__}; expected a Pair")
+        if not (pair.source.text.strip() and pair.target.text.strip()):
+            raise InputError(f"pair {number} has an empty side; expected two texts")
     if any(pair.cluster is None for pair in found):
         found = clusters(found)
     kept = [pair for pair in found if pair.label != 0]
@@ -133,6 +138,11 @@ def validator(
     config = model.config
     table, _ = triple_table(pairs, config, model.vocabulary, tagger=tagger, seed=seed)
     usable = int((table.exemplars >= 0).any(1).sum())  # a pair without an exemplar is never drawn
+    if not usable:
+        raise InputError(
+            f"validation: none of {len(pairs)} pairs has an exemplar among the others; expected more pairs there"
+            " (validation=, --validation), or more in all"
+        )
     batches, steps = by_length(table, batch_size=max(1, min(config.batch_size, usable)), seed=seed)
     _, exemplars = mined_exemplars(pairs, config, tagger=tagger, seed=seed)
     pool = [pair.target.text if config.pool == "targets" else pair.source.text for pair in pairs]

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 from paraform.records import InputError, Pair
 
+SHARE = 0.05
 MOST = 1000  # texts or pairs that are held out
 
 
@@ -18,24 +19,27 @@ def hold_out_texts(texts: Sequence[str], *, seed: int) -> tuple[list[str], list[
     """
     different = list(dict.fromkeys(texts))
     if len(different) < 2:
-        raise InputError(f"{len(different)} different sentences; expected two or more, or a validation set")
+        raise InputError(
+            f"{len(different)} different sentences; expected two or more, or others (validation=, --validation)"
+        )
     held = set(random.Random(seed).sample(different, min(MOST, max(1, len(different) // 20))))
     return [text for text in texts if text not in held], [text for text in texts if text in held]
 
 
 def hold_out_pairs(
-    pairs: Sequence[Pair], *, share: float = 0.05, most: int = MOST, seed: int
+    pairs: Sequence[Pair], *, share: float = SHARE, most: int = MOST, seed: int
 ) -> tuple[list[Pair], list[Pair]]:
     """Pairs to train on, and whole duplicate clusters of others, drawn by seed; both in their order.
 
     Args:
         pairs: with clusters.
-        share, most: of the pairs, about how many are held out: this share, and never more than `most`.
+        share, most: of the pairs, about how many are held out: this share, and no more than `most`; one cluster, the
+            smallest, if all are larger.
     Raises: InputError if there are fewer than two clusters.
     """
     sizes = Counter(pair.cluster for pair in pairs)
     if len(sizes) < 2:
-        raise InputError(f"{len(pairs)} pairs in {len(sizes)} clusters; expected two or more, or a validation set")
+        raise InputError(f"{len(sizes)} clusters of pairs; expected two or more, or others (validation=, --validation)")
     room = min(most, max(1, round(share * len(pairs))))
     order = list(sizes)
     random.Random(seed).shuffle(order)

@@ -17,9 +17,10 @@ from paraform.models.latent import LatentConfig, LatentLanguageModel, make_updat
 from paraform.models.latent.reading import read_words, short_enough
 from paraform.records import InputError
 from paraform.trainers.held_out import hold_out_texts
-from paraform.training import Result, TrainingConfig, fit, make_accelerator, require_usable, text_digest
+from paraform.training import Result, TrainingConfig, fit, make_accelerator, require_metric, require_usable, text_digest
 from paraform.weights import PathLike
 
+METRICS = {"loss": False, "reconstruction": False, "mi": True, "au": True}
 EACH_EPOCH = TrainingConfig(evaluate_every=10**9, checkpoint_every=200, mixed_precision="bf16")
 
 
@@ -44,8 +45,9 @@ def train_latent(
         folder: of the run; `paraform.load(folder)` reads the best weights.
         validation: other sentences, which choose the weights. None: a twentieth of the different ones, at most 1,000.
         config: None: `LatentConfig.compact()`.
-        loop: its `steps` are overridden: `config.epochs` passes over the texts; validations are one an epoch if its
-            `evaluate_every` is above an epoch's steps.
+        loop: best `replace(EACH_EPOCH, …)`. Its `steps` are overridden: `config.epochs` passes over the texts;
+            validations are one an epoch if its `evaluate_every` is above an epoch's steps. Its seed is set for torch,
+            NumPy and `random`.
         card: README.md of the checkpoints; "": a line that says what they are.
         data_digests: of the files that the texts are from; those of the texts themselves are added.
         resume: go on with the run in the folder, if there is one.
@@ -54,11 +56,12 @@ def train_latent(
         not finite.
     """
     folder, config = Path(folder), config or LatentConfig.compact()
+    require_metric(loop, METRICS)
     require_usable(folder, LatentLanguageModel.system, config, resume=resume)
     accelerator = make_accelerator(loop)
     texts = strings(texts)
-    if validation is None:
-        texts, validation = hold_out_texts(texts, seed=loop.seed)
+    if validation is None:  # of those that are read, or what is held out might be none
+        texts, validation = hold_out_texts(short_enough(texts, config, "training"), seed=loop.seed)
     validation = strings(validation)
     digests = {"training sentences": text_digest(texts), "validation sentences": text_digest(validation)}
     texts, validation = short_enough(texts, config, "training"), short_enough(validation, config, "validation")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -62,6 +63,18 @@ class TrainingConfig:
     def averaged(self, step: int) -> int:
         """How many steps' weights the mean has after that step."""
         return max(0, step - (self.steps - round(self.steps * self.average_last)))
+
+
+def require_metric(config: TrainingConfig, known: Mapping[str, bool]) -> None:
+    """What chooses the weights is one of a system's scores, and the right way round; asked before long preparations.
+
+    Args:
+        known: whether higher is better, by name.
+    Raises: InputError if it is not.
+    """
+    if known.get(config.metric) is not config.higher_is_better:
+        scores = ", ".join(f"{name} ({'higher' if higher else 'lower'} is better)" for name, higher in known.items())
+        raise InputError(f"metric {config.metric!r}, higher_is_better {config.higher_is_better}; expected {scores}")
 
 
 MAY_DIFFER = ("device", "checkpoint_every", "tensorboard", "progress")
