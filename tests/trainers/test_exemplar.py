@@ -26,7 +26,7 @@ def test_pairs_without_clusters_get_them_and_a_part_is_held_out(
     """Equal pairs share a cluster, so that none of them is in both parts."""
     once = [record for record in paraform.read(question_pairs) if isinstance(record, Pair)][:60]
     no_paraphrase = Pair(Sentence("where is it ?"), Sentence("who is it ?"), label=0)
-    pairs = [*once, no_paraphrase, *once]
+    pairs = [replace(once[0], cluster=7), *once[1:], no_paraphrase, *once]
     config = replace(
         ExemplarConfig.compact(),
         word_width=8,
@@ -49,6 +49,14 @@ def test_pairs_without_clusters_get_them_and_a_part_is_held_out(
         f"{split} pairs": text_digest(text for pair in part for text in (pair.source.text, pair.target.text))
         for split, part in (("training", training), ("validation", validation))
     }
+
+
+def test_a_validation_without_an_exemplar_is_named(question_pairs: Path, tmp_path: Path) -> None:
+    """A single pair has no other to take one from."""
+    first, *pairs = list(corpora.read_pairs(question_pairs))[:40]
+    config = replace(ExemplarConfig.compact(), word_vectors="random", min_count=1, batch_size=8, pool_size=0)
+    with pytest.raises(InputError, match="validation: none of 1 pairs has an exemplar among the others"):
+        paraform.train_exemplar(pairs, tmp_path / "run", validation=[first], config=config)
 
 
 @pytest.mark.parametrize(

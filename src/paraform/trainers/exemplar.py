@@ -23,7 +23,7 @@ from paraform.trainers.held_out import hold_out_pairs
 from paraform.training import Result, TrainingConfig, fit, make_accelerator, require_metric, require_usable, text_digest
 from paraform.weights import PathLike
 
-METRICS = {"bleu": True, "nll": False, "perplexity": False}
+METRICS = {"bleu": True, "nll": False, "perplexity": False}  # whether higher is better
 BY_BLEU = TrainingConfig(metric="bleu", higher_is_better=True)
 BANK_SIZE = 64
 UNWANTED = re.compile(

@@ -20,7 +20,7 @@ from paraform.trainers.held_out import hold_out_texts
 from paraform.training import Result, TrainingConfig, fit, make_accelerator, require_metric, require_usable, text_digest
 from paraform.weights import PathLike
 
-METRICS = {"loss": False, "reconstruction": False, "mi": True, "au": True}
+METRICS = {"loss": False, "reconstruction": False, "mi": True, "au": True}  # whether higher is better
 EACH_EPOCH = TrainingConfig(evaluate_every=10**9, checkpoint_every=200, mixed_precision="bf16")
 
 
