@@ -284,7 +284,9 @@ def test_weights_and_optimizer_are_of_one_step_after_a_kill_in_a_save(
     assert len(moments) >= 10 and begun == sorted(begun) and set(begun) == {10, 14}
 
 
-def scored(tmp_path: Path, scores: list[float], **options: Any) -> tuple[Result, list[Mapping[str, float]]]:
+def scored(
+    tmp_path: Path, scores: list[float], *, resume: bool = False, **options: Any
+) -> tuple[Result, list[Mapping[str, float]]]:
     """A run of a validation a step, with these scores."""
     config = dataclasses.replace(CONFIG, steps=len(scores), evaluate_every=1, metric="bleu", **options)
     accelerator = make_accelerator(config)
@@ -293,7 +295,7 @@ def scored(tmp_path: Path, scores: list[float], **options: Any) -> tuple[Result,
     heard: list[Mapping[str, float]] = []
     state = dataclasses.replace(state, on_validation=heard.append)
     given = iter(scores)
-    every = {"folder": tmp_path, "config": config, "accelerator": accelerator}
+    every = {"folder": tmp_path, "config": config, "accelerator": accelerator, "resume": resume}
     result = fit(model, update, state, worker.batches(accelerator), evaluate=lambda: {"bleu": next(given)}, **every)
     return result, heard
 
@@ -306,6 +308,18 @@ def test_early_stop_counts_validations_without_a_better_score(tmp_path: Path) ->
     assert (result.ended, result.best_score, result.best_step) == ("finished", 3, 4)
     result, _ = scored(tmp_path / "never", [1, 2, 3, 4, 5])
     assert (result.ended, result.best_step) == ("finished", 1)
+
+
+@pytest.mark.parametrize(("scores", "warned"), [([1, 2, 3, 4, 5], True), ([4, 3, 2, 5, 6], False), ([2, 1], False)])
+def test_a_warning_says_when_the_first_half_of_a_run_was_better(
+    scores: list[float], warned: bool, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    result, _ = scored(tmp_path, scores)
+    said = f"the best validation was at step {result.best_step} of {result.step}, and {tmp_path / 'best'} has its"
+    assert [record.getMessage().startswith(said) for record in caplog.records] == [True] * warned
+    caplog.clear()
+    scored(tmp_path, scores, resume=True)  # it is over, and nothing new
+    assert not caplog.records
 
 
 def test_a_diverged_run_says_so_and_keeps_its_last_checkpoint(tmp_path: Path) -> None:

@@ -37,15 +37,20 @@ def test_of_pairs_whole_clusters_are_held_out(numbers: list[int], seed: int) -> 
         Pair(Sentence(f"source {row}"), Sentence(f"target {row}"), cluster=cluster)
         for row, cluster in enumerate(numbers)
     ]
-    training, validation = hold_out_pairs(pairs, share=0.2, most=10, seed=seed)
+    training, validation = hold_out_pairs(pairs, seed=seed)
     assert training and validation
     assert not {pair.cluster for pair in training} & {pair.cluster for pair in validation}
     kept = iter(training), iter(validation)
     held = {pair.cluster for pair in validation}
     assert [next(kept[pair.cluster in held]) for pair in pairs] == pairs  # both in their order
     smallest = min(map(numbers.count, numbers))
-    assert len(validation) <= max(smallest, min(10, max(1, round(0.2 * len(pairs)))))
-    assert hold_out_pairs(pairs, share=0.2, most=10, seed=seed) == (training, validation)
+    assert len(validation) <= max(smallest, max(1, len(pairs) // 20))
+    assert hold_out_pairs(pairs, seed=seed) == (training, validation)
+
+
+def test_of_many_pairs_a_thousand_are_held_out() -> None:
+    pairs = [Pair(Sentence(f"a {row}"), Sentence(f"b {row}"), cluster=row // 2) for row in range(21_000)]
+    assert len(hold_out_pairs(pairs, seed=0)[1]) == 1000
 
 
 def test_one_cluster_cannot_be_held_out() -> None:

@@ -31,6 +31,7 @@ INTERRUPTED = 130
 def add_arguments(parser: ArgumentParser, given: Sequence[str]) -> None:
     """The options of this command: every field of `ExemplarConfig`, and most of `TrainingConfig`."""
     from paraform.models.exemplar import ExemplarConfig
+    from paraform.trainers.exemplar import BY_BLEU
     from paraform.training import TrainingConfig
 
     parser.add_argument("--data", type=str, required=True, metavar="PATH", help="the pairs")
@@ -53,6 +54,8 @@ def add_arguments(parser: ArgumentParser, given: Sequence[str]) -> None:
     name = early(given, "--preset", "compact")
     preset = preset_named(name if name in PRESETS else "compact")
     parser.set_defaults({f"config.{name}": value for name, value in dataclasses.asdict(preset).items()})
+    own = {name: value for name, value in dataclasses.asdict(BY_BLEU).items() if name not in OWN}
+    parser.set_defaults({f"loop.{name}": value for name, value in own.items()})
 
 
 def preset_named(name: str) -> Any:

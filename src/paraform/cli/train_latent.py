@@ -15,7 +15,6 @@ Example:
 from __future__ import annotations
 
 import dataclasses
-import logging
 import os
 from collections.abc import Sequence
 from typing import Any
@@ -109,14 +108,6 @@ def run(options: Namespace) -> int:
     about |= {"best_score": result.best_score, "best_step": result.best_step}
     best = os.path.join(options.out, "best")
     if int(os.environ.get("RANK", "0")) == 0:  # the first of the processes that accelerate started
-        if result.best_step is not None and result.best_step < result.step / 2:
-            logging.getLogger("paraform").warning(
-                "the best validation was at step %d of %d, and %s has its weights; those of the end are in %s",
-                result.best_step,
-                result.step,
-                best,
-                os.path.join(options.out, "last"),
-            )
         if options.json:
             print_json({"model": best, "objective": config.objective, **about})
         else:

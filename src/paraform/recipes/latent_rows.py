@@ -146,7 +146,7 @@ class Rows:
     """The rows of a table: as published where they are, and ours under both protocols; alarms by row.
 
     Args:
-        comparisons: of the bounds of the last epoch's weights, the first row that has one against each other.
+        comparisons: of the bounds of the last epoch's weights, pair by pair.
     """
 
     scores: tuple[Score, ...]
@@ -179,6 +179,7 @@ def run_rows(
     seed: int = 0,
     device: str | None = None,
     ngrams: bool = False,
+    pairs: Sequence[tuple[str, str]] | None = None,
 ) -> Rows:
     """Train rows (those begun go on, each in OUT/CORPUS/SCALE/ROW), then measure them.
 
@@ -187,6 +188,7 @@ def run_rows(
         asked: which of them, as `chosen_rows` has it.
         published: −ELBO, PPL, KL, MI and AU, or with `ngrams` both perplexities, as the paper prints them, of its own
             setting.
+        pairs: of rows whose bounds are compared; None: the first that has one, and each other.
         ngrams: forward and reverse perplexity in place of all other figures (needs lmplz).
     Raises: InputError for a row that the table has not; KeyboardInterrupt if a training was interrupted, and saved.
     """
@@ -208,11 +210,12 @@ def run_rows(
         found, reports[row] = measure_row(place / row, row, size, corpus, data, seed=seed, device=device, ngrams=ngrams)
         scores += found
     bounded = [row for row, report in reports.items() if report.bounds and len(report.bounds.nats) > 1]
+    if pairs is None:
+        pairs = [(bounded[0], row) for row in bounded[1:]]
     comparisons = [
-        replace(
-            compare_latent(reports[bounded[0]], reports[row], names=(bounded[0], row)), protocol="honest, same weights"
-        )
-        for row in bounded[1:]
+        replace(compare_latent(reports[first], reports[second], names=(first, second)), protocol="honest, same weights")
+        for first, second in pairs
+        if first in bounded and second in bounded
     ]
     return Rows(tuple(scores), {row: report.alarms for row, report in reports.items()}, tuple(comparisons))
 

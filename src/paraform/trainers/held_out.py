@@ -8,8 +8,12 @@ from collections.abc import Sequence
 
 from paraform.records import InputError, Pair
 
-SHARE = 0.05
 MOST = 1000  # texts or pairs that are held out
+
+
+def room_of(count: int) -> int:
+    """How many of so many texts or pairs are held out."""
+    return min(MOST, max(1, count // 20))
 
 
 def hold_out_texts(texts: Sequence[str], *, seed: int) -> tuple[list[str], list[str]]:
@@ -22,25 +26,23 @@ def hold_out_texts(texts: Sequence[str], *, seed: int) -> tuple[list[str], list[
         raise InputError(
             f"{len(different)} different sentences; expected two or more, or others (validation=, --validation)"
         )
-    held = set(random.Random(seed).sample(different, min(MOST, max(1, len(different) // 20))))
+    held = set(random.Random(seed).sample(different, room_of(len(different))))
     return [text for text in texts if text not in held], [text for text in texts if text in held]
 
 
-def hold_out_pairs(
-    pairs: Sequence[Pair], *, share: float = SHARE, most: int = MOST, seed: int
-) -> tuple[list[Pair], list[Pair]]:
-    """Pairs to train on, and whole duplicate clusters of others, drawn by seed; both in their order.
+def hold_out_pairs(pairs: Sequence[Pair], *, seed: int) -> tuple[list[Pair], list[Pair]]:
+    """Pairs to train on, and about a twentieth, at most 1,000, in whole clusters drawn by seed; both in their order.
+
+    If every cluster is larger than that, it is the smallest one.
 
     Args:
         pairs: with clusters.
-        share, most: of the pairs, about how many are held out: this share, and no more than `most`; one cluster, the
-            smallest, if all are larger.
     Raises: InputError if there are fewer than two clusters.
     """
     sizes = Counter(pair.cluster for pair in pairs)
     if len(sizes) < 2:
         raise InputError(f"{len(sizes)} clusters of pairs; expected two or more, or others (validation=, --validation)")
-    room = min(most, max(1, round(share * len(pairs))))
+    room = room_of(len(pairs))
     order = list(sizes)
     random.Random(seed).shuffle(order)
     held = set()

@@ -8,6 +8,7 @@ as a whole), `best/` (the checkpoint with the best validation score), `log.jsonl
 from __future__ import annotations
 
 import contextlib
+import logging
 import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -70,6 +71,8 @@ def fit(
 ) -> Result:
     """Train until `config.steps`, an early stop, or Ctrl-C or SIGTERM, which let the step in hand end and be saved.
 
+    A warning says when the best validation was in the first half of a run that is over.
+
     Args:
         model: an `nn.Module` that is `checkpoint.Checkpointable`, not wrapped; `update` holds the wrapped one.
         update, state: as `make_update` returns them; `update` is called with steps from 0.
@@ -101,7 +104,7 @@ def fit(
             set_seed(config.seed, device_specific=True)
             if resume and main:
                 print(f"paraform: {run.folder}: a new run begins", file=sys.stderr)
-        progress = run.progress
+        progress, before = run.progress, run.progress.step
         model.train()
         if config.mixed_precision == "bf16":
             stack.enter_context(bfloat16_products(accelerator.device))
@@ -140,5 +143,13 @@ def fit(
             f"paraform: {interrupt.name or 'interrupted'}: stopped after step {progress.step}, saved in"
             f" {run.folder / 'last'}; resume it with resume=True (--resume)",
             file=sys.stderr,
+        )
+    elif main and before < progress.step and progress.best_step is not None and progress.best_step < progress.step / 2:
+        logging.getLogger("paraform").warning(
+            "the best validation was at step %d of %d, and %s has its weights; those of the end are in %s",
+            progress.best_step,
+            progress.step,
+            run.folder / "best",
+            run.folder / "last",
         )
     return Result(progress.step, ended, progress.best_score, progress.best_step, progress.history)
