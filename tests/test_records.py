@@ -2,13 +2,26 @@ from __future__ import annotations
 
 import json
 import pickle
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Literal
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from paraform.records import InputError, Origin, Pair, Record, Sentence, Triple, from_json, to_json
+from paraform.records import (
+    InputError,
+    Origin,
+    Pair,
+    Record,
+    Sentence,
+    Triple,
+    from_json,
+    require_texts,
+    require_types,
+    to_json,
+)
 
 words = st.lists(st.text(min_size=1), min_size=1).map(tuple)
 sentences = st.one_of(
@@ -73,3 +86,48 @@ def test_origin_is_no_part_of_a_record() -> None:
 def test_what_is_no_record(value: Any) -> None:
     with pytest.raises(InputError, match=r"^file\.jsonl:7: [^\n]+$"):
         from_json(value, Origin("file.jsonl", 7))
+
+
+def test_texts_may_come_from_anywhere_and_are_looked_at() -> None:
+    for texts in (["a", "é"], ("a", "é"), np.array(["a", "é"]), iter(["a", "é"]), {"a": 1, "é": 2}):
+        assert require_texts(texts) == ["a", "é"]
+    assert require_texts([]) == []
+    wrong: Any
+    for wrong, message in (
+        ("ab", "a string where a list of texts is expected; write [text]"),
+        (["a", None], "text 2 is of type NoneType; expected a string"),
+        (["a", b"b"], "text 2 is of type bytes; expected a string"),
+        (["\udce9"], "text 1 holds half of a surrogate pair; expected what UTF-8 can write: read it in its encoding"),
+    ):
+        with pytest.raises(InputError) as caught:
+            require_texts(wrong)
+        assert str(caught.value) == message
+
+
+@dataclass(frozen=True)
+class Settings:
+    steps: Any = 1
+    rate: Any = 0.5
+    name: Any = "a"
+    on: Any = True
+    way: Literal["x", "y"] = "x"
+
+
+Settings.__annotations__ |= {"steps": "int", "rate": "float", "name": "str", "on": "bool"}
+
+
+def test_fields_have_the_types_that_they_are_declared_with() -> None:
+    require_types(Settings())
+    require_types(Settings(rate=1, way="z"))  # type: ignore[arg-type]  # what a Literal may be is its owner's to say
+    for field, value, message in (
+        ("steps", 1.0, "steps is 1.0 of type float; expected an int"),
+        ("steps", True, "steps is True of type bool; expected an int"),
+        ("steps", np.int64(3), r"steps is (np.int64\(3\)|3) of type int64; expected an int"),
+        ("rate", "0.3", "rate is '0.3' of type str; expected a float"),
+        ("rate", np.float32(0.5), r"rate is .*0.5\)? of type float32; expected a float"),
+        ("rate", False, "rate is False of type bool; expected a float"),
+        ("name", 3, "name is 3 of type int; expected a str"),
+        ("on", 1, "on is 1 of type int; expected a bool"),
+    ):
+        with pytest.raises(InputError, match=f"^{message}$"):
+            require_types(Settings(**{field: value}))

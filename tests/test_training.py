@@ -144,6 +144,27 @@ def test_the_best_of_another_run_is_not_replaced(tmp_path: Path) -> None:
     assert worker.train(tmp_path, CONFIG, resume=True).step == CONFIG.steps  # asked to begin, if there is none
 
 
+def test_a_run_whose_best_is_gone_keeps_the_best_from_there_on(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Its score cannot come back, so that there might never be a best again."""
+
+    def at_ten(step: int) -> None:
+        if step == 10:
+            signal.raise_signal(signal.SIGINT)
+
+    worker.train(tmp_path / "run", CONFIG, before=at_ten)
+    shutil.copytree(tmp_path / "run" / "last", tmp_path / "moved" / "last")
+    with pytest.raises(
+        InputError, match=r"moved: a run without a best checkpoint yet; its latest weights are in .*last$"
+    ):
+        checkpoint.load(tmp_path / "moved", systems={"toy": worker.Toy})
+    result = worker.train(tmp_path / "moved", CONFIG, resume=True)
+    assert "its best/ is gone; the best validation from here on counts" in caplog.text
+    assert result.best_step is not None and result.best_step > 10
+    assert (tmp_path / "moved" / "best" / manifest.NAME).is_file()
+
+
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_ends_the_step_and_saves_it(
     number: signal.Signals, whole: tuple[Path, Result], tmp_path: Path, capsys: pytest.CaptureFixture[str]

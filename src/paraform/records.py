@@ -5,8 +5,9 @@ A record is plain data: it holds no tensor and no model, and can be written as a
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, get_type_hints
 
 
 class InputError(ValueError):
@@ -82,6 +83,41 @@ class Triple:
 
 
 Record: TypeAlias = Sentence | Pair | Triple
+
+
+def require_texts(texts: Iterable[object]) -> list[str]:
+    """The texts, looked at.
+
+    Raises: InputError for what is no string, a string where many are expected, and half of a surrogate pair, which no
+        file could hold.
+    """
+    if isinstance(texts, str):
+        raise InputError("a string where a list of texts is expected; write [text]")
+    found: list[str] = []
+    for number, text in enumerate(texts, start=1):
+        if not isinstance(text, str):
+            raise InputError(f"text {number} is of type {type(text).__name__}; expected a string")
+        try:
+            text.encode()
+        except UnicodeEncodeError:
+            raise InputError(
+                f"text {number} holds half of a surrogate pair; expected what UTF-8 can write: read it in its encoding"
+            ) from None
+        found.append(text)
+    return found
+
+
+def require_types(config: object) -> None:
+    """Every field of a dataclass that is declared a number, a string or a bool is one; a whole number is a float too.
+
+    Raises: InputError that names the field, what came and what was expected.
+    """
+    for name, hint in get_type_hints(type(config)).items():
+        value = getattr(config, name)
+        fits = isinstance(value, (int, float) if hint is float else hint) if hint in (bool, int, float, str) else True
+        if not fits or (isinstance(value, bool) and hint is not bool):
+            came = f"{value!r} of type {type(value).__name__}"
+            raise InputError(f"{name} is {came}; expected {'an' if hint is int else 'a'} {hint.__name__}")
 
 
 def to_json(record: Record) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import io
 import json
 from collections.abc import Callable
@@ -203,7 +204,10 @@ def test_evaluate_latent_compares_two_models(files: Path, tmp_path: Path, comman
     assert "1 sentence; expected two or more, to tell luck" in command(*given, tmp_path / "vae").err
 
 
-@pytest.mark.parametrize(("training", "message"), [("none.txt", "no such file"), ("train.txt", "no lmplz")])
+@pytest.mark.parametrize(
+    ("training", "message"),
+    [("none.txt", "no such file"), ("train.txt", "no lmplz"), ("train.txt", "kenlm is not installed")],
+)
 def test_what_n_grams_lack_is_said_before_the_work(
     files: Path, command: Command, monkeypatch: pytest.MonkeyPatch, training: str, message: str
 ) -> None:
@@ -214,7 +218,11 @@ def test_what_n_grams_lack_is_said_before_the_work(
         raise InputError("no lmplz")
 
     monkeypatch.setattr(paraform.evaluation.latent, "evaluate_latent", never)
-    monkeypatch.setattr(paraform.evaluation.latent.ngram, "find_lmplz", lacking)
+    if message == "no lmplz":
+        monkeypatch.setattr(paraform.evaluation.latent.ngram, "find_lmplz", lacking)
+    else:
+        monkeypatch.setattr(paraform.evaluation.latent.ngram, "find_lmplz", lambda: "lmplz")
+        monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
     given = ["evaluate", "latent", "--model", files / "run", "--data", files / "test.txt"]
     done = command(*given, "--training", files / training)
     assert done.status == 2 and message in done.err
@@ -301,6 +309,7 @@ def test_what_does_not_fit_is_one_line(files: Path, tmp_path: Path, command: Com
         (["reproduce", "clvae/table1", "--row", "gan", "--data", tmp_path], "no such folder"),
         (["train", "latent", "--data", files / "train.txt", "--out", text], "text.txt: a file; expected a folder"),
         (["reproduce", "clvae/toy", "--row", "vae"], "has all its rows trained together"),
+        (["reproduce", "clvae/toy", "--batch-size", "3"], "--batch-size: a table's rows have their own; leave it out"),
     ):
         done = command(*given)
         assert (done.status, done.out) == (2, ""), (given, done)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from paraform.evaluation.latent import watched_figure
+from paraform.evaluation.latent import validations, watched_figure
 
 
 def test_a_run_has_one_colour_in_every_panel_and_none_shares_it(tmp_path: Path) -> None:
@@ -23,3 +23,12 @@ def test_a_run_has_one_colour_in_every_panel_and_none_shares_it(tmp_path: Path) 
     assert len(set(colours[-1].values())) == 13
     assert [text.get_text() for text in figure.legends[0].get_texts()] == list(of_runs)
     assert watched_figure({"none yet": tmp_path}) is None
+
+
+def test_a_line_that_a_crash_left_unfinished_is_none(tmp_path: Path) -> None:
+    log = tmp_path / "log.jsonl"
+    log.write_text(
+        '{"step": 5, "validation": {"kl": 1.0}}\n{"step": 10, "train": {}}\n{"step": 10, "vali', encoding="utf-8"
+    )
+    assert validations(log) == [(5, {"kl": 1.0})]
+    assert validations(tmp_path / "none") == []

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 from unittest import mock
 
+import numpy as np
 import pytest
 import torch
 from torch import Tensor
@@ -150,9 +151,20 @@ def test_what_cannot_be_said_is_an_error() -> None:
         (lambda: model.vectors(["a"], samples=0), "0 samples; expected at least 1"),
         (lambda: model.reconstruct("a dog"), "a string where a list of texts is expected"),
         (lambda: evaluate_latent(model, "a dog"), "a string where a list of texts is expected"),
+        (lambda: model.vectors(["a dog", None]), "text 2 is of type NoneType; expected a string"),
     ):
         with pytest.raises(InputError, match=message):
             call()
+
+
+def test_texts_may_come_from_anywhere() -> None:
+    model, texts = made(), ["a dog", "a"]
+    expected = model.vectors(texts)
+    for given in (np.array(texts), iter(texts), tuple(texts)):
+        assert torch.equal(model.vectors(given), expected)
+    assert model.reconstruct(np.array(texts)) == model.reconstruct(texts)
+    scores = evaluate_latent(model, texts, samples=2, refit=False).scores
+    assert evaluate_latent(model, (text for text in texts), samples=2, refit=False).scores == scores
 
 
 def test_no_sentence_is_longer_than_what_the_model_reads() -> None:

@@ -230,6 +230,7 @@ def test_every_table_takes_all_its_rows_or_those_asked_for(
         return place
 
     monkeypatch.setattr(latent_rows, "train_row", train)
+    monkeypatch.setattr(latent_rows, "require_ngrams", lambda: None)
     monkeypatch.setattr(latent_rows, "measure_row", lambda *_, **__: ([], LatentReport((), ())))
     found = table.run(scale="smoke", data=folder, out=folder / f"all of {table.__name__}")
     assert trained == rows == list(found.alarms)
@@ -245,11 +246,22 @@ def test_table_4_adds_both_perplexities(folder: Path, monkeypatch: pytest.Monkey
     monkeypatch.setattr(
         latent_ngrams, "ngram_perplexities", lambda *texts, skip_unknown: ngram.NgramPerplexities(3.0, 4.0)
     )
+    monkeypatch.setattr(latent_rows, "require_ngrams", lambda: None)
     found = cells(clvae_table4.run(scale="smoke", data=folder, out=folder / "runs", rows=["vae", "beta0-vae"]))
     assert (found["vae", "published", "forward PPL"], found["vae", "published", "reverse PPL"]) == (18_494, 10_149)
     assert (
         found["beta0-vae", "paper", "forward PPL"] == 3.0 and found["vae", "honest, best epoch", "reverse PPL"] == 4.0
     )
+
+
+def test_what_table_4_lacks_is_said_before_anything_is_trained(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def lacking() -> str:
+        raise InputError("no lmplz")
+
+    monkeypatch.setattr(ngram, "find_lmplz", lacking)
+    with pytest.raises(InputError, match="no lmplz"):
+        clvae_table4.run(scale="smoke", data=folder, out=folder / "untouched", rows=["vae"])
+    assert not (folder / "untouched").exists()
 
 
 def test_figure_4_is_drawn(folder: Path) -> None:

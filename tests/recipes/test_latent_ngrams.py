@@ -37,3 +37,11 @@ def test_both_directions_by_both_protocols(monkeypatch: pytest.MonkeyPatch) -> N
     # The forward model is of the training text, words lower-cased as the model says them; the reverse one of samples.
     assert heard[0] == (["a n", "<unk> a"], True, 0) and len(heard[1][0]) == 20
     assert [rest for _, *rest in heard[2:]] == [[False, 3], [False, 3]]  # a, n, and the unknown word
+
+
+def test_samples_that_are_all_empty_are_an_alarm(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The report that they would be part of took minutes."""
+    model = LatentLanguageModel(replace(LatentConfig(), **TINY), Vocabulary.build([["a"]], min_count=1)).eval()
+    monkeypatch.setattr(LatentLanguageModel, "sample", lambda *_, **__: ["", ""])
+    report = with_ngrams(LatentReport((), ("other",)), model, ["a"], ["a"], samples=2)
+    assert report.alarms == ("other", "all 2 samples are empty: no forward and reverse PPL") and not report.scores

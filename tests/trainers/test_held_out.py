@@ -23,6 +23,13 @@ def test_a_twentieth_of_the_different_sentences_is_held_out(different: int, held
         assert set(hold_out_texts(texts, seed=4)[1]) != set(validation)
 
 
+def test_texts_that_are_read_alike_stay_together() -> None:
+    texts = [variant for number in range(60) for variant in (f"Text {number}", f"text  {number}", f"TEXT {number}")]
+    training, validation = hold_out_texts(texts, seed=1, key=lambda text: " ".join(text.lower().split()))
+    assert len(validation) == 3 * 3 and sorted(training + validation) == sorted(texts)
+    assert not {text.split()[1] for text in training} & {text.split()[1] for text in validation}
+
+
 def test_one_sentence_cannot_be_held_out() -> None:
     for texts in ([], ["alone"], ["alone", "alone"]):
         with pytest.raises(InputError, match="expected two or more"):

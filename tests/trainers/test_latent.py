@@ -43,7 +43,6 @@ def trained(folder: Path, chosen: LatentConfig, **loop: Any) -> Any:
         config=chosen,
         loop=TrainingConfig(**{**fields, **loop}),
         resume=True,
-        samples=4,
     )
 
 
@@ -172,6 +171,7 @@ def test_texts_and_a_folder_are_enough(tmp_path: Path) -> None:
     for given, message in (
         ("one sentence", "a string where a list of texts is expected"),
         (["a b", 3], "text 2 is of type int; expected a string"),
+        (["a b", "caf\udce9"], "text 2 holds half of a surrogate pair; expected what UTF-8 can write"),
     ):
         with pytest.raises(InputError, match=message):
             paraform.train_latent(given, tmp_path / "other")
@@ -199,6 +199,40 @@ def test_texts_alone_are_trained_on_as_the_command_does(
     assert command("train", "latent", "--data", tmp_path / "texts.txt", "--out", tmp_path / "other").status == 2
     assert asked[0] == asked[1]
     assert asked[0][0] == LatentConfig.compact()
+
+
+def test_what_is_read_alike_is_not_held_out_from_itself(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The model reads lower-cased words."""
+    asked: list[Any] = []
+    held_out = latent.hold_out_texts
+
+    def look(*given: Any, **named: Any) -> Any:
+        asked.append(held_out(*given, **named))
+        return asked[-1]
+
+    monkeypatch.setattr(latent, "hold_out_texts", look)
+    texts = [variant for text in sentences(60) for variant in (text, f" {text.upper()}")]
+    loop = replace(latent.EACH_EPOCH, tensorboard=False, device="cpu")
+    paraform.train_latent(texts, tmp_path / "run", config=config("vae", epochs=1), loop=loop)
+    training, validation = ({text.strip().lower() for text in part} for part in asked[0])
+    assert validation and not training & validation
+
+
+def test_pictures_are_drawn_seconds_apart_and_at_the_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    drawn: list[Path] = []
+    monkeypatch.setattr(latent, "draw_watched", lambda runs, picture: drawn.append(picture))
+    trained(tmp_path / "run", config("vae"), evaluate_every=2)
+    assert drawn == [tmp_path / "run" / "collapse.png"] * 2  # of five validations the first, and then the end
+    monkeypatch.setattr(latent, "PICTURES_APART", 0.0)
+    drawn.clear()
+    trained(tmp_path / "other", config("vae"), evaluate_every=2)
+    assert len(drawn) == 6
+
+
+def test_an_autoencoder_has_no_mutual_information_to_choose_by(tmp_path: Path) -> None:
+    loop = replace(latent.EACH_EPOCH, metric="mi", higher_is_better=True)
+    with pytest.raises(InputError, match=r"metric 'mi'.*expected loss \(lower is better\), reconstruction"):
+        paraform.train_latent(["a b"], tmp_path / "run", config=config("ae"), loop=loop)
 
 
 @pytest.mark.parametrize("loop", [{"metric": "bleu"}, {"metric": "au"}, {"higher_is_better": True}])

@@ -153,6 +153,8 @@ def load(name: PathLike, *, device: str | None = None, systems: Mapping[str, Sys
     elif Path(text).is_dir():
         best = Path(text) / "best"  # a run's folder stands for its best checkpoint
         folder = best if (best / NAME).is_file() else Path(text)
+        if not (folder / NAME).is_file() and (last := folder / "last" / NAME).is_file():
+            raise InputError(f"{text}: a run without a best checkpoint yet; its latest weights are in {last.parent}")
     elif text.count("/") == 1 and not text.startswith((".", "/", "~")) and not text.endswith("/"):
         folder = pull(text)
     else:

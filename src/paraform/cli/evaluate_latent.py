@@ -51,7 +51,7 @@ def add_arguments(parser: ArgumentParser, given: Sequence[str]) -> None:
 def run(options: Namespace) -> int:
     """Print the figures."""
     from paraform.evaluation.latent import side_by_side
-    from paraform.evaluation.latent.ngram import find_lmplz
+    from paraform.evaluation.latent.ngram import require_ngrams
     from paraform.models.latent.reading import short_enough
 
     if options.batch_size:
@@ -59,7 +59,7 @@ def run(options: Namespace) -> int:
     training = None
     if options.training is not None:  # what is missing is said before minutes of work
         training = sentences_of(options.training, options)
-        find_lmplz()
+        require_ngrams()
     texts = sentences_of(options.data, options)
     models = [load_latent(options)]
     if options.against is not None:

@@ -12,7 +12,7 @@ from __future__ import annotations
 import dataclasses
 import os
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from jsonargparse import ArgumentParser, Namespace
 
@@ -22,6 +22,9 @@ from paraform.cli.output import print_json
 from paraform.cli.reading import read_pairs
 from paraform.cli.tag import add_tagger
 from paraform.records import Pair
+
+if TYPE_CHECKING:  # its import takes longer than a short answer
+    from paraform.training import Result
 
 PRESETS = ("compact", "fixed", "paper", "reference")
 OWN = {"steps", "seed", "device", "metric", "higher_is_better"}  # of TrainingConfig; set by other options
@@ -90,14 +93,26 @@ def run(options: Namespace) -> int:
         resume=options.resume,
         progress=show_progress(),
     )
-    about = {"ended": result.ended, "step": result.step, "best_bleu": result.best_score, "best_step": result.best_step}
-    best = os.path.join(options.out, "best")
-    if int(os.environ.get("RANK", "0")) == 0:  # the first of the processes that accelerate started
+    return tell_end(options, result, "validation BLEU {:.2f}", best_bleu=result.best_score)
+
+
+def tell_end(options: Namespace, result: Result, score: str, **about: object) -> int:
+    """Say how a run ended, in the first of the processes that accelerate started; returns the exit status.
+
+    Args:
+        score: how the best validation's is printed.
+        about: more to say with --json.
+    """
+    best = None if result.best_score is None else os.path.join(options.out, "best")
+    ended = f"{result.ended} after step {result.step}"
+    if int(os.environ.get("RANK", "0")) == 0:
         if options.json:
+            about |= {"ended": result.ended, "step": result.step, "best_step": result.best_step}
             print_json({"model": best, **about})
+        elif best is None:
+            print(f"{options.out}: no validation yet; {ended}")
         else:
-            score = "no validation" if result.best_score is None else f"validation BLEU {result.best_score:.2f}"
-            print(f"{best}: {score} at step {result.best_step}; {result.ended} after step {result.step}")
+            print(f"{best}: {score.format(result.best_score)} at step {result.best_step}; {ended}")
     return INTERRUPTED if result.ended == "interrupted" else 0
 
 

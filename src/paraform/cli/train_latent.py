@@ -15,16 +15,14 @@ Example:
 from __future__ import annotations
 
 import dataclasses
-import os
 from collections.abc import Sequence
 from typing import Any
 
 from jsonargparse import ArgumentParser, Namespace
 
 from paraform.cli.arguments import add_reading, bad_values, early, field_help, training_device
-from paraform.cli.output import print_json
 from paraform.cli.reading import sentences_of
-from paraform.cli.train_exemplar import INTERRUPTED, digests
+from paraform.cli.train_exemplar import digests, tell_end
 from paraform.records import InputError
 
 PRESETS = ("compact", "fixed", "paper", "reference", "reference-yahoo", "reference-yelp")
@@ -104,13 +102,4 @@ def run(options: Namespace) -> int:
             data_digests=digests(options.data),
             resume=options.resume,
         )
-    about: dict[str, Any] = {"ended": result.ended, "step": result.step}
-    about |= {"best_score": result.best_score, "best_step": result.best_step}
-    best = os.path.join(options.out, "best")
-    if int(os.environ.get("RANK", "0")) == 0:  # the first of the processes that accelerate started
-        if options.json:
-            print_json({"model": best, "objective": config.objective, **about})
-        else:
-            score = "no validation" if result.best_score is None else f"{result.best_score:.2f} nats a sentence"
-            print(f"{best}: {score} at step {result.best_step}; {result.ended} after step {result.step}")
-    return INTERRUPTED if result.ended == "interrupted" else 0
+    return tell_end(options, result, "{:.2f} nats a sentence", objective=config.objective, best_score=result.best_score)

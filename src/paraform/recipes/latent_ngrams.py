@@ -27,6 +27,8 @@ def with_ngrams(
     """The report with both perplexities, `<unk>` left out of the 5-gram models (paper) and kept as a word (honest); see
     `ngram_perplexities`.
 
+    Samples that are all empty have none, which is an alarm.
+
     Raises: InputError if lmplz or kenlm is missing.
     """
 
@@ -34,6 +36,8 @@ def with_ngrams(
         return [" ".join(read_words(text, model.config.text)).lower() for text in texts]
 
     said = plain(model.sample(samples, seed=seed))
+    if not any(said):
+        return replace(report, alarms=(*report.alarms, f"all {samples} samples are empty: no forward and reverse PPL"))
     scores: list[Score] = list(report.scores)
     for protocol, skipped in (("paper", True), ("honest", False)):
         found = ngram_perplexities(said, plain(training), plain(test), skip_unknown=skipped)

@@ -12,6 +12,7 @@ from paraform import checkpoint, corpora, manifest
 from paraform.encoders import bfloat16_products, product_dtype
 from paraform.evaluation import Comparison, Score, table
 from paraform.evaluation.latent import LatentReport, compare_latent, evaluate_latent, validations
+from paraform.evaluation.latent.ngram import require_ngrams
 from paraform.evaluation.score import signature
 from paraform.models.latent import LatentConfig
 from paraform.models.latent.reading import short_enough
@@ -190,8 +191,11 @@ def run_rows(
             setting.
         pairs: of rows whose bounds are compared; None: the first that has one, and each other.
         ngrams: forward and reverse perplexity in place of all other figures (needs lmplz).
-    Raises: InputError for a row that the table has not; KeyboardInterrupt if a training was interrupted, and saved.
+    Raises: InputError for a row that the table has not, or if lmplz or kenlm is missing; KeyboardInterrupt if a
+        training was interrupted, and saved.
     """
+    if ngrams:  # what is missing is said before hours of training
+        require_ngrams()
     place = out / corpus / size.scale
     configs = chosen_rows(known, asked, place)
     for row, config in configs.items():

@@ -17,7 +17,7 @@ from paraform.evaluation import bleu
 from paraform.models.exemplar import ExemplarConfig, ExemplarParaphraser, make_update
 from paraform.models.exemplar.triples import mined_exemplars, triple_table
 from paraform.models.exemplar.word_vectors import initialize_words
-from paraform.records import InputError, Pair
+from paraform.records import InputError, Pair, require_texts
 from paraform.syntax.running import DEFAULT
 from paraform.trainers.held_out import hold_out_pairs
 from paraform.training import Result, TrainingConfig, fit, make_accelerator, require_metric, require_usable, text_digest
@@ -114,6 +114,7 @@ def paraphrases(pairs: Iterable[Pair]) -> list[Pair]:
     for number, pair in enumerate(found, start=1):
         if not isinstance(pair, Pair):
             raise InputError(f"record {number} is of type {type(pair).__name__}; expected a Pair")
+        require_texts([pair.source.text, pair.target.text])
         if not (pair.source.text.strip() and pair.target.text.strip()):
             raise InputError(f"pair {number} has an empty side; expected two texts")
     if any(pair.cluster is None for pair in found):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from paraform.records import InputError, Pair
 
@@ -16,18 +16,22 @@ def room_of(count: int) -> int:
     return min(MOST, max(1, count // 20))
 
 
-def hold_out_texts(texts: Sequence[str], *, seed: int) -> tuple[list[str], list[str]]:
+def hold_out_texts(texts: Sequence[str], *, seed: int, key: Callable[[str], str] = str) -> tuple[list[str], list[str]]:
     """Texts to train on, and a twentieth of the different ones, at most 1,000, drawn by seed; repeats stay together.
 
+    Args:
+        key: what of a text is read: texts of one key are repeats.
     Raises: InputError for less than two different ones.
     """
-    different = list(dict.fromkeys(texts))
+    keys = [key(text) for text in texts]
+    different = list(dict.fromkeys(keys))
     if len(different) < 2:
         raise InputError(
             f"{len(different)} different sentences; expected two or more, or others (validation=, --validation)"
         )
     held = set(random.Random(seed).sample(different, room_of(len(different))))
-    return [text for text in texts if text not in held], [text for text in texts if text in held]
+    rows = list(zip(keys, texts, strict=True))
+    return [text for key, text in rows if key not in held], [text for key, text in rows if key in held]
 
 
 def hold_out_pairs(pairs: Sequence[Pair], *, seed: int) -> tuple[list[Pair], list[Pair]]:

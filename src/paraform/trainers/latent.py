@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import logging
+import math
 import re
+import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -15,12 +17,14 @@ from paraform.evaluation.latent import alarms, draw_watched, is_implicit, valida
 from paraform.evaluation.latent.report import MANY_UNKNOWN
 from paraform.models.latent import LatentConfig, LatentLanguageModel, make_update
 from paraform.models.latent.reading import read_words, short_enough
-from paraform.records import InputError
+from paraform.records import require_texts
 from paraform.trainers.held_out import hold_out_texts
 from paraform.training import Result, TrainingConfig, fit, make_accelerator, require_metric, require_usable, text_digest
 from paraform.weights import PathLike
 
 METRICS = {"loss": False, "reconstruction": False, "mi": True, "au": True}  # whether higher is better
+SAMPLES = 8  # of z, of each sentence of a validation
+PICTURES_APART = 10.0  # seconds: drawing one takes half a second
 EACH_EPOCH = TrainingConfig(evaluate_every=10**9, checkpoint_every=200, mixed_precision="bf16")
 
 
@@ -34,7 +38,6 @@ def train_latent(
     card: str = "",
     data_digests: Mapping[str, str] | None = None,
     resume: bool = False,
-    samples: int = 8,
 ) -> Result:
     """Train and validate; `folder/best` is chosen by `loop.metric`, `folder/collapse.png` is the paper's Figure 3.
 
@@ -51,18 +54,21 @@ def train_latent(
         card: README.md of the checkpoints; "": a line that says what they are.
         data_digests: of the files that the texts are from; those of the texts themselves are added.
         resume: go on with the run in the folder, if there is one.
-        samples: of each validation sentence, z.
     Raises: InputError for too few sentences, what is no string, a folder that holds another run, or figures that are
         not finite.
     """
     folder, config = Path(folder), config or LatentConfig.compact()
-    require_metric(loop, METRICS)
+    require_metric(loop, {name: up for name, up in METRICS.items() if name != "mi" or config.posterior != "point"})
     require_usable(folder, LatentLanguageModel.system, config, resume=resume)
     accelerator = make_accelerator(loop)
-    texts = strings(texts)
+    texts = require_texts(texts)
     if validation is None:  # of those that are read, or what is held out might be none
-        texts, validation = hold_out_texts(short_enough(texts, config, "training"), seed=loop.seed)
-    validation = strings(validation)
+        texts, validation = hold_out_texts(
+            short_enough(texts, config, "training"),
+            seed=loop.seed,
+            key=lambda text: " ".join(read_words(text, config.text)).lower(),
+        )
+    validation = require_texts(validation)
     digests = {"training sentences": text_digest(texts), "validation sentences": text_digest(validation)}
     texts, validation = short_enough(texts, config, "training"), short_enough(validation, config, "validation")
     words = [read_words(text, config.text) for text in texts]
@@ -89,9 +95,7 @@ def train_latent(
         folder=folder,
         config=replace(loop, steps=steps, evaluate_every=min(loop.evaluate_every, steps_per_epoch)),
         accelerator=accelerator,
-        evaluate=monitor(
-            model, validation, folder, samples=samples, seed=loop.seed, speaks=accelerator.is_main_process
-        ),
+        evaluate=monitor(model, validation, folder, seed=loop.seed, speaks=accelerator.is_main_process),
         card=card,
         data_digests={**(data_digests or {}), **digests},
         resume=resume,
@@ -99,17 +103,6 @@ def train_latent(
     if accelerator.is_main_process:
         draw_watched({"": folder}, folder / "collapse.png")
     return result
-
-
-def strings(texts: Iterable[str]) -> list[str]:
-    """The texts, looked at. Raises: InputError for what is no string, or is one where many are expected."""
-    if isinstance(texts, str):
-        raise InputError("a string where a list of texts is expected; write [text]")
-    found = list(texts)
-    for number, text in enumerate(found, start=1):
-        if not isinstance(text, str):
-            raise InputError(f"text {number} is of type {type(text).__name__}; expected a string")
-    return found
 
 
 def warn_of_unknown(model: LatentLanguageModel, texts: Sequence[str]) -> None:
@@ -125,16 +118,18 @@ def warn_of_unknown(model: LatentLanguageModel, texts: Sequence[str]) -> None:
 
 
 def monitor(
-    model: LatentLanguageModel, texts: Sequence[str], folder: Path, *, samples: int, seed: int, speaks: bool
+    model: LatentLanguageModel, texts: Sequence[str], folder: Path, *, seed: int, speaks: bool
 ) -> Callable[[], dict[str, float]]:
     """The validation of a run: figures; in the process that speaks, alarms, and the picture of those before.
 
     An alarm is said when it is new, and when it is over.
     """
     said: dict[str, str] = {}
+    drawn = -math.inf
 
     def evaluate() -> dict[str, float]:
-        figures = watch(model, texts, samples=samples, seed=seed)
+        nonlocal drawn
+        figures = watch(model, texts, samples=SAMPLES, seed=seed)
         if speaks:
             found = {
                 re.sub(r"[\d.,-]+", "#", line): line
@@ -147,7 +142,9 @@ def monitor(
                 logging.getLogger("paraform").warning("%s", line)
             said.clear()
             said.update(found)
-            draw_watched({"": folder}, folder / "collapse.png")
+            if time.monotonic() - drawn >= PICTURES_APART:
+                draw_watched({"": folder}, folder / "collapse.png")
+                drawn = time.monotonic()
         return figures
 
     return evaluate

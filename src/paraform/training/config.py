@@ -8,7 +8,7 @@ from typing import Any
 
 import torch
 
-from paraform.records import InputError
+from paraform.records import InputError, require_types
 
 
 @dataclass(frozen=True)
@@ -48,6 +48,7 @@ class TrainingConfig:
     progress: str = "auto"
 
     def __post_init__(self) -> None:
+        require_types(self)
         for name in ("steps", "log_every", "evaluate_every", "checkpoint_every"):
             if getattr(self, name) < 1:
                 raise InputError(f"{name} is {getattr(self, name)}; expected at least 1")

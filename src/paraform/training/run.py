@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import json
+import logging
 import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -182,6 +183,11 @@ class Run:
         checkpoint.load_weights(self.model, last)
         self.progress = Progress(**saved["progress"])
         self.saved = self.progress.step
+        if self.progress.best_score is not None and not (self.folder / "best" / manifest.NAME).is_file():
+            logging.getLogger("paraform").warning(
+                "%s: its best/ is gone; the best validation from here on counts", self.folder
+            )
+            self.progress.best_score, self.progress.best_step, self.progress.stale = None, None, 0
         for record in self.progress.history:  # what listens to scores hears them again, and stands where it stood
             if "validation" in record:
                 scores = record["validation"].items()

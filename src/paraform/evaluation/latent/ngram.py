@@ -5,6 +5,7 @@ KenLM's `lmplz` estimates the 5-gram models (Heafield et al. 2013); `tools/build
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import shutil
 import subprocess
@@ -17,6 +18,7 @@ from typing import NamedTuple
 from paraform.records import InputError
 
 ORDER = 5
+NO_KENLM = "kenlm is not installed; pip install 'paraform[eval]'"
 NOTHING = b"-7"  # log10 of what float32 can hardly tell from no probability beside 1
 RESERVED = {"<s>", "</s>", "<unk>"}  # marks of KenLM's own, which a text may not hold
 
@@ -83,7 +85,7 @@ def perplexity(
     try:
         import kenlm
     except ImportError:
-        raise InputError("kenlm is not installed; pip install 'paraform[eval]'") from None
+        raise InputError(NO_KENLM) from None
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "model.arpa")
         path.write_bytes(estimated(training, order=order, skip_unknown=skip_unknown, vocabulary=vocabulary))
@@ -121,6 +123,13 @@ def estimated(training: Sequence[str], *, order: int = ORDER, skip_unknown: bool
         reason = next((line for line in reversed(lines) if line.strip()), f"exit status {done.returncode}")
         raise InputError(f"{program}: {reason.strip()[:200]}")
     return done.stdout.replace(b"\t-inf\n", b"\t%b\n" % NOTHING)
+
+
+def require_ngrams() -> None:
+    """What estimates and reads 5-gram models is here; asked before long work. Raises: InputError if it is not."""
+    find_lmplz()
+    if importlib.util.find_spec("kenlm") is None:
+        raise InputError(NO_KENLM)
 
 
 def find_lmplz() -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -14,6 +14,7 @@ from paraform.evaluation.latent.information import most_information
 from paraform.evaluation.latent.monitor import COLLAPSED, alarms
 from paraform.evaluation.latent.protocol import LatentModel, is_implicit
 from paraform.evaluation.score import Score, signature, table
+from paraform.records import require_texts
 
 LOOSE = 0.1  # nats that a bound falls by with four times the samples
 MANY_UNKNOWN = 0.1  # of the words; PTB's test split, whose rare words are <unk>, has 0.06
@@ -64,7 +65,7 @@ class LatentReport:
 
 def evaluate_latent(
     model: LatentModel,
-    texts: Sequence[str],
+    texts: Iterable[str],
     *,
     name: str = "",
     samples: int = 128,
@@ -90,6 +91,7 @@ def evaluate_latent(
         precision: of the products, for the signature; the caller sees to it.
     Raises: ValueError for less than one sample, or no sentence.
     """
+    texts = require_texts(texts)
     if not texts:
         raise ValueError("0 sentences; expected at least one to evaluate")
     found, drawn = estimate(model, texts, samples=samples, bound_samples=bound_samples, seed=seed, progress=progress)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 from collections.abc import Mapping
 from pathlib import Path
@@ -58,6 +59,14 @@ def watched_figure(runs: Mapping[str, Path]) -> Figure | None:
 
 
 def validations(log: Path) -> list[tuple[int, dict[str, float]]]:
-    """Step and figures of each validation of a run; [] if it has no log yet."""
-    records = [json.loads(line) for line in log.read_text(encoding="utf-8").splitlines()] if log.is_file() else []
-    return [(record["step"], record["validation"]) for record in records if "validation" in record]
+    """Step and figures of each validation of a run; [] if it has no log yet.
+
+    A line that a crash or a full disk left unfinished is none: the run writes its log anew when it goes on.
+    """
+    found = []
+    for line in log.read_text(encoding="utf-8", errors="replace").splitlines() if log.is_file() else ():
+        with contextlib.suppress(json.JSONDecodeError):
+            record = json.loads(line)
+            if "validation" in record:
+                found.append((record["step"], record["validation"]))
+    return found

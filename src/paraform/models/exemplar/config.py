@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from paraform.records import require_types
+
 
 @dataclass(frozen=True)
 class ExemplarConfig:
@@ -112,6 +114,7 @@ class ExemplarConfig:
     clip_norm: float = 0.0
 
     def __post_init__(self) -> None:
+        require_types(self)
         if self.temperature <= 0 or self.max_tokens < 2 or self.batch_size < 2:
             raise ValueError(
                 f"temperature {self.temperature}, max_tokens {self.max_tokens}, batch_size {self.batch_size}; "

@@ -8,6 +8,8 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
+from paraform.records import require_types
+
 OBJECTIVES: dict[str, dict[str, Any]] = {
     "ae": {"posterior": "point", "kl": "none"},
     "vae": {"posterior": "gaussian", "kl": "closed"},
@@ -182,10 +184,7 @@ class LatentConfig:
         for name, values in _choices().items():
             if getattr(self, name) not in values:
                 raise ValueError(f"{name} {getattr(self, name)!r}; expected one of {', '.join(values)}")
-        for name in _whole_numbers():
-            value = getattr(self, name)
-            if not isinstance(value, int) or isinstance(value, bool):
-                raise ValueError(f"{name} {value}; expected an int")
+        require_types(self)
         for names, fits, expected in BOUNDS:
             for name in names.split():
                 if not fits(getattr(self, name)):
@@ -291,9 +290,3 @@ def _choices() -> dict[str, tuple[str, ...]]:
     """The values of each field that takes only some."""
     hints = get_type_hints(LatentConfig)
     return {name: get_args(hint) for name, hint in hints.items() if get_origin(hint) is Literal}
-
-
-@cache
-def _whole_numbers() -> list[str]:
-    """The fields that are counts."""
-    return [name for name, hint in get_type_hints(LatentConfig).items() if hint is int]

@@ -5,7 +5,7 @@ Shape key: N sentences, S samples of each, T words, Z latent, P numbers that nam
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, ClassVar, Unpack, final
 
@@ -22,7 +22,7 @@ from paraform.models.latent.posterior import Diagonal
 from paraform.models.latent.reading import read_words, write_words
 from paraform.models.latent.saying import ROWS_AT_ONCE, Decoding, say
 from paraform.models.latent.svi import refine
-from paraform.records import InputError
+from paraform.records import InputError, require_texts
 
 
 @final
@@ -69,19 +69,19 @@ class LatentLanguageModel(nn.Module):
         return sum(row.count(UNK) for row in self._read(texts))
 
     @torch.no_grad()
-    def encode(self, texts: Sequence[str], *, batch_size: int = ROWS_AT_ONCE) -> Tensor:
+    def encode(self, texts: Iterable[str], *, batch_size: int = ROWS_AT_ONCE) -> Tensor:
         """What names each text's posterior: [N, P]; the encoder's state, or the mean and log-variance after SVI.
 
         Raises: InputError for a text that is empty or longer than what the model was trained on.
         """
         if batch_size < 1:
             raise InputError(f"batch_size {batch_size}; expected at least 1")
-        if not texts:
+        rows, encoded = self._read(texts), []
+        if not rows:
             width = 2 * self.config.latent_width if self.config.inner == "svi" else self.config.hidden_width
             return torch.zeros(0, width, device=self.device)
         devices = [self.device] if self.device.type == "cuda" else []
         with self._evaluating(), torch.random.fork_rng(devices=devices):
-            rows, encoded = self._read(texts), []
             for at in range(0, len(rows), batch_size):
                 torch.manual_seed(0)  # SVI's noise is the same for all texts
                 encoded.append(self._encode(self._batch(rows[at : at + batch_size])))
@@ -188,7 +188,7 @@ class LatentLanguageModel(nn.Module):
     # What people ask for.
 
     def vectors(
-        self, texts: Sequence[str], *, samples: int = 128, seed: int = 0, batch_size: int = ROWS_AT_ONCE
+        self, texts: Iterable[str], *, samples: int = 128, seed: int = 0, batch_size: int = ROWS_AT_ONCE
     ) -> Tensor:
         """E[z|x] of each text: [N, Z]; of an implicit posterior the mean of samples, of one noise for all texts.
 
@@ -227,7 +227,7 @@ class LatentLanguageModel(nn.Module):
         shares_S1 = torch.linspace(0, 1, steps, device=self.device)[:, None]
         return self.decode(torch.lerp(ends_2Z[:1], ends_2Z[1:], shares_S1), **how)
 
-    def reconstruct(self, texts: Sequence[str], **how: Unpack[Decoding]) -> list[str]:
+    def reconstruct(self, texts: Iterable[str], **how: Unpack[Decoding]) -> list[str]:
         """Each text, said again from its latent vector E[z|x]; see `Decoding`."""
         size = how.get("batch_size", ROWS_AT_ONCE)
         return self.decode(self.vectors(texts, seed=how.get("seed", 0), batch_size=size), **how)
@@ -251,11 +251,9 @@ class LatentLanguageModel(nn.Module):
         words = [[self.vocabulary.words[number] for number in row] for row in rows]
         return [write_words(row, self.config.text, self.vocabulary.cased) for row in words]
 
-    def _read(self, texts: Sequence[str]) -> list[list[int]]:
-        if isinstance(texts, str):
-            raise InputError("a string where a list of texts is expected; write [text]")
+    def _read(self, texts: Iterable[str]) -> list[list[int]]:
         rows = []
-        for number, text in enumerate(texts):
+        for number, text in enumerate(require_texts(texts)):
             words = read_words(text, self.config.text)
             if not words:
                 raise InputError(f"text {number + 1} is empty; expected a sentence")
