@@ -45,7 +45,7 @@ Trained at commit {commit}; `paraform.json` names the one that measured.
 {distinct:,} are different, {known:.1%} are training sentences word for word, and the nearest training sentence shares
 {similarity:.0%} of the words on average.
 
-From one sentence to another (greedy):
+From "{ends[0]}" to "{ends[1]}" (greedy):
 
 {line}
 
@@ -125,6 +125,7 @@ def finish(path: Path, run: Path, *, seed: int, samples: int = 1000) -> str:
         distinct=len(set(said)),
         known=sum(found.similarity == 1 for found in near) / len(near),
         similarity=sum(found.similarity for found in near) / len(near),
+        ends=ENDS,
         line="\n".join(f"- {text}" for text in model.interpolate(*ENDS, steps=7)),
     )
     scores = [Score(f"{one.protocol} {one.name}", one.value, one.signature) for one in report.scores]
