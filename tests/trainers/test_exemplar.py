@@ -65,6 +65,7 @@ def test_a_validation_without_an_exemplar_is_named(question_pairs: Path, tmp_pat
         (Sentence("c"), "record 2 is of type Sentence; expected a Pair"),
         (("c", "d"), "record 2 is of type tuple; expected a Pair"),
         (Pair(Sentence("c"), Sentence(" ")), "pair 2 has an empty side"),
+        (Pair(Sentence("c"), Sentence("caf\udce9")), "pair 2: text 2 holds half of a surrogate pair"),
     ],
 )
 def test_what_is_no_pair_is_named(record: Any, message: str, tmp_path: Path) -> None:

@@ -114,7 +114,10 @@ def paraphrases(pairs: Iterable[Pair]) -> list[Pair]:
     for number, pair in enumerate(found, start=1):
         if not isinstance(pair, Pair):
             raise InputError(f"record {number} is of type {type(pair).__name__}; expected a Pair")
-        require_texts([pair.source.text, pair.target.text])
+        try:
+            require_texts([pair.source.text, pair.target.text])
+        except InputError as error:
+            raise InputError(f"pair {number}: {error}") from None
         if not (pair.source.text.strip() and pair.target.text.strip()):
             raise InputError(f"pair {number} has an empty side; expected two texts")
     if any(pair.cluster is None for pair in found):
