@@ -23,7 +23,7 @@ from transformers import TopPLogitsWarper
 from paraform import decoding
 from paraform.models.latent import LatentConfig
 from paraform.models.latent.network import LatentNetwork
-from paraform.models.latent.saying import say
+from paraform.models.latent.vector_decoding import decode_vectors
 
 LONGEST = 60
 
@@ -44,7 +44,7 @@ def main() -> int:
     words: dict[str, int] = {}
 
     def decode(name: str, **how: Any) -> None:
-        said = say(network, z, longest=LONGEST, says_unknown=True, batch_size=arguments.sentences, **how)
+        said = decode_vectors(network, z, longest=LONGEST, unknown=True, batch_size=arguments.sentences, **how)
         words[name] = sum(len(row) + 1 for row in said)
 
     scores = 3 * torch.randn(arguments.sentences, arguments.vocabulary)

@@ -39,7 +39,7 @@ from paraform.encoders import bfloat16_products
 from paraform.losses.nt_xent import nt_xent
 from paraform.losses.sequence_nll import copy_log_probs, sequence_nll
 from paraform.models.exemplar import ExemplarConfig, ExemplarParaphraser, make_update
-from paraform.models.exemplar.network import MOST_SAID, ExemplarNetwork
+from paraform.models.exemplar.network import MOST_COVERED, ExemplarNetwork
 from paraform.models.exemplar.triples import triple_table
 from paraform.schedules import warmup_linear
 from paraform.training import TrainingConfig, make_accelerator
@@ -108,7 +108,7 @@ class Peer:
             word_BD = network.embedding(previous_B.where(previous_B < network.vocabulary, UNK))
             _, lower = network.decoder(word_BD[:, None], lower)
             said_BS = said_BS + (previous_B[:, None] == source_BS)
-            attend_bias, point_bias = network.repeated[:, said_BS.clamp_max(MOST_SAID)]
+            attend_bias, point_bias = network.repeated[:, said_BS.clamp_max(MOST_COVERED)]
             unsaid = ((said_BS == 0) & ~beyond_source).float()
             unsaid = unsaid / unsaid.sum(-1, keepdim=True).clamp_min(1)
             from_source = attend(network.attend_content, lower[0], content, beyond_source, attend_bias)
@@ -162,8 +162,7 @@ class Peer:
         same_BTS = gold_BT[:, :, None] == source_BS[:, None, :]
         gold_logits = logits.gather(-1, gold_BT.where(known, UNK)[:, :, None]).squeeze(-1)
         return copy_log_probs(
-            gold_logits.flatten(),
-            logits.logsumexp(-1).flatten(),
+            (gold_logits - logits.logsumexp(-1)).flatten(),
             gates.flatten(),
             (copies * same_BTS).sum(-1).flatten(),
             (known | ~same_BTS.any(-1)).flatten(),

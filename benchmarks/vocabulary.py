@@ -1,14 +1,12 @@
-"""The output layer of a GRU decoder on one CPU thread: its loss, and the likeliest word, against plain torch.
+"""The output layer of a decoder on one CPU thread: its loss, and the likeliest word, against plain torch.
 
     python benchmarks/vocabulary.py [--words 1800] [--vocabulary 9746] [--features 256] [--repeats 10]
 
-Loss: `paraform.losses.vocabulary.vocabulary_scores` against `F.cross_entropy` of `F.linear`, forward and backward, both
-with products in bfloat16 where the processor has it, as in training. Likeliest word: numpy's argmax, which greedy
-decoding takes, against torch's, on [512, vocabulary]. `vocabulary_nll`, without gradients (as evaluation of latent
-models calls it, on `--scored` words) and with them, against `F.cross_entropy` of `F.linear` on the same features and
-weights, in bfloat16 where the processor multiplies it, else in float32. The product of a part's features and the
-weights, into rows of all words and into rows filled up to whole cache lines, as shares of the rate of products of 2048
-× 2048. In turns in this process; the median of each is taken.
+Likeliest word: numpy's argmax, which greedy decoding takes, against torch's, on [512, vocabulary]. `vocabulary_nll`,
+without gradients (as evaluation of latent models calls it, on `--scored` words) and with them, against
+`F.cross_entropy` of `F.linear` on the same features and weights, in bfloat16 where the processor multiplies it, else in
+float32. The product of a part's features and the weights, into rows of all words and into rows filled up to whole
+cache lines, as shares of the rate of products of 2048 × 2048. In turns in this process; the median of each is taken.
 """
 
 from __future__ import annotations
@@ -22,7 +20,7 @@ from _measure import arguments_of, in_turn, matrix_rate, middle, report
 from torch import Tensor
 
 from paraform.encoders import best_dtype, bfloat16_products
-from paraform.losses.vocabulary import _size, filled_up, vocabulary_nll, vocabulary_scores
+from paraform.losses.vocabulary import _size, filled_up, vocabulary_nll
 
 
 def main() -> int:
@@ -37,18 +35,9 @@ def main() -> int:
     torch.manual_seed(0)
     features = torch.randn(arguments.words, arguments.features, requires_grad=True)
     weight = (0.05 * torch.randn(arguments.vocabulary, arguments.features)).requires_grad_()
-    bias = torch.zeros(arguments.vocabulary, requires_grad=True)
     gold = torch.randint(arguments.vocabulary, (arguments.words,))
     scores = torch.randn(512, arguments.vocabulary)
     found: dict[str, tuple[Tensor, ...]] = {}
-
-    def ours() -> None:
-        score, normalizer = vocabulary_scores(features, weight, bias, gold)
-        found["paraform"] = torch.autograd.grad((normalizer - score).mean(), (features, weight, bias))
-
-    def theirs() -> None:
-        loss = F.cross_entropy(F.linear(features, weight, bias), gold)
-        found["peer"] = torch.autograd.grad(loss, (features, weight, bias))
 
     dtype = best_dtype(features.device)
     few, many = features.detach().to(dtype).requires_grad_(), torch.randn(arguments.scored, arguments.features)
@@ -72,25 +61,16 @@ def main() -> int:
     filled = F.pad(whole, (0, filled_up(arguments.vocabulary) - arguments.vocabulary))
     rows, filled_rows = (part.new_empty(len(part), one.shape[1]) for one in (whole, filled))
 
-    runs = {"loss": ours, "peer's loss": theirs}
-    runs |= {"trained": lambda: trained(own_nll), "peer's trained": lambda: trained(peer_nll)}
+    runs = {"trained": lambda: trained(own_nll), "peer's trained": lambda: trained(peer_nll)}
     runs |= {"evaluated": lambda: evaluated(own_nll), "peer's evaluated": lambda: evaluated(peer_nll)}
     runs |= {"argmax": lambda: scores.numpy().argmax(-1), "peer's argmax": lambda: scores.argmax(-1)}
     runs |= {"rows": lambda: torch.mm(part, whole, out=rows)}
     runs |= {"filled rows": lambda: torch.mm(part, filled, out=filled_rows)}
     with bfloat16_products(features.device):
         seconds = {name: middle(times) for name, times in in_turn(arguments.repeats, runs).items()}
-    errors = [
-        float((one - two).abs().max() / two.abs().max())
-        for one, two in zip(found["paraform"], found["peer"], strict=True)
-    ]
     rate = matrix_rate()
     products = len(part) * arguments.features * arguments.vocabulary / rate
     figures = {
-        "loss, ms": 1e3 * seconds["loss"],
-        "F.cross_entropy, ms": 1e3 * seconds["peer's loss"],
-        "ratio of the losses": seconds["peer's loss"] / seconds["loss"],
-        "greatest relative difference of a gradient": max(errors),
         "ratio of vocabulary_nll, with gradients": seconds["peer's trained"] / seconds["trained"],
         "ratio of vocabulary_nll, without": seconds["peer's evaluated"] / seconds["evaluated"],
         "mean difference of these, nats": float((found["own_nll"][0] - found["peer_nll"][0].float()).mean()),

@@ -52,7 +52,6 @@ def test_mining_finds_the_peer_s_distances(question_pairs: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "size"),
     [
-        ("gru", ("--rows", 4, "--tokens", 3, "--repeats", 1)),
         ("vocabulary", ("--words", 8, "--vocabulary", 50, "--features", 4, "--repeats", 1)),
     ],
 )

@@ -29,7 +29,6 @@ ROWS = [
     ["encoders"],
     ["syntax"],
     ["batching"],
-    ["recurrent"],
     ["losses", "schedules"],
     ["decoding"],
     ["models"],

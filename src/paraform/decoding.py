@@ -3,17 +3,20 @@
 The model is a function `step(state, tokens) -> log-probabilities, state`; a state can pick rows of itself.
 
 Shape key: B sentences, N those of them that have not ended, W beam width, M = N · W hypotheses, K ≤ W tokens that one
-may go on with, T steps, V tokens that can be said.
+may go on with, T steps, V tokens of the vocabulary.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, NamedTuple, Protocol, Self, TypeAlias, TypeVar
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple, Protocol, Self, TypeAlias, TypedDict, TypeVar
 
 import torch
 from torch import Tensor
 
+from paraform.records import InputError
+
+WIDEST_BEAM = 1000  # more is a slip, and would take hours in silence
 WORTH_PICKING = 0.8  # share of rows that go on, below which it costs less to pick them than to decode all
 
 
@@ -29,6 +32,67 @@ S = TypeVar("S", bound=DecoderState)
 Step: TypeAlias = Callable[[S, Tensor], tuple[Tensor, S]]
 """(state of N rows, last tokens [N]) → (log-probabilities of the next token [N, V], the caller's until it asks for the
 next step; new state). Greedy and sampling need them only up to a constant of each row: scores will do."""
+
+
+class Decoding(TypedDict, total=False):
+    """How tokens are chosen; every model that writes text takes these options.
+
+    Args:
+        beam: hypotheses kept; 1, the default, is greedy.
+        temperature: 0, the default, takes the likeliest token; above, tokens are drawn.
+        top_p: share of the probability that is drawn from; 1 if not given.
+        seed: the seed of every draw; 0 if not given.
+        batch_size: sentences decoded together; if not given, the model's own number. Numbers are rounded a little
+            differently in another batch, and tokens that are drawn depend on which sentences go together.
+        progress: show a bar on stderr.
+    """
+
+    beam: int
+    temperature: float
+    top_p: float
+    seed: int
+    batch_size: int
+    progress: bool
+
+
+def require_decoding(how: Mapping[str, Any]) -> None:
+    """Raise InputError for an option that is none, a number that cannot be, or two ways of decoding that are mixed."""
+    if unknown := sorted(set(how) - set(Decoding.__annotations__)):
+        raise InputError(f"option {unknown[0]!r}; expected one of {', '.join(Decoding.__annotations__)}")
+    beam, temperature, top_p = how.get("beam", 1), how.get("temperature", 0.0), how.get("top_p", 1.0)
+    if how.get("batch_size", 1) < 1:
+        raise InputError(f"batch_size {how['batch_size']}; expected at least 1")
+    if not 1 <= beam <= WIDEST_BEAM:
+        raise InputError(f"beam {beam}; expected 1 to {WIDEST_BEAM:,}")
+    if beam > 1 and (temperature != 0 or top_p < 1):
+        drawing = f"temperature {temperature}" if temperature != 0 else f"top_p {top_p}"
+        raise InputError(f"beam {beam}, {drawing}; they exclude each other, leave one out")
+    if top_p < 1 and temperature == 0:
+        raise InputError(f"top_p {top_p} at temperature 0; expected a temperature above 0, where words are drawn")
+
+
+def decode(
+    step: Step[S],
+    state: S,
+    rows: int,
+    how: Decoding,
+    generator: torch.Generator,
+    *,
+    start: int,
+    stop: int,
+    longest: int,
+) -> Tensor:
+    """Tokens [rows, ≤ longest] chosen as `how` says: greedily, the best of a beam, or drawn from the generator.
+
+    Raises: ValueError as `sample` and `beam` do.
+    """
+    ends: dict[str, Any] = {"start": start, "stop": stop, "max_tokens": longest}
+    if how.get("beam", 1) > 1:
+        return beam(step, state, rows, width=how["beam"], **ends)[0][:, 0]
+    if how.get("temperature", 0.0) != 0:
+        drawn: dict[str, Any] = {"temperature": how["temperature"], "top_p": how.get("top_p", 1.0)}
+        return sample(step, state, rows, generator=generator, **drawn, **ends)
+    return greedy(step, state, rows, **ends)
 
 
 def greedy(step: Step[S], state: S, rows: int, *, start: int, stop: int, max_tokens: int) -> Tensor:
@@ -101,11 +165,11 @@ def _drawn(weights_BV: Tensor, top_p: float, generator: torch.Generator) -> Tens
 
 
 class Rationed(NamedTuple):
-    """A state, the tokens of each row's source [N, S], and those said so far [N, T], the start token first."""
+    """A state, the tokens of each row's source [N, S], and those decoded so far [N, T], the start token first."""
 
     inner: Any
     source_NS: Tensor
-    said_NT: Tensor
+    decoded_NT: Tensor
 
     @classmethod
     def of(cls, state: Any, source_NS: Tensor) -> Rationed:
@@ -114,30 +178,30 @@ class Rationed(NamedTuple):
 
     def select(self, rows_N: Tensor) -> Rationed:
         """The state of the given rows."""
-        return Rationed(self.inner.select(rows_N), self.source_NS[rows_N], self.said_NT[rows_N])
+        return Rationed(self.inner.select(rows_N), self.source_NS[rows_N], self.decoded_NT[rows_N])
 
 
 def rationed(step: Step[S], *, stop: int, free: int = 0) -> Step[Rationed]:
-    """The same step, but no token is said twice running, or more often than the source has it (at least once).
+    """The same step, but no token stands twice running, or more often than the source has it (at least once).
 
     Attention forgets what it has read: without a memory of that, a copying decoder stutters (See et al. 2017, section
     2.3, train a coverage vector against it; this is the rule that needs no training).
 
     Args:
-        stop: may always be said.
+        stop: the token that is never barred.
         free: tokens below it have no ration.
     """
 
     def limited(state: Rationed, tokens_N: Tensor) -> tuple[Tensor, Rationed]:
         log_probs_NV, inner = step(state.inner, tokens_N)
-        said_NT = torch.cat([state.said_NT, tokens_N.to(log_probs_NV.device)[:, None]], 1)
-        last_N1 = said_NT[:, -1:]
-        times_NT = (said_NT[:, :, None] == said_NT[:, None, :]).sum(-1)
-        ration_NT = (said_NT[:, :, None] == state.source_NS[:, None, :]).sum(-1).clamp_min(1)
-        barred_NT = (((said_NT >= free) & (times_NT >= ration_NT)) | (said_NT == last_N1)) & (said_NT != stop)
-        # Only what has been said can be barred: a few columns of thousands are touched.
-        kept_NT = log_probs_NV.gather(1, said_NT).masked_fill(barred_NT, float("-inf"))
-        return log_probs_NV.scatter_(1, said_NT, kept_NT), Rationed(inner, state.source_NS, said_NT)
+        decoded_NT = torch.cat([state.decoded_NT, tokens_N.to(log_probs_NV.device)[:, None]], 1)
+        last_N1 = decoded_NT[:, -1:]
+        times_NT = (decoded_NT[:, :, None] == decoded_NT[:, None, :]).sum(-1)
+        ration_NT = (decoded_NT[:, :, None] == state.source_NS[:, None, :]).sum(-1).clamp_min(1)
+        barred_NT = (((decoded_NT >= free) & (times_NT >= ration_NT)) | (decoded_NT == last_N1)) & (decoded_NT != stop)
+        # Only what has been decoded can be barred: a few columns of thousands are touched.
+        kept_NT = log_probs_NV.gather(1, decoded_NT).masked_fill(barred_NT, float("-inf"))
+        return log_probs_NV.scatter_(1, decoded_NT, kept_NT), Rationed(inner, state.source_NS, decoded_NT)
 
     return limited
 
@@ -236,7 +300,7 @@ def _longer(
     # Of those that go on from one hypothesis, no more than W can be among the best W.
     best, token = log_probs_MV.topk(min(width, log_probs_MV.shape[-1]), -1)
     best_NWK, token_NWK = best.view(count, width, -1), token.view(count, width, -1)
-    # A finished hypothesis goes on as itself, at no cost, by saying `stop` once more.
+    # A finished hypothesis goes on as itself, at no cost, by one more `stop`.
     done_NW = some.tokens_NWT[:, :, time - 1] == stop
     best_NWK = best_NWK.masked_fill(done_NW[:, :, None], float("-inf"))
     best_NWK[:, :, 0] = best_NWK[:, :, 0].masked_fill(done_NW, 0.0)

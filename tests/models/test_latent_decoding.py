@@ -18,7 +18,7 @@ from torch import Tensor
 from paraform.batching import BOS, EOS, PAD, UNK, SentenceBatch, Vocabulary
 from paraform.models.latent import LatentConfig, LatentLanguageModel
 from paraform.models.latent.network import LatentNetwork
-from paraform.models.latent.saying import say
+from paraform.models.latent.vector_decoding import decode_vectors
 
 LONGEST = 3
 NETWORKS = ["lstm", "transformer"]
@@ -34,7 +34,7 @@ def made(objective: str = "vae", **fields: Any) -> LatentLanguageModel:
     return LatentLanguageModel(dataclasses.replace(config, **fields), vocabulary).eval()
 
 
-def speaker(kind: str) -> tuple[LatentNetwork, Tensor]:
+def begun(kind: str) -> tuple[LatentNetwork, Tensor]:
     """A network whose next words depend on all that was said, and twelve vectors."""
     network = made(network=kind).network
     with torch.no_grad():
@@ -47,7 +47,7 @@ def speaker(kind: str) -> tuple[LatentNetwork, Tensor]:
 @pytest.mark.parametrize("kind", NETWORKS)
 def test_a_step_at_a_time_has_the_states_of_all_words_at_once(kind: str) -> None:
     """Rows are picked in between, one of them twice."""
-    network, z_NZ = speaker(kind)
+    network, z_NZ = begun(kind)
     words_NT = torch.randint(network.output.out_features, (12, 9))
     words_NT[:, 0] = BOS
     rows_N = torch.arange(12)
@@ -106,13 +106,13 @@ def words_of(said: tuple[int, ...]) -> list[int]:
 
 
 def said_by(network: LatentNetwork, z_NZ: Tensor, **how: Any) -> list[list[int]]:
-    return say(network, z_NZ, longest=LONGEST, says_unknown=False, **how)
+    return decode_vectors(network, z_NZ, longest=LONGEST, unknown=False, **how)
 
 
 @pytest.mark.parametrize("kind", NETWORKS)
 def test_a_sentence_s_score_is_minus_its_reconstruction(kind: str) -> None:
     """But for the words that are never said, whose probability the others share."""
-    network, z_NZ = speaker(kind)
+    network, z_NZ = begun(kind)
     never = [PAD, BOS, UNK]
     scorer = Scorer(network, z_NZ[:1])
     said = scorer.words[1:]
@@ -126,7 +126,7 @@ def test_a_sentence_s_score_is_minus_its_reconstruction(kind: str) -> None:
 
 @pytest.mark.parametrize("kind", NETWORKS)
 def test_greedy_says_the_likeliest_word_after_each_prefix(kind: str) -> None:
-    network, z_NZ = speaker(kind)
+    network, z_NZ = begun(kind)
     expected = [words_of(Scorer(network, row[None]).beam(1)) for row in z_NZ]
     assert said_by(network, z_NZ) == expected
     assert len({len(said) for said in expected}) > 1  # rows end at different times
@@ -134,7 +134,7 @@ def test_greedy_says_the_likeliest_word_after_each_prefix(kind: str) -> None:
 
 @pytest.mark.parametrize("kind", NETWORKS)
 def test_a_beam_as_wide_as_there_are_sentences_finds_the_best_of_them(kind: str) -> None:
-    network, z_NZ = speaker(kind)
+    network, z_NZ = begun(kind)
     scorers = [Scorer(network, row[None]) for row in z_NZ]
     expected = [words_of(max(scorer.every(), key=scorer.per_word)) for scorer in scorers]
     assert said_by(network, z_NZ, beam=len(scorers[0].every())) == expected
@@ -144,14 +144,14 @@ def test_a_beam_as_wide_as_there_are_sentences_finds_the_best_of_them(kind: str)
 @pytest.mark.parametrize("width", [2, 3, 5])
 @pytest.mark.parametrize("kind", NETWORKS)
 def test_a_narrow_beam_is_that_of_plain_lists(kind: str, width: int) -> None:
-    network, z_NZ = speaker(kind)
+    network, z_NZ = begun(kind)
     expected = [words_of(Scorer(network, row[None]).beam(width)) for row in z_NZ]
     assert said_by(network, z_NZ, beam=width) == expected
 
 
 @pytest.mark.parametrize("kind", NETWORKS)
 def test_a_tiny_top_p_draws_the_likeliest_word(kind: str) -> None:
-    network, z_NZ = speaker(kind)
+    network, z_NZ = begun(kind)
     greedy = said_by(network, z_NZ)
     assert said_by(network, z_NZ, temperature=1.0, top_p=1e-6) == greedy
     assert said_by(network, z_NZ, temperature=1.0, top_p=1.0) != greedy

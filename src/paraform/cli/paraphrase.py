@@ -62,7 +62,7 @@ def run(options: Namespace) -> int:
     sources = [text for text, row in zip(texts, chosen, strict=True) for _ in row]
     exemplars = [exemplar for row in chosen for exemplar in row]
     with bad_values():
-        said = model.say(
+        said = model.decode(
             sources,
             exemplars,
             beam=options.beam,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor
 
 
@@ -31,22 +32,21 @@ def sequence_nll(log_probs: Tensor, lengths: Tensor, *, reduction: Literal["mean
 
 
 def copy_log_probs(
-    gold_vocabulary: Tensor, log_normalizer: Tensor, copy_logits: Tensor, copy_mass: Tensor, in_vocabulary: Tensor
+    vocabulary_log_probs: Tensor, copy_logits: Tensor, copy_mass: Tensor, in_vocabulary: Tensor
 ) -> Tensor:
     """Log-probability of gold tokens under a mixture of the vocabulary and of copying (See et al. 2017, eq. 9).
 
-        p(y) = (1 − σ(g)) · exp(l_y) / Z · [y in vocabulary] + σ(g) · Σ_{s: x_s = y} a_s
+        p(y) = (1 − σ(g)) · p_vocabulary(y) · [y in vocabulary] + σ(g) · Σ_{s: x_s = y} a_s
 
     Args:
-        gold_vocabulary: [N] logits l_y of the gold tokens.
-        log_normalizer: [N] ln Z of the vocabulary's softmax.
+        vocabulary_log_probs: [N] ln p_vocabulary of the gold tokens, by the softmax over the vocabulary.
         copy_logits: [N] g, the gate towards copying.
         copy_mass: [N] attention on source positions that hold the gold token, 0 to 1.
         in_vocabulary: [N] bool; False where the gold token can only be copied.
     Returns: [N] nats, at most 0.
     """
-    generate = torch.nn.functional.logsigmoid(-copy_logits) + gold_vocabulary - log_normalizer
+    generate = F.logsigmoid(-copy_logits) + vocabulary_log_probs
     generate = generate.masked_fill(~in_vocabulary, float("-inf"))
     tiny = torch.finfo(copy_mass.dtype).tiny  # ln 0 would give NaN gradients even where the mass is not used
-    copied = torch.nn.functional.logsigmoid(copy_logits) + copy_mass.clamp_min(tiny).log()
+    copied = F.logsigmoid(copy_logits) + copy_mass.clamp_min(tiny).log()
     return torch.logaddexp(generate, copied)

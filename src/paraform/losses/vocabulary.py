@@ -1,4 +1,4 @@
-"""What a softmax over a whole vocabulary needs of each gold word, without a row of scores for every word said.
+"""−ln p of gold words under a softmax over a whole vocabulary, a part of the scores at a time.
 
 Shape key: N words, V vocabulary, C = V filled up to whole cache lines, D features, P words of a part.
 """
@@ -6,7 +6,7 @@ Shape key: N words, V vocabulary, C = V filled up to whole cache lines, D featur
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 import torch
 import torch.nn.functional as F
@@ -15,85 +15,6 @@ from torch.autograd.function import once_differentiable
 
 CELLS = 1 << 22  # scores held at once, in one buffer: memory new from the system comes more slowly than they do
 LINE = 64  # columns that rows of scores are filled up to a multiple of: products write them up to 1.5 times as fast
-
-
-class VocabularyScores(NamedTuple):
-    """[N] scores l_y of the gold words, and [N] ln Z = ln Σ_v exp l_v, so that ln p(y) = l_y − ln Z, in nats."""
-
-    gold_N: Tensor
-    log_normalizer_N: Tensor
-
-
-def vocabulary_scores(features: Tensor, weight: Tensor, bias: Tensor, gold: Tensor) -> VocabularyScores:
-    """The scores l = W h + b of gold words and their normalisers.
-
-    Some rows at a time, forwards and again backwards, so that [N, V] is never in memory; on a CPU that costs no more
-    time than writing it does (benchmarks/vocabulary.py; the idea of Wijmans et al. 2025, "Cut Your Losses"). No
-    autocast: all four have one dtype.
-
-    Args:
-        features: [N, D] h.
-        weight: [V, D] W.
-        bias: [V] b.
-        gold: [N] int64, 0 to V − 1.
-    Returns: both with gradients to features, weight and bias.
-    """
-    run: Callable[..., tuple[Tensor, Tensor]] = _Scores.apply
-    return VocabularyScores(*run(features, weight, bias, gold))
-
-
-class _Scores(torch.autograd.Function):
-    @staticmethod
-    def forward(
-        ctx: Any, features_ND: Tensor, weight_VD: Tensor, bias_V: Tensor, gold_N: Tensor
-    ) -> tuple[Tensor, Tensor]:
-        found_N, log_normalizer_N = features_ND.new_empty(2, len(features_ND))
-        scores_PV = _one_part(features_ND, len(weight_VD))[:, : len(weight_VD)]
-        for at in _parts(len(features_ND), len(weight_VD)):
-            scores_NV = torch.addmm(bias_V, features_ND[at], weight_VD.t(), out=scores_PV[: at.stop - at.start])
-            found_N[at] = scores_NV.gather(1, gold_N[at, None]).squeeze(1)
-            largest_N1 = scores_NV.amax(1, keepdim=True)
-            log_normalizer_N[at] = scores_NV.sub_(largest_N1).exp_().sum(1).log_().add_(largest_N1.squeeze(1))
-        ctx.save_for_backward(features_ND, weight_VD, bias_V, gold_N, log_normalizer_N)
-        return found_N, log_normalizer_N
-
-    @staticmethod
-    @once_differentiable
-    def backward(ctx: Any, d_gold_N: Tensor, d_normalizer_N: Tensor) -> tuple[Tensor | None, ...]:
-        features_ND, weight_VD, bias_V, gold_N, log_normalizer_N = ctx.saved_tensors
-        d_features_ND, d_weight_VD = torch.empty_like(features_ND), torch.zeros_like(weight_VD)
-        d_bias_V = torch.zeros_like(bias_V)
-        scores_PV = _one_part(features_ND, len(weight_VD))[:, : len(weight_VD)]
-        for at in _parts(len(features_ND), len(weight_VD)):
-            scores_NV = torch.addmm(bias_V, features_ND[at], weight_VD.t(), out=scores_PV[: at.stop - at.start])
-            # ∂ ln Z / ∂ l_v = p(v)
-            d_scores_NV = scores_NV.sub_(log_normalizer_N[at, None]).exp_().mul_(d_normalizer_N[at, None])
-            d_scores_NV.scatter_add_(1, gold_N[at, None], d_gold_N[at, None])
-            torch.mm(d_scores_NV, weight_VD, out=d_features_ND[at])
-            d_weight_VD.addmm_(d_scores_NV.t(), features_ND[at])
-            d_bias_V += d_scores_NV.new_ones(len(d_scores_NV)) @ d_scores_NV
-        return d_features_ND, d_weight_VD, d_bias_V, None
-
-
-def _parts(rows: int, columns: int) -> Iterator[slice]:
-    size = _size(columns)
-    return (slice(start, min(start + size, rows)) for start in range(0, rows, size))
-
-
-def _one_part(features_ND: Tensor, columns: int) -> Tensor:
-    """[P, C], not set: the scores of the rows of one part."""
-    return features_ND.new_empty(min(len(features_ND), _size(columns)), filled_up(columns))
-
-
-def filled_up(columns: int) -> int:
-    """The next multiple of `LINE`."""
-    return -(-columns // LINE) * LINE
-
-
-def _size(columns: int) -> int:
-    """Rows of a part: a multiple of 64 if it can be, which oneDNN multiplies faster than an odd number."""
-    size = max(1, CELLS // columns)
-    return size if size < 64 else size // 64 * 64
 
 
 def vocabulary_nll(features: Tensor, weight: Tensor, gold: Tensor) -> Tensor:
@@ -159,6 +80,27 @@ class _NLL(torch.autograd.Function):
             d_weight_VD.index_add_(0, gold_N, weighted_ND, alpha=-1)
         _spare[:] = [probs_NC]
         return d_features_ND.to(features_ND.dtype), d_weight_VD, None, None
+
+
+def _parts(rows: int, columns: int) -> Iterator[slice]:
+    size = _size(columns)
+    return (slice(start, min(start + size, rows)) for start in range(0, rows, size))
+
+
+def _one_part(features_ND: Tensor, columns: int) -> Tensor:
+    """[P, C], not set: the scores of the rows of one part."""
+    return features_ND.new_empty(min(len(features_ND), _size(columns)), filled_up(columns))
+
+
+def filled_up(columns: int) -> int:
+    """The next multiple of `LINE`."""
+    return -(-columns // LINE) * LINE
+
+
+def _size(columns: int) -> int:
+    """Rows of a part: a multiple of 64 if it can be, which oneDNN multiplies faster than an odd number."""
+    size = max(1, CELLS // columns)
+    return size if size < 64 else size // 64 * 64
 
 
 def _wide(tensor: Tensor) -> torch.dtype:

@@ -145,7 +145,7 @@ def evaluate_rows(
     rationed = model.config.copy if ration is None else ration
 
     def saying(system: ExemplarParaphraser) -> Callable[[list[str], list[str]], list[str]]:
-        return lambda sources, likes: system.say(
+        return lambda sources, likes: system.decode(
             sources, likes, beam=beam, ration=rationed, batch_size=batch_size, progress=progress
         )
 

@@ -163,9 +163,9 @@ def validator(
         kept = np.array(losses)
         if config.drop_perplexity:
             kept = kept[np.exp(kept) < config.drop_perplexity]
-        said = model.say([pairs[row].source.text for row in chosen], [pool[exemplars[row, 0]] for row in chosen])
+        texts = model.decode([pairs[row].source.text for row in chosen], [pool[exemplars[row, 0]] for row in chosen])
         nll = float(kept.mean())
-        score = bleu(said, [pairs[row].target.text for row in chosen])
+        score = bleu(texts, [pairs[row].target.text for row in chosen])
         return {"nll": nll, "perplexity": float(np.exp(nll)), "bleu": score.value}
 
     return evaluate

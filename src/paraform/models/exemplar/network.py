@@ -21,11 +21,10 @@ from torch import Tensor, nn
 
 from paraform.batching import BOS, EOS, PAD, UNK, StyleInput, TripleBatch
 from paraform.losses.sequence_nll import copy_log_probs
-from paraform.losses.vocabulary import VocabularyScores, vocabulary_scores
 from paraform.models.exemplar.config import ExemplarConfig
-from paraform.recurrent import run_gru
+from paraform.models.layers import Attention, BiGRU, Pointer, run_gru
 
-MOST_SAID = 3  # from here on coverage does not count
+MOST_COVERED = 3  # from here on coverage does not count
 
 
 class Encoded(NamedTuple):
@@ -56,56 +55,12 @@ class Memory(NamedTuple):
     content_mask: Tensor
     style: Tensor  # [B, E, ·]
     style_mask: Tensor
-    source_BS: Tensor  # word numbers, those beyond the vocabulary too; in decoding columns of `Speaker.step`
-    said_BS: Tensor  # how often each of them has been said
+    source_BS: Tensor  # word numbers, those beyond the vocabulary too; in decoding columns of `StepDecoder.step`
+    coverage_BS: Tensor  # how often each of them has been generated
 
     def select(self, rows_N: Tensor) -> Memory:
         """The memory of the given rows."""
         return Memory(self.hidden[:, rows_N], *(part[rows_N] for part in self[1:]))
-
-
-class BiGRU(nn.Module):
-    """A bidirectional GRU over padded rows: states [B, T, 2·width] and the two final states [B, 2·width]."""
-
-    def __init__(self, inputs: int, width: int) -> None:
-        super().__init__()
-        self.gru = nn.GRU(inputs, width, batch_first=True, bidirectional=True)
-
-    def forward(self, inputs_BTD: Tensor, lengths_B: Tensor) -> tuple[Tensor, Tensor]:
-        states_BTD, final_2BW = run_gru(self.gru, inputs_BTD, lengths_B=lengths_B)
-        return states_BTD, torch.cat([final_2BW[0], final_2BW[1]], -1)
-
-
-class Pointer(nn.Module):
-    """Bilinear attention (Luong et al. 2015, "general") as log-weights [B, T, S]; −inf where masked."""
-
-    def __init__(self, queries: int, keys: int) -> None:
-        super().__init__()
-        self.project = nn.Linear(queries, keys, bias=False)
-
-    def forward(self, query_BTH: Tensor, keys_BSD: Tensor, mask_BS: Tensor, bias_BTS: Tensor | None = None) -> Tensor:
-        query_BTD = self.project(query_BTH)
-        if query_BTD.shape[1] == 1:  # decoding's one query: keys times query takes less time in bfloat16
-            scores_BTS = (keys_BSD @ query_BTD.transpose(1, 2)).transpose(1, 2)
-        else:
-            scores_BTS = query_BTD @ keys_BSD.transpose(1, 2)
-        if bias_BTS is not None:
-            scores_BTS = scores_BTS + bias_BTS
-        return torch.log_softmax(scores_BTS.masked_fill(~mask_BS[:, None, :], float("-inf")), -1)
-
-
-class Attention(Pointer):
-    """What is read by those weights, [B, T, D]."""
-
-    def forward(self, query_BTH: Tensor, keys_BSD: Tensor, mask_BS: Tensor, bias_BTS: Tensor | None = None) -> Tensor:
-        if torch.is_grad_enabled():  # then the fused kernel is slower on CPUs, or knows no gradient of the bias
-            return super().forward(query_BTH, keys_BSD, mask_BS, bias_BTS).exp() @ keys_BSD
-        mask_B1S, keys_B1SD = mask_BS[:, None], keys_BSD[:, None]  # one head
-        mask_BTS = mask_B1S if bias_BTS is None else bias_BTS.masked_fill(~mask_B1S, float("-inf"))
-        query_B1TD = self.project(query_BTH)[:, None]
-        mask_B1TS = mask_BTS[:, None]
-        read_B1TD = F.scaled_dot_product_attention(query_B1TD, keys_B1SD, keys_B1SD, attn_mask=mask_B1TS, scale=1.0)
-        return read_B1TD[:, 0]
 
 
 class ExemplarNetwork(nn.Module):
@@ -144,8 +99,8 @@ class ExemplarNetwork(nn.Module):
         self.second = nn.GRU(hidden + contexts, hidden, batch_first=True) if config.decoder_layers == 2 else None
         self.point = Pointer(hidden, content) if config.copy else None
         self.gate = nn.Linear(hidden + contexts + width, 1) if config.copy else None
-        # What a word said 0, 1, 2, 3 or more times adds to the scores of attention and of the pointer.
-        self.repeated = nn.Parameter(torch.zeros(2, MOST_SAID + 1)) if config.coverage else None
+        # What a word generated 0, 1, 2, 3 or more times adds to the scores of attention and of the pointer.
+        self.repeated = nn.Parameter(torch.zeros(2, MOST_COVERED + 1)) if config.coverage else None
         self.combine = nn.Linear(hidden + contexts, width if config.tie_embeddings else hidden)
         self.output = nn.Linear(self.combine.out_features, vocabulary)
         if config.tie_embeddings:
@@ -188,8 +143,8 @@ class ExemplarNetwork(nn.Module):
         if self.initial is not None:
             first_BH = torch.tanh(self.initial(first_BH))
         hidden = first_BH.expand(self.config.decoder_layers, -1, -1).contiguous()
-        said_BS = torch.zeros_like(source_BS)
-        return Memory(hidden, content.states, content.mask, style.states, style.mask, source_BS, said_BS)
+        coverage_BS = torch.zeros_like(source_BS)
+        return Memory(hidden, content.states, content.mask, style.states, style.mask, source_BS, coverage_BS)
 
     def decode(self, memory: Memory, previous_BT: Tensor) -> tuple[Tensor, Tensor | None, Tensor | None, Memory]:
         """Any number of steps at once, given the words before each.
@@ -202,12 +157,14 @@ class ExemplarNetwork(nn.Module):
         contexts: list[Tensor] = []
         attend_bias_BTS = point_bias_BTS = None
         if self.repeated is not None:
-            said_BTS = memory.said_BS[:, None] + (previous_BT[:, :, None] == memory.source_BS[:, None, :]).cumsum(1)
-            memory = memory._replace(said_BS=said_BTS[:, -1])
-            attend_bias_BTS, point_bias_BTS = self.repeated[:, said_BTS.clamp_max(MOST_SAID)]
-            # The mean of what has not been said yet; zero once all has.
-            unsaid_BTS = ((said_BTS == 0) & memory.content_mask[:, None]).to(memory.content.dtype)
-            contexts.append((unsaid_BTS / unsaid_BTS.sum(-1, keepdim=True).clamp_min(1)) @ memory.content)
+            coverage_BTS = memory.coverage_BS[:, None] + (
+                previous_BT[:, :, None] == memory.source_BS[:, None, :]
+            ).cumsum(1)
+            memory = memory._replace(coverage_BS=coverage_BTS[:, -1])
+            attend_bias_BTS, point_bias_BTS = self.repeated[:, coverage_BTS.clamp_max(MOST_COVERED)]
+            # The mean of what has not been generated yet; zero once all has.
+            uncovered_BTS = ((coverage_BTS == 0) & memory.content_mask[:, None]).to(memory.content.dtype)
+            contexts.append((uncovered_BTS / uncovered_BTS.sum(-1, keepdim=True).clamp_min(1)) @ memory.content)
         if self.attend_content is not None:
             contexts.append(self.attend_content(hidden_BTH, memory.content, memory.content_mask, attend_bias_BTS))
         if self.attend_style is not None:
@@ -230,26 +187,24 @@ class ExemplarNetwork(nn.Module):
         content = self.encode_content(batch.source_BT, batch.source_lengths_B)
         style = self.encode_style(batch.exemplar)
         device = batch.target_BT.device
-        lengths_B = batch.target_lengths_B.to(device) + 1  # </s> is said too
+        lengths_B = batch.target_lengths_B.to(device) + 1  # </s> is a target too
         rows, width = batch.target_BT.shape
         gold_BT = torch.cat([batch.target_BT, batch.target_BT.new_zeros(rows, 1)], 1)
         gold_BT[torch.arange(rows, device=device), batch.target_lengths_B.to(device)] = EOS
         previous_BT = torch.cat([gold_BT.new_full((rows, 1), BOS), batch.target_BT], 1)
         features, gate_BT, copy_BTS, _ = self.decode(self.start(content, style, batch.source_BT), previous_BT)
-        said_BT = torch.arange(width + 1, device=device) < lengths_B[:, None]
-        gold_N = gold_BT[said_BT]
+        target_mask_BT = torch.arange(width + 1, device=device) < lengths_B[:, None]
+        gold_N = gold_BT[target_mask_BT]
         in_vocabulary_N = gold_N < self.vocabulary
-        spoken_N = gold_N.where(in_vocabulary_N, UNK)
         # The costly layer sees no padding.
-        scores = self._scores(features[said_BT], spoken_N)
-        if gate_BT is None or copy_BTS is None:
-            log_probs_N = scores.gold_N - scores.log_normalizer_N
-        else:
-            same_NS = (gold_BT[:, :, None] == batch.source_BT[:, None, :])[said_BT]
-            mass_N = (copy_BTS[said_BT].exp() * same_NS).sum(-1)
-            # A word that neither the vocabulary nor the source holds can only be said as <unk>.
-            sayable_N = in_vocabulary_N | ~same_NS.any(-1)
-            log_probs_N = copy_log_probs(*scores, gate_BT[said_BT], mass_N, sayable_N)
+        logits_NV = self.output(features[target_mask_BT])
+        log_probs_N = -F.cross_entropy(logits_NV, gold_N.where(in_vocabulary_N, UNK), reduction="none")
+        if gate_BT is not None and copy_BTS is not None:
+            same_NS = (gold_BT[:, :, None] == batch.source_BT[:, None, :])[target_mask_BT]
+            mass_N = (copy_BTS[target_mask_BT].exp() * same_NS).sum(-1)
+            # A word that neither the vocabulary nor the source holds can only be generated as <unk>.
+            generated_N = in_vocabulary_N | ~same_NS.any(-1)
+            log_probs_N = copy_log_probs(log_probs_N, gate_BT[target_mask_BT], mass_N, generated_N)
         contrast_content, contrast_style = self.config.content_weight > 0, self.config.style_weight > 0
         return Outputs(
             log_probs_N,
@@ -259,12 +214,6 @@ class ExemplarNetwork(nn.Module):
             style.vector,
             self.encode_style(batch.target_style).vector if contrast_style else None,
         )
-
-    def _scores(self, features_ND: Tensor, gold_N: Tensor) -> VocabularyScores:
-        if features_ND.device.type == "cpu" and not torch.is_autocast_enabled("cpu"):
-            return vocabulary_scores(features_ND, self.output.weight, self.output.bias, gold_N)
-        logits_NV = self.output(features_ND)  # the call itself: FSDP gathers weights when a layer is called
-        return VocabularyScores(logits_NV.gather(1, gold_N[:, None]).squeeze(1), logits_NV.logsumexp(1))
 
     def cast(self, dtype: torch.dtype) -> ExemplarNetwork:
         """A copy in another dtype, for decoding."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
-from typing import Any, ClassVar, final
+from typing import Any, ClassVar, Unpack, final
 
 import numpy as np
 import numpy.typing as npt
@@ -12,18 +12,19 @@ import torch
 from rich.progress import track
 from torch import Tensor, nn
 
-from paraform import decoding, encoders
+from paraform import encoders
 from paraform.batching import BOS, EOS, Ragged, StyleInput, Vocabulary, prepare
+from paraform.decoding import Decoding, Rationed, Step, decode, rationed, require_decoding
 from paraform.encoders import STDERR, Encoder
 from paraform.models.exemplar.config import ExemplarConfig
 from paraform.models.exemplar.network import ExemplarNetwork
-from paraform.models.exemplar.pairing import paired
 from paraform.models.exemplar.reading import split_units, style_text
-from paraform.models.exemplar.speaker import Speaker, said_together
+from paraform.models.exemplar.selection import select_exemplars
+from paraform.models.exemplar.step_decoder import StepDecoder, decoding_batches
 from paraform.records import InputError
 from paraform.words import detokenize, join_pieces, recase
 
-COMMONEST = 50  # words of the vocabulary that a sentence may well say twice: "the", "of", "?"
+COMMONEST = 50  # words of the vocabulary that a sentence may well hold twice: "the", "of", "?"
 
 
 @final
@@ -32,9 +33,9 @@ class ExemplarParaphraser(nn.Module):
 
     Args:
         config: sizes and choices.
-        vocabulary: of the decoder and the content encoder.
+        vocabulary: words of the decoder and the content encoder.
         bank: exemplars to draw from where the caller names none.
-        style_features: of one state of the style encoder; None: ask the encoder.
+        style_features: width of one state of the style encoder; None: ask the encoder.
     """
 
     system: ClassVar[str] = "exemplar"
@@ -64,7 +65,7 @@ class ExemplarParaphraser(nn.Module):
 
     @property
     def decoder_dtype(self) -> torch.dtype:
-        """What `say` computes in, all but the output layer: bfloat16 on a CPU that multiplies it, else float32."""
+        """What decoding computes in, all but the output layer: bfloat16 on a CPU that multiplies it, else float32."""
         # A step on a GPU waits for its kernels to start more than for what they compute.
         return encoders.best_dtype(self.device) if self.device.type == "cpu" else torch.float32
 
@@ -80,13 +81,8 @@ class ExemplarParaphraser(nn.Module):
         *,
         each: bool = False,
         num: int = 1,
-        beam: int = 1,
-        temperature: float = 0.0,
-        top_p: float = 1.0,
         ration: bool | None = None,
-        seed: int = 0,
-        batch_size: int = 512,
-        progress: bool = False,
+        **how: Unpack[Decoding],
     ) -> Any:
         """Each source in the form of its exemplar.
 
@@ -95,38 +91,21 @@ class ExemplarParaphraser(nn.Module):
             like: one exemplar a source; one for all; a list of exemplars a source; None: `num` drawn from the bank.
             each: every source with every exemplar of `like`.
             num: exemplars drawn from the bank a source, if `like` is None.
-            beam: hypotheses kept; 1 is greedy.
-            temperature: 0 takes the likeliest; above, words are drawn.
-            top_p: share of the probability that is drawn from.
             ration: no word twice running, and none but the commonest more often than the source has it (at least
                 once); None: where words can be copied, since copying is what stutters.
-            seed: of every draw.
-            batch_size: sentences said at once. Numbers are rounded a little differently in another batch; where two
-                words are all but equally likely, that can decide between them. Words that are drawn depend on which
-                sentences go together.
-            progress: show a bar on stderr.
+            how: beam, temperature, top_p, seed, batch_size (512) and progress, as `decoding.Decoding` has them.
         Returns: list[str], or list[list[str]] where a source has a list of exemplars (nested `like`, `each`, num > 1).
         Raises: InputError if a sentence is empty, an exemplar is one word, the numbers of sources and exemplars do not
             match, or two ways of decoding are mixed.
         """
-        chosen = self.exemplars(sources, like, each=each, num=num, seed=seed)
+        chosen = self.exemplars(sources, like, each=each, num=num, seed=how.get("seed", 0))
         flat = [(source, exemplar) for source, row in zip(sources, chosen, strict=True) for exemplar in row]
-        said = self.say(
-            [source for source, _ in flat],
-            [exemplar for _, exemplar in flat],
-            beam=beam,
-            temperature=temperature,
-            top_p=top_p,
-            ration=ration,
-            seed=seed,
-            batch_size=batch_size,
-            progress=progress,
-        )
+        out = self.decode([source for source, _ in flat], [exemplar for _, exemplar in flat], ration=ration, **how)
         several = each or num > 1 or (like is not None and any(not isinstance(item, str) for item in like))
         if not several:
-            return said
-        out = iter(said)
-        return [[next(out) for _ in row] for row in chosen]
+            return out
+        texts = iter(out)
+        return [[next(texts) for _ in row] for row in chosen]
 
     def exemplars(
         self,
@@ -138,32 +117,21 @@ class ExemplarParaphraser(nn.Module):
         seed: int = 0,
     ) -> list[list[str]]:
         """The exemplars that each source gets; arguments as in `paraphrase`."""
-        return paired(sources, like, self.bank, each=each, num=num, seed=seed)
+        return select_exemplars(sources, like, self.bank, each=each, num=num, seed=seed)
 
     @torch.inference_mode()
-    def say(
+    def decode(
         self,
         sources: Sequence[str],
         exemplars: Sequence[str],
         *,
-        beam: int = 1,
-        temperature: float = 0.0,
-        top_p: float = 1.0,
         ration: bool | None = None,
-        seed: int = 0,
-        batch_size: int = 512,
-        progress: bool = False,
+        **how: Unpack[Decoding],
     ) -> list[str]:
         """Source i in the form of exemplar i, as text; see `paraphrase` for the arguments."""
-        if len(sources) != len(exemplars) or batch_size < 1:
-            raise InputError(
-                f"{len(sources)} sources, {len(exemplars)} exemplars, batch_size {batch_size}; "
-                "expected an exemplar a source, and batch_size >= 1"
-            )
-        if beam > 1 and temperature > 0:
-            raise InputError(f"beam {beam}, temperature {temperature}; they exclude each other, leave one out")
-        if top_p < 1 and temperature == 0:
-            raise InputError(f"top_p {top_p} at temperature 0; expected a temperature above 0, where words are drawn")
+        if len(sources) != len(exemplars):
+            raise InputError(f"{len(sources)} sources, {len(exemplars)} exemplars; expected an exemplar a source")
+        require_decoding(how)
         self.eval()
         written: list[Sequence[str]] = [prepare(source, self.config.max_tokens) for source in sources]
         for number, words in enumerate(written):
@@ -172,31 +140,25 @@ class ExemplarParaphraser(nn.Module):
         forms = self._read(exemplars)
         units = self._units(written)
         lengths = [len(row) for row in units]
-        speaker = Speaker(self.network, max(lengths, default=0), self.decoder_dtype)
+        decoder = StepDecoder(self.network, max(lengths, default=0), self.decoder_dtype)
         longest = self.config.max_tokens * (2 if self.config.units == "pieces" else 1)
-        ends: dict[str, Any] = {"start": BOS, "stop": EOS, "max_tokens": longest + 1}
-        generator = torch.Generator(self.device).manual_seed(seed)
+        generator = torch.Generator(self.device).manual_seed(how.get("seed", 0))
         out = [""] * len(sources)
-        batches = said_together([len(form.split()) for form in forms], lengths, batch_size)
+        batches = decoding_batches([len(form.split()) for form in forms], lengths, how.get("batch_size", 512))
+        hidden = not how.get("progress", False)
         with encoders.bfloat16_products(self.device):
-            for rows in track(batches, "paraphrasing", console=STDERR, disable=not progress, transient=True):
+            for rows in track(batches, "paraphrasing", console=STDERR, disable=hidden, transient=True):
                 source_BS, lengths_B = self._numbers([units[i] for i in rows])
-                state: Any = speaker.begin(source_BS, lengths_B, *self._forms([forms[i] for i in rows]))
-                step: decoding.Step[Any] = speaker.step
+                state: Any = decoder.begin(source_BS, lengths_B, *self._forms([forms[i] for i in rows]))
+                step: Step[Any] = decoder.step
                 if self.config.copy if ration is None else ration:
-                    state = decoding.Rationed.of(state, state.source_BS)
-                    step = decoding.rationed(step, stop=EOS, free=COMMONEST + EOS + 1)
-                if beam > 1:
-                    tokens_BT = decoding.beam(step, state, len(rows), width=beam, **ends)[0][:, 0]
-                elif temperature > 0:
-                    drawn: dict[str, Any] = {"temperature": temperature, "top_p": top_p}
-                    tokens_BT = decoding.sample(step, state, len(rows), generator=generator, **drawn, **ends)
-                else:
-                    tokens_BT = decoding.greedy(step, state, len(rows), **ends)
+                    state = Rationed.of(state, state.source_BS)
+                    step = rationed(step, stop=EOS, free=COMMONEST + EOS + 1)
+                tokens_BT = decode(step, state, len(rows), how, generator, start=BOS, stop=EOS, longest=longest + 1)
                 for i, numbers in zip(rows, tokens_BT.tolist(), strict=True):
-                    said = list(self._words(numbers, units[i]))
-                    said = join_pieces(said) if self.config.units == "pieces" else said
-                    out[i] = detokenize(recase(said, self.vocabulary.cased, written[i]))
+                    words = list(self._words(numbers, units[i]))
+                    words = join_pieces(words) if self.config.units == "pieces" else words
+                    out[i] = detokenize(recase(words, self.vocabulary.cased, written[i]))
         return out
 
     @torch.inference_mode()

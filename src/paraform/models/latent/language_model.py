@@ -14,14 +14,15 @@ import torch
 from torch import Tensor, nn
 
 from paraform.batching import UNK, Ragged, SentenceBatch, Vocabulary
+from paraform.decoding import Decoding
 from paraform.encoders import float32_products
 from paraform.models.latent.config import LatentConfig
 from paraform.models.latent.critic import Critics
 from paraform.models.latent.network import LatentNetwork
 from paraform.models.latent.posterior import Diagonal
 from paraform.models.latent.reading import read_words, write_words
-from paraform.models.latent.saying import ROWS_AT_ONCE, Decoding, say
 from paraform.models.latent.svi import refine
+from paraform.models.latent.vector_decoding import ROWS_AT_ONCE, decode_vectors
 from paraform.records import InputError, require_texts
 
 
@@ -245,9 +246,9 @@ class LatentLanguageModel(nn.Module):
         if not bool(z_NZ.isfinite().all()):
             raise InputError("vectors that are not finite; expected numbers")
         z_NZ = z_NZ.to(self.device, self.network.output.weight.dtype)
-        says_unknown = self.config.text == "words"  # a corpus of words has <unk> for a word; a person's text has not
+        unknown = self.config.text == "words"  # a corpus of words has <unk> for a word; a person's text has not
         with self._evaluating():
-            rows = say(self.network, z_NZ, longest=self.config.max_tokens, says_unknown=says_unknown, **how)
+            rows = decode_vectors(self.network, z_NZ, longest=self.config.max_tokens, unknown=unknown, **how)
         words = [[self.vocabulary.words[number] for number in row] for row in rows]
         return [write_words(row, self.config.text, self.vocabulary.cased) for row in words]
 

@@ -17,24 +17,26 @@ from paraform.models.exemplar.network import Encoded, ExemplarNetwork, Memory
 
 
 @final
-class Speaker:
-    """Says sources in the form of exemplars, a word of each at a time.
+class StepDecoder:
+    """Decodes sources in the form of exemplars, a word of each at a time.
 
     Args:
         network: in evaluation mode; later changes of its weights may not be seen.
         source_words: S.
-        dtype: of all but the output layer, whose scores decide between words and so are float32.
+        dtype: what all but the output layer computes in; its scores decide between words and so are float32.
     """
 
     def __init__(self, network: ExemplarNetwork, source_words: int, dtype: torch.dtype = torch.float32) -> None:
         self.network = network if dtype == network.embedding.weight.dtype else network.cast(dtype)
         extra = source_words if network.gate is not None else 0
         weight, bias = network.output.weight.detach().float(), network.output.bias.detach().float()
-        # Columns that are never said, or only copied, have weights of their own: no pass over [N, V] puts −inf there.
+        # Columns that are never generated, or only copied, have weights of their own, so that no pass over [N, V] puts
+        # −inf there.
         self._weight = torch.cat([weight, weight.new_zeros(extra, weight.shape[1])]) if extra else weight
         self._bias = torch.cat([bias, bias.new_full((extra,), float("-inf"))])
         self._bias[[PAD, UNK, BOS]] = float("-inf")
-        self._scores = weight.new_empty(0, 0)  # of every step: memory from the system costs as much as the product
+        # One buffer for all steps: memory from the system costs as much as the product.
+        self._scores = weight.new_empty(0, 0)
 
     @torch.no_grad()
     def begin(self, source_BS: Tensor, lengths_B: Tensor, forms: StyleInput, form_B: Tensor) -> Memory:
@@ -44,7 +46,7 @@ class Speaker:
 
         Args:
             source_BS: word numbers, those beyond the vocabulary too.
-            lengths_B: of the sources, in words.
+            lengths_B: words of each source.
             forms: the different exemplars.
             form_B: the row in `forms` of each source's exemplar.
         """
@@ -63,7 +65,7 @@ class Speaker:
     def step(self, memory: Memory, tokens_N: Tensor) -> tuple[Tensor, Memory]:
         """Log-probabilities [N, V + S] of the next word, good until the next step, and the memory after it.
 
-        Column V + s is the s-th word of the source where the vocabulary lacks it; `<unk>` is never said.
+        Column V + s is the s-th word of the source where the vocabulary lacks it; `<unk>` is never generated.
         """
         features, gate, copy, memory = self.network.decode(memory, tokens_N.to(memory.hidden.device)[:, None])
         if len(self._scores) < len(tokens_N):
@@ -83,7 +85,7 @@ class Speaker:
         return log_probs_NV.scatter_(1, memory.source_BS, mixed_NS), memory
 
 
-def said_together(exemplar_lengths: Sequence[int], source_lengths: Sequence[int], size: int) -> list[list[int]]:
+def decoding_batches(exemplar_lengths: Sequence[int], source_lengths: Sequence[int], size: int) -> list[list[int]]:
     """The rows of each batch, every row once, at most `size` a batch.
 
     A paraphrase is about as long as its exemplar: rows of like exemplars end together. Of about √(number of batches)

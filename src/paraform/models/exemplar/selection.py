@@ -11,7 +11,7 @@ from paraform.records import InputError
 TWO_WORDS = re.compile(r"\w\W+\w")
 
 
-def paired(
+def select_exemplars(
     sources: Sequence[str],
     like: Sequence[str] | Sequence[Sequence[str]] | None,
     bank: Sequence[str],
@@ -23,11 +23,11 @@ def paired(
     """The exemplars of each source.
 
     Args:
-        like: one a source; one for all; a list of them a source; None: `num` drawn from the bank.
-        bank: what is drawn from.
+        like: exemplars, one a source; one for all; a list of them a source; None: `num` drawn from the bank.
+        bank: exemplars that are drawn from.
         each: every source gets every exemplar of `like`.
-        num: drawn for each source, if `like` is None.
-        seed: of the draws.
+        num: exemplars drawn for each source, if `like` is None.
+        seed: the seed of the draws.
     Raises: InputError if an exemplar is one word, or the numbers do not match. (An empty one is told by who reads it.)
     """
     if isinstance(sources, str) or isinstance(like, str):

@@ -16,7 +16,7 @@ from torch import Tensor
 from paraform import decoding
 from paraform.batching import BOS, EOS, PAD, UNK, StyleInput
 from paraform.models.exemplar.network import ExemplarNetwork, Memory
-from paraform.models.exemplar.speaker import Speaker, said_together
+from paraform.models.exemplar.step_decoder import StepDecoder, decoding_batches
 
 
 @pytest.mark.parametrize("name", ["copying", "coverage", "paper", "reference"])
@@ -33,11 +33,11 @@ def test_teacher_forcing_is_decoding_of_the_gold_words(name: str, tiny: ModuleTy
         for row, found in enumerate(parts):
             alone = tiny.one_row(batch, row)
             source, target = alone.source_BT[0].tolist(), alone.target_BT[0].tolist()
-            speaker = Speaker(model, alone.source_BT.shape[1])
-            memory = speaker.begin(alone.source_BT, alone.source_lengths_B, alone.exemplar, torch.tensor([0]))
+            decoder = StepDecoder(model, alone.source_BT.shape[1])
+            memory = decoder.begin(alone.source_BT, alone.source_lengths_B, alone.exemplar, torch.tensor([0]))
             last = BOS
             for said, word in zip(found.tolist(), [*target, EOS], strict=True):
-                log_probs, memory = speaker.step(memory, torch.tensor([last]))
+                log_probs, memory = decoder.step(memory, torch.tensor([last]))
                 assert log_probs.exp().sum().item() == pytest.approx(1.0, abs=1e-5)
                 if word < model.vocabulary:
                     assert said == pytest.approx(log_probs[0, word].item(), abs=1e-4)
@@ -55,40 +55,40 @@ def test_teacher_forcing_is_decoding_of_the_gold_words(name: str, tiny: ModuleTy
 
 def begun(
     tiny: ModuleType, name: str, dtype: torch.dtype = torch.float32, moved: torch.dtype = torch.float32
-) -> tuple[Speaker, Memory]:
-    """A speaker, and its memory of every source of the tiny table; the network was `moved` to a dtype before."""
+) -> tuple[StepDecoder, Memory]:
+    """A decoder, and its memory of every source of the tiny table; the network was `moved` to a dtype before."""
     model = tiny.paraphraser(tiny.CONFIGS[name]).network.eval().to(moved)
     batch = tiny.whole_batch()
-    speaker = Speaker(model, batch.source_BT.shape[1], dtype)
+    decoder = StepDecoder(model, batch.source_BT.shape[1], dtype)
     every = torch.arange(len(batch.source_BT))
-    return speaker, speaker.begin(batch.source_BT, batch.source_lengths_B, batch.exemplar, every)
+    return decoder, decoder.begin(batch.source_BT, batch.source_lengths_B, batch.exemplar, every)
 
 
 @pytest.mark.parametrize("name", ["copying", "coverage"])
 @torch.inference_mode()
 def test_memory_picks_rows(name: str, tiny: ModuleType) -> None:
-    speaker, memory = begun(tiny, name)
+    decoder, memory = begun(tiny, name)
     words = memory.source_BS[:, 0]
     rows = torch.tensor([5, 0, 5])
-    shared, after = speaker.step(memory, words)
+    shared, after = decoder.step(memory, words)
     log_probs = shared.clone()
-    picked, picked_after = speaker.step(memory.select(rows), words[rows])
+    picked, picked_after = decoder.step(memory.select(rows), words[rows])
     torch.testing.assert_close(picked, log_probs[rows])
     for found, expected in zip(picked_after, after.select(rows), strict=True):
         torch.testing.assert_close(found, expected)
-    said_BS = (memory.source_BS == words[:, None]).long()
-    assert torch.equal(after.said_BS, said_BS if name == "coverage" else torch.zeros_like(said_BS))
+    coverage_BS = (memory.source_BS == words[:, None]).long()
+    assert torch.equal(after.coverage_BS, coverage_BS if name == "coverage" else torch.zeros_like(coverage_BS))
     assert not np.isnan(log_probs.numpy()).any()
-    assert np.isfinite(log_probs[:, EOS : speaker.network.vocabulary].numpy()).all()
+    assert np.isfinite(log_probs[:, EOS : decoder.network.vocabulary].numpy()).all()
 
 
 @torch.inference_mode()
 def test_the_scores_of_a_step_last_until_the_next(tiny: ModuleType) -> None:
     """One piece of memory serves all steps."""
-    speaker, memory = begun(tiny, "copying")
+    decoder, memory = begun(tiny, "copying")
     words = torch.full((len(memory.source_BS),), BOS)
-    first, _ = speaker.step(memory, words)
-    second, _ = speaker.step(memory.select(torch.arange(3)), words[:3])
+    first, _ = decoder.step(memory, words)
+    second, _ = decoder.step(memory.select(torch.arange(3)), words[:3])
     assert second.data_ptr() == first.data_ptr() and len(second) == 3
 
 
@@ -96,17 +96,17 @@ def test_the_scores_of_a_step_last_until_the_next(tiny: ModuleType) -> None:
 @torch.inference_mode()
 def test_searches_live_with_shared_scores(ration: bool, tiny: ModuleType) -> None:
     """They say what they say where each step has scores of its own."""
-    speaker, memory = begun(tiny, "copying")
+    decoder, memory = begun(tiny, "copying")
     rows = len(memory.source_BS)
     ends = {"start": BOS, "stop": EOS, "max_tokens": 6}
 
     def own(memory: Memory, tokens: Tensor) -> tuple[Tensor, Memory]:
-        log_probs, memory = speaker.step(memory, tokens)
+        log_probs, memory = decoder.step(memory, tokens)
         return log_probs.clone(), memory
 
     state = decoding.Rationed.of(memory, memory.source_BS) if ration else memory
     said = []
-    for step in (speaker.step, own):
+    for step in (decoder.step, own):
         step = decoding.rationed(step, stop=EOS) if ration else step
         drawn = {"top_p": 0.9, "generator": torch.Generator().manual_seed(0)}
         likeliest = decoding.greedy(step, state, rows, **ends)
@@ -125,7 +125,7 @@ def test_states_are_read_row_by_row(tiny: ModuleType) -> None:
     content = model.encode_content(source_BS, lengths_B)
     assert not content.states.is_contiguous()
     every = torch.arange(len(source_BS))
-    memory = Speaker(model, source_BS.shape[1]).begin(source_BS, lengths_B, batch.exemplar, every)
+    memory = StepDecoder(model, source_BS.shape[1]).begin(source_BS, lengths_B, batch.exemplar, every)
     assert memory.content.is_contiguous() and torch.equal(memory.content, content.states)
 
 
@@ -134,9 +134,9 @@ def test_states_are_read_row_by_row(tiny: ModuleType) -> None:
 @torch.inference_mode()
 def test_a_network_of_any_width(name: str, dtype: torch.dtype, tiny: ModuleType) -> None:
     """One that was moved to another dtype says what it says in float32, to the accuracy of its numbers."""
-    speaker, memory = begun(tiny, name)
+    decoder, memory = begun(tiny, name)
     words = torch.full((len(memory.source_BS),), BOS)
-    expected, _ = speaker.step(memory, words)
+    expected, _ = decoder.step(memory, words)
     moved, less = begun(tiny, name, moved=dtype)
     assert moved.network.embedding.weight.dtype == torch.float32
     found, _ = moved.step(less, words)
@@ -148,7 +148,7 @@ def test_a_network_of_any_width(name: str, dtype: torch.dtype, tiny: ModuleType)
 def test_every_row_is_said_once(lengths: list[tuple[int, int]], size: int) -> None:
     """In batches of at most `size`; within a batch no source is followed by a longer one, as packing wants it."""
     exemplars, sources = [one for one, _ in lengths], [two for _, two in lengths]
-    batches = said_together(exemplars, sources, size)
+    batches = decoding_batches(exemplars, sources, size)
     assert sorted(row for rows in batches for row in rows) == list(range(len(lengths)))
     assert all(0 < len(rows) <= size for rows in batches)
     if len(lengths) <= size:
@@ -188,12 +188,12 @@ def test_a_fine_tuned_style_encoder_is_cast_too(name: str, tiny: ModuleType) -> 
     sources = torch.tensor([[7, 8, 7], [9, 6, 0]]), torch.tensor([3, 2])
     said = []
     for dtype in (torch.float32, torch.bfloat16):
-        speaker = Speaker(model, 3, dtype)
-        cast: Any = speaker.network.style_module
+        decoder = StepDecoder(model, 3, dtype)
+        cast: Any = decoder.network.style_module
         assert cast.embeddings.word_embeddings.weight.dtype == dtype and cast.seen.dtype == torch.int64
-        memory = speaker.begin(*sources, forms, torch.tensor([1, 0]))
+        memory = decoder.begin(*sources, forms, torch.tensor([1, 0]))
         assert memory.style.dtype == dtype
-        said.append(speaker.step(memory, torch.tensor([BOS, BOS]))[0].exp())
+        said.append(decoder.step(memory, torch.tensor([BOS, BOS]))[0].exp())
     torch.testing.assert_close(said[0], said[1], atol=0.02, rtol=0)
     assert not torch.equal(said[0], said[1])
     assert bert.embeddings.word_embeddings.weight.dtype == torch.float32
