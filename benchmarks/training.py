@@ -34,11 +34,12 @@ from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from paraform import corpora, encoders
-from paraform.batching import BOS, EOS, UNK, TripleBatch, TripleTable, Vocabulary, by_length, prepare
+from paraform.batching import BOS, EOS, UNK, Vocabulary, prepare
 from paraform.encoders import bfloat16_products
 from paraform.losses.nt_xent import nt_xent
 from paraform.losses.sequence_nll import copy_log_probs, sequence_nll
 from paraform.models.exemplar import ExemplarConfig, ExemplarParaphraser, make_update
+from paraform.models.exemplar.batches import TripleBatch, TripleTable, by_length
 from paraform.models.exemplar.network import MOST_COVERED, ExemplarNetwork
 from paraform.models.exemplar.triples import triple_table
 from paraform.schedules import warmup_linear

@@ -20,7 +20,7 @@ PACKAGE = REPOSITORY / "src" / "paraform"
 
 # Data moves to the right, and a module imports from its left; rooms in one row stand side by side.
 ROWS = [
-    ["records"],
+    ["records", "score"],
     ["weights"],
     ["manifest"],
     ["words"],
@@ -31,6 +31,7 @@ ROWS = [
     ["batching"],
     ["losses", "schedules"],
     ["decoding"],
+    ["capabilities"],
     ["models"],
     ["checkpoint"],
     ["training"],

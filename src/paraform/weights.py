@@ -7,7 +7,7 @@ import hashlib
 import importlib.util
 import os
 import secrets
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import torch
@@ -102,6 +102,20 @@ def cache_folder() -> Path:
     """Where computed features are kept: `$PARAFORM_CACHE`, else `$XDG_CACHE_HOME/paraform`, else ~/.cache/paraform."""
     default = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "paraform"
     return Path(os.environ.get("PARAFORM_CACHE", default))
+
+
+def cached_file(kind: str, content: Iterable[str], suffix: str, cache: Path | None = None) -> Path:
+    """Where what is computed of that content is kept: `CACHE/KIND/KEY.SUFFIX`, KEY a SHA-256 of all its parts.
+
+    Args:
+        content: texts on which the result depends, in their order; settings and digests too.
+        cache: the folder of all caches; None: `cache_folder()`.
+    """
+    key = hashlib.sha256()
+    for part in content:
+        encoded = part.encode(errors="surrogatepass")
+        key.update(f"{len(encoded)} ".encode() + encoded)  # so that no two lists of parts read alike
+    return (cache or cache_folder()) / kind / f"{key.hexdigest()[:32]}.{suffix}"
 
 
 def read_word_vectors(path: PathLike, words: Sequence[str], width: int) -> tuple[Tensor, Tensor]:

@@ -8,7 +8,7 @@ from types import ModuleType
 import pytest
 import torch
 
-from paraform.batching import StyleInput
+from paraform.models.exemplar.batches import StyleInput
 from paraform.models.exemplar.config import ExemplarConfig
 from paraform.models.exemplar.network import ExemplarNetwork
 

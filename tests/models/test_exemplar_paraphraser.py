@@ -12,10 +12,11 @@ import pytest
 import torch
 
 from paraform import encoders
-from paraform.batching import SPECIAL, Ragged, StyleInput, TripleBatch, Vocabulary, prepare
+from paraform.batching import SPECIAL, Ragged, Vocabulary, prepare
 from paraform.encoders import Encoder
 from paraform.models.exemplar import ExemplarConfig, ExemplarParaphraser, make_update
-from paraform.models.exemplar.reading import style_text
+from paraform.models.exemplar.batches import StyleInput, TripleBatch
+from paraform.models.exemplar.units import style_text
 from paraform.models.exemplar.word_vectors import initialize_words
 from paraform.records import InputError
 from paraform.training import TrainingConfig, make_accelerator

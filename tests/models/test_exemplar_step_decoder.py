@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 from paraform import decoding
-from paraform.batching import BOS, EOS, PAD, UNK, StyleInput
+from paraform.batching import BOS, EOS, PAD, UNK
+from paraform.models.exemplar.batches import StyleInput
 from paraform.models.exemplar.network import ExemplarNetwork, Memory
 from paraform.models.exemplar.step_decoder import StepDecoder, decoding_batches
 

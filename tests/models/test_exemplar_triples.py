@@ -4,19 +4,20 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 from paraform import encoders
-from paraform.batching import UNK, TripleTable, Vocabulary, prepare
+from paraform.batching import UNK, Vocabulary, prepare
 from paraform.corpora import clusters
 from paraform.encoders import Encoder
 from paraform.models.exemplar import ExemplarConfig
-from paraform.models.exemplar import triples as module
-from paraform.models.exemplar.triples import mined_exemplars, triple_table
+from paraform.models.exemplar.batches import TripleTable
+from paraform.models.exemplar.triples import triple_table
 from paraform.records import InputError, Pair, Sentence
-from paraform.syntax import tagging
+from paraform.syntax import MiningConfig, mine, mining, tagging
 from paraform.words import join_pieces
 
 CONFIG = replace(ExemplarConfig.compact(), min_count=3, max_tokens=8)
@@ -40,7 +41,7 @@ def said(table: TripleTable, vocabulary: Vocabulary, beyond: dict[int, str], row
 
 
 def test_words_and_style_of_every_sentence(minilm: Encoder, tmp_path: Path) -> None:
-    table, vocabulary = triple_table(PAIRS, CONFIG, cache=tmp_path)
+    table, vocabulary, _ = triple_table(PAIRS, CONFIG, cache=tmp_path)
     assert len(table) == len(PAIRS) and "what" in vocabulary.words and "explain" in vocabulary.words
     assert "teach" in vocabulary.words and "kind" not in vocabulary.words  # cut at eight words
     assert vocabulary.cased["poker"] == "Poker"
@@ -61,30 +62,31 @@ def test_words_and_style_of_every_sentence(minilm: Encoder, tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize("pool", ["targets", "sources"])
-def test_exemplars_are_the_mined_ones(pool: str, tmp_path: Path) -> None:
+def test_exemplars_are_the_mined_ones(pool: Any, tmp_path: Path) -> None:
     config = replace(CONFIG, pool=pool)
-    table, _ = triple_table(PAIRS, config, cache=tmp_path)
     pairs = clusters(PAIRS)
-    tagged, mined = mined_exemplars(pairs, config, cache=tmp_path)
+    table, _, mined = triple_table(pairs, config, cache=tmp_path)
+    alone = mine(mined.pairs, MiningConfig(pool=pool, keep=config.ties, pool_size=config.pool_size))
+    assert np.array_equal(mined.exemplars, alone.exemplars) and np.array_equal(mined.distances, alone.distances)
     row_of = table.target if pool == "targets" else table.source
-    expected = np.where(mined >= 0, row_of[mined], -1)
+    expected = np.where(alone.exemplars >= 0, row_of[alone.exemplars], -1)
     assert np.array_equal(table.exemplars, expected) and (expected >= 0).any()
     assert table.clusters.tolist() == [pair.cluster for pair in pairs]
-    assert len(tagged) == len(PAIRS) * (1 if pool == "targets" else 2)
+    tagged = [*(pair.target for pair in mined.pairs), *mined.pool]
     assert all(sentence.tokens == tuple(word.lower() for word in prepare(sentence.text, 8)) for sentence in tagged)
     assert all(len(sentence.tags) == len(sentence.tokens) for sentence in tagged)
 
 
 def test_nothing_is_computed_twice(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    first, _ = triple_table(PAIRS, CONFIG, cache=tmp_path)
+    first, *_ = triple_table(PAIRS, CONFIG, cache=tmp_path)
 
     def never(*_: object, **__: object) -> None:
         raise AssertionError("computed again")
 
-    monkeypatch.setattr(module, "mine", never)
+    monkeypatch.setattr(mining, "mine", never)
     monkeypatch.setattr(tagging, "head_tagger", never)
     monkeypatch.setattr(Encoder, "states", never)
-    again, _ = triple_table(PAIRS, CONFIG, cache=tmp_path)
+    again, *_ = triple_table(PAIRS, CONFIG, cache=tmp_path)
     assert np.array_equal(first.exemplars, again.exemplars) and np.array_equal(first.style.values, again.style.values)
     for changed in (replace(CONFIG, ties=1), replace(CONFIG, style_layer=2)):
         with pytest.raises(AssertionError, match="computed again"):
@@ -96,7 +98,7 @@ def test_nothing_is_computed_twice(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 def test_word_pieces_and_a_style_encoder_that_is_trained(minilm: Encoder, tmp_path: Path) -> None:
     config = replace(CONFIG, units="pieces", style_trainable=True, min_count=1)
     pairs = [*PAIRS, Pair(Sentence("Is antidisestablishmentarianism dull?"), Sentence("Don't you find it dull ?"))]
-    table, vocabulary = triple_table(pairs, config, cache=tmp_path)
+    table, vocabulary, _ = triple_table(pairs, config, cache=tmp_path)
     words = said(table, vocabulary, {}, table.source[-1])
     assert len(words) > 4 and join_pieces(words) == ["is", "antidisestablishmentarianism", "dull", "?"]
     assert join_pieces(said(table, vocabulary, {}, table.target[-1])) == ["do", "n't", "you", "find", "it", "dull", "?"]

@@ -11,9 +11,9 @@ import pytest
 import torch
 from torch import Tensor
 
-from paraform.batching import TripleBatch, by_length
 from paraform.losses.nt_xent import nt_xent
 from paraform.models.exemplar import ExemplarConfig, make_update
+from paraform.models.exemplar.batches import TripleBatch, by_length
 from paraform.training import TrainingConfig, make_accelerator
 
 

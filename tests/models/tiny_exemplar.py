@@ -10,8 +10,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from paraform.batching import SPECIAL, Ragged, StyleInput, TripleBatch, TripleTable, Vocabulary, by_length
+from paraform.batching import SPECIAL, Ragged, Vocabulary
 from paraform.models.exemplar import ExemplarConfig, ExemplarParaphraser, make_update
+from paraform.models.exemplar.batches import StyleInput, TripleBatch, TripleTable, by_length
 from paraform.models.update import Update
 
 WORDS, BEYOND, FEATURES = 16, 5, 6

@@ -11,9 +11,11 @@ from typing import Any
 import pytest
 
 import paraform
-from paraform import corpora
+from paraform import checkpoint, corpora
 from paraform.models.exemplar import ExemplarConfig
 from paraform.records import InputError, Pair, Sentence
+from paraform.syntax.mining import mined_exemplars
+from paraform.syntax.rules import MiningConfig
 from paraform.trainers import exemplar
 from paraform.trainers.exemplar import BY_BLEU
 from paraform.trainers.held_out import hold_out_pairs
@@ -57,6 +59,25 @@ def test_a_validation_without_an_exemplar_is_named(question_pairs: Path, tmp_pat
     config = replace(ExemplarConfig.compact(), word_vectors="random", min_count=1, batch_size=8, pool_size=0)
     with pytest.raises(InputError, match="validation: none of 1 pairs has an exemplar among the others"):
         paraform.train_exemplar(pairs, tmp_path / "run", validation=[first], config=config)
+
+
+def test_a_pair_without_an_exemplar_decides_nothing(
+    question_pairs: Path, tiny_run: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What the validation paraphrases, and in which form, is what mining alone finds; −1 would be the last sentence."""
+    odd = Pair(Sentence("Hm, well."), Sentence("To be, or not to be: that, my dear, odd friends, is the question!"))
+    model = checkpoint.load(tiny_run, device="cpu")
+    pairs = corpora.clusters([odd, *list(corpora.read_pairs(question_pairs))[:20]])
+    asked: list[tuple[list[str], list[str]]] = []
+    monkeypatch.setattr(type(model), "decode", lambda self, sources, likes: asked.append((sources, likes)) or sources)
+    exemplar.validator(model, pairs, tagger="syntax", rows=9, seed=0)()
+    rules = MiningConfig(keep=model.config.ties, pool_size=model.config.pool_size, seed=0)
+    rows = mined_exemplars(pairs, rules, model.config.max_tokens).exemplars[:, 0].tolist()
+    assert rows[0] == -1
+    usable = [row for row in range(len(pairs)) if rows[row] >= 0][:9]
+    ((sources, likes),) = asked
+    assert sources == [pairs[row].source.text for row in usable] and len(sources) == 9
+    assert likes == [pairs[rows[row]].target.text for row in usable]
 
 
 @pytest.mark.parametrize(

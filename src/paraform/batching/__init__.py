@@ -3,10 +3,10 @@
 The last place that sees strings in training.
 """
 
+from paraform.batching.epochs import epoch_steps
 from paraform.batching.ragged import Ragged
 from paraform.batching.sentences import SentenceBatch, sentence_batches
 from paraform.batching.states import cached_states
-from paraform.batching.triples import StyleInput, TripleBatch, TripleTable, by_length
 from paraform.batching.vocabulary import BOS, EOS, PAD, SPECIAL, UNK, Vocabulary, prepare
 
 __all__ = [
@@ -17,12 +17,9 @@ __all__ = [
     "UNK",
     "Ragged",
     "SentenceBatch",
-    "StyleInput",
-    "TripleBatch",
-    "TripleTable",
     "Vocabulary",
-    "by_length",
     "cached_states",
+    "epoch_steps",
     "prepare",
     "sentence_batches",
 ]

@@ -6,6 +6,7 @@ Shape key: B sentences, T words of the longest.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -13,8 +14,8 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
+from paraform.batching.epochs import epoch_steps
 from paraform.batching.ragged import Ragged
-from paraform.records import InputError
 
 
 class SentenceBatch(NamedTuple):
@@ -47,24 +48,15 @@ def sentence_batches(
         sentences each time.
     Raises: InputError if there are fewer sentences than one batch holds, or a batch has no equal parts.
     """
-    if batch_size % world:
-        raise InputError(f"batch size {batch_size} on {world} processes; expected a multiple of {world}")
     lengths = np.diff(table.offsets)
-    steps = len(lengths) // batch_size
-    if steps == 0:
-        raise InputError(
-            f"{len(lengths)} sentences; expected at least one batch of {batch_size}, or a smaller batch size"
-        )
-    order_of: dict[int, npt.NDArray[np.int64]] = {}
+    steps = epoch_steps(len(lengths), batch_size, world=world, what="sentences")
 
+    @lru_cache(maxsize=1)
     def order(epoch: int) -> npt.NDArray[np.int64]:
-        if epoch not in order_of:
-            order_of.clear()
-            random = np.random.default_rng([seed, epoch])
-            shuffled = random.permutation(len(lengths))[: steps * batch_size]
-            rows = shuffled[np.argsort(lengths[shuffled], kind="stable")]
-            order_of[epoch] = random.permutation(rows.reshape(steps, batch_size))
-        return order_of[epoch]
+        random = np.random.default_rng([seed, epoch])
+        shuffled = random.permutation(len(lengths))[: steps * batch_size]
+        rows = shuffled[np.argsort(lengths[shuffled], kind="stable")]
+        return random.permutation(rows.reshape(steps, batch_size))
 
     def batches(step: int) -> SentenceBatch:
         return SentenceBatch(*table.padded(order(step // steps)[step % steps][rank::world]))

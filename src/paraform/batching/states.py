@@ -5,7 +5,6 @@ Shape key: N tokens of all texts end to end, D features.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -14,7 +13,7 @@ from rich.progress import track
 
 from paraform.batching.ragged import Ragged
 from paraform.encoders import STDERR, Encoder
-from paraform.weights import atomic_path, cache_folder
+from paraform.weights import atomic_path, cached_file
 
 
 def cached_states(
@@ -24,11 +23,8 @@ def cached_states(
 
     Returns: a table [N, D] that is mapped, not read: only the rows that a batch asks for come into memory.
     """
-    key = hashlib.sha256(f"{encoder.digest} {layer}\0".encode())
-    for text in texts:
-        key.update(text.encode() + b"\0")
-    place = (folder or cache_folder()) / "states" / key.hexdigest()[:32]
-    values_path, offsets_path = place.with_suffix(".npy"), place.with_suffix(".offsets.npy")
+    values_path = cached_file("states", (encoder.digest, str(layer), *texts), "npy", folder)
+    offsets_path = values_path.with_suffix(".offsets.npy")
     if not (values_path.is_file() and offsets_path.is_file()):
         offsets = np.concatenate([[0], np.cumsum(encoder.count_tokens(texts))]).astype(np.int64)
         values_path.parent.mkdir(parents=True, exist_ok=True)

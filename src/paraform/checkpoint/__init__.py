@@ -1,6 +1,6 @@
 """A folder on disk ↔ a model; hub push and pull."""
 
-from paraform.checkpoint.folder import Checkpointable, Figure, System, load, load_weights, save
+from paraform.checkpoint.folder import Checkpointable, System, load, load_weights, save
 from paraform.checkpoint.hub import pull, push
 
-__all__ = ["Checkpointable", "Figure", "System", "load", "load_weights", "pull", "push", "save"]
+__all__ = ["Checkpointable", "System", "load", "load_weights", "pull", "push", "save"]

@@ -8,6 +8,7 @@ else is checked by digest.
 from __future__ import annotations
 
 import dataclasses
+import importlib
 import math
 import os
 from collections.abc import Mapping, Sequence
@@ -32,7 +33,9 @@ from paraform.manifest import (
     versions,
     write_text,
 )
+from paraform.models.systems import SYSTEMS
 from paraform.records import InputError
+from paraform.score import Score
 from paraform.weights import PathLike, load_tensors, pretrained_folder, save_tensors
 
 ENCODERS = ("minilm",)  # short names that encoders.load knows
@@ -61,23 +64,12 @@ class System(Protocol):
     def restore(self, config: dict[str, Any], assets: dict[str, str]) -> Any: ...
 
 
-class Figure(Protocol):
-    """One score, as `evaluation.Score` is: every setting that changes the value stands in the signature."""
-
-    @property
-    def name(self) -> str: ...
-    @property
-    def value(self) -> float: ...
-    @property
-    def signature(self) -> str: ...
-
-
 def save(
     model: Checkpointable,
     folder: PathLike,
     *,
     card: str,
-    scores: Sequence[Figure] = (),
+    scores: Sequence[Score] = (),
     data_digests: Mapping[str, str] | None = None,
     seed: int | None = None,
     dtype: str = "float32",
@@ -140,7 +132,7 @@ def load(name: PathLike, *, device: str | None = None, systems: Mapping[str, Sys
         name: "quora-compact", a checkpoint's folder, a hub id ("owner/name"), or what `encoders.load` takes:
             "minilm", or a folder or hub id that holds a Hugging Face encoder and no `paraform.json`.
         device: "cpu", "cuda", …; None: the GPU if there is one.
-        systems: classes by system; None: paraform's own.
+        systems: classes by system; None: those of `models.systems`.
     Returns: the model in evaluation mode, float32, such as an `ExemplarParaphraser`; or an `Encoder`.
     Raises: InputError, of one line with the file's name, if there is none or anything in it is not as it was saved.
     """
@@ -165,7 +157,7 @@ def load(name: PathLike, *, device: str | None = None, systems: Mapping[str, Sys
         )
     if not (folder / NAME).is_file() and (folder / "config.json").is_file():
         return _encoder(text, device)
-    return _restore(folder, systems or _systems(), device)
+    return _restore(folder, systems, device)
 
 
 def load_weights(model: Checkpointable, folder: PathLike) -> None:
@@ -199,10 +191,12 @@ def spread(tensor: Tensor, like: Tensor, *, dtype: torch.dtype) -> Tensor:
     return tensor
 
 
-def _restore(folder: Path, systems: Mapping[str, System], device: str | None) -> Any:
+def _restore(folder: Path, systems: Mapping[str, System] | None, device: str | None) -> Any:
     manifest = read(folder)
-    if manifest.system not in systems:
-        raise InputError(f"{folder / NAME}: system {manifest.system!r}; expected one of {', '.join(sorted(systems))}")
+    known = SYSTEMS if systems is None else systems
+    if manifest.system not in known:
+        raise InputError(f"{folder / NAME}: system {manifest.system!r}; expected one of {', '.join(sorted(known))}")
+    made = _class_of(manifest.system) if systems is None else systems[manifest.system]
     assets: dict[str, str] = {}
     for name in manifest.assets:
         try:
@@ -211,7 +205,7 @@ def _restore(folder: Path, systems: Mapping[str, System], device: str | None) ->
             raise InputError(f"{folder / name}: not UTF-8 ({error})") from error
     weights = located(folder, manifest, WEIGHTS)  # before a model is built for it, so that a damaged file is named
     try:
-        model = systems[manifest.system].restore(dict(manifest.config), assets)
+        model = made.restore(dict(manifest.config), assets)
     except (TypeError, ValueError, LookupError, RuntimeError) as error:  # what a foreign config or asset sets off
         raise InputError(f"{folder / NAME}: makes no {manifest.system!r} model: {one_line(error)}") from error
     built = dataclasses.asdict(model.config)
@@ -242,11 +236,9 @@ def _fill(model: Checkpointable, path: Path) -> None:
     )
 
 
-def _systems() -> dict[str, System]:
-    from paraform.models.exemplar import ExemplarParaphraser
-    from paraform.models.latent import LatentLanguageModel
-
-    return {"exemplar": ExemplarParaphraser, "latent": LatentLanguageModel}
+def _class_of(system: str) -> System:
+    found: System = getattr(importlib.import_module(f"paraform.models.{system}"), SYSTEMS[system].model)
+    return found
 
 
 def _encoder(name: str, device: str | None) -> Any:

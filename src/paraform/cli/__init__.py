@@ -1,7 +1,8 @@
 """The command line: one file a command, each imported only when it is asked for; no logic of its own.
 
-A command's module has `add_arguments(parser, given)` and `run(options) -> int`; its docstring is its help. What the
-user got wrong ends with exit status 2 and one line on stderr, whatever it was.
+A command's module has `add_arguments(parser, given)` and `run(options) -> int`, and its docstring is its help; a module
+of several commands has `command(name)`, which gives an object with all three. What the user got wrong ends with exit
+status 2 and one line on stderr, whatever it was.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import sys
 from collections.abc import Sequence
 from typing import Any, NoReturn
 
+from paraform.models.systems import SYSTEMS
 from paraform.records import InputError
 
 COMMANDS = {  # module, and what it does
@@ -27,8 +29,7 @@ COMMANDS = {  # module, and what it does
     "sample": ("sample", "sentences from a latent space"),
     "interpolate": ("interpolate", "sentences between two sentences"),
     "reconstruct": ("reconstruct", "texts, said again from their latent vectors"),
-    "train exemplar": ("train_exemplar", "train CRL-EGPG on pairs"),
-    "train latent": ("train_latent", "train a VAE, an iVAE, a clVAE … on sentences"),
+    **{f"train {name}": ("train", system.trains) for name, system in SYSTEMS.items()},
     "evaluate generation": ("evaluate_generation", "BLEU, ROUGE, METEOR, tag edit distances and more, with floors"),
     "evaluate style": ("evaluate_style", "content matching accuracy, and what style vectors retrieve"),
     "evaluate syntax": ("evaluate_syntax", "labelled F1 and tag accuracy of a parser's trees"),
@@ -82,16 +83,18 @@ def _dispatch(given: list[str]) -> int:
         name, rest = group, given[1:]
     if name not in COMMANDS:
         _unknown(name)
-    module: Any = importlib.import_module(f"paraform.cli.{COMMANDS[name][0]}")
+    command: Any = importlib.import_module(f"paraform.cli.{COMMANDS[name][0]}")
+    if hasattr(command, "command"):  # a module of several
+        command = command.command(name)
     from paraform.cli.arguments import Teller, make_parser
     from paraform.cli.complaints import parse
 
     logger = logging.getLogger("paraform")
     if not any(isinstance(handler, Teller) for handler in logger.handlers):
         logger.addHandler(Teller())
-    parser = make_parser(name, module.__doc__)
-    module.add_arguments(parser, rest)
-    return int(module.run(parse(parser, rest)))
+    parser = make_parser(name, command.__doc__)
+    command.add_arguments(parser, rest)
+    return int(command.run(parse(parser, rest)))
 
 
 def _overview(group: str) -> str:

@@ -18,9 +18,8 @@ from jsonargparse.typing import NonNegativeFloat, PositiveInt, restricted_number
 from paraform.records import InputError
 
 if TYPE_CHECKING:
-    from paraform.encoders import Encoder
+    from paraform.capabilities import Embedder, Paraphraser
     from paraform.engines import Engine
-    from paraform.models.exemplar import ExemplarParaphraser
     from paraform.models.latent import LatentLanguageModel
 
 # The keys of corpora.FORMATS, whose import would bring torch along; a test compares the two.
@@ -168,13 +167,11 @@ def training_device(options: Namespace) -> str:
     return device
 
 
-def load_model(options: Namespace, option: str = "model") -> Encoder | ExemplarParaphraser | LatentLanguageModel:
+def load_model(options: Namespace, option: str = "model") -> Any:
     """The model that `--model`, or that option, names; of a run's folder the best checkpoint."""
     from paraform import checkpoint
 
-    name = checkpoint_named(options[option])
-    model: Encoder | ExemplarParaphraser | LatentLanguageModel = checkpoint.load(name, device=device_of(options))
-    return model
+    return checkpoint.load(checkpoint_named(options[option]), device=device_of(options))
 
 
 def checkpoint_named(name: str) -> str:
@@ -186,30 +183,42 @@ def checkpoint_named(name: str) -> str:
     return best if run else name
 
 
-def load_paraphraser(options: Namespace) -> ExemplarParaphraser:
-    """The same, if it can paraphrase. Raises: InputError otherwise."""
-    from paraform.models.exemplar import ExemplarParaphraser
+def load_able(options: Namespace, ability: Any, expected: str, option: str = "model") -> Any:
+    """The model that the option names, if it can do what a protocol asks.
 
-    model = load_model(options)
-    if not isinstance(model, ExemplarParaphraser):
-        raise InputError(f"--model {options.model}: {kind_of(model)}; expected a model that paraphrases")
+    Args:
+        ability: one of `capabilities`.
+        expected: such a model in words.
+    Raises: InputError otherwise.
+    """
+    model = load_model(options, option)
+    if not isinstance(model, ability):
+        raise InputError(f"--{option} {options[option]}: {model.kind}; expected {expected}")
+    return model
+
+
+def load_paraphraser(options: Namespace) -> Paraphraser:
+    """The model, if it can paraphrase. Raises: InputError otherwise."""
+    from paraform.capabilities import Paraphraser
+
+    model: Paraphraser = load_able(options, Paraphraser, "a model that paraphrases")
+    return model
+
+
+def load_embedder(options: Namespace) -> Embedder:
+    """The model, if it can embed. Raises: InputError otherwise."""
+    from paraform.capabilities import Embedder
+
+    model: Embedder = load_able(options, Embedder, "a model that embeds")
     return model
 
 
 def load_latent(options: Namespace, option: str = "model") -> LatentLanguageModel:
-    """The same, if it has a latent space to decode from. Raises: InputError otherwise."""
-    from paraform.models.latent import LatentLanguageModel
+    """The model, if it has a latent space to decode from. Raises: InputError otherwise."""
+    from paraform.capabilities import LatentSpace
 
-    model = load_model(options, option)
-    if not isinstance(model, LatentLanguageModel):
-        raise InputError(f"--{option} {options[option]}: {kind_of(model)}; expected a latent-variable model")
+    model: LatentLanguageModel = load_able(options, LatentSpace, "a latent-variable model", option)
     return model
-
-
-def kind_of(model: object) -> str:
-    """What a model is, in words."""
-    system = getattr(model, "system", "")
-    return {"exemplar": "an exemplar model", "latent": "a latent-variable model"}.get(system, "an encoder")
 
 
 @contextlib.contextmanager
@@ -243,7 +252,7 @@ def tell_unknown(model: Any, texts: Sequence[str]) -> None:
         tell(f"{unknown:,} of {words:,} words are unknown to the model")
 
 
-def readable(model: LatentLanguageModel, texts: Sequence[str], options: Namespace) -> list[str]:
+def readable(model: Any, texts: Sequence[str], options: Namespace) -> list[str]:
     """The texts that a latent-variable model can read; with --skip-bad-lines longer ones are counted and left out.
 
     Raises: InputError for a longer one, by its number among all, or if none is left.

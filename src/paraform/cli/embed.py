@@ -10,11 +10,11 @@ Example:
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from jsonargparse import ArgumentParser, Namespace
 
-from paraform.cli.arguments import add_texts, kind_of, load_model, readable, show_progress
+from paraform.cli.arguments import add_texts, load_embedder, readable, show_progress
 from paraform.cli.output import print_json
 from paraform.cli.reading import read_texts
 from paraform.records import InputError
@@ -23,12 +23,9 @@ if TYPE_CHECKING:
     from numpy import float32
     from numpy.typing import NDArray
 
-    from paraform.encoders import Encoder
-    from paraform.models.exemplar import ExemplarParaphraser
-    from paraform.models.latent import LatentLanguageModel
+    from paraform.capabilities import Embedder
 
 CHUNK = 16_384  # texts whose vectors are held at once
-USUAL_TOKENS = 16  # of a text: an encoder's batches are counted in tokens
 
 
 def add_arguments(parser: ArgumentParser, given: Sequence[str]) -> None:
@@ -37,19 +34,19 @@ def add_arguments(parser: ArgumentParser, given: Sequence[str]) -> None:
     parser.add_argument(
         "--model", type=str, default="minilm", help="an encoder, an exemplar model, or a latent-variable model"
     )
-    parser.add_argument("--vectors", choices=("content", "style"), help="of an exemplar model (default: content)")
+    parser.add_argument("--vectors", type=str | None, default=None, help="content or style, of a model that has both")
     parser.add_argument("--out", type=str | None, default=None, help="the .npy file; null: the rows are in the JSON")
 
 
 def run(options: Namespace) -> int:
     """Write the vectors."""
-    from paraform.models.latent import LatentLanguageModel
+    from paraform.capabilities import LatentSpace
 
     if options.out is None and not options.json:
         raise InputError("no --out; expected --out vectors.npy, or --json for rows on stdout")
     texts = read_texts(options.text, options)
-    model = load_model(options)
-    if isinstance(model, LatentLanguageModel):
+    model = load_embedder(options)
+    if isinstance(model, LatentSpace):
         texts = readable(model, texts, options)
     embed = embedder(model, options)
     about = {"model": options.model, "rows": len(texts)}
@@ -65,24 +62,14 @@ def run(options: Namespace) -> int:
     return 0
 
 
-def embedder(
-    model: Encoder | ExemplarParaphraser | LatentLanguageModel, options: Namespace
-) -> Callable[[list[str]], NDArray[float32]]:
-    """Texts to rows, by the model."""
-    from paraform.models.exemplar import ExemplarParaphraser
-    from paraform.models.latent import LatentLanguageModel
-
-    if not isinstance(model, ExemplarParaphraser) and options.vectors:
-        raise InputError(
-            f"--vectors {options.vectors}: {options.model} is {kind_of(model)}; its vectors are of one kind"
-        )
-    if isinstance(model, LatentLanguageModel):
-        return lambda texts: model.vectors(texts, seed=options.seed, batch_size=options.batch_size or 256).cpu().numpy()
-    if isinstance(model, ExemplarParaphraser):
-        vectors = model.style if options.vectors == "style" else model.content
-        return lambda texts: vectors(texts, batch_size=options.batch_size or 512)
-    tokens = USUAL_TOKENS * (options.batch_size or 128)
-    return lambda texts: model.encode(texts, batch_tokens=tokens, progress=show_progress())
+def embedder(model: Embedder, options: Namespace) -> Callable[[list[str]], NDArray[float32]]:
+    """Texts to rows, by the model. Raises: InputError if it has no vectors of the kind that --vectors names."""
+    names = model.vector_names
+    if options.vectors and options.vectors not in names:
+        has = "vectors of one kind" if len(names) == 1 else " and ".join(names)
+        raise InputError(f"--vectors {options.vectors}: {options.model} is {model.kind}; it has {has}")
+    how: dict[str, Any] = {"batch_size": options.batch_size, "seed": options.seed, "progress": show_progress()}
+    return lambda texts: model.embed(texts, options.vectors or "", **how)
 
 
 def write_vectors(texts: list[str], embed: Callable[[list[str]], NDArray[float32]], path: str) -> int:

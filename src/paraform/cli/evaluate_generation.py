@@ -46,12 +46,12 @@ def add_arguments(parser: ArgumentParser, given: Sequence[str]) -> None:
 
 def run(options: Namespace) -> int:
     """Print the figures."""
-    from paraform.recipes.exemplar_evaluation import evaluate_rows
+    from paraform.evaluation.on_pairs import evaluate_paraphraser
 
     records = read_pairs(options.data, options)
     model = load_paraphraser(options)
     with bad_values():
-        report = evaluate_rows(
+        report = evaluate_paraphraser(
             model,
             records,
             name=options.model,

@@ -1,6 +1,6 @@
 """What a model's vectors know: content matching accuracy (CMA), and the tags of what a style vector retrieves.
 
-An exemplar model has a vector for each; an encoder's one vector is asked both.
+An exemplar model has a vector for each; of other models the one vector is asked both.
 
 Example:
   paraform evaluate style --model quora-compact --data test.tsv
@@ -13,11 +13,10 @@ from collections.abc import Sequence
 from jsonargparse import ArgumentParser, Namespace
 from jsonargparse.typing import PositiveInt
 
-from paraform.cli.arguments import bad_values, kind_of, load_model
+from paraform.cli.arguments import bad_values, load_embedder
 from paraform.cli.evaluate_generation import add_measuring
 from paraform.cli.output import print_json
 from paraform.cli.reading import read_pairs
-from paraform.records import InputError
 
 
 def add_arguments(parser: ArgumentParser, given: Sequence[str]) -> None:
@@ -29,15 +28,12 @@ def add_arguments(parser: ArgumentParser, given: Sequence[str]) -> None:
 def run(options: Namespace) -> int:
     """Print the figures."""
     from paraform.evaluation import table
-    from paraform.models.latent import LatentLanguageModel
-    from paraform.recipes.exemplar_evaluation import evaluate_vectors
+    from paraform.evaluation.on_pairs import evaluate_embedder
 
     records = read_pairs(options.data, options)
-    model = load_model(options)
-    if isinstance(model, LatentLanguageModel):
-        raise InputError(f"--model {options.model}: {kind_of(model)}; expected an exemplar model or an encoder")
+    model = load_embedder(options)
     with bad_values():
-        report = evaluate_vectors(
+        report = evaluate_embedder(
             model,
             records,
             name=options.model,

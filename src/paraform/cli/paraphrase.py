@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from numpy import float64
     from numpy.typing import NDArray
 
-    from paraform.models.exemplar import ExemplarParaphraser
+    from paraform.capabilities import Paraphraser
 
 DEFAULT_MODEL = "quora-compact"
 Cosine = restricted_number_type("Cosine", float, [(">=", -1), ("<=", 1)])
@@ -94,12 +94,11 @@ def run(options: Namespace) -> int:
     return 0
 
 
-def content_scores(model: ExemplarParaphraser, sources: Sequence[str], outputs: Sequence[str]) -> NDArray[float64]:
+def content_scores(model: Paraphraser, sources: Sequence[str], outputs: Sequence[str]) -> NDArray[float64]:
     """Cosine of the offline encoder between each source and its output, [N]."""
     from paraform import encoders
     from paraform.evaluation.content import content_kept, embed_unique
 
-    # It is mostly the model's style encoder too, which is in memory already.
-    encoder = model.encoder if model.config.style_encoder == "minilm" else encoders.load(device=model.device)
+    encoder = encoders.load(device=model.device)  # mostly the model's style encoder too, which is in memory already
     vectors = embed_unique(encoder.encode, [*sources, *outputs])
     return content_kept(vectors[: len(sources)], vectors[len(sources) :])

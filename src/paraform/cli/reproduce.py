@@ -1,12 +1,12 @@
 """Train and measure every row of a table of a paper; a row that was begun goes on, one that is done is kept.
 
-Tables: crl-table2 (CRL-EGPG's Tables 2 and 3 and Figure 2: full, without CCL, without SCL, without both);
+Tables: crl/table2 (CRL-EGPG's Tables 2 and 3 and Figure 2: full, without CCL, without SCL, without both);
 clvae/table1 (language modelling on PTB: the latent-variable family by both protocols), /table2 (on Yahoo and Yelp),
 /table3 (contrast on h or z), /table4 (forward and reverse perplexity), /dropout (Figure 4), /augment (Table 7), /toy
 (Table 5: spaces of 4, 8 and 16 categories as they are learnt).
 
 Example:
-  paraform reproduce crl-table2 --scale smoke --corpus quora --data ../shared/data --out runs/crl
+  paraform reproduce crl/table2 --scale smoke --corpus quora --data ../shared/data --out runs/crl
   paraform reproduce clvae/table1 --scale small --row clvae+_mi vae
 """
 
@@ -24,7 +24,7 @@ from paraform.cli.output import print_json
 from paraform.records import InputError
 
 TABLES = {  # recipe, and the corpora that it knows
-    "crl-table2": ("crl_table2", ("quora", "paranmt")),
+    "crl/table2": ("crl_table2", ("quora", "paranmt")),
     "clvae/table1": ("clvae_table1", ("ptb",)),
     "clvae/table2": ("clvae_table2", ("yahoo", "yelp")),
     "clvae/table3": ("clvae_table3", ("ptb",)),
@@ -55,7 +55,7 @@ def add_arguments(parser: ArgumentParser, given: Sequence[str]) -> None:
 
 def run(options: Namespace) -> int:
     """Print the table."""
-    name = options.table.replace("_", "-")
+    name = options.table
     if name not in TABLES:
         raise InputError(f"no table {options.table!r}; expected one of {', '.join(TABLES)}")
     module, corpora = TABLES[name]
@@ -66,7 +66,7 @@ def run(options: Namespace) -> int:
         raise InputError(f"{Path(options.data, corpus)}: no such folder; expected the train, validation and test files")
     if options.batch_size:
         raise InputError("--batch-size: a table's rows have their own; leave it out")
-    if options.row and name in ("crl-table2", "clvae/toy"):
+    if options.row and name in ("crl/table2", "clvae/toy"):
         raise InputError(f"--row: {name} has all its rows trained together; leave it out")
     given: dict[str, Any] = {"rows": options.row} if options.row else {}
     if len(corpora) > 1:
@@ -77,7 +77,7 @@ def run(options: Namespace) -> int:
         result = recipe.run(
             scale=options.scale,
             data=Path(options.data),
-            out=Path(options.out or f"runs/{name.partition('-')[0].partition('/')[0]}"),
+            out=Path(options.out or f"runs/{name.partition('/')[0]}"),
             seed=options.seed,
             device=device,
             **given,

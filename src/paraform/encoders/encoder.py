@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Literal, NamedTuple, final
+from typing import ClassVar, Literal, NamedTuple, final
 
 import numpy as np
 import numpy.typing as npt
@@ -20,6 +20,7 @@ from torch import Tensor
 from paraform.records import InputError
 
 STDERR = Console(stderr=True)  # progress never mixes with what a command prints
+USUAL_TOKENS = 16  # of a text: batches are counted in tokens
 
 Pooling = Literal["mean", "cls"]
 Forward = Callable[[Sequence[Sequence[int]], Sequence[int]], list[Tensor]]
@@ -60,6 +61,9 @@ class Encoder:
         pooling: of `encode` unless it is told otherwise.
         digest: SHA-256 of the weights, for signatures and caches.
     """
+
+    kind: ClassVar[str] = "an encoder"
+    vector_names: ClassVar[tuple[str, ...]] = ("text",)
 
     name: str
     dimension: int
@@ -108,6 +112,18 @@ class Encoder:
                 pooled_BD = torch.nn.functional.normalize(pooled_BD, dim=-1)
             out_BD[chosen] = pooled_BD.cpu().numpy()
         return out_BD[[row[text] for text in texts]] if len(unique) < len(texts) else out_BD
+
+    def embed(
+        self,
+        texts: Sequence[str],
+        name: str = "",
+        *,
+        batch_size: int | None = None,
+        seed: int = 0,
+        progress: bool = False,
+    ) -> npt.NDArray[np.float32]:
+        """`encode`, as every model that embeds is asked (`capabilities.Embedder`)."""
+        return self.encode(texts, batch_tokens=USUAL_TOKENS * (batch_size or 128), progress=progress)
 
     def count_tokens(self, texts: Sequence[str]) -> npt.NDArray[np.int64]:
         """Tokens of each text, [CLS] and [SEP] among them: int64 [B]."""

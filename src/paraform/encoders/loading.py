@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -62,8 +63,17 @@ def load(name: str = "minilm", *, device: str | torch.device | None = None) -> E
         device: "cpu", "cuda" …; None: the GPU if there is one.
     Raises: InputError if it is not found, is damaged, or (minilm) does not have the published digest.
     """
-    folder = locate(name)
     where = torch.device(device or ("cuda" if torch.cuda.is_available() else "cpu"))
+    return _minilm(where) if name == "minilm" else _load(name, where)
+
+
+@lru_cache(maxsize=1)
+def _minilm(where: torch.device) -> Encoder:
+    return _load("minilm", where)  # once a process: content scores and style encoders ask for the same
+
+
+def _load(name: str, where: torch.device) -> Encoder:
+    folder = locate(name)
     dtype = best_dtype(where)
     config = _read_json(folder / "config.json")
     weights = folder / "model.safetensors"

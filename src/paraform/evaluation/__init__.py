@@ -8,9 +8,9 @@ from paraform.evaluation.meteor import meteor
 from paraform.evaluation.protocols import GenerationRow, blind_exemplars
 from paraform.evaluation.report import GenerationReport, Outputs, compare
 from paraform.evaluation.rouge import rouge
-from paraform.evaluation.score import Score, table
 from paraform.evaluation.style import StyleReport, evaluate_style
 from paraform.evaluation.syntax import evaluate_syntax
+from paraform.score import Score, table
 
 __all__ = [
     "Comparison",

@@ -8,7 +8,7 @@ import numpy as np
 
 from paraform.evaluation.figures import RowFigure
 from paraform.evaluation.preparation import same_length
-from paraform.evaluation.score import signature
+from paraform.score import signature
 
 DRAWS = 1_000_000  # row numbers drawn at once; bounds the memory, not the result
 

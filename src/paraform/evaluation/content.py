@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Hashable, Sequence
 from typing import Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from paraform.capabilities import Embed
 from paraform.evaluation.preparation import same_length
-from paraform.evaluation.score import signature
+from paraform.score import signature
 
 Vectors: TypeAlias = NDArray[np.float32]
-Embed: TypeAlias = Callable[[list[str]], Vectors]
 BLOCK = 1024  # rows of the similarity matrix held at once
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from paraform.evaluation.preparation import metric_words
-from paraform.evaluation.score import Score, signature
+from paraform.score import Score, signature
 
 
 def distinct_n(outputs: Sequence[str], n: int, *, max_tokens: int | None = 15) -> Score:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from paraform.evaluation.score import Score
+from paraform.score import Score
 
 
 @dataclass(frozen=True, eq=False, slots=True)

@@ -9,8 +9,9 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
+from paraform.capabilities import Embed
 from paraform.evaluation.bleu import bleu_signature, bleu_statistics, bleu_value
-from paraform.evaluation.content import Embed, Vectors, content_kept, embed_unique
+from paraform.evaluation.content import Vectors, content_kept, embed_unique
 from paraform.evaluation.diversity import distinct_signature, distinct_value
 from paraform.evaluation.figures import RowFigure, row_mean
 from paraform.evaluation.meteor import WordNet, find_wordnet, meteor_rows, meteor_signature
@@ -18,9 +19,9 @@ from paraform.evaluation.preparation import metric_words
 from paraform.evaluation.protocols import PROTOCOLS, Decoded, GenerationRow, Paraphrase, Protocol, check_rows, decode
 from paraform.evaluation.report import GenerationReport, Outputs, compare
 from paraform.evaluation.rouge import rouge_rows, rouge_signature
-from paraform.evaluation.score import Score, signature
 from paraform.evaluation.style import StyleReport, Tag, edit_distances, edit_signature, evaluate_style, tag_unique
 from paraform.evaluation.subsets import SETTING, subsets
+from paraform.score import Score, signature
 
 
 def copy_source(sources: list[str], exemplars: list[str]) -> list[str]:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from paraform.evaluation.preparation import Stemmer, metric_words, require, same_length
-from paraform.evaluation.score import Score, signature
+from paraform.score import Score, signature
 
 
 class WordNet(Protocol):

@@ -11,9 +11,9 @@ from typing import Any, Literal
 from paraform.evaluation.bootstrap import Comparison, paired_bootstrap
 from paraform.evaluation.figures import RowFigure
 from paraform.evaluation.protocols import Protocol
-from paraform.evaluation.score import Score, table
 from paraform.evaluation.style import Retrieved
 from paraform.records import InputError
+from paraform.score import Score, table
 
 
 @dataclass(frozen=True, eq=False, slots=True)

@@ -12,12 +12,13 @@ from numpy.typing import NDArray
 from rapidfuzz.distance import Levenshtein
 from rapidfuzz.process import cdist
 
-from paraform.evaluation.content import Embed, Vectors, content_matches, content_signature, embed_unique, unit
+from paraform.capabilities import Embed
+from paraform.evaluation.content import Vectors, content_matches, content_signature, embed_unique, unit
 from paraform.evaluation.figures import row_mean
 from paraform.evaluation.preparation import metric_words, same_length
-from paraform.evaluation.score import Score, signature
 from paraform.evaluation.subsets import SETTING, subsets
 from paraform.records import InputError
+from paraform.score import Score, signature
 
 Tag: TypeAlias = Callable[[list[list[str]]], list[list[str]]]
 Tags: TypeAlias = tuple[str, ...]

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from paraform.evaluation.figures import RowFigure
-from paraform.evaluation.score import Score, signature
 from paraform.records import InputError
+from paraform.score import Score, signature
 from paraform.syntax.spans import Span, constituents
 from paraform.syntax.trees import Tree
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
+from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple, final
 
 import numpy as np
@@ -101,14 +102,10 @@ class ParsedWords:
     ) -> tuple[Callable[[int], TreeBatch], int]:
         """`batches(step)`, a pure function of seed and step, of about `words` words each; and the steps of an epoch."""
         steps = len(self._order(words, seed, 0)) // world
-        orders: dict[int, list[list[int]]] = {}
+        order = lru_cache(maxsize=1)(lambda epoch: self._order(words, seed, epoch))
 
         def batches(step: int) -> TreeBatch:
-            epoch = step // steps
-            if epoch not in orders:
-                orders.clear()
-                orders[epoch] = self._order(words, seed, epoch)
-            rows = orders[epoch][(step % steps) * world + rank]
+            rows = order(step // steps)[(step % steps) * world + rank]
             lowered = np.random.default_rng([seed, step, rank]).random(len(rows)) < lower_case
             return self.batch(rows, lowered.tolist())
 

@@ -20,9 +20,9 @@ from torch import Tensor
 
 from paraform.batching import SentenceBatch
 from paraform.evaluation import Score, table
-from paraform.evaluation.score import signature
 from paraform.models.latent import make_update
 from paraform.models.latent.clusters import ClusterModel
+from paraform.score import signature
 from paraform.training import TrainingConfig, fit, make_accelerator
 from paraform.weights import atomic_path
 

@@ -1,6 +1,6 @@
 """CRL-EGPG's Tables 2 and 3 and Figure 2: full, without CCL, without SCL, without both.
 
-    paraform reproduce crl-table2 --scale small --corpus quora --data ../shared/data --out runs/crl
+    paraform reproduce crl/table2 --scale small --corpus quora --data ../shared/data --out runs/crl
 
 Running time on one core: smoke, half a minute; small, about 6 minutes a row; full (the paper's sizes, BERT-base's place
 taken by the offline encoder, fine-tuned) has not been run yet. Expected figures: docs/results/crl.md.
@@ -16,8 +16,8 @@ from typing import Any, Literal
 
 from paraform import checkpoint, corpora
 from paraform.evaluation import GenerationReport, Score, table
+from paraform.evaluation.on_pairs import evaluate_embedder, evaluate_paraphraser
 from paraform.models.exemplar import ExemplarConfig
-from paraform.recipes.exemplar_evaluation import evaluate_rows, evaluate_vectors
 from paraform.records import InputError, Pair
 from paraform.trainers.exemplar import BY_BLEU, train_exemplar
 from paraform.weights import atomic_path, sha256
@@ -147,11 +147,11 @@ def run(
     models = {row: checkpoint.load(folder, device=device) for row, folder in folders.items()}
     test = part_of(load(data, corpus, "test"), chosen.test_pairs, seed)
     full = models.pop("full")
-    report = evaluate_rows(full, test, name="full", rivals=models, seed=seed)
+    report = evaluate_paraphraser(full, test, name="full", rivals=models, seed=seed)
     matching = [
         score
         for name, model in {"full": full, **models}.items()
-        for score in evaluate_vectors(model, test, name=name, seed=seed).scores
+        for score in evaluate_embedder(model, test, name=name, seed=seed).scores
         if score.name.startswith("CMA") and score.system == name
     ]
     place = out / corpus / scale

@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import Any
 
 from paraform import checkpoint
+from paraform.evaluation.on_pairs import evaluate_embedder, evaluate_paraphraser
 from paraform.models.exemplar import ExemplarConfig
 from paraform.recipes.crl_table2 import load, part_of
-from paraform.recipes.exemplar_evaluation import evaluate_rows, evaluate_vectors
 from paraform.trainers.exemplar import BY_BLEU, train_exemplar
 
 START: dict[str, Any] = {
@@ -64,8 +64,8 @@ def main() -> None:
     if ended == "interrupted":
         sys.exit(130)
     model = checkpoint.load(folder / "best")
-    report = evaluate_rows(model, dev, protocols=("first",), resamples=0)
-    scores = [*report.scores, *evaluate_vectors(model, dev).scores]
+    report = evaluate_paraphraser(model, dev, protocols=("first",), resamples=0)
+    scores = [*report.scores, *evaluate_embedder(model, dev).scores]
     figures = {
         score.name: round(score.value, 3) for score in scores if score.system == "model" and score.subset == "all"
     }

@@ -7,9 +7,9 @@ from dataclasses import replace
 
 from paraform.evaluation import Score
 from paraform.evaluation.latent import LatentReport, ngram_perplexities
-from paraform.evaluation.score import signature
 from paraform.models.latent import LatentLanguageModel
 from paraform.models.latent.reading import read_words
+from paraform.score import signature
 
 SAMPLES = 1280  # greedy, as in the authors' code
 

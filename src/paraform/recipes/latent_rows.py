@@ -13,12 +13,12 @@ from paraform.encoders import bfloat16_products, product_dtype
 from paraform.evaluation import Comparison, Score, table
 from paraform.evaluation.latent import LatentReport, compare_latent, evaluate_latent, validations
 from paraform.evaluation.latent.ngram import require_ngrams
-from paraform.evaluation.score import signature
 from paraform.models.latent import LatentConfig
 from paraform.models.latent.reading import short_enough
 from paraform.recipes.kept_report import kept_report
 from paraform.recipes.latent_ngrams import SAMPLES, with_ngrams
 from paraform.records import InputError, Sentence
+from paraform.score import signature
 from paraform.trainers.latent import EACH_EPOCH, train_latent
 from paraform.weights import sha256
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -14,7 +13,7 @@ from paraform.encoders import STDERR
 from paraform.records import Sentence
 from paraform.syntax.running import DEFAULT
 from paraform.syntax.tagging import load_tagger, tagger_digest
-from paraform.weights import atomic_path, cache_folder
+from paraform.weights import atomic_path, cached_file
 from paraform.words import tokenize
 
 AT_ONCE = 2048  # texts whose annotations are one file of the cache
@@ -103,15 +102,14 @@ def annotate(
     Returns: one sentence a text, in order; equal texts share one.
     """
     how = Annotator(tagger, parser, max_tokens, lower)
-    folder, digest = (cache or cache_folder()) / "annotations", how.digest()
+    digest = how.digest()
     unique = [Sentence(text) for text in dict.fromkeys(texts)]
     found: dict[str, Sentence] = {}
     run: Annotate | None = None
     starts = range(0, len(unique), AT_ONCE)
     for start in track(starts, "annotating", console=STDERR, disable=not progress, transient=True):
         part = unique[start : start + AT_ONCE]
-        key = hashlib.sha256(json.dumps([digest, *(sentence.text for sentence in part)]).encode()).hexdigest()
-        path = folder / f"{key[:32]}.json"
+        path = cached_file("annotations", (digest, *(sentence.text for sentence in part)), "json", cache)
         if path.is_file():
             kept = json.loads(path.read_text(encoding="utf-8"))
         else:

@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from paraform.engines.cores import cores
 from paraform.records import Sentence
 from paraform.syntax import index_folder
+from paraform.syntax.candidates import Found, Rules, Targets
 from paraform.syntax.compiled import read_only
-from paraform.syntax.offers import Found, Rules, Targets
 from paraform.syntax.rows import Clusters, Numbers, check_count, encode, joined, text_hash
 from paraform.syntax.rules import MiningConfig
 from paraform.syntax.search import search

@@ -6,16 +6,21 @@ Shape key: N pairs, K exemplars kept for each.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
 from typing import TypeAlias
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
 
 from paraform.records import Pair, Sentence, Triple
+from paraform.syntax.annotation import annotate
 from paraform.syntax.exemplars import ExemplarIndex, Nearest
 from paraform.syntax.rows import check_tagged
 from paraform.syntax.rules import MiningConfig
+from paraform.syntax.running import DEFAULT
+from paraform.weights import cached_file, load_tensors, save_tensors
 
 
 @dataclass(frozen=True)
@@ -99,6 +104,45 @@ def mine(
         exemplars[rows] = np.where(found.rows < 0, -1, np.array(rows)[found.rows])
         distances[rows] = found.distances
     return Mined(pairs, pool, exemplars, distances)
+
+
+def mined_exemplars(
+    pairs: Sequence[Pair],
+    config: MiningConfig,
+    max_tokens: int,
+    *,
+    tagger: str = DEFAULT,
+    cache: Path | None = None,
+    progress: bool = False,
+) -> Mined:
+    """`mine` for pairs that are not tagged yet; tags and exemplars are kept on disk by content.
+
+    Args:
+        pairs: M, with clusters.
+        max_tokens: words kept of each sentence.
+        tagger: as in `load_tagger`.
+        cache: folder of all caches; None: `weights.cache_folder()`.
+        progress: a bar on stderr while sentences are tagged.
+    """
+    wanted = [pair.target.text for pair in pairs]
+    if config.pool == "sources":
+        wanted += [pair.source.text for pair in pairs]
+    found = annotate(wanted, tagger=tagger, max_tokens=max_tokens, lower=True, cache=cache, progress=progress)
+    tagged = dict(zip(wanted, found, strict=True))
+    full = [
+        replace(pair, source=tagged.get(pair.source.text, pair.source), target=tagged[pair.target.text])
+        for pair in pairs
+    ]
+    content = (repr((pair.source.text, pair.target.tokens, pair.target.tags, pair.cluster)) for pair in full)
+    # "drawn by hash": ties of the same seed were drawn otherwise before, and what is kept of that must not be taken.
+    path = cached_file("exemplars", ("drawn by hash", repr(asdict(config)), *content), "safetensors", cache)
+    if not path.is_file():
+        mined = mine(full, config)
+        both = {"exemplars": mined.exemplars, "distances": mined.distances}
+        save_tensors({name: torch.from_numpy(rows) for name, rows in both.items()}, path)
+    kept = {name: rows.numpy() for name, rows in load_tensors(path).items()}
+    pool = [pair.target if config.pool == "targets" else pair.source for pair in full]
+    return Mined(full, pool, kept["exemplars"], kept["distances"])
 
 
 def dealt_pools(count: int, config: MiningConfig) -> list[list[int]]:

@@ -1,1 +1,35 @@
 """What trains each system: texts or pairs in, a folder with a trained model out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Literal, NamedTuple
+
+from paraform.training import Result, TrainingConfig
+
+
+class Trainer(NamedTuple):
+    """What `paraform train NAME` has to know of a system; `trainers/NAME` has it as `TRAINER`.
+
+    Args:
+        train: (data, folder, *, validation, config, loop, data_digests, resume) → how the run ended; one that takes
+            `tagger` takes `progress` as well.
+        config: the class of the model's config, a frozen dataclass.
+        presets: configs by name, the usual one first.
+        loop: the usual loop.
+        reads: the data.
+        held_out: the help of `--validation`.
+        best: how the best validation's score is printed.
+        help: the help of the command, with an example.
+        objectives: names that `config.with_objective` knows.
+    """
+
+    train: Callable[..., Result]
+    config: type[Any]
+    presets: Mapping[str, Callable[[], Any]]
+    loop: TrainingConfig
+    reads: Literal["pairs", "sentences"]
+    held_out: str
+    best: str
+    help: str
+    objectives: tuple[str, ...] = ()

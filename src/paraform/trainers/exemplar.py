@@ -11,18 +11,28 @@ from dataclasses import replace
 import numpy as np
 import torch
 
-from paraform.batching import by_length, prepare
+from paraform.batching import prepare
 from paraform.corpora import clusters
 from paraform.evaluation import bleu
 from paraform.models.exemplar import ExemplarConfig, ExemplarParaphraser, make_update
-from paraform.models.exemplar.triples import mined_exemplars, triple_table
+from paraform.models.exemplar.batches import by_length
+from paraform.models.exemplar.triples import triple_table
 from paraform.models.exemplar.word_vectors import initialize_words
 from paraform.records import InputError, Pair, require_texts
 from paraform.syntax.running import DEFAULT
+from paraform.trainers import Trainer
 from paraform.trainers.held_out import hold_out_pairs
 from paraform.training import Result, TrainingConfig, fit, make_accelerator, require_metric, require_usable, text_digest
 from paraform.weights import PathLike
 
+HELP = """Train CRL-EGPG on pairs: tags, exemplars and style features are made on the way and cached by content.
+
+OUT/best is the checkpoint with the best validation BLEU, OUT/last what --resume goes on from. A field of the preset
+is replaced by --config.FIELD VALUE, or by a YAML or JSON file of fields: --config FILE.
+
+Example:
+  paraform train exemplar --data pairs.tsv --out runs/mine --preset compact --config.epochs 3
+"""
 METRICS = {"bleu": True, "nll": False, "perplexity": False}  # whether higher is better
 BY_BLEU = TrainingConfig(metric="bleu", higher_is_better=True)
 BANK_SIZE = 64
@@ -80,7 +90,7 @@ def train_exemplar(
         pairs = [*pairs, *(replace(pair, source=pair.target, target=pair.source) for pair in pairs)]
     accelerator = make_accelerator(loop)
     with accelerator.main_process_first():  # the others find its cache
-        table, vocabulary = triple_table(pairs, config, tagger=tagger, seed=loop.seed, progress=progress)
+        table, vocabulary, _ = triple_table(pairs, config, tagger=tagger, seed=loop.seed, progress=progress)
     torch.manual_seed(loop.seed)
     model = ExemplarParaphraser(config, vocabulary, exemplar_bank(pairs))
     initialize_words(model)
@@ -138,19 +148,18 @@ def validator(
 
     Greedy; the exemplar is the first one mined, fixed before decoding.
     """
-    pairs = clusters(pairs)
     config = model.config
-    table, _ = triple_table(pairs, config, model.vocabulary, tagger=tagger, seed=seed)
-    usable = int((table.exemplars >= 0).any(1).sum())  # a pair without an exemplar is never drawn
-    if not usable:
+    table, _, mined = triple_table(pairs, config, model.vocabulary, tagger=tagger, seed=seed)
+    usable = np.flatnonzero(mined.exemplars[:, 0] >= 0)  # a pair without an exemplar is never drawn, nor paraphrased
+    if not len(usable):
         raise InputError(
             f"validation: none of {len(pairs)} pairs has an exemplar among the others; expected more pairs there"
             " (validation=, --validation), or more in all"
         )
-    batches, steps = by_length(table, batch_size=max(1, min(config.batch_size, usable)), seed=seed)
-    _, exemplars = mined_exemplars(pairs, config, tagger=tagger, seed=seed)
-    pool = [pair.target.text if config.pool == "targets" else pair.source.text for pair in pairs]
-    chosen = [row for row in range(len(pairs)) if exemplars[row, 0] >= 0][:rows]
+    batches, steps = by_length(table, batch_size=min(config.batch_size, len(usable)), seed=seed)
+    chosen = [mined.pairs[row] for row in usable[:rows]]
+    sources, references = [pair.source.text for pair in chosen], [pair.target.text for pair in chosen]
+    likes = [mined.pool[mined.exemplars[row, 0]].text for row in usable[:rows]]
 
     @torch.inference_mode()
     def evaluate() -> dict[str, float]:
@@ -163,9 +172,8 @@ def validator(
         kept = np.array(losses)
         if config.drop_perplexity:
             kept = kept[np.exp(kept) < config.drop_perplexity]
-        texts = model.decode([pairs[row].source.text for row in chosen], [pool[exemplars[row, 0]] for row in chosen])
         nll = float(kept.mean())
-        score = bleu(texts, [pairs[row].target.text for row in chosen])
+        score = bleu(model.decode(sources, likes), references)
         return {"nll": nll, "perplexity": float(np.exp(nll)), "bleu": score.value}
 
     return evaluate
@@ -187,3 +195,20 @@ def exemplar_bank(pairs: Sequence[Pair], size: int = BANK_SIZE) -> list[str]:
             openings.setdefault(words[:3], []).append(text)
     common = sorted(openings, key=lambda opening: (-len(openings[opening]), opening))[:size]
     return [max(openings[key], key=lambda text: (min(counts[word] for word in lowered[text]), text)) for key in common]
+
+
+TRAINER = Trainer(
+    train=train_exemplar,
+    config=ExemplarConfig,
+    presets={
+        "compact": ExemplarConfig.compact,
+        "fixed": ExemplarConfig,
+        "paper": ExemplarConfig.paper,
+        "reference": ExemplarConfig.reference,
+    },
+    loop=BY_BLEU,
+    reads="pairs",
+    held_out="pairs of other clusters; null: a twentieth of the clusters, at most 1,000 pairs, is held out",
+    best="validation BLEU {:.2f}",
+    help=HELP,
+)

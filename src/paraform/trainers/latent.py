@@ -8,6 +8,7 @@ import re
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import torch
@@ -15,13 +16,27 @@ import torch
 from paraform.batching import Ragged, SentenceBatch, Vocabulary, sentence_batches
 from paraform.evaluation.latent import alarms, draw_watched, is_implicit, validations, watch
 from paraform.evaluation.latent.report import MANY_UNKNOWN
-from paraform.models.latent import LatentConfig, LatentLanguageModel, make_update
+from paraform.models.latent import OBJECTIVES, LatentConfig, LatentLanguageModel, make_update
 from paraform.models.latent.reading import read_words, short_enough
 from paraform.records import require_texts
+from paraform.trainers import Trainer
 from paraform.trainers.held_out import hold_out_texts
 from paraform.training import Result, TrainingConfig, fit, make_accelerator, require_metric, require_usable, text_digest
 from paraform.weights import PathLike
 
+HELP = """Train a model of the latent-variable family on sentences: AE, VAE, β-VAE, CycVAE, SaVAE, LagVAE, iVAE, clVAE …
+
+OUT/best is the checkpoint with the best bound on the likelihood of validation sentences, OUT/last what --resume goes on
+from, OUT/collapse.png how much the latent space is used, epoch by epoch. A field of the preset is replaced by
+--config.FIELD VALUE, or by a YAML or JSON file of fields: --config FILE; the later one counts. Of pairs, both sides are
+sentences. Without --objective it is the preset's own, of compact vae+contrast with --config.beta 0.3; other objectives
+begin with β = 1 (beta-vae: 0.5). The smaller β, the more a vector says of its sentence; a warning says if it says
+nothing.
+
+Example:
+  paraform train latent --data sentences.txt --out runs/latent
+  paraform train latent --data ptb.txt --out runs/ptb --objective clvae+_mi --preset reference --format text
+"""
 METRICS = {"loss": False, "reconstruction": False, "mi": True, "au": True}  # whether higher is better
 SAMPLES = 8  # of z, of each sentence of a validation
 PICTURES_APART = 10.0  # seconds: drawing one takes half a second
@@ -148,3 +163,23 @@ def monitor(
         return figures
 
     return evaluate
+
+
+TRAINER = Trainer(
+    train=train_latent,
+    config=LatentConfig,
+    presets={
+        "compact": LatentConfig.compact,
+        "fixed": LatentConfig,
+        "paper": LatentConfig.paper,
+        "reference": LatentConfig.reference,
+        "reference-yahoo": partial(LatentConfig.reference, "yahoo"),
+        "reference-yelp": partial(LatentConfig.reference, "yelp"),
+    },
+    loop=EACH_EPOCH,
+    reads="sentences",
+    held_out="other sentences; null: a twentieth of the different ones, at most 1,000, is held out",
+    best="{:.2f} nats a sentence",
+    help=HELP,
+    objectives=tuple(OBJECTIVES),
+)

@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -19,6 +19,7 @@ from paraform import manifest
 from paraform.checkpoint import folder as checkpoint
 from paraform.models.update import State
 from paraform.records import InputError
+from paraform.score import Score
 from paraform.training.average import Average
 from paraform.training.config import MAY_DIFFER, TrainingConfig
 from paraform.training.journal import Record
@@ -46,12 +47,6 @@ class Progress:
         for name, value in terms.items():
             total, count = self.window.get(name, (0.0, 0))
             self.window[name] = [total + value, count + 1]
-
-
-class _Figure(NamedTuple):
-    name: str
-    value: float
-    signature: str
 
 
 class Run:
@@ -159,7 +154,7 @@ class Run:
             self.model,
             self.folder / name,
             card=self.card or f"# {self.model.system}\n\nThe {name} checkpoint of a training run, at step {step}.\n",
-            scores=[_Figure(key, value, f"validation|step:{step}") for key, value in (scores or {}).items()],
+            scores=[Score(key, value, f"validation|step:{step}") for key, value in (scores or {}).items()],
             data_digests=self.data,
             seed=self.config.seed,
             weights=weights,

@@ -13,8 +13,8 @@ from paraform.evaluation.latent.estimates import Estimates, estimate
 from paraform.evaluation.latent.information import most_information
 from paraform.evaluation.latent.monitor import COLLAPSED, alarms
 from paraform.evaluation.latent.protocol import LatentModel, is_implicit
-from paraform.evaluation.score import Score, signature, table
 from paraform.records import require_texts
+from paraform.score import Score, signature, table
 
 LOOSE = 0.1  # nats that a bound falls by with four times the samples
 MANY_UNKNOWN = 0.1  # of the words; PTB's test split, whose rare words are <unk>, has 0.06

@@ -19,8 +19,9 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from paraform.batching import BOS, EOS, PAD, UNK, StyleInput, TripleBatch
+from paraform.batching import BOS, EOS, PAD, UNK
 from paraform.losses.sequence_nll import copy_log_probs
+from paraform.models.exemplar.batches import StyleInput, TripleBatch
 from paraform.models.exemplar.config import ExemplarConfig
 from paraform.models.layers import Attention, BiGRU, Pointer, run_gru
 

@@ -13,14 +13,15 @@ from rich.progress import track
 from torch import Tensor, nn
 
 from paraform import encoders
-from paraform.batching import BOS, EOS, Ragged, StyleInput, Vocabulary, prepare
+from paraform.batching import BOS, EOS, Ragged, Vocabulary, prepare
 from paraform.decoding import Decoding, Rationed, Step, decode, rationed, require_decoding
 from paraform.encoders import STDERR, Encoder
+from paraform.models.exemplar.batches import StyleInput
 from paraform.models.exemplar.config import ExemplarConfig
 from paraform.models.exemplar.network import ExemplarNetwork
-from paraform.models.exemplar.reading import split_units, style_text
 from paraform.models.exemplar.selection import select_exemplars
 from paraform.models.exemplar.step_decoder import StepDecoder, decoding_batches
+from paraform.models.exemplar.units import split_units, style_text
 from paraform.records import InputError
 from paraform.words import detokenize, join_pieces, recase
 
@@ -39,6 +40,8 @@ class ExemplarParaphraser(nn.Module):
     """
 
     system: ClassVar[str] = "exemplar"
+    kind: ClassVar[str] = "an exemplar model"
+    vector_names: ClassVar[tuple[str, ...]] = ("content", "style")
 
     def __init__(
         self,
@@ -151,7 +154,7 @@ class ExemplarParaphraser(nn.Module):
                 source_BS, lengths_B = self._numbers([units[i] for i in rows])
                 state: Any = decoder.begin(source_BS, lengths_B, *self._forms([forms[i] for i in rows]))
                 step: Step[Any] = decoder.step
-                if self.config.copy if ration is None else ration:
+                if self._rations(ration):
                     state = Rationed.of(state, state.source_BS)
                     step = rationed(step, stop=EOS, free=COMMONEST + EOS + 1)
                 tokens_BT = decode(step, state, len(rows), how, generator, start=BOS, stop=EOS, longest=longest + 1)
@@ -160,6 +163,28 @@ class ExemplarParaphraser(nn.Module):
                     words = join_pieces(words) if self.config.units == "pieces" else words
                     out[i] = detokenize(recase(words, self.vocabulary.cased, written[i]))
         return out
+
+    def decoding_settings(self, *, ration: bool | None = None, **how: Unpack[Decoding]) -> dict[str, Any]:
+        """What a signature says of `decode` with these arguments."""
+        beam = how.get("beam", 1)
+        return {
+            "decode": "greedy" if beam == 1 else f"beam {beam}",
+            "decoder": str(self.decoder_dtype).removeprefix("torch."),
+            "ration": self._rations(ration),
+        }
+
+    def embed(
+        self,
+        texts: Sequence[str],
+        name: str = "",
+        *,
+        batch_size: int | None = None,
+        seed: int = 0,
+        progress: bool = False,
+    ) -> npt.NDArray[np.float32]:
+        """The vectors of that name, "content" or "style", as every model that embeds is asked."""
+        vectors = self.style if name == "style" else self.content
+        return vectors(texts, batch_size=batch_size or 512)
 
     @torch.inference_mode()
     def content(self, texts: Sequence[str], *, batch_size: int = 512) -> npt.NDArray[np.float32]:
@@ -185,6 +210,9 @@ class ExemplarParaphraser(nn.Module):
             return self.network.encode_style(unique).vector[form_B]
 
         return self._vectors(lengths, batch_size, encode)
+
+    def _rations(self, asked: bool | None) -> bool:
+        return self.config.copy if asked is None else asked
 
     def _vectors(
         self, lengths: Sequence[int], batch_size: int, encode: Callable[[list[int]], Tensor]

@@ -12,7 +12,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from paraform.batching import BOS, PAD, UNK, StyleInput
+from paraform.batching import BOS, PAD, UNK
+from paraform.models.exemplar.batches import StyleInput
 from paraform.models.exemplar.network import Encoded, ExemplarNetwork, Memory
 
 

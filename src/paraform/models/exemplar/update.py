@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import torch
 
-from paraform.batching import TripleBatch
 from paraform.losses.nt_xent import nt_xent
 from paraform.losses.sequence_nll import sequence_nll
+from paraform.models.exemplar.batches import TripleBatch
 from paraform.models.exemplar.config import ExemplarConfig
 from paraform.models.exemplar.paraphraser import ExemplarParaphraser
 from paraform.models.update import State, Update, gather_with_gradient

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from typing import Any, ClassVar, Unpack, final
 
 import numpy as np
+import numpy.typing as npt
 import torch
 from torch import Tensor, nn
 
@@ -36,6 +37,8 @@ class LatentLanguageModel(nn.Module):
     """
 
     system: ClassVar[str] = "latent"
+    kind: ClassVar[str] = "a latent-variable model"
+    vector_names: ClassVar[tuple[str, ...]] = ("mean",)
 
     def __init__(self, config: LatentConfig, vocabulary: Vocabulary) -> None:
         super().__init__()
@@ -203,6 +206,21 @@ class LatentLanguageModel(nn.Module):
             return mean_NZ
         noise_S1Z = torch.randn(samples, 1, self.latent_width, generator=self._generator(seed), device=self.device)
         return self._posterior_of(encoded, noise_S1Z.expand(-1, len(encoded), -1)).mean(0)
+
+    def embed(
+        self,
+        texts: Sequence[str],
+        name: str = "",
+        *,
+        batch_size: int | None = None,
+        seed: int = 0,
+        progress: bool = False,
+    ) -> npt.NDArray[np.float32]:
+        """`vectors`, as every model that embeds is asked (`capabilities.Embedder`)."""
+        found: npt.NDArray[np.float32] = (
+            self.vectors(texts, seed=seed, batch_size=batch_size or ROWS_AT_ONCE).cpu().numpy()
+        )
+        return found
 
     def sample(self, count: int, **how: Unpack[Decoding]) -> list[str]:
         """Sentences of z drawn from the prior, by `how["seed"]`; see `Decoding`.

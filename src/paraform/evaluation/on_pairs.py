@@ -1,4 +1,4 @@
-"""Measure an exemplar model on pairs: mine exemplars near the references, draw blind ones, call the evaluation."""
+"""Measure a model on pairs: mine exemplars near the references, draw blind ones, call the evaluation."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ from typing import Any, TypeVar
 import torch
 
 from paraform import encoders
+from paraform.capabilities import Embed, Embedder, Paraphraser, embed_by
 from paraform.corpora import clusters
-from paraform.encoders import Encoder
+from paraform.decoding import Decoding
 from paraform.evaluation import (
     Comparison,
     GenerationReport,
@@ -23,10 +24,10 @@ from paraform.evaluation import (
 )
 from paraform.evaluation.figures import RowFigure
 from paraform.evaluation.protocols import PROTOCOLS, Protocol
-from paraform.evaluation.score import signature
-from paraform.models.exemplar import ExemplarConfig, ExemplarParaphraser
-from paraform.models.exemplar.triples import mined_exemplars
 from paraform.records import InputError, Pair, Triple
+from paraform.score import signature
+from paraform.syntax.mining import mined_exemplars
+from paraform.syntax.rules import MiningConfig
 from paraform.syntax.running import DEFAULT
 from paraform.syntax.tagging import Tagger, load_tagger, tagger_digest
 
@@ -78,9 +79,9 @@ def evaluation_set(
         likes = [[record.exemplar.text] for record in records if isinstance(record, Triple)]
         chosen = signature(exemplar="given")
     else:
-        rules = replace(ExemplarConfig(), max_tokens=max_tokens, ties=exemplars, mask_clusters=True)
-        _, found = mined_exemplars(pairs, rules, tagger=tagger, seed=seed, progress=progress)
-        likes = [[pairs[row].target.text for row in kept if row >= 0] for kept in found.tolist()]
+        rules = MiningConfig(keep=exemplars, seed=seed)
+        mined = mined_exemplars(pairs, rules, max_tokens, tagger=tagger, progress=progress)
+        likes = [[mined.pool[row].text for row in kept if row >= 0] for kept in mined.exemplars.tolist()]
         chosen = signature(
             exemplar="mined",
             pool=rules.pool,
@@ -105,12 +106,12 @@ def evaluation_set(
     return EvaluationSet(rows, len(merged), f"{chosen} of {len(merged)}")
 
 
-def evaluate_rows(
-    model: ExemplarParaphraser,
+def evaluate_paraphraser(
+    model: Paraphraser,
     records: Sequence[Pair | Triple],
     *,
     name: str = "model",
-    rivals: Mapping[str, ExemplarParaphraser] | None = None,
+    rivals: Mapping[str, Paraphraser] | None = None,
     beam: int = 1,
     ration: bool | None = None,
     protocols: Sequence[Protocol] = PROTOCOLS,
@@ -129,7 +130,7 @@ def evaluate_rows(
     Args:
         rivals: further models by name, measured on the same rows and compared with this one.
         beam: hypotheses kept; 1 is greedy. Every signature carries it.
-        ration: as in `ExemplarParaphraser.paraphrase`; signatures carry it too.
+        ration: as in `Paraphraser.decode`; signatures carry it too.
         Others as in `evaluation_set` and `evaluate_generation`.
     """
     rows = evaluation_set(
@@ -141,22 +142,20 @@ def evaluate_rows(
         blind_pool=blind_pool,
         progress=progress,
     )
+    how: Decoding = {"beam": beam, "batch_size": batch_size, "progress": progress}
 
-    rationed = model.config.copy if ration is None else ration
+    def decode_by(system: Paraphraser) -> Callable[[list[str], list[str]], list[str]]:
+        return lambda sources, likes: system.decode(sources, likes, ration=ration, **how)
 
-    def saying(system: ExemplarParaphraser) -> Callable[[list[str], list[str]], list[str]]:
-        return lambda sources, likes: system.decode(
-            sources, likes, beam=beam, ration=rationed, batch_size=batch_size, progress=progress
-        )
-
+    content, style = (_vectors(model, name) for name in ("content", "style"))
     report = evaluate_generation(
-        saying(model),
+        decode_by(model),
         rows.rows,
-        systems={rival: saying(system) for rival, system in (rivals or {}).items()},
+        systems={rival: decode_by(system) for rival, system in (rivals or {}).items()},
         tag=_tag(load_tagger(tagger, device=str(model.device))),
         embed=encoders.load(device=model.device).encode,
-        content=model.content,
-        style=model.style,
+        content=content,
+        style=style,
         protocols=protocols,
         name=name,
         max_tokens=max_tokens,
@@ -166,13 +165,12 @@ def evaluate_rows(
         tagger_name=tagger_name(tagger),
         encoder_name="minilm",
     )
-    decoder = str(model.decoder_dtype).removeprefix("torch.")
-    decoded = signature(decode="greedy" if beam == 1 else f"beam {beam}", decoder=decoder, ration=rationed)
+    decoded = signature(**model.decoding_settings(ration=ration, **how))
     return _signed(report, f"{decoded}|{rows.signature}", precision_of(model.device))
 
 
-def evaluate_vectors(
-    model: ExemplarParaphraser | Encoder,
+def evaluate_embedder(
+    model: Embedder,
     records: Sequence[Pair | Triple],
     *,
     name: str = "model",
@@ -181,15 +179,14 @@ def evaluate_vectors(
     queries: int = 200,
     seed: int = 0,
 ) -> StyleReport:
-    """CMA and retrieval by style, of an exemplar model's two vectors or of an encoder's one."""
+    """CMA by content vectors and retrieval by style vectors; a model whose vectors are of one kind is asked both."""
     pairs = clusters(Pair(record.source, record.target) for record in records)
-    content, style = (model.encode, model.encode) if isinstance(model, Encoder) else (model.content, model.style)
     report = evaluate_style(
         [pair.source.text for pair in pairs],
         [pair.target.text for pair in pairs],
         [pair.cluster for pair in pairs],
-        content=content,
-        style=style,
+        content=embed_by(model, "content"),
+        style=embed_by(model, "style"),
         tag=_tag(load_tagger(tagger, device=str(model.device))),
         max_tokens=max_tokens,
         queries=queries,
@@ -200,6 +197,10 @@ def evaluate_vectors(
     device = model.device
     signed = (replace(score, signature=f"{score.signature}|{precision_of(device)}") for score in report.scores)
     return replace(report, scores=tuple(signed))
+
+
+def _vectors(model: object, name: str) -> Embed | None:
+    return embed_by(model, name) if isinstance(model, Embedder) and name in model.vector_names else None
 
 
 def precision_of(device: torch.device) -> str:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import NamedTuple, final
 
 import numpy as np
@@ -14,8 +15,7 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
-from paraform.batching.ragged import Ragged
-from paraform.records import InputError
+from paraform.batching import Ragged, epoch_steps
 
 
 class StyleInput(NamedTuple):
@@ -86,27 +86,19 @@ def by_length(
     Returns: `batches(step)`, and the steps of an epoch.
     Raises: InputError if there are fewer triples with an exemplar than one batch holds, or a batch has no equal parts.
     """
-    if batch_size % world:
-        raise InputError(f"batch size {batch_size} on {world} processes; expected a multiple of {world}")
     usable = np.flatnonzero((table.exemplars >= 0).any(1))
-    steps = len(usable) // batch_size
-    if steps == 0:
-        raise InputError(f"{len(usable)} triples with an exemplar; expected at least one batch of {batch_size}")
+    steps = epoch_steps(len(usable), batch_size, world=world, what="triples with an exemplar")
     target_lengths = table.words.lengths(table.target)
     source_lengths = table.words.lengths(table.source)
-    order_of: dict[int, npt.NDArray[np.int64]] = {}
 
+    @lru_cache(maxsize=1)
     def order(epoch: int) -> npt.NDArray[np.int64]:
-        if epoch not in order_of:
-            order_of.clear()
-            random = np.random.default_rng([seed, epoch])
-            shuffled = random.permutation(usable)[: steps * batch_size]
-            pools = [
-                shuffled[i : i + pool_batches * batch_size] for i in range(0, len(shuffled), pool_batches * batch_size)
-            ]
-            rows = np.concatenate([p[np.lexsort((source_lengths[p], target_lengths[p]))] for p in pools])
-            order_of[epoch] = random.permutation(rows.reshape(steps, batch_size))
-        return order_of[epoch]
+        random = np.random.default_rng([seed, epoch])
+        shuffled = random.permutation(usable)[: steps * batch_size]
+        pool = pool_batches * batch_size
+        pools = [shuffled[start : start + pool] for start in range(0, len(shuffled), pool)]
+        rows = np.concatenate([p[np.lexsort((source_lengths[p], target_lengths[p]))] for p in pools])
+        return random.permutation(rows.reshape(steps, batch_size))
 
     def batches(step: int) -> TripleBatch:
         rows = order(step // steps)[step % steps]

@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 import torch
 
-from paraform.batching import Ragged, TripleBatch, TripleTable, by_length
+from paraform.batching import Ragged
+from paraform.models.exemplar.batches import TripleBatch, TripleTable, by_length
 from paraform.records import InputError
 
 TRIPLES, SENTENCES = 50, 40

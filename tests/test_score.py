@@ -4,7 +4,7 @@ import dataclasses
 
 import pytest
 
-from paraform.evaluation.score import Score, signature, table
+from paraform.score import Score, signature, table
 
 
 def test_signature_writes_none_as_all_and_booleans_as_words():

@@ -1,0 +1,103 @@
+"""What a model can do: commands and evaluation ask for these, never for a class."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, ClassVar, Protocol, TypeAlias, Unpack, runtime_checkable
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from paraform.decoding import Decoding
+
+Embed: TypeAlias = Callable[[Sequence[str]], NDArray[np.float32]]
+"""Texts to their vectors, float32 [N, D]."""
+
+
+@runtime_checkable
+class Embedder(Protocol):
+    """A model that turns texts into vectors.
+
+    Args:
+        kind: the model in words, for messages: "an encoder".
+        vector_names: of the kinds of vectors that it has, the usual one first.
+    """
+
+    kind: ClassVar[str]
+    vector_names: ClassVar[tuple[str, ...]]
+
+    @property
+    def device(self) -> torch.device: ...
+
+    def embed(
+        self,
+        texts: Sequence[str],
+        name: str = "",
+        *,
+        batch_size: int | None = None,
+        seed: int = 0,
+        progress: bool = False,
+    ) -> NDArray[np.float32]:
+        """One vector a text, float32 [N, D].
+
+        Args:
+            name: one of `vector_names`; "": the first.
+            batch_size: texts computed at once; None: the model's own number.
+            seed: the seed of draws, if the model draws.
+            progress: a bar on stderr, if the model has one.
+        """
+        ...
+
+
+@runtime_checkable
+class Paraphraser(Protocol):
+    """A model that rewords a source in the form of an exemplar."""
+
+    kind: ClassVar[str]
+
+    @property
+    def device(self) -> torch.device: ...
+
+    def exemplars(
+        self,
+        sources: Sequence[str],
+        like: Sequence[str] | Sequence[Sequence[str]] | None = None,
+        *,
+        each: bool = False,
+        num: int = 1,
+        seed: int = 0,
+    ) -> list[list[str]]:
+        """The exemplars that each source gets."""
+        ...
+
+    def decode(
+        self, sources: Sequence[str], exemplars: Sequence[str], *, ration: bool | None = None, **how: Unpack[Decoding]
+    ) -> list[str]:
+        """Source i in the form of exemplar i.
+
+        Args:
+            ration: whether words are rationed, as `decoding.Rationed` does it; None: as the model is used to.
+        """
+        ...
+
+    def decoding_settings(self, *, ration: bool | None = None, **how: Unpack[Decoding]) -> dict[str, Any]:
+        """What a signature says of `decode` with these arguments."""
+        ...
+
+
+@runtime_checkable
+class LatentSpace(Protocol):
+    """A model with a latent space that sentences are drawn from and lead into."""
+
+    kind: ClassVar[str]
+
+    def sample(self, num: int, **how: Any) -> list[str]: ...
+    def interpolate(self, first: str, second: str, *, steps: int, **how: Any) -> list[str]: ...
+    def reconstruct(self, texts: Sequence[str], **how: Any) -> list[str]: ...
+
+
+def embed_by(model: Embedder, name: str) -> Embed:
+    """The model's vectors of that name; of a model without any such, its usual ones."""
+    chosen = name if name in model.vector_names else ""
+    return lambda texts: model.embed(texts, chosen)

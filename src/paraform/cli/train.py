@@ -1,0 +1,138 @@
+"""`train NAME` for every system of the table: the options are the fields of its config and of the loop."""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+import os
+from collections.abc import Sequence
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from jsonargparse import ArgumentParser, Namespace
+
+from paraform.cli.arguments import add_reading, bad_values, early, field_help, show_progress, training_device
+from paraform.cli.mine import pair_of
+from paraform.cli.output import print_json
+from paraform.cli.reading import read_pairs, sentences_of
+from paraform.cli.tag import add_tagger
+from paraform.records import InputError
+
+if TYPE_CHECKING:  # its import takes longer than a short answer
+    from paraform.trainers import Trainer
+    from paraform.training import Result
+
+OWN = {"steps", "seed", "device", "metric", "higher_is_better"}  # of TrainingConfig; set by other options
+INTERRUPTED = 130
+
+
+class Command:
+    """`train NAME`; its docstring is the trainer's help."""
+
+    def __init__(self, name: str) -> None:
+        self.trainer: Trainer = import_module(f"paraform.trainers.{name.removeprefix('train ')}").TRAINER
+        self.tags = "tagger" in inspect.signature(self.trainer.train).parameters
+        self.__doc__ = self.trainer.help
+
+    def add_arguments(self, parser: ArgumentParser, given: Sequence[str]) -> None:
+        """The options of this command: every field of the system's config, and most of `TrainingConfig`."""
+        from paraform.training import TrainingConfig
+
+        trainer, presets = self.trainer, tuple(self.trainer.presets)
+        parser.add_argument("--data", type=str, required=True, metavar="PATH", help=f"the {trainer.reads}")
+        parser.add_argument("--validation", type=str | None, default=None, metavar="PATH", help=trainer.held_out)
+        parser.add_argument("--out", type=str, required=True, metavar="DIR", help="the run's folder")
+        if trainer.objectives:
+            parser.add_argument("--objective", choices=trainer.objectives, help="the model; else the preset's")
+        parser.add_argument("--preset", choices=presets, default=presets[0], help="where the fields of --config start")
+        parser.add_argument("--resume", action="store_true", help="go on with the run in DIR")
+        add_reading(parser, "pairs" if trainer.reads == "pairs" else "text")
+        if self.tags:
+            add_tagger(parser)
+        parser.add_class_arguments(trainer.config, "config")
+        parser.add_class_arguments(TrainingConfig, "loop", skip=OWN)
+        field_help(parser, trainer.config, "config.")
+        field_help(parser, TrainingConfig, "loop.")
+        chosen = trainer.presets.get(early(given, "--preset", presets[0]), trainer.presets[presets[0]])()
+        if trainer.objectives:
+            # The preset's own may have more to it than the name.
+            objective = early(given, "--objective", chosen.objective)
+            if objective in trainer.objectives and objective != chosen.objective:
+                chosen = chosen.with_objective(objective)
+            parser.set_defaults({"objective": chosen.objective})
+        parser.set_defaults({f"config.{name}": value for name, value in dataclasses.asdict(chosen).items()})
+        loop = {name: value for name, value in dataclasses.asdict(trainer.loop).items() if name not in OWN}
+        parser.set_defaults({f"loop.{name}": value for name, value in loop.items()})
+
+    def run(self, options: Namespace) -> int:
+        """Train, and say how it ended."""
+        trainer = self.trainer
+        fields = {field.name: options.config[field.name] for field in dataclasses.fields(trainer.config)}
+        if trainer.objectives and fields["objective"] != options.objective:  # a name alone would change only the label
+            raise InputError(
+                f"--config.objective {fields['objective']} with --objective {options.objective}; name it by --objective"
+            )
+        if options.batch_size:
+            fields["batch_size"] = options.batch_size
+        loop = {name: value for name, value in dataclasses.asdict(trainer.loop).items() if name in OWN}
+        loop |= {name: options.loop[name] for name in dataclasses.asdict(trainer.loop).keys() - OWN}
+        loop |= {"seed": options.seed, "device": training_device(options)}
+        more: dict[str, Any] = {"tagger": options.tagger, "progress": show_progress()} if self.tags else {}
+        with bad_values():
+            config, settings = trainer.config(**fields), dataclasses.replace(trainer.loop, **loop)
+        data = self._read(options.data, options)
+        validation = None if options.validation is None else self._read(options.validation, options)
+        with bad_values():
+            result = trainer.train(
+                data,
+                options.out,
+                validation=validation,
+                config=config,
+                loop=settings,
+                data_digests=digests(options.data),
+                resume=options.resume,
+                **more,
+            )
+        about = {"objective": config.objective} if trainer.objectives else {}
+        return tell_end(options, result, trainer, **about)
+
+    def _read(self, path: str, options: Namespace) -> Sequence[Any]:
+        """What the trainer reads: pairs with their clusters, or sentences."""
+        if self.trainer.reads == "sentences":
+            return sentences_of(path, options)
+        from paraform.corpora import clusters
+
+        return clusters(pair_of(record) for record in read_pairs(path, options))
+
+
+command = Command
+
+
+def tell_end(options: Namespace, result: Result, trainer: Trainer, **about: object) -> int:
+    """Say how a run ended, in the first of the processes that accelerate started; returns the exit status.
+
+    Args:
+        about: more to say with --json.
+    """
+    best = None if result.best_score is None else os.path.join(options.out, "best")
+    ended = f"{result.ended} after step {result.step}"
+    if int(os.environ.get("RANK", "0")) == 0:
+        if options.json:
+            about |= {"metric": trainer.loop.metric, "best_score": result.best_score, "best_step": result.best_step}
+            print_json({"model": best, **about, "ended": result.ended, "step": result.step})
+        elif best is None:
+            print(f"{options.out}: no validation yet; {ended}")
+        else:
+            print(f"{best}: {trainer.best.format(result.best_score)} at step {result.best_step}; {ended}")
+    return INTERRUPTED if result.ended == "interrupted" else 0
+
+
+def digests(path: str) -> dict[str, str]:
+    """SHA-256 of the file, or of each file of the folder, by name."""
+    from paraform.weights import sha256
+
+    if os.path.isdir(path):
+        files = sorted(entry.path for entry in os.scandir(path) if entry.is_file())
+    else:
+        files = [path] if os.path.isfile(path) else []  # stdin has been read
+    return {os.path.basename(file): sha256(file) for file in files}

@@ -1,0 +1,23 @@
+"""The table of systems: what a new one is entered in."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class System(NamedTuple):
+    """A system NAME lives in `models/NAME`, and is trained by the `TRAINER` of `trainers/NAME`.
+
+    Args:
+        model: the class in `models/NAME` that a checkpoint is restored to.
+        trains: what `paraform train NAME` does, in the overview of commands.
+    """
+
+    model: str
+    trains: str
+
+
+SYSTEMS = {
+    "exemplar": System("ExemplarParaphraser", "train CRL-EGPG on pairs"),
+    "latent": System("LatentLanguageModel", "train a VAE, an iVAE, a clVAE … on sentences"),
+}

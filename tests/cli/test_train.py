@@ -1,0 +1,128 @@
+"""What `train` hears of its options, and what a new system costs."""
+
+from __future__ import annotations
+
+import dataclasses
+import importlib
+import json
+import sys
+import types
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, ClassVar
+
+import pytest
+import torch
+from jsonargparse import Namespace
+
+from paraform import checkpoint, cli
+from paraform.cli.train import INTERRUPTED, tell_end
+from paraform.models.systems import SYSTEMS, System
+from paraform.trainers import Trainer
+from paraform.trainers.latent import TRAINER
+from paraform.training import Result, TrainingConfig
+
+
+def test_the_batch_size_that_the_command_is_told_is_heard(tmp_path: Path, command: Callable[..., Any]) -> None:
+    """48 sentences of one length: 48 / B steps a pass."""
+    data = tmp_path / "data.txt"
+    data.write_text("".join(f"w{number} x{number} y .\n" for number in range(48)), encoding="utf-8")
+    fields = {"word_width": 8, "hidden_width": 8, "latent_width": 2, "min_count": 1, "epochs": 1, "batch_size": 48}
+    given = ["train", "latent", "--data", data, "--validation", data, "--objective", "vae", "--device", "cpu", "--json"]
+    given += [word for name, value in fields.items() for word in (f"--config.{name}", value)]
+    for told, steps in (([], 1), (["--batch-size", 8], 6)):
+        done = command(*given, *told, "--out", tmp_path / f"run {steps}")
+        assert done.status == 0, done.err
+        assert json.loads(done.out)["step"] == steps
+
+
+def test_how_a_run_ended_is_said(capsys: pytest.CaptureFixture[str]) -> None:
+    """Of one that was interrupted before its first validation there is no best/ to name."""
+    early, late = Result(7, "interrupted", None, None, []), Result(9, "finished", 1.25, 6, [])
+    plain, as_json = Namespace(out="runs/a", json=False), Namespace(out="runs/a", json=True)
+    trainer = TRAINER._replace(best="{:.1f} nats")
+    assert tell_end(plain, early, trainer) == INTERRUPTED
+    assert capsys.readouterr().out == "runs/a: no validation yet; interrupted after step 7\n"
+    assert tell_end(plain, late, trainer) == 0
+    assert capsys.readouterr().out == "runs/a/best: 1.2 nats at step 6; finished after step 9\n"
+    tell_end(as_json, early, trainer, objective="vae")
+    expected = {"model": None, "objective": "vae", "metric": "loss", "best_score": None, "best_step": None}
+    expected |= {"ended": "interrupted", "step": 7}
+    assert json.loads(capsys.readouterr().out) == expected
+    tell_end(as_json, late, trainer)
+    assert json.loads(capsys.readouterr().out)["model"] == "runs/a/best"
+
+
+@dataclasses.dataclass(frozen=True)
+class ToyConfig:
+    """A system of one layer.
+
+    Args:
+        width: features of a vector.
+        batch_size: not looked at.
+    """
+
+    width: int = 2
+    batch_size: int = 8
+
+
+class Toy(torch.nn.Module):
+    """Embeds a text as its number of letters, `width` times."""
+
+    system: ClassVar[str] = "toy"
+    kind: ClassVar[str] = "a toy"
+    vector_names: ClassVar[tuple[str, ...]] = ("letters",)
+
+    def __init__(self, config: ToyConfig) -> None:
+        super().__init__()
+        self.config, self.weight = config, torch.nn.Parameter(torch.ones(config.width))
+
+    @property
+    def device(self) -> torch.device:
+        return self.weight.device
+
+    def embed(self, texts: Sequence[str], name: str = "", **how: Any) -> Any:
+        return torch.tensor([[float(len(text))] for text in texts]).mul(self.weight).detach().numpy()
+
+    def assets(self) -> dict[str, str]:
+        return {}
+
+    @classmethod
+    def restore(cls, config: dict[str, Any], assets: dict[str, str]) -> Toy:
+        return cls(ToyConfig(**config))
+
+
+def train_toy(data: Sequence[Any], folder: str, *, config: ToyConfig, **more: Any) -> Result:
+    checkpoint.save(Toy(config), Path(folder) / "best", card="# Toy\n", data_digests=more["data_digests"])
+    return Result(len(data), "finished", 1.0, 1, [])
+
+
+def test_a_new_system_costs_a_folder_a_trainer_and_a_line(
+    tmp_path: Path, question_pairs: Path, monkeypatch: pytest.MonkeyPatch, command: Callable[..., Any]
+) -> None:
+    """Trained, loaded, embedded with and refused like the others, by nothing but its line in the table."""
+    trainer = Trainer(train_toy, ToyConfig, {"usual": ToyConfig}, TrainingConfig(), "pairs", "others", "{:.1f}", "Toy.")
+    monkeypatch.setitem(SYSTEMS, "toy", System("Toy", "train a toy"))
+    for name, holds in {"models.toy": {"Toy": Toy}, "trainers.toy": {"TRAINER": trainer}}.items():
+        module = types.ModuleType(f"paraform.{name}")
+        vars(module).update(holds)
+        monkeypatch.setitem(sys.modules, f"paraform.{name}", module)
+    monkeypatch.setitem(cli.COMMANDS, "train toy", ("train", "train a toy"))
+    run = tmp_path / "run"
+    done = command("train", "toy", "--data", question_pairs, "--out", run, "--config.width", 3, "--json")
+    assert done.status == 0, done.err
+    assert json.loads(done.out)["step"] == 300
+    embedded = command("embed", "four", "--model", run, "--json", "--device", "cpu")
+    assert json.loads(embedded.out)["vectors"] == [[4.0, 4.0, 4.0]]
+    refused = command("paraphrase", "a b", "--like", "c d", "--model", run, "--device", "cpu")
+    assert refused.status == 2 and "a toy; expected a model that paraphrases" in refused.err
+
+
+def test_every_system_has_its_class_its_trainer_and_its_command() -> None:
+    for name, system in SYSTEMS.items():
+        model = getattr(importlib.import_module(f"paraform.models.{name}"), system.model)
+        trainer = importlib.import_module(f"paraform.trainers.{name}").TRAINER
+        assert model.system == name
+        assert cli.COMMANDS[f"train {name}"] == ("train", system.trains)
+        for preset in trainer.presets.values():
+            assert isinstance(preset(), trainer.config)
