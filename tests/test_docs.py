@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from paraform.cli import COMMANDS
+from paraform.cli import COMMANDS, command_named
 from paraform.cli.arguments import make_parser
 from paraform.cli.complaints import parse
 from paraform.cli.reproduce import TABLES
@@ -67,10 +67,10 @@ def refuses(words: list[str]) -> str:
     if name is None:
         return "no such command"
     rest = given[len(name.split()) :]
-    module = importlib.import_module(f"paraform.cli.{COMMANDS[name][0]}")
-    parser = make_parser(name, module.__doc__)
+    command = command_named(name)
+    parser = make_parser(name, command.__doc__)
     try:
-        module.add_arguments(parser, rest)
+        command.add_arguments(parser, rest)
         options = parse(parser, rest)
     except InputError as error:
         return str(error)

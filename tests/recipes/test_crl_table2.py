@@ -9,9 +9,10 @@ import pytest
 
 from paraform import corpora
 from paraform.models.exemplar import ExemplarConfig
-from paraform.models.exemplar.triples import mined_exemplars
 from paraform.recipes import crl_table2
 from paraform.records import InputError, Pair, Sentence
+from paraform.syntax.mining import mined_exemplars
+from paraform.syntax.rules import MiningConfig
 from paraform.trainers.exemplar import train_exemplar
 from paraform.training import TrainingConfig
 
@@ -49,9 +50,8 @@ def test_every_row_both_protocols_and_both_floors(data: Path, tmp_path: Path) ->
 
 def test_both_directions_are_twice_as_many_triples(data: Path, tmp_path: Path) -> None:
     """One epoch at batch size 16; a pair and its reverse are in one cluster, so neither is an exemplar of the other."""
-    rules = ExemplarConfig.compact()
     halves = [Pair(Sentence("a b"), Sentence("c d"), cluster=0), Pair(Sentence("c d"), Sentence("a b"), cluster=0)]
-    assert (mined_exemplars(halves, rules)[1] == -1).all()
+    assert (mined_exemplars(halves, MiningConfig(), 30).exemplars == -1).all()
     pairs = corpora.clusters(p for p in corpora.read_pairs(data / "quora" / "dev.tsv") if isinstance(p, Pair))
     tiny = replace(
         crl_table2.setting("smoke", "quora").config, batch_size=16, epochs=1, pool_size=0, both_directions=False

@@ -83,9 +83,7 @@ def _dispatch(given: list[str]) -> int:
         name, rest = group, given[1:]
     if name not in COMMANDS:
         _unknown(name)
-    command: Any = importlib.import_module(f"paraform.cli.{COMMANDS[name][0]}")
-    if hasattr(command, "command"):  # a module of several
-        command = command.command(name)
+    command = command_named(name)
     from paraform.cli.arguments import Teller, make_parser
     from paraform.cli.complaints import parse
 
@@ -95,6 +93,12 @@ def _dispatch(given: list[str]) -> int:
     parser = make_parser(name, command.__doc__)
     command.add_arguments(parser, rest)
     return int(command.run(parse(parser, rest)))
+
+
+def command_named(name: str) -> Any:
+    """What has `add_arguments`, `run` and the help of that command."""
+    module: Any = importlib.import_module(f"paraform.cli.{COMMANDS[name][0]}")
+    return module.command(name) if hasattr(module, "command") else module
 
 
 def _overview(group: str) -> str:

@@ -66,8 +66,8 @@ def embedder(model: Embedder, options: Namespace) -> Callable[[list[str]], NDArr
     """Texts to rows, by the model. Raises: InputError if it has no vectors of the kind that --vectors names."""
     names = model.vector_names
     if options.vectors and options.vectors not in names:
-        has = "vectors of one kind" if len(names) == 1 else " and ".join(names)
-        raise InputError(f"--vectors {options.vectors}: {options.model} is {model.kind}; it has {has}")
+        expected = " or ".join(names) if len(names) > 1 else "no --vectors: its vectors are of one kind"
+        raise InputError(f"--vectors {options.vectors}: {options.model} is {model.kind}; expected {expected}")
     how: dict[str, Any] = {"batch_size": options.batch_size, "seed": options.seed, "progress": show_progress()}
     return lambda texts: model.embed(texts, options.vectors or "", **how)
 
