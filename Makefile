@@ -41,7 +41,7 @@ docs: $(STAMP) ## Build the documentation into site/
 bench: $(STAMP) ## Run the benchmarks, each against its peer
 	@set -e; for script in benchmarks/[a-z]*.py; do echo "== $$script"; $(BIN)/python "$$script"; done
 
-# Every extra but `demo`: gradio holds back versions that the others share.
+# Every extra.
 constraints: $(STAMP) ## Resolve the newest versions of everything and write them to constraints.txt
 	$(PIP) install -qq --dry-run --ignore-installed --report pins.unfinished \
 	  setuptools torch==2.13.0 '.[offline,eval,cluster,spacy,stanza,corenlp,docs,dev]'

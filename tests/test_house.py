@@ -246,7 +246,6 @@ def test_every_dependency_is_pinned_to_a_version_that_it_allows() -> None:
             name, version = line.split("==")
             pins[canonicalize_name(name)] = version
     extras = project["optional-dependencies"]
-    del extras["demo"]  # nothing installs it yet, and gradio does not allow the versions that the others share
     for extra in [project["dependencies"], *extras.values()]:
         for requirement in map(Requirement, extra):
             version = pins.get(canonicalize_name(requirement.name))
