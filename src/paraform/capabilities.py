@@ -31,19 +31,13 @@ class Embedder(Protocol):
     def device(self) -> torch.device: ...
 
     def embed(
-        self,
-        texts: Sequence[str],
-        name: str = "",
-        *,
-        batch_size: int | None = None,
-        seed: int = 0,
-        progress: bool = False,
+        self, texts: Sequence[str], name: str = "", *, batch_size: int = 0, seed: int = 0, progress: bool = False
     ) -> NDArray[np.float32]:
         """One vector a text, float32 [N, D].
 
         Args:
             name: one of `vector_names`; "": the first.
-            batch_size: texts computed at once; None: the model's own number.
+            batch_size: texts computed at once; 0: the model's own number.
             seed: the seed of draws, if the model draws.
             progress: a bar on stderr, if the model has one.
         """

@@ -68,7 +68,7 @@ def embedder(model: Embedder, options: Namespace) -> Callable[[list[str]], NDArr
     if options.vectors and options.vectors not in names:
         expected = " or ".join(names) if len(names) > 1 else "no --vectors: its vectors are of one kind"
         raise InputError(f"--vectors {options.vectors}: {options.model} is {model.kind}; expected {expected}")
-    how: dict[str, Any] = {"batch_size": options.batch_size, "seed": options.seed, "progress": show_progress()}
+    how: dict[str, Any] = {"batch_size": options.batch_size or 0, "seed": options.seed, "progress": show_progress()}
     return lambda texts: model.embed(texts, options.vectors or "", **how)
 
 

@@ -114,13 +114,7 @@ class Encoder:
         return out_BD[[row[text] for text in texts]] if len(unique) < len(texts) else out_BD
 
     def embed(
-        self,
-        texts: Sequence[str],
-        name: str = "",
-        *,
-        batch_size: int | None = None,
-        seed: int = 0,
-        progress: bool = False,
+        self, texts: Sequence[str], name: str = "", *, batch_size: int = 0, seed: int = 0, progress: bool = False
     ) -> npt.NDArray[np.float32]:
         """`encode`, as every model that embeds is asked (`capabilities.Embedder`)."""
         return self.encode(texts, batch_tokens=USUAL_TOKENS * (batch_size or 128), progress=progress)

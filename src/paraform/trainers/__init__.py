@@ -20,7 +20,7 @@ class Trainer(NamedTuple):
         reads: the data.
         held_out: the help of `--validation`.
         best: how the best validation's score is printed.
-        help: the help of the command, with an example.
+        help: the help of the command, with an example: the module's docstring.
         objectives: names that `config.with_objective` knows.
     """
 

@@ -1,4 +1,11 @@
-"""Train CRL-EGPG on pairs: tags, exemplars, style features, the loop, validation."""
+"""Train CRL-EGPG on pairs: tags, exemplars and style features are made on the way and cached by content.
+
+OUT/best is the checkpoint with the best validation BLEU, OUT/last what --resume goes on from. A field of the preset
+is replaced by --config.FIELD VALUE, or by a YAML or JSON file of fields: --config FILE.
+
+Example:
+  paraform train exemplar --data pairs.tsv --out runs/mine --preset compact --config.epochs 3
+"""
 
 from __future__ import annotations
 
@@ -25,14 +32,6 @@ from paraform.trainers.held_out import hold_out_pairs
 from paraform.training import Result, TrainingConfig, fit, make_accelerator, require_metric, require_usable, text_digest
 from paraform.weights import PathLike
 
-HELP = """Train CRL-EGPG on pairs: tags, exemplars and style features are made on the way and cached by content.
-
-OUT/best is the checkpoint with the best validation BLEU, OUT/last what --resume goes on from. A field of the preset
-is replaced by --config.FIELD VALUE, or by a YAML or JSON file of fields: --config FILE.
-
-Example:
-  paraform train exemplar --data pairs.tsv --out runs/mine --preset compact --config.epochs 3
-"""
 METRICS = {"bleu": True, "nll": False, "perplexity": False}  # whether higher is better
 BY_BLEU = TrainingConfig(metric="bleu", higher_is_better=True)
 BANK_SIZE = 64
@@ -210,5 +209,5 @@ TRAINER = Trainer(
     reads="pairs",
     held_out="pairs of other clusters; null: a twentieth of the clusters, at most 1,000 pairs, is held out",
     best="validation BLEU {:.2f}",
-    help=HELP,
+    help=__doc__,
 )

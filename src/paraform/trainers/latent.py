@@ -1,4 +1,16 @@
-"""Train a model of the latent-variable family on sentences: vocabulary, batches, the loop, the collapse monitor."""
+"""Train a model of the latent-variable family on sentences: AE, VAE, β-VAE, CycVAE, SaVAE, LagVAE, iVAE, clVAE …
+
+OUT/best is the checkpoint with the best bound on the likelihood of validation sentences, OUT/last what --resume goes on
+from, OUT/collapse.png how much the latent space is used, epoch by epoch. A field of the preset is replaced by
+--config.FIELD VALUE, or by a YAML or JSON file of fields: --config FILE; the later one counts. Of pairs, both sides are
+sentences. Without --objective it is the preset's own, of compact vae+contrast with --config.beta 0.3; other objectives
+begin with β = 1 (beta-vae: 0.5). The smaller β, the more a vector says of its sentence; a warning says if it says
+nothing.
+
+Example:
+  paraform train latent --data sentences.txt --out runs/latent
+  paraform train latent --data ptb.txt --out runs/ptb --objective clvae+_mi --preset reference --format text
+"""
 
 from __future__ import annotations
 
@@ -24,19 +36,6 @@ from paraform.trainers.held_out import hold_out_texts
 from paraform.training import Result, TrainingConfig, fit, make_accelerator, require_metric, require_usable, text_digest
 from paraform.weights import PathLike
 
-HELP = """Train a model of the latent-variable family on sentences: AE, VAE, β-VAE, CycVAE, SaVAE, LagVAE, iVAE, clVAE …
-
-OUT/best is the checkpoint with the best bound on the likelihood of validation sentences, OUT/last what --resume goes on
-from, OUT/collapse.png how much the latent space is used, epoch by epoch. A field of the preset is replaced by
---config.FIELD VALUE, or by a YAML or JSON file of fields: --config FILE; the later one counts. Of pairs, both sides are
-sentences. Without --objective it is the preset's own, of compact vae+contrast with --config.beta 0.3; other objectives
-begin with β = 1 (beta-vae: 0.5). The smaller β, the more a vector says of its sentence; a warning says if it says
-nothing.
-
-Example:
-  paraform train latent --data sentences.txt --out runs/latent
-  paraform train latent --data ptb.txt --out runs/ptb --objective clvae+_mi --preset reference --format text
-"""
 METRICS = {"loss": False, "reconstruction": False, "mi": True, "au": True}  # whether higher is better
 SAMPLES = 8  # of z, of each sentence of a validation
 PICTURES_APART = 10.0  # seconds: drawing one takes half a second
@@ -180,6 +179,6 @@ TRAINER = Trainer(
     reads="sentences",
     held_out="other sentences; null: a twentieth of the different ones, at most 1,000, is held out",
     best="{:.2f} nats a sentence",
-    help=HELP,
+    help=__doc__,
     objectives=tuple(OBJECTIVES),
 )

@@ -174,13 +174,7 @@ class ExemplarParaphraser(nn.Module):
         }
 
     def embed(
-        self,
-        texts: Sequence[str],
-        name: str = "",
-        *,
-        batch_size: int | None = None,
-        seed: int = 0,
-        progress: bool = False,
+        self, texts: Sequence[str], name: str = "", *, batch_size: int = 0, seed: int = 0, progress: bool = False
     ) -> npt.NDArray[np.float32]:
         """The vectors of that name, "content" or "style", as every model that embeds is asked."""
         vectors = self.style if name == "style" else self.content

@@ -208,13 +208,7 @@ class LatentLanguageModel(nn.Module):
         return self._posterior_of(encoded, noise_S1Z.expand(-1, len(encoded), -1)).mean(0)
 
     def embed(
-        self,
-        texts: Sequence[str],
-        name: str = "",
-        *,
-        batch_size: int | None = None,
-        seed: int = 0,
-        progress: bool = False,
+        self, texts: Sequence[str], name: str = "", *, batch_size: int = 0, seed: int = 0, progress: bool = False
     ) -> npt.NDArray[np.float32]:
         """`vectors`, as every model that embeds is asked (`capabilities.Embedder`)."""
         found: npt.NDArray[np.float32] = (

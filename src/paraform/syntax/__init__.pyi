@@ -1,0 +1,11 @@
+from .annotation import annotate as annotate
+from .exemplars import ExemplarIndex as ExemplarIndex
+from .exemplars import Match as Match
+from .mining import Mined as Mined
+from .mining import mine as mine
+from .parsing import load_parser as load_parser
+from .rules import MiningConfig as MiningConfig
+from .tagging import Tagger as Tagger
+from .tagging import load_tagger as load_tagger
+from .trees import Parser as Parser
+from .trees import Tree as Tree
