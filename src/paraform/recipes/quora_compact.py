@@ -19,25 +19,7 @@ from paraform.records import Pair
 from paraform.trainers.exemplar import BY_BLEU, train_exemplar
 from paraform.weights import sha256
 
-CARD = """# quora-compact: say this question like that one
-
-CRL-EGPG (Yang et al. 2021) in paraform's `compact()` configuration, trained on Quora's duplicate questions: it says a
-source question in the form of an exemplar. English questions of up to 30 words; other text is outside what it has seen.
-
-**Terms.** The training text is Quora's, whose terms allow non-commercial research only; so do these weights. The code
-is Apache-2.0. The style encoder is all-MiniLM-L6-v2 (Apache-2.0), frozen and not part of this folder.
-
-**Training.** `python -m paraform.recipes.quora_compact ../shared/data/quora --out runs/quora-compact`: {pairs:,} pairs,
-{epochs} epochs, seed {seed}; docs/results/crl.md says how the run went. BERT-base and GloVe are the paper's; here the
-offline encoder stands in for both.
-
-**Figures** on quora/test (not the published QQP-Pos split: they do not compare to published ones), 15 words, greedy:
-
-{table}
-
-What it gets wrong: it can swap a detail for one it knows better, and an exemplar of a very different kind pulls the
-content along. `--min-content` drops what drifted.
-"""
+CARD = Path(__file__).parent / "cards" / "quora-compact.md"
 
 
 def pairs_of(path: Path) -> list[Pair]:
@@ -84,7 +66,7 @@ def finish(quora: Path, run: Path, *, seed: int) -> str:
         for score in report.scores
         if score.subset == "all"
     ]
-    card = CARD.format(
+    card = CARD.read_text(encoding="utf-8").format(
         pairs=len(pairs_of(quora / "train.tsv")),
         epochs=model.config.epochs,
         seed=seed,

@@ -30,20 +30,7 @@ from paraform.weights import sha256
 
 FREE = ("academic", "bio", "court", "interview", "news", "voyage")
 NAMES = {"free": "syntax", "all": "syntax-all"}
-CARD = """# {name}: tags and constituency trees from the offline encoder
-
-A small head on frozen layers {first} to {last} of all-MiniLM-L6-v2, trained by
-`python -m paraform.recipes.syntax_head TREEBANK --trees {trees}`.
-
-Trees: {sources}.
-
-Terms: {terms}
-
-Measured in half precision, as it ships, on gold words (labelled F1 as evalb counts it; `docs/results/syntax.md` has it
-genre by genre):
-
-{figures}
-"""
+CARD = Path(__file__).parent / "cards" / "syntax.md"
 SOURCES = {
     "free": f"GUM's training split, and its dev split for selection, of the genres {', '.join(FREE)} alone",
     "all": "GUM's training split (all genres but reddit), and its dev split for selection; nine tenths of QuestionBank "
@@ -184,7 +171,7 @@ def finish(run: Path, trees: str, folder: Path, dev: Sequence[Sentence], digests
         print(table(scores), end="\n\n")
     shown = [score for scores in measured for score in scores if score.subset == "all"]
     figures = [f"{score.signature.partition('data:')[2]}: {score.name} {score.value:.2f}" for score in shown]
-    card = CARD.format(
+    card = CARD.read_text(encoding="utf-8").format(
         name=NAMES[trees],
         first=head.config.first_layer,
         last=head.config.last_layer,
