@@ -16,7 +16,7 @@ from jsonargparse import ArgumentParser, Namespace
 from jsonargparse.typing import PositiveInt
 
 from paraform.cli.arguments import add_engine, add_reading, device_of, engine_of, show_progress
-from paraform.cli.output import print_json
+from paraform.cli.output import show
 from paraform.cli.parse import add_parser
 from paraform.cli.reading import cache_for, digest_of, read_records
 from paraform.cli.tag import add_tagger
@@ -64,8 +64,5 @@ def run(options: Namespace) -> int:
         ):
             out.write(chunk)
             count += chunk.count(b"\n")
-    if options.json:
-        print_json({"out": options.out, "records": count, "trees": options.trees})
-    else:
-        print(f"{options.out}: {count:,} records")
-    return 0
+    about = {"out": options.out, "records": count, "trees": options.trees}
+    return show(options, about, f"{options.out}: {count:,} records")

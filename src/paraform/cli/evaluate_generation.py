@@ -16,7 +16,7 @@ from jsonargparse import ArgumentParser, Namespace
 from jsonargparse.typing import NonNegativeInt, PositiveInt
 
 from paraform.cli.arguments import add_reading, add_search, bad_values, load_paraphraser, show_progress
-from paraform.cli.output import print_json
+from paraform.cli.output import show
 from paraform.cli.paraphrase import DEFAULT_MODEL
 from paraform.cli.reading import read_pairs
 from paraform.cli.tag import add_tagger
@@ -69,8 +69,4 @@ def run(options: Namespace) -> int:
         )
     if options.outputs is not None:
         report.write_outputs(options.outputs)
-    if options.json:
-        print_json({"model": options.model, "data": options.data, **report.to_json()})
-    else:
-        print(report.table("plain"))
-    return 0
+    return show(options, {"model": options.model, "data": options.data, **report.to_json()}, report.table("plain"))

@@ -15,7 +15,7 @@ from jsonargparse.typing import PositiveInt
 
 from paraform.cli.arguments import bad_values, load_embedder
 from paraform.cli.evaluate_generation import add_measuring
-from paraform.cli.output import print_json
+from paraform.cli.output import show
 from paraform.cli.reading import read_pairs
 
 
@@ -42,8 +42,5 @@ def run(options: Namespace) -> int:
             queries=options.queries,
             seed=options.seed,
         )
-    if options.json:
-        print_json({"model": options.model, "data": options.data, **report.to_json()})
-    else:
-        print(table(report.scores, "plain"))
-    return 0
+    about = {"model": options.model, "data": options.data, **report.to_json()}
+    return show(options, about, table(report.scores, "plain"))

@@ -14,7 +14,7 @@ from pathlib import Path
 from jsonargparse import ArgumentParser, Namespace
 
 from paraform.cli.arguments import device_of
-from paraform.cli.output import print_json
+from paraform.cli.output import show
 from paraform.cli.parse import add_parser
 from paraform.records import InputError
 
@@ -56,8 +56,5 @@ def run(options: Namespace) -> int:
         genres.setdefault(Path(sentence.origin.path if sentence.origin else "").stem, []).append(row)
     groups = genres if len(genres) > 1 else None
     scores = evaluate_syntax(gold, found, parser=name, data=options.data, groups=groups)
-    if options.json:
-        print_json({"data": options.data, "trees": len(gold), "scores": [score.to_json() for score in scores]})
-    else:
-        print(table(scores))
-    return 0
+    about = {"data": options.data, "trees": len(gold), "scores": [score.to_json() for score in scores]}
+    return show(options, about, table(scores))

@@ -18,7 +18,7 @@ from jsonargparse import ArgumentParser, Namespace
 from jsonargparse.typing import PositiveInt
 
 from paraform.cli.arguments import add_engine, add_reading, bad_values, device_of, engine_of, field_help, show_progress
-from paraform.cli.output import print_json
+from paraform.cli.output import show
 from paraform.cli.reading import cache_for, digest_of, read_pairs
 from paraform.cli.tag import add_tagger
 from paraform.records import InputError, Pair, Triple
@@ -63,12 +63,8 @@ def run(options: Namespace) -> int:
     nearest = mined.distances[mined.exemplars[:, 0] >= 0, 0]
     distance = round(float(nearest.mean()), 4) if len(nearest) else None
     about = {"out": options.out, "pairs": len(pairs), "triples": count, "mean_distance": distance}
-    if options.json:
-        print_json(about)
-    else:
-        far = "" if distance is None else f", the first of each {distance:.2f} tags from its target on average"
-        print(f"{options.out}: {count:,} triples for {len(pairs):,} pairs{far}")
-    return 0
+    far = "" if distance is None else f", the first of each {distance:.2f} tags from its target on average"
+    return show(options, about, f"{options.out}: {count:,} triples for {len(pairs):,} pairs{far}")
 
 
 def pair_of(record: Pair | Triple) -> Pair:

@@ -8,10 +8,21 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
+from jsonargparse import Namespace
+
 
 def print_json(value: dict[str, Any]) -> None:
     """One JSON object; JSON has no NaN or infinity, so they become null."""
     print(json.dumps(_finite(value), ensure_ascii=False, allow_nan=False))
+
+
+def show(options: Namespace, value: dict[str, Any], text: str) -> int:
+    """Print the JSON object with --json, else the text; returns the exit status."""
+    if options.json:
+        print_json(value)
+    else:
+        print(text)
+    return 0
 
 
 def print_rewordings(rows: Sequence[tuple[str, str]]) -> None:

@@ -20,7 +20,7 @@ from typing import Any
 from jsonargparse import ArgumentParser, Namespace
 
 from paraform.cli.arguments import bad_values, device_of
-from paraform.cli.output import print_json
+from paraform.cli.output import show
 from paraform.records import InputError
 
 TABLES = {  # recipe, and the corpora that it knows
@@ -82,8 +82,4 @@ def run(options: Namespace) -> int:
             device=device,
             **given,
         )
-    if options.json:
-        print_json(result.to_json())
-    else:
-        print(result.table("plain"))
-    return 0
+    return show(options, result.to_json(), result.table("plain"))

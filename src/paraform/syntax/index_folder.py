@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from paraform.records import InputError
 from paraform.syntax.compiled import read_only
 from paraform.syntax.features import BLOCK, RANKS, Blocks, Sequences
-from paraform.syntax.halves import Halves
+from paraform.syntax.partition_filter import Halves
 from paraform.syntax.rows import Encoded, Groups, Numbers, Rows
 from paraform.syntax.searchable import Searchable
 from paraform.weights import atomic_path

@@ -17,7 +17,7 @@ from paraform.syntax.candidates import Found, Rules, Targets, offer
 from paraform.syntax.compiled import compiled
 from paraform.syntax.distances import edit_distances
 from paraform.syntax.features import BLOCK, Blocks, Sequences, add_near, least_edits
-from paraform.syntax.halves import Halves, keep_near, parts_of
+from paraform.syntax.partition_filter import Halves, keep_near, parts_of
 from paraform.syntax.rows import Groups, Rows
 
 LANES = 64  # sequences at least that are compared side by side, but for the last ones

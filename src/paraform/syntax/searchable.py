@@ -21,7 +21,7 @@ from paraform.syntax.features import (
     similar_first,
     summarized,
 )
-from paraform.syntax.halves import Halves, halves_of
+from paraform.syntax.partition_filter import Halves, halves_of
 from paraform.syntax.rows import Encoded, Groups, same_sequences
 
 Value = TypeVar("Value", bound=np.generic)

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rapidfuzz.distance import Levenshtein
 
-from paraform.syntax.halves import halves_of, keep_near, parts_of
+from paraform.syntax.partition_filter import halves_of, keep_near, parts_of
 
 FAR = 1 << 40
 
