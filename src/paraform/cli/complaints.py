@@ -23,8 +23,8 @@ def parse(parser: ArgumentParser, given: Sequence[str]) -> Namespace:
         flags = {action.dest: action.option_strings[-1] for action in parser._actions if action.option_strings}
         # jsonargparse names keys of a configuration; the user wrote options
         message = re.sub(r'Parser key "([\w.]+)"', lambda key: flags.get(key[1], key[1]), str(error))
-        required, said, names = message.partition("arguments are required: ")
-        message = required + said + ", ".join(flags.get(name, name) for name in names.split(", "))
+        required, colon, names = message.partition("arguments are required: ")
+        message = required + colon + ", ".join(flags.get(name, name) for name in names.split(", "))
         message = " ".join(message.split())
         if file := re.match(r"--\w+: Unable to load config '(.*?)' - (.*)", message):
             raise InputError(f"{file[1]}: {_about_file(file[1], file[2])}") from error

@@ -29,15 +29,15 @@ def print_rewordings(rows: Sequence[tuple[str, str]]) -> None:
     """Of one source a paraphrase a line, of several `source → paraphrase`; the source dimmed on a terminal."""
     alone = len({source for source, _ in rows}) <= 1
     if alone or not sys.stdout.isatty():
-        for source, said in rows:
-            print(said if alone else f"{source} → {said}")
+        for source, output in rows:
+            print(output if alone else f"{source} → {output}")
         return
     from rich.console import Console
     from rich.text import Text
 
     console = Console()
-    for source, said in rows:
-        console.print(Text.assemble((f"{source} → ", "dim"), said), soft_wrap=True)
+    for source, output in rows:
+        console.print(Text.assemble((f"{source} → ", "dim"), output), soft_wrap=True)
 
 
 def _finite(value: Any) -> Any:

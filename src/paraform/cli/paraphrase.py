@@ -62,7 +62,7 @@ def run(options: Namespace) -> int:
     sources = [text for text, row in zip(texts, chosen, strict=True) for _ in row]
     exemplars = [exemplar for row in chosen for exemplar in row]
     with bad_values():
-        said = model.decode(
+        outputs = model.decode(
             sources,
             exemplars,
             beam=options.beam,
@@ -73,24 +73,24 @@ def run(options: Namespace) -> int:
             batch_size=options.batch_size or 512,
             progress=show_progress(),
         )
-    scores = content_scores(model, sources, said)
+    scores = content_scores(model, sources, outputs)
     least = -1.0 if options.min_content is None else options.min_content
     kept = [row for row, score in enumerate(scores) if score >= least]
-    if len(kept) < len(said):
-        tell(f"{len(said) - len(kept)} of {len(said)} paraphrases dropped, content below {least}")
+    if len(kept) < len(outputs):
+        tell(f"{len(outputs) - len(kept)} of {len(outputs)} paraphrases dropped, content below {least}")
     if options.json:
         found: list[dict[str, Any]] = [
             {
                 "source": sources[row],
                 "exemplar": exemplars[row],
-                "paraphrase": said[row],
+                "paraphrase": outputs[row],
                 "content": round(float(scores[row]), 4),
             }
             for row in kept
         ]
         print_json({"paraphrases": found, "model": options.model})
     else:
-        print_rewordings([(sources[row], said[row]) for row in kept])
+        print_rewordings([(sources[row], outputs[row]) for row in kept])
     return 0
 
 

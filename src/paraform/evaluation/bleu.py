@@ -41,11 +41,11 @@ def bleu_statistics(
     retokenize = _tokenizer(tokenize)
     statistics = np.zeros((rows, 2 + 2 * ORDER), dtype=np.float32)  # float32 holds sums to 2²⁴ exactly
     for row, (output, reference) in enumerate(zip(outputs, references, strict=True)):
-        said, wanted = (retokenize(" ".join(words)).split() for words in (output, reference))
-        statistics[row, :2] = len(said), len(wanted)
+        output_words, reference_words = (retokenize(" ".join(words)).split() for words in (output, reference))
+        statistics[row, :2] = len(output_words), len(reference_words)
         for n in range(1, ORDER + 1):
-            grams = _ngrams(said, n)
-            statistics[row, 1 + n] = (grams & _ngrams(wanted, n)).total()
+            grams = _ngrams(output_words, n)
+            statistics[row, 1 + n] = (grams & _ngrams(reference_words, n)).total()
             statistics[row, 1 + ORDER + n] = grams.total()
     return statistics
 

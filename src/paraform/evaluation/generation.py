@@ -170,18 +170,18 @@ class _Measure:
 
     def overlap_figures(self, bleu_tokenize: str, wordnet: WordNet) -> list[RowFigure]:
         """BLEU, ROUGE and METEOR of every different pair of an output and its reference."""
-        said = [self.words[text] for text, _ in self._pair_at]
-        wanted = [self.words[reference] for _, reference in self._pair_at]
+        outputs = [self.words[text] for text, _ in self._pair_at]
+        references = [self.words[reference] for _, reference in self._pair_at]
         cut = self.max_tokens
         return [
             RowFigure(
                 "BLEU",
-                bleu_statistics(said, wanted, tokenize=bleu_tokenize),
+                bleu_statistics(outputs, references, tokenize=bleu_tokenize),
                 bleu_signature(cut, bleu_tokenize),
                 partial(bleu_value, tokenize=bleu_tokenize),
             ),
-            *(row_mean(name, values, rouge_signature(cut)) for name, values in rouge_rows(said, wanted).items()),
-            row_mean("METEOR", meteor_rows(said, wanted, wordnet=wordnet), meteor_signature(cut, wordnet)),
+            *(row_mean(name, values, rouge_signature(cut)) for name, values in rouge_rows(outputs, references).items()),
+            row_mean("METEOR", meteor_rows(outputs, references, wordnet=wordnet), meteor_signature(cut, wordnet)),
         ]
 
     def pick(self, figures: Sequence[RowFigure], texts: Sequence[str]) -> list[RowFigure]:

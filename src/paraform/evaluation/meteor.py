@@ -63,7 +63,7 @@ def meteor_rows(
     score = require("nltk.translate.meteor_score", "METEOR").single_meteor_score
     stemmer = Stemmer("METEOR")
     pairs = zip(outputs, references, strict=True)
-    return np.array([100 * score(wanted, said, stemmer=stemmer, wordnet=wordnet) for said, wanted in pairs])
+    return np.array([100 * score(reference, output, stemmer=stemmer, wordnet=wordnet) for output, reference in pairs])
 
 
 def meteor_signature(max_tokens: int | None, wordnet: WordNet) -> str:

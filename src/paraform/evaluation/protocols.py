@@ -118,6 +118,6 @@ def decode(
 
 def most_shared(outputs: Sequence[str], reference: str, *, max_tokens: int | None = 15) -> int:
     """The number of the output that shares most different words with the reference; the first of equals."""
-    wanted, *said = (set(words) for words in metric_words([reference, *outputs], max_tokens))
-    shared = [len(wanted & words) for words in said]
+    wanted, *found = (set(words) for words in metric_words([reference, *outputs], max_tokens))
+    shared = [len(wanted & words) for words in found]
     return shared.index(max(shared))

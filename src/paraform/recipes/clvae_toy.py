@@ -125,11 +125,11 @@ def train(objective: str, categories: int, size: Size, folder: Path, *, seed: in
             np.save(file, z.cpu().numpy())
 
     def evaluate() -> dict[str, float]:
-        z, said = drawn()
-        meant = torch.arange(categories, device=said.device).repeat_interleave(EACH)
+        z, decoded = drawn()
+        meant = torch.arange(categories, device=decoded.device).repeat_interleave(EACH)
         if at in shown:
             keep(at, z)
-        return {"accuracy": float((said == meant).float().mean())}
+        return {"accuracy": float((decoded == meant).float().mean())}
 
     begun, _ = drawn()
     ended = fit(

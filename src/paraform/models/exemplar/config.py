@@ -56,8 +56,9 @@ class ExemplarConfig:
         style_width: one direction of that BiGRU, in features.
         style_attention: the decoder attends over the exemplar's states too.
         copy: source words can be copied (pointer-generator, See et al. 2017), known to the vocabulary or not.
-        coverage: attention and the pointer know how often each source word has been said, and the decoder reads the
-            mean state of those not said yet (Tu et al. 2016; counted in words, so that all steps train at once).
+        coverage: attention and the pointer know how often each source word has been generated, and the decoder reads
+            the mean state of those that have not been (Tu et al. 2016; counted in words, so that all steps train at
+            once).
         pool_size: the training pairs are dealt into pools of about this many, each target's exemplar is searched in its
             own, so that it is no nearer than what a user or a test split has to offer; 0: one pool.
         both_directions: each pair is trained on from source to target and from target to source.
@@ -124,7 +125,7 @@ class ExemplarConfig:
             raise ValueError("copy=True with attention=False; copying points with attention: set attention=True")
         if self.coverage and not self.copy:
             raise ValueError(
-                "coverage=True with copy=False; words beyond the vocabulary could not be said: set copy=True"
+                "coverage=True with copy=False; words beyond the vocabulary could not be generated: set copy=True"
             )
         if self.pool_size < 0:
             raise ValueError(f"pool_size {self.pool_size}; expected 0 (one pool) or more")
