@@ -21,7 +21,7 @@ class Embedder(Protocol):
 
     Args:
         kind: the model in words, for messages: "an encoder".
-        vector_names: of the kinds of vectors that it has, the usual one first.
+        vector_names: names of the kinds of vectors that it has, the usual one first.
     """
 
     kind: ClassVar[str]

@@ -44,11 +44,11 @@ class Manifest:
         config: the fields of that system's config; numbers, strings and booleans.
         assets: names of the text files that the model needs, such as "vocabulary.json".
         files: SHA-256 by name, of every other file of the checkpoint.
-        dtype: of the stored weights, "float32" or "float16".
-        seed: of the run that made them; None if there was none.
+        dtype: the stored weights', "float32" or "float16".
+        seed: the seed of the run that made them; None if there was none.
         data: SHA-256 by name, of the files that it was trained on.
         scores: name, value and signature of each figure.
-        versions: of Python and of the libraries.
+        versions: Python's and the libraries'.
         git: revision of paraform's checkout; None outside one.
     """
 

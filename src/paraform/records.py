@@ -34,7 +34,7 @@ class Sentence:
     """A text and, once known, its words, their Penn Treebank tags and its bracketed tree.
 
     Args:
-        text: as it was read, cased and untokenised or not.
+        text: the sentence as it was read, cased and untokenised or not.
         tokens: words, in the Penn Treebank's tokenisation; () if not tokenised yet.
         tags: one tag a token; () if not tagged yet.
         tree: bracketed, in one line; None if not parsed yet.
@@ -71,7 +71,7 @@ class Triple:
 
     Args:
         distance: edit distance between the tags of exemplar and target, in tags; None if not mined.
-        cluster: of source and target, as in `Pair`.
+        cluster: the cluster of source and target, as in `Pair`.
     """
 
     source: Sentence

@@ -21,7 +21,7 @@ class Score:
         value: in the unit that the field prints: BLEU, ROUGE and METEOR in percent, edit distances in tags, the rest
             as fractions or cosines.
         signature: `setting:value` joined by `|`; see `signature`.
-        system: what was measured; "" where only one thing can be.
+        system: the thing that was measured; "" where only one thing can be.
         protocol: which exemplar the system was given; "" where exemplars play no part.
         subset: the rows it was measured on.
         digits: after the decimal point, when printed.

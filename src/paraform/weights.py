@@ -122,7 +122,7 @@ def read_word_vectors(path: PathLike, words: Sequence[str], width: int) -> tuple
     """Vectors of the given words from a GloVe text file (a line: the word, a space, its numbers).
 
     Args:
-        words: those wanted; the file's other lines are passed over without being parsed.
+        words: the words wanted; the file's other lines are passed over without being parsed.
         width: numbers a vector must have.
     Returns: positions [n] of the words that were found, and their vectors [n, width].
     Raises: InputError with file and line if a vector has another width or is no number, or if no word was found.

@@ -48,7 +48,7 @@ class Vocabulary:
 
         Args:
             size: the most words that are kept; 0: all.
-            units: what is counted in the words' place, such as their pieces; the casing is still that of words.
+            units: units that are counted in the words' place, such as their pieces; the casing is still that of words.
         """
         counts: Counter[str] = Counter()
         inside: dict[str, Counter[str]] = {}

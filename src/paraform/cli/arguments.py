@@ -41,7 +41,7 @@ def make_parser(command: str, doc: str | None) -> ArgumentParser:
     """A parser with the options of every command.
 
     Args:
-        doc: what the command does, and its example behind "Example:".
+        doc: a text on what the command does, and its example behind "Example:".
     """
     description, _, example = (doc or "").strip().partition("Example:\n")
     parser = ArgumentParser(
@@ -57,14 +57,14 @@ def make_parser(command: str, doc: str | None) -> ArgumentParser:
     parser.add_argument("--version", action="version", version=f"paraform {__version__}", help="Print the version.")
     parser.add_argument("--device", type=str | None, default=None, help="cpu, cuda …; null: the GPU if there is one")
     parser.add_argument("--batch-size", type=PositiveInt | None, default=None, help="sentences computed at once")
-    parser.add_argument("--seed", type=Seed, default=0, help="of every draw")
+    parser.add_argument("--seed", type=Seed, default=0, help="the seed of every draw")
     parser.add_argument("--json", action="store_true", help="print one JSON object on stdout, and nothing else there")
     return parser
 
 
 def add_reading(parser: ArgumentParser, default: str = "pairs") -> None:
     """The options of a command that reads records."""
-    parser.add_argument("--format", choices=FORMATS, default=default, help="of the file; README.md describes each")
+    parser.add_argument("--format", choices=FORMATS, default=default, help="the file's; README.md describes each")
     parser.add_argument("--skip-bad-lines", action="store_true", help="count them in a warning instead of stopping")
 
 
@@ -114,7 +114,7 @@ def add_engine(parser: ArgumentParser) -> None:
     """The options of a command that goes through a corpus in chunks."""
     parser.add_argument("--engine", choices=("local", "ray"), default="local", help="all cores here, or a Ray cluster")
     parser.add_argument("--workers", type=PositiveInt | None, default=None, help="processes; null: one a core")
-    parser.add_argument("--address", type=str | None, default=None, help="of the Ray cluster; null: the one that runs")
+    parser.add_argument("--address", type=str | None, default=None, help="the Ray cluster's; null: the one that runs")
 
 
 def engine_of(options: Namespace) -> Engine:

@@ -40,7 +40,7 @@ def add_arguments(parser: ArgumentParser, given: Sequence[str]) -> None:
     parser.add_argument("--protocols", nargs="+", choices=PROTOCOLS, default=list(PROTOCOLS), help="which exemplars")
     parser.add_argument("--exemplars", type=PositiveInt, default=5, help="mined for each row, at most")
     parser.add_argument("--bleu-tokenize", type=str, default="none", help="none, multi-bleu, 13a, intl")
-    parser.add_argument("--resamples", type=NonNegativeInt, default=1000, help="of the bootstrap; 0 leaves it out")
+    parser.add_argument("--resamples", type=NonNegativeInt, default=1000, help="draws of the bootstrap; 0 leaves it out")
     parser.add_argument("--outputs", type=str | None, default=None, metavar="FILE", help="every output, as JSON lines")
 
 

@@ -27,12 +27,12 @@ def read_dataset(
     """The records of a data set's split; an origin is the data set's name and the row's number, from 1.
 
     Args:
-        name: of a data set on the hub; of a builder ("csv", "json", "parquet" …) with `data_files`; or a folder
+        name: a data set on the hub; a builder ("csv", "json", "parquet" …) with `data_files`; or a folder
             that `save_to_disk` wrote.
         columns: the data set's column for each field of the record, such as
             {"source": "question1", "target": "question2", "label": "is_duplicate"}. With "text" alone the records
             are Sentences, with "source" and "target" Pairs, with "exemplar" as well Triples.
-        split: as in `datasets`, such as "validation" or "train[:1%]"; a folder of one data set has none.
+        split: a split by `datasets`' name, such as "validation" or "train[:1%]"; a folder of one data set has none.
         config: the data set's configuration, where it has several.
         streaming: read over the network as one goes, without a copy on disk.
     Raises: InputError if `datasets` is not installed, the data set, split or a column is not there, or a row has an

@@ -54,11 +54,11 @@ class Encoder:
     """A frozen text encoder; make one with `load`.
 
     Args:
-        name: what `load` was given.
-        dimension: of a vector, in features.
-        num_layers: of the encoder; layer 0 is the embeddings.
+        name: the name that `load` was given.
+        dimension: the width of a vector, in features.
+        num_layers: the encoder's; layer 0 is the embeddings.
         max_tokens: a longer text is cut there, special tokens counted.
-        pooling: of `encode` unless it is told otherwise.
+        pooling: `encode`'s, unless it is told otherwise.
         digest: SHA-256 of the weights, for signatures and caches.
     """
 
@@ -214,7 +214,7 @@ def _mean_pieces(states_NLD: Tensor, pieces_MLD: Tensor, words: Sequence[tuple[S
     """Put each word's mean over its pieces into its row.
 
     Args:
-        words: of each sentence, in the order of the pieces, the word in it of each piece, and its first word's row.
+        words: for each sentence, in the order of the pieces, each piece's word in it, and its first word's row.
     """
     numbers = np.array([-1 if word is None else word for word_ids, _ in words for word in word_ids], np.int64)
     firsts = np.repeat([first for _, first in words], [len(word_ids) for word_ids, _ in words])

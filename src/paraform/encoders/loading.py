@@ -99,7 +99,7 @@ def load_module(name: str, *, layer: int = -1) -> torch.nn.Module:
     """The encoder as a transformers module, for fine-tuning: `module(input_ids, attention_mask).last_hidden_state`.
 
     Args:
-        name: as in `load`.
+        name: an encoder's, as `load` takes it.
         layer: whose states are used. Weights that they do not depend on (higher layers, a pooler) are frozen: no loss
             would reach them, and DDP wants a gradient for every weight that may have one.
     Raises: InputError as `load`, or if there is no such layer.

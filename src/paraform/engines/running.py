@@ -24,7 +24,7 @@ class Engine:
         name: "local", processes on this machine; or "ray", an existing Ray cluster whose machines have the same
             paraform.
         workers: how many processes, each with one thread; None: as many as there are cores.
-        address: of the Ray cluster, HOST:PORT; "local" starts one on this machine; None: RAY_ADDRESS, or the one that
+        address: HOST:PORT of the Ray cluster; "local" starts one on this machine; None: RAY_ADDRESS, or the one that
             runs here.
     Raises: InputError if it is none of these.
     """

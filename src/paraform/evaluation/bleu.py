@@ -21,7 +21,7 @@ def bleu(
 
     Args:
         max_tokens: words kept of each side; None keeps all.
-        tokenize: what is done to the Penn Treebank words, joined by spaces. "none" counts them as they are; "13a",
+        tokenize: a tokeniser of the Penn Treebank words, joined by spaces. "none" counts them as they are; "13a",
             "intl" and sacreBLEU's other names tokenise them again; "multi-bleu" is Moses' multi-bleu.perl, which
             also splits at white space but does not smooth.
     """

@@ -22,7 +22,7 @@ class Comparison:
         low, high: the middle 95 % of the difference over the resamples.
         p_value: that a difference this large comes from the choice of rows alone, as sacreBLEU estimates it; it may be
             small where low to high holds 0.
-        beware: what a reader of the difference should know.
+        beware: a warning to whoever reads the difference.
         digits: after the decimal point, when printed.
     """
 

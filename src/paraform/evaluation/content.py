@@ -62,9 +62,9 @@ def content_matches(
 
     Args:
         sources_ND, targets_ND: A and B, [N, D]; row i of one belongs with row i of the other.
-        clusters: of each row; any target of the source's own cluster is right, since a source that stands in several
-            rows can point to only one of its targets. None is eq. 13 to the letter: row i's own target, and the first
-            of equal targets is the one found.
+        clusters: the cluster of each row; any target of the source's own cluster is right, since a source that stands
+            in several rows can point to only one of its targets. None is eq. 13 to the letter: row i's own target, and
+            the first of equal targets is the one found.
         similarity: "dot" as in the paper, "cosine" as in the authors' code.
     Returns: [N] booleans.
     """

@@ -71,8 +71,8 @@ def evaluate_generation(
         name, tagger_name, encoder_name: how table and signatures call the system, `tag` and `embed`.
         max_tokens: words of each text that count; None counts all. Content is compared on the texts as they are.
         bleu_tokenize: see `bleu`. wordnet: None looks for it.
-        resamples: of the paired bootstrap between `name` and every other system; 0 leaves it out.
-        seed: of the bootstrap and of the sentences that style retrieval asks for.
+        resamples: draws of the paired bootstrap between `name` and every other system; 0 leaves it out.
+        seed: the seed of the bootstrap and of the sentences that style retrieval asks for.
     Raises: InputError if a row lacks what a protocol needs or the extra `eval` is not installed; ValueError if a
         callable does not answer one for one.
     """

@@ -130,7 +130,7 @@ def evaluate_paraphraser(
     Args:
         rivals: further models by name, measured on the same rows and compared with this one.
         beam: hypotheses kept; 1 is greedy. Every signature carries it.
-        ration: as in `Paraphraser.decode`; signatures carry it too.
+        ration: whether words are rationed, as in `Paraphraser.decode`; signatures carry it too.
         Others as in `evaluation_set` and `evaluate_generation`.
     """
     rows = evaluation_set(

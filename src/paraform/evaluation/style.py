@@ -58,8 +58,8 @@ class Retrieved:
 
     Args:
         sentences: nearest first.
-        cosines: of their style vectors with the query's.
-        distances: of their tags to the query's, in tags.
+        cosines: the cosine of each one's style vector with the query's.
+        distances: the edit distance of each one's tags from the query's, in tags.
     """
 
     query: str
@@ -158,8 +158,8 @@ def evaluate_style(
     source's cluster right, and strictly, by eq. 13's letter. Retrieval is over all different sentences.
 
     Args:
-        sources, targets, clusters: of each row.
-        content, style: as they come from a system; None leaves its figures out.
+        sources, targets, clusters: texts, paraphrases and clusters, one a row.
+        content, style: a system's embedders; None leaves out the figures of that one.
         tag: needed with `style`.
         queries: sentences drawn at random under `seed` to retrieve for.
     Raises: InputError if a row has no cluster.

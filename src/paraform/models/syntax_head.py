@@ -54,7 +54,7 @@ class ParsedWords:
     Args:
         trees: without traces and function tags; those of more than `LONGEST` words are left out.
         tags: the tag set; another tag is not learnt from.
-        labels: those of the head; of a joined label that is none of them, the lower part counts that is.
+        labels: the head's; a joined label that is none of them counts as its lower part that is.
     """
 
     def __init__(

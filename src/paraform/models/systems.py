@@ -10,7 +10,7 @@ class System(NamedTuple):
 
     Args:
         model: the class in `models/NAME` that a checkpoint is restored to.
-        trains: what `paraform train NAME` does, in the overview of commands.
+        trains: the line of `paraform train NAME` in the overview of commands.
     """
 
     model: str

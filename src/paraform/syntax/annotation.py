@@ -27,11 +27,11 @@ class Annotator:
     """How sentences are annotated.
 
     Args:
-        tagger: as in `load_tagger`; not used if there is a parser.
-        parser: as in `load_parser`; None: no trees. The tags are then those of the trees.
+        tagger: a name that `load_tagger` knows; not used if there is a parser.
+        parser: a name that `load_parser` knows; None: no trees. The tags are then those of the trees.
         max_tokens: words kept of each text; None: all.
         lower: words are lower-cased before they are tagged, as generated text is.
-        device: as torch names it; None: the GPU if there is one.
+        device: a device by torch's name; None: the GPU if there is one.
     """
 
     tagger: str = DEFAULT
@@ -96,7 +96,7 @@ def annotate(
     """Each text with its words and Penn Treebank tags, and its tree if a parser is named.
 
     Args:
-        tagger, parser, max_tokens, lower: as in `Annotator`.
+        tagger, parser, max_tokens, lower: the fields of an `Annotator`.
         cache: the folder of earlier results; None: `weights.cache_folder()`.
         progress: a bar on stderr.
     Returns: one sentence a text, in order; equal texts share one.

@@ -84,7 +84,7 @@ def annotate_corpus(
 
     Args:
         records: read once, and not at all if the cache has them.
-        digest: of what the records are read from.
+        digest: SHA-256 of what the records are read from.
         engine: where it runs.
         cache: None: `weights.cache_folder()`.
         size: records of a chunk; other sizes may round otherwise, so that it is the same for all engines.
@@ -149,7 +149,7 @@ def annotated_pairs(
     """Pairs with their sentences annotated, by `annotate_corpus`; the arguments are its.
 
     Args:
-        digest: of what the pairs are read from; that they are pairs with clusters is added.
+        digest: SHA-256 of what the pairs are read from; that they are pairs with clusters is added.
     """
     digest = hashlib.sha256(f"{digest} pairs with clusters".encode()).hexdigest()
     chunks = annotate_corpus(pairs, digest, how, engine=engine, cache=cache, progress=progress)

@@ -23,7 +23,7 @@ def edit_distances(
 
     Args:
         query: its tags.
-        places: of each tag, a bit for every place where the query has it (queries of at most 64 tags).
+        places: for each tag, a bit for every place where the query has it (queries of at most 64 tags).
         lanes: numbers of sequences, the first `filled` of which count.
         state: room for four rows of lanes.
         distances: filled.

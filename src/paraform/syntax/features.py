@@ -172,7 +172,7 @@ def least_edits(
 
     Args:
         low, high: the query's features.
-        some, every: of blocks; of sequences, the same array twice.
+        some, every: features of blocks; for sequences, the same array twice.
         edits: filled for `first` to `last`, from its own beginning.
     """
     for at in range(last - first):  # without a branch, so that it becomes vector instructions

@@ -44,13 +44,13 @@ class SyntaxHeadConfig:
 
     Args:
         encoder: name of the frozen encoder.
-        first_layer, last_layer: of the encoder; these and all between are read. 0 is the embeddings.
-        width, feed_forward, heads, depth: of the Transformer layers, in features, features, heads, layers.
+        first_layer, last_layer: layers of the encoder; these and all between are read. 0 is the embeddings.
+        width, feed_forward, heads, depth: sizes of the Transformer layers, in features, features, heads, layers.
         span_width: features of a span.
         dropout: on the states, inside the Transformer layers, and on the spans.
         learning_rate: AdamW's peak, one linear warm-up and a linear decay to 0.
         weight_decay: AdamW's.
-        label_smoothing: of the tags' cross-entropy.
+        label_smoothing: the smoothing of the tags' cross-entropy.
         lower_case: share of training sentences whose capitals are hidden, so that lower-cased text is tagged as well.
         batch_words: words a step, about.
         epochs: passes over the trees.

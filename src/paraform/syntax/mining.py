@@ -65,8 +65,8 @@ def mine(
     Args:
         pairs: N, one split of a corpus; targets, and sources too if they are the pool, tokenised and tagged.
         config: the rules; `MiningConfig()` if None.
-        search: what searches each pool; None: this process.
-        threads, progress: as in `ExemplarIndex.nearest_rows`; a `search` is not told of them.
+        search: a function that searches each pool; None: this process.
+        threads, progress: arguments of `ExemplarIndex.nearest_rows`; a `search` is not told of them.
     Raises: ValueError if there is no pair, a sentence has not one tag a token, or `exclude_cluster` is on and a pair
         has no cluster (nothing would be excluded, silently).
     Source: Yang et al. 2022 (CRL-EGPG), appendix A, Algorithm 1.
@@ -120,7 +120,7 @@ def mined_exemplars(
     Args:
         pairs: M, with clusters.
         max_tokens: words kept of each sentence.
-        tagger: as in `load_tagger`.
+        tagger: a name that `load_tagger` knows.
         cache: folder of all caches; None: `weights.cache_folder()`.
         progress: a bar on stderr while sentences are tagged.
     """

@@ -36,8 +36,8 @@ def stanza_parser(package: str = "default", *, device: str | None = None) -> Par
     """Stanza's constituency parser with stanza's tags, from models that are on this machine; nothing is downloaded.
 
     Args:
-        package: of stanza's English models; it must have a constituency parser ("default", "default_accurate").
-        device: as torch names it; None takes a GPU if there is one.
+        package: a package of stanza's English models with a constituency parser: "default", "default_accurate".
+        device: a device by torch's name; None takes a GPU if there is one.
     Raises: InputError if stanza or the models are not there; the message says how to get them.
     """
     try:
@@ -103,7 +103,7 @@ def corenlp_parser(url: str = "http://localhost:9000") -> Parser:
     """The parser of a CoreNLP server that is running; the server is first asked when there are words to parse.
 
     Args:
-        url: of the server; a user and password may stand in it. A server on this machine is asked past any proxy.
+        url: the server's; a user and password may stand in it. A server on this machine is asked past any proxy.
     Raises: InputError if NLTK is not installed or the URL is none; and, when parsing, if no CoreNLP answers there.
     """
     shown = re.sub(r"//[^/]*@", "//", url)  # without the password

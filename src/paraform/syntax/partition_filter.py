@@ -79,8 +79,8 @@ def keep_near(
     """Leave in the lanes, in front, the sequences that may lie within the radius of the query; returns how many.
 
     Args:
-        count, parts: of the query, the length and `parts_of`.
-        length, halves: of the sequences, which have one length.
+        count, parts: the query's length, and what `parts_of` makes of it.
+        length, halves: the sequences' one length, and their features.
         lanes: numbers of sequences, the first `filled` of which count.
         state, counts, edits: room for two, two and one rows of lanes.
     """

@@ -50,7 +50,7 @@ class Encoded(NamedTuple):
     """Sentences as arrays.
 
     Args:
-        rows: what the rules look at.
+        rows: the part that the rules look at.
         codes, starts: their tag sequences; row r's is codes[starts[r] : starts[r + 1]].
         characters, text_starts: their texts in UTF-8; row r's is characters[text_starts[r] : text_starts[r + 1]].
     """

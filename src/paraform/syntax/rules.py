@@ -17,7 +17,7 @@ class MiningConfig:
     several sentences of the same words one is given. A target that nothing matches gets no exemplar.
 
     Args:
-        pool: what `mine` searches, of the pairs it is given: their targets (the authors' code) or sources (the paper).
+        pool: the side of the pairs that `mine` searches: their targets (the authors' code) or sources (the paper).
             `ExemplarIndex.nearest` searches its index and does not look here.
         pool_size: `mine` deals the pairs by seed into pools of about this many, and searches each target in its own, so
             that exemplars are as far off as in a split of that size; 0: one pool. `nearest` does not look here either.

@@ -48,7 +48,7 @@ def search(
         queries: the G different sequences of the targets.
         groups: the targets that have each of them.
         asked: the targets as rows, with the word numbers of the index.
-        sequences, blocks, halves, tags: of the index.
+        sequences, blocks, halves, tags: the index's.
         members: the rows that have each sequence of the index, ascending.
         reach: [N], room for the greatest distance that each target still takes.
     """

@@ -33,10 +33,10 @@ class Searchable(NamedTuple):
     Args:
         bit_of: [tags + 1, ranks], the bit of each feature.
         sequences: S, in order of length, those with similar tags side by side.
-        halves: of those S.
+        halves: the features of the halves of those S.
         blocks: M.
         members: the rows that have each sequence, ascending.
-        different: of rows with one sequence, text, wording and cluster the first alone.
+        different: the first row of those with one sequence, text, wording and cluster.
     """
 
     bit_of: NDArray[np.int64]

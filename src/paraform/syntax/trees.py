@@ -34,8 +34,8 @@ class Tree:
 
     Args:
         label: constituent or tag, with function tags or without; "" of the Penn Treebank's outer bracket.
-        children: of a phrase.
-        word: of a leaf, as it is in the text (`(`, not `-LRB-`).
+        children: the phrase's parts; () of a leaf.
+        word: the leaf's word, as it is in the text (`(`, not `-LRB-`).
     """
 
     label: str

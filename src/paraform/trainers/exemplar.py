@@ -59,16 +59,16 @@ def train_exemplar(
     Ctrl-C or SIGTERM saves the run and ends it; with `resume` it goes on as if it had not been stopped.
 
     Args:
-        pairs: those labelled 0 are left out, and counted in a warning; all get new clusters if one has none.
-        folder: of the run; `paraform.load(folder)` reads the best weights.
+        pairs: paraphrases; those labelled 0 are left out, with a warning; all get new clusters if one has none.
+        folder: the run's; `paraform.load(folder)` reads the best weights.
         validation: pairs of other clusters. None: about a twentieth of the pairs, at most 1,000, by whole clusters; one
             cluster if all are larger.
         config: None: `ExemplarConfig.compact()`.
         loop: best `replace(BY_BLEU, …)`. Its `steps` are overridden: `config.epochs` passes over the pairs that have an
             exemplar. Its seed is set for torch, NumPy and `random`.
-        tagger: of words, for the exemplars.
+        tagger: a name that `load_tagger` knows; tags choose the exemplars.
         card: README.md of the checkpoints; "": a line that says what they are.
-        data_digests: of the files that the pairs are from; those of the pairs themselves are added.
+        data_digests: SHA-256 of the files that the pairs are from; those of the pairs themselves are added.
         resume: go on with the run in the folder, if there is one.
         validation_rows: pairs that are paraphrased for the validation's BLEU.
         progress: show a bar on stderr while pairs are tagged.

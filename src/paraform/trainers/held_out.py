@@ -20,7 +20,7 @@ def hold_out_texts(texts: Sequence[str], *, seed: int, key: Callable[[str], str]
     """Texts to train on, and a twentieth of the different ones, at most 1,000, drawn by seed; repeats stay together.
 
     Args:
-        key: what of a text is read: texts of one key are repeats.
+        key: the part of a text that is read: texts of one key are repeats.
     Raises: InputError for less than two different ones.
     """
     keys = [key(text) for text in texts]

@@ -59,14 +59,14 @@ def train_latent(
 
     Args:
         texts: one sentence each.
-        folder: of the run; `paraform.load(folder)` reads the best weights.
+        folder: the run's; `paraform.load(folder)` reads the best weights.
         validation: other sentences, which choose the weights. None: a twentieth of the different ones, at most 1,000.
         config: None: `LatentConfig.compact()`.
         loop: best `replace(EACH_EPOCH, …)`. Its `steps` are overridden: `config.epochs` passes over the texts;
             validations are one an epoch if its `evaluate_every` is above an epoch's steps. Its seed is set for torch,
             NumPy and `random`.
         card: README.md of the checkpoints; "": a line that says what they are.
-        data_digests: of the files that the texts are from; those of the texts themselves are added.
+        data_digests: SHA-256 of the files that the texts are from; those of the texts themselves are added.
         resume: go on with the run in the folder, if there is one.
     Raises: InputError for too few sentences, what is no string, a folder that holds another run, or figures that are
         not finite.

@@ -17,7 +17,7 @@ class TrainingConfig:
 
     Args:
         steps: optimisation steps of the whole run.
-        seed: of every generator when the run begins; process r gets seed + r.
+        seed: the seed of every generator when the run begins; process r gets seed + r.
         log_every: steps; a record is the mean of each term over the steps since the last one.
         evaluate_every: steps between validations; the last step is always followed by one.
         patience: validations without a better score after which the run ends; 0: never.

@@ -75,7 +75,7 @@ def fit(
 
     Args:
         model: an `nn.Module` that is `checkpoint.Checkpointable`, not wrapped; `update` holds the wrapped one.
-        update, state: as `make_update` returns them; `update` is called with steps from 0.
+        update, state: the pair that `make_update` returns; `update` is called with steps from 0.
         batches: `batches(step)`, a pure function of the seed and the step; this process's share.
         folder: the run's.
         evaluate: the validation scores by name; called in evaluation mode without gradients, in every process, and

@@ -38,14 +38,14 @@ class ExemplarConfig:
             counts twice), are unknown.
         units: "words", or the word "pieces" of the style encoder's tokenizer.
         word_vectors: "random", "encoder" (the offline encoder's vector of the word alone) or a GloVe text file.
-        word_width, content_width, decoder_width: of word embeddings, one direction of the content encoder's BiGRU,
-            the decoder's GRU (with `initial_state="linear"`), in features.
+        word_width, content_width, decoder_width: sizes of word embeddings, one direction of the content encoder's
+            BiGRU, the decoder's GRU (with `initial_state="linear"`), in features.
         style_encoder: any Hugging Face encoder; BERT-base in the paper, here the offline encoder stands in.
         style_layer: whose states are the style features, negative from the end.
         style_trainable: fine-tuned, or frozen (then its states are computed once and cached).
         temperature: τ of both contrastive losses.
         content_weight, style_weight: λ1 and λ2; 0 leaves the loss out.
-        learning_rate: of Adam.
+        learning_rate: Adam's.
         batch_size: triples a step, over all processes.
         epochs: passes over the pairs.
 

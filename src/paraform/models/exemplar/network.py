@@ -70,7 +70,7 @@ class ExemplarNetwork(nn.Module):
     Args:
         config: sizes and choices.
         vocabulary: V, its number of words.
-        style_features: of one state of the style encoder.
+        style_features: the width of one state of the style encoder.
         style_module: the style encoder to fine-tune; None: it is frozen and its states come in batches.
     """
 

@@ -24,7 +24,7 @@ class StepDecoder:
     Args:
         network: in evaluation mode; later changes of its weights may not be seen.
         source_words: S.
-        dtype: what all but the output layer computes in; its scores decide between words and so are float32.
+        dtype: the precision of all but the output layer; its scores decide between words and so are float32.
     """
 
     def __init__(self, network: ExemplarNetwork, source_words: int, dtype: torch.dtype = torch.float32) -> None:

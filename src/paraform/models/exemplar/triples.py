@@ -47,7 +47,7 @@ def triple_table(
         pairs: M; they get clusters if one has none.
         vocabulary: None: counted here.
         tagger: for the exemplar search.
-        seed: of the draw among exemplars tied at the smallest distance.
+        seed: the seed of the draw among exemplars tied at the smallest distance.
         cache: folder of computed tags, exemplars and features; None: `weights.cache_folder()`.
     Raises: InputError if there are no pairs.
     """
