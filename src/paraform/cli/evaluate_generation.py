@@ -40,30 +40,27 @@ def add_arguments(parser: ArgumentParser, given: Sequence[str]) -> None:
     parser.add_argument("--protocols", nargs="+", choices=PROTOCOLS, default=list(PROTOCOLS), help="which exemplars")
     parser.add_argument("--exemplars", type=PositiveInt, default=5, help="mined for each row, at most")
     parser.add_argument("--bleu-tokenize", type=str, default="none", help="none, multi-bleu, 13a, intl")
-    parser.add_argument("--resamples", type=NonNegativeInt, default=1000, help="draws of the bootstrap; 0 leaves it out")
+    parser.add_argument("--resamples", type=NonNegativeInt, default=1000, help="draws of the bootstrap; 0: none")
     parser.add_argument("--outputs", type=str | None, default=None, metavar="FILE", help="every output, as JSON lines")
 
 
 def run(options: Namespace) -> int:
     """Print the figures."""
-    from paraform.evaluation.on_pairs import evaluate_paraphraser
+    from paraform.evaluation.on_pairs import evaluate_paraphraser, evaluation_set
 
     records = read_pairs(options.data, options)
     model = load_paraphraser(options)
     with bad_values():
+        settings = {name: options[name] for name in ("tagger", "max_tokens", "exemplars", "seed")}
         report = evaluate_paraphraser(
             model,
-            records,
+            evaluation_set(records, **settings, progress=show_progress()),
             name=options.model,
-            beam=options.beam,
-            ration=False if options.no_ration else None,
             protocols=list(dict.fromkeys(options.protocols)),
-            tagger=options.tagger,
-            max_tokens=options.max_tokens,
-            exemplars=options.exemplars,
             bleu_tokenize=options.bleu_tokenize,
             resamples=options.resamples,
-            seed=options.seed,
+            ration=False if options.no_ration else None,
+            beam=options.beam,
             batch_size=options.batch_size or 512,
             progress=show_progress(),
         )

@@ -43,7 +43,7 @@ def add_arguments(parser: ArgumentParser, given: Sequence[str]) -> None:
     )
     parser.add_argument("--corpus", type=str | None, default=None, help="folder of --data; null: the table's first")
     parser.add_argument("--data", type=str, default="../shared/data", metavar="DIR", help="holds CORPUS/train.tsv …")
-    parser.add_argument("--out", type=str | None, default=None, metavar="DIR", help="folder of the rows' runs; null: runs/…")
+    parser.add_argument("--out", type=str | None, default=None, metavar="DIR", help="the runs' folder; null: runs/…")
     parser.add_argument(
         "--row",
         nargs="+",

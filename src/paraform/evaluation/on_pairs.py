@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, TypeVar
+from typing import Any, TypeVar, Unpack
 
 import torch
 
@@ -29,7 +29,7 @@ from paraform.score import signature
 from paraform.syntax.mining import mined_exemplars
 from paraform.syntax.rules import MiningConfig
 from paraform.syntax.running import DEFAULT
-from paraform.syntax.tagging import Tagger, load_tagger, tagger_digest
+from paraform.syntax.tagging import load_tagger, tagger_digest
 
 Figure = TypeVar("Figure", Score, RowFigure, Comparison)
 
@@ -40,13 +40,15 @@ class EvaluationSet:
 
     Args:
         rows: each with exemplars, a blind exemplar and a cluster.
-        pairs: how many there were; a pair for which no exemplar was found is no row.
-        signature: how exemplars were chosen.
+        signature: how exemplars were chosen, and of how many pairs these are the rows that have one.
+        tagger, max_tokens, seed: as `evaluation_set` was told.
     """
 
     rows: tuple[GenerationRow, ...]
-    pairs: int
     signature: str
+    tagger: str
+    max_tokens: int
+    seed: int
 
 
 def evaluation_set(
@@ -56,19 +58,19 @@ def evaluation_set(
     max_tokens: int = 15,
     exemplars: int = 5,
     seed: int = 0,
-    blind_pool: Sequence[str] | None = None,
     progress: bool = False,
 ) -> EvaluationSet:
     """Rows from pairs (exemplars are mined from the targets of the same split) or triples (exemplars are given).
 
     Mining is Algorithm 1 as the authors' code has it (targets, lengths within 2 words, ties drawn by seed), except that
-    nothing of the reference's own cluster can come up. Triples of one source and target make one row.
+    nothing of the reference's own cluster can come up. Blind exemplars are drawn from the other clusters' targets.
+    Triples of one source and target make one row.
 
     Args:
+        tagger: a name that `load_tagger` knows.
         max_tokens: words of each sentence that are compared.
-        exemplars: kept at most for each row.
-        blind_pool: where blind exemplars are drawn from; None: the targets of the split, save those of the row's own
-            cluster.
+        exemplars: the most that are kept for each row.
+        seed: the seed of every draw.
     Raises: InputError if there are no records, pairs and triples are mixed, or no row has an exemplar.
     """
     given = sum(isinstance(record, Triple) for record in records)
@@ -97,52 +99,34 @@ def evaluation_set(
     kept = {key: tuple(dict.fromkeys(like))[:exemplars] for key, like in merged.items() if like}
     if not kept:
         raise InputError(f"none of {len(pairs)} pairs has an exemplar among the targets; expected a larger file")
-    blind = _blind([(source, cluster) for source, _, cluster, _ in kept], pairs, blind_pool, seed)
+    blind = _blind([(source, cluster) for source, _, cluster, _ in kept], pairs, seed)
     rows = tuple(
         GenerationRow(source, target, like, drawn, cluster)
         for ((source, target, cluster, _), like), drawn in zip(kept.items(), blind, strict=True)
     )
-    chosen += "|" + signature(blind="targets" if blind_pool is None else "another split", rows=f"{len(rows)}")
-    return EvaluationSet(rows, len(merged), f"{chosen} of {len(merged)}")
+    chosen += "|" + signature(blind="targets", rows=f"{len(rows)} of {len(merged)}")
+    return EvaluationSet(rows, chosen, tagger, max_tokens, seed)
 
 
 def evaluate_paraphraser(
     model: Paraphraser,
-    records: Sequence[Pair | Triple],
+    on: EvaluationSet,
     *,
     name: str = "model",
     rivals: Mapping[str, Paraphraser] | None = None,
-    beam: int = 1,
-    ration: bool | None = None,
     protocols: Sequence[Protocol] = PROTOCOLS,
-    tagger: str = DEFAULT,
-    max_tokens: int = 15,
-    exemplars: int = 5,
     bleu_tokenize: str = "none",
-    blind_pool: Sequence[str] | None = None,
     resamples: int = 1000,
-    seed: int = 0,
-    batch_size: int = 512,
-    progress: bool = False,
+    ration: bool | None = None,
+    **how: Unpack[Decoding],
 ) -> GenerationReport:
     """Every figure of `evaluate_generation` for a model on pairs or triples.
 
     Args:
         rivals: further models by name, measured on the same rows and compared with this one.
-        beam: hypotheses kept; 1 is greedy. Every signature carries it.
-        ration: whether words are rationed, as in `Paraphraser.decode`; signatures carry it too.
-        Others as in `evaluation_set` and `evaluate_generation`.
+        protocols, bleu_tokenize, resamples: as `evaluate_generation` has them.
+        ration, how: as `Paraphraser.decode` has them; every signature carries them.
     """
-    rows = evaluation_set(
-        records,
-        tagger=tagger,
-        max_tokens=max_tokens,
-        exemplars=exemplars,
-        seed=seed,
-        blind_pool=blind_pool,
-        progress=progress,
-    )
-    how: Decoding = {"beam": beam, "batch_size": batch_size, "progress": progress}
 
     def decode_by(system: Paraphraser) -> Callable[[list[str], list[str]], list[str]]:
         return lambda sources, likes: system.decode(sources, likes, ration=ration, **how)
@@ -150,23 +134,23 @@ def evaluate_paraphraser(
     content, style = (_vectors(model, name) for name in ("content", "style"))
     report = evaluate_generation(
         decode_by(model),
-        rows.rows,
+        on.rows,
         systems={rival: decode_by(system) for rival, system in (rivals or {}).items()},
-        tag=_tag(load_tagger(tagger, device=str(model.device))),
+        tag=load_tagger(on.tagger, device=str(model.device)),
         embed=encoders.load(device=model.device).encode,
         content=content,
         style=style,
         protocols=protocols,
         name=name,
-        max_tokens=max_tokens,
+        max_tokens=on.max_tokens,
         bleu_tokenize=bleu_tokenize,
         resamples=resamples,
-        seed=seed,
-        tagger_name=tagger_name(tagger),
+        seed=on.seed,
+        tagger_name=tagger_name(on.tagger),
         encoder_name="minilm",
     )
     decoded = signature(**model.decoding_settings(ration=ration, **how))
-    return _signed(report, f"{decoded}|{rows.signature}", precision_of(model.device))
+    return _signed(report, f"{decoded}|{on.signature}", precision_of(model.device))
 
 
 def evaluate_embedder(
@@ -187,7 +171,7 @@ def evaluate_embedder(
         [pair.cluster for pair in pairs],
         content=embed_by(model, "content"),
         style=embed_by(model, "style"),
-        tag=_tag(load_tagger(tagger, device=str(model.device))),
+        tag=load_tagger(tagger, device=str(model.device)),
         max_tokens=max_tokens,
         queries=queries,
         seed=seed,
@@ -214,16 +198,8 @@ def tagger_name(tagger: str) -> str:
     return tagger if digest == tagger else f"{tagger}-{digest[:8]}"
 
 
-def _tag(tagger: Tagger) -> Callable[[list[list[str]]], list[list[str]]]:
-    return lambda sentences: tagger(sentences)
-
-
-def _blind(
-    asked: Sequence[tuple[str, int | None]], pairs: Sequence[Pair], pool: Sequence[str] | None, seed: int
-) -> list[str]:
+def _blind(asked: Sequence[tuple[str, int | None]], pairs: Sequence[Pair], seed: int) -> list[str]:
     sources = [source for source, _ in asked]
-    if pool is not None:
-        return blind_exemplars(sources, pool, seed=seed)
     cluster_of = {pair.target.text: pair.cluster for pair in pairs}
     if len(set(cluster_of.values())) < 2:
         raise InputError("targets of a single cluster; expected others, to draw blind exemplars from")

@@ -16,7 +16,7 @@ from typing import Any, Literal
 
 from paraform import checkpoint, corpora
 from paraform.evaluation import GenerationReport, Score, table
-from paraform.evaluation.on_pairs import evaluate_embedder, evaluate_paraphraser
+from paraform.evaluation.on_pairs import evaluate_embedder, evaluate_paraphraser, evaluation_set
 from paraform.models.exemplar import ExemplarConfig
 from paraform.records import InputError, Pair
 from paraform.trainers.exemplar import BY_BLEU, train_exemplar
@@ -147,7 +147,7 @@ def run(
     models = {row: checkpoint.load(folder, device=device) for row, folder in folders.items()}
     test = part_of(load(data, corpus, "test"), chosen.test_pairs, seed)
     full = models.pop("full")
-    report = evaluate_paraphraser(full, test, name="full", rivals=models, seed=seed)
+    report = evaluate_paraphraser(full, evaluation_set(test, seed=seed), name="full", rivals=models)
     matching = [
         score
         for name, model in {"full": full, **models}.items()

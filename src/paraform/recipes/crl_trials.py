@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from paraform import checkpoint
-from paraform.evaluation.on_pairs import evaluate_embedder, evaluate_paraphraser
+from paraform.evaluation.on_pairs import evaluate_embedder, evaluate_paraphraser, evaluation_set
 from paraform.models.exemplar import ExemplarConfig
 from paraform.recipes.crl_table2 import load, part_of
 from paraform.trainers.exemplar import BY_BLEU, train_exemplar
@@ -64,7 +64,7 @@ def main() -> None:
     if ended == "interrupted":
         sys.exit(130)
     model = checkpoint.load(folder / "best")
-    report = evaluate_paraphraser(model, dev, protocols=("first",), resamples=0)
+    report = evaluate_paraphraser(model, evaluation_set(dev), protocols=("first",), resamples=0)
     scores = [*report.scores, *evaluate_embedder(model, dev).scores]
     figures = {
         score.name: round(score.value, 3) for score in scores if score.system == "model" and score.subset == "all"

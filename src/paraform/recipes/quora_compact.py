@@ -14,7 +14,7 @@ from pathlib import Path
 
 from paraform import checkpoint, corpora
 from paraform.evaluation import Score
-from paraform.evaluation.on_pairs import evaluate_paraphraser
+from paraform.evaluation.on_pairs import evaluate_paraphraser, evaluation_set
 from paraform.records import Pair
 from paraform.trainers.exemplar import BY_BLEU, train_exemplar
 from paraform.weights import sha256
@@ -60,7 +60,7 @@ def finish(quora: Path, run: Path, *, seed: int) -> str:
     """Score the best checkpoint on the test split and write it with its card to `run/final`, in half precision."""
     model = checkpoint.load(run / "best")
     model.half().float()  # as it is saved below: what is measured is what ships
-    report = evaluate_paraphraser(model, pairs_of(quora / "test.tsv"), name="quora-compact", seed=seed)
+    report = evaluate_paraphraser(model, evaluation_set(pairs_of(quora / "test.tsv"), seed=seed), name="quora-compact")
     scores = [
         Score(f"{score.system} {score.protocol} {score.name}".strip(), score.value, score.signature)
         for score in report.scores
