@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 from paraform import decoding
+from paraform.records import InputError
 
 START, STOP, TOKENS, STEPS, ROWS = 4, 0, 4, 3, 6
 LIMITS = {"start": START, "stop": STOP, "max_tokens": STEPS}
@@ -263,3 +264,22 @@ def test_what_cannot_be() -> None:
         expected = "expected 1e-6 to 1e6" if "temperature" in wrong else "expected above 0, and at most 1"
         with pytest.raises(ValueError, match=expected):
             decoding.sample(step, begin(), ROWS, generator=torch.Generator(), **LIMITS, **wrong)
+
+
+@pytest.mark.parametrize(
+    ("how", "message"),
+    [
+        ({"beam": 2, "temperature": 1.0}, "--beam 2, --temperature 1.0; they exclude each other"),
+        ({"beam": 2, "top_p": 0.5}, "--beam 2, --top_p 0.5; they exclude each other"),
+        ({"top_p": 0.5}, "--top_p 0.5 at --temperature 0; expected a --temperature above 0"),
+        ({"beam": 5000}, "--beam 5000; expected 1 to 1,000"),
+        ({"batch_size": 0}, "--batch_size 0; expected at least 1"),
+    ],
+)
+def test_a_complaint_names_options_as_they_were_given(how: dict[str, Any], message: str) -> None:
+    with pytest.raises(InputError) as raised:
+        decoding.require_decoding(how, "--{}".format)
+    assert str(raised.value).startswith(message)
+    with pytest.raises(InputError) as raised:
+        decoding.require_decoding(how)
+    assert str(raised.value).startswith(message.replace("--", ""))

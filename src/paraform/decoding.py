@@ -55,20 +55,26 @@ class Decoding(TypedDict, total=False):
     progress: bool
 
 
-def require_decoding(how: Mapping[str, Any]) -> None:
-    """Raise InputError for an option that is none, a number that cannot be, or two ways of decoding that are mixed."""
+def require_decoding(how: Mapping[str, Any], named: Callable[[str], str] = str) -> None:
+    """Raise InputError for an option that is none, a number that cannot be, or two ways of decoding that are mixed.
+
+    Args:
+        how: see `Decoding`.
+        named: an option's name in the words of whoever gave it, such as `--top-p`.
+    """
     if unknown := sorted(set(how) - set(Decoding.__annotations__)):
         raise InputError(f"option {unknown[0]!r}; expected one of {', '.join(Decoding.__annotations__)}")
     beam, temperature, top_p = how.get("beam", 1), how.get("temperature", 0.0), how.get("top_p", 1.0)
     if how.get("batch_size", 1) < 1:
-        raise InputError(f"batch_size {how['batch_size']}; expected at least 1")
+        raise InputError(f"{named('batch_size')} {how['batch_size']}; expected at least 1")
     if not 1 <= beam <= WIDEST_BEAM:
-        raise InputError(f"beam {beam}; expected 1 to {WIDEST_BEAM:,}")
+        raise InputError(f"{named('beam')} {beam}; expected 1 to {WIDEST_BEAM:,}")
+    drawing = f"{named('temperature')} {temperature}" if temperature != 0 else f"{named('top_p')} {top_p}"
     if beam > 1 and (temperature != 0 or top_p < 1):
-        drawing = f"temperature {temperature}" if temperature != 0 else f"top_p {top_p}"
-        raise InputError(f"beam {beam}, {drawing}; they exclude each other, leave one out")
+        raise InputError(f"{named('beam')} {beam}, {drawing}; they exclude each other, leave one out")
     if top_p < 1 and temperature == 0:
-        raise InputError(f"top_p {top_p} at temperature 0; expected a temperature above 0, where words are drawn")
+        above = f"{named('temperature')} 0; expected a {named('temperature')} above 0"
+        raise InputError(f"{drawing} at {above}, where words are drawn")
 
 
 def decode(

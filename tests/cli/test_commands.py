@@ -110,7 +110,7 @@ def test_min_content_drops_what_drifted_and_says_how_many(tiny_run: Path, comman
     ("given", "message"),
     [
         (["--like", "Why?"], "exemplar 'Why?' is one word; expected a sentence whose form to take"),
-        (["--like", "how so ?", "--top-p", "0.9"], "top_p 0.9 at temperature 0; expected a temperature above 0"),
+        (["--like", "how so ?", "--top-p", "0.9"], "--top-p 0.9 at --temperature 0; expected a --temperature"),
         (["--like", "how so ?", "--temperature", "1e39"], "temperature 1e+39; expected 1e-6 to 1e6"),
     ],
 )

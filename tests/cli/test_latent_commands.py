@@ -271,10 +271,17 @@ def test_what_does_not_fit_is_one_line(files: Path, tmp_path: Path, command: Com
     (tmp_path / "labels.txt").write_text("3\tGood food.\nbad\n", encoding="utf-8")
     for given, message in (
         (["sample", "--model", "minilm"], "an encoder; expected a latent-variable model"),
-        (["sample", "--model", run, "--beam", 2, "--temperature", 1], "exclude each other"),
+        (
+            ["sample", "--model", run, "--beam", 2, "--temperature", 1],
+            "--beam 2, --temperature 1.0; they exclude each other",
+        ),
+        (["sample", "--model", run, "--beam", 5000], "--beam 5000; expected 1 to 1,000"),
         (["sample", "--model", run, "--near", tmp_path / "none.txt"], "no such file"),
-        (["sample", "--model", run, "--top-p", 0.5, "--beam", 2], "--beam and --top-p exclude each other"),
-        (["sample", "--model", run, "--top-p", 0.5], "--top-p 0.5: nothing is drawn at --temperature 0"),
+        (["sample", "--model", run, "--top-p", 0.5, "--beam", 2], "--beam 2, --top-p 0.5; they exclude each other"),
+        (
+            ["sample", "--model", run, "--top-p", 0.5],
+            "--top-p 0.5 at --temperature 0; expected a --temperature above 0",
+        ),
         (["sample", "--model", run, "--temperature", "inf"], "temperature inf; expected 1e-6 to 1e6"),
         (["sample", "--model", run, "--temperature", "1e-45"], "temperature 1e-45; expected"),
         (["sample", "--model", run, "--seed", 10**23], "--seed"),

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from paraform.evaluation.latent import ngram
+from paraform.evaluation.latent import LatentReport, ngram, with_ngrams
 from paraform.records import InputError
 
 
@@ -119,3 +119,39 @@ def test_samples_of_the_corpus_do_better_than_noise(lmplz: str) -> None:
     unknown = ngram.perplexity(["the <unk> saw"], ["the <unk> saw", "a <unk> ate"])
     skipped = ngram.perplexity(["the <unk> saw"], ["the <unk> saw", "a <unk> ate"], skip_unknown=True)
     assert unknown < skipped  # a known word of the first, none of the second
+
+
+def test_both_directions_by_both_protocols(monkeypatch: pytest.MonkeyPatch) -> None:
+    heard: list[tuple[list[str], bool, int]] = []
+
+    def estimated(training: list[str], *, order: int, skip_unknown: bool, vocabulary: int) -> bytes:
+        heard.append((list(training), skip_unknown, vocabulary))
+        return ARPA.encode()
+
+    def sample(count: int, *, seed: int) -> list[str]:
+        assert seed == 7
+        return ["a a", "", "A"] * count
+
+    def words(text: str) -> list[str]:
+        return ["<unk>" if word == "_UNK" else word for word in text.split()]
+
+    monkeypatch.setattr(ngram, "estimated", estimated)
+    given = (sample, words, ["a N", "_UNK a"], ["a a"])
+    report = with_ngrams(LatentReport((), ("other",)), *given, name="m", samples=20, seed=7)
+    names = [(score.protocol, score.name) for score in report.scores]
+    assert names == [(p, f"{way} PPL") for p in ("paper", "honest") for way in ("forward", "reverse")]
+    assert report.alarms == ("other",) and {score.system for score in report.scores} == {"m"}
+    reverse = 10 ** ((0.5 + 0.3 + 0.25) / 3)  # of "a a", whatever the samples
+    assert [score.value for score in report.scores if score.name == "reverse PPL"] == pytest.approx([reverse] * 2)
+    # The forward model is of the training text, words lower-cased as the model writes them; the reverse one of samples.
+    assert heard[0] == (["a n", "<unk> a"], True, 0) and heard[1][0] == ["a a", "", "a"] * 20
+    assert [rest for _, *rest in heard[2:]] == [[False, 3], [False, 3]]  # a, n, and the unknown word
+    assert report.scores[0].signature.startswith("samples:20|decoding:greedy|order:5|")
+
+
+def test_samples_that_are_all_empty_are_an_alarm() -> None:
+    """The report that they would be part of took minutes."""
+    report = with_ngrams(
+        LatentReport((), ("other",)), lambda count, seed: [""] * count, str.split, ["a"], ["a"], samples=2
+    )
+    assert report.alarms == ("other", "all 2 samples are empty: no forward and reverse PPL") and not report.scores

@@ -15,7 +15,7 @@ import paraform
 from paraform.evaluation.latent import refitted_dual, report
 from paraform.manifest import read
 from paraform.recipes import latent_compact
-from paraform.recipes.latent_rows import TINY
+from paraform.recipes.clvae_configs import TINY
 from paraform.weights import pretrained_folder
 
 WORDS = ["we", "like", "the", "cat", "and", "she", "saw", "a", "dog", "run", "by", "in", "rain", "or", "snow", "where"]

@@ -14,7 +14,7 @@ import torch
 
 import paraform
 from paraform.models.latent import OBJECTIVES, LatentConfig
-from paraform.recipes.latent_rows import TINY
+from paraform.recipes.clvae_configs import TINY
 from paraform.records import InputError
 from paraform.trainers import latent
 from paraform.trainers.held_out import hold_out_texts
@@ -51,10 +51,10 @@ def test_every_objective_trains_and_resumes(objective: str, tmp_path: Path, monk
     chosen = config(objective)
     drawn = objective == "clvae+_mi"
     if not drawn:  # the picture takes longer than the run
-        monkeypatch.setattr(latent, "draw_watched", lambda *given: None)
+        monkeypatch.setattr(latent, "draw_collapse", lambda *given: None)
     if objective == "lagvae":  # whose aggressive phase is to end before the cut, and not to begin again behind it
         falling = iter(range(100, 0, -1))
-        monkeypatch.setattr(latent, "watch", lambda *given, **named: {"loss": 1.0, "mi": float(next(falling))})
+        monkeypatch.setattr(latent, "validate", lambda *given, **named: {"loss": 1.0, "mi": float(next(falling))})
     whole = trained(tmp_path / "whole", chosen, evaluate_every=2)
     assert (whole.ended, whole.step) == ("finished", 10)
     made = latent.make_update
@@ -138,7 +138,7 @@ def test_an_alarm_says_when_and_when_it_is_over(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     seen = iter([0.05, 0.03, 2.0, 2.0, 0.01])
-    monkeypatch.setattr(latent, "watch", lambda *given, **named: {"loss": 1.0, "kl": next(seen)})
+    monkeypatch.setattr(latent, "validate", lambda *given, **named: {"loss": 1.0, "kl": next(seen)})
     trained(tmp_path / "run", config("vae"), evaluate_every=2)
     assert [line.split(":")[:2] for line in caplog.messages if "collapsed" in line] == [
         ["validation 1", " the posterior has collapsed"],
@@ -220,7 +220,7 @@ def test_what_is_read_alike_is_not_held_out_from_itself(tmp_path: Path, monkeypa
 
 def test_pictures_are_drawn_seconds_apart_and_at_the_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     drawn: list[Path] = []
-    monkeypatch.setattr(latent, "draw_watched", lambda runs, picture: drawn.append(picture))
+    monkeypatch.setattr(latent, "draw_collapse", lambda runs, picture: drawn.append(picture))
     trained(tmp_path / "run", config("vae"), evaluate_every=2)
     assert drawn == [tmp_path / "run" / "collapse.png"] * 2  # of five validations the first, and then the end
     monkeypatch.setattr(latent, "PICTURES_APART", 0.0)

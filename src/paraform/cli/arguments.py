@@ -19,6 +19,7 @@ from paraform.records import InputError
 
 if TYPE_CHECKING:
     from paraform.capabilities import Embedder, Paraphraser
+    from paraform.decoding import Decoding
     from paraform.engines import Engine
     from paraform.models.latent import LatentLanguageModel
 
@@ -99,15 +100,16 @@ def add_decoding(parser: ArgumentParser) -> None:
     parser.add_argument("--top-p", type=Share, default=1.0, help="share of the probability that is drawn from")
 
 
-def decoding_of(options: Namespace) -> dict[str, Any]:
-    """What `LatentLanguageModel.decode` takes. Raises: InputError if two ways of decoding are mixed."""
-    if options.beam > 1 and (options.temperature > 0 or options.top_p < 1):
-        other = "temperature" if options.temperature > 0 else "top-p"
-        raise InputError(f"--beam and --{other} exclude each other; leave one out")
-    if options.top_p < 1 and options.temperature == 0:
-        raise InputError(f"--top-p {options.top_p}: nothing is drawn at --temperature 0; expected one above it")
-    ways = {name: options[name] for name in ("beam", "temperature", "top_p", "seed")}
-    return ways | ({"batch_size": options.batch_size} if options.batch_size else {})
+def decoding_of(options: Namespace) -> Decoding:
+    """What the options of decoding say. Raises: InputError as `require_decoding` does."""
+    from paraform.decoding import Decoding, require_decoding
+
+    how = Decoding(beam=options.beam, temperature=options.temperature, top_p=options.top_p, seed=options.seed)
+    how["progress"] = show_progress()
+    if options.batch_size:
+        how["batch_size"] = options.batch_size
+    require_decoding(how, lambda name: f"--{name.replace('_', '-')}")
+    return how
 
 
 def add_engine(parser: ArgumentParser) -> None:

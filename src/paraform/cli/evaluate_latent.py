@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 from jsonargparse import ArgumentParser, Namespace
@@ -72,14 +73,12 @@ def run(options: Namespace) -> int:
         tell("critics are fitted anew as well, which takes minutes; --no-refit leaves them out")
     about = {"model": options.model, "data": options.data}
     if options.against is None:
-        report = measured(models[0], texts, training, options)
+        report = measured(models[0], "", texts, training, options)
     else:
+        about["against"] = options.against
         names = (options.model, options.against)
-        first, second = (
-            measured(model, texts, training, options, name) for model, name in zip(models, names, strict=True)
-        )
-        report = side_by_side(first, second, names)
-        about |= {"against": options.against}
+        both = [measured(*named, texts, training, options) for named in zip(models, names, strict=True)]
+        report = side_by_side(both[0], both[1], names)
     if options.json:
         print_json({**about, **report.to_json()})
     else:
@@ -104,12 +103,12 @@ def rival(options: Namespace, model: LatentLanguageModel) -> LatentLanguageModel
 
 
 def measured(
-    model: LatentLanguageModel, texts: Sequence[str], training: Sequence[str] | None, options: Namespace, name: str = ""
+    model: LatentLanguageModel, name: str, texts: Sequence[str], training: Sequence[str] | None, options: Namespace
 ) -> LatentReport:
     """The report of one model."""
     from paraform.encoders import bfloat16_products, product_dtype
-    from paraform.evaluation.latent import evaluate_latent
-    from paraform.recipes.latent_ngrams import with_ngrams
+    from paraform.evaluation.latent import evaluate_latent, with_ngrams
+    from paraform.models.latent.reading import read_words
 
     with bad_values(), bfloat16_products(model.device):
         report = evaluate_latent(
@@ -125,4 +124,5 @@ def measured(
         )
     if training is None:
         return report
-    return with_ngrams(report, model, training, texts, name=name, seed=options.seed)
+    words = partial(read_words, how=model.config.text)
+    return with_ngrams(report, model.sample, words, training, texts, name=name, seed=options.seed)

@@ -1,4 +1,4 @@
-"""Sentences between two sentences: what a latent-variable model says on the line from one's vector to the other's.
+"""Sentences between two sentences: what a latent-variable model decodes on the line from one's vector to the other's.
 
 Example:
   paraform interpolate "Where is the station?" "I have lost my key." --steps 7
@@ -37,7 +37,7 @@ def add_arguments(parser: ArgumentParser, given: Sequence[str]) -> None:
 
 def run(options: Namespace) -> int:
     """Print the sentences."""
-    ways = decoding_of(options)
+    how = decoding_of(options)
     texts = read_texts(options.text, options)
     if len(texts) != 2:
         raise InputError(f"{len(texts)} sentences; expected two, from one to the other")
@@ -46,12 +46,12 @@ def run(options: Namespace) -> int:
     with bad_values():
         model = load_latent(options)
         tell_unknown(model, texts)
-        said = model.interpolate(*texts, steps=options.steps, **ways)
+        between = model.interpolate(*texts, steps=options.steps, **how)
     shares = [step / (options.steps - 1) for step in range(options.steps)]
     if options.json:
-        steps = [{"share": round(share, 4), "text": text} for share, text in zip(shares, said, strict=True)]
+        steps = [{"share": round(share, 4), "text": text} for share, text in zip(shares, between, strict=True)]
         print_json({"steps": steps, "ends": texts, "model": options.model})
         return 0
-    for share, text in zip(shares, said, strict=True):
+    for share, text in zip(shares, between, strict=True):
         print(f"{share:.2f}  {text}")
     return 0

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from jsonargparse import ArgumentParser, Namespace
 from jsonargparse.typing import NonNegativeFloat, PositiveInt, restricted_number_type
 
-from paraform.cli.arguments import Share, add_search, add_texts, bad_values, load_paraphraser, show_progress, tell
+from paraform.cli.arguments import Share, add_search, add_texts, bad_values, decoding_of, load_paraphraser, tell
 from paraform.cli.output import print_json, print_rewordings
 from paraform.cli.reading import read_texts
 from paraform.records import InputError
@@ -49,8 +49,7 @@ def add_arguments(parser: ArgumentParser, given: Sequence[str]) -> None:
 
 def run(options: Namespace) -> int:
     """Print the paraphrases."""
-    if options.beam > 1 and options.temperature > 0:
-        raise InputError("--beam and --temperature exclude each other; leave one out")
+    how = decoding_of(options)
     if options.like is not None and options.num > 1:
         raise InputError("--num draws from the model's bank; leave out --like, or give it more exemplars")
     if options.each and options.like is None:
@@ -62,17 +61,7 @@ def run(options: Namespace) -> int:
     sources = [text for text, row in zip(texts, chosen, strict=True) for _ in row]
     exemplars = [exemplar for row in chosen for exemplar in row]
     with bad_values():
-        outputs = model.decode(
-            sources,
-            exemplars,
-            beam=options.beam,
-            temperature=options.temperature,
-            top_p=options.top_p,
-            ration=False if options.no_ration else None,
-            seed=options.seed,
-            batch_size=options.batch_size or 512,
-            progress=show_progress(),
-        )
+        outputs = model.decode(sources, exemplars, ration=False if options.no_ration else None, **how)
     scores = content_scores(model, sources, outputs)
     least = -1.0 if options.min_content is None else options.min_content
     kept = [row for row, score in enumerate(scores) if score >= least]

@@ -1,4 +1,4 @@
-"""Each text, said again from its latent vector: what of a sentence the vector keeps.
+"""Each text, decoded again from its latent vector: what of a sentence the vector keeps.
 
 Example:
   paraform reconstruct "He is very happy."
@@ -17,7 +17,6 @@ from paraform.cli.arguments import (
     decoding_of,
     load_latent,
     readable,
-    show_progress,
     tell_unknown,
 )
 from paraform.cli.output import print_json, print_rewordings
@@ -31,15 +30,14 @@ def add_arguments(parser: ArgumentParser, given: Sequence[str]) -> None:
 
 
 def run(options: Namespace) -> int:
-    """Print the texts as the model says them."""
-    ways = decoding_of(options)
+    """Print the reconstructions."""
+    how = decoding_of(options)
     texts = read_texts(options.text, options)
     with bad_values():
         model = load_latent(options)
         texts = readable(model, texts, options)
         tell_unknown(model, texts)
-        said = model.reconstruct(texts, progress=show_progress(), **ways)
-    rows = list(zip(texts, said, strict=True))
+        rows = list(zip(texts, model.reconstruct(texts, **how), strict=True))
     if options.json:
         found = [{"text": text, "reconstruction": again} for text, again in rows]
         print_json({"reconstructions": found, "model": options.model})

@@ -1,4 +1,4 @@
-"""Sentences that a latent-variable model says of vectors drawn from its prior.
+"""Sentences that a latent-variable model decodes from vectors drawn from its prior.
 
 With --near FILE (its training sentences) the nearest of them stands beside each, so that memorising shows.
 
@@ -21,7 +21,6 @@ from paraform.cli.arguments import (
     bad_values,
     decoding_of,
     load_latent,
-    show_progress,
     tell,
 )
 from paraform.cli.output import print_json
@@ -46,26 +45,26 @@ def run(options: Namespace) -> int:
     from paraform.evaluation.latent import nearest_sentences
     from paraform.models.latent.reading import read_words
 
-    ways = decoding_of(options)
+    how = decoding_of(options)
     training = None if options.near is None else list(dict.fromkeys(sentences_of(options.near, options)))
     model = load_latent(options)
     with bad_values():
-        said = model.sample(options.num, progress=show_progress(), **ways)
+        texts = model.sample(options.num, **how)
     if model.posterior == "point":
         tell(
             f"{options.model} is an autoencoder: nothing has kept its vectors near the prior that these are drawn from"
         )
-    near: Sequence[Neighbour | None] = [None] * len(said)
+    near: Sequence[Neighbour | None] = [None] * len(texts)
     if training is not None:
-        near = nearest_sentences(said, training, partial(read_words, how=model.config.text))
+        near = nearest_sentences(texts, training, partial(read_words, how=model.config.text))
     if options.json:
         samples: list[dict[str, Any]] = [
             {"text": text}
             | ({} if found is None else {"nearest": found.text, "similarity": round(found.similarity, 4)})
-            for text, found in zip(said, near, strict=True)
+            for text, found in zip(texts, near, strict=True)
         ]
         print_json({"samples": samples, "model": options.model})
         return 0
-    for text, found in zip(said, near, strict=True):
+    for text, found in zip(texts, near, strict=True):
         print(text if found is None else f"{text}\n    {found.similarity:.2f}  {found.text}")
     return 0

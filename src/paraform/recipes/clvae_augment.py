@@ -7,28 +7,22 @@ The row of dropout is that of Table 1. Running time and figures: docs/results/cl
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
+from functools import partial
 
+from paraform.models.latent import LatentConfig
 from paraform.recipes import clvae_table1 as table1
-from paraform.recipes.latent_rows import SIZES, Rows, Scale, config_of, run_rows
+from paraform.recipes.clvae_configs import Corpus, Size, config_of
+from paraform.recipes.clvae_run import run_table
 
 PUBLISHED = {"swap": (79.1, 36.96, 9.21, 8.95, 32)} | table1.PUBLISHED
 
 
-def run(
-    *,
-    scale: Scale = "smoke",
-    data: Path = Path("../shared/data"),
-    out: Path = Path("runs/clvae"),
-    rows: Sequence[str] = (),
-    seed: int = 0,
-    device: str | None = None,
-) -> Rows:
-    """Train rows (those begun go on) and measure them; `rows` as `chosen_rows` has it."""
-    size = SIZES[scale]
-    dropout = config_of("clvae+_mi", size)
+def configs(size: Size, corpus: Corpus) -> dict[str, LatentConfig]:
+    """By row."""
+    dropout = config_of("clvae+_mi", size, corpus)
     swap = replace(dropout, positives="swap", plain_dropout=0.0)  # words that are swapped, and nothing else
-    known = {"swap": swap, "clvae+_mi": dropout}
-    return run_rows(known, PUBLISHED, size, "ptb", asked=rows, data=data, out=out, seed=seed, device=device)
+    return {"swap": swap, "clvae+_mi": dropout}
+
+
+run = partial(run_table, configs, PUBLISHED)

@@ -9,13 +9,16 @@ figures: docs/results/clvae.md.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
-from pathlib import Path
+from functools import partial
 from typing import TYPE_CHECKING
 
-from paraform.recipes.latent_rows import BRIEF, Rows, Scale, config_of, run_rows
-from paraform.weights import atomic_path
+from paraform.evaluation.latent import save_figure
+from paraform.models.latent import LatentConfig
+from paraform.recipes.clvae_configs import BRIEF, Corpus, Size, config_of
+from paraform.recipes.clvae_run import run_table
+from paraform.trainers.latent_rows import Rows
 
 if TYPE_CHECKING:  # its import takes longer than a short answer
     from matplotlib.figure import Figure
@@ -23,26 +26,15 @@ if TYPE_CHECKING:  # its import takes longer than a short answer
 SHARES = {f"dropout {share}": share for share in (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)}
 
 
-def run(
-    *,
-    scale: Scale = "smoke",
-    data: Path = Path("../shared/data"),
-    out: Path = Path("runs/clvae"),
-    rows: Sequence[str] = (),
-    seed: int = 0,
-    device: str | None = None,
-) -> Rows:
-    """Train rows (those begun go on; (): all), measure them, and draw the figure.
+def configs(size: Size, corpus: Corpus) -> dict[str, LatentConfig]:
+    """By row."""
+    base = config_of("clvae+_mi", size, corpus)
+    return {row: replace(base, encoder_dropout=share) for row, share in SHARES.items()}
 
-    Raises: InputError for a row that the figure has not.
-    """
-    size = BRIEF[scale]
-    base = config_of("clvae+_mi", size)
-    known = {row: replace(base, encoder_dropout=share) for row, share in SHARES.items()}
-    found = run_rows(known, {}, size, "ptb", asked=rows, data=data, out=out, seed=seed, device=device)
-    with atomic_path(out / "ptb" / scale / "dropout.png") as unfinished:
-        figure_of(found, SHARES).savefig(unfinished, format="png", dpi=100)
-    return found
+
+def draw(found: Rows, whole: bool) -> None:
+    """Draw the rows that were taken."""
+    save_figure(figure_of(found, SHARES), found.place / "dropout.png")
 
 
 def figure_of(rows: Rows, shares: Mapping[str, float]) -> Figure:
@@ -62,3 +54,6 @@ def figure_of(rows: Rows, shares: Mapping[str, float]) -> Figure:
             axes.plot(at, [score.value for score in found], marker="o", label=protocol)
         axes.legend()
     return figure
+
+
+run = partial(run_table, configs, {}, sizes=BRIEF, draw=draw)

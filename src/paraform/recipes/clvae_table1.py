@@ -11,14 +11,13 @@ read. Running time and figures: docs/results/clvae.md.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from pathlib import Path
+from functools import partial
 
-from paraform.evaluation.latent import draw_watched
+from paraform.evaluation.latent import draw_collapse, protocols_figure, save_figure
 from paraform.models.latent import OBJECTIVES
-from paraform.recipes.latent_figures import protocols_figure
-from paraform.recipes.latent_rows import SIZES, Rows, Scale, configs_of, run_rows
-from paraform.weights import atomic_path
+from paraform.recipes.clvae_configs import configs_of
+from paraform.recipes.clvae_run import run_table
+from paraform.trainers.latent_rows import Rows
 
 PUBLISHED = {  # −ELBO, PPL, KL, MI, AU
     "vae": (102.6, 108.26, 1.08, 0.8, 2),
@@ -34,22 +33,11 @@ PUBLISHED = {  # −ELBO, PPL, KL, MI, AU
 }
 
 
-def run(
-    *,
-    scale: Scale = "smoke",
-    data: Path = Path("../shared/data"),
-    out: Path = Path("runs/clvae"),
-    rows: Sequence[str] = (),
-    seed: int = 0,
-    device: str | None = None,
-) -> Rows:
-    """Train rows (those begun go on) and measure them; `rows` as `chosen_rows` has it."""
-    size = SIZES[scale]
-    known = configs_of(OBJECTIVES, size)
-    rows_found = run_rows(known, PUBLISHED, size, "ptb", asked=rows, data=data, out=out, seed=seed, device=device)
-    place = out / "ptb" / scale
-    draw_watched({row: place / row for row in OBJECTIVES}, place / "collapse.png")  # of earlier calls too
-    if not rows:  # a part of the table does not replace the picture of the whole
-        with atomic_path(place / "protocols.png") as unfinished:
-            protocols_figure(rows_found).savefig(unfinished, format="png", dpi=100)
-    return rows_found
+def draw(found: Rows, whole: bool) -> None:
+    """Both pictures; a part of the table does not replace that of the whole."""
+    draw_collapse({row: found.place / row for row in OBJECTIVES}, found.place / "collapse.png")  # of earlier calls too
+    if whole:
+        save_figure(protocols_figure(found.scores), found.place / "protocols.png")
+
+
+run = partial(run_table, partial(configs_of, tuple(OBJECTIVES)), PUBLISHED, draw=draw)

@@ -10,27 +10,19 @@ and figures: docs/results/clvae.md.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from pathlib import Path
-from typing import Literal
+from functools import partial
 
-from paraform.recipes.latent_rows import BRIEF, Rows, Scale, configs_of, run_rows
+from paraform.models.latent import LatentConfig
+from paraform.recipes.clvae_configs import BRIEF, Corpus, Size, configs_of
+from paraform.recipes.clvae_run import run_table
 
 ROWS = ("vae", "beta-vae", "savae", "lagvae", "ivae", "ivae_mi", "clvae+_mi")
 SCRIPT = "clvae_mi-h"  # what the authors' Yelp script trains
 
 
-def run(
-    *,
-    scale: Scale = "smoke",
-    corpus: Literal["yahoo", "yelp"] = "yahoo",
-    data: Path = Path("../shared/data"),
-    out: Path = Path("runs/clvae"),
-    rows: Sequence[str] = (),
-    seed: int = 0,
-    device: str | None = None,
-) -> Rows:
-    """Train rows (those begun go on) and measure them; `rows` as `chosen_rows` has it."""
-    size, script = BRIEF[scale], (SCRIPT,) if corpus == "yelp" else ()
-    known = configs_of((*ROWS, *script), size, corpus)
-    return run_rows(known, {}, size, corpus, asked=rows, data=data, out=out, seed=seed, device=device)
+def configs(size: Size, corpus: Corpus) -> dict[str, LatentConfig]:
+    """By row."""
+    return configs_of((*ROWS, *((SCRIPT,) if corpus == "yelp" else ())), size, corpus)
+
+
+run = partial(run_table, configs, {}, sizes=BRIEF, corpus="yahoo")

@@ -7,31 +7,16 @@ The rows on z are those of Table 1. Running time and figures: docs/results/clvae
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from pathlib import Path
+from functools import partial
 
 from paraform.recipes import clvae_table1 as table1
-from paraform.recipes.latent_rows import SIZES, Rows, Scale, configs_of, run_rows
+from paraform.recipes.clvae_configs import configs_of
+from paraform.recipes.clvae_run import run_table
 
+PAIRS = (("clvae-h", "clvae"), ("clvae_mi-h", "clvae_mi"))
 PUBLISHED = {
     "clvae-h": (83.0, 44.10, 7.51, 4.92, 32),
     "clvae_mi-h": (86.7, 52.13, 13.35, 13.09, 32),
 } | table1.PUBLISHED
 
-
-def run(
-    *,
-    scale: Scale = "smoke",
-    data: Path = Path("../shared/data"),
-    out: Path = Path("runs/clvae"),
-    rows: Sequence[str] = (),
-    seed: int = 0,
-    device: str | None = None,
-) -> Rows:
-    """Train rows (those begun go on) and measure them; `rows` as `chosen_rows` has it."""
-    size = SIZES[scale]
-    pairs = (("clvae-h", "clvae"), ("clvae_mi-h", "clvae_mi"))
-    known = configs_of([row for pair in pairs for row in pair], size)
-    return run_rows(
-        known, PUBLISHED, size, "ptb", asked=rows, data=data, out=out, seed=seed, device=device, pairs=pairs
-    )
+run = partial(run_table, partial(configs_of, [row for pair in PAIRS for row in pair]), PUBLISHED, pairs=PAIRS)

@@ -8,11 +8,12 @@ docs/results/clvae.md.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
+from functools import partial
 
-from paraform.recipes.latent_rows import SIZES, Rows, Scale, configs_of, run_rows
+from paraform.models.latent import LatentConfig
+from paraform.recipes.clvae_configs import Corpus, Size, configs_of
+from paraform.recipes.clvae_run import run_table
 
 ROWS = ("vae", "cycvae", "ae", "beta-vae", "savae", "ivae", "ivae_mi", "clvae+_mi")
 PUBLISHED = {  # forward and reverse
@@ -28,19 +29,10 @@ PUBLISHED = {  # forward and reverse
 }
 
 
-def run(
-    *,
-    scale: Scale = "smoke",
-    data: Path = Path("../shared/data"),
-    out: Path = Path("runs/clvae"),
-    rows: Sequence[str] = (),
-    seed: int = 0,
-    device: str | None = None,
-) -> Rows:
-    """Train rows (those begun go on) and measure them; `rows` as `chosen_rows` has it."""
-    size = SIZES[scale]
-    known = configs_of(ROWS, size)
-    known["beta0-vae"] = replace(known["beta-vae"], beta=0.0)
-    return run_rows(
-        known, PUBLISHED, size, "ptb", asked=rows, data=data, out=out, seed=seed, device=device, ngrams=True
-    )
+def configs(size: Size, corpus: Corpus) -> dict[str, LatentConfig]:
+    """By row."""
+    known = configs_of(ROWS, size, corpus)
+    return known | {"beta0-vae": replace(known["beta-vae"], beta=0.0)}
+
+
+run = partial(run_table, configs, PUBLISHED, ngrams=True)

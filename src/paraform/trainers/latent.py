@@ -26,7 +26,7 @@ from pathlib import Path
 import torch
 
 from paraform.batching import Ragged, SentenceBatch, Vocabulary, sentence_batches
-from paraform.evaluation.latent import alarms, draw_watched, is_implicit, validations, watch
+from paraform.evaluation.latent import alarms, draw_collapse, is_implicit, validate, validations
 from paraform.evaluation.latent.report import MANY_UNKNOWN
 from paraform.models.latent import OBJECTIVES, LatentConfig, LatentLanguageModel, make_update
 from paraform.models.latent.reading import read_words, short_enough
@@ -109,13 +109,13 @@ def train_latent(
         folder=folder,
         config=replace(loop, steps=steps, evaluate_every=min(loop.evaluate_every, steps_per_epoch)),
         accelerator=accelerator,
-        evaluate=monitor(model, validation, folder, seed=loop.seed, speaks=accelerator.is_main_process),
+        evaluate=monitor(model, validation, folder, seed=loop.seed, warns=accelerator.is_main_process),
         card=card,
         data_digests={**(data_digests or {}), **digests},
         resume=resume,
     )
     if accelerator.is_main_process:
-        draw_watched({"": folder}, folder / "collapse.png")
+        draw_collapse({"": folder}, folder / "collapse.png")
     return result
 
 
@@ -132,32 +132,31 @@ def warn_of_unknown(model: LatentLanguageModel, texts: Sequence[str]) -> None:
 
 
 def monitor(
-    model: LatentLanguageModel, texts: Sequence[str], folder: Path, *, seed: int, speaks: bool
+    model: LatentLanguageModel, texts: Sequence[str], folder: Path, *, seed: int, warns: bool
 ) -> Callable[[], dict[str, float]]:
-    """The validation of a run: figures; in the process that speaks, alarms, and the picture of those before.
+    """The validation of a run: figures; in the process that warns, alarms, and the picture of those before.
 
-    An alarm is said when it is new, and when it is over.
+    An alarm is logged when it is new, and when it is over.
     """
-    said: dict[str, str] = {}
+    known: dict[str, str] = {}
     drawn = -math.inf
 
     def evaluate() -> dict[str, float]:
-        nonlocal drawn
-        figures = watch(model, texts, samples=SAMPLES, seed=seed)
-        if speaks:
+        nonlocal drawn, known
+        figures = validate(model, texts, samples=SAMPLES, seed=seed)
+        if warns:
             found = {
                 re.sub(r"[\d.,-]+", "#", line): line
                 for line in alarms(figures, len(texts), at_least=is_implicit(model))
             }
             which = len(validations(folder / "log.jsonl")) + 1
-            news = [f"validation {which}: {line}" for kind, line in found.items() if kind not in said]
-            news += [f"validation {which}: no longer: {line}" for kind, line in said.items() if kind not in found]
+            news = [f"validation {which}: {line}" for kind, line in found.items() if kind not in known]
+            news += [f"validation {which}: no longer: {line}" for kind, line in known.items() if kind not in found]
             for line in news:
                 logging.getLogger("paraform").warning("%s", line)
-            said.clear()
-            said.update(found)
+            known = found
             if time.monotonic() - drawn >= PICTURES_APART:
-                draw_watched({"": folder}, folder / "collapse.png")
+                draw_collapse({"": folder}, folder / "collapse.png")
                 drawn = time.monotonic()
         return figures
 

@@ -1,4 +1,4 @@
-"""How likely sentences are: bounds that are bounds.
+"""How likely sentences are: bounds that are bounds, the tightest that a model's posterior and its prior can help to.
 
 Shape key: N sentences, S samples of each, Q a quarter of them, Z latent.
 """
@@ -6,12 +6,24 @@ Shape key: N sentences, S samples of each, Q a quarter of them, Z latent.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable, Sequence
+from functools import partial
 from typing import NamedTuple
 
 import torch
+from rich.progress import track
 from torch import Tensor
 
-from paraform.evaluation.latent.protocol import log_prior
+from paraform.encoders import STDERR
+from paraform.evaluation.latent.proposals import GaussianProposal, Mixture, adapted, tempered
+from paraform.evaluation.latent.protocol import LatentModel, log_likelihood, log_prior
+
+HELD = 1 << 22  # numbers of a bound's z held at once, if not those of one sample or sentence: bounds its memory
+SHARES = (1.0, 0.3, 0.1, 0.03, 0.01, 1e-3, 1e-4, 0.0)  # of the posterior in a tempered proposal; the best is taken
+PILOT_SENTENCES = 32  # at most, that a proposal is chosen by
+PILOT_SAMPLES = 32  # of each, at most; others than those of the evaluation, so that its bound stays one
+ADAPTED_FROM = 256  # samples of a bound; with fewer, a fit's half of the work may be better spent on samples
+GAIN = 0.1  # nats that a fit must bring to a bound of `PILOT_SAMPLES`
 
 
 def log_weights(log_likelihood_SN: Tensor, log_proposal_SN: Tensor, z_SNZ: Tensor) -> Tensor:
@@ -54,73 +66,100 @@ def bound_by_a_quarter(log_weights_SN: Tensor) -> Tensor:
     return torch.stack([importance_bound(weights_QN) for weights_QN in quarters_4QN]).mean(0)
 
 
-class GaussianProposal(NamedTuple):
-    """A Gaussian of each sentence, to draw z from; float64."""
-
-    mean_NZ: Tensor
-    factor_NZZ: Tensor  # lower triangular, of the covariance
-
-    @classmethod
-    def of_root(cls, mean_NZ: Tensor, root_NZZ: Tensor) -> GaussianProposal:
-        """N(mean, A Aᵀ) with A = `root_NZZ`."""
-        upper_NZZ = torch.linalg.qr(root_NZZ.double().mT).R  # A Aᵀ = Rᵀ R
-        signs_NZ1 = upper_NZZ.diagonal(dim1=1, dim2=2).sign()[..., None]
-        return cls(mean_NZ.double(), (upper_NZZ * signs_NZ1).mT)
-
-    @classmethod
-    def fitted(cls, z_SNZ: Tensor) -> GaussianProposal:
-        """With the mean and the covariance of S > Z samples of each of N sentences.
-
-        The fewer the samples, the further it is from the posterior's: by about Z² / 4S nats.
-        Raises: ValueError for fewer samples than Z + 1.
-        """
-        samples, _, width = z_SNZ.shape
-        if samples <= width:
-            raise ValueError(f"{samples} samples of {width} numbers; expected more samples, at least {width + 1}")
-        z_SNZ = z_SNZ.double()
-        mean_NZ = z_SNZ.mean(0)
-        away_NSZ = (z_SNZ - mean_NZ).transpose(0, 1)
-        covariance_NZZ = away_NSZ.transpose(1, 2) @ away_NSZ / (samples - 1)
-        ridge_N = 1e-6 * covariance_NZZ.diagonal(dim1=1, dim2=2).mean(1) + 1e-8  # where there is no noise at all
-        covariance_NZZ += ridge_N[:, None, None] * torch.eye(width, dtype=z_SNZ.dtype, device=z_SNZ.device)
-        return cls(mean_NZ, torch.linalg.cholesky(covariance_NZZ))
-
-    def rows(self, at: slice) -> GaussianProposal:
-        """Those of some of the sentences."""
-        return GaussianProposal(self.mean_NZ[at], self.factor_NZZ[at])
-
-    def sample(self, samples: int, generator: torch.Generator) -> Tensor:
-        """z [S, N, Z], float64: in float32 a z of a narrow Gaussian is not where it was drawn."""
-        shape = (samples, *self.mean_NZ.shape)
-        noise_SNZ = torch.randn(shape, generator=generator, device=self.mean_NZ.device, dtype=self.mean_NZ.dtype)
-        spread_SNZ = (self.factor_NZZ @ noise_SNZ.permute(1, 2, 0)).permute(2, 0, 1)  # no copy of a factor a sample
-        return self.mean_NZ + spread_SNZ
-
-    def log_density(self, z_SNZ: Tensor) -> Tensor:
-        """ln r(z|x): [S, N] nats."""
-        away_NZS = (z_SNZ.double() - self.mean_NZ).permute(1, 2, 0)
-        solved_NZS = torch.linalg.solve_triangular(self.factor_NZZ, away_NZS, upper=False)
-        log_det_N = self.factor_NZZ.diagonal(dim1=1, dim2=2).log().sum(1)
-        constant = 0.5 * self.mean_NZ.shape[1] * math.log(2 * math.pi)
-        squares_SN: Tensor = solved_NZS.square().sum(1).T
-        return -0.5 * squares_SN - log_det_N - constant
+def mean_bound(log_weights_SN: Tensor) -> float:
+    """The bound on −ln p(x), the mean of the sentences."""
+    return -float(importance_bound(log_weights_SN).mean())
 
 
-def tempered(posterior: GaussianProposal, share: float) -> GaussianProposal:
-    """The Gaussian on the way from the prior to the posterior, ∝ q^s p^(1 − s) (the path of Neal 2001).
-
-    Its precision is Λ = s Σ⁻¹ + (1 − s) I, its mean Λ⁻¹ s Σ⁻¹ μ. The posterior that a β-VAE should have is
-    ∝ p(z) p(x|z)^(1/β), narrower than p(z|x), which is the tempered one with s = β.
+class Joint(NamedTuple):
+    """p(x, z) of a model's sentences, which the weights of all proposals have in common.
 
     Args:
-        posterior: q, with mean μ and covariance Σ.
-        share: s, from 0 (the prior) to 1 (the posterior).
+        progress: show a bar on stderr.
     """
-    if share == 1:
-        return posterior
-    axes_NZZ, deviation_NZ, _ = torch.linalg.svd(posterior.factor_NZZ)  # Σ is never inverted: it may be very narrow
-    variance_NZ = deviation_NZ.square()
-    weight_NZ = share + (1 - share) * variance_NZ
-    along_NZ1 = axes_NZZ.mT @ posterior.mean_NZ[..., None] * (share / weight_NZ)[..., None]
-    spread_NZZ = axes_NZZ * (variance_NZ / weight_NZ).sqrt()[:, None]
-    return GaussianProposal.of_root((axes_NZZ @ along_NZ1).squeeze(2), spread_NZZ)
+
+    model: LatentModel
+    texts: Sequence[str]
+    progress: bool = False
+
+    def rows(self, at: slice, *, progress: bool = False) -> Joint:
+        """That of some of the sentences."""
+        return Joint(self.model, self.texts[at], progress)
+
+    def weights(self, proposal: GaussianProposal | Mixture, samples: int, generator: torch.Generator) -> Tensor:
+        """ln p(x|z) p(z) / r(z|x) of samples of the proposal r, [S, N]; some of them at a time."""
+        at_once = max(1, HELD // (len(self.texts) * self.model.latent_width))
+        inner, parts = self.progress and at_once >= samples, []
+        for start in self._shown(range(0, samples, at_once)):
+            z_SNZ = proposal.sample(min(at_once, samples - start), generator)
+            found_SN = log_likelihood(self.model, self.texts, z_SNZ, progress=inner)
+            parts.append(log_weights(found_SN, proposal.log_density(z_SNZ), z_SNZ))
+        return torch.cat(parts)
+
+    def adapted_weights(self, begun: GaussianProposal, fitted: int, samples: int, seed: int) -> Tensor:
+        """The same, of proposals fitted to `fitted` other samples; some sentences at a time."""
+        generator = torch.Generator(begun.mean_NZ.device).manual_seed(seed)
+        at_once = max(1, HELD // (fitted * begun.mean_NZ.shape[1]))
+        inner, parts = self.progress and at_once >= len(self.texts), []
+        for start in self._shown(range(0, len(self.texts), at_once)):
+            at = slice(start, start + at_once)
+            some = self.rows(at, progress=inner)
+            known = partial(log_likelihood, self.model, some.texts, progress=inner)
+            parts.append(some.weights(adapted(known, begun.rows(at), fitted, generator), samples, generator))
+        return torch.cat(parts, 1)
+
+    def _shown(self, starts: range) -> Iterable[int]:
+        """With a bar, if there are several; of one, what is done for it has a bar."""
+        shown = self.progress and len(starts) > 1
+        return track(starts, "evaluating", console=STDERR, disable=not shown, transient=True)
+
+
+class TightBound(NamedTuple):
+    """Bounds on −ln p(x), and the proposal that they have.
+
+    Args:
+        bound_N: the importance-weighted one of each sentence, of that proposal.
+        quarter: that with a quarter of its samples, the mean of four and of the sentences; NaN if it has less than 4.
+        share: of the posterior in the tempered proposal.
+        adapted: whether that is only where a proposal of each sentence began, fitted to as many other samples.
+    """
+
+    bound_N: Tensor
+    quarter: float
+    share: float
+    adapted: bool
+
+
+def tight_bound(
+    joint: Joint, posterior: GaussianProposal, samples: int, seed: int, *, own_SN: Tensor | None = None
+) -> TightBound:
+    """The bound of the proposal that is the best for a few sentences, spread over all.
+
+    Args:
+        joint: of sentences and model.
+        posterior: q of each sentence, of the same model.
+        samples: S of the bound.
+        seed: and the next one are of the draws.
+        own_SN: the logarithms of as many weights of q itself, if they are known.
+    """
+    few = slice(None, None, -(-len(joint.texts) // PILOT_SENTENCES))
+    pilot, few_posterior, drawn = joint.rows(few), posterior.rows(few), min(samples, PILOT_SAMPLES)
+    generator = torch.Generator(posterior.mean_NZ.device)
+    found = {}
+    for share in SHARES:  # the same noise for all proposals
+        bound = mean_bound(pilot.weights(tempered(few_posterior, share), drawn, generator.manual_seed(seed)))
+        found[share] = math.inf if math.isnan(bound) else bound
+    share, adapts = min(found, key=found.__getitem__), False
+    if samples >= ADAPTED_FROM:
+        few_SN = joint.rows(few, progress=joint.progress).adapted_weights(
+            tempered(few_posterior, share), samples, drawn, seed
+        )
+        adapts = mean_bound(few_SN) < found[share] - GAIN
+    proposal = tempered(posterior, share)
+    if adapts:
+        weights_SN = joint.adapted_weights(proposal, samples, samples, seed + 1)
+    elif share == 1 and own_SN is not None:
+        weights_SN = own_SN
+    else:
+        weights_SN = joint.weights(proposal, samples, generator.manual_seed(seed + 1))
+    return TightBound(-importance_bound(weights_SN), -float(bound_by_a_quarter(weights_SN).mean()), share, adapts)

@@ -8,15 +8,15 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
 
-from paraform.evaluation.latent.bounds import GaussianProposal, log_weights
+from paraform.evaluation.latent.bounds import Joint, log_weights, mean_bound, tight_bound
 from paraform.evaluation.latent.information import active_units, batch_information, mutual_information
-from paraform.evaluation.latent.likelihood import mean_bound, proposal_weights, tight_bound
-from paraform.evaluation.latent.protocol import Drawn, LatentModel, draw, is_implicit, log_prior
+from paraform.evaluation.latent.proposals import GaussianProposal
+from paraform.evaluation.latent.protocol import Drawn, LatentModel, draw, log_prior
 from paraform.losses.dual_kl import dual_kl
 from paraform.records import InputError
 
@@ -64,6 +64,19 @@ class Estimates(NamedTuple):
     dual_latent: float = math.nan
     largest_critic: float = math.nan
 
+    def figures(self) -> dict[str, float]:
+        """Those of a training's log, by the names there; what the model has not is left out."""
+        found = {
+            "reconstruction": self.reconstruction,
+            "kl": self.kl,
+            "mi": self.mi,
+            "au": float(self.active),
+            "dual_kl": self.dual,
+            "dual_kl_latent": self.dual_latent,
+            "largest_critic": self.largest_critic,
+        }
+        return {name: value for name, value in found.items() if not math.isnan(value)}
+
 
 def estimate(
     model: LatentModel,
@@ -83,104 +96,63 @@ def estimate(
     """
     if bound_samples is not None and bound_samples < 1:
         raise ValueError(f"{bound_samples} samples of a bound; expected at least 1")
-    bound_samples = samples if bound_samples is None else bound_samples
     drawn = draw(model, texts, samples=samples, seed=seed, progress=progress)
-    generator = torch.Generator(drawn.z_SNZ.device).manual_seed(seed + 1)
-    reconstruction = -float(drawn.log_likelihood_SN.mean())
+    encoded, z_SNZ, likelihood_SN = drawn
+    generator = torch.Generator(z_SNZ.device).manual_seed(seed + 1)
+    reconstruction = -float(likelihood_SN.mean())
+    mean_NZ = model.posterior_mean(encoded)
     if model.posterior == "point":
-        mean_NZ = model.posterior_mean(drawn.encoded)
         assert mean_NZ is not None
         return Estimates(reconstruction, active_units(mean_NZ)), drawn
-    posterior = _posterior(model, drawn.encoded, generator)
-    found = Estimates(reconstruction, active_units(posterior.proposal.mean_NZ, posterior.noise_Z))
-    found = _with_bounds(found, model, texts, drawn, posterior, generator, bound_samples, seed=seed, progress=progress)
-    found = _with_information(found, model, drawn, posterior)
-    return _with_critics(found, model, drawn, generator), drawn
-
-
-class _Posterior(NamedTuple):
-    """q(z|x) of each sentence, or q̂ of an implicit one.
-
-    Args:
-        proposal: as a Gaussian.
-        log_density: ln q(z|x) of z [S, N, Z], [S, N].
-        noise_Z: the variance of the mean, if it is one of samples.
-    """
-
-    proposal: GaussianProposal
+    joint, noise_Z, least = Joint(model, texts, progress), None, -math.inf
     log_density: Callable[[Tensor], Tensor]
-    noise_Z: Tensor | None
-
-
-def _posterior(model: LatentModel, encoded_NP: Tensor, generator: torch.Generator) -> _Posterior:
-    mean_NZ = model.posterior_mean(encoded_NP)
-    if mean_NZ is None:
-        fitted, noise_Z = _fitted(model, encoded_NP, generator)
-        return _Posterior(fitted, fitted.log_density, noise_Z)
-    proposal = GaussianProposal.of_root(mean_NZ, model.posterior_root(encoded_NP))
-    return _Posterior(proposal, partial(model.log_posterior, encoded_NP), None)
-
-
-def _with_bounds(
-    found: Estimates,
-    model: LatentModel,
-    texts: Sequence[str],
-    drawn: Drawn,
-    posterior: _Posterior,
-    generator: torch.Generator,
-    bound_samples: int,
-    *,
-    seed: int,
-    progress: bool,
-) -> Estimates:
-    """And KL, and the bounds on −ln p(x)."""
-    samples = len(drawn.z_SNZ)
-    if is_implicit(model):
-        kl = float((posterior.log_density(drawn.z_SNZ) - log_prior(drawn.z_SNZ.double())).mean())
-        kl = max(kl, 0.0)  # a lower bound by samples, which may fall below what no posterior has; NaN stays
-        own_SN = proposal_weights(model, texts, posterior.proposal, samples, generator, progress=progress)
+    if mean_NZ is None:  # q̂ in place of q, whose figures by samples may fall below what those of no posterior do
+        proposal, noise_Z = _fitted(model, encoded, generator)
+        log_density, least = proposal.log_density, 0.0
+        kl = float((log_density(z_SNZ) - log_prior(z_SNZ.double())).mean())
+        own_SN = joint.weights(proposal, samples, generator)
     else:
-        kl = float(model.closed_kl(drawn.encoded).mean())
-        own_SN = log_weights(drawn.log_likelihood_SN, posterior.log_density(drawn.z_SNZ), drawn.z_SNZ)
-    known = own_SN if bound_samples == samples else None
-    tight = tight_bound(model, texts, posterior.proposal, bound_samples, seed + 2, own_SN=known, progress=progress)
-    bound = float(tight.bound_N.mean())
-    found = _filled(found, kl=kl, posterior_bound=mean_bound(own_SN), tempered_bound=bound, share=tight.share)
-    nats = tuple(tight.bound_N.tolist())
-    return found._replace(quarter_bound=tight.quarter, adapted=tight.adapted, nats=nats)  # a quarter of few is NaN
-
-
-def _with_information(found: Estimates, model: LatentModel, drawn: Drawn, posterior: _Posterior) -> Estimates:
-    """And mutual information, of some of the samples."""
-    some_SNZ = drawn.z_SNZ[: max(1, MI_DRAWS // drawn.z_SNZ.shape[1])]
-    mi = mutual_information(some_SNZ, posterior.log_density)
-    return _filled(
-        found,
-        mi=max(mi, 0.0) if is_implicit(model) else mi,  # as KL
-        batch_mi=batch_information(some_SNZ, posterior.log_density),
+        proposal = GaussianProposal.of_root(mean_NZ, model.posterior_root(encoded))
+        log_density = partial(model.log_posterior, encoded)
+        kl = float(model.closed_kl(encoded).mean())
+        own_SN = log_weights(likelihood_SN, log_density(z_SNZ), z_SNZ)
+    count = samples if bound_samples is None else bound_samples
+    known = own_SN if count == samples else None
+    tight = tight_bound(joint, proposal, count, seed + 2, own_SN=known)
+    some_SNZ = z_SNZ[: max(1, MI_DRAWS // z_SNZ.shape[1])]
+    figures = {
+        "kl": max(kl, least),  # in this order, NaN stays
+        "posterior_bound": mean_bound(own_SN),
+        "tempered_bound": float(tight.bound_N.mean()),
+        "mi": max(mutual_information(some_SNZ, log_density), least),
+        "batch_mi": batch_information(some_SNZ, log_density),
+        **_critics(model, encoded, z_SNZ, generator),
+    }
+    for name, value in figures.items():  # NaN would pass for what the model has not
+        if math.isnan(value):
+            raise InputError(f"{name} is nan; expected a number: the posterior, a likelihood or a critic is not finite")
+    return Estimates(
+        reconstruction,
+        active_units(proposal.mean_NZ, noise_Z),
+        quarter_bound=tight.quarter,  # of few it is NaN
+        nats=tuple(tight.bound_N.tolist()),
+        share=tight.share,
+        adapted=tight.adapted,
         mi_samples=len(some_SNZ),
-    )
+        **figures,
+    ), drawn
 
 
-def _with_critics(found: Estimates, model: LatentModel, drawn: Drawn, generator: torch.Generator) -> Estimates:
-    """And what its critics say, if it has any."""
-    on_posterior = model.critic_values(drawn.encoded, drawn.z_SNZ)
+def _critics(model: LatentModel, encoded: Tensor, z_SNZ: Tensor, generator: torch.Generator) -> dict[str, float]:
+    """The dual estimates of the model's critics, and their largest value; {} without critics."""
+    on_posterior = model.critic_values(encoded, z_SNZ)
     if on_posterior is None:
-        return found
-    prior_SNZ = torch.randn(drawn.z_SNZ.shape, generator=generator, device=drawn.z_SNZ.device)
-    on_prior = model.critic_values(drawn.encoded, prior_SNZ)
+        return {}
+    on_prior = model.critic_values(encoded, torch.randn(z_SNZ.shape, generator=generator, device=z_SNZ.device))
     assert on_prior is not None
     dual, dual_latent = (float(dual_kl(*pair)) for pair in zip(on_posterior, on_prior, strict=True))
     largest = max(float(values.abs().max()) for values in (*on_posterior, *on_prior))
-    return _filled(found, dual=dual, dual_latent=dual_latent, largest_critic=largest)
-
-
-def _filled(found: Estimates, **figures: Any) -> Estimates:
-    """With those figures. Raises: InputError for NaN, which would pass for what the model has not."""
-    for name, value in figures.items():
-        if math.isnan(value):
-            raise InputError(f"{name} is nan; expected a number: the posterior, a likelihood or a critic is not finite")
-    return found._replace(**figures)
+    return {"dual": dual, "dual_latent": dual_latent, "largest_critic": largest}
 
 
 def _fitted(model: LatentModel, encoded_NP: Tensor, generator: torch.Generator) -> tuple[GaussianProposal, Tensor]:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
+import json
 import math
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 from paraform.evaluation.latent.estimates import estimate
 from paraform.evaluation.latent.information import most_information
@@ -13,7 +16,7 @@ COLLAPSED = 0.1  # nats of KL, or of MI
 EXPLODED = 30.0  # a critic's value; e^30 of one sample outweighs a million others
 
 
-def watch(model: LatentModel, texts: Sequence[str], *, samples: int = 8, seed: int = 0) -> dict[str, float]:
+def validate(model: LatentModel, texts: Sequence[str], *, samples: int = 8, seed: int = 0) -> dict[str, float]:
     """What a run's validation says of a model, in nats a sentence; see `Estimates`.
 
     Returns: `loss`, which chooses checkpoints: the tempered bound on −ln p(x) (of a "point", which has none, the
@@ -22,24 +25,29 @@ def watch(model: LatentModel, texts: Sequence[str], *, samples: int = 8, seed: i
     Raises: InputError if the model's figures are not finite.
     """
     found, _ = estimate(model, texts, samples=samples, seed=seed)
-    figures = {
-        "loss": found.reconstruction if model.posterior == "point" else found.tempered_bound,
-        "reconstruction": found.reconstruction,
-        "kl": found.kl,
-        "mi": found.mi,
-        "au": float(found.active),
-        "dual_kl": found.dual,
-        "dual_kl_latent": found.dual_latent,
-        "largest_critic": found.largest_critic,
-    }
-    return {name: value for name, value in figures.items() if not math.isnan(value)}
+    loss = found.reconstruction if model.posterior == "point" else found.tempered_bound
+    return {"loss": loss, **found.figures()}
+
+
+def validations(log: Path) -> list[tuple[int, dict[str, float]]]:
+    """Step and figures of each validation of a run; [] if it has no log yet.
+
+    A line that a crash or a full disk left unfinished is none: the run writes its log anew when it goes on.
+    """
+    found = []
+    for line in log.read_text(encoding="utf-8", errors="replace").splitlines() if log.is_file() else ():
+        with contextlib.suppress(json.JSONDecodeError):
+            record = json.loads(line)
+            if "validation" in record:
+                found.append((record["step"], record["validation"]))
+    return found
 
 
 def alarms(figures: Mapping[str, float], sentences: int, *, at_least: bool = False) -> list[str]:
     """What a person should know of such figures, a line each; [] if all is well.
 
     Args:
-        figures: as `watch` gives them.
+        figures: as `validate` gives them.
         sentences: of the evaluation set, N.
         at_least: KL and MI are lower bounds, as those of an implicit posterior.
     """

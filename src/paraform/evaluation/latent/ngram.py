@@ -11,13 +11,17 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
+from paraform.evaluation.latent.report import LatentReport
 from paraform.records import InputError
+from paraform.score import Score, signature
 
 ORDER = 5
+SAMPLES = 1280  # greedy, as in the authors' code
 NO_KENLM = "kenlm is not installed; pip install 'paraform[eval]'"
 NOTHING = b"-7"  # log10 of what float32 can hardly tell from no probability beside 1
 RESERVED = {"<s>", "</s>", "<unk>"}  # marks of KenLM's own, which a text may not hold
@@ -65,6 +69,43 @@ def ngram_perplexities(
         perplexity(samples, training, order=order, skip_unknown=skip_unknown, vocabulary=known),
         perplexity(test, samples, order=order, skip_unknown=skip_unknown, vocabulary=known),
     )
+
+
+def with_ngrams(
+    report: LatentReport,
+    sample: Callable[..., Sequence[str]],
+    words: Callable[[str], Sequence[str]],
+    training: Sequence[str],
+    test: Sequence[str],
+    *,
+    name: str = "",
+    samples: int = SAMPLES,
+    seed: int = 0,
+) -> LatentReport:
+    """The report with both perplexities, `<unk>` left out of the 5-gram models (paper) and kept as a word (honest); see
+    `ngram_perplexities`.
+
+    Samples that are all empty have none, which is an alarm.
+
+    Args:
+        sample: `sample(samples, seed=seed)` are greedy sentences of vectors drawn from the prior.
+        words: of a text, as the model reads it; they are lower-cased.
+        name: of the model, in the table.
+    Raises: InputError if lmplz or kenlm is missing.
+    """
+    drawn, training, test = (
+        [" ".join(words(text)).lower() for text in texts] for texts in (sample(samples, seed=seed), training, test)
+    )
+    if not any(drawn):
+        return replace(report, alarms=(*report.alarms, f"all {samples} samples are empty: no forward and reverse PPL"))
+    scores: list[Score] = list(report.scores)
+    for protocol, skipped in (("paper", True), ("honest", False)):
+        found = ngram_perplexities(drawn, training, test, skip_unknown=skipped)
+        unknown = "skipped, missing words as one" if skipped else "a word, as each missing one"
+        settings = signature(samples=samples, decoding="greedy", order=ORDER, unknown=unknown, seed=seed)
+        for direction, value in zip(("forward PPL", "reverse PPL"), found, strict=True):
+            scores.append(Score(direction, value, settings, name, protocol, digits=1))
+    return replace(report, scores=tuple(scores))
 
 
 def perplexity(

@@ -1,13 +1,16 @@
-"""The figures of a latent-variable model under the paper's protocol and under an honest one, side by side."""
+"""The figures of a latent-variable model under the paper's protocol and under an honest one; two models compared."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from paraform.evaluation.bootstrap import Comparison
+import numpy as np
+
+from paraform.evaluation.bootstrap import Comparison, paired_bootstrap
+from paraform.evaluation.figures import row_mean
 from paraform.evaluation.latent.critics import STEPS, refitted_dual
 from paraform.evaluation.latent.estimates import Estimates, estimate
 from paraform.evaluation.latent.information import most_information
@@ -101,11 +104,11 @@ def evaluate_latent(
     shared |= {"seed": seed, "precision": precision}
     kind = {"gaussian": "closed", "affine": "closed", "mlp": "fitted gaussian", "point": "none"}[model.posterior]
     qualifier = ", at least" if is_implicit(model) else ""
+    scores: list[Score] = []
 
-    def score(protocol: str, figure: str, value: float, digits: int = 2, **settings: str | int) -> list[Score]:
-        if math.isnan(value):
-            return []
-        return [Score(figure, value, signature(**settings, **shared), name, protocol, digits=digits)]
+    def add(protocol: str, figure: str, value: float, digits: int = 2, **settings: str | int) -> None:
+        if not math.isnan(value):  # which the model has not
+            scores.append(Score(figure, value, signature(**settings, **shared), name, protocol, digits=digits))
 
     def perplexity(nats: float) -> float:
         return math.exp(min(nats * len(texts) / words, 700))
@@ -115,49 +118,41 @@ def evaluate_latent(
     paper_mi = found.dual - found.dual_latent if trained else found.batch_mi
     by = "critic as trained" if trained else kind
     mi_by, mi_samples = ("critics' difference", samples) if trained else ("batches of 32", found.mi_samples)
-    scores: list[Score] = []
-    scores += score("paper", "−ln p(x|z)", found.reconstruction, samples=samples)
-    scores += score("paper", "KL", paper_kl, kl=by, samples=samples)
-    scores += score("paper", "−ELBO", found.reconstruction + paper_kl, kl=by, samples=samples)
-    scores += score("paper", "PPL", perplexity(found.reconstruction + paper_kl), kl=by, samples=samples)
-    scores += score("paper", "MI", paper_mi, mi=mi_by, samples=mi_samples)
-    scores += score("paper", "AU", found.active, 0)
-    scores += score("honest", "−ln p(x|z)", found.reconstruction, samples=samples)
-    scores += score("honest", f"KL{qualifier}", found.kl, kl=kind)
-    if model.posterior in ("gaussian", "affine"):
+    add("paper", "−ln p(x|z)", found.reconstruction, samples=samples)
+    add("paper", "KL", paper_kl, kl=by, samples=samples)
+    add("paper", "−ELBO", found.reconstruction + paper_kl, kl=by, samples=samples)
+    add("paper", "PPL", perplexity(found.reconstruction + paper_kl), kl=by, samples=samples)
+    add("paper", "MI", paper_mi, mi=mi_by, samples=mi_samples)
+    add("paper", "AU", found.active, 0)
+    add("honest", "−ln p(x|z)", found.reconstruction, samples=samples)
+    add("honest", f"KL{qualifier}", found.kl, kl=kind)
+    if kind == "closed":
         elbo = found.reconstruction + found.kl
-        scores += score("honest", "−ELBO", elbo, kl=kind, samples=samples)
-        scores += score("honest", "PPL of −ELBO", perplexity(elbo), kl=kind, samples=samples)
+        add("honest", "−ELBO", elbo, kl=kind, samples=samples)
+        add("honest", "PPL of −ELBO", perplexity(elbo), kl=kind, samples=samples)
     of_posterior = f"importance, {samples} samples, proposal {kind}"
-    proposal = (
-        f"adapted by {bound_samples} from tempered {found.share:g}" if found.adapted else f"tempered {found.share:g}"
-    )
+    tempered = f"tempered {found.share:g}"
+    proposal = f"adapted by {bound_samples} from {tempered}" if found.adapted else tempered
     of_tempered = f"importance, {bound_samples} samples, proposal {proposal}"
     of_quarter = f"mean of 4, importance, {bound_samples // 4} samples, proposal {proposal}"
-    scores += score("honest", "−ln p(x) by q", found.posterior_bound, bound=of_posterior)
-    scores += score("honest", "PPL by q", perplexity(found.posterior_bound), bound=of_posterior)
-    scores += score("honest", "−ln p(x), a quarter of the samples", found.quarter_bound, bound=of_quarter)
-    scores += score("honest", "−ln p(x)", found.tempered_bound, bound=of_tempered)
-    scores += score("honest", "PPL", perplexity(found.tempered_bound), bound=of_tempered)
-    scores += score(
-        "honest", f"MI{qualifier}", found.mi, mi="aggregated posterior", posterior=kind, samples=found.mi_samples
-    )
-    scores += score("honest", "AU", found.active, 0)
-    refitted = None
-    if refit and not math.isnan(found.kl) and samples > 1:
-        refitted = refitted_dual(drawn.encoded, drawn.z_SNZ, seed=seed, progress=progress)
-        most = f"{refitted.most:.2f}"
-        for figure, value in (
-            ("KL by a critic fitted anew", refitted.of_sentence),
-            ("KL(q(z)‖p) by a critic", refitted.of_latent),
-        ):
-            scores += score("honest", figure, value, most=most, steps=f"up to {STEPS}", samples=samples)
+    add("honest", "−ln p(x) by q", found.posterior_bound, bound=of_posterior)
+    add("honest", "PPL by q", perplexity(found.posterior_bound), bound=of_posterior)
+    add("honest", "−ln p(x), a quarter of the samples", found.quarter_bound, bound=of_quarter)
+    add("honest", "−ln p(x)", found.tempered_bound, bound=of_tempered)
+    add("honest", "PPL", perplexity(found.tempered_bound), bound=of_tempered)
+    add("honest", f"MI{qualifier}", found.mi, mi="aggregated posterior", posterior=kind, samples=found.mi_samples)
+    add("honest", "AU", found.active, 0)
     lines = _alarms(found, len(texts), at_least=is_implicit(model))
-    if refitted and refitted.of_sentence < refitted.of_latent - COLLAPSED:
-        lines.append(
-            f"a critic fitted anew says {refitted.of_sentence:.2f} of KL and {refitted.of_latent:.2f} of KL(q(z)‖p),"
-            " which is never above it: neither can be trusted"
-        )
+    if refit and not math.isnan(found.kl) and samples > 1:
+        dual = refitted_dual(drawn.encoded, drawn.z_SNZ, seed=seed, progress=progress)
+        how: dict[str, Any] = {"most": f"{dual.most:.2f}", "steps": f"up to {STEPS}", "samples": samples}
+        add("honest", "KL by a critic fitted anew", dual.of_sentence, **how)
+        add("honest", "KL(q(z)‖p) by a critic", dual.of_latent, **how)
+        if dual.of_sentence < dual.of_latent - COLLAPSED:
+            lines.append(
+                f"a critic fitted anew says {dual.of_sentence:.2f} of KL and {dual.of_latent:.2f} of KL(q(z)‖p),"
+                " which is never above it: neither can be trusted"
+            )
     if unknown > MANY_UNKNOWN * (words - len(texts)):  # `</s>` is known
         lines.append(
             f"{unknown:,} of {words - len(texts):,} words are unknown to the model: its figures are those of a text"
@@ -166,21 +161,13 @@ def evaluate_latent(
     bounds = None
     if found.nats:
         settings = signature(bound=f"importance, {bound_samples} samples", **shared)
-        bounds = SentenceBounds(found.nats, settings, proposal, _is_loose(found))
+        loose = not found.quarter_bound - found.tempered_bound <= LOOSE  # of fewer than four samples nobody knows
+        bounds = SentenceBounds(found.nats, settings, proposal, loose)
     return LatentReport(tuple(scores), tuple(lines), bounds)
 
 
 def _alarms(found: Estimates, sentences: int, *, at_least: bool) -> list[str]:
-    figures = {
-        "kl": found.kl,
-        "mi": found.mi,
-        "dual_kl": found.dual,
-        "dual_kl_latent": found.dual_latent,
-        "largest_critic": found.largest_critic,
-    }
-    lines = alarms(
-        {key: value for key, value in figures.items() if not math.isnan(value)}, sentences, at_least=at_least
-    )
+    lines = alarms(found.figures(), sentences, at_least=at_least)
     short = found.kl - found.dual
     if short > COLLAPSED:
         lines.append(
@@ -197,6 +184,38 @@ def _alarms(found: Estimates, sentences: int, *, at_least: bool) -> list[str]:
     return lines
 
 
-def _is_loose(found: Estimates) -> bool:
-    """Of fewer than four samples nobody knows, so that it counts as loose."""
-    return not found.quarter_bound - found.tempered_bound <= LOOSE
+def compare_latent(
+    first: LatentReport, second: LatentReport, *, names: tuple[str, str] = ("first", "second"), resamples: int = 1000
+) -> Comparison:
+    """How far the first one's bound on −ln p(x) is above (worse than) the second's: paired bootstrap over sentences.
+
+    An interval that holds 0: these sentences do not tell the two apart. It knows nothing of another seed in training;
+    and where the worse bound is a loose one, `beware` says that its likelihood may be no worse.
+
+    Args:
+        first, second: of the same sentences, by models that know the same words.
+    Raises: ValueError if one has no bound, if there is but one sentence, or if the two are not of as many sentences,
+        words, unknown words and samples.
+    """
+    one, other = first.bounds, second.bounds
+    if one is None or other is None:
+        name = names[0] if one is None else names[1]
+        raise ValueError(f"{name} has no bound on −ln p(x); expected a model with noise")
+    if len(one.nats) < 2:
+        raise ValueError("1 sentence; expected two or more, to tell luck from a difference")
+    figures = (row_mean("−ln p(x)", np.asarray(bounds.nats), bounds.settings) for bounds in (one, other))
+    found = paired_bootstrap(*figures, names=names, protocol="honest", resamples=resamples)
+    worse, name = (one, names[0]) if found.difference > 0 else (other, names[1])
+    beware = f"that of {name} is loose: more samples would lower it" if worse.loose and found.difference else ""
+    proposals = f"proposals:{one.proposal} and {other.proposal}"
+    return replace(found, beware=beware, signature=f"{found.signature}|{proposals}")
+
+
+def side_by_side(first: LatentReport, second: LatentReport, names: tuple[str, str]) -> LatentReport:
+    """Both reports as one, whose alarms say which model they are of; compared.
+
+    Raises: ValueError as `compare_latent` does.
+    """
+    alarms = [f"{name}: {line}" for name, report in zip(names, (first, second), strict=True) for line in report.alarms]
+    comparison = compare_latent(first, second, names=names)
+    return LatentReport((*first.scores, *second.scores), tuple(alarms), None, (comparison,))

@@ -1,4 +1,4 @@
-"""The figures of a trained row, kept beside its run, so that a table that is printed again measures nothing twice."""
+"""A cache of reports beside the runs that they are of: a table that is printed again measures nothing twice."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from paraform.manifest import NAME, revision, versions
 from paraform.weights import atomic_path, sha256
 
 
-def kept_report(
+def cached_report(
     path: Path, checkpoint: Path, settings: Mapping[str, object], measure: Callable[[], LatentReport]
 ) -> LatentReport:
     """What `path` holds, if it is of the same weights, settings, code and libraries; else what `measure` finds.

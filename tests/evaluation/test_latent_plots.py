@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from paraform.evaluation.latent import validations, watched_figure
+from paraform.evaluation.latent import collapse_figure
 
 
 def test_a_run_has_one_colour_in_every_panel_and_none_shares_it(tmp_path: Path) -> None:
@@ -15,20 +15,11 @@ def test_a_run_has_one_colour_in_every_panel_and_none_shares_it(tmp_path: Path) 
         (tmp_path / name).mkdir()
         lines = [json.dumps({"step": step, "validation": found}) for step in (5, 10)]
         (tmp_path / name / "log.jsonl").write_text("\n".join(lines), encoding="utf-8")
-    figure = watched_figure({name: tmp_path / name for name in of_runs})
+    figure = collapse_figure({name: tmp_path / name for name in of_runs})
     assert figure is not None
     colours = [{line.get_label(): line.get_color() for line in axes.get_lines()} for axes in figure.axes]
     assert [len(panel) for panel in colours] == [12, 12, 13, 13]
     assert all(panel.items() <= colours[-1].items() for panel in colours)
     assert len(set(colours[-1].values())) == 13
     assert [text.get_text() for text in figure.legends[0].get_texts()] == list(of_runs)
-    assert watched_figure({"none yet": tmp_path}) is None
-
-
-def test_a_line_that_a_crash_left_unfinished_is_none(tmp_path: Path) -> None:
-    log = tmp_path / "log.jsonl"
-    log.write_text(
-        '{"step": 5, "validation": {"kl": 1.0}}\n{"step": 10, "train": {}}\n{"step": 10, "vali', encoding="utf-8"
-    )
-    assert validations(log) == [(5, {"kl": 1.0})]
-    assert validations(tmp_path / "none") == []
+    assert collapse_figure({"none yet": tmp_path}) is None

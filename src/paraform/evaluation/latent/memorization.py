@@ -30,7 +30,7 @@ def nearest_sentences(
     known = [[word.lower() for word in words(text)] for text in training]
     out = []
     for text in texts:
-        said = [word.lower() for word in words(text)]
-        found = process.extractOne(said, known, scorer=Levenshtein.normalized_similarity)
+        own = [word.lower() for word in words(text)]
+        found = process.extractOne(own, known, scorer=Levenshtein.normalized_similarity)
         out.append(Neighbour(training[found[2]], float(found[1])))
     return out

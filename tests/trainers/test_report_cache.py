@@ -9,8 +9,8 @@ import pytest
 
 from paraform.evaluation import Score
 from paraform.evaluation.latent import LatentReport, SentenceBounds
-from paraform.recipes import kept_report as module
-from paraform.recipes.kept_report import kept_report
+from paraform.trainers import report_cache
+from paraform.trainers.report_cache import cached_report
 
 SETTINGS: dict[str, object] = {"samples": 128, "seed": 0, "precision": "float32"}
 
@@ -45,7 +45,7 @@ class Row:
     def measured(self, settings: Mapping[str, object] = SETTINGS) -> bool:
         """Whether figures with these settings are measured; if not, those that are kept are returned as they were."""
         before = self.measure.times
-        found = kept_report(self.path, self.checkpoint, settings, self.measure)
+        found = cached_report(self.path, self.checkpoint, settings, self.measure)
         assert found.scores[0].value == self.measure.times and found.alarms == (f"alarm {self.measure.times}",)
         assert found.bounds == self.measure.bounds()
         return self.measure.times > before
@@ -53,7 +53,7 @@ class Row:
 
 @pytest.fixture
 def row(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Row:
-    monkeypatch.setattr(module, "revision", lambda: "a" * 40)
+    monkeypatch.setattr(report_cache, "revision", lambda: "a" * 40)
     return Row(tmp_path)
 
 
@@ -76,14 +76,14 @@ def test_other_weights_other_code_and_a_damaged_file_are_measured_again(
     assert row.measured()
     row.write('{"other": "weights"}')
     assert row.measured() and not row.measured()
-    monkeypatch.setattr(module, "revision", lambda: "b" * 40)
+    monkeypatch.setattr(report_cache, "revision", lambda: "b" * 40)
     assert row.measured() and not row.measured()
-    monkeypatch.setattr(module, "versions", lambda: {"torch": "other"})
+    monkeypatch.setattr(report_cache, "versions", lambda: {"torch": "other"})
     assert row.measured() and not row.measured()
     row.path.write_text(row.path.read_text(encoding="utf-8")[:-9], encoding="utf-8")
     assert row.measured() and not row.measured()
 
 
 def test_code_that_no_commit_has_is_measured_each_time(row: Row, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "revision", lambda: "a" * 40 + "-dirty")
+    monkeypatch.setattr(report_cache, "revision", lambda: "a" * 40 + "-dirty")
     assert row.measured() and row.measured()
