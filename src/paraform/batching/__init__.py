@@ -3,23 +3,6 @@
 The last place that sees strings in training.
 """
 
-from paraform.batching.epochs import epoch_steps
-from paraform.batching.ragged import Ragged
-from paraform.batching.sentences import SentenceBatch, sentence_batches
-from paraform.batching.states import cached_states
-from paraform.batching.vocabulary import BOS, EOS, PAD, SPECIAL, UNK, Vocabulary, prepare
+import lazy_loader
 
-__all__ = [
-    "BOS",
-    "EOS",
-    "PAD",
-    "SPECIAL",
-    "UNK",
-    "Ragged",
-    "SentenceBatch",
-    "Vocabulary",
-    "cached_states",
-    "epoch_steps",
-    "prepare",
-    "sentence_batches",
-]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -1,0 +1,12 @@
+from .epochs import epoch_steps as epoch_steps
+from .ragged import Ragged as Ragged
+from .sentences import SentenceBatch as SentenceBatch
+from .sentences import sentence_batches as sentence_batches
+from .states import cached_states as cached_states
+from .vocabulary import BOS as BOS
+from .vocabulary import EOS as EOS
+from .vocabulary import PAD as PAD
+from .vocabulary import SPECIAL as SPECIAL
+from .vocabulary import UNK as UNK
+from .vocabulary import Vocabulary as Vocabulary
+from .vocabulary import prepare as prepare

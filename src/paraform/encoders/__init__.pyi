@@ -1,0 +1,13 @@
+from .encoder import STDERR as STDERR
+from .encoder import Encoder as Encoder
+from .encoder import TokenStates as TokenStates
+from .loading import MINILM_SHA256 as MINILM_SHA256
+from .loading import dimension_of as dimension_of
+from .loading import load as load
+from .loading import load_module as load_module
+from .loading import locate as locate
+from .loading import width_of as width_of
+from .precision import best_dtype as best_dtype
+from .precision import bfloat16_products as bfloat16_products
+from .precision import float32_products as float32_products
+from .precision import product_dtype as product_dtype
