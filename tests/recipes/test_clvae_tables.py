@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from dataclasses import replace
 from pathlib import Path
@@ -26,7 +27,7 @@ from paraform.recipes import (
     latent_rows,
 )
 from paraform.recipes.latent_figures import LOOKS, protocols_figure
-from paraform.recipes.latent_rows import BRIEF, FILES, SIZES, Scale, config_of, configs_of
+from paraform.recipes.latent_rows import BRIEF, CONTROLS, FILES, SIZES, Scale, config_of, configs_of
 from paraform.records import InputError
 
 WORDS = ["the", "cat", "sat", "on", "a", "mat", "and", "saw", "no", "dog", "run", "by", "in", "rain", "or", "snow"]
@@ -143,14 +144,15 @@ def test_the_best_epoch_has_rows_of_its_own(folder: Path, monkeypatch: pytest.Mo
     first = cells(clvae_table1.run(**given))
     run = folder / "two" / "ptb" / "smoke" / "vae"
     other = checkpoint.load(run / "last")
-    torch.nn.init.zeros_(other.network.output.weight)  # all words alike
+    for weight in other.network.output.parameters():
+        torch.nn.init.zeros_(weight)  # all words alike
     checkpoint.save(other, run / "best", card="")
     found = cells(clvae_table1.run(**given))
     for protocol in ("paper", "honest, same weights"):
         assert found["vae", protocol, "−ln p(x|z)"] == first["vae", protocol, "−ln p(x|z)"]
     words = sum(len(line.split()) + 1 for line in (folder / FILES["ptb"]["test"]).read_text().splitlines())
     alike = words / 40 * math.log(len(other.vocabulary))
-    assert found["vae", "honest, best epoch", "−ln p(x|z)"] == pytest.approx(alike, rel=1e-4)
+    assert found["vae", "honest, best epoch", "−ln p(x|z)"] == pytest.approx(alike, rel=1e-3)  # of bfloat16, maybe
     monkeypatch.setattr(latent_rows, "evaluate_latent", noted)
     monkeypatch.setattr(kept_report, "revision", lambda: "another")
     monkeypatch.setitem(SIZES, "smoke", replace(SIZES["smoke"], refit=True))
@@ -167,6 +169,27 @@ def test_slow_rows_are_taken_once_they_are_trained(folder: Path) -> None:
         chosen = latent_rows.chosen_rows(known, (), folder / "slow")
         assert list(chosen) == ["vae", *["lagvae"] * taken]
     assert latent_rows.chosen_rows(known, ["savae"], folder / "slow") == {"savae": known["savae"]}
+
+
+def test_controls_differ_from_a_row_in_one_thing_each(folder: Path) -> None:
+    """Dropout, then a second view, then contrast; and they train, at smoke scale, where they are asked for."""
+
+    def apart(one: str, other: str) -> set[str]:
+        first, second = (dataclasses.asdict(config_of(row, SIZES["full"])) for row in (one, other))
+        return {name for name in first if first[name] != second[name]} - {"objective"}
+
+    for plain, contrasted in (("vae", "vae+contrast"), ("ivae", "clvae"), ("ivae_mi", "clvae_mi")):
+        assert apart(plain, f"{plain}-dropout") == {"plain_dropout"}
+        assert apart(f"{plain}-two-views", contrasted) == {"contrast_weight"}
+        once, twice = (config_of(f"{plain}-{control}", SIZES["full"]) for control in ("dropout", "two-views"))
+        assert [(one.dropout_of_encoder, one.views) for one in (once, twice)] == [(0.5, 1), (0.5, 2)]
+        assert (twice.contrast_weight, config_of(contrasted, SIZES["full"]).dropout_of_encoder) == (0.0, 0.5)
+    for row in ("clvae+", "clvae+_mi"):
+        assert apart(row, f"{row}-two-views") == {"contrast_weight"}
+    assert apart("vae+contrast", "vae+contrast-h") == {"contrast"}
+    found = clvae_table1.run(scale="smoke", data=folder, out=folder / "controls", rows=CONTROLS)
+    assert list(found.alarms) == list(CONTROLS)
+    assert latent_rows.chosen_rows(configs_of(CONTROLS, SIZES["smoke"]), (), folder / "none") == {}
 
 
 def test_a_part_of_ptb_is_small() -> None:

@@ -4,9 +4,10 @@
 
 Writes OUT/ptb/SCALE/collapse.png, how much of its latent space each row uses, epoch by epoch, and, without --row,
 protocols.png, what each protocol says of every row.
-SaVAE and LagVAE, whose steps cost several times those of the others, are runs of their own: --row savae. At the small
-scale the first 10,000 sentences are trained on for 5 epochs (SaVAE: one), and the first 1,000 of the other splits are
-read. Running time and figures: docs/results/clvae.md.
+SaVAE and LagVAE, whose steps cost several times those of the others, are runs of their own: --row savae. So are the
+rows that tell contrast from what comes with it, dropout and a second view: --row vae-dropout vae-two-views. At the
+small scale the first 10,000 sentences are trained on for 5 epochs (SaVAE: one), and the first 1,000 of the other splits
+are read. Running time and figures: docs/results/clvae.md.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from pathlib import Path
 from paraform.evaluation.latent import draw_watched
 from paraform.models.latent import OBJECTIVES
 from paraform.recipes.latent_figures import protocols_figure
-from paraform.recipes.latent_rows import SIZES, Rows, Scale, configs_of, run_rows
+from paraform.recipes.latent_rows import CONTROLS, SIZES, Rows, Scale, configs_of, run_rows
 from paraform.weights import atomic_path
 
 PUBLISHED = {  # −ELBO, PPL, KL, MI, AU
@@ -45,7 +46,7 @@ def run(
 ) -> Rows:
     """Train rows (those begun go on) and measure them; `rows` as `chosen_rows` has it."""
     size = SIZES[scale]
-    known = configs_of(OBJECTIVES, size)
+    known = configs_of((*OBJECTIVES, *CONTROLS), size)
     rows_found = run_rows(known, PUBLISHED, size, "ptb", asked=rows, data=data, out=out, seed=seed, device=device)
     place = out / "ptb" / scale
     draw_watched({row: place / row for row in OBJECTIVES}, place / "collapse.png")  # of earlier calls too

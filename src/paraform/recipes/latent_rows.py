@@ -14,7 +14,7 @@ from paraform.evaluation import Comparison, Score, table
 from paraform.evaluation.latent import LatentReport, compare_latent, evaluate_latent, validations
 from paraform.evaluation.latent.ngram import require_ngrams
 from paraform.evaluation.score import signature
-from paraform.models.latent import LatentConfig
+from paraform.models.latent import OBJECTIVES, LatentConfig
 from paraform.models.latent.reading import short_enough
 from paraform.recipes.kept_report import kept_report
 from paraform.recipes.latent_ngrams import SAMPLES, with_ngrams
@@ -61,6 +61,12 @@ BRIEF = SIZES | {"small": replace(SIZES["small"], train=20_000, epochs=2)}
 NAMES = ("−ELBO", "PPL", "KL", "MI", "AU")
 NGRAM_NAMES = ("forward PPL", "reverse PPL")
 SLOW = ("savae", "lagvae")
+CONTROLS = (
+    *(f"{row}-{control}" for row in ("vae", "ivae", "ivae_mi") for control in ("dropout", "two-views")),
+    *("clvae+-two-views", "clvae+_mi-two-views", "vae+contrast-h"),
+)
+"""What tells contrast from what comes with it: the encoder's dropout, and two views that are decoded; see `config_of`.
+As the slow rows they are trained where they are asked for, and taken once they are trained."""
 PTB: dict[str, Any] = {"word_width": 256, "hidden_width": 256, "vocabulary_size": 10_000}
 TINY: dict[str, Any] = {
     "word_width": 16,
@@ -72,15 +78,24 @@ TINY: dict[str, Any] = {
 
 
 def config_of(objective: str, size: Size, corpus: Corpus = "ptb") -> LatentConfig:
-    """A row's configuration, that of the authors' script; "clvae-h" is clVAE with contrast on h.
+    """A row's configuration, that of the authors' script.
+
+    "clvae-h" is clVAE with contrast on h; "vae-dropout" is VAE, one view, with the encoder's dropout of the rows with
+    contrast; "vae-two-views" is VAE with that dropout and two views of a sentence, both decoded and not contrasted:
+    vae+contrast with the contrast's weight at 0 (so is "ivae-two-views" of clvae, "ivae_mi-two-views" of clvae_mi).
 
     At the small scale Yahoo's and Yelp's networks, which need about ten times as many operations a word, are of
     PTB's size.
     """
     config = replace(LatentConfig.reference(corpus), **{"smoke": TINY, "small": PTB, "full": {}}[size.scale])
-    config = config.with_objective(objective.removesuffix("-h"))
-    if objective.endswith("-h"):
+    name, _, part = objective.partition("-") if objective not in OBJECTIVES else (objective, "", "")
+    config = config.with_objective(name)
+    if part == "h":
         config = replace(config, contrast="h")
+    elif part == "dropout":
+        config = replace(config, plain_dropout=config.encoder_dropout)
+    elif part == "two-views":
+        config = config.with_two_views()
     if objective == "beta-vae" and corpus != "ptb":
         config = replace(config, beta=0.4)  # as in Table 2
     return replace(config, epochs=size.svi_epochs if config.inner == "svi" else size.epochs)
@@ -96,7 +111,8 @@ def chosen_rows(known: Mapping[str, LatentConfig], asked: Sequence[str], place: 
 
     Args:
         known: all that the table has.
-        asked: (): all but SaVAE and LagVAE, which are runs of their own, and those of the two that have been trained.
+        asked: (): all but SaVAE, LagVAE and the `CONTROLS`, which are runs of their own, and those of them that have
+            been trained.
         place: holds a folder for each row.
     Raises: InputError for a row that the table has not.
     """
@@ -105,7 +121,7 @@ def chosen_rows(known: Mapping[str, LatentConfig], asked: Sequence[str], place: 
             raise InputError(f"row {row!r}; expected one of {', '.join(known)}")
     if asked:
         return {row: known[row] for row in asked}
-    done = {row: len(validations(place / row / "log.jsonl")) for row in SLOW}  # one an epoch
+    done = {row: len(validations(place / row / "log.jsonl")) for row in (*SLOW, *CONTROLS)}  # one an epoch
     return {row: config for row, config in known.items() if done.get(row, config.epochs) >= config.epochs}
 
 
