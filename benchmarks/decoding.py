@@ -22,8 +22,8 @@ from transformers import TopPLogitsWarper
 
 from paraform import decoding
 from paraform.models.latent import LatentConfig
+from paraform.models.latent.language_model import decode_vectors
 from paraform.models.latent.network import LatentNetwork
-from paraform.models.latent.vector_decoding import decode_vectors
 
 LONGEST = 60
 

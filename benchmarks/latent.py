@@ -3,11 +3,11 @@
     python benchmarks/latent.py [--steps 60] [--warm-up 120] [--precision no]
 
 Sizes of the paper on PTB (words 256, states 256, z 32, 10,000 words, 32 sentences a step). The peer, written here, has
-the same weights, batches, noise, losses and optimisers, but encodes and decodes the two views one after the other, runs
-the encoder again in each of the critics' five steps (as the authors' code does), and holds all scores [B · T, V] in
-float32. Dropout is 0, so that the losses can be compared; paraform's products are rounded to bfloat16 where the
-processor multiplies it, which is what the tolerance is for (`--precision no`: float32, as the peer). It is of the mean,
-since the training has steps where the gradient is many times its neighbours', and there no two roundings agree.
+the same weights, batches, noise, losses and optimisers, but encodes and decodes the two views one after the other (each
+is encoded once a step, as in Algorithm 1 and the authors' scripts), and holds all scores [B · T, V] in float32. Dropout
+is 0, so that the losses can be compared; paraform's products are rounded to bfloat16 where the processor multiplies it,
+which is what the tolerance is for (`--precision no`: float32, as the peer). It is of the mean, since the training has
+steps where the gradient is many times its neighbours', and there no two roundings agree.
 
 The steps of the warm-up are not timed: oneDNN compiles its kernels for every length of sentences that it has not seen.
 
@@ -71,26 +71,26 @@ class Peer:
         config, critics, size = self.config, self.critics, len(batch.words_BT)
         assert critics is not None
         noise_RZ = torch.randn(2 * size, config.latent_width)
-        z = [self.network.posterior(self.encode(batch), noise) for noise in noise_RZ.chunk(2)]
+        states = [self.encode(batch) for _ in range(2)]
+        z = [self.network.posterior(*view) for view in zip(states, noise_RZ.chunk(2), strict=True)]
+        fixed = [state.detach() for state in states]
         loss = self.reconstruction(batch, z[0]) + self.reconstruction(batch, z[1])
         for _ in range(config.critic_steps):
             with torch.no_grad():
                 drawn = torch.randn(2 * size, config.latent_width)
-                posterior = [self.network.posterior(self.encode(batch), noise) for noise in drawn.chunk(2)]
-                state = self.encode(batch)
+                posterior = [self.network.posterior(*view) for view in zip(fixed, drawn.chunk(2), strict=True)]
             prior = torch.randn(2 * size, config.latent_width).chunk(2)
             critic_loss = torch.zeros(())
             for view in (0, 1):
-                on_posterior, on_prior = critics(state, posterior[view]), critics(state, prior[view])
+                on_posterior, on_prior = critics(fixed[view], posterior[view]), critics(fixed[view], prior[view])
                 for f, p in zip(on_posterior, on_prior, strict=True):
                     critic_loss = critic_loss + torch.log(1 + torch.exp(-f.mean()))
                     critic_loss = critic_loss + torch.log(1 + torch.exp(p.exp().mean()))
             self.critic_adam.zero_grad()
             critic_loss.backward()
             self.critic_adam.step()
-        state = self.encode(batch).detach()
         for view in (0, 1):
-            loss = loss + beta * critics(state, z[view])[1].mean()
+            loss = loss + beta * critics(fixed[view], z[view])[1].mean()
         first, second = (F.normalize(one, dim=-1) for one in z)
         scores = first @ first.T
         scores = torch.where(torch.eye(size, dtype=torch.bool), (first * second).sum(-1), scores)

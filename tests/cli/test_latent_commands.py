@@ -315,7 +315,7 @@ def test_what_does_not_fit_is_one_line(files: Path, tmp_path: Path, command: Com
         ),
         (["reproduce", "clvae/table1", "--row", "gan", "--data", tmp_path], "no such folder"),
         (["train", "latent", "--data", files / "train.txt", "--out", text], "text.txt: a file; expected a folder"),
-        (["reproduce", "clvae/toy", "--row", "vae"], "has all its rows trained together"),
+        (["reproduce", "clvae/toy", "--row", "vae"], "row 'vae'; expected one of VAE; iVAE; clVAE+; VAE, two views"),
         (["reproduce", "clvae/toy", "--batch-size", "3"], "--batch-size: a table's rows have their own; leave it out"),
     ):
         done = command(*given)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import pytest
 import torch
 from torch.distributions import Independent, MultivariateNormal, Normal, kl_divergence
@@ -44,3 +46,20 @@ def test_a_shared_covariance_against_samples() -> None:
 def test_a_flat_covariance_is_infinitely_far() -> None:
     assert affine_kl(torch.zeros(1, 2), torch.tensor([[1.0, 0.0], [1.0, 0.0]])).item() == float("inf")
     assert affine_kl(torch.zeros(3, 2), torch.tensor([[1.0], [0.0]])).tolist() == [float("inf")] * 3
+    assert affine_kl(torch.zeros(1, 2), torch.zeros(2, 2)).item() == float("inf")
+    torch.manual_seed(0)
+    for _ in range(20):  # small whole numbers, so that a row that is a sum of others is one exactly
+        weight = torch.randint(-9, 10, (6, 6)).float()
+        weight[3] = weight[0] + 2 * weight[1] - weight[5]
+        assert affine_kl(torch.zeros(1, 6), weight * 2**-20).item() == float("inf")
+
+
+@pytest.mark.parametrize("width", [1e-7, 1e-30])
+def test_a_narrow_covariance_is_not_a_flat_one(width: float) -> None:
+    """½ (1 + w² − ln w² − 2), whichever row is narrow; and rows of float32 that are next to one another."""
+    expected = 0.5 * (width**2 - 1) - math.log(width)
+    for order in ([1.0, width], [width, 1.0]):
+        assert affine_kl(torch.zeros(1, 2), torch.tensor(order).diag()).item() == pytest.approx(expected, rel=1e-6)
+    weight = torch.tensor([[1.0, 1.0], [1.0, 1.0 + 2**-23]])  # the determinant is 2^-23
+    spread = float(weight.double().square().sum())
+    assert affine_kl(torch.zeros(1, 2), weight).item() == pytest.approx(0.5 * (spread - 2) + 23 * math.log(2))

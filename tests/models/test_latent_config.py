@@ -12,7 +12,8 @@ from paraform.models.latent.update import beta_schedule
 # The fields of REFERENCE.md items 1 to 10, and what follows from another corpus.
 DISAGREE = {
     "posterior", "circle_reduction", "encoder_kl_term", "squared_term", "contrastive_extras", "negatives_view",
-    "encoder_dropout", "plain_dropout", "beta_start", "beta_ramp", "svi_steps", "inner_optimizer",
+    "encoder_dropout", "plain_dropout", "encoder_dropout_on", "critic_draws", "clipping", "decoder_start",
+    "output_bias", "beta_rise", "beta_start", "beta_ramp", "svi_steps", "inner_optimizer",
 }  # fmt: skip
 
 
@@ -30,8 +31,8 @@ def test_the_scripts_of_the_larger_corpora(corpus: str) -> None:
     ptb, other = LatentConfig.reference(), LatentConfig.reference(corpus)
     sizes = {"word_width", "hidden_width", "learning_rate", "initial_range", "vocabulary_size", "encoder_dropout"}
     parts = {"squared_term", "contrastive_extras"}
-    yelp = {"objective", "kl", "contrast"} if corpus == "yelp" else set()
-    assert differences(ptb, other) == sizes | parts | yelp
+    own = {"yelp": {"objective", "kl", "contrast"}, "yahoo": {"encoder_dropout_on"}}[corpus]
+    assert differences(ptb, other) == sizes | parts | own
 
 
 # Of REFERENCE.md, and of the paper's sections 3 and 4: (paper, reference, default).
@@ -44,6 +45,12 @@ VALUES: dict[str, tuple[object, object, object]] = {
     "negatives_view": ("first", "second", "first"),
     "encoder_dropout": (0.3, 0.5, 0.3),
     "plain_dropout": (0.0, 0.1, 0.0),
+    "encoder_dropout_on": ("both", "embedding", "both"),
+    "critic_draws": ("one", "one", "each"),
+    "clipping": ("together", "apart", "together"),
+    "decoder_start": ("cell", "hidden", "cell"),
+    "output_bias": (False, True, False),
+    "beta_rise": ("own", "common", "own"),
     "beta_start": (0.0, 0.1, 0.0),
     "beta_ramp": (0.5, 1.0, 0.5),
     "svi_steps": (20, 10, 20),
@@ -67,9 +74,10 @@ def test_the_presets_have_the_values_of_paper_and_code() -> None:
         assert tuple(getattr(preset, name) for preset in presets) == values, name
     for name, value in AGREED.items():
         assert {getattr(preset, name) for preset in presets} == {value}, name
-    for corpus in ("yahoo", "yelp"):
-        other = LatentConfig.reference(corpus)
-        expected = LARGER | {"encoder_dropout": 0.1, "squared_term": "none", "contrastive_extras": "none"}
+    for corpus, extras, dropped in (("yahoo", "normal", "both"), ("yelp", "none", "embedding")):
+        other = LatentConfig.reference(corpus)  # type: ignore[arg-type]
+        expected = LARGER | {"encoder_dropout": 0.1, "squared_term": "none", "contrastive_extras": extras}
+        expected |= {"encoder_dropout_on": dropped}
         assert {name: getattr(other, name) for name in expected} == expected
 
 
@@ -160,6 +168,12 @@ def test_an_error_names_the_field_and_its_value() -> None:
 def test_beta_over_a_run() -> None:
     linear = beta_schedule(LatentConfig(beta_start=0.1, beta_warmup=0.5), 100)
     assert [round(linear(step), 3) for step in (0, 25, 50, 99)] == [0.1, 0.55, 1.0, 1.0]
+    code = LatentConfig.reference()  # 40 epochs of ten batches: a batch adds 1 / (10 · 10), whatever the end
+    for name, epochs in (("vae", 9), ("beta-vae", 4)):
+        rising, batches = beta_schedule(code.with_objective(name), 400), 10 * epochs
+        assert [rising(step) for step in range(batches)] == pytest.approx([0.1 + step / 100 for step in range(batches)])
+        assert {rising(step) for step in range(batches, 400)} == {0.1 + epochs / 10}
+    assert beta_schedule(dataclasses.replace(code.with_objective("vae"), beta=0.05), 400)(0) == 0.05
     half = beta_schedule(LatentConfig().with_objective("beta-vae"), 100)
     assert half(99) == 0.5 and half(0) == 0
     cycles = beta_schedule(LatentConfig(beta_cycle=0.25, beta_ramp=0.5).with_objective("cycvae"), 80)

@@ -17,11 +17,15 @@ from torch import Tensor
 
 from paraform.batching import BOS, EOS, PAD, UNK, SentenceBatch, Vocabulary
 from paraform.models.latent import LatentConfig, LatentLanguageModel
+from paraform.models.latent.language_model import decode_vectors
 from paraform.models.latent.network import LatentNetwork
-from paraform.models.latent.vector_decoding import decode_vectors
 
 LONGEST = 3
-NETWORKS = ["lstm", "transformer"]
+KINDS: dict[str, dict[str, Any]] = {
+    "lstm": {},
+    "transformer": {"network": "transformer"},
+    "as the code": {"decoder_start": "hidden", "output_bias": True},
+}
 TINY: dict[str, Any] = {
     "word_width": 8, "hidden_width": 8, "latent_width": 3, "critic_width": 8, "heads": 2, "initial_range": 1.0,
 }  # fmt: skip
@@ -36,15 +40,17 @@ def made(objective: str = "vae", **fields: Any) -> LatentLanguageModel:
 
 def begun(kind: str) -> tuple[LatentNetwork, Tensor]:
     """A network whose next words depend on all that was said, and twelve vectors."""
-    network = made(network=kind).network
+    network = made(**KINDS[kind]).network
     with torch.no_grad():
         for weight in network.parameters():
-            if weight.dim() > 1:
+            if weight.dim() > 1 or weight is network.output.bias:
                 weight.uniform_(-1, 1)
+        if network.output.bias is not None:
+            network.output.bias[EOS] = 1.0
     return network, 2 * torch.randn(12, 3)
 
 
-@pytest.mark.parametrize("kind", NETWORKS)
+@pytest.mark.parametrize("kind", KINDS)
 def test_a_step_at_a_time_has_the_states_of_all_words_at_once(kind: str) -> None:
     """Rows are picked in between, one of them twice."""
     network, z_NZ = begun(kind)
@@ -60,6 +66,24 @@ def test_a_step_at_a_time_has_the_states_of_all_words_at_once(kind: str) -> None
             state_NH, memory = network.decoder.step(memory, words_NT[rows_N, time])
             expected_NTH = network.decoder(words_NT[rows_N, : time + 1], z_NZ[rows_N])
             torch.testing.assert_close(state_NH, expected_NTH[:, -1], atol=1e-5, rtol=1e-4)
+
+
+@pytest.mark.parametrize("start", ["cell", "hidden"])
+def test_what_z_begins_an_lstm_with(start: str) -> None:
+    """The first state of a cell with the same weights: c₀ = W z and h₀ = tanh c₀, or h₀ = W z + b and c₀ = 0."""
+    decoder, z_NZ = made(decoder_start=start).network.decoder, torch.randn(4, 3)
+    cell = torch.nn.LSTMCell(11, 8)
+    cell.load_state_dict({name.removesuffix("_l0"): weight for name, weight in decoder.lstm.state_dict().items()})
+    begun_NH = z_NZ @ decoder.begin.weight.T
+    if start == "cell":
+        assert decoder.begin.bias is None
+        before = begun_NH.tanh(), begun_NH
+    else:
+        before = begun_NH + decoder.begin.bias, torch.zeros(4, 8)
+    words_N = torch.full((4,), BOS)
+    expected_NH, _ = cell(torch.cat([decoder.embedding(words_N), z_NZ], -1), before)
+    torch.testing.assert_close(decoder.step(decoder.start(z_NZ), words_N)[0], expected_NH)
+    torch.testing.assert_close(decoder(words_N[:, None], z_NZ)[:, 0], expected_NH)
 
 
 class Scorer:
@@ -109,7 +133,7 @@ def said_by(network: LatentNetwork, z_NZ: Tensor, **how: Any) -> list[list[int]]
     return decode_vectors(network, z_NZ, longest=LONGEST, unknown=False, **how)
 
 
-@pytest.mark.parametrize("kind", NETWORKS)
+@pytest.mark.parametrize("kind", KINDS)
 def test_a_sentence_s_score_is_minus_its_reconstruction(kind: str) -> None:
     """But for the words that are never said, whose probability the others share."""
     network, z_NZ = begun(kind)
@@ -124,7 +148,7 @@ def test_a_sentence_s_score_is_minus_its_reconstruction(kind: str) -> None:
     assert scorer.total((*said, EOS)) == pytest.approx(expected, rel=1e-5)
 
 
-@pytest.mark.parametrize("kind", NETWORKS)
+@pytest.mark.parametrize("kind", KINDS)
 def test_greedy_says_the_likeliest_word_after_each_prefix(kind: str) -> None:
     network, z_NZ = begun(kind)
     expected = [words_of(Scorer(network, row[None]).beam(1)) for row in z_NZ]
@@ -132,7 +156,7 @@ def test_greedy_says_the_likeliest_word_after_each_prefix(kind: str) -> None:
     assert len({len(said) for said in expected}) > 1  # rows end at different times
 
 
-@pytest.mark.parametrize("kind", NETWORKS)
+@pytest.mark.parametrize("kind", KINDS)
 def test_a_beam_as_wide_as_there_are_sentences_finds_the_best_of_them(kind: str) -> None:
     network, z_NZ = begun(kind)
     scorers = [Scorer(network, row[None]) for row in z_NZ]
@@ -142,14 +166,14 @@ def test_a_beam_as_wide_as_there_are_sentences_finds_the_best_of_them(kind: str)
 
 
 @pytest.mark.parametrize("width", [2, 3, 5])
-@pytest.mark.parametrize("kind", NETWORKS)
+@pytest.mark.parametrize("kind", KINDS)
 def test_a_narrow_beam_is_that_of_plain_lists(kind: str, width: int) -> None:
     network, z_NZ = begun(kind)
     expected = [words_of(Scorer(network, row[None]).beam(width)) for row in z_NZ]
     assert said_by(network, z_NZ, beam=width) == expected
 
 
-@pytest.mark.parametrize("kind", NETWORKS)
+@pytest.mark.parametrize("kind", KINDS)
 def test_a_tiny_top_p_draws_the_likeliest_word(kind: str) -> None:
     network, z_NZ = begun(kind)
     greedy = said_by(network, z_NZ)

@@ -20,8 +20,8 @@ from paraform.batching import EOS, UNK, Vocabulary
 from paraform.encoders import best_dtype, bfloat16_products
 from paraform.evaluation.latent import evaluate_latent
 from paraform.models.latent import LatentConfig, LatentLanguageModel
-from paraform.models.latent.dropout import dropout
 from paraform.models.latent.reading import read_words, write_words
+from paraform.models.latent.views import dropout
 from paraform.records import InputError
 
 TEXTS = ["the cat sat", "a dog ran off", "it rains", "prices rose by N"]

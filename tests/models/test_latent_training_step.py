@@ -6,6 +6,7 @@ Shape key: R rows, T words, H features of a state, Z latent.
 from __future__ import annotations
 
 import dataclasses
+import math
 from typing import Any
 
 import pytest
@@ -58,7 +59,22 @@ def test_dropout_takes_its_share_of_the_states_and_of_what_they_are_made_of(
     dropped_RH = states_RH == 0
     assert float(dropped_RH.float().mean()) == pytest.approx(0.4, abs=0.02)
     for row_R, gone_R in zip(states_RH.T, dropped_RH.T, strict=True):
-        assert float(row_R[~gone_R].std()) > 1e-3  # no state of one value: words are dropped before it is made
+        assert float(row_R[~gone_R].std()) > 1e-3  # no state of one value: it is made of dropped features
+
+
+@pytest.mark.parametrize("network", NETWORKS)
+def test_dropout_of_the_embedding_alone_leaves_the_last_state_whole(network: str) -> None:
+    """One word, whose features are 1, seen through the network as it would be by itself."""
+    model = made(network=network, encoder_dropout=0.4, encoder_dropout_on="embedding")
+    states_RH = encoded(model, 400)
+    assert bool(states_RH.all()) and float(states_RH.std(0).min()) > 1e-3  # though what it is made of is dropped
+    seen: list[Tensor] = []
+    first = model.network.encoder.lstm if network == "lstm" else model.network.encoder.body
+    first.register_forward_pre_hook(lambda _, given: seen.append(given[0]))
+    torch.nn.init.ones_(model.network.encoder.embedding.weight)
+    encoded(model, 400)
+    assert seen[0].unique().tolist() == pytest.approx([0, 1 / 0.6], rel=1e-4)
+    assert float((seen[0] == 0).float().mean()) == pytest.approx(0.4, abs=0.02)
 
 
 @pytest.mark.parametrize("network", NETWORKS)
@@ -117,8 +133,8 @@ def test_the_contrast_weighs_what_it_is_told(objective: str, weight: float) -> N
         assert found["loss"] == pytest.approx(terms, rel=1e-5)
 
 
-def gradient_norm(model: LatentLanguageModel) -> float:
-    squares = [weight.grad.square().sum() for weight in model.network.parameters() if weight.grad is not None]
+def gradient_norm(network: torch.nn.Module) -> float:
+    squares = [weight.grad.square().sum() for weight in network.parameters() if weight.grad is not None]
     return float(torch.stack(squares).sum().sqrt())
 
 
@@ -126,15 +142,29 @@ def gradient_norm(model: LatentLanguageModel) -> float:
 def test_a_gradient_is_cut_to_the_largest_norm_and_a_shorter_one_is_not(objective: str) -> None:
     free, cut = made(objective, clip_norm=1e6, svi_steps=2), made(objective, clip_norm=0.01, svi_steps=2)
     whole = updated(free)["gradient_norm"]
-    assert whole > 0.1 and gradient_norm(free) == pytest.approx(whole, rel=1e-4)
+    assert whole > 0.1 and gradient_norm(free.network) == pytest.approx(whole, rel=1e-4)
     assert updated(cut)["gradient_norm"] == pytest.approx(whole, rel=1e-4)  # as it was before
-    assert gradient_norm(cut) == pytest.approx(0.01, rel=1e-3)
+    assert gradient_norm(cut.network) == pytest.approx(0.01, rel=1e-3)
+
+
+@pytest.mark.parametrize(("objective", "apart"), [("vae", False), ("ivae", True), ("clvae+_mi", True)])
+def test_encoder_and_decoder_are_cut_apart_where_there_is_a_critic(objective: str, apart: bool) -> None:
+    whole = updated(made(objective, clip_norm=1e6, clipping="apart"))["gradient_norm"]
+    model = made(objective, clip_norm=0.01, clipping="apart")
+    assert updated(model)["gradient_norm"] == pytest.approx(whole, rel=1e-4)
+    parts = model.network.encoder, model.network.posterior, model.network.decoder, model.network.output
+    encoder, posterior, decoder, output = (gradient_norm(part) for part in parts)
+    norms = [math.hypot(encoder, posterior), math.hypot(decoder, output)]
+    if apart:
+        assert norms == pytest.approx([0.01, 0.01], rel=1e-3)
+    else:
+        assert math.hypot(*norms) == pytest.approx(0.01, rel=1e-3)
 
 
 def test_lagvae_cuts_the_gradient_of_its_encoder_too() -> None:
     model = made("lagvae", clip_norm=0.01, aggressive_updates=2)
     assert stepper(model)._catch_up(BATCH, 1.0) == 1
-    assert gradient_norm(model) == pytest.approx(0.01, rel=1e-3)
+    assert gradient_norm(model.network) == pytest.approx(0.01, rel=1e-3)
 
 
 def test_a_critic_s_gradient_goes_to_z_and_not_to_the_state() -> None:

@@ -40,12 +40,11 @@ def softplus(x: float) -> float:
     return math.log1p(math.exp(x))
 
 
-@pytest.mark.parametrize("preset", ["fixed", "paper", "reference", "h", "reference, h"])
+@pytest.mark.parametrize("preset", ["fixed", "paper", "reference", "yahoo", "h", "reference, h"])
 @pytest.mark.parametrize("name", [name for name in OBJECTIVES if OBJECTIVES[name].get("inner") != "svi"])
 def test_the_loss_is_its_equation(name: str, preset: str) -> None:
-    base = {"paper": LatentConfig.paper(), "reference": LatentConfig.reference()}.get(
-        preset.removesuffix(", h"), LatentConfig()
-    )
+    scripts = {"reference": LatentConfig.reference(), "yahoo": LatentConfig.reference("yahoo")}
+    base = {"paper": LatentConfig.paper(), **scripts}.get(preset.removesuffix(", h"), LatentConfig())
     config = dataclasses.replace(base, **TINY).with_objective(name)
     config = dataclasses.replace(
         config,
@@ -65,7 +64,7 @@ def test_the_loss_is_its_equation(name: str, preset: str) -> None:
     views, width = config.views, config.latent_width
     torch.manual_seed(5)
     noise = torch.randn(3 * views, width)
-    gaussians = torch.randn(9, width)  # drawn next, where there are more negatives
+    gaussians = torch.randn(12 if preset == "reference" else 9, width)  # drawn next, where there are more negatives
     state = model.network.encoder(batch.words_BT, batch.lengths_B).repeat(views, 1)
     z = model.network.posterior(state, noise)
 
@@ -95,7 +94,8 @@ def test_the_loss_is_its_equation(name: str, preset: str) -> None:
         more: list[Tensor] = []
         if config.contrastive_extras == "reference":
             first, second = [seen[:3].mean(0), *first], [seen[3:].mean(0), *second]
-            more = list(gaussians) if config.critic != "z" and config.contrast == "z" else []
+        if preset in ("reference", "yahoo") and config.critic != "z":
+            more = list(gaussians)
         total = 0.0
         for i in range(len(first)):
             own_similarity = math.exp(cosine(first[i], second[i]) / 0.5)
@@ -141,9 +141,9 @@ def test_a_critics_gradient_is_its_equations(preset: str, name: str) -> None:
 
     views = config.views
     torch.manual_seed(5)
-    torch.randn(3 * views, 3)
+    of_step = torch.randn(3 * views, 3)  # one draw for all, where there is but one
     state = twin.network.encoder(batch.words_BT, batch.lengths_B).repeat(views, 1).detach()
-    z = twin.network.posterior(state, torch.randn(3 * views, 3)).detach()
+    z = twin.network.posterior(state, torch.randn(3 * views, 3) if preset == "fixed" else of_step).detach()
     prior = torch.randn(3 * views, 3)
     assert twin.critics is not None and model.critics is not None
     loss = torch.zeros(())
@@ -169,6 +169,33 @@ def test_a_critics_gradient_is_its_equations(preset: str, name: str) -> None:
     loss.backward()
     for one, other in zip(model.critics.parameters(), twin.critics.parameters(), strict=True):
         torch.testing.assert_close(one.grad, other.grad)
+
+
+@pytest.mark.parametrize(("draws", "different"), [("one", 1), ("each", 4)])
+def test_one_draw_of_the_posterior_serves_all_steps_of_the_critics_or_each_has_its_own(
+    draws: Any, different: int
+) -> None:
+    """Four steps; the prior is drawn anew in each. The rows of the posterior's draws stand above the prior's."""
+    config = dataclasses.replace(LatentConfig(), **TINY, critic_steps=4, critic_draws=draws)
+    model = made(config)
+    assert model.critics is not None
+    seen: list[Tensor] = []
+    model.critics.register_forward_hook(lambda _, given, __: seen.append(given[1]))
+    updater(model, config)(batch_of(model, SENTENCES[:3]), 3)
+    halves = zip(*(z.chunk(2) for z in seen), strict=True)
+    assert [len({tuple(z.flatten().tolist()) for z in half}) for half in halves] == [different, 4]
+
+
+@pytest.mark.parametrize("name", [name for name in OBJECTIVES if OBJECTIVES[name].get("kl") != "circle"])
+def test_the_squared_term_is_part_of_the_circle_loss_alone(name: str) -> None:
+    found = []
+    for term in ("none", "paper", "reference"):
+        config = dataclasses.replace(LatentConfig(), **TINY, squared_term=term).with_objective(name)
+        model = made(config)
+        batch = batch_of(model, SENTENCES[:3])
+        step = updater(model, config, draw=lambda count, batch=batch: [batch] * count)
+        found.append([step(batch, number) for number in range(2)])
+    assert found[0] == found[1] == found[2]
 
 
 def test_without_contrast_there_are_no_two_views_to_differ() -> None:

@@ -8,8 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from paraform import manifest
 from paraform.recipes import clvae_toy
 from paraform.recipes.clvae_toy import Size
+from paraform.records import InputError
 
 
 def test_spaces_are_learnt_and_drawn(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -29,6 +31,12 @@ def test_spaces_are_learnt_and_drawn(tmp_path: Path, monkeypatch: pytest.MonkeyP
     for step, space in spaces.items():
         assert np.array_equal(np.load(tmp_path / "toy" / "smoke" / "vae-3" / f"{step}.npy"), space)
     assert again.scores == found.scores and "K = 3" in found.table()
+    control = clvae_toy.run(scale="smoke", out=tmp_path, rows=["clVAE+, two views"])
+    assert {score.system for score in control.scores} == {"clVAE+, two views"}
+    config = manifest.read(tmp_path / "toy" / "smoke" / "clvae+-two-views-3" / "last").config
+    assert (config["kl"], config["contrast"], config["contrast_weight"]) == ("circle", "z", 0.0)
+    with pytest.raises(InputError, match="row 'gan'; expected one of VAE; iVAE"):
+        clvae_toy.run(scale="smoke", out=tmp_path, rows=["gan"])
 
 
 def test_steps_are_those_until_95_in_100_are_decoded_right(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

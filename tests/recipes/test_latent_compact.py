@@ -38,6 +38,15 @@ def test_no_split_shares_a_cluster(tmp_path: Path) -> None:
     assert any({"A b.", "C d.", "E f."} <= split for split in (training, validation, test))
 
 
+def test_the_splits_are_those_of_the_card(data: Path) -> None:
+    training, _, test = latent_compact.splits(data / "tatoeba" / "pairs.tsv")
+    card = Path(latent_compact.__file__).parents[1] / "pretrained" / "latent-compact" / "README.md"
+    text = card.read_text(encoding="utf-8")
+    assert f"\n{len(training):,} sentences, 40 epochs" in text and f"on {len(test):,} sentences that share" in text
+    assert set(latent_compact.ENDS) <= set(test)  # nothing that it has learnt by heart
+    assert all(f'"{end}"' in text for end in latent_compact.ENDS)
+
+
 def test_the_recipe_makes_a_model_with_a_card(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "pairs.tsv").write_text(pairs(120), encoding="utf-8")
     sizes: dict[str, Any] = {**TINY, "word_width": 16, "hidden_width": 16, "batch_size": 16, "epochs": 4}

@@ -1,7 +1,7 @@
 """Sentences between two sentences: what a latent-variable model decodes on the line from one's vector to the other's.
 
 Example:
-  paraform interpolate "Where is the station?" "I have lost my key." --steps 7
+  paraform interpolate "What is your first name?" "I want to go there." --steps 7
 """
 
 from __future__ import annotations

@@ -66,7 +66,7 @@ def run(options: Namespace) -> int:
         raise InputError(f"{Path(options.data, corpus)}: no such folder; expected the train, validation and test files")
     if options.batch_size:
         raise InputError("--batch-size: a table's rows have their own; leave it out")
-    if options.row and name in ("crl/table2", "clvae/toy"):
+    if options.row and name == "crl/table2":
         raise InputError(f"--row: {name} has all its rows trained together; leave it out")
     given: dict[str, Any] = {"rows": options.row} if options.row else {}
     if len(corpora) > 1:

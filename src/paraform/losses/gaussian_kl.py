@@ -30,11 +30,13 @@ def affine_kl(mean: Tensor, noise_weight: Tensor) -> Tensor:
         mean: [..., Z] μ.
         noise_weight: [Z, E] W, shared by all rows.
     Returns: [...] nats, at least 0; infinite if W has not rank Z. Computed in float64, since a narrow direction of W
-        decides, and W Wᵀ would square how narrow it is.
+        decides, and W Wᵀ would square how narrow it is. Rank is that of the rows at length 1, as far as float64 tells
+        (1e-16): what float32's rounding alone (1e-7) keeps from being flat is narrow, and z is drawn just so.
     """
-    if noise_weight.shape[1] < noise_weight.shape[0]:
-        return torch.full_like(mean[..., 0], float("inf"))
     weight = noise_weight.double()
+    lengths_Z1 = weight.detach().norm(dim=1, keepdim=True).clamp_min(torch.finfo(torch.float64).tiny)
+    if int(torch.linalg.matrix_rank(weight.detach() / lengths_Z1)) < len(weight):
+        return torch.full_like(mean[..., 0], float("inf"))
     factor_ZZ = torch.linalg.qr(weight.T).R  # Wᵀ = Q R, so that W Wᵀ = Rᵀ R
     spread = weight.square().sum() - 2 * factor_ZZ.diagonal().abs().log().sum() - len(weight)
     kl: Tensor = 0.5 * (mean.square().sum(-1) + spread.to(mean.dtype))

@@ -1,4 +1,4 @@
-"""clVAE's Table 7: dropout or swapped words as the second view of a sentence, on PTB.
+"""clVAE's Table 7: dropout of features or swapped words as the second view of a sentence, on PTB.
 
     paraform reproduce clvae/augment --scale small --data ../shared/data --out runs/clvae
 

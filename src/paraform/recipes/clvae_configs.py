@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from paraform.models.latent import LatentConfig
+from paraform.models.latent import OBJECTIVES, LatentConfig
 
 Corpus = Literal["ptb", "yahoo", "yelp"]
 Scale = Literal["smoke", "small", "full"]
@@ -40,6 +40,13 @@ SIZES: dict[Scale, Size] = {
 }
 BRIEF = SIZES | {"small": replace(SIZES["small"], train=20_000, epochs=2)}
 """Of what shares no row with Table 1: Figure 4's nine rows, and two more corpora."""
+CONTROLS = (
+    *(f"{row}-{control}" for row in ("vae", "ivae", "ivae_mi") for control in ("dropout", "two-views")),
+    *("clvae+-two-views", "clvae+_mi-two-views", "vae+contrast-h"),
+)
+"""What tells contrast from what comes with it: the encoder's dropout, and two views that are decoded; see `config_of`.
+As the slow rows they are trained where they are asked for, and taken once they are trained."""
+ALONE = ("savae", "lagvae", *CONTROLS)  # runs of their own, trained where they are asked for
 PTB: dict[str, Any] = {"word_width": 256, "hidden_width": 256, "vocabulary_size": 10_000}
 TINY: dict[str, Any] = {
     "word_width": 16,
@@ -51,15 +58,24 @@ TINY: dict[str, Any] = {
 
 
 def config_of(objective: str, size: Size, corpus: Corpus = "ptb") -> LatentConfig:
-    """A row's configuration, that of the authors' script; "clvae-h" is clVAE with contrast on h.
+    """A row's configuration, that of the authors' script.
+
+    "clvae-h" is clVAE with contrast on h; "vae-dropout" is VAE, one view, with the encoder's dropout of the rows with
+    contrast; "vae-two-views" is VAE with that dropout and two views of a sentence, both decoded and not contrasted:
+    vae+contrast with the contrast's weight at 0 (so is "ivae-two-views" of clvae, "ivae_mi-two-views" of clvae_mi).
 
     At the small scale Yahoo's and Yelp's networks, which need about ten times as many operations a word, are of
     PTB's size.
     """
     config = replace(LatentConfig.reference(corpus), **{"smoke": TINY, "small": PTB, "full": {}}[size.scale])
-    config = config.with_objective(objective.removesuffix("-h"))
-    if objective.endswith("-h"):
+    name, _, part = objective.partition("-") if objective not in OBJECTIVES else (objective, "", "")
+    config = config.with_objective(name)
+    if part == "h":
         config = replace(config, contrast="h")
+    elif part == "dropout":
+        config = replace(config, plain_dropout=config.encoder_dropout)
+    elif part == "two-views":
+        config = config.with_two_views()
     if objective == "beta-vae" and corpus != "ptb":
         config = replace(config, beta=0.4)  # as in Table 2
     return replace(config, epochs=size.svi_epochs if config.inner == "svi" else size.epochs)

@@ -1,4 +1,4 @@
-"""clVAE's Figure 4: −ELBO and perplexity of clVAE+_MI against the encoder's dropout, on PTB.
+"""clVAE's Figure 4: −ELBO and perplexity of clVAE+_MI against the encoder's dropout of features, on PTB.
 
     paraform reproduce clvae/dropout --scale small --data ../shared/data --out runs/clvae
 
@@ -41,13 +41,13 @@ def figure_of(rows: Rows, shares: Mapping[str, float]) -> Figure:
     """−ELBO and perplexity by the paper's protocol and by the honest one, of the same weights.
 
     Args:
-        shares: of the words that are dropped, by row.
+        shares: of the embeddings' features that the encoder drops, by row.
     """
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(10, 4), layout="constrained")
     for number, (name, unit) in enumerate((("−ELBO", "nats a sentence"), ("PPL", "a word")), start=1):
-        axes = figure.add_subplot(1, 2, number, xlabel="dropout of the encoder", ylabel=f"{name}, {unit}")
+        axes = figure.add_subplot(1, 2, number, xlabel="dropout of the encoder's embeddings", ylabel=f"{name}, {unit}")
         for protocol in ("paper", "honest, same weights"):
             found = [score for score in rows.scores if (score.name, score.protocol) == (name, protocol)]
             at = [shares[score.system] for score in found]

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from paraform.evaluation.latent.ngram import SAMPLES
 from paraform.models.latent import LatentConfig
-from paraform.recipes.clvae_configs import SIZES, Corpus, Scale, Size
+from paraform.recipes.clvae_configs import ALONE, SIZES, Corpus, Scale, Size
 from paraform.trainers.latent_rows import Rows, Task, run_rows
 
 FILES = {
@@ -53,6 +53,7 @@ def run_table(
         samples=size.samples,
         refit=size.refit,
         ngrams=ngrams * (160 if scale == "smoke" else SAMPLES),
+        alone=ALONE,
         seed=seed,
         device=device,
     )

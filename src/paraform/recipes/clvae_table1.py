@@ -4,9 +4,10 @@
 
 Writes OUT/ptb/SCALE/collapse.png, how much of its latent space each row uses, epoch by epoch, and, without --row,
 protocols.png, what each protocol says of every row.
-SaVAE and LagVAE, whose steps cost several times those of the others, are runs of their own: --row savae. At the small
-scale the first 10,000 sentences are trained on for 5 epochs (SaVAE: one), and the first 1,000 of the other splits are
-read. Running time and figures: docs/results/clvae.md.
+SaVAE and LagVAE, whose steps cost several times those of the others, are runs of their own: --row savae. So are the
+rows that tell contrast from what comes with it, dropout and a second view: --row vae-dropout vae-two-views. At the
+small scale the first 10,000 sentences are trained on for 5 epochs (SaVAE: one), and the first 1,000 of the other splits
+are read. Running time and figures: docs/results/clvae.md.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from functools import partial
 
 from paraform.evaluation.latent import draw_collapse, protocols_figure, save_figure
 from paraform.models.latent import OBJECTIVES
-from paraform.recipes.clvae_configs import configs_of
+from paraform.recipes.clvae_configs import CONTROLS, configs_of
 from paraform.recipes.clvae_run import run_table
 from paraform.trainers.latent_rows import Rows
 
@@ -40,4 +41,4 @@ def draw(found: Rows, whole: bool) -> None:
         save_figure(protocols_figure(found.scores), found.place / "protocols.png")
 
 
-run = partial(run_table, partial(configs_of, tuple(OBJECTIVES)), PUBLISHED, draw=draw)
+run = partial(run_table, partial(configs_of, (*OBJECTIVES, *CONTROLS)), PUBLISHED, draw=draw)

@@ -2,8 +2,8 @@
 
     paraform reproduce clvae/table4 --scale small --data ../shared/data --out runs/clvae
 
-Needs lmplz (tools/build_lmplz.sh). The rows are those of Table 1, and β0-VAE. Running time and figures:
-docs/results/clvae.md.
+Needs lmplz (tools/build_lmplz.sh). The rows are those of Table 1, and β0-VAE; those that tell contrast from what comes
+with it are runs of their own (--row ivae_mi-two-views). Running time and figures: docs/results/clvae.md.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from dataclasses import replace
 from functools import partial
 
 from paraform.models.latent import LatentConfig
-from paraform.recipes.clvae_configs import Corpus, Size, configs_of
+from paraform.recipes.clvae_configs import CONTROLS, Corpus, Size, configs_of
 from paraform.recipes.clvae_run import run_table
 
 ROWS = ("vae", "cycvae", "ae", "beta-vae", "savae", "ivae", "ivae_mi", "clvae+_mi")
@@ -31,7 +31,7 @@ PUBLISHED = {  # forward and reverse
 
 def configs(size: Size, corpus: Corpus) -> dict[str, LatentConfig]:
     """By row."""
-    known = configs_of(ROWS, size, corpus)
+    known = configs_of((*ROWS, *CONTROLS), size, corpus)
     return known | {"beta0-vae": replace(known["beta-vae"], beta=0.0)}
 
 

@@ -22,7 +22,7 @@ from paraform.trainers.held_out import hold_out_pairs
 from paraform.trainers.latent import EACH_EPOCH, train_latent
 from paraform.weights import sha256
 
-ENDS = ("Where is the station?", "I don't like cold weather.")
+ENDS = ("What is your first name?", "I want to go there.")  # of the test split
 CARD = """# latent-compact: a space of everyday sentences
 
 A β-VAE (β = {beta}) whose two dropout views of a sentence are contrasted, of short English sentences: `paraform sample`
@@ -45,7 +45,7 @@ Trained at commit {commit}; `paraform.json` names the one that measured.
 {distinct:,} are different, {known:.1%} are training sentences word for word, and the nearest training sentence shares
 {similarity:.0%} of the words on average.
 
-From "{ends[0]}" to "{ends[1]}" (greedy):
+From "{ends[0]}" to "{ends[1]}", which it has not seen either (greedy):
 
 {line}
 
@@ -68,11 +68,20 @@ def config() -> LatentConfig:
 
 
 def splits(path: Path) -> tuple[list[str], list[str], list[str]]:
-    """Training, validation and test sentences; no two splits share a cluster of translations."""
+    """Training, validation and test sentences; no two splits share a cluster of translations.
+
+    What is held out is 5 %, rounded: the rule of commit abd26bd, at which the weights that ship were trained. Since
+    commit 86de385 `hold_out_pairs` takes a twentieth without its fraction by itself, which draws other clusters.
+    """
     pairs = corpora.clusters(record for record in corpora.read(path, "pairs") if isinstance(record, Pair))
-    rest, test = hold_out_pairs(pairs, seed=0)
-    training, validation = hold_out_pairs(rest, seed=1)
+    rest, test = hold_out_pairs(pairs, seed=0, most=five_in_a_hundred(pairs))
+    training, validation = hold_out_pairs(rest, seed=1, most=five_in_a_hundred(rest))
     return sentences(training), sentences(validation), sentences(test)
+
+
+def five_in_a_hundred(pairs: Sequence[Pair]) -> int:
+    """How many pairs that is."""
+    return max(1, round(0.05 * len(pairs)))
 
 
 def sentences(pairs: Sequence[Pair]) -> list[str]:

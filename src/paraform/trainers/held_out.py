@@ -34,19 +34,20 @@ def hold_out_texts(texts: Sequence[str], *, seed: int, key: Callable[[str], str]
     return [text for key, text in rows if key not in held], [text for key, text in rows if key in held]
 
 
-def hold_out_pairs(pairs: Sequence[Pair], *, seed: int) -> tuple[list[Pair], list[Pair]]:
+def hold_out_pairs(pairs: Sequence[Pair], *, seed: int, most: int | None = None) -> tuple[list[Pair], list[Pair]]:
     """Pairs to train on, and about a twentieth, at most 1,000, in whole clusters drawn by seed; both in their order.
 
     If every cluster is larger than that, it is the smallest one.
 
     Args:
         pairs: with clusters.
+        most: how many pairs are held out, in place of a twentieth.
     Raises: InputError if there are fewer than two clusters.
     """
     sizes = Counter(pair.cluster for pair in pairs)
     if len(sizes) < 2:
         raise InputError(f"{len(sizes)} clusters of pairs; expected two or more, or others (validation=, --validation)")
-    room = room_of(len(pairs))
+    room = room_of(len(pairs)) if most is None else most
     order = list(sizes)
     random.Random(seed).shuffle(order)
     held = set()

@@ -23,7 +23,6 @@ from paraform.weights import sha256
 
 NAMES = ("−ELBO", "PPL", "KL", "MI", "AU")
 NGRAM_NAMES = ("forward PPL", "reverse PPL")
-SLOW = ("savae", "lagvae")
 
 
 @dataclass(frozen=True)
@@ -39,6 +38,7 @@ class Task:
         samples: of each sentence's posterior, when a row is measured.
         refit: whether critics are fitted anew, to the last epoch's posterior; that takes minutes.
         ngrams: samples whose forward and reverse perplexity (needs lmplz) stand in place of all other figures; 0: none.
+        alone: rows that are trained where they are asked for; those that have been are taken from then on.
         seed: of training and measuring.
         device: None: the GPU if there is one.
     """
@@ -51,6 +51,7 @@ class Task:
     samples: int
     refit: bool
     ngrams: int = 0
+    alone: tuple[str, ...] = ()
     seed: int = 0
     device: str | None = None
 
@@ -114,7 +115,7 @@ def run_rows(
     """
     if task.ngrams:  # what is missing is said before hours of training
         require_ngrams()
-    configs = chosen_rows(known, asked, task.place)
+    configs = chosen_rows(known, asked, task)
     for row, config in configs.items():
         train_row(row, config, task)
     scores: list[Score] = []
@@ -140,13 +141,12 @@ def run_rows(
     return Rows(tuple(scores), alarms, tuple(comparisons), task.place)
 
 
-def chosen_rows(known: Mapping[str, LatentConfig], asked: Sequence[str], place: Path) -> dict[str, LatentConfig]:
+def chosen_rows(known: Mapping[str, LatentConfig], asked: Sequence[str], task: Task) -> dict[str, LatentConfig]:
     """Those of a table's rows that are to be trained and measured.
 
     Args:
         known: all that the table has.
-        asked: (): all but SaVAE and LagVAE, which are runs of their own, and those of the two that have been trained.
-        place: holds a folder for each row.
+        asked: (): all but those of `task.alone` that have not been trained.
     Raises: InputError for a row that the table has not.
     """
     for row in asked:
@@ -154,7 +154,7 @@ def chosen_rows(known: Mapping[str, LatentConfig], asked: Sequence[str], place: 
             raise InputError(f"row {row!r}; expected one of {', '.join(known)}")
     if asked:
         return {row: known[row] for row in asked}
-    done = {row: len(validations(place / row / "log.jsonl")) for row in SLOW}  # one an epoch
+    done = {row: len(validations(task.place / row / "log.jsonl")) for row in task.alone}  # one an epoch
     return {row: config for row, config in known.items() if done.get(row, config.epochs) >= config.epochs}
 
 

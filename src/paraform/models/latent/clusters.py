@@ -71,9 +71,9 @@ class ClusterNetwork(nn.Module):
         self.posterior = ClusterPosterior(config)
         self.decoder = _layers(config.latent_width, config.hidden_width)
 
-    def forward(self, read: SentenceBatch, noise_RZ: Tensor, said: SentenceBatch | None = None) -> Outputs:
+    def forward(self, source: SentenceBatch, noise_RZ: Tensor, target: SentenceBatch | None = None) -> Outputs:
         """As `LatentNetwork`; the reconstruction is the binary cross-entropy of each category, summed (section 4.1)."""
-        state_RK = self.encoder(read.words_BT, read.lengths_B)
+        state_RK = self.encoder(source.words_BT, source.lengths_B)
         kl_R = None
         if self.config.kl == "closed":
             gaussian = self.posterior.gaussian(state_RK)

@@ -80,14 +80,26 @@ class LatentConfig:
         circle_reduction: [4] "mean" (eq. 13), "sum" (eq. 18) or "each" (code); see `losses.dual_kl.circle_loss`.
         encoder_kl_term: [5] what a circle model's encoder minimises: "dual", β · E_q[f] (code), or "circle",
             ln(1 + exp(−Σf)) (eq. 19), which drives the posterior away from the prior.
-        squared_term: [6] L_SQ: "none"; "paper": of the posterior's two views, in the critic's loss; "reference": of the
-            prior's too, and × β in the encoder's loss; for g alone.
-        contrastive_extras: [7] "none", or "reference": the batch's mean stands in each view as one more sentence and,
-            unless the critic sees z alone, 3B draws from the prior are more negatives of z (of h there are none).
+        squared_term: [6] L_SQ, a part of the circle loss (kl="circle", two views): "none"; "paper": of the posterior's
+            two views, in the critic's loss; "reference": of the prior's too, and × β in the encoder's loss; for g
+            alone. It has no part in the other objectives, as `circle_reduction` and `encoder_kl_term` have none.
+        contrastive_extras: [7] "none"; "normal" (Yahoo): unless the critic sees z alone, 3B draws from the prior are
+            more negatives of z (of h there are none); or "reference" (PTB): the batch's mean stands in each view as
+            one more sentence, and those draws are 3(B + 1).
         negatives_view: [7b] the negatives of z_i are the other "first" views (paper) or the other "second" ones (code).
-        encoder_dropout: [9] of the encoder's words and last state, where it makes the views that are contrasted.
+        encoder_dropout: [9] of features of the encoder's embeddings, where it makes the two views; no word vanishes.
         plain_dropout: [9] the same where it makes none, for want of contrast or because words are swapped: 0 (clVAE,
             section 3.3, has dropout for its contrast alone), or 0.1 (most of the authors' scripts).
+        encoder_dropout_on: [9] "both": of the encoder's last state too (of a Transformer, of its layers and the mean
+            state); or the "embedding" alone (the scripts for PTB and Yelp).
+        critic_draws: [9b] "each" of the critics' steps draws z from the posterior anew, or "one" draw, that of the
+            network's own step, serves all of them (Algorithm 1 and the code); the prior is drawn anew in either.
+        clipping: [9b] of the gradient's norm: of encoder and decoder "together", or "apart" where there is a critic.
+        decoder_start: [9b] what z begins an LSTM with: its "cell", c₀ = W z and h₀ = tanh c₀, or its "hidden" state,
+            h₀ = W z + b and c₀ = 0 (code).
+        output_bias: [9b] the output layer has a bias (code).
+        beta_rise: [protocol] how fast β grows in the warm-up: its "own" end is reached when the warm-up is over, or, at
+            the rate "common" to all ends, 1 is (code: 0.1 an epoch, so that 0.5 is reached after 4 of 9).
         beta_start: [10] β at the beginning of the warm-up, or of each cycle.
         beta_ramp: [10] the part of a cycle in which β grows.
         svi_steps: [10] of SaVAE.
@@ -106,14 +118,14 @@ class LatentConfig:
         min_count: words seen less often are unknown.
         network: "lstm" (paper), or a "transformer" of `layers` layers and `heads` heads in its place.
         word_width, hidden_width, latent_width: in features.
-        decoder_dropout: of the decoder's words and states.
+        decoder_dropout: of features of the decoder's embeddings and states.
         initial_range: an LSTM's weights begin uniform in ± this; a Transformer's and the critics' as torch begins them.
         tie_embeddings: the output layer shares the decoder's word embeddings (word_width = hidden_width).
         temperature: τ of the contrast.
         contrast_weight: of L_CL.
         swap: the chance that two neighbouring words change places (Table 7).
         critic_width, critic_layers: of the critics' hidden layers, leaky ReLU.
-        critic_steps: updates of the critics a step, each with new noise.
+        critic_steps: updates of the critics a step.
         critic_learning_rate: of their Adam.
         learning_rate: of Adam.
         clip_norm: largest gradient norm of the network.
@@ -137,10 +149,16 @@ class LatentConfig:
     circle_reduction: Literal["mean", "sum", "each"] = "mean"
     encoder_kl_term: Literal["dual", "circle"] = "dual"
     squared_term: Literal["none", "paper", "reference"] = "none"
-    contrastive_extras: Literal["none", "reference"] = "none"
+    contrastive_extras: Literal["none", "normal", "reference"] = "none"
     negatives_view: Literal["first", "second"] = "first"
     encoder_dropout: float = 0.3
     plain_dropout: float = 0.0
+    encoder_dropout_on: Literal["both", "embedding"] = "both"
+    critic_draws: Literal["each", "one"] = "each"
+    clipping: Literal["together", "apart"] = "together"
+    decoder_start: Literal["cell", "hidden"] = "cell"
+    output_bias: bool = False
+    beta_rise: Literal["own", "common"] = "own"
     beta_start: float = 0.0
     beta_ramp: float = 0.5
     svi_steps: int = 20
@@ -217,8 +235,13 @@ class LatentConfig:
 
     @property
     def dropout_of_encoder(self) -> float:
-        """What share of its words and of its last state the encoder drops."""
+        """What share of the features of its embeddings the encoder drops."""
         return self.encoder_dropout if self.views == 2 and self.positives == "dropout" else self.plain_dropout
+
+    @property
+    def dropout_of_state(self) -> float:
+        """The same of its last state."""
+        return self.dropout_of_encoder if self.encoder_dropout_on == "both" else 0.0
 
     def with_objective(self, name: str) -> LatentConfig:
         """The same with that objective (see `OBJECTIVES`), its β and its schedule.
@@ -231,6 +254,10 @@ class LatentConfig:
         if "posterior" not in OBJECTIVES[name] and self.posterior in ("point", "gaussian"):
             plain["posterior"] = "affine"
         return replace(self, **{**plain, "beta": 1.0, **OBJECTIVES[name]}, objective=name)
+
+    def with_two_views(self) -> LatentConfig:
+        """The same with two views of each sentence that nothing contrasts: what comes with contrast, without it."""
+        return replace(self, contrast=self.contrast if self.views == 2 else "z", contrast_weight=0.0)
 
     @classmethod
     def compact(cls) -> LatentConfig:
@@ -259,6 +286,7 @@ class LatentConfig:
             circle_reduction="sum",
             encoder_kl_term="circle",
             squared_term="paper",
+            critic_draws="one",
             inner_optimizer="sgd",
         )
 
@@ -272,6 +300,12 @@ class LatentConfig:
             "svi_steps": 10,
             "plain_dropout": 0.1,
             "circle_reduction": "each",
+            "encoder_dropout_on": "embedding",
+            "critic_draws": "one",
+            "clipping": "apart",
+            "decoder_start": "hidden",
+            "output_bias": True,
+            "beta_rise": "common",
         }
         if corpus == "ptb":
             return cls(
@@ -282,7 +316,9 @@ class LatentConfig:
             )
         common |= {"word_width": 512, "hidden_width": 1024, "learning_rate": 8e-4, "initial_range": 0.01}
         common |= {"vocabulary_size": 20_000, "encoder_dropout": 0.1}
-        return cls(**common) if corpus == "yahoo" else cls(objective="clvae_mi", kl="dual", contrast="h", **common)
+        if corpus == "yahoo":
+            return cls(**common | {"contrastive_extras": "normal", "encoder_dropout_on": "both"})
+        return cls(objective="clvae_mi", kl="dual", contrast="h", **common)
 
 
 @cache

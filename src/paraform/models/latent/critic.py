@@ -1,16 +1,24 @@
-"""Critics: what tells the posterior from the prior by a number, so that KL can be estimated without a density.
+"""Critics, which tell the posterior from the prior by a number, so that KL can be estimated without a density.
 
-Shape key: N draws, H features of a sentence's state, Z latent.
+They take several steps for each of the network's, on states that are computed once.
+
+Shape key: N draws, B sentences, R = views · B rows, H features of a sentence's state, Z latent.
 """
 
 from __future__ import annotations
 
-from typing import final
+from collections.abc import Callable
+from typing import NamedTuple, final
 
 import torch
 from torch import Tensor, nn
 
+from paraform.losses.dual_kl import circle_loss, dual_kl, squared_differences
 from paraform.models.latent.config import LatentConfig
+from paraform.models.update import gather_with_gradient
+
+Values = tuple[Tensor, Tensor]
+"""f [R] and g [R] of some draws."""
 
 
 @final
@@ -43,3 +51,67 @@ def _network(inputs: int, config: LatentConfig) -> nn.Sequential:
         layers += [nn.Linear(inputs, config.critic_width), nn.LeakyReLU()]
         inputs = config.critic_width
     return nn.Sequential(*layers, nn.Linear(inputs, 1))
+
+
+class Duals(NamedTuple):
+    """The dual KL of both critics: of q(z|x), and of the aggregated posterior; scalars in nats."""
+
+    of_sentence: Tensor
+    of_latent: Tensor
+
+
+def views_of(values_R: Tensor, views: int) -> list[Tensor]:
+    """A critic's values of each view, those of all processes: what is not a mean of them is of the whole batch."""
+    return [gather_with_gradient(view) for view in values_R.chunk(views)]
+
+
+def critic_loss(posterior: Values, prior: Values, config: LatentConfig) -> tuple[Tensor, Duals]:
+    """What the critics minimise, a mean (dual) or a sum (circle) over the views, summed over f and g; and their KLs.
+
+    Args:
+        posterior, prior: f and g where z is drawn from either, the rows of a view after those of the other.
+    """
+    pairs = list(zip(posterior, prior, strict=True))
+    duals = Duals(*(dual_kl(*pair) for pair in pairs))
+    if config.kl == "dual":
+        return -(duals.of_sentence + duals.of_latent), duals
+    loss = posterior[0].new_zeros(())
+    by_view = [[views_of(values_R, config.views) for values_R in pair] for pair in pairs]
+    for of_critic in by_view:
+        for posterior_view, prior_view in zip(*of_critic, strict=True):
+            loss = loss + circle_loss(posterior_view, prior_view, reduction=config.circle_reduction)
+    if config.views == 2 and config.squared_term == "paper":
+        loss = loss + squared_differences(*by_view[0 if config.critic == "xz" else 1][0])  # of the objective's own
+    if config.views == 2 and config.squared_term == "reference":  # of g, whichever the objective has
+        loss = loss + sum(squared_differences(*views) for views in by_view[1])
+    return loss, duals
+
+
+def train_critics(
+    critics: Callable[[Tensor, Tensor], Values],
+    optimizer: torch.optim.Optimizer,
+    backward: Callable[[Tensor], None],
+    state_RH: Tensor,
+    draw: Callable[[], Tensor],
+    config: LatentConfig,
+) -> Duals:
+    """`config.critic_steps` steps; returns the KLs of the last one.
+
+    Args:
+        backward: of the accelerator.
+        state_RH: the encoder's states, without a gradient; the encoder is not run again.
+        draw: z [R, Z] of those states with new noise.
+    """
+    duals = Duals(state_RH.new_zeros(()), state_RH.new_zeros(()))
+    for _ in range(config.critic_steps):
+        with torch.no_grad():
+            z_RZ = draw()
+            prior_RZ = torch.randn_like(z_RZ)
+        # One pass over the draws of both, since the layers are small.
+        rows = len(z_RZ)
+        both = critics(torch.cat([state_RH, state_RH]), torch.cat([z_RZ, prior_RZ]))
+        loss, duals = critic_loss((both[0][:rows], both[1][:rows]), (both[0][rows:], both[1][rows:]), config)
+        optimizer.zero_grad()
+        backward(loss)
+        optimizer.step()
+    return Duals(*(value.detach() for value in duals))

@@ -1,6 +1,8 @@
 """The latent-variable family on text: sentences to latent vectors and back.
 
-Shape key: N sentences, S samples of each, T words, Z latent, P numbers that name a sentence's posterior.
+Shape key: N sentences or vectors, S samples of each, T words, Z latent, H features of the decoder's state, P numbers
+that name a sentence's posterior, V words of the vocabulary, C = V filled up to whole cache lines, R rows decoded
+together.
 """
 
 from __future__ import annotations
@@ -12,19 +14,24 @@ from typing import Any, ClassVar, Unpack, final
 import numpy as np
 import numpy.typing as npt
 import torch
+import torch.nn.functional as F
+from rich.progress import track
 from torch import Tensor, nn
 
-from paraform.batching import UNK, Ragged, SentenceBatch, Vocabulary
-from paraform.decoding import Decoding
-from paraform.encoders import float32_products
+from paraform.batching import BOS, EOS, PAD, UNK, Ragged, SentenceBatch, Vocabulary
+from paraform.decoding import Decoding, decode, require_decoding
+from paraform.encoders import STDERR, float32_products
+from paraform.losses.vocabulary import filled_up
 from paraform.models.latent.config import LatentConfig
 from paraform.models.latent.critic import Critics
 from paraform.models.latent.network import LatentNetwork
 from paraform.models.latent.posterior import Diagonal
 from paraform.models.latent.reading import read_words, write_words
 from paraform.models.latent.svi import refine
-from paraform.models.latent.vector_decoding import ROWS_AT_ONCE, decode_vectors
 from paraform.records import InputError, require_texts
+
+ROWS_AT_ONCE = 256  # sentences that are encoded or decoded together
+WORDS = 1 << 32  # what the seed of words is above that of vectors
 
 
 @final
@@ -116,7 +123,7 @@ class LatentLanguageModel(nn.Module):
         how: dict[str, Any] = {"learning_rate": self.config.svi_learning_rate, "momentum": self.config.svi_momentum}
         clip = self.config.svi_clip * (len(state_NH) / self.config.batch_size) ** 0.5
         how |= {"steps": self.config.svi_steps, "clip": clip}
-        return refine(loss, torch.cat(gaussian, -1), [self.network.output.weight], **how)[0]
+        return refine(loss, torch.cat(gaussian, -1), self.network.output.parameters(), **how)[0]
 
     @torch.no_grad()
     def posterior_mean(self, encoded: Tensor) -> Tensor | None:
@@ -241,12 +248,12 @@ class LatentLanguageModel(nn.Module):
         return self.decode(torch.lerp(ends_2Z[:1], ends_2Z[1:], shares_S1), **how)
 
     def reconstruct(self, texts: Iterable[str], **how: Unpack[Decoding]) -> list[str]:
-        """Each text, said again from its latent vector E[z|x]; see `Decoding`."""
+        """Each text, decoded from its latent vector E[z|x]; see `Decoding`."""
         size = how.get("batch_size", ROWS_AT_ONCE)
         return self.decode(self.vectors(texts, seed=how.get("seed", 0), batch_size=size), **how)
 
     def decode(self, z_NZ: Tensor, **how: Unpack[Decoding]) -> list[str]:
-        """What latent vectors say; see `Decoding`.
+        """The sentences that latent vectors are decoded as; see `Decoding`.
 
         Args:
             z_NZ: [N, Z], on any device and of any kind of number.
@@ -299,3 +306,49 @@ class LatentLanguageModel(nn.Module):
         if "vocabulary.json" not in assets:
             raise InputError("no vocabulary.json; expected one beside the weights")
         return cls(LatentConfig(**config), Vocabulary.from_json(assets["vocabulary.json"]))
+
+
+@torch.inference_mode()
+def decode_vectors(
+    network: LatentNetwork, z_NZ: Tensor, *, longest: int, unknown: bool, **how: Unpack[Decoding]
+) -> list[list[int]]:
+    """Word numbers of each vector's sentence, without `</s>`.
+
+    Args:
+        network: in evaluation mode.
+        longest: words of a sentence.
+        unknown: whether `<unk>` may be decoded.
+    Raises: InputError for an option that is none, a beam that cannot be, or two ways of decoding that are mixed.
+        ValueError for a temperature or a share that cannot be, or scores that are not finite.
+    """
+    require_decoding(how)
+    beam, size, hidden = how.get("beam", 1), how.get("batch_size", ROWS_AT_ONCE), not how.get("progress", False)
+    weight_VH = network.output.weight
+    words = len(weight_VH)
+    # One buffer for all steps, since memory from the system is slow, its rows whole cache lines, which a product writes
+    # faster.
+    weight_HC = F.pad(weight_VH.t(), (0, filled_up(words) - words)).contiguous()
+    scores_RC = weight_HC.new_empty(min(size, len(z_NZ)) * beam, weight_HC.shape[1])
+    bias_C = None if network.output.bias is None else F.pad(network.output.bias, (0, weight_HC.shape[1] - words))
+    never = [PAD, BOS] if unknown else [PAD, BOS, UNK]
+
+    def step(memory: Any, tokens_N: Tensor) -> tuple[Tensor, Any]:
+        state_NH, memory = network.decoder.step(memory, tokens_N.to(weight_HC.device))
+        scores_NC = torch.mm(state_NH.to(weight_HC.dtype), weight_HC, out=scores_RC[: len(state_NH)])
+        if bias_C is not None:
+            scores_NC += bias_C
+        scores_NC[:, never] = float("-inf")
+        if beam > 1:
+            scores_NC[:, words:] = float("-inf")
+            torch.log_softmax(scores_NC, -1, out=scores_NC)
+        return scores_NC[:, :words], memory
+
+    # Another stream than that of the vectors, which may have been drawn by the same seed, or by the next.
+    generator = torch.Generator(weight_VH.device).manual_seed(how.get("seed", 0) + WORDS)
+    out: list[list[int]] = []
+    for start in track(range(0, len(z_NZ), size), "decoding", console=STDERR, disable=hidden, transient=True):
+        some_NZ = z_NZ[start : start + size]
+        state: Any = network.decoder.start(some_NZ)
+        tokens = decode(step, state, len(some_NZ), how, generator, start=BOS, stop=EOS, longest=longest + 1)
+        out += [row[: row.index(EOS)] if EOS in row else row[:longest] for row in tokens.tolist()]
+    return out

@@ -12,7 +12,7 @@ from torch import Tensor, nn
 
 from paraform.encoders import product_dtype
 from paraform.models.latent.config import LatentConfig
-from paraform.models.latent.dropout import dropout
+from paraform.models.latent.views import dropout
 
 
 @final
@@ -21,7 +21,7 @@ class LSTMEncoder(nn.Module):
 
     def __init__(self, config: LatentConfig, vocabulary: int) -> None:
         super().__init__()
-        self.dropout = config.dropout_of_encoder
+        self.dropout, self.state_dropout = config.dropout_of_encoder, config.dropout_of_state
         self.embedding = nn.Embedding(vocabulary, config.word_width)
         self.lstm = nn.LSTM(config.word_width, config.hidden_width, batch_first=True)
 
@@ -31,7 +31,7 @@ class LSTMEncoder(nn.Module):
         states_BTH, _ = _run(self.lstm, inputs, None)
         # What stands behind the last word comes after it in time, so it changes nothing here.
         last_BH = states_BTH[torch.arange(len(words_BT), device=words_BT.device), lengths_B.to(words_BT.device) - 1]
-        return dropout(last_BH.to(self.embedding.weight.dtype), self.dropout, self.training)
+        return dropout(last_BH.to(self.embedding.weight.dtype), self.state_dropout, self.training)
 
 
 @final
@@ -55,7 +55,8 @@ class LSTMDecoder(nn.Module):
         super().__init__()
         self.dropout = config.decoder_dropout
         self.embedding = nn.Embedding(vocabulary, config.word_width)
-        self.begin = nn.Linear(config.latent_width, config.hidden_width, bias=False)
+        self.cell_first = config.decoder_start == "cell"
+        self.begin = nn.Linear(config.latent_width, config.hidden_width, bias=not self.cell_first)
         self.lstm = nn.LSTM(config.word_width + config.latent_width, config.hidden_width, batch_first=True)
 
     def forward(self, words_BT: Tensor, z_BZ: Tensor) -> Tensor:
@@ -66,8 +67,9 @@ class LSTMDecoder(nn.Module):
 
     def start(self, z_BZ: Tensor) -> LSTMMemory:
         """The memory before the first word."""
-        cell_BH = self.begin(z_BZ)
-        return LSTMMemory(z_BZ, cell_BH.tanh(), cell_BH)
+        begun_BH = self.begin(z_BZ)
+        states = (begun_BH.tanh(), begun_BH) if self.cell_first else (begun_BH, torch.zeros_like(begun_BH))
+        return LSTMMemory(z_BZ, *states)
 
     def step(self, memory: LSTMMemory, tokens_B: Tensor) -> tuple[Tensor, LSTMMemory]:
         """The state [B, H] after one more word, and the memory."""

@@ -1,6 +1,6 @@
 """The latent-variable family as tensors: x → h → z → x.
 
-    h = ENC(x), z ~ q(z|h), p(x|z) = Π_t softmax(W DEC(x_<t, z))
+    h = ENC(x), z ~ q(z|h), p(x|z) = Π_t softmax(W DEC(x_<t, z)), or W … + b
 
 Text goes in and comes out in `language_model.py`.
 
@@ -45,7 +45,7 @@ class LatentNetwork(nn.Module):
         self.encoder = (LSTMEncoder if lstm else TransformerEncoder)(config, vocabulary)
         self.posterior = PosteriorLayer(config)
         self.decoder = (LSTMDecoder if lstm else TransformerDecoder)(config, vocabulary)
-        self.output = nn.Linear(config.hidden_width, vocabulary, bias=False)
+        self.output = nn.Linear(config.hidden_width, vocabulary, bias=config.output_bias)
         if lstm:
             for weight in self.parameters():
                 nn.init.uniform_(weight, -config.initial_range, config.initial_range)
@@ -54,21 +54,21 @@ class LatentNetwork(nn.Module):
                 nn.init.normal_(self.decoder.embedding.weight, std=config.hidden_width**-0.5)
             self.output.weight = self.decoder.embedding.weight
 
-    def forward(self, read: SentenceBatch, noise_RZ: Tensor, said: SentenceBatch | None = None) -> Outputs:
+    def forward(self, source: SentenceBatch, noise_RZ: Tensor, target: SentenceBatch | None = None) -> Outputs:
         """Encode, draw and decode rows; rows of one sentence have dropout masks of their own.
 
         Args:
-            read: what is encoded.
+            source: what is encoded.
             noise_RZ: standard normal.
-            said: what is decoded; None: the same.
+            target: what is decoded; None: the same.
         """
-        state_RH = self.encoder(read.words_BT, read.lengths_B)
+        state_RH = self.encoder(source.words_BT, source.lengths_B)
         if self.config.kl == "closed":
             gaussian = self.posterior.gaussian(state_RH)
             z_RZ, kl_R = gaussian.draw(noise_RZ), gaussian.kl()
         else:
             z_RZ, kl_R = self.posterior(state_RH, noise_RZ), None
-        return Outputs(state_RH, z_RZ, self.reconstruction(read if said is None else said, z_RZ), kl_R)
+        return Outputs(state_RH, z_RZ, self.reconstruction(source if target is None else target, z_RZ), kl_R)
 
     def reconstruction(self, batch: SentenceBatch, z_RZ: Tensor) -> Tensor:
         """−ln p(x|z), `</s>` counted: [R] nats."""
@@ -76,9 +76,12 @@ class LatentNetwork(nn.Module):
         inputs_RT = F.pad(words_RT, (1, 0), value=BOS)
         states_RTH = self.decoder(inputs_RT, z_RZ)
         gold_RT = F.pad(words_RT, (0, 1)).scatter(1, lengths_R[:, None], EOS)
-        said_RT = torch.arange(gold_RT.shape[1], device=gold_RT.device) <= lengths_R[:, None]
+        real_RT = torch.arange(gold_RT.shape[1], device=gold_RT.device) <= lengths_R[:, None]
         weight_VH, dtype = self.output.weight, product_dtype(states_RTH.device)
-        features_NH = states_RTH[said_RT].to(weight_VH.dtype if dtype == torch.float32 else dtype)
-        nll_N = vocabulary_nll(features_NH, weight_VH, gold_RT[said_RT])
-        nll_RT = nll_N.new_zeros(gold_RT.shape).masked_scatter(said_RT, nll_N)
+        features_NH = states_RTH[real_RT].to(weight_VH.dtype if dtype == torch.float32 else dtype)
+        if self.output.bias is not None:  # b, as the weights of one more feature, which is always 1
+            weight_VH = torch.cat([weight_VH, self.output.bias[:, None]], 1)
+            features_NH = F.pad(features_NH, (0, 1), value=1.0)
+        nll_N = vocabulary_nll(features_NH, weight_VH, gold_RT[real_RT])
+        nll_RT = nll_N.new_zeros(gold_RT.shape).masked_scatter(real_RT, nll_N)
         return nll_RT.sum(1)

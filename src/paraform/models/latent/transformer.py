@@ -12,7 +12,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from paraform.models.latent.config import LatentConfig
-from paraform.models.latent.dropout import dropout
+from paraform.models.latent.views import dropout
 
 
 @final
@@ -21,16 +21,18 @@ class TransformerEncoder(nn.Module):
 
     def __init__(self, config: LatentConfig, vocabulary: int) -> None:
         super().__init__()
-        self.dropout = config.dropout_of_encoder
+        self.state_dropout = config.dropout_of_state
+        self.dropout = config.dropout_of_encoder if config.encoder_dropout_on == "embedding" else 0.0
         self.embedding = nn.Embedding(vocabulary, config.word_width)
-        self.body = _Body(config, config.word_width, config.dropout_of_encoder)
+        self.body = _Body(config, config.word_width, self.state_dropout)
 
     def forward(self, words_BT: Tensor, lengths_B: Tensor) -> Tensor:
         """Words, zeros behind a sentence's last, and lengths ≥ 1 → states [B, H], float32."""
         beyond_BT = torch.arange(words_BT.shape[1], device=words_BT.device) >= lengths_B.to(words_BT.device)[:, None]
-        states_BTH = self.body(self.embedding(words_BT), beyond=beyond_BT).to(self.embedding.weight.dtype)
+        inputs_BTD = dropout(self.embedding(words_BT), self.dropout, self.training)
+        states_BTH = self.body(inputs_BTD, beyond=beyond_BT).to(self.embedding.weight.dtype)
         mean_BH = states_BTH.masked_fill(beyond_BT[:, :, None], 0).sum(1) / (~beyond_BT).sum(1, keepdim=True)
-        return dropout(mean_BH, self.dropout, self.training)
+        return dropout(mean_BH, self.state_dropout, self.training)
 
 
 @final

@@ -15,7 +15,7 @@ from paraform.losses.dual_kl import circle_posterior_term, squared_differences
 from paraform.losses.latent_contrast import latent_contrast
 from paraform.models.latent.clusters import ClusterModel
 from paraform.models.latent.config import LatentConfig
-from paraform.models.latent.critic_steps import train_critics, views_of
+from paraform.models.latent.critic import train_critics, views_of
 from paraform.models.latent.language_model import LatentLanguageModel
 from paraform.models.latent.network import Outputs
 from paraform.models.latent.posterior import Diagonal
@@ -62,7 +62,10 @@ def beta_schedule(config: LatentConfig, total: int) -> Schedule:
     if config.beta_schedule == "cyclical":
         return cyclical(start=start, end=config.beta, period=max(1, total * config.beta_cycle), ramp=config.beta_ramp)
     if config.beta_schedule == "linear":
-        return linear_ramp(start=start, end=config.beta, steps=round(total * config.beta_warmup))
+        part = 1.0
+        if config.beta_rise == "common" and config.beta_start < 1:
+            part = (config.beta - start) / (1 - config.beta_start)
+        return linear_ramp(start=start, end=config.beta, steps=round(total * config.beta_warmup * part))
     return constant(config.beta)
 
 
@@ -76,7 +79,8 @@ class _Step:
         encoder = [*network.encoder.parameters(), *network.posterior.parameters()]
         known = {id(weight) for weight in encoder}
         self.decoder = [weight for weight in network.parameters() if id(weight) not in known]
-        self.weights = [*encoder, *self.decoder]
+        apart = config.clipping == "apart" and config.critic != "none"
+        self.clipped = [encoder, self.decoder] if apart else [[*encoder, *self.decoder]]
         # The encoder has an optimiser of its own, so that LagVAE can step it alone.
         self.optimizers: dict[str, torch.optim.Optimizer] = {
             "encoder": self._optimizer(encoder),
@@ -111,12 +115,17 @@ class _Step:
                 terms = self._refined(batch, beta)
         else:
             terms = self._plain(batch, beta)
-        norm = self.accelerator.clip_grad_norm_(self.weights, self.config.clip_norm)
+        norm = self._clip()
         self.encoder_step.step()
         self.decoder_step.step()
         values = {name: term.item() for name, term in terms.items()}
         more = {"encoder_updates": float(updates)} if self.config.inner == "aggressive" else {}
-        return values | more | {"beta": beta, "gradient_norm": norm.item()}
+        return values | more | {"beta": beta, "gradient_norm": norm}
+
+    def _clip(self) -> float:
+        """Cut the gradient, and return the norm that it had."""
+        norms = [self.accelerator.clip_grad_norm_(part, self.config.clip_norm).item() for part in self.clipped]
+        return math.hypot(*norms)
 
     def _zero(self) -> None:
         self.encoder_step.zero_grad()
@@ -124,13 +133,13 @@ class _Step:
 
     def _forward(self, batch: SentenceBatch) -> Outputs:
         config = self.config
-        said = batch.repeated(config.views)
-        read = said
+        target = batch.repeated(config.views)
+        source = target
         if config.positives == "swap" and config.views == 2:
             other = swapped(batch, config.swap)
-            read = SentenceBatch(torch.cat([batch.words_BT, other.words_BT]), said.lengths_B)
-        noise_RZ = torch.randn(len(said.words_BT), config.latent_width, device=self.accelerator.device)
-        out: Outputs = self.network(read, noise_RZ, said)
+            source = SentenceBatch(torch.cat([batch.words_BT, other.words_BT]), target.lengths_B)
+        noise_RZ = torch.randn(len(target.words_BT), config.latent_width, device=self.accelerator.device)
+        out: Outputs = self.network(source, noise_RZ, target)
         return out
 
     def _plain(self, batch: SentenceBatch, beta: float) -> dict[str, Tensor]:
@@ -143,16 +152,14 @@ class _Step:
             terms["kl"] = out.kl_R.mean()
             loss = loss + views * beta * terms["kl"]
         elif self.model.critics is not None:
-            state_RH = out.state_RH.detach()
-            posterior = self.model.network.posterior
-            duals = train_critics(
-                self.critics,
-                self.critics_step,
-                self.accelerator.backward,
-                state_RH,
-                lambda: posterior(state_RH, torch.randn_like(out.z_RZ)),
-                config,
-            )
+            state_RH, z_RZ = out.state_RH.detach(), out.z_RZ.detach()
+
+            def draw() -> Tensor:
+                one = config.critic_draws == "one"
+                return z_RZ if one else self.model.network.posterior(state_RH, torch.randn_like(z_RZ))
+
+            backward = self.accelerator.backward
+            duals = train_critics(self.critics, self.critics_step, backward, state_RH, draw, config)
             terms |= {"dual_kl": duals.of_sentence, "dual_kl_latent": duals.of_latent}
             loss = loss + beta * self._by_critic(out)
         if config.contrast != "none":
@@ -186,8 +193,8 @@ class _Step:
         extra = None
         if config.contrastive_extras == "reference":
             first, second = (torch.cat([view.mean(0, keepdim=True), view]) for view in (first, second))
-            if config.critic != "z" and config.contrast == "z":  # what draws from the prior may be negatives of
-                extra = torch.randn(3 * (len(first) - 1), first.shape[1], device=first.device)
+        if config.contrastive_extras != "none" and config.critic != "z" and config.contrast == "z":
+            extra = torch.randn(3 * len(first), first.shape[1], device=first.device)
         return latent_contrast(
             first,
             second,
@@ -215,7 +222,7 @@ class _Step:
 
         rates = {"learning_rate": config.svi_learning_rate, "momentum": config.svi_momentum}
         last, taken = refine(
-            loss_of, first, [network.output.weight], steps=config.svi_steps, clip=config.svi_clip, **rates
+            loss_of, first, network.output.parameters(), steps=config.svi_steps, clip=config.svi_clip, **rates
         )
         last.requires_grad_()
         reconstruction, kl = parts(last)
@@ -238,7 +245,7 @@ class _Step:
             updates += 1
             window += self._plain(batch, beta)["loss"].item() * len(batch.lengths_B)
             words += int(batch.lengths_B.sum()) + len(batch.lengths_B)
-            self.accelerator.clip_grad_norm_(self.weights, config.clip_norm)
+            self._clip()
             self.encoder_step.step()
             (batch,) = (one.to(self.accelerator.device) for one in self.draw(1))
             if updates % config.aggressive_check == 0:
