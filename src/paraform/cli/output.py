@@ -5,13 +5,26 @@ from __future__ import annotations
 import json
 import math
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 
 def print_json(value: dict[str, Any]) -> None:
     """One JSON object; JSON has no NaN or infinity, so they become null."""
-    print(json.dumps(_finite(value), ensure_ascii=False, allow_nan=False))
+    print(_json(value))
+
+
+def print_items(name: str, items: Iterable[Any], rest: Mapping[str, Any]) -> None:
+    """One JSON object as `print_json`'s, whose first value is a list that is written as its items come.
+
+    Args:
+        rest: the other keys, which may get their values while the items come.
+    """
+    before = f'{{"{name}": ['
+    for item in items:
+        print(before, _json(item), sep="", end="")
+        before = ", "
+    print("" if before == ", " else before, "], ", _json(dict(rest)).removeprefix("{"), sep="")
 
 
 def print_rewordings(rows: Sequence[tuple[str, str]]) -> None:
@@ -27,6 +40,10 @@ def print_rewordings(rows: Sequence[tuple[str, str]]) -> None:
     console = Console()
     for source, said in rows:
         console.print(Text.assemble((f"{source} → ", "dim"), said), soft_wrap=True)
+
+
+def _json(value: Any) -> str:
+    return json.dumps(_finite(value), ensure_ascii=False, allow_nan=False)
 
 
 def _finite(value: Any) -> Any:

@@ -36,7 +36,7 @@ def run(options: Namespace) -> int:
     texts = read_texts(options.text, options)
     with bad_values():
         model = load_latent(options)
-        texts = readable(model, texts, options)
+        texts = list(readable(model, texts, options))
         tell_unknown(model, texts)
         said = model.reconstruct(texts, progress=show_progress(), **ways)
     rows = list(zip(texts, said, strict=True))
