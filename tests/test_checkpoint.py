@@ -204,6 +204,92 @@ def test_a_field_that_came_after_the_checkpoint_has_its_default(saved: Path) -> 
     assert load(saved).config == dataclasses.replace(type(load(saved).config)(), hidden=5)
 
 
+def test_shapes_are_compared_before_memory_is_taken(saved: Path) -> None:
+    made = []
+
+    class Watched(Toy):
+        @classmethod
+        def restore(cls, config: dict[str, Any], assets: dict[str, str]) -> Any:
+            made.append(torch.empty(0).device.type)
+            return super().restore(config, assets)
+
+    assert checkpoint.load(saved, systems={"toy": Watched}, device="cpu").inner.weight.device.type == "cpu"
+    assert made == ["meta", "cpu"]
+    rewrite(saved, config={"hidden": 10**9, "dropout": 0.0, "name": "toy"})
+    with pytest.raises(InputError, match=r"tensor 'inner.bias' is \[5\]; its config makes it \[1000000000\]"):
+        checkpoint.load(saved, systems={"toy": Watched}, device="cpu")
+    assert made == ["meta", "cpu", "meta"]
+
+
+def folders_of_every_system(tmp_path: Path) -> Iterator[tuple[str, Path]]:
+    from paraform.batching import Vocabulary
+    from paraform.batching.vocabulary import SPECIAL
+    from paraform.models.exemplar import ExemplarConfig, ExemplarParaphraser
+    from paraform.models.latent import LatentConfig, LatentLanguageModel
+    from paraform.syntax.head import SyntaxHead, SyntaxHeadConfig
+
+    words = Vocabulary(SPECIAL, {})
+    sizes = {"word_width": 8, "hidden_width": 8, "latent_width": 4, "critic_width": 8}
+    frozen = ExemplarConfig(word_width=8, content_width=8, decoder_width=8, style_trainable=False)
+    head = SyntaxHeadConfig(width=8, heads=2, feed_forward=8, depth=1, span_width=8)
+    for model in (
+        LatentLanguageModel(LatentConfig(**sizes), words),
+        LatentLanguageModel(LatentConfig(network="transformer", **sizes), words),
+        ExemplarParaphraser(frozen, words),
+        SyntaxHead(head, ["A"], ["S"]),
+    ):
+        folder = tmp_path / str(len(list(tmp_path.iterdir())))
+        yield model.system, checkpoint.save(model, folder, card="")
+
+
+def test_code_of_a_checkpoints_encoder_never_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    ran, encoder = tmp_path / "ran", tmp_path / "encoder"
+    encoder.mkdir()
+    (encoder / "m.py").write_text(f"open({str(ran)!r}, 'w')\nclass C: pass\nM = C\n")
+    code = {"AutoConfig": "m.C", "AutoModel": "m.M"}
+    (encoder / "config.json").write_text(json.dumps({"model_type": "evil", "auto_map": code}))
+    (encoder / "model.safetensors").touch()
+    monkeypatch.setattr("builtins.input", lambda *asked: "y")
+    folders = tmp_path / "folders"
+    folders.mkdir()
+    (folder,) = (folder for system, folder in folders_of_every_system(folders) if system == "exemplar")
+    config = manifest.read(folder).config
+    for trainable in (False, True):
+        rewrite(folder, config=config | {"style_encoder": str(encoder), "style_trainable": trainable})
+        with pytest.raises(InputError, match="its architecture is code of its own, which is never run") as caught:
+            checkpoint.load(folder)
+        assert "\n" not in str(caught.value) and not ran.exists()
+
+
+HUGE = {
+    "latent": "hidden_width latent_width critic_width critic_layers layers max_tokens",
+    "exemplar": "content_width decoder_width max_tokens",
+    "syntax-head": "last_layer width feed_forward depth span_width",
+}
+
+
+def test_a_small_file_of_a_huge_model_is_refused_at_once(tmp_path: Path) -> None:
+    from paraform.syntax.running import load_head
+
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    for system, folder in folders_of_every_system(tmp_path):
+        load_whole = load_head if system == "syntax-head" else checkpoint.load
+        load_whole(folder)
+        config = manifest.read(folder).config
+        for field in HUGE[system].split():
+            for number in (90, 14_000, 10**30):
+                if field == "max_tokens" and number < 10**30:
+                    continue
+                if field == "layers" and config["network"] == "lstm" and number < 10**30:
+                    continue
+                rewrite(folder, config=config | {field: number})
+                with pytest.raises(InputError) as caught:
+                    load_whole(folder)
+                assert "\n" not in str(caught.value)
+    # in KiB: of the hidden width alone the model would take 6.5 GiB
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 2**20
+
+
 @pytest.mark.parametrize("text", ["", "[]", "{}", "{" * 100_000, '{"format": NaN}', "[" * 100_000, "\0"])
 def test_foreign_json_is_refused(saved: Path, text: str) -> None:
     (saved / manifest.NAME).write_text(text)

@@ -20,7 +20,7 @@ def test_atomic_path_replaces_the_file_when_all_is_written(tmp_path: Path) -> No
     path = tmp_path / "new" / "file.txt"
     with weights.atomic_path(path) as unfinished:
         unfinished.write_text("one")
-        assert not path.exists() and unfinished.parent == path.parent
+        assert not path.exists() and unfinished.parent.parent == path.parent
     assert path.read_text() == "one"
     with pytest.raises(OSError, match="disk"), weights.atomic_path(path) as unfinished:
         unfinished.write_text("half")
@@ -38,6 +38,51 @@ def test_a_kill_while_writing_leaves_the_old_file(tmp_path: Path) -> None:
     )
     assert subprocess.run([sys.executable, "-c", code, path]).returncode == -9
     assert path.read_text() == "old"
+
+
+WRITE = """
+import os, signal, sys, threading, torch
+from paraform import weights
+def write():
+    weights.save_tensors({"a": torch.ones(30_000_000)}, sys.argv[1])
+threading.Thread(target=write, daemon=True).start()
+while True:
+    for folder, _, names in os.walk(os.path.dirname(sys.argv[1])):
+        for name in names:
+            if os.path.getsize(os.path.join(folder, name)) > 1_000_000:
+                os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+def test_the_next_write_removes_what_a_killed_one_left(tmp_path: Path) -> None:
+    """Of a library's own temporary files too: safetensors writes beside the file that it is told."""
+    path = tmp_path / "weights.safetensors"
+    assert subprocess.run([sys.executable, "-c", WRITE, path]).returncode == -9
+    assert sum(file.stat().st_size for file in tmp_path.rglob("*")) > 1_000_000 and not path.exists()
+    (tmp_path / "mine.unfinished").write_text("another's")
+    with weights.atomic_path(tmp_path / "other") as unfinished:
+        unfinished.write_text("other")
+    assert sorted(file.name for file in tmp_path.rglob("*")) == ["mine.unfinished", "other"]
+
+
+def test_what_a_living_process_writes_stays(tmp_path: Path) -> None:
+    code = (
+        "import sys; from paraform.weights import atomic_path\n"
+        "with atomic_path(sys.argv[1]) as unfinished:\n"
+        "    unfinished.write_text('slow'); print('begun', flush=True); sys.stdin.read()"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", code, tmp_path / "slow"], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as process:
+        assert process.stdout and process.stdin and process.stdout.readline() == b"begun\n"
+        with weights.atomic_path(tmp_path / "own") as unfinished:
+            for name in ("fast", "slow"):
+                weights.save_tensors({"a": torch.ones(2)}, tmp_path / name)
+            unfinished.write_text("own")
+        process.stdin.close()
+        assert process.wait() == 0
+    assert (tmp_path / "slow").read_text() == "slow" and (tmp_path / "own").read_text() == "own"
+    assert sorted(file.name for file in tmp_path.rglob("*")) == ["fast", "own", "slow"]
 
 
 def test_tensors_come_back(tmp_path: Path) -> None:

@@ -85,7 +85,7 @@ def commit(folder: PathLike, manifest: Manifest, writers: Mapping[str, Writer]) 
             raise InputError(f"{folder / name}: exists, and is no checkpoint's; expected a new folder or a checkpoint")
     folder.mkdir(parents=True, exist_ok=True)
     old = _settle(folder)
-    for leftover in (*folder.glob(".*.waiting"), *folder.glob(".*.unfinished")):
+    for leftover in folder.glob(".*.waiting"):
         leftover.unlink()
     waiting = {name: _waiting(folder, name) for name in writers}
     try:

@@ -9,6 +9,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias, get_type_hints
 
+# The largest numbers that a config may hold: a stranger's checkpoint must not make a reader work or wait without end.
+MOST_LAYERS = 100
+MOST_WIDTH = 100_000
+MOST_STEPS = 20_000  # as many words as a line of a text file has characters at most
+
 
 class InputError(ValueError):
     """What the user gave cannot be used; the message is one line that says what came and what was expected."""

@@ -7,8 +7,10 @@ import hashlib
 import importlib.util
 import os
 import secrets
+import shutil
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import torch
 from safetensors import SafetensorError, safe_open
@@ -22,9 +24,10 @@ PathLike = str | os.PathLike[str]
 
 @contextlib.contextmanager
 def atomic_path(path: PathLike) -> Iterator[Path]:
-    """A temporary file beside `path`; it takes the place of `path` when the block ends, and is removed if it fails.
+    """A temporary file near `path`; it takes the place of `path` when the block ends, and is removed if it fails.
 
-    So a kill, a full disk or an error leaves the old file or the new one, never half of one. A link stays one.
+    So a kill, a full disk or an error leaves the old file or the new one, never half of one; what a kill leaves of the
+    temporary file, the next write beside it removes. A link stays one.
 
     Raises: InputError if `path` is a device or a folder.
     """
@@ -32,17 +35,64 @@ def atomic_path(path: PathLike) -> Iterator[Path]:
     if final.exists() and not final.is_file():
         raise InputError(f"{path}: not a regular file; expected the name of one to write")
     final.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = final.with_name(f".{final.name}.{secrets.token_hex(4)}.unfinished")
-    unfinished.touch(exist_ok=False)
-    mode = unfinished.stat().st_mode  # what the umask says, as of any new file
-    try:
+    _sweep(final.parent)
+    with _workplace(final) as folder:
+        unfinished = folder / final.name
+        unfinished.touch(exist_ok=False)
+        mode = unfinished.stat().st_mode  # what the umask says, as of any new file
         yield unfinished
         with open(unfinished, "rb+") as written:
             os.fsync(written.fileno())
         os.chmod(unfinished, mode)  # a library may have put a file of its own there
         os.replace(unfinished, final)
+
+
+@contextlib.contextmanager
+def _workplace(final: Path) -> Iterator[Path]:
+    """A folder beside a file, for it and for what a library puts beside it while it writes (safetensors does).
+
+    Its lock says that its process lives: the operating system frees it, however the process ends.
+    """
+    lock = None
+    while True:
+        folder = final.with_name(f".{final.name}.{secrets.token_hex(4)}.unfinished")
+        folder.mkdir()
+        try:
+            lock = _lock(folder)
+        except (BlockingIOError, FileNotFoundError):  # swept away by another process before it was locked
+            continue
+        except OSError:  # a system without such locks, where nothing is swept either
+            pass
+        break
+    try:
+        yield folder
     finally:
-        unfinished.unlink(missing_ok=True)
+        shutil.rmtree(folder, ignore_errors=True)
+        if lock is not None:
+            os.close(lock)
+
+
+def _sweep(place: Path) -> None:
+    """Remove the workplaces of dead processes: those whose lock is free."""
+    for folder in place.glob(".*.unfinished"):
+        with contextlib.suppress(OSError):  # a living process has it, or it is gone, or there are no locks
+            lock = _lock(folder)
+            shutil.rmtree(folder, ignore_errors=True)
+            os.close(lock)
+
+
+def _lock(folder: Path) -> int:
+    """A descriptor that locks the folder until it is closed or its process dies. Raises: OSError if that cannot be."""
+    held = os.open(folder, os.O_RDONLY)  # which Windows refuses, that has no fcntl
+    import fcntl
+
+    try:
+        fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        os.stat(folder)  # not removed by whoever had the lock before
+    except OSError:
+        os.close(held)
+        raise
+    return held
 
 
 def sha256(path: PathLike) -> str:
@@ -68,19 +118,41 @@ def load_tensors(path: PathLike, digest: str | None = None, device: str = "cpu")
         digest: the SHA-256 that the file must have; None: not checked.
     Raises: InputError if the file is missing, cut, not safetensors, of another digest, or holds NaN or infinity.
     """
-    if not Path(path).is_file():
-        raise InputError(f"{path}: no such file; expected safetensors weights")
-    if digest is not None and (found := sha256(path)) != digest:
+    if digest is not None and Path(path).is_file() and (found := sha256(path)) != digest:
         raise InputError(f"{path}: SHA-256 is {found}, expected {digest}; the file is damaged or another version")
-    try:
-        with safe_open(path, framework="pt", device=device) as data:
-            tensors = {name: data.get_tensor(name) for name in data.keys()}  # noqa: SIM118 (not a mapping)
-    except SafetensorError as error:
-        raise InputError(f"{path}: not a readable safetensors file ({error})") from error
+    with _opened(path, device) as data:
+        tensors = {name: data.get_tensor(name) for name in data.keys()}  # noqa: SIM118 (not a mapping)
     for name, tensor in tensors.items():
         if tensor.is_floating_point() and not torch.isfinite(tensor).all():
             raise InputError(f"{path}: tensor {name!r} holds NaN or infinity; expected finite weights")
     return tensors
+
+
+def require_shapes(path: PathLike, own: Mapping[str, Tensor]) -> None:
+    """Compare a model's tensors with the header of a safetensors file; of both, nothing else is read.
+
+    Args:
+        own: of the model; on torch's meta device they take no memory, however large they are.
+    Raises: InputError that names a tensor which only one of the two has, or which has another shape.
+    """
+    with _opened(path) as data:
+        found = {name: data.get_slice(name).get_shape() for name in data.keys()}  # noqa: SIM118
+    for name in sorted(own.keys() ^ found.keys()):
+        raise InputError(f"{path}: {'no' if name in own else 'unknown'} tensor {name!r}; expected the model's own")
+    for name, shape in found.items():
+        if shape != list(own[name].shape):
+            raise InputError(f"{path}: tensor {name!r} is {shape}; its config makes it {list(own[name].shape)}")
+
+
+@contextlib.contextmanager
+def _opened(path: PathLike, device: str = "cpu") -> Iterator[Any]:
+    if not Path(path).is_file():
+        raise InputError(f"{path}: no such file; expected safetensors weights")
+    try:
+        with safe_open(path, framework="pt", device=device) as data:
+            yield data
+    except SafetensorError as error:
+        raise InputError(f"{path}: not a readable safetensors file ({error})") from error
 
 
 def pretrained_folder(name: str) -> Path | None:

@@ -216,6 +216,57 @@ def test_damaged_encoders_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPa
             load()
 
 
+def load_everything(folder: Path) -> list[Any]:
+    """Each way to an encoder, which must fail; the complaints."""
+    found = []
+    for load in (encoders.load, encoders.load_module):
+        with pytest.raises(InputError) as caught:
+            load(str(folder))
+        found.append(str(caught.value))
+    return found
+
+
+@pytest.mark.parametrize("kind", ["evil", "bert"])
+def test_code_in_a_folder_never_runs(kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever is at stdin says yes; an architecture that transformers has is read by transformers' own code."""
+    ran = tmp_path / "ran"
+    folder = tmp_path / "encoder"
+    tiny("relu bert", folder)
+    (folder / "m.py").write_text(f"open({str(ran)!r}, 'w')\nclass C: pass\nM = C\n")
+    config = json.loads((folder / "config.json").read_text())
+    config |= {"model_type": kind, "auto_map": {"AutoConfig": "m.C", "AutoModel": "m.M"}}
+    (folder / "config.json").write_text(json.dumps(config))
+    monkeypatch.setattr("builtins.input", lambda *asked: "y")
+    if kind == "evil":
+        said = f"{folder / 'config.json'}: its architecture is code of its own, which is never run; expected one of"
+        assert all(line.startswith(said) and "\n" not in line for line in load_everything(folder))
+        with pytest.raises(InputError, match="code of its own"):
+            encoders.dimension_of(str(folder))
+    else:
+        encoders.load(str(folder)).encode(["a dog"])
+        encoders.load_module(str(folder))
+    assert not ran.exists()
+
+
+def test_pickled_weights_are_not_read(tmp_path: Path) -> None:
+    module = tiny("relu bert", tmp_path)
+    whole = (tmp_path / "model.safetensors").read_bytes()
+    (tmp_path / "model.safetensors").unlink()
+    said = f"{tmp_path}: no weights; expected model.safetensors"
+    assert all(line.startswith(said) for line in load_everything(tmp_path))
+    torch.save(module.state_dict(), tmp_path / "pytorch_model.bin")
+    said = f"{tmp_path}: weights in pytorch_model.bin only; expected model.safetensors"
+    assert all(line.startswith(said) for line in load_everything(tmp_path))
+    index = {"metadata": {}, "weight_map": {name: "pytorch_model.bin" for name in module.state_dict()}}
+    (tmp_path / "model.safetensors.index.json").write_text(json.dumps(index))
+    (tmp_path / "other.safetensors").write_bytes(whole)
+    said = f"{tmp_path / 'model.safetensors.index.json'}: names a file that is no safetensors"
+    assert all(line.startswith(said) for line in load_everything(tmp_path))
+    (tmp_path / "model.safetensors.index.json").unlink()
+    (tmp_path / "adapter_config.json").write_text("{}")
+    assert all("an adapter; merge it" in line for line in load_everything(tmp_path))
+
+
 def test_encoders_that_are_nowhere(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(InputError, match="neither a folder nor a hub id"):
         encoders.load("no such/folder/here")

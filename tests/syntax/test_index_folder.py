@@ -69,8 +69,8 @@ def test_saved_over_the_former_one(folder: Path) -> None:
 
 def test_what_a_killed_save_left_is_no_obstacle(folder: Path, tmp_path: Path) -> None:
     (folder / "index.json").unlink()
-    (folder / ".index.json.0123abcd.unfinished").touch()
-    (folder / ".rows-words.0123abcd.npy.4567abcd.unfinished").touch()
+    (folder / ".index.json.0123abcd.unfinished").mkdir()
+    (folder / ".rows-words.0123abcd.npy.4567abcd.unfinished").mkdir()
     ExemplarIndex.build(sentences(10)).save(folder)
     assert len(ExemplarIndex.load(folder)) == 10
     assert not list(folder.glob(".*"))

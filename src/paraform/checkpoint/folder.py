@@ -36,7 +36,7 @@ from paraform.manifest import (
 from paraform.models.systems import SYSTEMS
 from paraform.records import InputError
 from paraform.score import Score
-from paraform.weights import PathLike, load_tensors, pretrained_folder, save_tensors
+from paraform.weights import PathLike, load_tensors, pretrained_folder, require_shapes, save_tensors
 
 ENCODERS = ("minilm",)  # short names that encoders.load knows
 
@@ -59,7 +59,7 @@ class Checkpointable(Protocol):
 
 
 class System(Protocol):
-    """The class of such a model."""
+    """The class of such a model. Models are restored twice, first on torch's meta device, where only shapes exist."""
 
     def restore(self, config: dict[str, Any], assets: dict[str, str]) -> Any: ...
 
@@ -204,10 +204,16 @@ def _restore(folder: Path, systems: Mapping[str, System] | None, device: str | N
         except UnicodeDecodeError as error:
             raise InputError(f"{folder / name}: not UTF-8 ({error})") from error
     weights = located(folder, manifest, WEIGHTS)  # before a model is built for it, so that a damaged file is named
-    try:
-        model = made.restore(dict(manifest.config), assets)
-    except (TypeError, ValueError, LookupError, RuntimeError) as error:  # what a foreign config or asset sets off
-        raise InputError(f"{folder / NAME}: makes no {manifest.system!r} model: {one_line(error)}") from error
+
+    def build() -> Any:
+        try:
+            return made.restore(dict(manifest.config), assets)
+        except (TypeError, ValueError, LookupError, RuntimeError) as error:  # what a foreign config or asset sets off
+            raise InputError(f"{folder / NAME}: makes no {manifest.system!r} model: {one_line(error)}") from error
+
+    with torch.device("meta"):  # without memory: what a small file's config makes of it may be larger than any
+        require_shapes(weights, _distinct(build().state_dict(keep_vars=True)))
+    model = build()
     built = dataclasses.asdict(model.config)
     # A field that came later than the checkpoint has its default, which must therefore mean what was before it.
     for field in sorted(manifest.config):
@@ -222,15 +228,9 @@ def _restore(folder: Path, systems: Mapping[str, System] | None, device: str | N
 
 
 def _fill(model: Checkpointable, path: Path) -> None:
-    found = load_tensors(path)
     own = _distinct(model.state_dict())
-    for name in sorted(own.keys() ^ found.keys()):
-        raise InputError(f"{path}: {'no' if name in own else 'unknown'} tensor {name!r}; expected the model's own")
-    for name, tensor in found.items():
-        if tensor.shape != own[name].shape:
-            raise InputError(
-                f"{path}: tensor {name!r} is {list(tensor.shape)}; its config makes it {list(own[name].shape)}"
-            )
+    require_shapes(path, own)
+    found = load_tensors(path)
     model.load_state_dict(
         {name: spread(tensor, own[name], dtype=own[name].dtype) for name, tensor in found.items()}, strict=False
     )
@@ -249,11 +249,11 @@ def _encoder(name: str, device: str | None) -> Any:
 
 def _distinct(tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
     """Without the second names of tied weights, which safetensors refuses and loading fills by the first name."""
-    seen: set[tuple[int, torch.Size]] = set()
+    seen: set[tuple[int, torch.Size | None]] = set()
     kept: dict[str, Tensor] = {}
     for name, tensor in tensors.items():
         local = tensor.to_local() if hasattr(tensor, "to_local") else tensor
-        key = (local.data_ptr(), local.shape)
+        key = (id(local), None) if local.is_meta else (local.data_ptr(), local.shape)
         if key not in seen or local.numel() == 0:
             kept[name] = tensor
         seen.add(key)

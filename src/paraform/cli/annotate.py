@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from jsonargparse import ArgumentParser, Namespace
 from jsonargparse.typing import PositiveInt
 
-from paraform.cli.arguments import add_engine, add_reading, device_of, engine_of, show_progress
+from paraform.cli.arguments import add_engine, add_reading, bound_memory, device_of, engine_of, show_progress
 from paraform.cli.output import show
 from paraform.cli.parse import add_parser
 from paraform.cli.reading import cache_for, digest_of, read_records
@@ -38,6 +38,7 @@ def add_arguments(parser: ArgumentParser, given: Sequence[str]) -> None:
 
 def run(options: Namespace) -> int:
     """Write the records."""
+    bound_memory()
     from paraform.syntax.annotation import Annotator
     from paraform.syntax.corpus import annotate_corpus
     from paraform.syntax.running import DEFAULT

@@ -9,14 +9,15 @@ Example:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import itertools
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from jsonargparse import ArgumentParser, Namespace
 
-from paraform.cli.arguments import add_texts, load_embedder, readable, show_progress
-from paraform.cli.output import print_json
-from paraform.cli.reading import read_texts
+from paraform.cli.arguments import add_texts, bound_memory, load_embedder, readable, show_progress
+from paraform.cli.output import print_items, show
+from paraform.cli.reading import parts, stream_texts
 from paraform.records import InputError
 
 if TYPE_CHECKING:
@@ -40,26 +41,32 @@ def add_arguments(parser: ArgumentParser, given: Sequence[str]) -> None:
 
 def run(options: Namespace) -> int:
     """Write the vectors."""
+    bound_memory()
     from paraform.capabilities import LatentSpace
 
     if options.out is None and not options.json:
         raise InputError("no --out; expected --out vectors.npy, or --json for rows on stdout")
-    texts = read_texts(options.text, options)
+    texts = stream_texts(options.text, options)
     model = load_embedder(options)
     if isinstance(model, LatentSpace):
         texts = readable(model, texts, options)
     embed = embedder(model, options)
-    about = {"model": options.model, "rows": len(texts)}
+    about: dict[str, Any] = {"model": options.model, "rows": 0}
+    vectors = counted((embed(part) for part in parts(texts, CHUNK)), about)
     if options.out is None:
-        vectors = embed(texts)
-        print_json({"vectors": vectors.tolist(), **about, "dimension": vectors.shape[1]})
+        print_items("vectors", (row for rows in vectors for row in rows.tolist()), about)
         return 0
-    dimension = write_vectors(texts, embed, options.out)
-    if options.json:
-        print_json({"out": options.out, **about, "dimension": dimension})
-    else:
-        print(f"{options.out}: float32 [{len(texts)}, {dimension}]")
-    return 0
+    write_vectors(vectors, options.out)
+    size = f"[{about['rows']}, {about['dimension']}]"
+    return show(options, {"out": options.out, **about}, f"{options.out}: float32 {size}")
+
+
+def counted(vectors: Iterable[NDArray[float32]], about: dict[str, Any]) -> Iterator[NDArray[float32]]:
+    """The same vectors; how many have come, and how wide they are, is told to `about`."""
+    for rows in vectors:
+        about["rows"] += len(rows)
+        about["dimension"] = rows.shape[1]
+        yield rows
 
 
 def embedder(model: Embedder, options: Namespace) -> Callable[[list[str]], NDArray[float32]]:
@@ -72,19 +79,20 @@ def embedder(model: Embedder, options: Namespace) -> Callable[[list[str]], NDArr
     return lambda texts: model.embed(texts, options.vectors or "", **how)
 
 
-def write_vectors(texts: list[str], embed: Callable[[list[str]], NDArray[float32]], path: str) -> int:
-    """The rows as one .npy file, a part at a time; returns their width. An error leaves no file."""
+def write_vectors(vectors: Iterator[NDArray[float32]], path: str) -> None:
+    """The rows as one .npy file, a part at a time. An error leaves no file."""
     import numpy as np
 
     from paraform.weights import atomic_path
 
-    width = 0
+    first = next(vectors)
+    header = {"descr": "<f4", "fortran_order": False, "shape": (0, first.shape[1])}
     with atomic_path(path) as unfinished, open(unfinished, "wb") as out:
-        for start in range(0, len(texts), CHUNK):
-            rows = np.ascontiguousarray(embed(texts[start : start + CHUNK]), dtype="<f4")
-            if not width:
-                width = rows.shape[1]
-                header = {"descr": "<f4", "fortran_order": False, "shape": (len(texts), width)}
-                np.lib.format.write_array_header_1_0(out, header)
-            out.write(rows.tobytes())
-    return width
+        np.lib.format.write_array_header_1_0(out, header)
+        begin, count = out.tell(), 0
+        for rows in itertools.chain([first], vectors):
+            out.write(np.ascontiguousarray(rows, dtype="<f4").tobytes())
+            count += len(rows)
+        out.seek(0)  # NumPy leaves room in a header for any number of rows
+        np.lib.format.write_array_header_1_0(out, header | {"shape": (count, first.shape[1])})
+        assert out.tell() == begin

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from jsonargparse import Namespace
@@ -13,7 +13,20 @@ from jsonargparse import Namespace
 
 def print_json(value: dict[str, Any]) -> None:
     """One JSON object; JSON has no NaN or infinity, so they become null."""
-    print(json.dumps(_finite(value), ensure_ascii=False, allow_nan=False))
+    print(_json(value))
+
+
+def print_items(name: str, items: Iterable[Any], rest: Mapping[str, Any]) -> None:
+    """One JSON object as `print_json`'s, whose first value is a list that is written as its items come.
+
+    Args:
+        rest: the other keys, which may get their values while the items come.
+    """
+    before = f'{{"{name}": ['
+    for item in items:
+        print(before, _json(item), sep="", end="")
+        before = ", "
+    print("" if before == ", " else before, "], ", _json(dict(rest)).removeprefix("{"), sep="")
 
 
 def show(options: Namespace, value: dict[str, Any], text: str) -> int:
@@ -38,6 +51,10 @@ def print_rewordings(rows: Sequence[tuple[str, str]]) -> None:
     console = Console()
     for source, output in rows:
         console.print(Text.assemble((f"{source} → ", "dim"), output), soft_wrap=True)
+
+
+def _json(value: Any) -> str:
+    return json.dumps(_finite(value), ensure_ascii=False, allow_nan=False)
 
 
 def _finite(value: Any) -> Any:

@@ -7,13 +7,13 @@ Example:
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from jsonargparse import ArgumentParser, Namespace
 
-from paraform.cli.arguments import add_texts, device_of, show_progress
-from paraform.cli.output import print_json
-from paraform.cli.reading import read_texts
+from paraform.cli.arguments import add_texts, bound_memory, device_of, show_progress
+from paraform.cli.output import print_items
+from paraform.cli.reading import parts, stream_texts
 from paraform.records import Sentence, to_json
 
 
@@ -33,10 +33,11 @@ def add_parser(parser: ArgumentParser) -> None:
 
 def run(options: Namespace) -> int:
     """Print the trees."""
-    texts = read_texts(options.text, options)
+    bound_memory()
+    texts = stream_texts(options.text, options)
     parsed = parsed_texts(texts, options)
     if options.json:
-        print_json({"sentences": [to_json(sentence) for sentence in parsed], "parser": options.parser})
+        print_items("sentences", map(to_json, parsed), {"parser": options.parser})
         return 0
     from paraform.syntax.trees import indented, read_tree
 
@@ -45,7 +46,7 @@ def run(options: Namespace) -> int:
     return 0
 
 
-def parsed_texts(texts: Sequence[str], options: Namespace) -> Iterator[Sentence]:
+def parsed_texts(texts: Iterable[str], options: Namespace) -> Iterator[Sentence]:
     """Each text with its words, tags and tree, `--batch-size` texts at a time."""
     from rich.progress import track
 
@@ -55,9 +56,7 @@ def parsed_texts(texts: Sequence[str], options: Namespace) -> Iterator[Sentence]
 
     parse = load_parser(options.parser, device=device_of(options))
     size = options.batch_size or 1024
-    starts = range(0, len(texts), size)
-    for start in track(starts, "parsing", console=STDERR, disable=not show_progress(), transient=True):
-        part = texts[start : start + size]
+    for part in track(parts(texts, size), "parsing", console=STDERR, disable=not show_progress(), transient=True):
         words = [tokenize(text) for text in part]
         for text, tokens, tree in zip(part, words, parse(words), strict=True):
             tags, brackets = (tree.tags(), str(tree)) if tree else ((), None)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import itertools
 import os
 import re
 import shutil
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from jsonargparse import Namespace
@@ -65,24 +66,40 @@ def read_texts(arguments: Sequence[str], options: Namespace, what: str = "text")
 
     Raises: InputError if there is none, or one is not usable.
     """
+    return list(stream_texts(arguments, options, what))
+
+
+def parts(texts: Iterable[str], size: int) -> Iterator[list[str]]:
+    """So many texts at a time."""
+    left = iter(texts)
+    while part := list(itertools.islice(left, size)):
+        yield part
+
+
+def stream_texts(arguments: Sequence[str], options: Namespace, what: str = "text") -> Iterator[str]:
+    """The same as they are asked for: of a file, one line is held at a time.
+
+    Raises: InputError at once for what is wrong with the arguments or the first text; for another text, when it comes.
+    """
     from paraform.corpora.lines import checked
 
     if not arguments and sys.stdin.isatty():
         raise InputError(f"no {what}; expected a text, a file, or - for stdin")
-    texts: list[str] = []
+    sources: list[Iterable[str]] = []
     for number, argument in enumerate(arguments or ["-"], start=1):
         folder = options.format == "qqp-pos" and os.path.isdir(argument)
         if argument == "-" or folder or os.path.isfile(argument):
-            texts += [text_of(record) for record in read_records(argument, options)]
+            sources.append(map(text_of, read_records(argument, options)))
         elif re.fullmatch(r"\S+\.(txt|tsv|csv|jsonl?)|(/|\.{1,2}/|~/)\S*", argument):
             raise InputError(f"{argument}: no such file")
         else:
             origin = Origin(f"{what} {number}", 1)
             try:
-                texts.append(checked(Sentence(argument.strip()), origin).text)
+                sources.append([checked(Sentence(argument.strip()), origin).text])
             except InputError as error:  # an argument has no lines
                 raise InputError(str(error).replace(str(origin), origin.path)) from error
-    return texts
+    stream = itertools.chain.from_iterable(sources)
+    return itertools.chain(list(itertools.islice(stream, 1)), stream)
 
 
 def text_of(record: Record) -> str:

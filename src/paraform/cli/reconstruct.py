@@ -35,7 +35,7 @@ def run(options: Namespace) -> int:
     texts = read_texts(options.text, options)
     with bad_values():
         model = load_latent(options)
-        texts = readable(model, texts, options)
+        texts = list(readable(model, texts, options))
         tell_unknown(model, texts)
         rows = list(zip(texts, model.reconstruct(texts, **how), strict=True))
     if options.json:

@@ -7,14 +7,14 @@ Example:
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from jsonargparse import ArgumentParser, Namespace
 
-from paraform.cli.arguments import add_texts, device_of, show_progress
-from paraform.cli.output import print_json
-from paraform.cli.reading import read_texts
+from paraform.cli.arguments import add_texts, bound_memory, device_of, show_progress
+from paraform.cli.output import print_items
+from paraform.cli.reading import parts, stream_texts
 
 if TYPE_CHECKING:
     from paraform.syntax.tagging import Tagger
@@ -35,29 +35,28 @@ def add_tagger(parser: ArgumentParser) -> None:
 
 def run(options: Namespace) -> int:
     """Print the tags."""
+    bound_memory()
     from paraform.syntax.tagging import load_tagger
 
-    texts = read_texts(options.text, options)
+    texts = stream_texts(options.text, options)
     tagger = load_tagger(options.tagger, device=device_of(options))
     tagged = tagged_texts(texts, tagger, options.batch_size or 2048)
     if options.json:
-        sentences = [{"text": text, "tokens": words, "tags": tags} for text, words, tags in tagged]
-        print_json({"sentences": sentences, "tagger": options.tagger})
+        sentences = ({"text": text, "tokens": words, "tags": tags} for text, words, tags in tagged)
+        print_items("sentences", sentences, {"tagger": options.tagger})
         return 0
     for _, words, tags in tagged:
         print(" ".join(f"{word}/{tag}" for word, tag in zip(words, tags, strict=True)))
     return 0
 
 
-def tagged_texts(texts: Sequence[str], tagger: Tagger, size: int) -> Iterator[tuple[str, list[str], list[str]]]:
+def tagged_texts(texts: Iterable[str], tagger: Tagger, size: int) -> Iterator[tuple[str, list[str], list[str]]]:
     """Each text, its words and their tags, `size` texts at a time."""
     from rich.progress import track
 
     from paraform.encoders import STDERR
     from paraform.words import tokenize
 
-    starts = range(0, len(texts), size)
-    for start in track(starts, "tagging", console=STDERR, disable=not show_progress(), transient=True):
-        part = texts[start : start + size]
+    for part in track(parts(texts, size), "tagging", console=STDERR, disable=not show_progress(), transient=True):
         words = [tokenize(text) for text in part]
         yield from zip(part, words, tagger(words), strict=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import itertools
 import re
 from collections import deque
 from collections.abc import Iterator
@@ -51,31 +52,37 @@ def _rows(physical: Iterator[Line]) -> Iterator[Line]:
     A quote that no line within MAX_CHARACTERS closes spoils only the line it stands in.
     """
     ahead: deque[Line] = deque()
+    # How many of those, from the first on, leave an open quote open, and their length: no line is searched twice.
+    searched = characters = 0
     while (line := ahead.popleft() if ahead else next(physical, None)) is not None:
-        row, characters = [line], 0
-        while not _closed(row):
-            following = ahead.popleft() if ahead else next(physical, None)
-            characters += len(row[-1].text) + 1
-            if following is None or isinstance(following.content, InputError) or characters > MAX_CHARACTERS:
-                ahead.extendleft(reversed([*row[1:], *([following] if following else [])]))
-                row = [Line(line.origin, line.origin.error("a quoted field is not closed; expected a closing quote"))]
+        if searched:
+            searched, characters = searched - 1, characters - len(line.text) - 1
+        closed = isinstance(line.content, InputError) or _closed(line.text, inside=False)
+        while not closed and len(line.text) + 1 + characters <= MAX_CHARACTERS:
+            if searched == len(ahead):
+                ahead.extend(itertools.islice(physical, 1))
+            if searched == len(ahead) or isinstance(ahead[-1].content, InputError):
                 break
-            row.append(following)
-        yield row[0] if len(row) == 1 else Line(line.origin, "\n".join(part.text for part in row))
+            if closed := _closed(ahead[-1].text, inside=True):
+                line = Line(line.origin, "\n".join(part.text for part in (line, *ahead)))
+                ahead.clear()
+                searched = characters = 0
+            else:
+                searched, characters = searched + 1, characters + len(ahead[-1].text) + 1
+        unclosed = "a quoted field is not closed; expected a closing quote"
+        yield line if closed else Line(line.origin, line.origin.error(unclosed))
 
 
-def _closed(row: list[Line]) -> bool:
-    """Whether the last line ends outside a quoted field."""
-    if isinstance(row[-1].content, InputError):
-        return True
-    if '"' not in row[-1].text:
-        return len(row) == 1  # no quote opens here, nor closes what an earlier line opened
-    reader = csv.reader([*(part.text + "\n" for part in row), ""], delimiter="\t")
+def _closed(text: str, *, inside: bool) -> bool:
+    """Whether a line ends outside a quoted field, where it begins inside one or not."""
+    if '"' not in text:
+        return not inside
+    reader = csv.reader([('"' if inside else "") + text + "\n", ""], delimiter="\t")
     try:
         next(reader)
     except csv.Error:
         return True  # reported when the row is taken apart
-    return reader.line_num == len(row)  # an open field swallows the empty line, too
+    return reader.line_num == 1  # an open field swallows the empty line, too
 
 
 def _fields(row: Line) -> list[str]:

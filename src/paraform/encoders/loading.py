@@ -1,13 +1,12 @@
 """A name → a pretrained text encoder.
 
 `minilm` is sentence-transformers/all-MiniLM-L6-v2 with a checked digest, offline if need be; a folder or a hub id
-names any other Hugging Face encoder.
+names any other Hugging Face encoder. Of a stranger's, as of one that a stranger's checkpoint names, no code is run.
 """
 
 from __future__ import annotations
 
 import hashlib
-import json
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -17,7 +16,7 @@ from tokenizers import Tokenizer
 
 from paraform.encoders.bert import PackedBert, can_run
 from paraform.encoders.encoder import Encoder, Forward, Pooling
-from paraform.encoders.hugging_face import hugging_face
+from paraform.encoders.hugging_face import config_of, hugging_face, module_of, read_json, weight_files
 from paraform.encoders.precision import best_dtype
 from paraform.records import InputError
 from paraform.weights import load_tensors, packaged_folder, sha256
@@ -64,18 +63,18 @@ def load(name: str = "minilm", *, device: str | torch.device | None = None) -> E
     Raises: InputError if it is not found, is damaged, or (minilm) does not have the published digest.
     """
     where = torch.device(device or ("cuda" if torch.cuda.is_available() else "cpu"))
-    return _minilm(where) if name == "minilm" else _load(name, where)
+    dtype = best_dtype(where)
+    return _minilm(where, dtype) if name == "minilm" else _load(name, where, dtype)
 
 
 @lru_cache(maxsize=1)
-def _minilm(where: torch.device) -> Encoder:
-    return _load("minilm", where)  # once a process: content scores and style encoders ask for the same
+def _minilm(where: torch.device, dtype: torch.dtype) -> Encoder:
+    return _load("minilm", where, dtype)  # once a process: content scores and style encoders ask for the same
 
 
-def _load(name: str, where: torch.device) -> Encoder:
+def _load(name: str, where: torch.device, dtype: torch.dtype) -> Encoder:
     folder = locate(name)
-    dtype = best_dtype(where)
-    config = _read_json(folder / "config.json")
+    config = read_json(folder / "config.json")
     weights = folder / "model.safetensors"
     expected = MINILM_SHA256 if name == "minilm" else None
     forward: Forward
@@ -86,11 +85,11 @@ def _load(name: str, where: torch.device) -> Encoder:
     else:
         forward, dimension, num_layers, limit = hugging_face(folder, where, dtype)
         digest = _digest(folder)
-    max_tokens = min(limit, _read_json(folder / "sentence_bert_config.json", {}).get("max_seq_length") or limit)
+    max_tokens = min(limit, read_json(folder / "sentence_bert_config.json", {}).get("max_seq_length") or limit)
     tokenizer = _tokenizer(folder)
     tokenizer.no_padding()
     tokenizer.enable_truncation(max_tokens)
-    cls = _read_json(folder / "1_Pooling" / "config.json", {}).get("pooling_mode_cls_token", False)
+    cls = read_json(folder / "1_Pooling" / "config.json", {}).get("pooling_mode_cls_token", False)
     pooling: Pooling = "cls" if cls else "mean"
     return Encoder(name, dimension, num_layers, max_tokens, pooling, digest, where, tokenizer, forward)
 
@@ -104,13 +103,11 @@ def load_module(name: str, *, layer: int = -1) -> torch.nn.Module:
             would reach them, and DDP wants a gradient for every weight that may have one.
     Raises: InputError as `load`, or if there is no such layer.
     """
-    from transformers import AutoModel
-
     folder = locate(name)
     if name == "minilm" and (found := sha256(folder / "model.safetensors")) != MINILM_SHA256:
         raise InputError(f"{folder / 'model.safetensors'}: SHA-256 is {found}, expected {MINILM_SHA256}")
-    with torch.inference_mode(False), torch.enable_grad():  # whatever the caller is in
-        module: torch.nn.Module = AutoModel.from_pretrained(folder)
+    with torch.device("cpu"), torch.inference_mode(False), torch.enable_grad():  # whatever the caller is in
+        module: torch.nn.Module = module_of(folder)
         out = module(input_ids=torch.tensor([[1, 2]]), output_hidden_states=layer != -1)
         if layer != -1 and not -len(out.hidden_states) <= layer < len(out.hidden_states):
             raise InputError(f"layer {layer} of {name!r}; expected 0 to {len(out.hidden_states) - 1}")
@@ -132,15 +129,11 @@ def dimension_of(name: str) -> int:
     """Features of one state of an encoder, without loading its weights."""
     if name == "minilm":
         return 384
-    from transformers import AutoConfig
-
-    config: Any = AutoConfig.from_pretrained(locate(name))
-    return int(config.hidden_size)
+    return int(config_of(locate(name)).hidden_size)
 
 
 def _digest(folder: Path) -> str:
-    """Of all files of weights: a large encoder has several."""
-    files = sorted(path for pattern in ("*.safetensors", "*.bin") for path in folder.glob(pattern))
+    files = weight_files(folder)
     return sha256(files[0]) if len(files) == 1 else hashlib.sha256("".join(map(sha256, files)).encode()).hexdigest()
 
 
@@ -148,15 +141,3 @@ def _tokenizer(folder: Path) -> Tokenizer:
     if not (folder / "tokenizer.json").is_file():
         raise InputError(f"{folder / 'tokenizer.json'}: no such file; expected a fast tokenizer beside the weights")
     return Tokenizer.from_file(str(folder / "tokenizer.json"))
-
-
-def _read_json(path: Path, default: dict[str, Any] | None = None) -> dict[str, Any]:
-    if default is not None and not path.is_file():
-        return default
-    try:
-        value = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise InputError(f"{path}: {error}; expected the encoder's JSON") from error
-    if not isinstance(value, dict):
-        raise InputError(f"{path}: a {type(value).__name__}; expected a JSON object")
-    return value

@@ -19,7 +19,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from paraform.encoders import dimension_of
-from paraform.records import InputError
+from paraform.records import MOST_LAYERS, MOST_WIDTH, InputError, require_types
 
 SHAPES = ("lower", "title", "upper", "mixed", "number", "punctuation")
 NO_LABEL = "-"  # of spans that are no constituent; a treebank's labels are letters
@@ -71,6 +71,15 @@ class SyntaxHeadConfig:
     lower_case: float = 0.3
     batch_words: int = 1200
     epochs: int = 16
+
+    def __post_init__(self) -> None:
+        require_types(self)
+        if not 0 <= self.first_layer <= self.last_layer <= MOST_LAYERS or not 0 <= self.depth <= MOST_LAYERS:
+            layers = f"first_layer {self.first_layer}, last_layer {self.last_layer}, depth {self.depth}"
+            raise ValueError(f"{layers}; expected layers in their order and at most {MOST_LAYERS}")
+        for name in ("width", "feed_forward", "heads", "span_width"):
+            if not 1 <= getattr(self, name) <= MOST_WIDTH:
+                raise ValueError(f"{name} {getattr(self, name)}; expected 1 to {MOST_WIDTH}")
 
     @property
     def layers(self) -> tuple[int, ...]:

@@ -49,7 +49,7 @@ def write(folder: Path, numbers: Numbers, encoded: Encoded, made: Searchable) ->
     with atomic_path(folder / NAME) as unfinished:
         unfinished.write_text(json.dumps(about | words), encoding="utf-8")
     for path in folder.iterdir():
-        if ARRAY.fullmatch(path.name) and path.name not in files.values():
+        if path.is_file() and ARRAY.fullmatch(path.name) and path.name not in files.values():
             path.unlink(missing_ok=True)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from paraform.records import require_types
+from paraform.records import MOST_STEPS, MOST_WIDTH, require_types
 
 
 @dataclass(frozen=True)
@@ -121,6 +121,11 @@ class ExemplarConfig:
                 f"temperature {self.temperature}, max_tokens {self.max_tokens}, batch_size {self.batch_size}; "
                 "expected temperature > 0, max_tokens >= 2, batch_size >= 2"
             )
+        if self.max_tokens > MOST_STEPS:
+            raise ValueError(f"max_tokens {self.max_tokens}; expected at most {MOST_STEPS}")
+        for name in ("word_width", "content_width", "decoder_width", "style_width"):
+            if not 1 <= getattr(self, name) <= MOST_WIDTH:
+                raise ValueError(f"{name} {getattr(self, name)}; expected 1 to {MOST_WIDTH}")
         if self.copy and not self.attention:
             raise ValueError("copy=True with attention=False; copying points with attention: set attention=True")
         if self.coverage and not self.copy:

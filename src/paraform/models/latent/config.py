@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
-from paraform.records import require_types
+from paraform.records import MOST_LAYERS, MOST_STEPS, MOST_WIDTH, require_types
 
 OBJECTIVES: dict[str, dict[str, Any]] = {
     "ae": {"posterior": "point", "kl": "none"},
@@ -46,6 +46,10 @@ BOUNDS: tuple[tuple[str, Callable[[float], bool], str], ...] = (
         lambda value: 0 <= value <= 1,
         "0 to 1",
     ),
+    # What a stranger's checkpoint could otherwise make endless.
+    ("layers critic_layers heads", lambda value: value <= MOST_LAYERS, f"at most {MOST_LAYERS}"),
+    ("word_width hidden_width latent_width critic_width", lambda value: value <= MOST_WIDTH, f"at most {MOST_WIDTH}"),
+    ("max_tokens svi_steps", lambda value: value <= MOST_STEPS, f"at most {MOST_STEPS}"),
 )
 
 
