@@ -91,7 +91,10 @@ def _dispatch(given: list[str]) -> int:
         logger.addHandler(Teller())
     parser = make_parser(name, module.__doc__)
     module.add_arguments(parser, rest)
-    return int(module.run(parse(parser, rest)))
+    options = parse(parser, rest)
+    if options.products:
+        os.environ["PARAFORM_PRODUCTS"] = options.products  # for processes that the command starts, too
+    return int(module.run(options))
 
 
 def _overview(group: str) -> str:
