@@ -4,20 +4,24 @@ from __future__ import annotations
 
 import os
 import secrets
+import shutil
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 # Before anything imports torch, transformers or matplotlib: they read these once. Commands that a test starts inherit.
 os.environ["HF_HUB_OFFLINE"] = "1"
 os.environ["TOKENIZERS_PARALLELISM"] = "false"  # else a fork after the first use warns
 os.environ["MPLBACKEND"] = "Agg"
+os.environ["PARAFORM_PRODUCTS"] = "float32"  # whatever the processor is best at; `bfloat16` below asks for the other
 os.environ.setdefault("OMP_NUM_THREADS", "2")  # tiny tensors on many threads mostly wait for each other
 if "PYTEST_XDIST_WORKER" in os.environ:  # beside others, and with what the first process has set
     os.environ["OMP_NUM_THREADS"] = "1"
 os.environ.setdefault("RAY_AUTH_TOKEN", secrets.token_hex(32))  # else Ray writes one into the home folder
 
 import pytest
+from filelock import FileLock
 from hypothesis import settings
 
 if TYPE_CHECKING:
@@ -44,12 +48,61 @@ def scratch(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("scratch")
 
 
+@pytest.fixture(scope="session", autouse=True)
+def one_core() -> Iterator[None]:
+    """Commands start one worker process unless told, not one a core: others test beside this process."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("paraform.engines.local.cores", lambda: 1)
+        yield
+
+
+@pytest.fixture(autouse=True)
+def undrawn(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A test's own runs draw no curves, which take longer than their steps; those of wider fixtures do."""
+    if journal := sys.modules.get("paraform.training.journal"):
+        monkeypatch.setattr(journal.Journal, "draw", lambda *_, **__: None)
+
+
+_weights: dict[tuple[object, ...], Any] = {}
+
+
+@pytest.fixture(autouse=True)
+def read_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """MiniLM's weights, 90 MB, are read and digested once, as long as the file is the same."""
+    loading: Any = sys.modules.get("paraform.encoders.loading")
+    read = getattr(loading, "load_tensors", None)
+    if read is None:
+        return
+
+    def load_tensors(path: Path, expected: str | None = None) -> Any:
+        if expected is None or expected != loading.MINILM_SHA256 or not path.is_file():
+            return read(path, expected)
+        about = path.resolve().stat()
+        key = path, about.st_mtime_ns, about.st_size
+        if key not in _weights:
+            with loading.torch.inference_mode(False):  # whatever the first caller is in
+                _weights[key] = read(path, expected)
+        return dict(_weights[key])
+
+    monkeypatch.setattr(loading, "load_tensors", load_tensors)
+
+
 @pytest.fixture(scope="session")
 def minilm() -> Encoder:
     """The offline encoder, loaded once."""
     from paraform import encoders
 
     return encoders.load(device="cpu")
+
+
+@pytest.fixture
+def bfloat16(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Products are of bfloat16, on every processor: in hardware with AMX or AVX512_BF16, else emulated, and slow.
+
+    With AVX-512 alone oneDNN emulates them; with less torch computes them without oneDNN. What only AMX does is round
+    the factors of float32 products.
+    """
+    monkeypatch.setenv("PARAFORM_PRODUCTS", "bfloat16")
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -69,9 +122,11 @@ class Done(NamedTuple):
 
 
 @pytest.fixture
-def command(capfd: pytest.CaptureFixture[str]) -> Callable[..., Done]:
+def command(capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Callable[..., Done]:
     """`paraform` in this process: `command("tag", "A cat.")`."""
     from paraform.cli import main
+
+    monkeypatch.setenv("PARAFORM_PRODUCTS", os.environ["PARAFORM_PRODUCTS"])  # put back, since --products sets it
 
     def run(*arguments: object) -> Done:
         capfd.readouterr()
@@ -107,13 +162,25 @@ TINY = {"word_width": 16, "content_width": 8, "decoder_width": 16, "style_width"
 
 
 @pytest.fixture(scope="session")
-def tiny_run(scratch: Path, question_pairs: Path, own_cache: None) -> Path:
-    """A run's folder: the smallest model that goes through every step of training, by the command line."""
+def tiny_run(scratch: Path, question_pairs: Path, own_cache: None, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run's folder: the smallest model that goes through every step of training, by the command line.
+
+    Where several processes test, one of them trains it, and each has a copy.
+    """
+    beside = "PYTEST_XDIST_WORKER" in os.environ
+    made = (tmp_path_factory.getbasetemp().parent if beside else scratch) / "tiny-made"
+    with FileLock(f"{made}.lock"):
+        if not (made / "trained").exists():
+            train_tiny(made, question_pairs)
+            (made / "trained").touch()
+    shutil.copytree(made, scratch / "tiny", ignore=shutil.ignore_patterns("trained"))
+    return scratch / "tiny"
+
+
+def train_tiny(folder: Path, question_pairs: Path) -> None:
     from paraform.cli import main
 
     fields = TINY | {"word_vectors": "random", "batch_size": 32, "epochs": 2}
     options = [word for name, value in fields.items() for word in (f"--config.{name}", str(value))]
-    folder = scratch / "tiny"
     given = ["train", "exemplar", "--data", str(question_pairs), "--out", str(folder), "--device", "cpu", *options]
     assert main([*given, "--json"]) == 0
-    return folder

@@ -24,7 +24,6 @@ import pytest
 import torch
 
 from paraform import checkpoint, manifest
-from paraform.encoders import best_dtype
 from paraform.models.exemplar import ExemplarConfig
 from paraform.records import InputError
 from paraform.training import Result, TrainingConfig, fit, make_accelerator, require_usable, text_digest
@@ -358,10 +357,15 @@ def test_a_diverged_run_says_so_and_keeps_its_last_checkpoint(tmp_path: Path) ->
         scored(tmp_path / "scores", [float("nan")])
 
 
-def test_products_are_rounded_only_where_that_is_asked_for_and_only_inside_the_loop(tmp_path: Path) -> None:
+@pytest.mark.parametrize("products", ["bfloat16", "float32"])
+def test_products_are_rounded_only_where_that_is_asked_for_and_only_inside_the_loop(
+    tmp_path: Path, products: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By the run's configuration, and by the process's setting."""
+    monkeypatch.setenv("PARAFORM_PRODUCTS", products)
     mkldnn: Any = torch.backends.mkldnn
     before = mkldnn.matmul.fp32_precision
-    rounded = "bf16" if best_dtype(torch.device("cpu")) == torch.bfloat16 else before
+    rounded = "bf16" if products == "bfloat16" else before
     for precision, wanted in (("no", before), ("bf16", rounded)):
         config = dataclasses.replace(CONFIG, steps=2, mixed_precision=precision)
         seen: list[str] = []

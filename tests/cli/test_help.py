@@ -23,7 +23,7 @@ def test_every_command_shows_what_it_is_for_and_an_example(name: str, command: C
     assert (done.status, done.err) == (0, "")
     assert f"usage: paraform {name}" in done.out
     assert f"Example:\n  {'echo' if name in ('tag', 'parse') else f'paraform {name} '}" in done.out
-    for option in ("--device", "--batch-size", "--seed", "--json", "--version", "--help"):
+    for option in ("--device", "--products", "--batch-size", "--seed", "--json", "--version", "--help"):
         assert option in done.out
     assert ("--format" in done.out) == (name not in ("reproduce", "evaluate syntax"))
 
@@ -46,6 +46,7 @@ def test_the_overview_lists_every_command(command: Command) -> None:
         ("sample --top-p x", "--top-p: x; expected a number"),
         ("sample --temperature=-1", "--temperature: -1; expected a number of at least 0"),
         ("sample --batch-size 1.5", "--batch-size: 1.5; expected a whole number"),
+        ("sample --products fp16", "--products: fp16; expected one of float32, bfloat16"),
         ("sample --batch-size 0", "--batch-size: 0; expected a number above 0"),
         ("evaluate latent --samples 0", "--samples: 0; expected a number above 0, at most 1,000,000,000"),
         ("train latent --config.contrast Z", "--config.contrast: Z; expected one of none, z, h"),

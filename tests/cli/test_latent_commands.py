@@ -171,6 +171,11 @@ def test_evaluate_latent_prints_both_protocols(files: Path, command: Command) ->
     assert "importance, 8 samples" in bound["signature"] and "samples:4" in found["scores"][0]["signature"]
     assert "honest" in command(*given).out
     assert not {"against", "comparisons"} & found.keys()
+    for products in ("bfloat16", "float32"):  # on any processor, and the signature says which it was
+        scores = object_of(command(*given, "--products", products, "--json"))["scores"]
+        (score,) = (score for score in scores if score["name"] == "−ln p(x)")
+        assert f"precision:{products}" in score["signature"].split("|")
+        assert (score["value"] == bound["value"]) == (products == "float32")  # which the tests' setting is
 
 
 def test_evaluate_latent_compares_two_models(files: Path, tmp_path: Path, command: Command) -> None:

@@ -19,7 +19,6 @@ from paraform.words import join_pieces
 
 TEXTS = ["A sentence.", "", "Two dogs run.", "A sentence.", "Ein Wort: naïve café 東京 ☂", "word " * 400]
 WORDS = ["a", "dog", "runs", "home", "un", "##known"]
-BFLOAT16 = encoders.best_dtype(torch.device("cpu")) == torch.bfloat16  # 8 bits, and batches round differently
 
 
 def captions(data: Path, count: int) -> list[str]:
@@ -27,29 +26,47 @@ def captions(data: Path, count: int) -> list[str]:
     return [text for line in lines for text in line.split("\t")][:count]
 
 
-def test_vectors_are_sentence_transformers(minilm: Encoder, data: Path) -> None:
+@pytest.fixture(scope="module", params=["float32", "bfloat16"])
+def either(request: pytest.FixtureRequest, minilm: Encoder) -> Encoder:
+    """MiniLM in both precisions, on every processor; bfloat16 has 8 bits, and batches round differently."""
+    if request.param == "float32":
+        return minilm
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PARAFORM_PRODUCTS", request.param)
+        return encoders.load(device="cpu")
+
+
+@pytest.fixture(scope="module")
+def texts(data: Path) -> list[str]:
+    return [*captions(data, 60), *TEXTS]
+
+
+@pytest.fixture(scope="module")
+def expected(texts: list[str]) -> Any:
     from sentence_transformers import SentenceTransformer
 
-    texts = [*captions(data, 60), *TEXTS]
     peer = SentenceTransformer(str(encoders.locate("minilm")), device="cpu")
-    expected = peer.encode(texts, normalize_embeddings=True)
-    found = minilm.encode(texts)
+    return peer.encode(texts, normalize_embeddings=True, batch_size=8)  # one of TEXTS is long, and it pads
+
+
+def test_vectors_are_sentence_transformers(either: Encoder, texts: list[str], expected: Any) -> None:
+    found = either.encode(texts)
     assert found.dtype == np.float32 and found.shape == (66, 384)
     assert (expected * found).sum(1).min() >= 0.9995
-    raw = minilm.encode(texts, normalize=False)
+    raw = either.encode(texts, normalize=False)
     np.testing.assert_allclose(raw / np.linalg.norm(raw, axis=1, keepdims=True), found, atol=1e-5)
 
 
-def test_order_duplicates_and_batches_change_nothing(minilm: Encoder) -> None:
-    found = minilm.encode(TEXTS)
+def test_order_duplicates_and_batches_change_nothing(either: Encoder, minilm: Encoder) -> None:
+    found = either.encode(TEXTS)
     np.testing.assert_allclose(np.linalg.norm(found, axis=1), 1, rtol=1e-5)
     assert np.array_equal(found[0], found[3])
-    tolerance = 0.01 if BFLOAT16 else 1e-5
-    np.testing.assert_allclose(minilm.encode(TEXTS[::-1])[::-1], found, atol=tolerance)
-    np.testing.assert_allclose(minilm.encode(TEXTS, batch_tokens=1), found, atol=tolerance)
-    assert minilm.encode([]).shape == (0, 384)
+    tolerance = 1e-5 if either is minilm else 0.01
+    np.testing.assert_allclose(either.encode(TEXTS[::-1])[::-1], found, atol=tolerance)
+    np.testing.assert_allclose(either.encode(TEXTS, batch_tokens=1), found, atol=tolerance)
+    assert either.encode([]).shape == (0, 384)
     with pytest.raises(InputError, match=r"write encoder\.encode\(\[text\]\)"):
-        minilm.encode("A sentence.")
+        either.encode("A sentence.")
 
 
 def test_states_pooled_are_vectors(minilm: Encoder) -> None:
@@ -68,12 +85,13 @@ def test_states_pooled_are_vectors(minilm: Encoder) -> None:
         minilm.states(TEXTS, layers=[7])
 
 
-def test_word_states_are_means_over_pieces(minilm: Encoder) -> None:
+def test_word_states_are_means_over_pieces(either: Encoder, minilm: Encoder) -> None:
     sentences = [["Uncharacteristically", "good", "dogs"], [], ["antidisestablishmentarianism"], ["a", "\x00", "b"]]
-    found = minilm.word_states(sentences, layers=[1, 3])
+    found = either.word_states(sentences, layers=[1, 3])
+    assert found.states_NLD.dtype == (torch.float32 if either is minilm else torch.bfloat16)
     assert found.offsets.tolist() == [0, 3, 3, 4, 7]
     assert found.states_NLD.shape == (7, 2, 384)
-    _, whole = minilm.states([" ".join(words) for words in sentences], layers=[1, 3])
+    _, whole = either.states([" ".join(words) for words in sentences], layers=[1, 3])
     row = 0
     for number, words in enumerate(sentences):
         at = int(whole.offsets[number]) + 1  # after [CLS]
@@ -81,7 +99,7 @@ def test_word_states_are_means_over_pieces(minilm: Encoder) -> None:
             count = len(minilm.pieces([word])[0]) - 2
             expected = whole.states_ND[at : at + count].mean(0) if count else torch.zeros(384)
             # in bfloat16, where the encoder is, a mean of states of about 1 is rounded by up to 1/256
-            near = 1e-4 if found.states_NLD.dtype == torch.float32 else 2e-2
+            near = 1e-4 if either is minilm else 2e-2
             torch.testing.assert_close(found.states_NLD[row, 1].float(), expected, rtol=0, atol=near)
             row, at = row + 1, at + count
     assert len(minilm.pieces(["antidisestablishmentarianism"])[0]) > 4
@@ -143,8 +161,10 @@ def tiny(kind: str, folder: Path) -> Any:
     return module
 
 
+@pytest.mark.parametrize("products", ["float32", "bfloat16"])
 @pytest.mark.parametrize("kind", ["bert", "relu bert", "distilbert", "roberta"])
-def test_any_architecture(kind: str, tmp_path: Path) -> None:
+def test_any_architecture(kind: str, products: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PARAFORM_PRODUCTS", products)
     module = tiny(kind, tmp_path)
     encoder = encoders.load(str(tmp_path), device="cpu")
     assert (encoder.dimension, encoder.num_layers, encoder.max_tokens) == (16, 2, 12)
@@ -158,7 +178,7 @@ def test_any_architecture(kind: str, tmp_path: Path) -> None:
     mask_BT = torch.tensor([[1] * len(ids) + [0] * (12 - len(ids)) for ids in pieces])
     with torch.inference_mode():
         hidden = module(ids_BT, attention_mask=mask_BT, output_hidden_states=True).hidden_states
-    tolerance = 0.05 if BFLOAT16 else 1e-4
+    tolerance = 0.05 if products == "bfloat16" else 1e-4
     for layer, states in enumerate(encoder.states(texts, layers=[0, 1, 2])):
         expected = hidden[layer][mask_BT.bool()]
         torch.testing.assert_close(states.states_ND, expected, rtol=0, atol=tolerance)

@@ -1,72 +1,128 @@
-"""bfloat16 products: rounded factors inside, torch's own setting before and after."""
+"""bfloat16 products: who says so, rounded factors inside, torch's own settings before and after."""
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 import torch
+from torch import nn
 
-from paraform.encoders import best_dtype, bfloat16_products, float32_products, product_dtype
+from paraform.encoders import best_dtype, bfloat16_products, float32_products, precision, product_dtype
+from paraform.records import InputError
+from paraform.training import TrainingConfig, make_accelerator
 
 CPU = torch.device("cpu")
 
 
-def test_the_setting_is_put_back_whatever_happens() -> None:
+def settings() -> tuple[str, bool]:
     mkldnn: Any = torch.backends.mkldnn
-    before = mkldnn.matmul.fp32_precision
+    return mkldnn.matmul.fp32_precision, mkldnn.enabled
+
+
+def test_the_setting_says_what_is_multiplied_else_the_processor(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without AMX, bfloat16 takes longer than float32; and oneDNN may have been told to do without."""
+    able: dict[str, bool] = {"avx512_bf16": True}
+    monkeypatch.setattr(torch.cpu, "get_capabilities", lambda: able)
+    monkeypatch.setattr(precision, "_onednn_can", lambda: able.get("onednn", True))
+    for asked, expected in (("float32", torch.float32), ("bfloat16", torch.bfloat16)):
+        monkeypatch.setenv("PARAFORM_PRODUCTS", asked)
+        assert best_dtype(CPU) == best_dtype(torch.device("cuda")) == expected
+    for unset in (lambda: monkeypatch.setenv("PARAFORM_PRODUCTS", ""), lambda: monkeypatch.delenv("PARAFORM_PRODUCTS")):
+        able.pop("amx_bf16", None)
+        unset()
+        assert best_dtype(CPU) == torch.float32
+        able["amx_bf16"] = True
+        assert best_dtype(CPU) == torch.bfloat16
+    able["onednn"] = False
+    assert best_dtype(CPU) == torch.float32
+    monkeypatch.setenv("PARAFORM_PRODUCTS", "fp16")
+    with pytest.raises(InputError, match=r"^PARAFORM_PRODUCTS is 'fp16'; expected float32 or bfloat16$"):
+        best_dtype(CPU)
+
+
+def test_a_gpus_autocast_hears_the_setting(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What accelerate is asked for where torch finds a GPU."""
+    monkeypatch.setattr(torch.accelerator, "is_available", lambda: True)
+    monkeypatch.setattr("accelerate.Accelerator", lambda **given: SimpleNamespace(distributed_type="NO", **given))
+    for asked, expected in (("float32", "no"), ("bfloat16", "bf16"), ("", "bf16")):
+        monkeypatch.setenv("PARAFORM_PRODUCTS", asked)
+        assert make_accelerator(TrainingConfig(mixed_precision="bf16")).mixed_precision == expected
+
+
+def test_the_settings_are_put_back_whatever_happens(bfloat16: None) -> None:
+    before = settings()
     with pytest.raises(RuntimeError, match="stop"), bfloat16_products(CPU):
         raise RuntimeError("stop")
     with bfloat16_products(CPU):
-        inside = mkldnn.matmul.fp32_precision
-    assert mkldnn.matmul.fp32_precision == before
-    assert inside == ("bf16" if best_dtype(CPU) == torch.bfloat16 else before)
+        inside = settings()
+    assert settings() == before and inside == ("bf16", before[1] and precision._onednn_can())
 
 
-def test_products_are_of_rounded_factors_at_most() -> None:
+def test_nothing_is_rounded_where_float32_is_asked_for() -> None:
+    before = settings()
+    with bfloat16_products(CPU):
+        assert settings() == before and product_dtype(CPU) == torch.float32
+
+
+def test_products_are_of_rounded_factors_at_most(bfloat16: None) -> None:
     """Each factor keeps 8 bits: a sum of 512 products is off by at most 2 · 2⁻⁹ of the sum of their sizes."""
     torch.manual_seed(0)
     left, right = torch.randn(256, 512), torch.randn(512, 256)
     exact = left.double() @ right.double()
     with bfloat16_products(CPU):
         found = left @ right
-    bound = (left.abs() @ right.abs()) * 2 * 2**-9 * 1.01
-    assert found.dtype == torch.float32 and bool(((found - exact).abs() <= bound).all())
-    assert torch.equal(found, left @ right) == (best_dtype(CPU) != torch.bfloat16)
+    sizes = left.abs() @ right.abs()
+    assert found.dtype == torch.float32 and bool(((found - exact).abs() <= sizes * 2 * 2**-9 * 1.01).all())
+    if torch.cpu.get_capabilities().get("amx_bf16") and precision._onednn_can():  # which alone rounds them
+        assert bool(((found - exact).abs() > sizes * 2**-20).any())
 
 
-def test_the_last_one_out_puts_the_setting_back() -> None:
+def test_an_lstm_computes_in_bfloat16_on_any_processor(bfloat16: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Forward and backward, near float32's and not the same; where oneDNN cannot, torch's own does."""
+    torch.manual_seed(0)
+    lstm, inputs = nn.LSTM(16, 16, batch_first=True), torch.randn(4, 7, 16)
+    exact = lstm(inputs)[0]
+    for able in {precision._onednn_can(), False}:
+        monkeypatch.setattr(precision, "_onednn_can", lambda able=able: able)
+        with bfloat16_products(CPU), torch.autocast("cpu", product_dtype(CPU)):
+            found = lstm(inputs)[0].float()
+            found.sum().backward()
+        torch.testing.assert_close(found, exact, atol=0.02, rtol=0)
+        assert not torch.equal(found, exact) and lstm.weight_hh_l0.grad is not None
+
+
+def test_the_last_one_out_puts_the_settings_back(bfloat16: None) -> None:
     """A enters, B enters, A leaves, B leaves, as two threads may."""
-    mkldnn: Any = torch.backends.mkldnn
-    before = mkldnn.matmul.fp32_precision
+    before = settings()
     first, second = bfloat16_products(CPU), bfloat16_products(CPU)
     first.__enter__()
     second.__enter__()
-    inside = mkldnn.matmul.fp32_precision
+    inside = settings()
     first.__exit__(None, None, None)
-    assert mkldnn.matmul.fp32_precision == inside
+    assert settings() == inside != before
     second.__exit__(None, None, None)
-    assert mkldnn.matmul.fp32_precision == before
+    assert settings() == before
 
 
-def test_other_devices_are_left_alone() -> None:
-    mkldnn: Any = torch.backends.mkldnn
-    before = mkldnn.matmul.fp32_precision
+def test_other_devices_are_left_alone(bfloat16: None) -> None:
+    before = settings()
     with bfloat16_products(torch.device("meta")):
-        assert mkldnn.matmul.fp32_precision == before
+        assert settings() == before
 
 
-def test_float32_products_inside_rounded_ones() -> None:
+def test_float32_products_inside_rounded_ones(bfloat16: None) -> None:
     torch.manual_seed(0)
     left, right = torch.randn(2, 64, 64)
     exact = left @ right
     with bfloat16_products(CPU):
         rounded = left @ right
-        assert product_dtype(CPU) == best_dtype(CPU)
+        assert product_dtype(CPU) == torch.bfloat16
         with pytest.raises(RuntimeError, match="stop"), float32_products(CPU):
             assert product_dtype(CPU) == torch.float32 and torch.equal(left @ right, exact)
             raise RuntimeError("stop")
-        assert product_dtype(CPU) == best_dtype(CPU) and torch.equal(left @ right, rounded)
+        assert product_dtype(CPU) == torch.bfloat16 and torch.equal(left @ right, rounded)
     assert product_dtype(CPU) == torch.float32 and torch.equal(left @ right, exact)
     with float32_products(CPU):  # with nothing around, it changes nothing
         assert torch.equal(left @ right, exact)

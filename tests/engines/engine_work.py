@@ -63,10 +63,10 @@ class Toy:
 
 @dataclass(frozen=True)
 class Threads:
-    """The number of threads that a worker's libraries are told to use."""
+    """The number of threads that a worker's libraries are told to use, and what they multiply."""
 
     def open(self) -> Callable[[int], bytes]:
-        return lambda chunk: os.environ["OMP_NUM_THREADS"].encode()
+        return lambda chunk: f"{os.environ['OMP_NUM_THREADS']} {os.environ['PARAFORM_PRODUCTS']}".encode()
 
 
 class Contrary(Exception):

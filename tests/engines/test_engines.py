@@ -37,7 +37,7 @@ def importable() -> Iterator[None]:
     """Worker processes can import `engine_work`."""
     with pytest.MonkeyPatch.context() as patch:
         patch.syspath_prepend(str(WORK.parent))
-        patch.setenv("PYTHONPATH", str(WORK.parent))
+        patch.setenv("PYTHONPATH", str(WORK.parent), prepend=os.pathsep)
         yield
 
 
@@ -143,8 +143,14 @@ def test_closing_the_results_ends_the_workers(tmp_path: Path) -> None:
 
 def test_a_worker_has_one_thread(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OMP_NUM_THREADS", "7")
-    assert list(run(engine_work.Threads(), 2)) == [b"1", b"1"]
+    assert list(run(engine_work.Threads(), 2)) == [b"1 float32", b"1 float32"]
     assert os.environ["OMP_NUM_THREADS"] == "7"
+
+
+def test_workers_multiply_what_their_driver_does(two: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Those of a cluster, too, that began with another setting."""
+    monkeypatch.setenv("PARAFORM_PRODUCTS", "bfloat16")
+    assert list(run(engine_work.Threads(), 1, engine=two)) == [b"1 bfloat16"]
 
 
 def test_the_bar_is_for_terminals(

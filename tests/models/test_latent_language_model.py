@@ -17,7 +17,7 @@ from torch import Tensor
 import paraform
 from paraform import decoding
 from paraform.batching import EOS, UNK, Vocabulary
-from paraform.encoders import best_dtype, bfloat16_products
+from paraform.encoders import bfloat16_products
 from paraform.evaluation.latent import evaluate_latent
 from paraform.models.latent import LatentConfig, LatentLanguageModel
 from paraform.models.latent.reading import read_words, write_words
@@ -271,9 +271,8 @@ def test_a_model_in_training_is_measured_without_dropout() -> None:
     assert model.training
 
 
-def test_bfloat16_changes_little() -> None:
-    if best_dtype(torch.device("cpu")) != torch.bfloat16:
-        pytest.skip("this processor multiplies no bfloat16")
+def test_bfloat16_changes_little(bfloat16: None) -> None:
+    """On any processor: the LSTM and the output layer compute in it, if need be without oneDNN."""
     model, z = made(), torch.randn(3, 4, 3)
     exact = model.log_likelihood(TEXTS, z)
     with bfloat16_products(torch.device("cpu")):

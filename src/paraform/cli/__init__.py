@@ -92,7 +92,10 @@ def _dispatch(given: list[str]) -> int:
         logger.addHandler(Teller())
     parser = make_parser(name, command.__doc__)
     command.add_arguments(parser, rest)
-    return int(command.run(parse(parser, rest)))
+    options = parse(parser, rest)
+    if options.products:
+        os.environ["PARAFORM_PRODUCTS"] = options.products  # for processes that the command starts, too
+    return int(command.run(options))
 
 
 def command_named(name: str) -> Any:

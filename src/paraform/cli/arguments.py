@@ -10,7 +10,7 @@ import os
 import re
 import sys
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from jsonargparse import ArgumentParser, DefaultHelpFormatter, Namespace
 from jsonargparse.typing import NonNegativeFloat, PositiveInt, restricted_number_type
@@ -57,6 +57,12 @@ def make_parser(command: str, doc: str | None) -> ArgumentParser:
 
     parser.add_argument("--version", action="version", version=f"paraform {__version__}", help="Print the version.")
     parser.add_argument("--device", type=str | None, default=None, help="cpu, cuda …; null: the GPU if there is one")
+    parser.add_argument(
+        "--products",
+        type=Literal["float32", "bfloat16"] | None,
+        default=None,
+        help="what matrix products are of; else $PARAFORM_PRODUCTS, else what this machine multiplies fastest",
+    )
     parser.add_argument("--batch-size", type=PositiveInt | None, default=None, help="sentences computed at once")
     parser.add_argument("--seed", type=Seed, default=0, help="the seed of every draw")
     parser.add_argument("--json", action="store_true", help="print one JSON object on stdout, and nothing else there")

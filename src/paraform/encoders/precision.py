@@ -1,7 +1,14 @@
-"""The numbers that a machine multiplies fastest."""
+"""The numbers that matrix products are of: what a machine multiplies fastest, or what `$PARAFORM_PRODUCTS` says.
+
+What torch makes of bfloat16 depends on the processor. Tensors of it, and LSTMs under autocast, are computed in it
+everywhere: fast with AMX, in about 1.5 times float32's time with AVX512_BF16 on Intel's processors, and far slower with
+AVX2, where torch's own LSTM takes the place of oneDNN's. Products of float32 tensors have their factors rounded with
+AMX alone: torch's setting permits oneDNN to do so, and no more.
+"""
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -9,35 +16,53 @@ from typing import Any
 
 import torch
 
+from paraform.records import InputError
+
+PRODUCTS = "PARAFORM_PRODUCTS"
+_DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16}
+_mkldnn: Any = torch.backends.mkldnn  # its types lack `matmul`
 _lock = threading.Lock()
 _inside = 0  # how many callers are, in all threads
-_before = ""  # torch's setting before the first of them
+_before: tuple[str, bool] = ("", True)  # torch's settings before the first of them: precision, oneDNN
+
+
+def asked_dtype() -> torch.dtype | None:
+    """What `$PARAFORM_PRODUCTS` (`--products`) says; None if nothing. Raises: InputError for any other word."""
+    asked = os.environ.get(PRODUCTS)
+    if asked and asked not in _DTYPES:
+        raise InputError(f"{PRODUCTS} is {asked!r}; expected float32 or bfloat16")
+    return _DTYPES[asked] if asked else None
 
 
 def best_dtype(device: torch.device) -> torch.dtype:
-    """bfloat16 where the processor multiplies it in hardware, else float32."""
+    """What was asked for, else bfloat16 where the device multiplies it faster (a GPU, AMX), else float32."""
+    if asked := asked_dtype():
+        return asked
     if device.type == "cuda":
         return torch.bfloat16 if torch.cuda.is_bf16_supported() else torch.float32
-    able = torch.cpu.get_capabilities()
-    return torch.bfloat16 if able.get("avx512_bf16") or able.get("amx_bf16") else torch.float32
+    return torch.bfloat16 if torch.cpu.get_capabilities().get("amx_bf16") and _onednn_can() else torch.float32
+
+
+def _onednn_can() -> bool:
+    """Whether oneDNN has bfloat16 on this processor, or what `ONEDNN_MAX_CPU_ISA` leaves of it (AVX-512 at least)."""
+    return bool(torch.ops.mkldnn._is_mkldnn_bf16_supported())
 
 
 @contextmanager
 def bfloat16_products(device: torch.device) -> Iterator[None]:
-    """Inside, float32 matrix products round their factors to bfloat16, and add up in float32.
+    """Inside, `product_dtype` is bfloat16, and float32 matrix products may round their factors and add up in float32.
 
-    Only on a CPU that multiplies bfloat16 in hardware (`best_dtype`); elsewhere it changes nothing. It is torch's
-    setting for the whole process, put back when the last of the callers, in whatever threads, has left.
+    Only on a CPU whose `best_dtype` is bfloat16; elsewhere it changes nothing. It is torch's setting for the whole
+    process, put back when the last of the callers, in whatever threads, has left.
     """
     global _inside, _before
     if device.type != "cpu" or best_dtype(device) != torch.bfloat16:
         yield
         return
-    mkldnn: Any = torch.backends.mkldnn  # its types lack `matmul`
     with _lock:
         if _inside == 0:
-            _before = mkldnn.matmul.fp32_precision
-            mkldnn.matmul.fp32_precision = "bf16"
+            _before = _setting()
+            _set("bf16", _before[1] and _onednn_can())  # without oneDNN there is torch's own LSTM
         _inside += 1
     try:
         yield
@@ -45,7 +70,15 @@ def bfloat16_products(device: torch.device) -> Iterator[None]:
         with _lock:
             _inside -= 1
             if _inside == 0:
-                mkldnn.matmul.fp32_precision = _before
+                _set(*_before)
+
+
+def _setting() -> tuple[str, bool]:
+    return _mkldnn.matmul.fp32_precision, _mkldnn.enabled
+
+
+def _set(precision: str, enabled: bool) -> None:
+    _mkldnn.matmul.fp32_precision, _mkldnn.enabled = precision, enabled
 
 
 def product_dtype(device: torch.device) -> torch.dtype:
@@ -62,13 +95,13 @@ def float32_products(device: torch.device) -> Iterator[None]:
     For what takes differences of nearly equal gradients.
     """
     global _inside
-    mkldnn: Any = torch.backends.mkldnn
     with _lock:
-        inside, setting, _inside = _inside, mkldnn.matmul.fp32_precision, 0
-        mkldnn.matmul.fp32_precision = _before if inside else setting
+        inside, setting, _inside = _inside, _setting(), 0
+        _set(*(_before if inside else setting))
     try:
         with torch.autocast(device.type, enabled=False):
             yield
     finally:
         with _lock:
-            _inside, mkldnn.matmul.fp32_precision = inside, setting
+            _inside = inside
+            _set(*setting)

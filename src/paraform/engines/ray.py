@@ -56,8 +56,8 @@ def actors(work: Work, workers: int | None, address: str | None, *, most: int) -
 class Worker:
     """What each actor holds."""
 
-    def __init__(self) -> None:
-        os.environ.update(ONE_THREAD)  # before the work comes, with which its libraries are imported
+    def __init__(self, environment: dict[str, str]) -> None:
+        os.environ.update(environment)  # before the work comes, with which its libraries are imported
         self._compute: Opened | None = None
 
     def ready(self) -> None:
@@ -80,7 +80,8 @@ class Actors:
         self._work = ray.put(work)
         self._idle: list[Any] = []
         self._calls: dict[Any, tuple[Any, int | None]] = {}  # chunk None: the actor is not ready yet
-        self._actors = [remote.remote() for _ in range(workers)]
+        asked = {name: os.environ[name] for name in ("PARAFORM_PRODUCTS",) if name in os.environ}
+        self._actors = [remote.remote(ONE_THREAD | asked) for _ in range(workers)]
         for actor in self._actors:
             self._expect(actor)
 

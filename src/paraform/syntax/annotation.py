@@ -10,6 +10,7 @@ from pathlib import Path
 from rich.progress import track
 
 from paraform.encoders import STDERR
+from paraform.encoders.precision import asked_dtype
 from paraform.records import Sentence
 from paraform.syntax.running import DEFAULT
 from paraform.syntax.tagging import load_tagger, tagger_digest
@@ -41,14 +42,17 @@ class Annotator:
     device: str | None = None
 
     def digest(self) -> str:
-        """What tells the annotations of two annotators apart. Raises: InputError if there is no such tagger."""
+        """What tells the annotations of two annotators apart; tags differ a little with the precision of products.
+
+        Raises: InputError if there is no such tagger.
+        """
         if self.parser is None:
             who = tagger_digest(self.tagger)
         else:
             from paraform.syntax.parsing import parser_digest  # it needs a compiler, which tags do not
 
             who = f"trees {parser_digest(self.parser)}"
-        return repr((who, self.max_tokens, self.lower))
+        return repr((who, self.max_tokens, self.lower, *filter(None, [asked_dtype()])))
 
     def open(self) -> Annotate:
         """Load what is needed. Raises: InputError if it is not there."""

@@ -8,6 +8,7 @@ from typing import Any
 
 import torch
 
+from paraform.encoders.precision import asked_dtype
 from paraform.records import InputError, require_types
 
 
@@ -26,7 +27,8 @@ class TrainingConfig:
         metric: the validation score that decides.
         higher_is_better: whether the best score is the highest; else the lowest.
         mixed_precision: "no" (float32) or "bf16": bfloat16 where it is safe, weights in float32; on a CPU in the
-            factors of matrix products alone, and only if it multiplies them in hardware.
+            factors of matrix products alone, and only if it is faster there (AMX) or asked for. Where float32 products
+            are asked for (`$PARAFORM_PRODUCTS`), it is "no".
         device: "auto" (the GPU if there is one), "cpu" or "cuda".
         checkpoint_every: steps between replacements of `last/`; the end of the run always makes one.
         tensorboard: whether to write TensorBoard's scalars.
@@ -92,7 +94,8 @@ def make_accelerator(config: TrainingConfig) -> Any:
     if config.device == "cuda" and not torch.cuda.is_available():
         raise InputError("device 'cuda': torch finds no GPU here; 'auto' or 'cpu' works")
     on_cpu = config.device == "cpu" or not torch.accelerator.is_available()  # there the loop sees to the precision
-    accelerator = Accelerator(mixed_precision="no" if on_cpu else config.mixed_precision, cpu=config.device == "cpu")
+    precision = "no" if on_cpu or asked_dtype() == torch.float32 else config.mixed_precision
+    accelerator = Accelerator(mixed_precision=precision, cpu=config.device == "cpu")
     if accelerator.distributed_type == DistributedType.FSDP and not accelerator.is_fsdp2:
         raise InputError("accelerate's fsdp_version is 1; set fsdp_version: 2 in its configuration")
     set_seed(config.seed)
