@@ -8,7 +8,7 @@ import shutil
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 # Before anything imports torch, transformers or matplotlib: they read these once. Commands that a test starts inherit.
 os.environ["HF_HUB_OFFLINE"] = "1"
@@ -61,30 +61,6 @@ def undrawn(monkeypatch: pytest.MonkeyPatch) -> None:
     """A test's own runs draw no curves, which take longer than their steps; those of wider fixtures do."""
     if journal := sys.modules.get("paraform.training.journal"):
         monkeypatch.setattr(journal.Journal, "draw", lambda *_, **__: None)
-
-
-_weights: dict[tuple[object, ...], Any] = {}
-
-
-@pytest.fixture(autouse=True)
-def read_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """MiniLM's weights, 90 MB, are read and digested once, as long as the file is the same."""
-    loading: Any = sys.modules.get("paraform.encoders.loading")
-    read = getattr(loading, "load_tensors", None)
-    if read is None:
-        return
-
-    def load_tensors(path: Path, expected: str | None = None) -> Any:
-        if expected is None or expected != loading.MINILM_SHA256 or not path.is_file():
-            return read(path, expected)
-        about = path.resolve().stat()
-        key = path, about.st_mtime_ns, about.st_size
-        if key not in _weights:
-            with loading.torch.inference_mode(False):  # whatever the first caller is in
-                _weights[key] = read(path, expected)
-        return dict(_weights[key])
-
-    monkeypatch.setattr(loading, "load_tensors", load_tensors)
 
 
 @pytest.fixture(scope="session")

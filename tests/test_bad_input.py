@@ -133,6 +133,7 @@ def test_an_encoder_of_another_digest(tmp_path: Path, command: Command, monkeypa
     folder.mkdir()
     shutil.copy(encoders.locate() / "config.json", folder)
     digest = save_tensors({"weight": torch.ones(2)}, folder / "model.safetensors")
+    encoders.loading._minilm.cache_clear()
     monkeypatch.setattr(encoders.loading, "locate", lambda name="minilm": folder)
     path = folder / "model.safetensors"
     for given in (["embed", "x", "--out", tmp_path / "v.npy"], ["tag", "x"]):

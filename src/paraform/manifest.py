@@ -149,7 +149,8 @@ def located(folder: PathLike, manifest: Manifest, name: str) -> Path:
     raise InputError(f"{final}: its SHA-256 is not the one in {NAME}; the file is damaged or another version")
 
 
-def versions() -> dict[str, str]:
+@functools.cache
+def versions() -> Mapping[str, str]:
     """Of Python and of the libraries that a figure depends on; "unknown" where one is not installed."""
     found = {"python": platform.python_version()}
     for package in ("paraform", "torch", "transformers", "safetensors"):

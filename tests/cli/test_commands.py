@@ -329,7 +329,7 @@ def test_mine_searches_with_as_many_workers_as_asked(
 def test_mine_gives_the_same_bytes_on_ray(question_pairs: Path, tmp_path: Path, command: Command) -> None:
     pytest.importorskip("ray")
     here, there = tmp_path / "local.jsonl", tmp_path / "ray.jsonl"
-    assert command("mine", question_pairs, "--out", here, "--workers", "2").status == 0
+    assert command("mine", question_pairs, "--out", here).status == 0
     cluster = ("--engine", "ray", "--address", "local", "--workers", "1")
     assert command("mine", question_pairs, "--out", there, *cluster).status == 0
     assert here.read_bytes() == there.read_bytes() != b""

@@ -144,5 +144,5 @@ def test_help_does_not_wait_for_torch(given: list[str]) -> None:
 def test_importing_paraform_is_cheap() -> None:
     code = "import sys, paraform; dir(paraform); assert not {'torch', 'numpy'} & set(sys.modules)"
     subprocess.run([sys.executable, "-c", code], check=True)
-    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+    with pytest.raises(AttributeError, match="No paraform attribute nothing"):
         _ = paraform.nothing

@@ -118,7 +118,7 @@ def save(
             {"name": s.name, "value": s.value if math.isfinite(s.value) else None, "signature": s.signature}
             for s in scores
         ],
-        versions=versions(),
+        versions=dict(versions()),
         git=revision(),
     )
     commit(folder, manifest, writers | dict(extra or {}))

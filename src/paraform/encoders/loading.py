@@ -67,7 +67,7 @@ def load(name: str = "minilm", *, device: str | torch.device | None = None) -> E
     return _minilm(where, dtype) if name == "minilm" else _load(name, where, dtype)
 
 
-@lru_cache(maxsize=1)
+@lru_cache(maxsize=2)
 def _minilm(where: torch.device, dtype: torch.dtype) -> Encoder:
     return _load("minilm", where, dtype)  # once a process: content scores and style encoders ask for the same
 

@@ -69,13 +69,14 @@ class Bar:
         self._drawn = 0.0
 
     def step(self, done: int, terms: Mapping[str, float]) -> None:
-        """Show that so many steps are done, with the last one's terms; at most ten times a second."""
-        if self._progress.disable or time.monotonic() - self._drawn < 0.1:
+        """Show that so many steps are done, with the last one's terms; at most ten times a second, and at the end."""
+        if self._progress.disable:
             return
         shown = "  ".join(f"{name} {value:.4g}" for name, value in terms.items())
+        due = time.monotonic() - self._drawn >= 0.1
         with _kept_random():
-            self._progress.update(self._task, completed=done, description=shown, refresh=True)
-        self._drawn = time.monotonic()
+            self._progress.update(self._task, completed=done, description=shown, refresh=due)
+        self._drawn = time.monotonic() if due else self._drawn
 
     def __enter__(self) -> Self:
         with _kept_random():

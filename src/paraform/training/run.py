@@ -141,7 +141,9 @@ class Run:
             saved = {
                 "training": dataclasses.asdict(self.config),
                 "processes": self.accelerator.num_processes,
-                "progress": dataclasses.asdict(self.progress),
+                "progress": vars(
+                    self.progress
+                ),  # plain already: a deep copy of the history takes longer than a small step
                 "optimizers": pack_optimizers(self.state.optimizers, tensors),
             }
             text = json.dumps(saved, ensure_ascii=False)
