@@ -16,17 +16,17 @@ from paraform.records import InputError
 
 def test_spaces_are_learnt_and_drawn(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(clvae_toy, "CATEGORIES", (3,))
-    monkeypatch.setitem(clvae_toy.SIZES, "smoke", Size(5e-3, 160))
+    monkeypatch.setitem(clvae_toy.SIZES, "smoke", Size(1e-2, 64))
     found = clvae_toy.run(scale="smoke", out=tmp_path)
     cells = {(score.system, score.name): score.value for score in found.scores}
     assert {system for system, _ in cells} == {"VAE", "iVAE", "clVAE+"}
     assert all(0 <= cells[system, "accuracy"] <= 1 for system in clvae_toy.ROWS)
     assert cells["clVAE+", "accuracy"] > 0.6  # a third is chance
     for system in clvae_toy.ROWS:
-        assert 1 <= cells.get((system, "steps to 95 %"), 1) <= 160
+        assert 1 <= cells.get((system, "steps to 95 %"), 1) <= 64
     assert (tmp_path / "toy" / "smoke" / "panels.png").stat().st_size > 5000
     spaces = {int(path.stem): np.load(path) for path in (tmp_path / "toy" / "smoke" / "vae-3").glob("*.npy")}
-    assert spaces.keys() == {0, 10, 30, 60, 160}
+    assert spaces.keys() == {0, 4, 12, 24, 64}
     again = clvae_toy.run(scale="smoke", out=tmp_path)  # done already: nothing is trained again
     for step, space in spaces.items():
         assert np.array_equal(np.load(tmp_path / "toy" / "smoke" / "vae-3" / f"{step}.npy"), space)
