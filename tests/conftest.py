@@ -8,7 +8,7 @@ import shutil
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 # Before anything imports torch, transformers or matplotlib: they read these once. Commands that a test starts inherit.
 os.environ["HF_HUB_OFFLINE"] = "1"
@@ -61,6 +61,17 @@ def undrawn(monkeypatch: pytest.MonkeyPatch) -> None:
     """A test's own runs draw no curves, which take longer than their steps; those of wider fixtures do."""
     if journal := sys.modules.get("paraform.training.journal"):
         monkeypatch.setattr(journal.Journal, "draw", lambda *_, **__: None)
+
+
+@pytest.fixture
+def inline(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Chunks of a corpus are computed in this process: starting another takes longer than they do."""
+
+    def run(work: Any, count: int, **_: Any) -> Iterator[bytes]:
+        compute = work.open()
+        return (compute(chunk) for chunk in range(count))
+
+    monkeypatch.setattr("paraform.syntax.corpus.run", run)
 
 
 @pytest.fixture(scope="session")

@@ -157,7 +157,7 @@ def full_disk(*given: object) -> None:
 
 
 def test_a_full_disk_leaves_no_file(
-    tmp_path: Path, question_pairs: Path, command: Command, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, question_pairs: Path, command: Command, monkeypatch: pytest.MonkeyPatch, inline: None
 ) -> None:
     for name in ("v.npy", "t.jsonl"):
         (tmp_path / name).write_text("before")

@@ -212,7 +212,7 @@ def test_no_more_texts_are_held_than_are_computed_at_once(
             yield part
 
     monkeypatch.setattr(module, "stream_texts", watched)
-    monkeypatch.setattr(module, "parts", parts)
+    monkeypatch.setattr(module if name == "embed" else import_module("paraform.cli.tag"), "parts", parts)
     (tmp_path / "texts.txt").write_text("a cat\na dog\na bird\na fish\na cow\n")
     for more in (["--json"], ["--out", tmp_path / "v.npy"] if name == "embed" else []):
         read = 0
@@ -278,7 +278,7 @@ def test_syntax_is_measured_on_any_trees(tmp_path: Path, command: Command) -> No
         assert (done.status, done.out) == (2, "") and message in done.err and done.err.count("\n") == 1
 
 
-def test_annotate_writes_tags_and_trees(tmp_path: Path, command: Command) -> None:
+def test_annotate_writes_tags_and_trees(tmp_path: Path, command: Command, inline: None) -> None:
     corpus, out = tmp_path / "corpus.txt", tmp_path / "out.jsonl"
     corpus.write_text("The cat sat.\nDon't go.\n")
     given = ["annotate", corpus, "--format", "text", "--out", out, "--workers", "1"]
@@ -296,7 +296,7 @@ def test_annotate_writes_tags_and_trees(tmp_path: Path, command: Command) -> Non
     assert (done.status, done.out) == (2, "") and "--parser syntax-all makes trees; add --trees" in done.err
 
 
-def test_mine_writes_triples_near_in_tags(question_pairs: Path, tmp_path: Path, command: Command) -> None:
+def test_mine_writes_triples_near_in_tags(question_pairs: Path, tmp_path: Path, command: Command, inline: None) -> None:
     out = tmp_path / "triples.jsonl"
     found = object_of(command("mine", question_pairs, "--out", out, "--keep", "2", "--json"))
     triples = list(corpora.read(out, "jsonl"))
@@ -326,16 +326,19 @@ def test_mine_searches_with_as_many_workers_as_asked(
     assert asked == [1]
 
 
-def test_mine_gives_the_same_bytes_on_ray(question_pairs: Path, tmp_path: Path, command: Command) -> None:
+def test_mine_gives_the_same_bytes_on_ray(
+    question_pairs: Path, tmp_path: Path, command: Command, inline: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
     pytest.importorskip("ray")
     here, there = tmp_path / "local.jsonl", tmp_path / "ray.jsonl"
     assert command("mine", question_pairs, "--out", here).status == 0
+    monkeypatch.undo()  # of `inline`
     cluster = ("--engine", "ray", "--address", "local", "--workers", "1")
     assert command("mine", question_pairs, "--out", there, *cluster).status == 0
     assert here.read_bytes() == there.read_bytes() != b""
 
 
-def test_mine_reads_a_pipe_as_often_as_it_comes(tmp_path: Path, command: Command) -> None:
+def test_mine_reads_a_pipe_as_often_as_it_comes(tmp_path: Path, command: Command, inline: None) -> None:
     """Two corpora through pipes of one name: neither is taken for the other."""
     pipe, out = tmp_path / "pipe", tmp_path / "out.jsonl"
     os.mkfifo(pipe)
@@ -349,7 +352,7 @@ def test_mine_reads_a_pipe_as_often_as_it_comes(tmp_path: Path, command: Command
     assert "chess" not in out.read_text()
 
 
-def test_pairs_that_are_no_paraphrases_are_left_out(tmp_path: Path, command: Command) -> None:
+def test_pairs_that_are_no_paraphrases_are_left_out(tmp_path: Path, command: Command, inline: None) -> None:
     header = "id\tqid1\tqid2\tquestion1\tquestion2\tis_duplicate\n"
     rows = [f"{row}\t1\t2\tIs it {row}?\tWould it be {row}?\t{int(row != 'red')}\n" for row in ("red", "blue", "old")]
     path = tmp_path / "quora.tsv"
@@ -417,7 +420,9 @@ def test_from_pairs_to_figures(tiny_run: Path, some_pairs: Path, tmp_path: Path,
     assert beam.status == 0 and "decode:beam 2|" in beam.out and "|ration:no|" in beam.out and "copy source" in beam.out
 
 
-def test_figures_on_given_triples(tiny_run: Path, some_pairs: Path, tmp_path: Path, command: Command) -> None:
+def test_figures_on_given_triples(
+    tiny_run: Path, some_pairs: Path, tmp_path: Path, command: Command, inline: None
+) -> None:
     mined = tmp_path / "triples.jsonl"
     assert command("mine", some_pairs, "--out", mined).status == 0
     given = ["--model", tiny_run, "--data", mined, "--format", "jsonl", "--resamples", "0", "--json"]

@@ -7,14 +7,15 @@ Example:
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 
 from jsonargparse import ArgumentParser, Namespace
 
-from paraform.cli.arguments import add_texts, bound_memory, device_of, show_progress
+from paraform.cli.arguments import add_texts, bound_memory, device_of
 from paraform.cli.output import print_items
-from paraform.cli.reading import parts, stream_texts
-from paraform.records import Sentence, to_json
+from paraform.cli.reading import stream_texts
+from paraform.cli.tag import annotated
+from paraform.records import to_json
 
 
 def add_arguments(parser: ArgumentParser, given: Sequence[str]) -> None:
@@ -34,8 +35,11 @@ def add_parser(parser: ArgumentParser) -> None:
 def run(options: Namespace) -> int:
     """Print the trees."""
     bound_memory()
+    from paraform.syntax.annotation import Annotator
+
     texts = stream_texts(options.text, options)
-    parsed = parsed_texts(texts, options)
+    how = Annotator(parser=options.parser, device=device_of(options))
+    parsed = annotated(texts, how, options.batch_size or 1024, "parsing")
     if options.json:
         print_items("sentences", map(to_json, parsed), {"parser": options.parser})
         return 0
@@ -44,20 +48,3 @@ def run(options: Namespace) -> int:
     for sentence in parsed:
         print(indented(read_tree(sentence)) if options.indent else sentence.tree)
     return 0
-
-
-def parsed_texts(texts: Iterable[str], options: Namespace) -> Iterator[Sentence]:
-    """Each text with its words, tags and tree, `--batch-size` texts at a time."""
-    from rich.progress import track
-
-    from paraform.encoders import STDERR
-    from paraform.syntax.parsing import load_parser
-    from paraform.words import tokenize
-
-    parse = load_parser(options.parser, device=device_of(options))
-    size = options.batch_size or 1024
-    for part in track(parts(texts, size), "parsing", console=STDERR, disable=not show_progress(), transient=True):
-        words = [tokenize(text) for text in part]
-        for text, tokens, tree in zip(part, words, parse(words), strict=True):
-            tags, brackets = (tree.tags(), str(tree)) if tree else ((), None)
-            yield Sentence(text, tuple(tokens), tags, brackets)

@@ -15,9 +15,10 @@ from jsonargparse import ArgumentParser, Namespace
 from paraform.cli.arguments import add_texts, bound_memory, device_of, show_progress
 from paraform.cli.output import print_items
 from paraform.cli.reading import parts, stream_texts
+from paraform.records import Sentence, to_json
 
 if TYPE_CHECKING:
-    from paraform.syntax.tagging import Tagger
+    from paraform.syntax.annotation import Annotator
 
 
 def add_arguments(parser: ArgumentParser, given: Sequence[str]) -> None:
@@ -36,27 +37,25 @@ def add_tagger(parser: ArgumentParser) -> None:
 def run(options: Namespace) -> int:
     """Print the tags."""
     bound_memory()
-    from paraform.syntax.tagging import load_tagger
+    from paraform.syntax.annotation import Annotator
 
     texts = stream_texts(options.text, options)
-    tagger = load_tagger(options.tagger, device=device_of(options))
-    tagged = tagged_texts(texts, tagger, options.batch_size or 2048)
+    how = Annotator(options.tagger, device=device_of(options))
+    tagged = annotated(texts, how, options.batch_size or 2048, "tagging")
     if options.json:
-        sentences = ({"text": text, "tokens": words, "tags": tags} for text, words, tags in tagged)
-        print_items("sentences", sentences, {"tagger": options.tagger})
+        print_items("sentences", map(to_json, tagged), {"tagger": options.tagger})
         return 0
-    for _, words, tags in tagged:
-        print(" ".join(f"{word}/{tag}" for word, tag in zip(words, tags, strict=True)))
+    for sentence in tagged:
+        print(" ".join(f"{word}/{tag}" for word, tag in zip(sentence.tokens, sentence.tags, strict=True)))
     return 0
 
 
-def tagged_texts(texts: Iterable[str], tagger: Tagger, size: int) -> Iterator[tuple[str, list[str], list[str]]]:
-    """Each text, its words and their tags, `size` texts at a time."""
+def annotated(texts: Iterable[str], how: Annotator, size: int, title: str) -> Iterator[Sentence]:
+    """Each text with its words and tags, and its tree if there is a parser, `size` texts at a time."""
     from rich.progress import track
 
     from paraform.encoders import STDERR
-    from paraform.words import tokenize
 
-    for part in track(parts(texts, size), "tagging", console=STDERR, disable=not show_progress(), transient=True):
-        words = [tokenize(text) for text in part]
-        yield from zip(part, words, tagger(words), strict=True)
+    annotate = how.open()
+    for part in track(parts(texts, size), title, console=STDERR, disable=not show_progress(), transient=True):
+        yield from annotate([Sentence(text) for text in part])

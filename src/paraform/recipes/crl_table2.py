@@ -20,6 +20,7 @@ from paraform.evaluation.on_pairs import evaluate_embedder, evaluate_paraphraser
 from paraform.models.exemplar import ExemplarConfig
 from paraform.records import InputError, Pair
 from paraform.trainers.exemplar import BY_BLEU, train_exemplar
+from paraform.training import TrainingConfig
 from paraform.weights import atomic_path, sha256
 
 Corpus = Literal["quora", "paranmt"]
@@ -90,28 +91,24 @@ def train_row(
     if row not in ROWS:
         raise InputError(f"row {row!r}; expected one of {', '.join(ROWS)}")
     chosen = setting(scale, corpus)
-    pairs = part_of(load(data, corpus, "train"), chosen.pairs, seed)
-    validation = part_of(load(data, corpus, "dev"), chosen.test_pairs, seed)
-    folder = out / corpus / scale / row.replace(" ", "-")
+    chosen = replace(chosen, config=chosen.config.without(**ROWS[row]))
     every = 5 if scale == "smoke" else 125
-    ended = train_exemplar(
-        pairs,
+    loop = replace(BY_BLEU, seed=seed, evaluate_every=every, checkpoint_every=every, log_every=11, device=device)
+    return train(chosen, corpus, data, out / corpus / scale / row.replace(" ", "-"), loop)
+
+
+def train(chosen: Setting, corpus: Corpus, data: Path, folder: Path, loop: TrainingConfig) -> Path:
+    """Train that setting (or go on); returns the folder of its best checkpoint. Raises: KeyboardInterrupt."""
+    result = train_exemplar(
+        part_of(load(data, corpus, "train"), chosen.pairs, loop.seed),
         folder,
-        validation=validation,
-        config=chosen.config.without(**ROWS[row]),
-        loop=replace(
-            BY_BLEU,
-            seed=seed,
-            evaluate_every=every,
-            checkpoint_every=every,
-            log_every=11,
-            mixed_precision="bf16",
-            device=device,
-        ),
+        validation=part_of(load(data, corpus, "dev"), chosen.test_pairs, loop.seed),
+        config=chosen.config,
+        loop=replace(loop, mixed_precision="bf16"),
         data_digests={f"{corpus}/train.tsv": sha256(data / corpus / "train.tsv")},
         resume=True,
-    ).ended
-    if ended == "interrupted":
+    )
+    if result.ended == "interrupted":
         raise KeyboardInterrupt  # the next row is not begun; the command line says the rest
     return folder / "best"
 

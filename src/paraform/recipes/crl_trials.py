@@ -17,8 +17,8 @@ from typing import Any
 from paraform import checkpoint
 from paraform.evaluation.on_pairs import evaluate_embedder, evaluate_paraphraser, evaluation_set
 from paraform.models.exemplar import ExemplarConfig
-from paraform.recipes.crl_table2 import load, part_of
-from paraform.trainers.exemplar import BY_BLEU, train_exemplar
+from paraform.recipes.crl_table2 import Setting, load, train
+from paraform.trainers.exemplar import BY_BLEU
 
 START: dict[str, Any] = {
     "content_width": 192,
@@ -52,18 +52,12 @@ def main() -> None:
     parser.add_argument("--out", type=Path, required=True)
     options = parser.parse_args()
     dev = load(options.data, "quora", "dev")
+    chosen = Setting(16_000, 0, replace(ExemplarConfig.compact(), **START | TRIALS[options.trial]))
     folder = options.out / options.trial.replace(", ", "-").replace(" ", "-")
-    ended = train_exemplar(
-        part_of(load(options.data, "quora", "train"), 16_000, 0),
-        folder,
-        validation=dev,
-        config=replace(ExemplarConfig.compact(), **START | TRIALS[options.trial]),
-        loop=replace(BY_BLEU, mixed_precision="bf16", evaluate_every=125),
-        resume=True,
-    ).ended
-    if ended == "interrupted":
+    try:
+        model = checkpoint.load(train(chosen, "quora", options.data, folder, replace(BY_BLEU, evaluate_every=125)))
+    except KeyboardInterrupt:  # saved
         sys.exit(130)
-    model = checkpoint.load(folder / "best")
     report = evaluate_paraphraser(model, evaluation_set(dev), protocols=("first",), resamples=0)
     scores = [*report.scores, *evaluate_embedder(model, dev).scores]
     figures = {

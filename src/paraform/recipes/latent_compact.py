@@ -23,35 +23,7 @@ from paraform.trainers.latent import EACH_EPOCH, train_latent
 from paraform.weights import sha256
 
 ENDS = ("What is your first name?", "I want to go there.")  # of the test split
-CARD = """# latent-compact: a space of everyday sentences
-
-A β-VAE (β = {beta}) whose two dropout views of a sentence are contrasted, of short English sentences: `paraform sample`
-says sentences of vectors drawn from its prior, `paraform interpolate` those between two, `paraform reconstruct` a
-sentence again. Up to {longest} words; it knows {vocabulary:,}, and replaces others by what fits.
-
-**Terms.** The training text is Tatoeba's (https://tatoeba.org), CC BY 2.0; these weights may be used and changed by
-anyone who names it. The code is Apache-2.0.
-
-**Training.** `python -m paraform.recipes.latent_compact ../shared/data/tatoeba/pairs.tsv --out runs/latent-compact`:
-{sentences:,} sentences, {epochs} epochs, seed {seed}; the weights are the mean of the last quarter. What chose the
-checkpoint is the reconstruction of validation sentences.
-Trained at commit {commit}; `paraform.json` names the one that measured.
-
-**Figures** on {held:,} sentences that share no translation with those it has seen, in half precision as it ships:
-
-{table}
-
-{exact:.1%} of them come back word for word, {exact_seen:.1%} of as many training sentences. Of 1,000 greedy samples
-{distinct:,} are different, {known:.1%} are training sentences word for word, and the nearest training sentence shares
-{similarity:.0%} of the words on average.
-
-From "{ends[0]}" to "{ends[1]}", which it has not seen either (greedy):
-
-{line}
-
-What it gets wrong: of sentences that it has not seen it keeps the beginning and the kind better than the details, and
-some of what it says is not grammatical.
-"""
+CARD = Path(__file__).parent / "cards" / "latent-compact.md"
 
 
 def config() -> LatentConfig:
@@ -119,7 +91,7 @@ def finish(path: Path, run: Path, *, seed: int, samples: int = 1000) -> str:
     report = evaluate_latent(model, test, name="latent-compact", seed=seed, precision="float32")
     said = model.sample(samples, seed=seed)
     near = nearest_sentences(said, training)
-    card = CARD.format(
+    card = CARD.read_text(encoding="utf-8").format(
         beta=model.config.beta,
         longest=model.config.max_tokens,
         vocabulary=len(model.vocabulary),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -56,31 +56,23 @@ class Annotator:
 
     def open(self) -> Annotate:
         """Load what is needed. Raises: InputError if it is not there."""
+        mark: Callable[[list[tuple[str, ...]]], Iterable[tuple[tuple[str, ...], str | None]]]
         if self.parser is None:
             tag = load_tagger(self.tagger, device=self.device)
+            mark = lambda words: ((tuple(tags), None) for tags in tag(words))  # noqa: E731
+        else:
+            from paraform.syntax.parsing import load_parser
 
-            def tagged(sentences: Sequence[Sentence]) -> list[Sentence]:
-                words = self._words(sentences)
-                rows = zip(sentences, words, tag(words), strict=True)
-                # A tree that it had is of other words or tags.
-                return [
-                    replace(sentence, tokens=tokens, tags=tuple(tags), tree=None) for sentence, tokens, tags in rows
-                ]
+            parse = load_parser(self.parser, device=self.device)
+            mark = lambda words: ((tree.tags(), str(tree)) if tree else ((), None) for tree in parse(words))  # noqa: E731
 
-            return tagged
-        from paraform.syntax.parsing import load_parser
-
-        parse = load_parser(self.parser, device=self.device)
-
-        def parsed(sentences: Sequence[Sentence]) -> list[Sentence]:
+        def annotate(sentences: Sequence[Sentence]) -> list[Sentence]:
             words = self._words(sentences)
-            rows = zip(sentences, words, parse(words), strict=True)
-            return [
-                replace(sentence, tokens=tokens, tags=tree.tags() if tree else (), tree=str(tree) if tree else None)
-                for sentence, tokens, tree in rows
-            ]
+            rows = zip(sentences, words, mark(words), strict=True)
+            # A tree that it had is of other words or tags.
+            return [replace(sentence, tokens=tokens, tags=tags, tree=tree) for sentence, tokens, (tags, tree) in rows]
 
-        return parsed
+        return annotate
 
     def _words(self, sentences: Sequence[Sentence]) -> list[tuple[str, ...]]:
         words = [(sentence.tokens or tuple(tokenize(sentence.text)))[: self.max_tokens] for sentence in sentences]
