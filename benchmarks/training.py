@@ -22,6 +22,7 @@ import copy
 import sys
 import tempfile
 import time
+from argparse import Namespace
 from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import replace
@@ -225,6 +226,7 @@ def main() -> int:
     parser = arguments_of(__doc__)
     parser.add_argument("--data", type=Path, default=Path("../shared/data/quora/train.tsv"), help="pairs, one a line")
     parser.add_argument("--pairs", type=int, default=8192, help="of the file that are trained on")
+    parser.add_argument("--batch-size", type=int, default=128, help="pairs a step")
     parser.add_argument("--steps", type=int, default=20, help="timed, after one that is not")
     parser.add_argument(
         "--precision", choices=("bf16", "no"), default="bf16", help="of our products; the peer's: float32"
@@ -233,15 +235,16 @@ def main() -> int:
     if arguments.threads:
         torch.set_num_threads(arguments.threads)
     with tempfile.TemporaryDirectory() as cache:
-        figures = train(arguments.data, arguments.pairs, arguments.steps, arguments.precision, Path(cache))
+        figures = train(arguments, Path(cache))
     bounds = {"ratio": ("at least", 3.0), "largest relative difference of a loss": ("at most", 0.01)}
     return report(figures, bounds, as_json=arguments.json)
 
 
-def train(data: Path, pairs: int, steps: int, precision: str, cache: Path) -> dict[str, float]:
+def train(options: Namespace, cache: Path) -> dict[str, float]:
     """Both, step by step in turns; the figures."""
-    config = replace(ExemplarConfig.compact(), dropout=0.0, word_vectors="random")
-    cached, pieces, vocabulary = tables(data, pairs, config, cache)
+    steps, precision = options.steps, options.precision
+    config = replace(ExemplarConfig.compact(), dropout=0.0, word_vectors="random", batch_size=options.batch_size)
+    cached, pieces, vocabulary = tables(options.data, options.pairs, config, cache)
     batches, steps_per_epoch = by_length(cached, batch_size=config.batch_size, seed=0)
     piece_batches, _ = by_length(pieces, batch_size=config.batch_size, seed=0)
     accelerator = make_accelerator(TrainingConfig(device="cpu"))

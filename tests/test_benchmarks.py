@@ -27,7 +27,9 @@ def figures(name: str, *arguments: object) -> dict[str, Any]:
 
 def test_the_peer_of_training_learns_the_same(question_pairs: Path) -> None:
     """Loss by loss, step by step: in float32 but for the style features, which are kept in 16 bits."""
-    found = figures("training", "--data", question_pairs, "--pairs", 256, "--steps", 1, "--precision", "no")
+    found = figures(
+        "training", "--data", question_pairs, "--pairs", 64, "--batch-size", 16, "--steps", 1, "--precision", "no"
+    )
     assert found["figures"]["largest relative difference of a loss"] < 1e-3
     assert found["figures"]["loss of the first step"] > 1
 

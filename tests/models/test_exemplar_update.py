@@ -102,8 +102,3 @@ def test_what_is_frozen_stays(tiny: ModuleType, accelerator: Any) -> None:
     update(batch, 1)
     moved = {name for name, tensor in model.state_dict().items() if not torch.equal(tensor, before[name])}
     assert moved == {name for name in before if not name.startswith("network.content_encoder.")}
-
-
-def test_two_processes_train_as_one_with_the_whole_batch(tiny: ModuleType, trained_by_two_as_by_one: Any) -> None:
-    """Contrastive negatives come from both; a term's mean over the processes is that of one process."""
-    trained_by_two_as_by_one(tiny)

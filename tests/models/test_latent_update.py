@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 import math
 from itertools import pairwise
-from types import ModuleType
 from typing import Any
 
 import pytest
@@ -202,13 +201,6 @@ def test_without_contrast_there_are_no_two_views_to_differ() -> None:
     config = dataclasses.replace(LatentConfig.reference(), **TINY, contrast="none")
     model = made(config)
     assert math.isfinite(updater(model, config)(batch_of(model, SENTENCES[:3]), 3)["loss"])
-
-
-def test_two_processes_train_as_one_with_the_whole_batch(
-    tiny_latent: ModuleType, trained_by_two_as_by_one: Any
-) -> None:
-    """Circle losses, squared differences and contrast are of all sentences, whichever process has them."""
-    trained_by_two_as_by_one(tiny_latent)
 
 
 def test_the_critics_learn_kl() -> None:

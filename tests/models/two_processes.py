@@ -1,8 +1,8 @@
 """The first steps of a training, in one process, or in several that share each batch.
 
-    RANK=0 WORLD_SIZE=2 … python two_processes.py MODULE.py OUT.json
+    RANK=0 WORLD_SIZE=2 … python two_processes.py OUT.json MODULE.py …
 
-MODULE has `CONFIGS`, by name, and `begin(config, accelerator)`, which gives a model, its update and its batches.
+A MODULE has `CONFIGS`, by name, and `begin(config, accelerator)`, which gives a model, its update and its batches.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 import importlib.util
 import json
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -31,11 +32,12 @@ def loaded(path: Path) -> ModuleType:
     return module
 
 
-def train(module: ModuleType) -> dict[str, Any]:
-    """Of each configuration the terms of every step, means over the processes, and a sum of the weights at the end."""
+def train(modules: Sequence[ModuleType]) -> dict[str, Any]:
+    """Each configuration's terms of every step, means over the processes, and a sum of its weights at the end."""
     accelerator = make_accelerator(TrainingConfig(device="cpu", tensorboard=False))
     found: dict[str, Any] = {"processes": accelerator.num_processes}
-    for name, config in module.CONFIGS.items():
+    for module, name in [(each, name) for each in modules for name in each.CONFIGS]:
+        config = module.CONFIGS[name]
         model, update, batches = module.begin(config, accelerator)
         terms = []
         for step in range(STEPS):
@@ -43,13 +45,13 @@ def train(module: ModuleType) -> dict[str, Any]:
             shared = accelerator.reduce(torch.tensor(list(given.values())), reduction="mean")
             terms.append(dict(zip(given, shared.tolist(), strict=True)))
         weights = sum(parameter.abs().sum().item() for parameter in model.parameters())
-        found[name] = {"terms": terms, "weights": weights}
+        found[f"{module.__name__} {name}"] = {"terms": terms, "weights": weights}
     return found
 
 
 if __name__ == "__main__":
-    results = train(loaded(Path(sys.argv[1])))
+    results = train([loaded(Path(path)) for path in sys.argv[2:]])
     done = make_accelerator(TrainingConfig(device="cpu", tensorboard=False))
     if done.is_main_process:
-        Path(sys.argv[2]).write_text(json.dumps(results))
+        Path(sys.argv[1]).write_text(json.dumps(results))
     done.end_training()

@@ -191,8 +191,8 @@ def test_controls_differ_from_a_row_in_one_thing_each(folder: Path) -> None:
     for row in ("clvae+", "clvae+_mi"):
         assert apart(row, f"{row}-two-views") == {"contrast_weight"}
     assert apart("vae+contrast", "vae+contrast-h") == {"contrast"}
-    found = clvae_table1.run(scale="smoke", data=folder, out=folder / "controls", rows=CONTROLS)
-    assert list(found.alarms) == list(CONTROLS)
+    found = clvae_table1.run(scale="smoke", data=folder, out=folder / "controls", rows=CONTROLS[::3])
+    assert list(found.alarms) == list(CONTROLS[::3])
     assert latent_rows.chosen_rows(configs_of(CONTROLS, SIZES["smoke"]), (), task_in(folder / "none")) == {}
 
 
