@@ -36,7 +36,7 @@ from paraform import corpora
 from paraform.batching import BOS, EOS, Ragged, SentenceBatch, Vocabulary, sentence_batches
 from paraform.encoders import bfloat16_products
 from paraform.models.latent import LatentConfig, LatentLanguageModel, make_update
-from paraform.models.latent.reading import read_words
+from paraform.models.latent.texts import read_words
 from paraform.training import TrainingConfig, make_accelerator
 
 

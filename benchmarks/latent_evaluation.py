@@ -32,7 +32,7 @@ from paraform.encoders import bfloat16_products
 from paraform.evaluation.latent import importance_bound, log_weights
 from paraform.evaluation.latent.protocol import TOKENS_AT_ONCE, log_likelihood
 from paraform.models.latent import LatentConfig, LatentLanguageModel
-from paraform.models.latent.reading import read_words
+from paraform.models.latent.texts import read_words
 
 
 def one_by_one(model: LatentLanguageModel, text: str, noise_SZ: Tensor, *, together: bool) -> float:

@@ -132,7 +132,7 @@ def require_shapes(path: PathLike, own: Mapping[str, Tensor]) -> None:
     """Compare a model's tensors with the header of a safetensors file; of both, nothing else is read.
 
     Args:
-        own: of the model; on torch's meta device they take no memory, however large they are.
+        own: the model's tensors; on torch's meta device they take no memory, however large they are.
     Raises: InputError that names a tensor which only one of the two has, or which has another shape.
     """
     with _opened(path) as data:

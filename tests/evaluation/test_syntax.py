@@ -57,6 +57,27 @@ def test_rules_of_evalb(gold: str, found: str, counts: tuple[int, int, int]) -> 
     assert matched(Tree.parse(gold), Tree.parse(found)) == counts
 
 
+@pytest.mark.parametrize(
+    ("words", "group"),
+    [
+        (1, "1-10 words"),
+        (10, "1-10 words"),
+        (11, "11-20 words"),
+        (20, "11-20 words"),
+        (21, "21-30 words"),
+        (30, "21-30 words"),
+        (31, "31-40 words"),
+        (40, "31-40 words"),
+        (41, "over 40 words"),
+    ],
+)
+def test_a_length_belongs_to_one_group(words: int, group: str) -> None:
+    """Punctuation counts as words here: it is the sentence's length, not that of what evalb compares."""
+    tree = Tree.parse(f"(S {' '.join(['(NN a)'] * (words - 1))} (. .))")
+    scores = evaluate_syntax([tree], [tree], parser="p", data="d")
+    assert {score.subset for score in scores} == {"all", group}
+
+
 def test_over_several_trees_and_groups() -> None:
     """F1 is of the sums over trees, not the mean of F1s; a tree that was not found has nothing right."""
     other = Tree.parse("(S (NP (NN a)) (VP (VB b)))")

@@ -20,7 +20,7 @@ from paraform.batching import EOS, UNK, Vocabulary
 from paraform.encoders import bfloat16_products
 from paraform.evaluation.latent import evaluate_latent
 from paraform.models.latent import LatentConfig, LatentLanguageModel
-from paraform.models.latent.reading import read_words, write_words
+from paraform.models.latent.texts import read_words, write_words
 from paraform.models.latent.views import dropout
 from paraform.records import InputError
 

@@ -61,7 +61,7 @@ def make_parser(command: str, doc: str | None) -> ArgumentParser:
         "--products",
         type=Literal["float32", "bfloat16"] | None,
         default=None,
-        help="what matrix products are of; else $PARAFORM_PRODUCTS, else what this machine multiplies fastest",
+        help="numbers of matrix products; else $PARAFORM_PRODUCTS, else what this machine multiplies fastest",
     )
     parser.add_argument("--batch-size", type=PositiveInt | None, default=None, help="sentences computed at once")
     parser.add_argument("--seed", type=Seed, default=0, help="the seed of every draw")
@@ -265,7 +265,7 @@ def readable(model: Any, texts: Iterable[str], options: Namespace) -> Iterator[s
 
     Raises: InputError for a longer one, by its number among all, or if none is left.
     """
-    from paraform.models.latent.reading import read_words
+    from paraform.models.latent.texts import read_words
 
     most = model.config.max_tokens
     number, long = 0, 0

@@ -36,7 +36,7 @@ def add_arguments(parser: ArgumentParser, given: Sequence[str]) -> None:
     parser.add_argument("--model", type=str, required=True, help="a run's folder, a checkpoint, or a hub id")
     parser.add_argument("--against", type=str | None, default=None, metavar="MODEL", help="another, to compare with")
     parser.add_argument("--data", type=str, required=True, metavar="PATH", help="sentences that it has not seen")
-    parser.add_argument("--samples", type=Count, default=128, help="of each sentence's posterior")
+    parser.add_argument("--samples", type=Count, default=128, help="draws of each sentence's posterior")
     parser.add_argument(
         "--bound-samples",
         type=Count | None,
@@ -53,7 +53,7 @@ def run(options: Namespace) -> int:
     """Print the figures."""
     from paraform.evaluation.latent import side_by_side
     from paraform.evaluation.latent.ngram import require_ngrams
-    from paraform.models.latent.reading import short_enough
+    from paraform.models.latent.texts import short_enough
 
     if options.batch_size:
         raise InputError("--batch-size: this command scores as many words together as its memory allows; leave it out")
@@ -108,7 +108,7 @@ def measured(
     """The report of one model."""
     from paraform.encoders import bfloat16_products, product_dtype
     from paraform.evaluation.latent import evaluate_latent, with_ngrams
-    from paraform.models.latent.reading import read_words
+    from paraform.models.latent.texts import read_words
 
     with bad_values(), bfloat16_products(model.device):
         report = evaluate_latent(

@@ -43,7 +43,7 @@ def add_arguments(parser: ArgumentParser, given: Sequence[str]) -> None:
 def run(options: Namespace) -> int:
     """Print the sentences."""
     from paraform.evaluation.latent import nearest_sentences
-    from paraform.models.latent.reading import read_words
+    from paraform.models.latent.texts import read_words
 
     how = decoding_of(options)
     training = None if options.near is None else list(dict.fromkeys(sentences_of(options.near, options)))

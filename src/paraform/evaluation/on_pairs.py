@@ -41,7 +41,7 @@ class EvaluationSet:
     Args:
         rows: each with exemplars, a blind exemplar and a cluster.
         signature: how exemplars were chosen, and of how many pairs these are the rows that have one.
-        tagger, max_tokens, seed: as `evaluation_set` was told.
+        tagger, max_tokens, seed: the arguments of `evaluation_set`.
     """
 
     rows: tuple[GenerationRow, ...]
@@ -124,8 +124,8 @@ def evaluate_paraphraser(
 
     Args:
         rivals: further models by name, measured on the same rows and compared with this one.
-        protocols, bleu_tokenize, resamples: as `evaluate_generation` has them.
-        ration, how: as `Paraphraser.decode` has them; every signature carries them.
+        protocols, bleu_tokenize, resamples: arguments of `evaluate_generation`.
+        ration, how: arguments of `Paraphraser.decode`; every signature carries them.
     """
 
     def decode_by(system: Paraphraser) -> Callable[[list[str], list[str]], list[str]]:

@@ -95,7 +95,7 @@ def retrieve_by_style(
     """For each query the sentences of the pool whose style vectors have the largest cosine with its own.
 
     Args:
-        vectors_ND, tags, clusters: of each sentence of the pool.
+        vectors_ND, tags, clusters: the pool's, one a sentence.
         queries: numbers of sentences in the pool; what shares a query's cluster, itself too, is never retrieved.
         top: sentences for each query.
     Raises: InputError if a query has fewer than `top` sentences to find; ValueError if lengths differ.

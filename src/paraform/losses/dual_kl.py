@@ -36,7 +36,7 @@ def circle_loss(posterior_values: Tensor, prior_values: Tensor, *, reduction: Ci
         each (code):    ln(1 + Σ_q e^{−f})   + ln(1 + Σ_p e^{e^f})
 
     Args:
-        posterior_values, prior_values: as in `dual_kl`.
+        posterior_values, prior_values: arguments of `dual_kl`.
     Returns: scalar; it is no KL.
     """
     return circle_posterior_term(posterior_values, reduction=reduction) + _log_one_plus(prior_values.exp(), reduction)

@@ -15,7 +15,7 @@ def span_label_nll(scores: Tensor, labels: Tensor, words: int) -> Tensor:
     Args:
         scores: [B, P, C], logits of the C labels of every span.
         labels: [B, P] int64, which one it has.
-        words: of all B sentences together; ≥ 1. Per span, a constituent of a long sentence would count less.
+        words: the words of all B sentences, counted; ≥ 1. Per span, a constituent of a long sentence would count less.
     Returns: scalar, nats per word.
     Raises: ValueError if the shapes do not fit or there is no word.
     """

@@ -19,7 +19,7 @@ class Size:
     Args:
         scale: its name, and that of the folder of its runs.
         documents: for `train`, of Yahoo, whose texts are four times as long as PTB's.
-        svi_epochs: of SaVAE, each step of which takes as long as a few dozen of another row's.
+        svi_epochs: SaVAE's epochs, each step of which takes as long as a few dozen of another row's.
         refit: whether critics are fitted anew, to the last epoch's posterior; that takes minutes.
     """
 

@@ -41,7 +41,7 @@ def figure_of(rows: Rows, shares: Mapping[str, float]) -> Figure:
     """−ELBO and perplexity by the paper's protocol and by the honest one, of the same weights.
 
     Args:
-        shares: of the embeddings' features that the encoder drops, by row.
+        shares: the share of the embeddings' features that the encoder drops, by row.
     """
     from matplotlib.figure import Figure
 

@@ -36,11 +36,11 @@ def run_table(
 
     Args:
         configs: all rows of the table, of a scale and a corpus.
-        published, pairs: as `run_rows` has them.
-        sizes: what the scales mean.
+        published, pairs: arguments of `run_rows`.
+        sizes: the meaning of each scale.
         ngrams: forward and reverse perplexity in place of all other figures (needs lmplz).
         draw: draws what was found, and is told whether no row was asked for, which takes them all.
-        rows: those asked for, as `chosen_rows` has it.
+        rows: the rows asked for; (): as `chosen_rows` chooses.
     Raises: as `run_rows` does.
     """
     size = sizes[scale]

@@ -26,7 +26,7 @@ def best_trees(scores_BP: NDArray[np.float32], words: int) -> NDArray[np.int64]:
     """The spans of each sentence's binary tree with the greatest sum of scores.
 
     Args:
-        scores_BP: of every span, its best label's; that of no label is 0 in Stern et al.
+        scores_BP: the score of every span's best label; that of no label is 0 in Stern et al.
         words: T ≥ 1.
     Returns: [B, 2T − 1], places among the P spans, the upper and the left first; of equal trees the one that splits
         further left.

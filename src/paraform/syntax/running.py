@@ -32,7 +32,7 @@ class Analysed(NamedTuple):
     Args:
         rows: which windows.
         tags: numbers of their tags.
-        scores_BP, labels_BP: of each span, its best label and that label's score; None if they were not asked for.
+        scores_BP, labels_BP: each span's best label and that label's score; None if they were not asked for.
     """
 
     rows: list[int]

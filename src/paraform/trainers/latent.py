@@ -29,7 +29,7 @@ from paraform.batching import Ragged, SentenceBatch, Vocabulary, sentence_batche
 from paraform.evaluation.latent import alarms, draw_collapse, is_implicit, validate, validations
 from paraform.evaluation.latent.report import MANY_UNKNOWN
 from paraform.models.latent import OBJECTIVES, LatentConfig, LatentLanguageModel, make_update
-from paraform.models.latent.reading import read_words, short_enough
+from paraform.models.latent.texts import read_words, short_enough
 from paraform.records import require_texts
 from paraform.trainers import Trainer
 from paraform.trainers.held_out import hold_out_texts

@@ -14,7 +14,7 @@ from paraform.evaluation import Comparison, Score, table
 from paraform.evaluation.latent import LatentReport, compare_latent, evaluate_latent, validations, with_ngrams
 from paraform.evaluation.latent.ngram import require_ngrams
 from paraform.models.latent import LatentConfig
-from paraform.models.latent.reading import read_words, short_enough
+from paraform.models.latent.texts import read_words, short_enough
 from paraform.records import InputError, Sentence
 from paraform.score import signature
 from paraform.trainers.latent import EACH_EPOCH, train_latent
@@ -31,15 +31,15 @@ class Task:
 
     Args:
         data: folder of the corpora.
-        files: of the splits "train", "valid" and "test", below it; a sentence a line.
+        files: the files of the splits "train", "valid" and "test", below it; a sentence a line.
         place: holds a folder for each row's run.
         train: sentences that are trained on, the first so many; 0: all.
         held_out: sentences of each other split; 0: all.
-        samples: of each sentence's posterior, when a row is measured.
+        samples: draws of each sentence's posterior, when a row is measured.
         refit: whether critics are fitted anew, to the last epoch's posterior; that takes minutes.
         ngrams: samples whose forward and reverse perplexity (needs lmplz) stand in place of all other figures; 0: none.
         alone: rows that are trained where they are asked for; those that have been are taken from then on.
-        seed: of training and measuring.
+        seed: the seed of training and measuring.
         device: None: the GPU if there is one.
     """
 
@@ -71,7 +71,7 @@ class Rows:
     """The rows of a table: as published where they are, and ours under both protocols; alarms by row.
 
     Args:
-        comparisons: of the bounds of the last epoch's weights, pair by pair.
+        comparisons: the bounds of the last epoch's weights compared, pair by pair.
         place: holds the runs.
     """
 
@@ -109,7 +109,7 @@ def run_rows(
         published: −ELBO, PPL, KL, MI and AU, or of n-grams both perplexities, as the paper prints them, of its own
             setting.
         asked: which of the rows, as `chosen_rows` has it.
-        pairs: of rows whose bounds are compared; None: the first that has one, and each other.
+        pairs: rows whose bounds are compared; None: the first that has one, and each other.
     Raises: InputError for a row that the table has not, or if lmplz or kenlm is missing; KeyboardInterrupt if a
         training was interrupted, and saved.
     """

@@ -120,7 +120,7 @@ class TightBound(NamedTuple):
     Args:
         bound_N: the importance-weighted one of each sentence, of that proposal.
         quarter: that with a quarter of its samples, the mean of four and of the sentences; NaN if it has less than 4.
-        share: of the posterior in the tempered proposal.
+        share: the posterior's share of the tempered proposal.
         adapted: whether that is only where a proposal of each sentence began, fitted to as many other samples.
     """
 
@@ -136,7 +136,7 @@ def tight_bound(
     """The bound of the proposal that is the best for a few sentences, spread over all.
 
     Args:
-        joint: of sentences and model.
+        joint: sentences and their model.
         posterior: q of each sentence, of the same model.
         samples: S of the bound.
         seed: and the next one are of the draws.

@@ -60,7 +60,7 @@ def refitted_dual(
     Args:
         encoded: [N, P].
         z_SNZ: S ≥ 2 samples of each.
-        steps: of Adam, at most.
+        steps: the most steps of Adam.
         prior_draws: M.
         width: units of a layer.
         progress: show a bar on stderr for each.

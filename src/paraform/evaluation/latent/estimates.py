@@ -38,11 +38,11 @@ class Estimates(NamedTuple):
             that is tighter still.
         quarter_bound: that with a quarter of its samples, the mean of four; NaN if it has less than 4.
         nats: the tempered bound of each sentence; () of a model that has none.
-        share: of the posterior in that proposal, or in what it was fitted from.
+        share: the posterior's share of that proposal, or in what it was fitted from.
         adapted: whether it was fitted.
         mi: I(x; z) with the aggregated posterior over the whole set; with q̂ at most that on average, and not below 0.
         batch_mi: the same within batches of 32, at most ln 32 (He et al. 2019).
-        mi_samples: of each sentence, that mi is of; the other figures are of all.
+        mi_samples: draws of each sentence that mi is of; the other figures are of all.
         active: units.
         dual, dual_latent: the dual estimates of the critics as trained, of q(z|x) and of the aggregated posterior.
         largest_critic: the largest absolute value of either.
@@ -91,7 +91,7 @@ def estimate(
 
     Args:
         samples: S of each sentence.
-        bound_samples: of the tempered bound; None: S.
+        bound_samples: draws for the tempered bound; None: S.
     Raises: ValueError for less than one sample. InputError if the model's figures are not finite.
     """
     if bound_samples is not None and bound_samples < 1:

@@ -22,7 +22,7 @@ def nearest_sentences(
     """Of each text the nearest of the training sentences, by edits of lower-cased words; the first of several.
 
     Args:
-        words: of a text; a model's own, if spaces in the training text are not where the model writes them.
+        words: a text's words; a model's own, if spaces in the training text are not where the model writes them.
     Raises: ValueError if there are no training sentences.
     """
     if not training:

@@ -47,8 +47,8 @@ def alarms(figures: Mapping[str, float], sentences: int, *, at_least: bool = Fal
     """What a person should know of such figures, a line each; [] if all is well.
 
     Args:
-        figures: as `validate` gives them.
-        sentences: of the evaluation set, N.
+        figures: the figures that `validate` gives.
+        sentences: N, the size of the evaluation set.
         at_least: KL and MI are lower bounds, as those of an implicit posterior.
     """
     found = []

@@ -31,8 +31,8 @@ class NgramPerplexities(NamedTuple):
     """Per word, `</s>` counted.
 
     Args:
-        forward: of the samples, by a model of the corpus: low where samples are fluent.
-        reverse: of the corpus, by a model of the samples: low where samples are as varied as it is.
+        forward: the perplexity of the samples by a model of the corpus: low where samples are fluent.
+        reverse: the perplexity of the corpus by a model of the samples: low where samples are as varied as it is.
     """
 
     forward: float
@@ -89,8 +89,8 @@ def with_ngrams(
 
     Args:
         sample: `sample(samples, seed=seed)` are greedy sentences of vectors drawn from the prior.
-        words: of a text, as the model reads it; they are lower-cased.
-        name: of the model, in the table.
+        words: a text's words, as the model reads it; they are lower-cased.
+        name: the model's, in the table.
     Raises: InputError if lmplz or kenlm is missing.
     """
     drawn, training, test = (

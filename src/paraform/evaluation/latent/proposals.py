@@ -123,10 +123,10 @@ def adapted(
 
     Args:
         log_likelihood: z [S, N, Z] → ln p(x|z) [S, N].
-        begun: of N sentences.
-        samples: of each, of all rounds.
-        generator: of the draws.
-    Returns: of the N sentences.
+        begun: the proposals of N sentences to begin with.
+        samples: draws of each, in all rounds.
+        generator: the draws'.
+    Returns: the proposals of the N sentences.
     """
     drawn_from = [Mixture(begun, begun)]
     drawn, likely = [], []

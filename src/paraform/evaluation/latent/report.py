@@ -30,7 +30,7 @@ class SentenceBounds:
     Args:
         nats: one a sentence.
         settings: the bound's signature, but for its proposal.
-        proposal: what was drawn from, which is a model's own.
+        proposal: a model's own, which was drawn from.
         loose: whether more samples would tighten it, in the mean, as far as those that there are tell.
     """
 
@@ -45,8 +45,8 @@ class LatentReport:
     """Scores, protocol by protocol, and the alarms that a reader should know of.
 
     Args:
-        bounds: of a single model that has some.
-        comparisons: of two models.
+        bounds: a single model's, if it has some.
+        comparisons: two models'.
     """
 
     scores: tuple[Score, ...]
@@ -87,11 +87,11 @@ def evaluate_latent(
 
     Args:
         texts: N sentences.
-        name: of the model, in the table.
-        samples: of each sentence's posterior.
-        bound_samples: of the bound on −ln p(x); None: as many.
+        name: the model's, in the table.
+        samples: draws of each sentence's posterior.
+        bound_samples: draws for the bound on −ln p(x); None: as many.
         refit: fit critics anew, which takes two samples of each sentence.
-        precision: of the products, for the signature; the caller sees to it.
+        precision: the products', for the signature; the caller sees to it.
     Raises: ValueError for less than one sample, or no sentence.
     """
     texts = require_texts(texts)
@@ -193,7 +193,7 @@ def compare_latent(
     and where the worse bound is a loose one, `beware` says that its likelihood may be no worse.
 
     Args:
-        first, second: of the same sentences, by models that know the same words.
+        first, second: reports of the same sentences, by models that know the same words.
     Raises: ValueError if one has no bound, if there is but one sentence, or if the two are not of as many sentences,
         words, unknown words and samples.
     """

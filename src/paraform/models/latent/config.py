@@ -67,12 +67,12 @@ class LatentConfig:
         objective: its name, one of `OBJECTIVES`; a label, since the fields below decide: `with_objective` sets them.
         posterior: "point" (no noise), "gaussian" (mean and log-variance), "affine" (z = W_h h + W_ε ε + b, a Gaussian
             whose covariance all sentences share) or "mlp" (implicit).
-        kl: of the posterior from the prior: "none", "closed" (Gaussians), or by a critic: "dual" (eq. 3) or "circle"
+        kl: the posterior's from the prior: "none", "closed" (Gaussians), or by a critic: "dual" (eq. 3) or "circle"
             (eq. 13, the "+").
-        critic: what the KL's critic sees: "xz" (f, of q(z|x)), or "z" alone (g, of the aggregated posterior, the "MI"
-            models); "none". Both critics are trained where there is one, since the paper's MI is their difference.
+        critic: the input of the KL's critic: "xz" (f, of q(z|x)), or "z" alone (g, of the aggregated posterior, the
+            "MI" models); "none". Both critics are trained where there is one, since the paper's MI is their difference.
         contrast: where the two views of a sentence are contrasted: "z", "h" (Table 3) or "none".
-        positives: what makes the second view: "dropout" or "swap" (Table 7).
+        positives: the way to the second view: "dropout" or "swap" (Table 7).
         inner: "svi" (SaVAE: steps of stochastic variational inference from the encoder's posterior), "aggressive"
             (LagVAE: the encoder alone is updated until it is no longer behind, by the MI of validations) or "none".
         beta: the weight of KL at the end of the schedule.
@@ -122,20 +122,20 @@ class LatentConfig:
         min_count: words seen less often are unknown.
         network: "lstm" (paper), or a "transformer" of `layers` layers and `heads` heads in its place.
         word_width, hidden_width, latent_width: in features.
-        decoder_dropout: of features of the decoder's embeddings and states.
+        decoder_dropout: the share dropped of the features of the decoder's embeddings and states.
         initial_range: an LSTM's weights begin uniform in ± this; a Transformer's and the critics' as torch begins them.
         tie_embeddings: the output layer shares the decoder's word embeddings (word_width = hidden_width).
         temperature: τ of the contrast.
-        contrast_weight: of L_CL.
+        contrast_weight: the weight of L_CL.
         swap: the chance that two neighbouring words change places (Table 7).
-        critic_width, critic_layers: of the critics' hidden layers, leaky ReLU.
+        critic_width, critic_layers: sizes of the critics' hidden layers, leaky ReLU.
         critic_steps: updates of the critics a step.
-        critic_learning_rate: of their Adam.
-        learning_rate: of Adam.
+        critic_learning_rate: their Adam's.
+        learning_rate: Adam's.
         clip_norm: largest gradient norm of the network.
         batch_size: sentences a step, over all processes.
         epochs: passes over the corpus.
-        svi_learning_rate, svi_momentum, svi_clip: of SaVAE's inner steps (Kim et al. 2018).
+        svi_learning_rate, svi_momentum, svi_clip: settings of SaVAE's inner steps (Kim et al. 2018).
         aggressive_updates, aggressive_check: LagVAE updates the encoder alone at most that often before a joint
             update, and looks every so many updates whether the loss still falls (He et al. 2019).
     """

@@ -98,7 +98,7 @@ def train_critics(
     """`config.critic_steps` steps; returns the KLs of the last one.
 
     Args:
-        backward: of the accelerator.
+        backward: the accelerator's.
         state_RH: the encoder's states, without a gradient; the encoder is not run again.
         draw: z [R, Z] of those states with new noise.
     """

@@ -26,8 +26,8 @@ from paraform.models.latent.config import LatentConfig
 from paraform.models.latent.critic import Critics
 from paraform.models.latent.network import LatentNetwork
 from paraform.models.latent.posterior import Diagonal
-from paraform.models.latent.reading import read_words, write_words
 from paraform.models.latent.svi import refine
+from paraform.models.latent.texts import read_words, write_words
 from paraform.records import InputError, require_texts
 
 ROWS_AT_ONCE = 256  # sentences that are encoded or decoded together
@@ -40,7 +40,7 @@ class LatentLanguageModel(nn.Module):
 
     Args:
         config: the objective, sizes and choices.
-        vocabulary: of encoder and decoder.
+        vocabulary: the words of encoder and decoder.
     """
 
     system: ClassVar[str] = "latent"

@@ -58,9 +58,9 @@ class LatentNetwork(nn.Module):
         """Encode, draw and decode rows; rows of one sentence have dropout masks of their own.
 
         Args:
-            source: what is encoded.
+            source: sentences to encode.
             noise_RZ: standard normal.
-            target: what is decoded; None: the same.
+            target: sentences to decode; None: the same.
         """
         state_RH = self.encoder(source.words_BT, source.lengths_B)
         if self.config.kl == "closed":

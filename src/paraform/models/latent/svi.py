@@ -45,7 +45,7 @@ def refine(
 
     Args:
         variables: λ before them.
-        weights: those of `vocabulary_nll`, which does not see that nobody asks for their gradient, a third of its
+        weights: arguments of `vocabulary_nll`, which does not see that nobody asks for their gradient, a third of its
             products.
         clip: the largest norm of a step's gradient.
     """

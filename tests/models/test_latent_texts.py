@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from paraform.models.latent import LatentConfig
-from paraform.models.latent.reading import short_enough
+from paraform.models.latent.texts import short_enough
 from paraform.records import InputError
 
 
