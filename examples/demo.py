@@ -22,7 +22,7 @@ EARN = "how can i earn from online ?"
 # The first two say one thing in other words; the third shares most words with the first and says another.
 SENTENCES = ["How can I lose weight fast?", "What is the quickest way to slim down?", "How can I lose money fast?"]
 
-ENDS = ("Where is the station?", "I have lost my key.")
+ENDS = ("What is your first name?", "I want to go there.")  # of sentences that it has not seen
 
 
 def main() -> None:
