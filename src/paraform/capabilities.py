@@ -86,6 +86,29 @@ class LatentSpace(Protocol):
 
     kind: ClassVar[str]
 
+    @property
+    def posterior(self) -> str:
+        """ "point" if z has no noise, as of an autoencoder; else the kind of its distribution."""
+        ...
+
+    @property
+    def max_tokens(self) -> int:
+        """The most words of a text that the model reads."""
+        ...
+
+    @property
+    def lexicon(self) -> tuple[str, frozenset[str]]:
+        """How texts are split, and the words known: likelihoods compare between models of one lexicon."""
+        ...
+
+    def words(self, text: str) -> list[str]:
+        """A text's words, as the model reads them."""
+        ...
+
+    def unknown(self, texts: Sequence[str]) -> int:
+        """How many words of all texts the model takes for one, `<unk>`."""
+        ...
+
     def sample(self, num: int, **how: Any) -> list[str]: ...
     def interpolate(self, first: str, second: str, *, steps: int, **how: Any) -> list[str]: ...
     def reconstruct(self, texts: Sequence[str], **how: Any) -> list[str]: ...

@@ -31,6 +31,10 @@ def test_states_are_computed_once(minilm: Encoder, tmp_path: Path, monkeypatch: 
     monkeypatch.setattr(Encoder, "states", never)
     again = cached_states(minilm, texts, layer=3, folder=tmp_path)
     assert np.array_equal(again.values, found.values) and np.array_equal(again.offsets, found.offsets)
+    with monkeypatch.context() as patch:
+        patch.setenv("PARAFORM_PRODUCTS", "bfloat16")  # states of another precision are other states
+        with pytest.raises(AssertionError, match="computed again"):
+            cached_states(minilm, texts, layer=3, folder=tmp_path)
     with pytest.raises(AssertionError, match="computed again"):
         cached_states(dataclasses.replace(minilm, digest="another"), texts, layer=3, folder=tmp_path)
     assert not list((tmp_path / "states").glob("*.unfinished"))

@@ -67,7 +67,7 @@ class ToyConfig:
 
 
 class Toy(torch.nn.Module):
-    """Embeds a text as its number of letters, `width` times."""
+    """Embeds a text as its number of letters, `width` times, and has a latent space of a kind."""
 
     system: ClassVar[str] = "toy"
     kind: ClassVar[str] = "a toy"
@@ -83,6 +83,23 @@ class Toy(torch.nn.Module):
 
     def embed(self, texts: Sequence[str], name: str = "", **how: Any) -> Any:
         return torch.tensor([[float(len(text))] for text in texts]).mul(self.weight).detach().numpy()
+
+    posterior, max_tokens, lexicon = "toy", 5, ("words", frozenset({"a"}))
+
+    def words(self, text: str) -> list[str]:
+        return text.split()
+
+    def unknown(self, texts: Sequence[str]) -> int:
+        return 0
+
+    def sample(self, num: int, **how: Any) -> list[str]:
+        return ["a sample"] * num
+
+    def interpolate(self, first: str, second: str, *, steps: int, **how: Any) -> list[str]:
+        return [first, *["between"] * (steps - 2), second]
+
+    def reconstruct(self, texts: Sequence[str], **how: Any) -> list[str]:
+        return [text.upper() for text in texts]
 
     def assets(self) -> dict[str, str]:
         return {}
@@ -100,7 +117,7 @@ def train_toy(data: Sequence[Any], folder: str, *, config: ToyConfig, **more: An
 def test_a_new_system_costs_a_folder_a_trainer_and_a_line(
     tmp_path: Path, question_pairs: Path, monkeypatch: pytest.MonkeyPatch, command: Callable[..., Any]
 ) -> None:
-    """Trained, loaded, embedded with and refused like the others, by nothing but its line in the table."""
+    """Trained, loaded, used and refused like the others, by nothing but its line in the table."""
     trainer = Trainer(train_toy, ToyConfig, {"usual": ToyConfig}, TrainingConfig(), "pairs", "others", "{:.1f}", "Toy.")
     monkeypatch.setitem(SYSTEMS, "toy", System("Toy", "train a toy"))
     for name, holds in {"models.toy": {"Toy": Toy}, "trainers.toy": {"TRAINER": trainer}}.items():
@@ -109,11 +126,22 @@ def test_a_new_system_costs_a_folder_a_trainer_and_a_line(
         monkeypatch.setitem(sys.modules, f"paraform.{name}", module)
     monkeypatch.setitem(cli.COMMANDS, "train toy", ("train", "train a toy"))
     run = tmp_path / "run"
+    (tmp_path / "near.txt").write_text("a sample\n")
     done = command("train", "toy", "--data", question_pairs, "--out", run, "--config.width", 3, "--json")
     assert done.status == 0, done.err
     assert json.loads(done.out)["step"] == 300
     embedded = command("embed", "four", "--model", run, "--json", "--device", "cpu")
     assert json.loads(embedded.out)["vectors"] == [[4.0, 4.0, 4.0]]
+    given = ("--model", run, "--device", "cpu")
+    assert command("sample", "--num", 2, *given).out == "a sample\na sample\n"
+    assert (
+        command("sample", "--num", 1, "--near", tmp_path / "near.txt", *given).out == "a sample\n    1.00  a sample\n"
+    )
+    assert command("interpolate", "a b", "c d", "--steps", 3, *given).out == "0.00  a b\n0.50  between\n1.00  c d\n"
+    assert command("reconstruct", "a b", *given).out == "A B\n"
+    assert "has 6 words; expected at most 5" in command("reconstruct", "a " * 6, *given).err
+    measured = command("evaluate", "latent", "--data", tmp_path / "near.txt", *given)
+    assert measured.status == 2 and "a toy; expected one that tells its densities" in measured.err
     refused = command("paraphrase", "a b", "--like", "c d", "--model", run, "--device", "cpu")
     assert refused.status == 2 and "a toy; expected a model that paraphrases" in refused.err
 

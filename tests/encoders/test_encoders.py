@@ -15,6 +15,7 @@ from tokenizers import Tokenizer, models, pre_tokenizers, processors
 from paraform import encoders
 from paraform.encoders import Encoder
 from paraform.records import InputError
+from paraform.weights import save_tensors
 from paraform.words import join_pieces
 
 TEXTS = ["A sentence.", "", "Two dogs run.", "A sentence.", "Ein Wort: naïve café 東京 ☂", "word " * 400]
@@ -297,6 +298,24 @@ def test_encoders_that_are_nowhere(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(encoders.loading, "packaged_folder", lambda package, inside: None)
     with pytest.raises(InputError, match=r"pip install 'paraform\[offline\]'"):
         encoders.load()
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("model.safetensors", b"", "config.json: "),
+        ("config.json", b'{"model_type": "distilbert", "dim": "x"}', "config.json: "),
+        ("config.json", b'{"model_type": "distilbert", "attn_implementation": "someone/kernel"}', "attention by"),
+    ],
+)
+def test_a_stranger_s_folder_ends_in_one_line(name: str, content: bytes, message: str, tmp_path: Path) -> None:
+    """Damaged files, and attention that would be fetched from the hub and run."""
+    (tmp_path / "config.json").write_text('{"model_type": "distilbert", "dim": 8, "n_heads": 2, "n_layers": 1}')
+    save_tensors({"weight": torch.ones(2)}, tmp_path / "model.safetensors")
+    shutil.copy(encoders.locate() / "tokenizer.json", tmp_path)
+    (tmp_path / name).write_bytes(content)
+    with pytest.raises(InputError, match=message):
+        encoders.load(str(tmp_path), device="cpu")
 
 
 def test_the_offline_encoder(minilm: Encoder) -> None:

@@ -32,7 +32,7 @@ class Echo:
         return list(exemplars if self.exemplar else sources)
 
     def decoding_settings(self, **how: Any) -> dict[str, Any]:
-        return {"decode": "echo", "beam": how.get("beam", 1)}
+        return {"decode": "exemplar" if self.exemplar else "source", "beam": how.get("beam", 1)}
 
 
 class Letters:
@@ -64,7 +64,7 @@ def test_a_rival_is_measured_without_touching_the_evaluation(pairs: list[Pair]) 
                 figure = report.score(name, system=system, protocol=protocol)
                 floor = report.score(name, system=f"copy {system}", protocol=protocol)
                 assert figure.value == floor.value
-                assert "|decode:echo|beam:3|" in figure.signature
+                assert f"|decode:{system}|beam:3|" in figure.signature
     assert report.score("ED-E", system="exemplar", protocol="first").value == 0
     assert source.heard == exemplar.heard == {"beam": 3, "ration": False}
     assert not [score for score in report.scores if score.name.startswith("CMA")]  # it has no vectors

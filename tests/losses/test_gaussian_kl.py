@@ -63,3 +63,9 @@ def test_a_narrow_covariance_is_not_a_flat_one(width: float) -> None:
     weight = torch.tensor([[1.0, 1.0], [1.0, 1.0 + 2**-23]])  # the determinant is 2^-23
     spread = float(weight.double().square().sum())
     assert affine_kl(torch.zeros(1, 2), weight).item() == pytest.approx(0.5 * (spread - 2) + 23 * math.log(2))
+
+
+def test_what_is_not_finite_has_no_kl() -> None:
+    """A training that diverges is told by its loss, not by the decomposition of a matrix."""
+    for bad in (float("nan"), float("inf")):
+        assert affine_kl(torch.zeros(2, 2), torch.tensor([[bad, 0.0], [0.0, 1.0]])).isnan().all()

@@ -12,7 +12,7 @@ import numpy as np
 from rich.progress import track
 
 from paraform.batching.ragged import Ragged
-from paraform.encoders import STDERR, Encoder
+from paraform.encoders import STDERR, Encoder, best_dtype
 from paraform.weights import atomic_path, cached_file
 
 
@@ -23,7 +23,8 @@ def cached_states(
 
     Returns: a table [N, D] that is mapped, not read: only the rows that a batch asks for come into memory.
     """
-    values_path = cached_file("states", (encoder.digest, str(layer), *texts), "npy", folder)
+    content = (encoder.digest, str(layer), str(best_dtype(encoder.device)), *texts)
+    values_path = cached_file("states", content, "npy", folder)
     offsets_path = values_path.with_suffix(".offsets.npy")
     if not (values_path.is_file() and offsets_path.is_file()):
         offsets = np.concatenate([[0], np.cumsum(encoder.count_tokens(texts))]).astype(np.int64)

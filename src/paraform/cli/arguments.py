@@ -18,10 +18,9 @@ from jsonargparse.typing import NonNegativeFloat, PositiveInt, restricted_number
 from paraform.records import InputError
 
 if TYPE_CHECKING:
-    from paraform.capabilities import Embedder, Paraphraser
+    from paraform.capabilities import Embedder, LatentSpace, Paraphraser
     from paraform.decoding import Decoding
     from paraform.engines import Engine
-    from paraform.models.latent import LatentLanguageModel
 
 # The keys of corpora.FORMATS, whose import would bring torch along; a test compares the two.
 FORMATS = ("pairs", "quora", "paranmt", "qqp-pos", "captions", "triples", "text", "labelled", "jsonl")
@@ -221,11 +220,11 @@ def load_embedder(options: Namespace) -> Embedder:
     return model
 
 
-def load_latent(options: Namespace, option: str = "model") -> LatentLanguageModel:
+def load_latent(options: Namespace, option: str = "model") -> LatentSpace:
     """The model, if it has a latent space to decode from. Raises: InputError otherwise."""
     from paraform.capabilities import LatentSpace
 
-    model: LatentLanguageModel = load_able(options, LatentSpace, "a latent-variable model", option)
+    model: LatentSpace = load_able(options, LatentSpace, "a latent-variable model", option)
     return model
 
 
@@ -253,24 +252,22 @@ def tell(message: str) -> None:
     print(f"paraform: {message}", file=sys.stderr)
 
 
-def tell_unknown(model: Any, texts: Sequence[str]) -> None:
+def tell_unknown(model: LatentSpace, texts: Sequence[str]) -> None:
     """How many words a latent-variable model does not know, if there are some: it says others in their place."""
     if unknown := model.unknown(texts):
-        words = sum(model.lengths(texts)) - len(texts)
+        words = sum(len(model.words(text)) for text in texts)
         tell(f"{unknown:,} of {words:,} words are unknown to the model")
 
 
-def readable(model: Any, texts: Iterable[str], options: Namespace) -> Iterator[str]:
+def readable(model: LatentSpace, texts: Iterable[str], options: Namespace) -> Iterator[str]:
     """The texts that a latent-variable model can read; with --skip-bad-lines longer ones are counted and left out.
 
     Raises: InputError for a longer one, by its number among all, or if none is left.
     """
-    from paraform.models.latent.texts import read_words
-
-    most = model.config.max_tokens
+    most = model.max_tokens
     number, long = 0, 0
     for number, text in enumerate(texts, start=1):
-        count = len(read_words(text, model.config.text))
+        count = len(model.words(text))
         if count <= most:
             yield text
         elif options.skip_bad_lines:

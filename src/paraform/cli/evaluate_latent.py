@@ -16,8 +16,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from jsonargparse import ArgumentParser, Namespace
 
@@ -27,8 +26,8 @@ from paraform.cli.reading import sentences_of
 from paraform.records import InputError
 
 if TYPE_CHECKING:  # their import takes longer than a short answer
+    from paraform.capabilities import LatentSpace
     from paraform.evaluation.latent import LatentReport
-    from paraform.models.latent import LatentLanguageModel
 
 
 def add_arguments(parser: ArgumentParser, given: Sequence[str]) -> None:
@@ -62,11 +61,11 @@ def run(options: Namespace) -> int:
         training = sentences_of(options.training, options)
         require_ngrams()
     texts = sentences_of(options.data, options)
-    models = [load_latent(options)]
+    models = [load_measurable(options)]
     if options.against is not None:
         models.append(rival(options, models[0]))
     for model in models:
-        texts = short_enough(texts, model.config, options.data)
+        texts = short_enough(texts, model.words, model.max_tokens, options.data)
     if options.against is not None and len(texts) < 2:
         raise InputError(f"{options.data}: 1 sentence; expected two or more, to tell luck from a difference")
     if not options.no_refit and options.samples > 1 and any(model.posterior != "point" for model in models):
@@ -86,15 +85,25 @@ def run(options: Namespace) -> int:
     return 0
 
 
-def rival(options: Namespace, model: LatentLanguageModel) -> LatentLanguageModel:
+def load_measurable(options: Namespace, option: str = "model") -> Any:
+    """A latent-variable model whose densities evaluation can ask for. Raises: InputError otherwise."""
+    from paraform.evaluation.latent import LatentModel
+
+    model = load_latent(options, option)
+    if not isinstance(model, LatentModel):
+        raise InputError(f"--{option} {options[option]}: {model.kind}; expected one that tells its densities")
+    return model
+
+
+def rival(options: Namespace, model: LatentSpace) -> Any:
     """The model of --against. Raises: InputError if its likelihoods do not compare with that one's."""
     if len({os.path.realpath(checkpoint_named(name)) for name in (options.model, options.against)}) < 2:
         raise InputError(f"--against {options.against}: the model of --model; expected another one")
-    other = load_latent(options, "against")
+    other = load_measurable(options, "against")
     for name, one in ((options.model, model), (options.against, other)):
         if one.posterior == "point":
             raise InputError(f"{name} is an autoencoder, which has no likelihood; expected a model with noise")
-    if set(model.vocabulary.words) != set(other.vocabulary.words) or model.config.text != other.config.text:
+    if model.lexicon != other.lexicon:
         raise InputError(
             f"{options.model} and {options.against} do not know the same words: their likelihoods do not compare;"
             " expected two models of one vocabulary"
@@ -103,12 +112,11 @@ def rival(options: Namespace, model: LatentLanguageModel) -> LatentLanguageModel
 
 
 def measured(
-    model: LatentLanguageModel, name: str, texts: Sequence[str], training: Sequence[str] | None, options: Namespace
+    model: Any, name: str, texts: Sequence[str], training: Sequence[str] | None, options: Namespace
 ) -> LatentReport:
     """The report of one model."""
     from paraform.encoders import bfloat16_products, product_dtype
     from paraform.evaluation.latent import evaluate_latent, with_ngrams
-    from paraform.models.latent.texts import read_words
 
     with bad_values(), bfloat16_products(model.device):
         report = evaluate_latent(
@@ -124,5 +132,4 @@ def measured(
         )
     if training is None:
         return report
-    words = partial(read_words, how=model.config.text)
-    return with_ngrams(report, model.sample, words, training, texts, name=name, seed=options.seed)
+    return with_ngrams(report, model.sample, model.words, training, texts, name=name, seed=options.seed)

@@ -9,7 +9,6 @@ Example:
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from jsonargparse import ArgumentParser, Namespace
@@ -43,7 +42,6 @@ def add_arguments(parser: ArgumentParser, given: Sequence[str]) -> None:
 def run(options: Namespace) -> int:
     """Print the sentences."""
     from paraform.evaluation.latent import nearest_sentences
-    from paraform.models.latent.texts import read_words
 
     how = decoding_of(options)
     training = None if options.near is None else list(dict.fromkeys(sentences_of(options.near, options)))
@@ -56,7 +54,7 @@ def run(options: Namespace) -> int:
         )
     near: Sequence[Neighbour | None] = [None] * len(texts)
     if training is not None:
-        near = nearest_sentences(texts, training, partial(read_words, how=model.config.text))
+        near = nearest_sentences(texts, training, model.words)
     if options.json:
         samples: list[dict[str, Any]] = [
             {"text": text}

@@ -54,9 +54,12 @@ def weight_files(folder: Path) -> list[Path]:
 
 def _own(auto: Any, folder: Path, **options: Any) -> Any:
     """What one of transformers' Auto classes makes of the folder, by transformers' own code."""
+    kernel = [value for key, value in read_json(folder / "config.json").items() if key.endswith("attn_implementation")]
+    if any("/" in str(value) for value in kernel):  # transformers would fetch it from the hub, and run it
+        raise InputError(f"{folder / 'config.json'}: attention by {kernel[0]!r}; expected none, or transformers' own")
     try:
         return auto.from_pretrained(folder, trust_remote_code=False, **options)
-    except (OSError, ValueError, TypeError, LookupError, AttributeError, ImportError) as error:
+    except Exception as error:  # damaged files end in whatever transformers, safetensors or torch trips over
         reason = " ".join(str(error).split())
         if "custom code" in reason:
             reason = "its architecture is code of its own, which is never run; expected one of transformers' own"

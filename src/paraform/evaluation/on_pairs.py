@@ -149,8 +149,9 @@ def evaluate_paraphraser(
         tagger_name=tagger_name(on.tagger),
         encoder_name="minilm",
     )
-    decoded = signature(**model.decoding_settings(ration=ration, **how))
-    return _signed(report, f"{decoded}|{on.signature}", precision_of(model.device))
+    everyone = {name: model, **(rivals or {})}
+    decoded = {one: signature(**system.decoding_settings(ration=ration, **how)) for one, system in everyone.items()}
+    return _signed(report, decoded, decoded[name], on.signature, precision_of(model.device))
 
 
 def evaluate_embedder(
@@ -214,19 +215,28 @@ def _blind(asked: Sequence[tuple[str, int | None]], pairs: Sequence[Pair], seed:
     return drawn
 
 
-def _signed(report: GenerationReport, settings: str, precision: str) -> GenerationReport:
-    """The report with further settings in the signature of every figure that an exemplar plays a part in."""
+def _signed(
+    report: GenerationReport, decoded: Mapping[str, str], usual: str, rows: str, precision: str
+) -> GenerationReport:
+    """The report with further settings in the signature of every figure that an exemplar plays a part in.
 
-    def sign(figure: Figure, settings: str = f"{settings}|{precision}") -> Figure:
-        changes: dict[str, Any] = {"signature": f"{figure.signature}|{settings}"}
+    Args:
+        decoded: how each system decodes; of others (the floors, and comparisons of two), `usual`.
+    """
+
+    def sign(figure: Figure, system: str = "") -> Figure:
+        changes: dict[str, Any] = {"signature": f"{figure.signature}|{decoded.get(system, usual)}|{rows}|{precision}"}
         return replace(figure, **changes)
 
     return replace(
         report,
-        scores=tuple(sign(score) if score.protocol else sign(score, precision) for score in report.scores),
+        scores=tuple(
+            sign(score, score.system) if score.protocol else replace(score, signature=f"{score.signature}|{precision}")
+            for score in report.scores
+        ),
         comparisons=tuple(map(sign, report.comparisons)),
         outputs=tuple(
-            replace(outputs, figures={name: sign(figure) for name, figure in outputs.figures.items()})
+            replace(outputs, figures={name: sign(figure, outputs.system) for name, figure in outputs.figures.items()})
             for outputs in report.outputs
         ),
     )

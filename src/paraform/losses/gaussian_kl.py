@@ -29,11 +29,14 @@ def affine_kl(mean: Tensor, noise_weight: Tensor) -> Tensor:
     Args:
         mean: [..., Z] μ.
         noise_weight: [Z, E] W, shared by all rows.
-    Returns: [...] nats, at least 0; infinite if W has not rank Z. Computed in float64, since a narrow direction of W
-        decides, and W Wᵀ would square how narrow it is. Rank is that of the rows at length 1, as far as float64 tells
-        (1e-16): what float32's rounding alone (1e-7) keeps from being flat is narrow, and z is drawn just so.
+    Returns: [...] nats, at least 0; infinite if W has not rank Z; NaN if W is not finite. Computed in float64, since a
+        narrow direction of W decides, and W Wᵀ would square how narrow it is. Rank is that of the rows at length 1, as
+        far as float64 tells (1e-16): what float32's rounding alone (1e-7) keeps from being flat is narrow, and z is
+        drawn just so.
     """
     weight = noise_weight.double()
+    if not bool(weight.isfinite().all()):
+        return torch.full_like(mean[..., 0], float("nan"))
     lengths_Z1 = weight.detach().norm(dim=1, keepdim=True).clamp_min(torch.finfo(torch.float64).tiny)
     if int(torch.linalg.matrix_rank(weight.detach() / lengths_Z1)) < len(weight):
         return torch.full_like(mean[..., 0], float("inf"))

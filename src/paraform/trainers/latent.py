@@ -75,17 +75,20 @@ def train_latent(
     require_metric(loop, {name: up for name, up in METRICS.items() if name != "mi" or config.posterior != "point"})
     require_usable(folder, LatentLanguageModel.system, config, resume=resume)
     accelerator = make_accelerator(loop)
+    read = partial(read_words, how=config.text)
+
+    def readable(some: Sequence[str], name: str) -> list[str]:
+        return short_enough(some, read, config.max_tokens, name)
+
     texts = require_texts(texts)
     if validation is None:  # of those that are read, or what is held out might be none
         texts, validation = hold_out_texts(
-            short_enough(texts, config, "training"),
-            seed=loop.seed,
-            key=lambda text: " ".join(read_words(text, config.text)).lower(),
+            readable(texts, "training"), seed=loop.seed, key=lambda text: " ".join(read(text)).lower()
         )
     validation = require_texts(validation)
     digests = {"training sentences": text_digest(texts), "validation sentences": text_digest(validation)}
-    texts, validation = short_enough(texts, config, "training"), short_enough(validation, config, "validation")
-    words = [read_words(text, config.text) for text in texts]
+    texts, validation = readable(texts, "training"), readable(validation, "validation")
+    words = [read(text) for text in texts]
     vocabulary = Vocabulary.build(words, min_count=config.min_count, size=config.vocabulary_size)
     table = Ragged.of([vocabulary.encode([word.lower() for word in row]) for row in words])
     torch.manual_seed(loop.seed)

@@ -189,7 +189,7 @@ def _measured(name: str, part: str, task: Task) -> LatentReport:
     """The report of a run's checkpoint `part`, kept in the run's folder."""
     folder = task.place / name
     model = checkpoint.load(folder / part, device=task.device)
-    texts = short_enough(task.texts("test"), model.config, "test")
+    texts = short_enough(task.texts("test"), model.words, model.max_tokens, "test")
     shared: dict[str, Any] = {"name": name, "seed": task.seed}
     settings = {**shared, "sentences": len(texts), "test": task.digest("test"), "device": model.device.type}
     with bfloat16_products(model.device):

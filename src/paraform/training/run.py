@@ -138,12 +138,11 @@ class Run:
             tensors |= self.average.pack()
             for key, value in random_state(self.accelerator.device).items():
                 tensors[key] = self._of_every_process(value)
+            # No deep copy of the progress, which takes longer than a small step.
             saved = {
                 "training": dataclasses.asdict(self.config),
                 "processes": self.accelerator.num_processes,
-                "progress": vars(
-                    self.progress
-                ),  # plain already: a deep copy of the history takes longer than a small step
+                "progress": vars(self.progress),
                 "optimizers": pack_optimizers(self.state.optimizers, tensors),
             }
             text = json.dumps(saved, ensure_ascii=False)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import NamedTuple, Protocol
+from typing import NamedTuple, Protocol, runtime_checkable
 
 import torch
 from rich.progress import track
@@ -19,6 +19,7 @@ from paraform.records import InputError
 TOKENS_AT_ONCE = 16384  # words, of all samples, that are scored together: bounds the memory of [tokens, vocabulary]
 
 
+@runtime_checkable
 class LatentModel(Protocol):
     """A text autoencoder with a prior N(0, I); every density in nats."""
 

@@ -71,6 +71,20 @@ class LatentLanguageModel(nn.Module):
         """The kind: "point", "gaussian", "affine" or "mlp"."""
         return self.config.posterior
 
+    @property
+    def max_tokens(self) -> int:
+        """The most words of a text that the model reads."""
+        return self.config.max_tokens
+
+    @property
+    def lexicon(self) -> tuple[str, frozenset[str]]:
+        """How texts are split, and the words known: likelihoods compare between models of one lexicon."""
+        return self.config.text, frozenset(self.vocabulary.words)
+
+    def words(self, text: str) -> list[str]:
+        """A text's words, as the model reads them."""
+        return read_words(text, self.config.text)
+
     def lengths(self, texts: Sequence[str]) -> list[int]:
         """Words of each text, `</s>` counted: what perplexity divides by."""
         return [len(row) + 1 for row in self._read(texts)]

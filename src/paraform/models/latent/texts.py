@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Literal
 
-from paraform.models.latent.config import LatentConfig
 from paraform.records import InputError
 from paraform.words import detokenize, recase, tokenize
 
@@ -38,20 +37,22 @@ def write_words(words: Sequence[str], how: Text, cased: Mapping[str, str]) -> st
     return detokenize(recase(words, cased, ()))
 
 
-def short_enough(texts: Sequence[str], config: LatentConfig, name: str) -> list[str]:
-    """The texts of 1 to `config.max_tokens` words; one warning counts the others.
+def short_enough(texts: Sequence[str], words: Callable[[str], list[str]], most: int, name: str) -> list[str]:
+    """The texts of 1 to `most` words; one warning counts the others.
 
+    Args:
+        words: a text's words, as the model reads them.
     Raises: InputError if none is left.
     """
-    kept = [text for text in texts if 1 <= len(read_words(text, config.text)) <= config.max_tokens]
+    kept = [text for text in texts if 1 <= len(words(text)) <= most]
     if len(kept) < len(texts):
         logging.getLogger("paraform").warning(
             "%s: %d of %d sentences are empty or have more than %d words; left out",
             name,
             len(texts) - len(kept),
             len(texts),
-            config.max_tokens,
+            most,
         )
     if not kept:
-        raise InputError(f"{name}: no sentence of 1 to {config.max_tokens} words; expected some")
+        raise InputError(f"{name}: no sentence of 1 to {most} words; expected some")
     return kept
