@@ -6,7 +6,7 @@ The peer, written here, has the same weights, batches, losses and optimiser, but
 the encoder (transformers', float32) make the style features in each step, and loops over the decoder's steps in Python.
 A GRU of the peer skips padding by torch's packing, and its encoder has no layer above the one that is read: what the
 authors' code does not spare is not held against it. Dropout is 0, so that the losses can be compared; paraform's
-features are rounded to 16 bits, and its products where the processor multiplies bfloat16 (`--precision no`: not), which
+features are rounded to 16 bits, and its products where bfloat16 is faster, with AMX (`--precision no`: not), which
 is what the tolerance is for.
 
 Both train in this process, step by step in turns. Bounds: 3 times the peer's real target tokens a second (`</s>`

@@ -4,7 +4,7 @@
 
 Likeliest word: numpy's argmax, which greedy decoding takes, against torch's, on [512, vocabulary]. `vocabulary_nll`,
 without gradients (as evaluation of latent models calls it, on `--scored` words) and with them, against
-`F.cross_entropy` of `F.linear` on the same features and weights, in bfloat16 where the processor multiplies it, else in
+`F.cross_entropy` of `F.linear` on the same features and weights, in bfloat16 where that is faster (AMX), else in
 float32. The product of a part's features and the weights, into rows of all words and into rows filled up to whole
 cache lines, as shares of the rate of products of 2048 × 2048. In turns in this process; the median of each is taken.
 """

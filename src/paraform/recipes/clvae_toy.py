@@ -97,7 +97,8 @@ def run(
             panels[name, categories] = {
                 round(share * size.steps): np.load(folder / f"{round(share * size.steps)}.npy") for share in size.shown
             }
-    draw_panels(panels, place / "panels.png")
+    if not rows:  # a part of the table does not replace the picture of the whole
+        draw_panels(panels, place / "panels.png")
     return Toy(tuple(scores))
 
 

@@ -89,8 +89,8 @@ def finish(path: Path, run: Path, *, seed: int, samples: int = 1000) -> str:
     model.half().float()  # as it is saved below: what is measured is what ships
     training, _, test = splits(path)
     report = evaluate_latent(model, test, name="latent-compact", seed=seed, precision="float32")
-    said = model.sample(samples, seed=seed)
-    near = nearest_sentences(said, training)
+    drawn = model.sample(samples, seed=seed)
+    near = nearest_sentences(drawn, training)
     card = CARD.read_text(encoding="utf-8").format(
         beta=model.config.beta,
         longest=model.config.max_tokens,
@@ -103,7 +103,7 @@ def finish(path: Path, run: Path, *, seed: int, samples: int = 1000) -> str:
         table=report.table("markdown"),
         exact=same(model, test),
         exact_seen=same(model, training[: len(test)]),
-        distinct=len(set(said)),
+        distinct=len(set(drawn)),
         known=sum(found.similarity == 1 for found in near) / len(near),
         similarity=sum(found.similarity for found in near) / len(near),
         ends=ENDS,

@@ -68,7 +68,7 @@ class ExemplarParaphraser(nn.Module):
 
     @property
     def decoder_dtype(self) -> torch.dtype:
-        """What decoding computes in, all but the output layer: bfloat16 on a CPU that multiplies it, else float32."""
+        """What decoding computes in, all but the output layer: on a CPU what it multiplies fastest, else float32."""
         # A step on a GPU waits for its kernels to start more than for what they compute.
         return encoders.best_dtype(self.device) if self.device.type == "cpu" else torch.float32
 
