@@ -6,8 +6,8 @@ Sizes of the paper on PTB (words 256, states 256, z 32, 10,000 words, 32 sentenc
 the same weights, batches, noise, losses and optimisers, but encodes and decodes the two views one after the other (each
 is encoded once a step, as in Algorithm 1 and the authors' scripts), and holds all scores [B · T, V] in float32. Dropout
 is 0, so that the losses can be compared; paraform's products are rounded to bfloat16 where that is faster (AMX) or
-asked for, which is what the tolerance is for (`--precision no`: float32, as the peer). It is of the mean, since the training has
-steps where the gradient is many times its neighbours', and there no two roundings agree.
+asked for, which is what the tolerance is for (`--precision no`: float32, as the peer). It is of the mean, since the
+training has steps where the gradient is many times its neighbours', and there no two roundings agree.
 
 The steps of the warm-up are not timed: oneDNN compiles its kernels for every length of sentences that it has not seen.
 
