@@ -2,10 +2,10 @@
 
     paraform reproduce clvae/toy --scale small --out runs/clvae
 
-Writes OUT/toy/SCALE/panels.png, of the rows that it takes. --row "iVAE, two views" is one that tells contrast from what
-comes with it: both views are decoded, and nothing contrasts them. `full` is the paper's setting (learning rate 1e-5,
-80,000 steps), `small` ten times the rate and a tenth of the steps. Accuracy is the decoder's on 500 draws a category.
-Figures and running time: docs/results/clvae.md.
+Writes OUT/toy/SCALE/panels.png, or part.png of the rows that --row names. "iVAE, two views" is one that tells contrast
+from what comes with it: both views are decoded, and nothing contrasts them. `full` is the paper's setting (learning
+rate 1e-5, 80,000 steps), `small` ten times the rate and a tenth of the steps. Accuracy is the decoder's on 500 draws a
+category. Figures and running time: docs/results/clvae.md.
 """
 
 from __future__ import annotations
@@ -21,11 +21,12 @@ import torch
 from torch import Tensor
 
 from paraform.batching import SentenceBatch
-from paraform.evaluation import Score, table
+from paraform.evaluation import Score
 from paraform.models.latent import make_update
 from paraform.models.latent.clusters import ClusterModel
 from paraform.records import InputError
 from paraform.score import signature
+from paraform.trainers.latent_rows import Rows
 from paraform.training import TrainingConfig, fit, make_accelerator
 from paraform.weights import atomic_path
 
@@ -48,21 +49,6 @@ class Size:
 SIZES = {"smoke": Size(1e-3, 64), "small": Size(1e-4, 8_000), "full": Size(1e-5, 80_000)}
 
 
-@dataclass(frozen=True)
-class Toy:
-    """Accuracy at the end, and steps to 95 %, of those that reach them."""
-
-    scores: tuple[Score, ...]
-
-    def to_json(self) -> dict[str, Any]:
-        """A JSON object."""
-        return {"scores": [score.to_json() for score in self.scores]}
-
-    def table(self, style: Literal["plain", "markdown"] = "markdown") -> str:
-        """A row for each model and number of categories."""
-        return table(self.scores, style)
-
-
 def run(
     *,
     scale: Literal["smoke", "small", "full"] = "smoke",
@@ -71,7 +57,7 @@ def run(
     rows: Sequence[str] = (),
     seed: int = 0,
     device: str | None = None,
-) -> Toy:
+) -> Rows:
     """Train the spaces of some rows, (): of `ROWS` (those begun go on), and draw the panels.
 
     Raises: InputError for a row that there is not; KeyboardInterrupt if it was interrupted.
@@ -97,9 +83,9 @@ def run(
             panels[name, categories] = {
                 round(share * size.steps): np.load(folder / f"{round(share * size.steps)}.npy") for share in size.shown
             }
-    if not rows:  # a part of the table does not replace the picture of the whole
-        draw_panels(panels, place / "panels.png")
-    return Toy(tuple(scores))
+    # A part of the table does not replace the picture of the whole.
+    draw_panels(panels, place / ("part.png" if rows else "panels.png"))
+    return Rows(tuple(scores), {})
 
 
 def train(objective: str, categories: int, size: Size, folder: Path, *, seed: int, device: str) -> list[dict[str, Any]]:
