@@ -287,7 +287,7 @@ def bound_memory() -> None:
     """For a command that goes through texts without end; to be called before anything imports torch.
 
     oneDNN and torch each keep what they compiled for the last 1,024 shapes of a product. Each batch of texts has a
-    shape of its own, so that these take up to 2 GB, and save no time.
+    shape of its own, so that these grow for tens of thousands of texts, and save no time (docs/benchmarks.md).
     """
     for name in ("ONEDNN_PRIMITIVE_CACHE_CAPACITY", "LRU_CACHE_CAPACITY"):
         os.environ.setdefault(name, "16")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -19,6 +19,7 @@ from paraform.words import tokenize
 
 AT_ONCE = 2048  # texts whose annotations are one file of the cache
 
+Words = list[tuple[str, ...]]
 Annotate = Callable[[Sequence[Sentence]], list[Sentence]]
 """Sentences in, the same with words, tags and, if asked for, trees out."""
 
@@ -56,15 +57,19 @@ class Annotator:
 
     def open(self) -> Annotate:
         """Load what is needed. Raises: InputError if it is not there."""
-        mark: Callable[[list[tuple[str, ...]]], Iterable[tuple[tuple[str, ...], str | None]]]
         if self.parser is None:
             tag = load_tagger(self.tagger, device=self.device)
-            mark = lambda words: ((tuple(tags), None) for tags in tag(words))  # noqa: E731
+
+            def mark(words: Words) -> list[tuple[tuple[str, ...], str | None]]:
+                return [(tuple(tags), None) for tags in tag(words)]
+
         else:
             from paraform.syntax.parsing import load_parser
 
             parse = load_parser(self.parser, device=self.device)
-            mark = lambda words: ((tree.tags(), str(tree)) if tree else ((), None) for tree in parse(words))  # noqa: E731
+
+            def mark(words: Words) -> list[tuple[tuple[str, ...], str | None]]:
+                return [(tree.tags(), str(tree)) if tree else ((), None) for tree in parse(words)]
 
         def annotate(sentences: Sequence[Sentence]) -> list[Sentence]:
             words = self._words(sentences)
@@ -74,7 +79,7 @@ class Annotator:
 
         return annotate
 
-    def _words(self, sentences: Sequence[Sentence]) -> list[tuple[str, ...]]:
+    def _words(self, sentences: Sequence[Sentence]) -> Words:
         words = [(sentence.tokens or tuple(tokenize(sentence.text)))[: self.max_tokens] for sentence in sentences]
         return [tuple(word.lower() for word in row) for row in words] if self.lower else words
 
