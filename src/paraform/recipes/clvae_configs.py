@@ -9,7 +9,7 @@ from typing import Any, Literal
 from paraform.models.latent import OBJECTIVES, LatentConfig
 
 Corpus = Literal["ptb", "yahoo", "yelp"]
-Scale = Literal["smoke", "small", "full"]
+Scale = Literal["smoke", "small", "long", "full"]
 
 
 @dataclass(frozen=True)
@@ -36,6 +36,7 @@ class Size:
 SIZES: dict[Scale, Size] = {
     "smoke": Size("smoke", 300, 300, 60, 4, 1, 1, False),
     "small": Size("small", 10_000, 5_000, 1000, 32, 5, 1, False),
+    "long": Size("long", 0, 0, 0, 32, 10, 1, True),
     "full": Size("full", 0, 0, 0, 128, 40, 40, True),
 }
 BRIEF = SIZES | {"small": replace(SIZES["small"], train=20_000, epochs=2)}
@@ -64,10 +65,12 @@ def config_of(objective: str, size: Size, corpus: Corpus = "ptb") -> LatentConfi
     contrast; "vae-two-views" is VAE with that dropout and two views of a sentence, both decoded and not contrasted:
     vae+contrast with the contrast's weight at 0 (so is "ivae-two-views" of clvae, "ivae_mi-two-views" of clvae_mi).
 
-    At the small scale Yahoo's and Yelp's networks, which need about ten times as many operations a word, are of
+    Below the full scale Yahoo's and Yelp's networks, which need about ten times as many operations a word, are of
     PTB's size.
     """
-    config = replace(LatentConfig.reference(corpus), **{"smoke": TINY, "small": PTB, "full": {}}[size.scale])
+    config = replace(
+        LatentConfig.reference(corpus), **{"smoke": TINY, "small": PTB, "long": PTB, "full": {}}[size.scale]
+    )
     name, _, part = objective.partition("-") if objective not in OBJECTIVES else (objective, "", "")
     config = config.with_objective(name)
     if part == "h":

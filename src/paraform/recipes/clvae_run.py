@@ -21,6 +21,7 @@ def run_table(
     published: Mapping[str, tuple[float, ...]],
     *,
     sizes: Mapping[Scale, Size] = SIZES,
+    alone: tuple[str, ...] = ALONE,
     pairs: Sequence[tuple[str, str]] | None = None,
     ngrams: bool = False,
     draw: Callable[[Rows, bool], None] | None = None,
@@ -38,6 +39,7 @@ def run_table(
         configs: all rows of the table, of a scale and a corpus.
         published, pairs: arguments of `run_rows`.
         sizes: the meaning of each scale.
+        alone: rows that are trained where they are asked for.
         ngrams: forward and reverse perplexity in place of all other figures (needs lmplz).
         draw: draws what was found, and is told whether no row was asked for, which takes them all.
         rows: the rows asked for; (): as `chosen_rows` chooses.
@@ -53,7 +55,7 @@ def run_table(
         samples=size.samples,
         refit=size.refit,
         ngrams=ngrams * (160 if scale == "smoke" else SAMPLES),
-        alone=ALONE,
+        alone=alone,
         seed=seed,
         device=device,
     )

@@ -7,7 +7,7 @@ protocols.png, what each protocol says of every row.
 SaVAE and LagVAE, whose steps cost several times those of the others, are runs of their own: --row savae. So are the
 rows that tell contrast from what comes with it, dropout and a second view: --row vae-dropout vae-two-views. At the
 small scale the first 10,000 sentences are trained on for 5 epochs (SaVAE: one), and the first 1,000 of the other splits
-are read. Running time and figures: docs/results/clvae.md.
+are read; at the long scale all of them, for 10 epochs. Running time and figures: docs/results/clvae.md.
 """
 
 from __future__ import annotations

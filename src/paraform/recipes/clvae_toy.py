@@ -14,7 +14,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import torch
@@ -51,7 +51,7 @@ SIZES = {"smoke": Size(1e-3, 64), "small": Size(1e-4, 8_000), "full": Size(1e-5,
 
 def run(
     *,
-    scale: Literal["smoke", "small", "full"] = "smoke",
+    scale: str = "smoke",
     data: Path | None = None,
     out: Path = Path("runs/clvae"),
     rows: Sequence[str] = (),
@@ -60,8 +60,10 @@ def run(
 ) -> Rows:
     """Train the spaces of some rows, (): of `ROWS` (those begun go on), and draw the panels.
 
-    Raises: InputError for a row that there is not; KeyboardInterrupt if it was interrupted.
+    Raises: InputError for a row or a scale that there is not; KeyboardInterrupt if it was interrupted.
     """
+    if scale not in SIZES:
+        raise InputError(f"scale {scale!r}; this table has {', '.join(SIZES)}")
     size, place, known = SIZES[scale], out / "toy" / scale, ROWS | CONTROLS
     for row in rows:
         if row not in known:

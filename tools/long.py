@@ -1,0 +1,99 @@
+"""A queue of long trainings: one command at a time, one thread, lowest priority; each goes on where it was stopped.
+
+    python tools/long.py start FOLDER     # in the background, with the first line that is not done
+    python tools/long.py status FOLDER    # where each line stands
+    python tools/long.py stop FOLDER      # what runs saves itself first
+
+The list is tools/long.txt, a command of paraform a line; `{runs}` stands for FOLDER/runs, `{data}` for --data. FOLDER
+holds a log of each line and done.txt, the lines that ended with 0; `start` tries the others again. Start it from a
+checkout that nobody edits.
+"""
+
+from __future__ import annotations
+
+import argparse
+import fcntl
+import os
+import shlex
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+ONE_THREAD = {f"{name}_NUM_THREADS": "1" for name in ("OMP", "MKL", "OPENBLAS", "NUMBA")}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("verb", choices=("start", "status", "stop", "run"), help="run: as start, in the foreground")
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--data", type=Path, default=Path("../shared/data"))
+    parser.add_argument("--list", type=Path, default=Path(__file__).with_name("long.txt"))
+    options = parser.parse_args()
+    (folder := options.folder.resolve()).mkdir(parents=True, exist_ok=True)
+    lines = [line for line in options.list.read_text().splitlines() if line and not line.startswith("#")]
+    (folder / "done.txt").touch()
+    done = (folder / "done.txt").read_text().splitlines()
+    with (folder / "pid").open("a+") as lock:
+        running = False
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            running = True
+        if options.verb == "status":
+            for line in lines:
+                log = folder / f"{name_of(line)}.log"
+                last = log.read_text(errors="replace").split()[-12:] if log.exists() else []
+                print(f"{'done' if line in done else 'begun' if last else 'waits':5} {line}")
+                print("     ", *last, end="\n" * 2)
+            print("running" if running else "not running")
+        elif options.verb == "stop":
+            if running:
+                os.kill(int((folder / "pid").read_text()), signal.SIGTERM)
+                fcntl.flock(lock, fcntl.LOCK_EX)
+        elif running:
+            sys.exit("it runs already")
+        elif options.verb == "start":
+            fcntl.flock(lock, fcntl.LOCK_UN)
+            given = [sys.executable, __file__, "run", folder, "--data", options.data, "--list", options.list]
+            with (folder / "queue.log").open("a") as log_file:
+                subprocess.Popen(given, stdout=log_file, stderr=log_file, start_new_session=True)
+        else:
+            lock.truncate(0)
+            print(os.getpid(), file=lock, flush=True)
+            os.nice(19)
+            run([line for line in lines if line not in done], folder, options.data.resolve(), lock.fileno())
+
+
+def run(lines: list[str], folder: Path, data: Path, lock: int) -> None:
+    """Run line by line. SIGTERM is passed on to the line that runs, and ends the queue."""
+    running, stopped = list[subprocess.Popen[bytes]](), list[int]()
+
+    def stop(number: int, _: object) -> None:
+        stopped.append(number)
+        for child in running:
+            child.send_signal(number)
+
+    signal.signal(signal.SIGTERM, stop)
+    for line in lines:
+        command = [sys.executable, "-m", "paraform.cli", *shlex.split(line.format(runs=folder / "runs", data=data))]
+        with (folder / f"{name_of(line)}.log").open("a") as log:
+            print(f"\n--- {time.strftime('%F %T')} {line}", file=log, flush=True)
+            # A child holds the lock too: whoever survives a kill, two never train in one folder.
+            child = subprocess.Popen(command, stdout=log, stderr=log, env=os.environ | ONE_THREAD, pass_fds=[lock])
+            running[:] = [child]
+            status = child.wait()
+        print(time.strftime("%F %T"), status, line, flush=True)
+        with (folder / "done.txt").open("a") as done:
+            done.write(f"{line}\n" * (status == 0))
+        if stopped:
+            return
+
+
+def name_of(line: str) -> str:  # of its log
+    return "_".join(word.strip("{}").replace("/", "-") for word in shlex.split(line) if not word.startswith("--"))
+
+
+if __name__ == "__main__":
+    main()
