@@ -21,7 +21,8 @@ import sys
 import time
 from pathlib import Path
 
-ONE_THREAD = {f"{name}_NUM_THREADS": "1" for name in ("OMP", "MKL", "OPENBLAS", "NUMBA")}
+# One precision on every processor: the rows of a table are trained on several.
+ALIKE = {f"{name}_NUM_THREADS": "1" for name in ("OMP", "MKL", "OPENBLAS", "NUMBA")} | {"PARAFORM_PRODUCTS": "float32"}
 
 
 def main() -> None:
@@ -35,8 +36,8 @@ def main() -> None:
     lines = [line for line in options.list.read_text().splitlines() if line and not line.startswith("#")]
     (folder / "done.txt").touch()
     done = (folder / "done.txt").read_text().splitlines()
+    running = False
     with (folder / "pid").open("a+") as lock:
-        running = False
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
@@ -81,7 +82,7 @@ def run(lines: list[str], folder: Path, data: Path, lock: int) -> None:
         with (folder / f"{name_of(line)}.log").open("a") as log:
             print(f"\n--- {time.strftime('%F %T')} {line}", file=log, flush=True)
             # A child holds the lock too: whoever survives a kill, two never train in one folder.
-            child = subprocess.Popen(command, stdout=log, stderr=log, env=os.environ | ONE_THREAD, pass_fds=[lock])
+            child = subprocess.Popen(command, stdout=log, stderr=log, env=os.environ | ALIKE, pass_fds=[lock])
             running[:] = [child]
             status = child.wait()
         print(time.strftime("%F %T"), status, line, flush=True)
