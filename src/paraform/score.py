@@ -25,6 +25,7 @@ class Score:
         protocol: which exemplar the system was given; "" where exemplars play no part.
         subset: the rows it was measured on.
         digits: after the decimal point, when printed.
+        low, high: the middle 95 % of the value over resamples of the rows; None: not resampled.
     """
 
     name: str
@@ -34,15 +35,25 @@ class Score:
     protocol: str = ""
     subset: str = "all"
     digits: int = field(default=2, compare=False)
+    low: float | None = None
+    high: float | None = None
+
+    @property
+    def shown(self) -> str:
+        """The value, and its interval if there is one, as a table prints them: `3.71 (3.20 to 4.10)`."""
+        value = f"{self.value:.{self.digits}f}"
+        if self.low is None or self.high is None:
+            return value
+        return f"{value} ({self.low:.{self.digits}f} to {self.high:.{self.digits}f})"
 
     def __str__(self) -> str:
         known = {"system": self.system, "protocol": self.protocol, "subset": self.subset}
         place = "|".join(f"{key}:{value}" for key, value in known.items() if value)
-        return f"{self.name}|{place}|{self.signature} = {self.value:.{self.digits}f}"
+        return f"{self.name}|{place}|{self.signature} = {self.shown}"
 
     def to_json(self) -> dict[str, str | float]:
-        """Name, value, signature, system, protocol and subset, as a JSON object."""
-        return {key: value for key, value in asdict(self).items() if key != "digits"}
+        """Name, value, signature, system, protocol and subset, and the interval if there is one, as a JSON object."""
+        return {key: value for key, value in asdict(self).items() if key != "digits" and value is not None}
 
 
 def signature(**settings: str | int | float | bool | None) -> str:
@@ -62,9 +73,7 @@ def table(scores: Sequence[Score], style: Literal["plain", "markdown"] = "plain"
     """
     columns = _first_seen(score.name for score in scores)
     places = _first_seen((score.protocol, score.subset, score.system) for score in scores)
-    cells = {
-        (score.protocol, score.subset, score.system, score.name): f"{score.value:.{score.digits}f}" for score in scores
-    }
+    cells = {(score.protocol, score.subset, score.system, score.name): score.shown for score in scores}
     grid = [["protocol", "rows", "system", *columns]]
     grid += [[*place, *(cells.get((*place, column), "") for column in columns)] for place in places]
     # A column that says nothing is left out: the signature already carries what all rows share.

@@ -1,6 +1,7 @@
 """Train and measure every row of a table of a paper; a row that was begun goes on, one that is done is kept.
 
-Tables: crl/table2 (CRL-EGPG's Tables 2 and 3 and Figure 2: full, without CCL, without SCL, without both);
+Tables: crl/table2 (CRL-EGPG's Tables 2 and 3 and Figure 2: full, without CCL, without SCL, without both; and sentences
+to read, as its Tables 4, 6 and 7), crl/table5 (rating by people: makes the sheet, and reports once it is rated);
 clvae/table1 (language modelling on PTB: the latent-variable family by both protocols), /table2 (on Yahoo and Yelp),
 /table3 (contrast on h or z), /table4 (forward and reverse perplexity), /dropout (Figure 4), /augment (Table 7), /toy
 (Table 5: spaces of 4, 8 and 16 categories as they are learnt).
@@ -25,6 +26,7 @@ from paraform.records import InputError
 
 TABLES = {  # recipe, and the corpora that it knows
     "crl/table2": ("crl_table2", ("quora", "paranmt")),
+    "crl/table5": ("crl_table5", ("quora", "paranmt")),
     "clvae/table1": ("clvae_table1", ("ptb",)),
     "clvae/table2": ("clvae_table2", ("yahoo", "yelp")),
     "clvae/table3": ("clvae_table3", ("ptb",)),

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
 
 import numpy as np
+from numpy.typing import NDArray
 
 from paraform.evaluation.figures import RowFigure
 from paraform.evaluation.preparation import same_length
@@ -75,14 +77,12 @@ def paired_bootstrap(
         raise ValueError(f"{resamples} resamples of {rows} rows; expected at least 1 of each")
     both = np.concatenate([first.rows, second.rows], axis=1).astype(np.float64)
     width = first.rows.shape[1]
-    generator = np.random.default_rng(seed)
-    block = max(1, DRAWS // rows)
-    differences = np.empty(resamples)
-    for start in range(0, resamples, block):
-        drawn = generator.choice(rows, size=(min(block, resamples - start), rows), replace=True)
-        counts = np.stack([np.bincount(draw, minlength=rows) for draw in drawn]).astype(np.float64)
-        for at, sums in enumerate(counts @ both, start):
-            differences[at] = first.of_sums(sums[:width], rows) - second.of_sums(sums[width:], rows)
+    differences = np.array(
+        [
+            first.of_sums(sums[:width], rows) - second.of_sums(sums[width:], rows)
+            for sums in _resampled(both, resamples, seed)
+        ]
+    )
     everything = np.arange(rows)
     difference = first.over(everything) - second.over(everything)
     centred = np.abs(differences) - np.abs(differences).mean()
@@ -99,3 +99,27 @@ def paired_bootstrap(
         signature=f"{first.signature}|{signature(test='paired-bootstrap', rows=rows, resamples=resamples, seed=seed)}",
         digits=first.digits,
     )
+
+
+def bootstrap_interval(figure: RowFigure, *, resamples: int = 1000, seed: int = 12345) -> tuple[float, float]:
+    """The middle 95 % of a figure over resamples of its rows (the percentile interval), by `paired_bootstrap`'s draws.
+
+    Raises: ValueError if there is no row or no resample.
+    """
+    rows = len(figure.rows)
+    if resamples < 1 or rows < 1:
+        raise ValueError(f"{resamples} resamples of {rows} rows; expected at least 1 of each")
+    values = [figure.of_sums(sums, rows) for sums in _resampled(figure.rows.astype(np.float64), resamples, seed)]
+    low, high = np.quantile(values, [0.025, 0.975])
+    return float(low), float(high)
+
+
+def _resampled(values_NK: NDArray[np.float64], resamples: int, seed: int) -> Iterator[NDArray[np.float64]]:
+    """The sums, [K], of each draw of as many rows as there are, with replacement."""
+    rows = len(values_NK)
+    generator = np.random.default_rng(seed)
+    block = max(1, DRAWS // rows)
+    for start in range(0, resamples, block):
+        drawn = generator.choice(rows, size=(min(block, resamples - start), rows), replace=True)
+        counts = np.stack([np.bincount(draw, minlength=rows) for draw in drawn]).astype(np.float64)
+        yield from counts @ values_NK

@@ -1,4 +1,4 @@
-"""CRL-EGPG's Tables 2 and 3 and Figure 2: full, without CCL, without SCL, without both.
+"""CRL-EGPG's Tables 2 and 3, Figure 2, and Tables 4, 6 and 7: full, without CCL, without SCL, without both.
 
     paraform reproduce crl/table2 --scale small --corpus quora --data ../shared/data --out runs/crl
 
@@ -16,7 +16,9 @@ from pathlib import Path
 from typing import Any, Literal
 
 from paraform import checkpoint, corpora
+from paraform.capabilities import embed_by
 from paraform.evaluation import GenerationReport, Score, table
+from paraform.evaluation.examples import Examples, examples
 from paraform.evaluation.on_pairs import evaluate_embedder, evaluate_paraphraser, evaluation_set
 from paraform.models.exemplar import ExemplarConfig
 from paraform.records import InputError, Pair
@@ -118,18 +120,21 @@ def train(chosen: Setting, corpus: Corpus, data: Path, folder: Path, loop: Train
 
 @dataclass(frozen=True)
 class Tables:
-    """Tables 2 and 3 (`report`) and Figure 2 (`matching`) of one corpus."""
+    """Tables 2 and 3 (`report`), Figure 2 (`matching`) and Tables 4, 6 and 7 (`examples`) of one corpus."""
 
     report: GenerationReport
     matching: tuple[Score, ...]
+    examples: Examples
 
     def to_json(self) -> dict[str, Any]:
-        """A JSON object: the report's, and `matching`."""
-        return {**self.report.to_json(), "matching": [score.to_json() for score in self.matching]}
+        """A JSON object: the report's, `matching` and `examples`."""
+        matching = [score.to_json() for score in self.matching]
+        return {**self.report.to_json(), "matching": matching, "examples": self.examples.to_json()}
 
     def table(self, style: Literal["plain", "markdown"] = "markdown") -> str:
-        """All rows, then those of Figure 2."""
-        return f"{self.report.table(style)}\n\n{table(self.matching, style)}"
+        """All rows, then those of Figure 2, then the examples."""
+        examples = f"```\n{self.examples}\n```" if style == "markdown" else str(self.examples)
+        return f"{self.report.table(style)}\n\n{table(self.matching, style)}\n\n{examples}"
 
 
 def run(
@@ -155,15 +160,18 @@ def run(
     first = rows[0]
     rivals = {row: model for row, model in models.items() if row != first}
     report = evaluate_paraphraser(models[first], evaluation_set(test, seed=seed), name=first, rivals=rivals)
+    vectors = {name: evaluate_embedder(model, test, name=name, seed=seed) for name, model in models.items()}
     matching = [
         score
-        for name, model in models.items()
-        for score in evaluate_embedder(model, test, name=name, seed=seed).scores
+        for name, found in vectors.items()
+        for score in found.scores
         if score.name.startswith("CMA") and score.system == name
     ]
     place = out / corpus / scale
     draw(matching, place / "cma.png", f"{corpus}, {scale} scale")
-    return Tables(report, tuple(matching))
+    retrieved = {name: found.retrieved for name, found in vectors.items()}
+    content = {name: embed_by(model, "content") for name, model in models.items()}
+    return Tables(report, tuple(matching), examples(report, content, retrieved, seed=seed))
 
 
 def draw(scores: Sequence[Score], path: Path, title: str) -> None:

@@ -1,0 +1,38 @@
+"""A sheet as a page of its own: no server, no font, script or style from elsewhere, and texts as nothing but texts."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import re
+from collections.abc import Sequence
+from importlib import resources
+
+from paraform.evaluation.rating import INSTRUCTION, Item
+from paraform.weights import PathLike, atomic_path
+
+
+def write_page(items: Sequence[Item], path: PathLike) -> None:
+    """`rating_page` as a file."""
+    with atomic_path(path) as unfinished:
+        unfinished.write_text(rating_page(items), encoding="utf-8")
+
+
+def rating_page(items: Sequence[Item]) -> str:
+    """HTML that shows one item at a time, keeps the answers in the browser and gives them as a file of JSON lines.
+
+    Texts stand in the page as JSON without `<`, `>` and `&`, and the script sets them as text; the page's policy runs
+    no other script than its own, and loads nothing.
+    """
+    page = (resources.files("paraform.evaluation") / "rating_page.html").read_text(encoding="utf-8")
+    for part in ("script", "style"):
+        content = re.search(rf"<{part}>(.*?)</{part}>", page, re.DOTALL)
+        digest = hashlib.sha256(content[1].encode() if content else b"").digest()
+        page = page.replace(f"@{part}@", f"'sha256-{base64.b64encode(digest).decode()}'")
+    rows = [{"id": item.id, "source": item.source, "exemplar": item.exemplar, "output": item.output} for item in items]
+    name = hashlib.sha256(json.dumps(rows).encode()).hexdigest()[:16]
+    sheet = json.dumps({"name": name, "instruction": INSTRUCTION, "items": rows})  # ASCII
+    for letter in "<>&":
+        sheet = sheet.replace(letter, f"\\u{ord(letter):04x}")
+    return page.replace("@sheet@", sheet)
