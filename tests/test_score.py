@@ -25,6 +25,8 @@ def test_score_is_frozen_and_goes_to_json_with_its_place():
         "subset": "all",
     }
     assert str(score) == "BLEU|system:model|protocol:first|subset:all|tok:none = 35.84"
+    between = dataclasses.replace(score, low=35.2, high=36.5)
+    assert str(between).endswith(" = 35.84 (35.20 to 36.50)") and between.to_json()["low"] == 35.2
 
 
 def test_tables_leave_blanks_and_say_each_signature_once():

@@ -44,6 +44,11 @@ def test_every_row_both_protocols_and_both_floors(data: Path, tmp_path: Path) ->
         "cma.png",
     }
     assert "without both" in found.table()
+    read = found.to_json()["examples"]
+    assert [set(example["outputs"]) for example in read["drawn"]] == [set(ROWS)] * 3  # Table 4
+    assert read["loser"] in ROWS[1:] and set(read["targets"]) == set(ROWS)  # Table 6
+    assert all(len(lists) == 2 and len(lists[0]["sentences"]) == 5 for lists in read["retrieved"].values())  # Table 7
+    assert read["changed"]["source"] in found.table("plain")
     with pytest.raises(InputError, match="row 'none'; expected one of full, without CCL"):
         crl_table2.train_row("none", "smoke", "quora", data, tmp_path)
 

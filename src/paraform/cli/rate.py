@@ -85,7 +85,7 @@ def run(options: Namespace) -> int:
 def report(options: Namespace) -> int:
     """Print the figures of rating files."""
     from paraform.evaluation.rating import read_key
-    from paraform.evaluation.rating_answers import Answer, read_answers
+    from paraform.evaluation.rating_answers import read_ratings
     from paraform.evaluation.rating_report import rating_report
 
     if options.files and options.out:
@@ -94,29 +94,19 @@ def report(options: Namespace) -> int:
     if not files:
         raise InputError("--report without a file; expected ratings, such as --report ratings.jsonl")
     key = read_key(options.key or key_beside(Path(files[0])))
-    answers: list[Answer] = []
-    file_of: dict[str, str] = {}
-    for file in dict.fromkeys(files):
-        found = read_answers(file, key.items)
-        for answer in found:
-            if file_of.setdefault(answer.rater, file) != file:
-                known = file_of[answer.rater]
-                raise InputError(f"{file}: rater {answer.rater!r} is in {known} too; expected a name for each rater")
-        answers += found
+    answers = read_ratings(files, key.items)
     chosen = {name: options[name] for name in ("bad", "good", "resample", "resamples", "seed")}
-    found_all = rating_report(answers, key, **chosen)
-    return show(options, {"ratings": files, **found_all.to_json()}, found_all.table())
+    found = rating_report(answers, key, **chosen)
+    return show(options, {"ratings": files, **found.to_json()}, found.table())
 
 
 def key_beside(ratings: Path) -> Path:
     """The key that was made with those ratings, or else the only one in their folder. Raises: InputError."""
     own = ratings.with_name(f"{ratings.stem}.key.json")
-    others = sorted(ratings.parent.glob("*.key.json"))
-    if own.is_file() or len(others) != 1:
-        if not own.is_file():
-            raise InputError(f"{own}: no such key, and {len(others)} others beside it; name it by --key")
-        return own
-    return others[0]
+    found = [own] if own.is_file() else sorted(ratings.parent.glob("*.key.json"))
+    if len(found) != 1:
+        raise InputError(f"{own}: no such key, and {len(found)} others beside it; name it by --key")
+    return found[0]
 
 
 def sheet_of(options: Namespace) -> list[Item]:

@@ -54,9 +54,7 @@ class Examples:
             lines += [*_lines(example), ""]
         if self.changed is not None:
             first = next(iter(self.changed.outputs))
-            lines += [
-                f"Content changed (as Table 6): {self.loser} keeps {self.drop:.3f} less than {first}, most of all rows"
-            ]
+            lines += [f"Where {self.loser} keeps least content against {first}, {self.drop:.3f} less (as Table 6)"]
             lines += _lines(self.changed)
             lines += [*(f"  {name} finds by content: {target}" for name, target in self.targets.items()), ""]
         lines += ["Found by style vectors (as Table 7)"]

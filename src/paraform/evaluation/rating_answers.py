@@ -7,7 +7,7 @@ import json
 import logging
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -77,6 +77,18 @@ def read_answers(path: PathLike, items: Mapping[str, Item]) -> list[Answer]:
     Raises: InputError, naming file and line, for an item that is not there, a value out of range, and the like.
     """
     return _read_answers(path, items)[0]
+
+
+def read_ratings(paths: Iterable[PathLike], items: Mapping[str, Item]) -> list[Answer]:
+    """The answers of several files. Raises: InputError as `read_answers` does, and if two files name one rater."""
+    found: list[Answer] = []
+    file_of: dict[str, PathLike] = {}
+    for path in dict.fromkeys(paths):
+        for answer in read_answers(path, items):
+            if (known := file_of.setdefault(answer.rater, path)) != path:
+                raise InputError(f"{path}: rater {answer.rater!r} is in {known} too; expected a name for each rater")
+            found.append(answer)
+    return found
 
 
 def _read_answers(path: PathLike, items: Mapping[str, Item]) -> tuple[list[Answer], bool]:

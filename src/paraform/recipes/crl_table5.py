@@ -5,9 +5,9 @@
         --out runs/crl/quora/small/table5-seed-0/ratings-a.jsonl --rater a
 
 The first call trains (rows begun by crl/table2 go on) and makes the sheet, as a file and as a page; people rate it;
-with `ratings*.jsonl` in its folder the first call, typed again, prints the table. Running time: that of the rows, and an
-hour of a rater's. Expected: the paper has 3.71 (full), 3.59 (without CCL), 3.45 (without SCL) and 3.33 (without both)
-on QQP-Pos, 2.53, 2.51, 2.53 and 2.38 on ParaNMT, of one mark for the whole; our `quality` is the mean of three.
+with `ratings*.jsonl` in its folder the first call, typed again, prints the table. Running time: that of the rows, and
+an hour of a rater's. Expected: the paper has 3.71 (full), 3.59 (without CCL), 3.45 (without SCL) and 3.33 (without
+both) on QQP-Pos, 2.53, 2.51, 2.53 and 2.38 on ParaNMT, of one mark for the whole; our `quality` is the mean of three.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from typing import Any, Literal
 
 from paraform import checkpoint
 from paraform.evaluation.rating import Output, make_sheet, read_key, write_key, write_outputs, write_sheet
-from paraform.evaluation.rating_answers import read_answers
+from paraform.evaluation.rating_answers import read_ratings
 from paraform.evaluation.rating_page import write_page
 from paraform.evaluation.rating_report import RatingReport, rating_report
 from paraform.recipes.crl_table2 import ROWS, Corpus, Scale, load, part_of, setting, train_row
@@ -50,17 +50,19 @@ class Table:
 
 
 def draw(pairs: Sequence[Pair], seed: int) -> list[tuple[str, str]]:
-    """Sources and exemplars: two sources drawn by seed, for each 25 of other clusters' targets, of 3 words or more.
+    """Sources and exemplars, drawn by seed: two clusters' first sources, and for each 25 targets of the other clusters.
 
-    The paper does not name its own two. Fewer exemplars, where a split has no more.
+    The paper does not name its two sources. An exemplar has three words or more; a small split may have fewer than 25.
     """
     generator = random.Random(seed)
-    cluster_of = {pair.source.text: pair.cluster for pair in pairs}
+    source_of = {pair.cluster: pair.source.text for pair in reversed(pairs)}
     targets = sorted({(pair.target.text, pair.cluster) for pair in pairs if len(pair.target.text.split()) > 2})
     asked = []
-    for source in generator.sample(sorted(cluster_of), min(SOURCES, len(cluster_of))):
-        others = [text for text, cluster in targets if cluster != cluster_of[source]]
-        asked += [(source, like) for like in generator.sample(others, min(EXEMPLARS, len(others)))]
+    for own in generator.sample(list(source_of), min(SOURCES, len(source_of))):
+        others = [text for text, cluster in targets if cluster != own]
+        asked += [(source_of[own], like) for like in generator.sample(others, min(EXEMPLARS, len(others)))]
+    if not asked:
+        raise InputError(f"{len(source_of)} clusters of test pairs; expected at least two, to draw exemplars from")
     return asked
 
 
@@ -76,7 +78,7 @@ def run(
 ) -> Table:
     """Train rows, write their outputs and the sheet; with ratings beside it, the table. A sheet once made is kept.
 
-    Raises: as `train_row` and `read_answers` do; InputError if the sheet is of other rows.
+    Raises: as `train_row` and `read_ratings` do; InputError if the sheet is of other rows.
     """
     folder = out / corpus / scale / f"table5-seed-{seed}"
     key_file = folder / "sheet.key.json"
@@ -96,6 +98,6 @@ def run(
     key = read_key(key_file)
     if list(key.systems) != list(rows):
         raise InputError(f"{key_file}: of {', '.join(key.systems)}; expected {', '.join(rows)}, or another --out")
-    answers = [answer for file in sorted(folder.glob("ratings*.jsonl")) for answer in read_answers(file, key.items)]
+    answers = read_ratings(sorted(folder.glob("ratings*.jsonl")), key.items)
     # Two sources say nothing of others: what is drawn anew are the exemplars.
     return Table(folder, rating_report(answers, key, resample="outputs", seed=seed) if answers else None)

@@ -1,0 +1,320 @@
+"""A sheet hides whose the outputs are; answers survive a kill; figures are those that hand and peer libraries give."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Sequence
+from html.parser import HTMLParser
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from paraform.evaluation.rating import (
+    Item,
+    Key,
+    Output,
+    copies,
+    make_sheet,
+    read_key,
+    read_outputs,
+    read_sheet,
+    write_key,
+    write_outputs,
+    write_sheet,
+)
+from paraform.evaluation.rating_answers import Answer, AnswerFile, parse_answer, read_answers, read_ratings
+from paraform.evaluation.rating_page import rating_page
+from paraform.evaluation.rating_report import krippendorff_alpha, rating_report, spearman
+from paraform.records import InputError
+
+HOSTILE = "</script><script>alert('@sheet@')</script><img src=x onerror=alert(1)>&amp;\u2028"
+# Krippendorff 2011, "Computing Krippendorff's Alpha-Reliability", parts C and D: 4 observers, 12 units
+PUBLISHED = """
+1 2 3 3 2 1 4 1 2 . . .
+1 2 3 3 2 2 4 1 2 5 . 3
+. 3 3 3 2 3 4 2 2 5 1 .
+1 2 3 3 2 4 4 1 2 5 1 .
+"""
+
+
+def outputs(name: str, sources: int, of_each: int = 1) -> list[Output]:
+    return [Output(f"s{i} ?", f"{name} {i} {j}", f"like {j} ?") for i in range(sources) for j in range(of_each)]
+
+
+def answer(
+    number: str, rater: str = "r", meaning: int = 3, fluency: int = 3, form: int | None = 3, **rest: str
+) -> Answer:
+    return Answer(number, rater, meaning, fluency, form, **({"acceptable": "no"} | rest))  # type: ignore[arg-type]
+
+
+def published() -> np.ndarray:
+    rows = [line.split() for line in PUBLISHED.strip().splitlines()]
+    return np.array([[float(mark.replace(".", "nan")) for mark in row] for row in rows])
+
+
+def keyed(systems: dict[str, Sequence[Output]]) -> tuple[list[Item], Key]:
+    return make_sheet(systems, seed=0)
+
+
+def test_outputs_come_as_lines_or_as_the_object_that_paraphrase_prints(tmp_path: Path) -> None:
+    rows = [{"source": " a b ", "paraphrase": "c d", "content": 0.5}, {"source": "e", "skipped": True}]
+    rows += [{"source": "a", "paraphrase": "b", "exemplar": "c"}]
+    (tmp_path / "lines.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    (tmp_path / "object.json").write_text(json.dumps({"paraphrases": rows, "model": "m"}) + "\n")
+    expected = [Output("a b", "c d"), Output("e", None), Output("a", "b", "c")]
+    assert read_outputs(tmp_path / "lines.jsonl") == read_outputs(tmp_path / "object.json") == expected
+    write_outputs(expected, tmp_path / "again.jsonl")
+    assert read_outputs(tmp_path / "again.jsonl") == expected
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("{", "not JSON"),
+        ("[1]", "a list; expected an object such as"),
+        ('{"paraphrase": "a"}', "no 'source'; expected a text"),
+        ('{"source": "a"}', "no 'paraphrase'; expected a text"),
+        ('{"source": "a", "paraphrase": " "}', "the paraphrase is empty"),
+        ('{"source": 3, "paraphrase": "a"}', "source is no text"),
+        ('{"source": "a", "paraphrase": "\\ud800"}', "half a surrogate pair"),
+        ('{"source": "a", "paraphrase": "b", "skipped": 1}', "skipped is '1'; expected true or false"),
+        ('{"paraphrases": 3}', "paraphrases is '3'; expected a list"),
+    ],
+)
+def test_a_bad_line_of_outputs_is_named(line: str, message: str, tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_text('{"source": "a", "paraphrase": "b"}\n' + line + "\n")
+    with pytest.raises(InputError, match=f"^{path}:2: ") as error:
+        read_outputs(path)
+    assert message in str(error.value)
+
+
+def test_a_sheet_does_not_say_whose_an_output_is(tmp_path: Path) -> None:
+    systems = {"ours": outputs("x", 20), "rivals": outputs("y", 20)}
+    orders = []
+    for seed in (0, 0, 1):
+        items, key = make_sheet(systems, controls={"copies": copies(systems)}, seed=seed)
+        write_sheet(items, tmp_path / "sheet.jsonl")
+        write_key(key, tmp_path / "sheet.key.json")
+        for text in ((tmp_path / "sheet.jsonl").read_text(), rating_page(items)):
+            assert not any(name in text for name in ("ours", "rivals", '"copies"', "systems"))
+        assert read_sheet(tmp_path / "sheet.jsonl") == items and read_key(tmp_path / "sheet.key.json") == key
+        orders.append([item.id for item in items])
+    assert orders[0] == orders[1] != orders[2] and sorted(orders[1]) == sorted(orders[2]) != orders[1]
+    swapped = make_sheet(dict(reversed(systems.items())), controls={"copies": copies(systems)}, seed=0)[0]
+    assert [item.id for item in swapped] == orders[0]  # the order of the files does not show
+
+
+def test_equal_outputs_are_rated_once_and_count_for_each_who_wrote_them() -> None:
+    twice = [Output("s ?", "same"), Output("s ?", "same"), Output("t ?", "one")]
+    items, key = keyed({"a": twice, "b": [Output("s ?", "same"), Output("t ?", None)]})
+    assert len(items) == 2 and len(key.systems["a"]) == 3 and key.skipped == {"a": 0, "b": 1}
+    marks = {"same": 2, "one": 5}
+    report = rating_report([answer(i.id, meaning=marks[i.output], form=None) for i in items], key)
+    assert report.score("meaning", "a").value == pytest.approx((2 + 2 + 5) / 3)
+    assert [report.score(name, "b").value for name in ("meaning", "rated", "skipped")] == [2, 1, 1]
+
+
+def test_a_control_does_not_stand_out_and_shares_the_sample() -> None:
+    systems = {"a": outputs("x", 9, 2), "b": outputs("y", 12)}
+    people = [Output(f"s{i} ?", f"person {i}") for i in range(20)]
+    items, key = make_sheet(systems, controls={"people": people, "copies": copies(systems)}, sample=4, seed=3)
+    assert len({item.source for item in items}) == 4
+    assert {name: len(ids) for name, ids in key.systems.items()} == {"a": 8, "b": 4, "people": 4, "copies": 4}
+    assert all(item.exemplar for item in items)
+    with pytest.raises(InputError, match="a sample of 10 sources; every system has 9"):
+        make_sheet(systems, sample=10)
+    with pytest.raises(InputError, match="none of c's 1 sources is another system's"):
+        make_sheet({**systems, "c": [Output("other", "x")]})
+    with pytest.raises(InputError, match="a control has the name of a system"):
+        make_sheet(systems, controls={"a": people})
+
+
+def test_what_a_rater_types_is_read_or_refused() -> None:
+    item, plain = Item("1", "s", "o", "e"), Item("2", "s", "o")
+    assert parse_answer(" 4 5 3 s\n", item, "r") == Answer("1", "r", 4, 5, 3, "strictly")
+    assert parse_answer("453L two words", item, "r") == Answer("1", "r", 4, 5, 3, "leniently", "two words")
+    assert parse_answer("15 no", plain, "r") == Answer("2", "r", 1, 5, None, "no")
+    for words in ("4 5 s", "4 5 6 s", "453", "453sure", "0 5 3 s", "453 x"):
+        with pytest.raises(ValueError, match=r"expected meaning, fluency, form from 1 to 5, then s"):
+            parse_answer(words, item, "r")
+    with pytest.raises(ValueError, match="as in 4 5 s"):
+        parse_answer("453s", plain, "r")
+
+
+GOOD = {"id": "1", "rater": "r", "meaning": 4, "fluency": 5, "form": 3, "acceptable": "no"}
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"id": "9"}, "no item '9' in the sheet; expected one of its 2 ids"),
+        ({"meaning": 6}, "meaning is 6; expected a whole number from 1 to 5"),
+        ({"fluency": True}, "fluency is True; expected"),
+        ({"form": None}, "form is None; expected"),
+        ({"id": "2"}, "form of an item without an exemplar"),
+        ({"acceptable": "yes"}, "acceptable is 'yes'; expected strictly, leniently or no"),
+        ({"rater": ""}, "the rater is empty"),
+        ({"colour": 1}, "unknown field 'colour'"),
+    ],
+)
+def test_a_bad_answer_is_named(changed: dict[str, object], message: str, tmp_path: Path) -> None:
+    path, items = tmp_path / "ratings.jsonl", {"1": Item("1", "s", "o", "e"), "2": Item("2", "s", "o")}
+    path.write_text(json.dumps(GOOD) + "\n" + json.dumps(GOOD | changed) + "\n")
+    with pytest.raises(InputError, match=f"^{path}:2: ") as error:
+        read_answers(path, items)
+    assert message in str(error.value)
+
+
+@pytest.mark.parametrize("rest", ["", '{"id": "2", "rat', '{"id": "2", "rat\n', '{"id": "2"\0\0\n'])
+def test_half_a_line_at_the_end_costs_no_answer(rest: str, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """With no rest, only the end of the last line is missing: that answer is whole, and kept."""
+    path, items = tmp_path / "ratings.jsonl", {"1": Item("1", "s", "o", "e"), "2": Item("2", "s", "o", "e")}
+    path.write_text(json.dumps(GOOD) + ("\n" if rest else "") + rest)
+    with AnswerFile(path, items) as answers:
+        assert list(answers.answers) == [("r", "1")]
+        answers.write(answer("2"))
+        answers.write(answer("1", meaning=1))
+    assert len(caplog.records) == bool(rest) and all("the last line, and left out" in r.message for r in caplog.records)
+    assert read_answers(path, items) == [answer("2"), answer("1", meaning=1)]  # the later answer counts
+    path.write_text('{"id"\n' + json.dumps(GOOD) + "\n")
+    with pytest.raises(InputError, match=f"^{path}:1: not JSON"):
+        read_answers(path, items)
+
+
+def test_two_files_of_one_rater_are_refused(tmp_path: Path) -> None:
+    for name in "ab":
+        (tmp_path / name).write_text(json.dumps(GOOD) + "\n")
+    items = {"1": Item("1", "s", "o", "e")}
+    with pytest.raises(InputError, match=r"rater 'r' is in .*a too; expected a name for each rater"):
+        read_ratings([tmp_path / "a", tmp_path / "b"], items)
+    assert len(read_ratings([tmp_path / "a", tmp_path / "a"], items)) == 1
+
+
+def test_means_and_shares_are_those_made_by_hand() -> None:
+    items, key = keyed({"a": outputs("x", 2, 2), "b": outputs("y", 2)})
+    by_text = {item.output: item.id for item in items}
+    answers = [
+        answer(by_text["x 0 0"], meaning=1, fluency=2, form=3, acceptable="strictly"),
+        answer(by_text["x 0 1"], meaning=2, fluency=4, form=3, acceptable="leniently"),
+        answer(by_text["x 1 0"], meaning=5, fluency=5, form=5, acceptable="no"),
+        answer(by_text["x 1 0"], "q", meaning=4, fluency=5, form=5, acceptable="strictly"),
+        answer(by_text["y 1 0"], meaning=2, fluency=5, form=5, acceptable="no"),
+    ]
+    report = rating_report(answers, key, bad="b", good="b")
+    expected = {
+        "meaning": (1 + 2 + 4.5) / 3,
+        "quality": (2 + 3 + (5 + 14 / 3) / 2) / 3,
+        "strictly acceptable": (1 + 0 + 0.5) / 3,
+        "acceptable": (1 + 1 + 0.5) / 3,
+        "rated": 3,
+        "not rated": 1,
+    }
+    for name, value in expected.items():
+        assert report.score(name, "a").value == pytest.approx(value), name
+    (difference,) = (found for found in report.comparisons if found.name == "meaning")
+    assert difference.difference == pytest.approx(4.5 - 2)  # source 1 alone has an answer of both
+    assert report.alarms == (
+        "the sheet is no good: 0.00 of b is acceptable; expected 0.5 at least",
+        "not every rater has rated every item",
+    )
+    assert {"raters: r: 4 of 6 items, q: 1 of 6 items"} <= set(report.table().splitlines())
+    with pytest.raises(InputError, match="no system 'c' in the sheet; expected one of a, b"):
+        rating_report(answers, key, bad="c")
+    with pytest.raises(InputError, match="no answers"):
+        rating_report([], key)
+
+
+def test_copies_that_are_found_acceptable_are_an_alarm() -> None:
+    items, key = keyed({"copies": outputs("x", 9)})
+    one = [answer(item.id, acceptable="leniently" if at else "no") for at, item in enumerate(items)]
+    assert "the sheet is no good: 0.89 of copies" in rating_report(one, key, bad="copies").alarms[0]
+    assert rating_report(one, key, good="copies").alarms == ("one rater: how far another would agree is not known",)
+
+
+def test_the_interval_is_that_of_scipys_bootstrap_over_sources() -> None:
+    """Sources have one to three outputs, so that the mean is a ratio of two sums."""
+    generator = np.random.default_rng(0)
+    some = [Output(f"s{i}", f"o{i}{j}") for i in range(15) for j in range(1 + i % 3)]
+    items, key = keyed({"a": some})
+    marks = {item.id: int(generator.integers(1, 6)) for item in items}
+    by_source: dict[str, list[int]] = {}
+    for number in key.systems["a"]:
+        by_source.setdefault(key.items[number].source, []).append(marks[number])
+    sums, counts = (np.array([f(own) for own in by_source.values()]) for f in (sum, len))
+    report = rating_report([answer(n, meaning=m, form=None) for n, m in marks.items()], key, seed=5, resamples=999)
+    peer = stats.bootstrap(
+        (sums, counts),
+        lambda s, c: s.sum() / c.sum(),
+        paired=True,
+        vectorized=False,
+        method="percentile",
+        n_resamples=999,
+        rng=np.random.default_rng(5),
+    ).confidence_interval
+    found = report.score("meaning", "a")
+    assert (found.low, found.high) == (pytest.approx(peer.low), pytest.approx(peer.high))
+    assert found.value == pytest.approx(np.mean(list(marks.values())))
+
+
+def test_alpha_is_the_published_one() -> None:
+    """0.815 ordinal and 0.743 nominal: Krippendorff 2011, parts C and D, through answers and directly."""
+    marks = published()
+    items, key = keyed({"a": [Output(f"s{i}", f"o{i}") for i in range(12)]})
+    answers = [
+        answer(items[unit].id, f"rater {row}", meaning=int(mark), form=None)
+        for (row, unit), mark in np.ndenumerate(marks)
+        if not math.isnan(mark)
+    ]
+    everyone = ", ".join(dict.fromkeys(a.rater for a in sorted(answers, key=lambda a: a.rater)))
+    report = rating_report(answers, key, resamples=10)
+    (alpha,) = (score for score in report.agreement if score.name == "α, meaning")
+    assert alpha.value == pytest.approx(0.815, abs=5e-4) and sorted(alpha.system.split(", ")) == everyone.split(", ")
+    assert krippendorff_alpha(marks, "nominal") == pytest.approx(0.743, abs=5e-4)
+    assert math.isnan(krippendorff_alpha(np.array([[3.0, 3.0], [3.0, np.nan]]), "ordinal"))
+    one, two = marks[0, :9], marks[1, :9]
+    (rho,) = (
+        s for s in report.agreement if s.name == "ρ, meaning" and sorted(s.system.split(", ")) == ["rater 0", "rater 1"]
+    )
+    ranks = [stats.rankdata(side) for side in (one, two)]
+    assert rho.value == pytest.approx(np.corrcoef(*ranks)[0, 1])  # Spearman's ρ is Pearson's r of the ranks
+    assert math.isnan(spearman(np.array([1.0, 1.0]), np.array([1.0, 2.0])))
+
+
+class Tags(HTMLParser):
+    """The tags of a page, and the content of its scripts."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.open = ""
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.scripts: list[str] = []
+        self.feed(page)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.open = tag
+        self.tags.append((tag, dict(attrs)))
+
+    def handle_endtag(self, tag: str) -> None:
+        self.open = ""
+
+    def handle_data(self, data: str) -> None:
+        if self.open == "script":
+            self.scripts.append(data)
+
+
+def test_a_page_holds_hostile_texts_as_nothing_but_texts_and_loads_nothing() -> None:
+    harmless, hostile = (
+        Tags(rating_page(make_sheet({"a": [Output(text, text + "!", text)]})[0])) for text in ("a b", HOSTILE)
+    )
+    assert hostile.tags == harmless.tags and len(hostile.scripts) == 2
+    (row,) = json.loads(hostile.scripts[0])["items"]
+    assert (row["source"], row["output"], row["exemplar"]) == (HOSTILE, HOSTILE + "!", HOSTILE)
+    assert hostile.scripts[1] == harmless.scripts[1]
+    assert not any(word in hostile.scripts[1] for word in ("innerHTML", "insertAdjacent", "document.write", "eval"))
+    assert not {"src", "href", "srcset"} & {name for _, attributes in hostile.tags for name in attributes}
+    (policy,) = (attributes["content"] for _, attributes in hostile.tags if "http-equiv" in attributes)
+    assert policy is not None and policy.startswith("default-src 'none'; script-src 'sha256-") and "@" not in policy
