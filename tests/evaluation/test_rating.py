@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import json
 import math
 from collections.abc import Sequence
@@ -169,17 +171,22 @@ def test_a_bad_answer_is_named(changed: dict[str, object], message: str, tmp_pat
     assert message in str(error.value)
 
 
-@pytest.mark.parametrize("rest", ["", '{"id": "2", "rat', '{"id": "2", "rat\n', '{"id": "2"\0\0\n'])
+@pytest.mark.parametrize("rest", ["", "\n\n", '{"id": "2", "rat', '{"id": "2", "rat\n\n', '{"id": "2"\0\0\n'])
 def test_half_a_line_at_the_end_costs_no_answer(rest: str, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    """With no rest, only the end of the last line is missing: that answer is whole, and kept."""
+    """With no rest, only the end of the last line is missing: that answer is whole, and kept. Empty lines are none."""
     path, items = tmp_path / "ratings.jsonl", {"1": Item("1", "s", "o", "e"), "2": Item("2", "s", "o", "e")}
     path.write_text(json.dumps(GOOD) + ("\n" if rest else "") + rest)
     with AnswerFile(path, items) as answers:
         assert list(answers.answers) == [("r", "1")]
         answers.write(answer("2"))
-        answers.write(answer("1", meaning=1))
-    assert len(caplog.records) == bool(rest) and all("the last line, and left out" in r.message for r in caplog.records)
-    assert read_answers(path, items) == [answer("2"), answer("1", meaning=1)]  # the later answer counts
+        answers.write(answer("1", meaning=1, comment="long " * 3_999))
+    assert len(caplog.records) == bool(rest.strip()) and all(
+        "the last line, and left out" in r.message for r in caplog.records
+    )
+    assert read_answers(path, items) == [
+        answer("2"),
+        answer("1", meaning=1, comment="long " * 3_998 + "long"),
+    ]  # the later answer counts
     path.write_text('{"id"\n' + json.dumps(GOOD) + "\n")
     with pytest.raises(InputError, match=f"^{path}:1: not JSON"):
         read_answers(path, items)
@@ -318,3 +325,5 @@ def test_a_page_holds_hostile_texts_as_nothing_but_texts_and_loads_nothing() -> 
     assert not {"src", "href", "srcset"} & {name for _, attributes in hostile.tags for name in attributes}
     (policy,) = (attributes["content"] for _, attributes in hostile.tags if "http-equiv" in attributes)
     assert policy is not None and policy.startswith("default-src 'none'; script-src 'sha256-") and "@" not in policy
+    digest = hashlib.sha256(hostile.scripts[1].encode()).digest()
+    assert f"'sha256-{base64.b64encode(digest).decode()}'" in policy

@@ -64,7 +64,7 @@ class Key:
     Args:
         items: by id, each item.
         systems: by system, the ids of its outputs; an id stands there as often as the system wrote that output.
-        skipped: by system, how many sources it skipped.
+        skipped: by system, how often it skipped a source.
     """
 
     items: Mapping[str, Item]

@@ -14,7 +14,7 @@ from types import TracebackType
 from typing import Any, Literal, Self, TypeAlias
 
 from paraform.corpora.lines import lines
-from paraform.evaluation.rating import Item, json_object, shown_text
+from paraform.evaluation.rating import MOST, Item, json_object, shown_text
 from paraform.records import InputError, Origin
 from paraform.weights import PathLike
 
@@ -91,24 +91,27 @@ def read_ratings(paths: Iterable[PathLike], items: Mapping[str, Item]) -> list[A
     return found
 
 
-def _read_answers(path: PathLike, items: Mapping[str, Item]) -> tuple[list[Answer], bool]:
-    """The answers, and whether a damaged line stands behind them."""
+def _read_answers(path: PathLike, items: Mapping[str, Item]) -> tuple[list[Answer], int]:
+    """The answers, and the number of the damaged line behind them; 0 if there is none."""
     found: dict[tuple[str, str], Answer] = {}
     damage: InputError | None = None
-    for line in lines(path):
+    at = 0
+    for line in lines(path, MOST):
+        if line.content == "":
+            continue
         if damage is not None:
             raise damage
         try:
             value = json_object(line, '{"id": …, "rater": …, "meaning": 4, …}')
         except InputError as error:
-            damage = error
+            damage, at = error, line.origin.line
             continue
         answer = _answer(value, items, line.origin)
         found.pop((answer.rater, answer.id), None)
         found[answer.rater, answer.id] = answer
     if damage is not None:
         logging.getLogger("paraform").warning("%s; it is the last line, and left out", damage)
-    return list(found.values()), damage is not None
+    return list(found.values()), at
 
 
 def _answer(value: dict[str, Any], items: Mapping[str, Item], place: Origin) -> Answer:
@@ -144,7 +147,7 @@ class AnswerFile:
     def __init__(self, path: PathLike, items: Mapping[str, Item]) -> None:
         self.path = Path(path)
         self.answers: dict[tuple[str, str], Answer] = {}
-        damaged = False
+        damaged = 0
         if self.path.exists() and (not self.path.is_file() or self.path.stat().st_size):
             answers, damaged = _read_answers(path, items)
             self.answers = {(answer.rater, answer.id): answer for answer in answers}
@@ -152,12 +155,12 @@ class AnswerFile:
         self._file = open(self.path, "ab+", buffering=0)  # noqa: SIM115 (closed by __exit__)
         self._mend(damaged)
 
-    def _mend(self, damaged: bool) -> None:
-        """End the file with the end of a line: without the last one if that is damaged."""
+    def _mend(self, damaged: int) -> None:
+        """End the file with the end of a line, and before the line of that number, if one is damaged."""
         self._file.seek(0)
         whole = self._file.read()
         if damaged:
-            self._file.truncate(whole.rstrip(b"\n").rfind(b"\n") + 1)
+            self._file.truncate(sum(len(line) + 1 for line in whole.split(b"\n")[: damaged - 1]))
         elif whole and not whole.endswith(b"\n"):
             self._file.write(b"\n")
 

@@ -176,14 +176,12 @@ def _ratio(sums: NDArray[Any]) -> float:
 
 
 def _counts(key: Key, by_item: Mapping[str, Sequence[Answer]]) -> list[Score]:
-    """Of each system its rated outputs, those that wait to be rated, and the sources that it skipped."""
+    """Of each system its rated outputs, those that wait to be rated, and those that it left out."""
     found = []
     for name, ids in key.systems.items():
         rated = sum(number in by_item for number in ids)
         for title, count in {"rated": rated, "not rated": len(ids) - rated, "skipped": key.skipped[name]}.items():
-            found.append(
-                Score(title, count, "count:outputs" if title != "skipped" else "count:sources", name, digits=0)
-            )
+            found.append(Score(title, count, "count:outputs", name, digits=0))
     return found
 
 
