@@ -31,7 +31,8 @@ def add_arguments(parser: ArgumentParser, given: Sequence[str]) -> None:
 def run(options: Namespace) -> int:
     """Print the figures."""
     from paraform.corpora.treebank import read_treebank
-    from paraform.evaluation import evaluate_syntax, table
+    from paraform.evaluation import evaluate_syntax
+    from paraform.score import table
     from paraform.syntax.parsing import load_parser, parser_digest
     from paraform.syntax.trees import read_tree, stripped
 

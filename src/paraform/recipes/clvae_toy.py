@@ -21,11 +21,10 @@ import torch
 from torch import Tensor
 
 from paraform.batching import SentenceBatch
-from paraform.evaluation import Score
 from paraform.models.latent import make_update
 from paraform.models.latent.clusters import ClusterModel
 from paraform.records import InputError
-from paraform.score import signature
+from paraform.score import Score, signature
 from paraform.trainers.latent_rows import Rows
 from paraform.training import TrainingConfig, fit, make_accelerator
 from paraform.weights import atomic_path

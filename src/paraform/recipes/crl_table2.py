@@ -16,10 +16,11 @@ from pathlib import Path
 from typing import Any, Literal
 
 from paraform import checkpoint, corpora
-from paraform.evaluation import GenerationReport, Score, table
+from paraform.evaluation import GenerationReport
 from paraform.evaluation.on_pairs import evaluate_embedder, evaluate_paraphraser, evaluation_set
 from paraform.models.exemplar import ExemplarConfig
 from paraform.records import InputError, Pair
+from paraform.score import Score, table
 from paraform.trainers.exemplar import BY_BLEU, train_exemplar
 from paraform.training import TrainingConfig
 from paraform.weights import atomic_path, sha256

@@ -18,9 +18,10 @@ import torch
 
 from paraform import checkpoint, encoders
 from paraform.corpora.treebank import read_treebank
-from paraform.evaluation import Score, evaluate_syntax, table
+from paraform.evaluation import evaluate_syntax
 from paraform.models.syntax_head import ParsedWords, label_set, make_update
 from paraform.records import InputError, Sentence
+from paraform.score import Score, table
 from paraform.syntax.head import SyntaxHead, SyntaxHeadConfig
 from paraform.syntax.parsing import head_parser
 from paraform.syntax.running import load_head
