@@ -83,8 +83,7 @@ def paired_bootstrap(
         counts = np.stack([np.bincount(draw, minlength=rows) for draw in drawn]).astype(np.float64)
         for at, sums in enumerate(counts @ both, start):
             differences[at] = first.of_sums(sums[:width], rows) - second.of_sums(sums[width:], rows)
-    everything = np.arange(rows)
-    difference = first.over(everything) - second.over(everything)
+    difference = first.over() - second.over()
     centred = np.abs(differences) - np.abs(differences).mean()
     low, high = np.quantile(differences, [0.025, 0.975])
     return Comparison(
