@@ -21,6 +21,7 @@ import torch
 from torch import Tensor
 
 from paraform.batching import SentenceBatch
+from paraform.evaluation.latent import save_figure
 from paraform.models.latent import make_update
 from paraform.models.latent.clusters import ClusterModel
 from paraform.records import InputError
@@ -160,5 +161,4 @@ def draw_panels(panels: dict[tuple[str, int], dict[int, np.ndarray[Any, Any]]], 
             )
             axes.set(xticks=[], yticks=[], aspect="equal", title=f"{name}, K = {categories}, {step:,}")
             axes.title.set_fontsize(8)
-    with atomic_path(path) as unfinished:
-        figure.savefig(unfinished, format="png", dpi=80)
+    save_figure(figure, path, dpi=80)
