@@ -128,6 +128,6 @@ def test_every_python_name_that_is_shown_is_there(path: Path) -> None:
 
 
 def test_a_python_name_that_is_not_there_is_found() -> None:
-    assert missing_from("import paraform\nparaform.load('x')\nfrom paraform.evaluation import Score") == []
+    assert missing_from("import paraform\nparaform.load('x')\nfrom paraform.evaluation import Outputs") == []
     assert missing_from("import paraform\nparaform.laod('x')") == ["laod"]
     assert missing_from("from paraform.evaluation import Scores") == ["Scores"]

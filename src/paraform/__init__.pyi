@@ -4,21 +4,10 @@ from .corpora import clusters as clusters
 from .corpora import read as read
 from .corpora import write_jsonl as write_jsonl
 from .encoders import Encoder as Encoder
-from .evaluation import (
-    GenerationRow as GenerationRow,
-)
-from .evaluation import (
-    Score as Score,
-)
-from .evaluation import (
-    evaluate_generation as evaluate_generation,
-)
-from .evaluation import (
-    evaluate_style as evaluate_style,
-)
-from .evaluation import (
-    evaluate_syntax as evaluate_syntax,
-)
+from .evaluation import GenerationRow as GenerationRow
+from .evaluation import evaluate_generation as evaluate_generation
+from .evaluation import evaluate_style as evaluate_style
+from .evaluation import evaluate_syntax as evaluate_syntax
 from .evaluation.latent import evaluate_latent as evaluate_latent
 from .models.exemplar import ExemplarConfig as ExemplarConfig
 from .models.exemplar import ExemplarParaphraser as ExemplarParaphraser
@@ -28,6 +17,7 @@ from .records import InputError as InputError
 from .records import Pair as Pair
 from .records import Sentence as Sentence
 from .records import Triple as Triple
+from .score import Score as Score
 from .syntax import ExemplarIndex as ExemplarIndex
 from .syntax import MiningConfig as MiningConfig
 from .syntax import Tree as Tree

@@ -90,6 +90,14 @@ class Triple:
 Record: TypeAlias = Sentence | Pair | Triple
 
 
+def sides_of(record: Record) -> dict[str, Sentence]:
+    """The sentences of a record by their names: a pair's or a triple's fields; of a sentence itself "text"."""
+    if isinstance(record, Sentence):
+        return {"text": record}
+    names = ("source", "exemplar", "target") if isinstance(record, Triple) else ("source", "target")
+    return {name: getattr(record, name) for name in names}
+
+
 def require_texts(texts: Iterable[object]) -> list[str]:
     """The texts, looked at.
 

@@ -196,7 +196,7 @@ def test_no_more_texts_are_held_than_are_computed_at_once(
     name: str, tmp_path: Path, command: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The last line is read when the first texts have been computed."""
-    module = import_module(f"paraform.cli.{name}")
+    module = import_module("paraform.cli.embed" if name == "embed" else "paraform.cli.tag")
     read, seen = 0, []
     stream = module.stream_texts
 
@@ -212,7 +212,7 @@ def test_no_more_texts_are_held_than_are_computed_at_once(
             yield part
 
     monkeypatch.setattr(module, "stream_texts", watched)
-    monkeypatch.setattr(module if name == "embed" else import_module("paraform.cli.tag"), "parts", parts)
+    monkeypatch.setattr(module, "parts", parts)
     (tmp_path / "texts.txt").write_text("a cat\na dog\na bird\na fish\na cow\n")
     for more in (["--json"], ["--out", tmp_path / "v.npy"] if name == "embed" else []):
         read = 0

@@ -5,17 +5,11 @@ import json
 import numpy as np
 import pytest
 
-from paraform.evaluation import (
-    GenerationRow,
-    bleu,
-    blind_exemplars,
-    compare,
-    distinct_n,
-    evaluate_generation,
-    meteor,
-    rouge,
-)
+from paraform.evaluation import GenerationRow, blind_exemplars, compare, distinct_n, evaluate_generation
+from paraform.evaluation.bleu import bleu
+from paraform.evaluation.meteor import meteor
 from paraform.evaluation.preparation import metric_words
+from paraform.evaluation.rouge import rouge
 from paraform.evaluation.style import edit_distances
 from paraform.evaluation.subsets import THIRDS, subsets
 from paraform.records import InputError

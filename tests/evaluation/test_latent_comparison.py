@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from paraform.evaluation import Score
 from paraform.evaluation.latent import LatentReport, SentenceBounds, compare_latent, side_by_side
+from paraform.score import Score
 
 BOUNDS = np.random.default_rng(0).normal(100, 30, 40)
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 import torch
 
-from paraform.evaluation import Score
 from paraform.recipes import syntax_head
 from paraform.recipes.syntax_head import balance, lowered
+from paraform.score import Score
 from paraform.syntax.head import SyntaxHead, SyntaxHeadConfig
 from paraform.syntax.trees import Tree
 

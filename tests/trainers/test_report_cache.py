@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from paraform.evaluation import Score
 from paraform.evaluation.latent import LatentReport, SentenceBounds
+from paraform.score import Score
 from paraform.trainers import report_cache
 from paraform.trainers.report_cache import cached_report
 

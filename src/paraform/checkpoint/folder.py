@@ -18,21 +18,9 @@ from typing import Any, ClassVar, Protocol, cast
 import torch
 from torch import Tensor
 
+from paraform import manifest
 from paraform.checkpoint.hub import one_line, pull
-from paraform.manifest import (
-    CARD,
-    NAME,
-    WEIGHTS,
-    Manifest,
-    Writer,
-    check_name,
-    commit,
-    located,
-    read,
-    revision,
-    versions,
-    write_text,
-)
+from paraform.manifest import CARD, NAME, WEIGHTS, Manifest, Writer
 from paraform.models.systems import SYSTEMS
 from paraform.records import InputError
 from paraform.score import Score
@@ -100,13 +88,13 @@ def save(
         if not torch.isfinite(stored[name]).all():
             raise InputError(f"{folder}: not saved: tensor {name!r} holds NaN or infinity in {dtype}")
     assets = model.assets()
-    writers: dict[str, Writer] = {WEIGHTS: lambda path: save_tensors(stored, path), CARD: write_text(card)}
+    writers: dict[str, Writer] = {WEIGHTS: lambda path: save_tensors(stored, path), CARD: manifest.write_text(card)}
     for name, text in assets.items():
-        check_name(name, "assets")
+        manifest.check_name(name, "assets")
         if name in writers or name in (extra or {}):
             raise ValueError(f"an asset is called {name!r}; expected another name than the checkpoint's own files")
-        writers[name] = write_text(text)
-    manifest = Manifest(
+        writers[name] = manifest.write_text(text)
+    about = Manifest(
         system=model.system,
         config=config,
         assets=sorted(assets),
@@ -118,10 +106,10 @@ def save(
             {"name": s.name, "value": s.value if math.isfinite(s.value) else None, "signature": s.signature}
             for s in scores
         ],
-        versions=dict(versions()),
-        git=revision(),
+        versions=dict(manifest.versions()),
+        git=manifest.revision(),
     )
-    commit(folder, manifest, writers | dict(extra or {}))
+    manifest.commit(folder, about, writers | dict(extra or {}))
     return Path(folder)
 
 
@@ -165,7 +153,7 @@ def load_weights(model: Checkpointable, folder: PathLike) -> None:
 
     Raises: InputError if the file is damaged, or names and shapes are not the model's.
     """
-    _fill(model, located(folder, read(folder), WEIGHTS))
+    _fill(model, manifest.located(folder, manifest.read(folder), WEIGHTS))
 
 
 def whole_weights(model: Checkpointable) -> dict[str, Tensor]:
@@ -192,32 +180,32 @@ def spread(tensor: Tensor, like: Tensor, *, dtype: torch.dtype) -> Tensor:
 
 
 def _restore(folder: Path, systems: Mapping[str, System] | None, device: str | None) -> Any:
-    manifest = read(folder)
+    about = manifest.read(folder)
     known = SYSTEMS if systems is None else systems
-    if manifest.system not in known:
-        raise InputError(f"{folder / NAME}: system {manifest.system!r}; expected one of {', '.join(sorted(known))}")
-    made = _class_of(manifest.system) if systems is None else systems[manifest.system]
+    if about.system not in known:
+        raise InputError(f"{folder / NAME}: system {about.system!r}; expected one of {', '.join(sorted(known))}")
+    made = _class_of(about.system) if systems is None else systems[about.system]
     assets: dict[str, str] = {}
-    for name in manifest.assets:
+    for name in about.assets:
         try:
-            assets[name] = located(folder, manifest, name).read_bytes().decode()
+            assets[name] = manifest.located(folder, about, name).read_bytes().decode()
         except UnicodeDecodeError as error:
             raise InputError(f"{folder / name}: not UTF-8 ({error})") from error
-    weights = located(folder, manifest, WEIGHTS)  # before a model is built for it, so that a damaged file is named
+    weights = manifest.located(folder, about, WEIGHTS)  # before a model is built, so that a damaged file is named
 
     def build() -> Any:
         try:
-            return made.restore(dict(manifest.config), assets)
+            return made.restore(dict(about.config), assets)
         except (TypeError, ValueError, LookupError, RuntimeError) as error:  # what a foreign config or asset sets off
-            raise InputError(f"{folder / NAME}: makes no {manifest.system!r} model: {one_line(error)}") from error
+            raise InputError(f"{folder / NAME}: makes no {about.system!r} model: {one_line(error)}") from error
 
     with torch.device("meta"):  # without memory: what a small file's config makes of it may be larger than any
         require_shapes(weights, _distinct(build().state_dict(keep_vars=True)))
     model = build()
     built = dataclasses.asdict(model.config)
     # A field that came later than the checkpoint has its default, which must therefore mean what was before it.
-    for field in sorted(manifest.config):
-        if field not in built or built[field] != manifest.config[field]:
+    for field in sorted(about.config):
+        if field not in built or built[field] != about.config[field]:
             raise InputError(f"{folder / NAME}: config field {field[:80]!r} is none of this system's")
     _fill(model, weights)
     model.eval()

@@ -174,13 +174,6 @@ def training_device(options: Namespace) -> str:
     return device
 
 
-def load_model(options: Namespace, option: str = "model") -> Any:
-    """The model that `--model`, or that option, names; of a run's folder the best checkpoint."""
-    from paraform import checkpoint
-
-    return checkpoint.load(checkpoint_named(options[option]), device=device_of(options))
-
-
 def checkpoint_named(name: str) -> str:
     """The best checkpoint of a run's folder; any other name as it is."""
     from paraform.manifest import NAME
@@ -191,14 +184,16 @@ def checkpoint_named(name: str) -> str:
 
 
 def load_able(options: Namespace, ability: Any, expected: str, option: str = "model") -> Any:
-    """The model that the option names, if it can do what a protocol asks.
+    """The model that the option names (of a run's folder the best checkpoint), if it can do what a protocol asks.
 
     Args:
         ability: one of `capabilities`.
         expected: such a model in words.
     Raises: InputError otherwise.
     """
-    model = load_model(options, option)
+    from paraform import checkpoint
+
+    model = checkpoint.load(checkpoint_named(options[option]), device=device_of(options))
     if not isinstance(model, ability):
         raise InputError(f"--{option} {options[option]}: {model.kind}; expected {expected}")
     return model

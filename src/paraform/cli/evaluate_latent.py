@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 from jsonargparse import ArgumentParser, Namespace
 
 from paraform.cli.arguments import Count, add_reading, bad_values, checkpoint_named, load_latent, show_progress, tell
-from paraform.cli.output import print_json
+from paraform.cli.output import show
 from paraform.cli.reading import sentences_of
 from paraform.records import InputError
 
@@ -78,11 +78,7 @@ def run(options: Namespace) -> int:
         names = (options.model, options.against)
         both = [measured(*named, texts, training, options) for named in zip(models, names, strict=True)]
         report = side_by_side(both[0], both[1], names)
-    if options.json:
-        print_json({**about, **report.to_json()})
-    else:
-        print(report.table())
-    return 0
+    return show(options, {**about, **report.to_json()}, report.table())
 
 
 def load_measurable(options: Namespace, option: str = "model") -> Any:

@@ -27,8 +27,8 @@ def add_arguments(parser: ArgumentParser, given: Sequence[str]) -> None:
 
 def run(options: Namespace) -> int:
     """Print the figures."""
-    from paraform.evaluation import table
     from paraform.evaluation.on_pairs import evaluate_embedder
+    from paraform.score import table
 
     records = read_pairs(options.data, options)
     model = load_embedder(options)

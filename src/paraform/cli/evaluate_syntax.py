@@ -9,7 +9,6 @@ Example:
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 
 from jsonargparse import ArgumentParser, Namespace
 
@@ -31,7 +30,8 @@ def add_arguments(parser: ArgumentParser, given: Sequence[str]) -> None:
 def run(options: Namespace) -> int:
     """Print the figures."""
     from paraform.corpora.treebank import read_treebank
-    from paraform.evaluation import evaluate_syntax, table
+    from paraform.evaluation.syntax import by_genre, evaluate_syntax
+    from paraform.score import table
     from paraform.syntax.parsing import load_parser, parser_digest
     from paraform.syntax.trees import read_tree, stripped
 
@@ -51,10 +51,7 @@ def run(options: Namespace) -> int:
             if other and other.words() != tree.words():
                 place = sentence.origin or options.data
                 raise InputError(f"{place}: its words are not those of the tree in {name}; expected the same")
-    genres: dict[str, list[int]] = {}
-    for row, (sentence, _) in enumerate(kept):
-        genres.setdefault(Path(sentence.origin.path if sentence.origin else "").stem, []).append(row)
-    groups = genres if len(genres) > 1 else None
+    groups = by_genre(sentence for sentence, _ in kept)
     scores = evaluate_syntax(gold, found, parser=name, data=options.data, groups=groups)
     about = {"data": options.data, "trees": len(gold), "scores": [score.to_json() for score in scores]}
     return show(options, about, table(scores))

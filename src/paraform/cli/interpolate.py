@@ -20,7 +20,7 @@ from paraform.cli.arguments import (
     tell,
     tell_unknown,
 )
-from paraform.cli.output import print_json
+from paraform.cli.output import show
 from paraform.cli.reading import read_texts
 from paraform.records import InputError
 
@@ -48,10 +48,6 @@ def run(options: Namespace) -> int:
         tell_unknown(model, texts)
         between = model.interpolate(*texts, steps=options.steps, **how)
     shares = [step / (options.steps - 1) for step in range(options.steps)]
-    if options.json:
-        steps = [{"share": round(share, 4), "text": text} for share, text in zip(shares, between, strict=True)]
-        print_json({"steps": steps, "ends": texts, "model": options.model})
-        return 0
-    for share, text in zip(shares, between, strict=True):
-        print(f"{share:.2f}  {text}")
-    return 0
+    steps = [{"share": round(share, 4), "text": text} for share, text in zip(shares, between, strict=True)]
+    lines = [f"{share:.2f}  {text}" for share, text in zip(shares, between, strict=True)]
+    return show(options, {"steps": steps, "ends": texts, "model": options.model}, "\n".join(lines))

@@ -11,11 +11,9 @@ from collections.abc import Sequence
 
 from jsonargparse import ArgumentParser, Namespace
 
-from paraform.cli.arguments import add_texts, bound_memory, device_of
-from paraform.cli.output import print_items
-from paraform.cli.reading import stream_texts
-from paraform.cli.tag import annotated
-from paraform.records import to_json
+from paraform.cli.arguments import add_texts
+from paraform.cli.tag import print_annotated
+from paraform.records import Sentence
 
 
 def add_arguments(parser: ArgumentParser, given: Sequence[str]) -> None:
@@ -34,17 +32,10 @@ def add_parser(parser: ArgumentParser) -> None:
 
 def run(options: Namespace) -> int:
     """Print the trees."""
-    bound_memory()
-    from paraform.syntax.annotation import Annotator
 
-    texts = stream_texts(options.text, options)
-    how = Annotator(parser=options.parser, device=device_of(options))
-    parsed = annotated(texts, how, options.batch_size or 1024, "parsing")
-    if options.json:
-        print_items("sentences", map(to_json, parsed), {"parser": options.parser})
-        return 0
-    from paraform.syntax.trees import indented, read_tree
+    def line(sentence: Sentence) -> str:
+        from paraform.syntax.trees import indented, read_tree
 
-    for sentence in parsed:
-        print(indented(read_tree(sentence)) if options.indent else sentence.tree)
-    return 0
+        return indented(read_tree(sentence)) if options.indent else str(sentence.tree)
+
+    return print_annotated(options, "parser", line, "parsing", size=1024)

@@ -10,15 +10,7 @@ from collections.abc import Sequence
 
 from jsonargparse import ArgumentParser, Namespace
 
-from paraform.cli.arguments import (
-    add_decoding,
-    add_texts,
-    bad_values,
-    decoding_of,
-    load_latent,
-    readable,
-    tell_unknown,
-)
+from paraform.cli.arguments import add_decoding, add_texts, bad_values, decoding_of, load_latent, readable, tell_unknown
 from paraform.cli.output import print_json, print_rewordings
 from paraform.cli.reading import read_texts
 

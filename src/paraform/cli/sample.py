@@ -13,16 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 from jsonargparse import ArgumentParser, Namespace
 
-from paraform.cli.arguments import (
-    Count,
-    add_decoding,
-    add_reading,
-    bad_values,
-    decoding_of,
-    load_latent,
-    tell,
-)
-from paraform.cli.output import print_json
+from paraform.cli.arguments import Count, add_decoding, add_reading, bad_values, decoding_of, load_latent, tell
+from paraform.cli.output import show
 from paraform.cli.reading import sentences_of
 
 if TYPE_CHECKING:
@@ -55,14 +47,10 @@ def run(options: Namespace) -> int:
     near: Sequence[Neighbour | None] = [None] * len(texts)
     if training is not None:
         near = nearest_sentences(texts, training, model.words)
-    if options.json:
-        samples: list[dict[str, Any]] = [
-            {"text": text}
-            | ({} if found is None else {"nearest": found.text, "similarity": round(found.similarity, 4)})
-            for text, found in zip(texts, near, strict=True)
-        ]
-        print_json({"samples": samples, "model": options.model})
-        return 0
+    samples: list[dict[str, Any]] = []
+    lines = []
     for text, found in zip(texts, near, strict=True):
-        print(text if found is None else f"{text}\n    {found.similarity:.2f}  {found.text}")
-    return 0
+        beside = {} if found is None else {"nearest": found.text, "similarity": round(found.similarity, 4)}
+        samples.append({"text": text} | beside)
+        lines.append(text if found is None else f"{text}\n    {found.similarity:.2f}  {found.text}")
+    return show(options, {"samples": samples, "model": options.model}, "\n".join(lines))

@@ -7,8 +7,8 @@ Example:
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Sequence
+from typing import Literal
 
 from jsonargparse import ArgumentParser, Namespace
 
@@ -16,9 +16,6 @@ from paraform.cli.arguments import add_texts, bound_memory, device_of, show_prog
 from paraform.cli.output import print_items
 from paraform.cli.reading import parts, stream_texts
 from paraform.records import Sentence, to_json
-
-if TYPE_CHECKING:
-    from paraform.syntax.annotation import Annotator
 
 
 def add_arguments(parser: ArgumentParser, given: Sequence[str]) -> None:
@@ -36,26 +33,36 @@ def add_tagger(parser: ArgumentParser) -> None:
 
 def run(options: Namespace) -> int:
     """Print the tags."""
+
+    def line(sentence: Sentence) -> str:
+        return " ".join(f"{word}/{tag}" for word, tag in zip(sentence.tokens, sentence.tags, strict=True))
+
+    return print_annotated(options, "tagger", line, "tagging", size=2048)
+
+
+def print_annotated(
+    options: Namespace, who: Literal["tagger", "parser"], line: Callable[[Sentence], str], title: str, *, size: int
+) -> int:
+    """Print the texts that the options name, with what the option `who` makes of them: as JSON, or by `line`.
+
+    Args:
+        title: of the progress bar.
+        size: texts at once, unless --batch-size says it.
+    Returns: the exit status.
+    """
     bound_memory()
-    from paraform.syntax.annotation import Annotator
-
-    texts = stream_texts(options.text, options)
-    how = Annotator(options.tagger, device=device_of(options))
-    tagged = annotated(texts, how, options.batch_size or 2048, "tagging")
-    if options.json:
-        print_items("sentences", map(to_json, tagged), {"tagger": options.tagger})
-        return 0
-    for sentence in tagged:
-        print(" ".join(f"{word}/{tag}" for word, tag in zip(sentence.tokens, sentence.tags, strict=True)))
-    return 0
-
-
-def annotated(texts: Iterable[str], how: Annotator, size: int, title: str) -> Iterator[Sentence]:
-    """Each text with its words and tags, and its tree if there is a parser, `size` texts at a time."""
     from rich.progress import track
 
     from paraform.encoders import STDERR
+    from paraform.syntax.annotation import Annotator
 
-    annotate = how.open()
-    for part in track(parts(texts, size), title, console=STDERR, disable=not show_progress(), transient=True):
-        yield from annotate([Sentence(text) for text in part])
+    texts = parts(stream_texts(options.text, options), options.batch_size or size)
+    annotate = Annotator(**{who: options[who]}, device=device_of(options)).open()
+    shown = track(texts, title, console=STDERR, disable=not show_progress(), transient=True)
+    sentences = (sentence for part in shown for sentence in annotate([Sentence(text) for text in part]))
+    if options.json:
+        print_items("sentences", map(to_json, sentences), {who: options[who]})
+    else:
+        for sentence in sentences:
+            print(line(sentence))
+    return 0

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from jsonargparse import ArgumentParser, Namespace
 
+from paraform.cli import INTERRUPTED
 from paraform.cli.arguments import add_reading, bad_values, early, field_help, show_progress, training_device
 from paraform.cli.mine import pair_of
 from paraform.cli.output import print_json
@@ -23,7 +24,6 @@ if TYPE_CHECKING:  # its import takes longer than a short answer
     from paraform.training import Result
 
 OWN = {"steps", "seed", "device", "metric", "higher_is_better"}  # of TrainingConfig; set by other options
-INTERRUPTED = 130
 
 
 class Command:

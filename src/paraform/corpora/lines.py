@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import BinaryIO, NamedTuple, TypeVar
 
-from paraform.records import InputError, Origin, Record, Sentence
+from paraform.records import InputError, Origin, Record, Sentence, sides_of
 from paraform.weights import PathLike
 
 MAX_CHARACTERS = 20_000
@@ -102,10 +102,7 @@ def sentence(text: str, name: str, origin: Origin) -> Sentence:
 
 def checked(record: Kind, origin: Origin) -> Kind:
     """The record, if its texts and score are what a text file could have held (JSON and Arrow can hold more)."""
-    for name in ("text",) if isinstance(record, Sentence) else ("source", "exemplar", "target"):
-        part = record if isinstance(record, Sentence) else getattr(record, name, None)
-        if part is None:
-            continue
+    for name, part in sides_of(record).items():
         if not part.text.strip():
             raise origin.error(f"the {name} is empty; expected a sentence")
         if len(part.text) > MAX_CHARACTERS:

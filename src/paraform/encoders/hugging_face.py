@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -74,16 +75,11 @@ def hugging_face(folder: Path, device: torch.device, dtype: torch.dtype) -> tupl
     @torch.inference_mode()
     def forward(sentences: Sequence[Sequence[int]], wanted: Sequence[int]) -> list[Tensor]:
         parts: list[list[Tensor]] = [[] for _ in wanted]
-        start = 0
-        while start < len(sentences):
-            end = start
-            while end < len(sentences) and len(sentences[end]) == len(sentences[start]):
-                end += 1
-            ids_BT = torch.tensor([list(ids) for ids in sentences[start:end]], device=device)
+        for _, run in groupby(sentences, key=len):
+            ids_BT = torch.tensor([list(ids) for ids in run], device=device)
             hidden = model(input_ids=ids_BT, output_hidden_states=True).hidden_states
             for part, layer in zip(parts, wanted, strict=True):
                 part.append(hidden[layer].flatten(0, 1))
-            start = end
         return [torch.cat(part) for part in parts]
 
     # RoBERTa's positions start after its padding id, so two fewer tokens fit than the table has rows.

@@ -19,25 +19,18 @@ from paraform.engines.work import ONE_THREAD, Ended, Killed, Opened, Work
 SECONDS_TO_EXIT = 5.0
 
 
-@contextlib.contextmanager
-def processes(work: Work, workers: int | None) -> Iterator[Processes]:
-    """Workers, as many as this process may use cores unless told; they are gone when the block ends."""
-    crew = Processes(work, workers or cores())
-    try:
-        yield crew
-    finally:
-        crew.close()
-
-
 @final
 class Processes:
     """A crew of spawned processes: a fork would copy the locks of threads that it does not copy.
 
     No `concurrent.futures` pool: one dead worker breaks all of that, and nobody knows whose chunk it was.
+
+    Args:
+        workers: None: as many as this process may use cores.
     """
 
-    def __init__(self, work: Work, workers: int) -> None:
-        self.size = workers
+    def __init__(self, work: Work, workers: int | None) -> None:
+        self.size = workers or cores()
         self._work = work
         self._context = get_context("spawn")
         self._processes: dict[Connection, SpawnProcess] = {}

@@ -46,11 +46,8 @@ def actors(work: Work, workers: int | None, address: str | None, *, most: int) -
     """
     with _connected(address, workers):
         cpus: float = ray.cluster_resources().get("CPU", 1)  # type: ignore[no-untyped-call] # Ray has no type for it
-        crew = Actors(work, min(most, workers or max(1, int(cpus))))
-        try:
+        with contextlib.closing(Actors(work, min(most, workers or max(1, int(cpus))))) as crew:
             yield crew
-        finally:
-            crew.close()
 
 
 class Worker:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, closing
 from dataclasses import dataclass
 from typing import Literal
 
 from rich.console import Console
 from rich.progress import track
 
-from paraform.engines.local import processes
+from paraform.engines.local import Processes
 from paraform.engines.order import Crew, in_order
 from paraform.engines.work import Work
 from paraform.records import InputError
@@ -84,7 +84,7 @@ def _results(work: Work, count: int, engine: Engine, progress: str | None) -> It
 
 def _crew(work: Work, count: int, engine: Engine) -> AbstractContextManager[Crew]:
     if engine.name == "local":
-        return processes(work, engine.workers)
+        return closing(Processes(work, engine.workers))
     from paraform.engines.ray import actors  # Ray is an extra
 
     return actors(work, engine.workers, engine.address, most=count)

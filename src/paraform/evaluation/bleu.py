@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
-from paraform.evaluation.preparation import metric_words, require, same_length
-from paraform.score import Score, signature
+from paraform.evaluation.figures import RowFigure
+from paraform.evaluation.preparation import metric_words, overlap_signature, require, same_length
+from paraform.score import Score
 
 ORDER = 4  # the longest n-gram
 
@@ -25,8 +27,23 @@ def bleu(
             "intl" and sacreBLEU's other names tokenise them again; "multi-bleu" is Moses' multi-bleu.perl, which
             also splits at white space but does not smooth.
     """
-    rows = bleu_statistics(metric_words(outputs, max_tokens), metric_words(references, max_tokens), tokenize=tokenize)
-    return Score("BLEU", bleu_value(rows, tokenize=tokenize), bleu_signature(max_tokens, tokenize))
+    words = (metric_words(side, max_tokens) for side in (outputs, references))
+    return bleu_figure(*words, max_tokens=max_tokens, tokenize=tokenize).score()
+
+
+def bleu_figure(
+    outputs: Sequence[Sequence[str]], references: Sequence[Sequence[str]], *, max_tokens: int | None, tokenize: str
+) -> RowFigure:
+    """The same of words, row by row; its settings in sacreBLEU's own words, after those of the words it is given."""
+    settings = overlap_signature(
+        max_tokens,
+        eff=False,
+        tok=tokenize,
+        smooth="none" if tokenize == "multi-bleu" else "exp",
+        sacrebleu=require("sacrebleu", "BLEU").__version__,
+    )
+    rows = bleu_statistics(outputs, references, tokenize=tokenize)
+    return RowFigure("BLEU", rows, settings, partial(bleu_value, tokenize=tokenize))
 
 
 def bleu_statistics(
@@ -58,20 +75,6 @@ def bleu_value(statistics: NDArray[np.float32], *, tokenize: str = "none") -> fl
         correct=sums[2 : 2 + ORDER], total=sums[2 + ORDER :], sys_len=sums[0], ref_len=sums[1], smooth_method=smooth
     )
     return float(result.score)
-
-
-def bleu_signature(max_tokens: int | None, tokenize: str) -> str:
-    """The settings in sacreBLEU's own words, after those of the words it is given."""
-    return signature(
-        words="penn-treebank",
-        max_tokens=max_tokens,
-        nrefs=1,
-        case="lc",
-        eff=False,
-        tok=tokenize,
-        smooth="none" if tokenize == "multi-bleu" else "exp",
-        sacrebleu=require("sacrebleu", "BLEU").__version__,
-    )
 
 
 def _tokenizer(name: str) -> Callable[[str], str]:

@@ -83,8 +83,7 @@ def paired_bootstrap(
             for sums in _resampled(both, resamples, seed)
         ]
     )
-    everything = np.arange(rows)
-    difference = first.over(everything) - second.over(everything)
+    difference = first.over() - second.over()
     centred = np.abs(differences) - np.abs(differences).mean()
     low, high = np.quantile(differences, [0.025, 0.975])
     return Comparison(

@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from paraform.capabilities import Embed
 from paraform.evaluation.preparation import same_length
-from paraform.score import signature
 
 Vectors: TypeAlias = NDArray[np.float32]
 BLOCK = 1024  # rows of the similarity matrix held at once
@@ -79,8 +78,3 @@ def content_matches(
         return right
     same_length(sources=sources_ND, clusters=clusters)
     return np.array([clusters[row] == clusters[at] for row, at in enumerate(found.tolist())], dtype=np.bool_)
-
-
-def content_signature(similarity: str, right: str, targets: int) -> str:
-    """The settings of CMA: the more targets there are, the harder it is."""
-    return signature(similarity=similarity, right=right, targets=targets)

@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 
 from paraform.score import Score
 
+EVERY = slice(None)
+
 
 @dataclass(frozen=True, eq=False, slots=True)
 class RowFigure:
@@ -31,13 +33,16 @@ class RowFigure:
 
     def of_sums(self, sums: NDArray[Any], count: int) -> float:
         """The figure of `count` rows that add up to `sums`, [K]."""
-        return float(sums[0]) / count if self.value is None else self.value(sums)
+        return float(sums[0] / count) if self.value is None else self.value(sums)
 
-    def over(self, chosen: NDArray[np.int64]) -> float:
+    def over(self, chosen: NDArray[np.int64] | slice = EVERY) -> float:
         """The figure of the rows of these numbers."""
-        return self.of_sums(self.rows[chosen].sum(axis=0, dtype=np.float64), len(chosen))
+        rows = self.rows[chosen]
+        return self.of_sums(rows.sum(axis=0, dtype=np.float64), len(rows))
 
-    def score(self, chosen: NDArray[np.int64], *, system: str, protocol: str, subset: str) -> Score:
+    def score(
+        self, chosen: NDArray[np.int64] | slice = EVERY, *, system: str = "", protocol: str = "", subset: str = "all"
+    ) -> Score:
         """The figure of these rows as a `Score`."""
         return Score(self.name, self.over(chosen), self.signature, system, protocol, subset, self.digits)
 

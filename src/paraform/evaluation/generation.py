@@ -4,21 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
 from paraform.capabilities import Embed
-from paraform.evaluation.bleu import bleu_signature, bleu_statistics, bleu_value
+from paraform.evaluation.bleu import bleu_figure
 from paraform.evaluation.content import Vectors, content_kept, embed_unique
 from paraform.evaluation.diversity import distinct_signature, distinct_value
 from paraform.evaluation.figures import RowFigure, row_mean
-from paraform.evaluation.meteor import WordNet, find_wordnet, meteor_rows, meteor_signature
+from paraform.evaluation.meteor import WordNet, find_wordnet, meteor_figure
 from paraform.evaluation.preparation import metric_words
 from paraform.evaluation.protocols import PROTOCOLS, Decoded, GenerationRow, Paraphrase, Protocol, check_rows, decode
 from paraform.evaluation.report import GenerationReport, Outputs, compare
-from paraform.evaluation.rouge import rouge_rows, rouge_signature
+from paraform.evaluation.rouge import rouge_figures
 from paraform.evaluation.style import StyleReport, Tag, edit_distances, edit_signature, evaluate_style, tag_unique
 from paraform.evaluation.subsets import SETTING, subsets
 from paraform.score import Score, signature
@@ -90,6 +89,7 @@ def evaluate_generation(
     if set(protocols) != {"blind"}:
         overlap = measure.overlap_figures(bleu_tokenize, find_wordnet() if wordnet is None else wordnet)
     edit_settings = edit_signature(max_tokens, tagger_name)
+    distinct = f"{distinct_signature(max_tokens)}|{shared}"
     kept_settings = signature(similarity="cosine", encoder=encoder_name, text="as-written", average="rows")
     parts = subsets([measure.words[text] for text in sources], [measure.words[text] for text in references])
     outputs: list[Outputs] = []
@@ -112,7 +112,9 @@ def evaluate_generation(
                 if protocol != "blind":
                     texts = decoded[system][protocol].texts
                     words = [measure.words[texts[row]] for row in chosen]
-                    scores += _distinct_scores(words, max_tokens, shared, system, protocol, part)
+                    for n in (1, 2):
+                        value = distinct_value(words, n)
+                        scores.append(Score(f"distinct-{n}", value, distinct, system, protocol, part, digits=3))
     comparisons = []
     if resamples:
         comparisons = [
@@ -174,14 +176,9 @@ class _Measure:
         references = [self.words[reference] for _, reference in self._pair_at]
         cut = self.max_tokens
         return [
-            RowFigure(
-                "BLEU",
-                bleu_statistics(outputs, references, tokenize=bleu_tokenize),
-                bleu_signature(cut, bleu_tokenize),
-                partial(bleu_value, tokenize=bleu_tokenize),
-            ),
-            *(row_mean(name, values, rouge_signature(cut)) for name, values in rouge_rows(outputs, references).items()),
-            row_mean("METEOR", meteor_rows(outputs, references, wordnet=wordnet), meteor_signature(cut, wordnet)),
+            bleu_figure(outputs, references, max_tokens=cut, tokenize=bleu_tokenize),
+            *rouge_figures(outputs, references, max_tokens=cut),
+            meteor_figure(outputs, references, max_tokens=cut, wordnet=wordnet),
         ]
 
     def pick(self, figures: Sequence[RowFigure], texts: Sequence[str]) -> list[RowFigure]:
@@ -196,12 +193,3 @@ class _Measure:
     def kept(self, texts: Sequence[str]) -> NDArray[np.float64]:
         """Content kept of each row, [N]."""
         return content_kept(self._sources_ND, self._embedded(texts))
-
-
-def _distinct_scores(
-    words: Sequence[Sequence[str]], max_tokens: int | None, shared: str, system: str, protocol: str, part: str
-) -> list[Score]:
-    settings = f"{distinct_signature(max_tokens)}|{shared}"
-    return [
-        Score(f"distinct-{n}", distinct_value(words, n), settings, system, protocol, part, digits=3) for n in (1, 2)
-    ]

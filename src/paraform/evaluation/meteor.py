@@ -6,10 +6,10 @@ from collections.abc import Iterable, Sequence
 from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
-from paraform.evaluation.preparation import Stemmer, metric_words, require, same_length
-from paraform.score import Score, signature
+from paraform.evaluation.figures import RowFigure, row_mean
+from paraform.evaluation.preparation import Stemmer, metric_words, overlap_signature, require, same_length
+from paraform.score import Score
 
 
 class WordNet(Protocol):
@@ -51,28 +51,21 @@ def meteor(
         wordnet: None looks for it.
     """
     wordnet = find_wordnet() if wordnet is None else wordnet
-    rows = meteor_rows(metric_words(outputs, max_tokens), metric_words(references, max_tokens), wordnet=wordnet)
-    return Score("METEOR", float(rows.mean()), meteor_signature(max_tokens, wordnet))
+    words = (metric_words(side, max_tokens) for side in (outputs, references))
+    return meteor_figure(*words, max_tokens=max_tokens, wordnet=wordnet).score()
 
 
-def meteor_rows(
-    outputs: Sequence[Sequence[str]], references: Sequence[Sequence[str]], *, wordnet: WordNet
-) -> NDArray[np.float64]:
-    """METEOR of each row, [N], in percent."""
+def meteor_figure(
+    outputs: Sequence[Sequence[str]], references: Sequence[Sequence[str]], *, max_tokens: int | None, wordnet: WordNet
+) -> RowFigure:
+    """The same of words, row by row; `stages` of the settings says whether synonyms counted."""
     same_length(outputs=outputs, references=references)
     score = require("nltk.translate.meteor_score", "METEOR").single_meteor_score
     stemmer = Stemmer("METEOR")
     pairs = zip(outputs, references, strict=True)
-    return np.array([100 * score(reference, output, stemmer=stemmer, wordnet=wordnet) for output, reference in pairs])
-
-
-def meteor_signature(max_tokens: int | None, wordnet: WordNet) -> str:
-    """The settings; `stages` says whether synonyms counted."""
-    return signature(
-        words="penn-treebank",
-        max_tokens=max_tokens,
-        nrefs=1,
-        case="lc",
+    rows = np.array([100 * score(reference, output, stemmer=stemmer, wordnet=wordnet) for output, reference in pairs])
+    settings = overlap_signature(
+        max_tokens,
         stages="exact+stem" if isinstance(wordnet, NoSynonyms) else "exact+stem+wordnet",
         alpha=0.9,
         beta=3,
@@ -80,3 +73,4 @@ def meteor_signature(max_tokens: int | None, wordnet: WordNet) -> str:
         average="rows",
         nltk=require("nltk", "METEOR").__version__,
     )
+    return row_mean("METEOR", rows, settings)

@@ -12,20 +12,14 @@ from paraform import encoders
 from paraform.capabilities import Embed, Embedder, Paraphraser, embed_by
 from paraform.corpora import clusters
 from paraform.decoding import Decoding
-from paraform.evaluation import (
-    Comparison,
-    GenerationReport,
-    GenerationRow,
-    Score,
-    StyleReport,
-    blind_exemplars,
-    evaluate_generation,
-    evaluate_style,
-)
+from paraform.evaluation.bootstrap import Comparison
 from paraform.evaluation.figures import RowFigure
-from paraform.evaluation.protocols import PROTOCOLS, Protocol
+from paraform.evaluation.generation import evaluate_generation
+from paraform.evaluation.protocols import PROTOCOLS, GenerationRow, Protocol, blind_exemplars
+from paraform.evaluation.report import GenerationReport
+from paraform.evaluation.style import StyleReport, evaluate_style
 from paraform.records import InputError, Pair, Triple
-from paraform.score import signature
+from paraform.score import Score, signature
 from paraform.syntax.mining import mined_exemplars
 from paraform.syntax.rules import MiningConfig
 from paraform.syntax.running import DEFAULT

@@ -8,6 +8,7 @@ from collections.abc import Sequence, Sized
 from types import ModuleType
 
 from paraform.records import InputError
+from paraform.score import signature
 from paraform.words import tokenize
 
 
@@ -27,6 +28,11 @@ def same_length(**lists: Sized) -> int:
     if len(set(lengths.values())) > 1:
         raise ValueError(f"{', '.join(f'{count} {name}' for name, count in lengths.items())}; expected as many of each")
     return next(iter(lengths.values()))
+
+
+def overlap_signature(max_tokens: int | None, **own: str | int | float | bool) -> str:
+    """The settings that all figures against one reference share, then those of one."""
+    return signature(words="penn-treebank", max_tokens=max_tokens, nrefs=1, case="lc", **own)
 
 
 def require(module: str, figure: str) -> ModuleType:

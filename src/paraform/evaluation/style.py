@@ -13,7 +13,7 @@ from rapidfuzz.distance import Levenshtein
 from rapidfuzz.process import cdist
 
 from paraform.capabilities import Embed
-from paraform.evaluation.content import Vectors, content_matches, content_signature, embed_unique, unit
+from paraform.evaluation.content import Vectors, content_matches, embed_unique, unit
 from paraform.evaluation.figures import row_mean
 from paraform.evaluation.preparation import metric_words, same_length
 from paraform.evaluation.subsets import SETTING, subsets
@@ -211,10 +211,8 @@ def _matching_scores(
             given = clusters if right == "any of cluster" else None
             hits = content_matches(content_A, content_B, given, similarity=similarity)
             title = f"CMA ({similarity}{'' if given else ', strict'})"
-            settings = f"{content_signature(similarity, right, len(targets))}|{signature(thirds=SETTING)}"
+            settings = signature(similarity=similarity, right=right, targets=len(targets), thirds=SETTING)
             for system, values in {name: hits, "random": chance}.items():
                 figure = row_mean(title, values, settings, digits=3)
-                scores += [
-                    figure.score(chosen, system=system, protocol="", subset=part) for part, chosen in parts.items()
-                ]
+                scores += [figure.score(chosen, system=system, subset=part) for part, chosen in parts.items()]
     return scores

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from paraform.evaluation.figures import RowFigure
-from paraform.records import InputError
+from paraform.records import InputError, Sentence
 from paraform.score import Score, signature
 from paraform.syntax.spans import Span, constituents
 from paraform.syntax.trees import Tree
@@ -45,6 +46,14 @@ def matched(gold: Tree, found: Tree) -> tuple[int, int, int]:
 def _counted(spans: Iterable[Span], kept: NDArray[np.int64]) -> Counter[tuple[int, int, str]]:
     places = ((int(kept[start]), int(kept[end]), EQUAL.get(label, label)) for start, end, label in spans)
     return Counter(place for place in places if place[0] < place[1])
+
+
+def by_genre(sentences: Iterable[Sentence]) -> dict[str, list[int]]:
+    """The rows of each file of a treebank, as `groups` of `evaluate_syntax`; of a single file no group."""
+    genres: dict[str, list[int]] = {}
+    for row, sentence in enumerate(sentences):
+        genres.setdefault(Path(sentence.origin.path if sentence.origin else "").stem, []).append(row)
+    return genres if len(genres) > 1 else {}
 
 
 def evaluate_syntax(
@@ -89,7 +98,7 @@ def evaluate_syntax(
     parts |= {name: np.flatnonzero((words >= least) & (words <= most)) for name, (least, most) in LENGTHS.items()}
     parts[LONGER] = np.flatnonzero(words > max(most for _, most in LENGTHS.values()))
     return [
-        figure.score(chosen, system=parser, protocol="", subset=name)
+        figure.score(chosen, system=parser, subset=name)
         for name, chosen in parts.items()
         if len(chosen)
         for figure in figures

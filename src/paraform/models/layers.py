@@ -1,4 +1,4 @@
-"""Layers that several systems share: a GRU over padded rows, attention and pointing.
+"""Layers that several systems share: leaky-ReLU networks, a GRU over padded rows, attention and pointing.
 
 Shape key: B rows, T tokens of the longest, D features in, H features out; S tokens that are attended to.
 """
@@ -9,6 +9,15 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
+
+
+def leaky_layers(inputs: int, width: int, depth: int, outputs: int) -> nn.Sequential:
+    """`depth` leaky-ReLU layers of that width, then a linear one: [..., inputs] → [..., outputs]."""
+    layers: list[nn.Module] = []
+    for _ in range(depth):
+        layers += [nn.Linear(inputs, width), nn.LeakyReLU()]
+        inputs = width
+    return nn.Sequential(*layers, nn.Linear(inputs, outputs))
 
 
 def run_gru(

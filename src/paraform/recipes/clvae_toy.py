@@ -21,11 +21,11 @@ import torch
 from torch import Tensor
 
 from paraform.batching import SentenceBatch
-from paraform.evaluation import Score
+from paraform.evaluation.latent import save_figure
 from paraform.models.latent import make_update
 from paraform.models.latent.clusters import ClusterModel
 from paraform.records import InputError
-from paraform.score import signature
+from paraform.score import Score, signature
 from paraform.trainers.latent_rows import Rows
 from paraform.training import TrainingConfig, fit, make_accelerator
 from paraform.weights import atomic_path
@@ -161,5 +161,4 @@ def draw_panels(panels: dict[tuple[str, int], dict[int, np.ndarray[Any, Any]]], 
             )
             axes.set(xticks=[], yticks=[], aspect="equal", title=f"{name}, K = {categories}, {step:,}")
             axes.title.set_fontsize(8)
-    with atomic_path(path) as unfinished:
-        figure.savefig(unfinished, format="png", dpi=80)
+    save_figure(figure, path, dpi=80)

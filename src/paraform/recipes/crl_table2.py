@@ -17,14 +17,16 @@ from typing import Any, Literal
 
 from paraform import checkpoint, corpora
 from paraform.capabilities import embed_by
-from paraform.evaluation import GenerationReport, Score, table
+from paraform.evaluation import GenerationReport
 from paraform.evaluation.examples import Examples, examples
+from paraform.evaluation.latent import save_figure
 from paraform.evaluation.on_pairs import evaluate_embedder, evaluate_paraphraser, evaluation_set
 from paraform.models.exemplar import ExemplarConfig
 from paraform.records import InputError, Pair
+from paraform.score import Score, table
 from paraform.trainers.exemplar import BY_BLEU, train_exemplar
 from paraform.training import TrainingConfig
-from paraform.weights import atomic_path, sha256
+from paraform.weights import sha256
 
 Corpus = Literal["quora", "paranmt"]
 Scale = Literal["smoke", "small", "long", "full"]
@@ -184,5 +186,4 @@ def draw(scores: Sequence[Score], path: Path, title: str) -> None:
     bars = axes.bar([score.system for score in chosen], [score.value for score in chosen], color="0.4", width=0.6)
     axes.bar_label(bars, fmt="%.3f")
     axes.set(ylabel="content matching accuracy", title=title, ylim=(0, 1))
-    with atomic_path(path) as unfinished:
-        figure.savefig(unfinished, format="png", dpi=120)
+    save_figure(figure, path, dpi=120)

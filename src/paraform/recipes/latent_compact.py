@@ -14,10 +14,10 @@ from dataclasses import replace
 from pathlib import Path
 
 from paraform import checkpoint, corpora, manifest
-from paraform.evaluation import Score
 from paraform.evaluation.latent import evaluate_latent, nearest_sentences
 from paraform.models.latent import LatentConfig, LatentLanguageModel
 from paraform.records import Pair
+from paraform.score import Score
 from paraform.trainers.held_out import hold_out_pairs
 from paraform.trainers.latent import EACH_EPOCH, train_latent
 from paraform.weights import sha256

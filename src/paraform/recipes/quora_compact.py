@@ -13,9 +13,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from paraform import checkpoint, corpora
-from paraform.evaluation import Score
 from paraform.evaluation.on_pairs import evaluate_paraphraser, evaluation_set
 from paraform.records import Pair
+from paraform.score import Score
 from paraform.trainers.exemplar import BY_BLEU, train_exemplar
 from paraform.weights import sha256
 

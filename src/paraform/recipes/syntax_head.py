@@ -18,9 +18,10 @@ import torch
 
 from paraform import checkpoint, encoders
 from paraform.corpora.treebank import read_treebank
-from paraform.evaluation import Score, evaluate_syntax, table
+from paraform.evaluation.syntax import by_genre, evaluate_syntax
 from paraform.models.syntax_head import ParsedWords, label_set, make_update
 from paraform.records import InputError, Sentence
+from paraform.score import Score, table
 from paraform.syntax.head import SyntaxHead, SyntaxHeadConfig
 from paraform.syntax.parsing import head_parser
 from paraform.syntax.running import load_head
@@ -123,12 +124,8 @@ def scores_of(head: SyntaxHead, sentences: Sequence[Sentence], data: str, *, low
     """What the head makes of these trees' words, with their capitals or without."""
     gold = [lowered(tree) if lower else tree for tree in trees_of(sentences)]
     found = head_parser(head)([tree.words() for tree in gold])
-    genres: dict[str, list[int]] = {}
-    for row, sentence in enumerate(sentences):
-        if sentence.origin:
-            genres.setdefault(Path(sentence.origin.path).stem, []).append(row)
     name = f"{data}|case:{'lower' if lower else 'as-written'}"
-    return evaluate_syntax(gold, found, parser=head.system, data=name, groups=genres if len(genres) > 1 else None)
+    return evaluate_syntax(gold, found, parser=head.system, data=name, groups=by_genre(sentences))
 
 
 def balance(head: SyntaxHead, dev: Sequence[Sentence]) -> None:
@@ -158,9 +155,7 @@ def finish(run: Path, trees: str, folder: Path, dev: Sequence[Sentence], digests
     """Score the best head as it ships, in half precision, and write it with its card to `run/final`."""
     head = load_head(run / "best")
     balance(head, dev)
-    with torch.no_grad():
-        for weight in head.parameters():
-            weight.copy_(weight.half())
+    head.half().float()  # as it is saved below: what is measured is what ships
     test = treebank(folder, "test")
     measured = [
         scores_of(head, test, "gum-test"),

@@ -12,12 +12,13 @@ import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from paraform.corpora.arrow import ArrowRecords, write_arrow
 from paraform.engines import Engine, rows_of, run
-from paraform.records import Pair, Record, Sentence, Triple, from_json, to_json
+from paraform.records import Pair, Record, Sentence, from_json, sides_of, to_json
 from paraform.syntax.annotation import Annotate, Annotator
 from paraform.syntax.exemplars import ExemplarIndex, Nearest
 from paraform.syntax.mining import Search as SearchIndex
@@ -65,7 +66,7 @@ class Annotation:
 
 def annotated(records: Sequence[Record], annotate: Annotate) -> list[Record]:
     """The same records, each of their sentences annotated."""
-    sentences = annotate([sentence for record in records for sentence in _sentences(record)])
+    sentences = annotate([sentence for record in records for sentence in sides_of(record).values()])
     rest = iter(sentences)
     return [_with(record, rest) for record in records]
 
@@ -180,19 +181,8 @@ def searched_by(engine: Engine, cache: Path | None = None) -> SearchIndex:
     return search
 
 
-def _sentences(record: Record) -> tuple[Sentence, ...]:
-    if isinstance(record, Sentence):
-        return (record,)
-    return (
-        (record.source, record.exemplar, record.target)
-        if isinstance(record, Triple)
-        else (record.source, record.target)
-    )
-
-
 def _with(record: Record, sentences: Iterator[Sentence]) -> Record:
     if isinstance(record, Sentence):
         return next(sentences)
-    if isinstance(record, Triple):
-        return replace(record, source=next(sentences), exemplar=next(sentences), target=next(sentences))
-    return replace(record, source=next(sentences), target=next(sentences))
+    sides: dict[str, Any] = {name: next(sentences) for name in sides_of(record)}
+    return replace(record, **sides)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from hashlib import blake2b
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -124,24 +124,12 @@ def encode(sentences: Sequence[Sentence], clusters: Clusters | None, numbers: Nu
 def joined(one: Encoded, other: Encoded) -> Encoded:
     """The sentences of both, one after the other."""
 
-    def ends(first: NDArray[np.int64], second: NDArray[np.int64]) -> NDArray[np.int64]:
-        return np.concatenate([first, second[1:] + first[-1]])
+    def both(name: str, first: Any, second: Any) -> Any:
+        if name == "rows":
+            return Rows(*map(both, Rows._fields, first, second))
+        return np.concatenate([first, second[1:] + first[-1] if name.endswith("starts") else second])
 
-    both = Encoded(
-        Rows(
-            np.concatenate([one.rows.words, other.rows.words]),
-            np.concatenate([one.rows.counts, other.rows.counts]),
-            ends(one.rows.starts, other.rows.starts),
-            np.concatenate([one.rows.texts, other.rows.texts]),
-            np.concatenate([one.rows.wordings, other.rows.wordings]),
-            np.concatenate([one.rows.clusters, other.rows.clusters]),
-        ),
-        np.concatenate([one.codes, other.codes]),
-        ends(one.starts, other.starts),
-        np.concatenate([one.characters, other.characters]),
-        ends(one.text_starts, other.text_starts),
-    )
-    return read_only(both)
+    return read_only(Encoded(*map(both, Encoded._fields, one, other)))
 
 
 def same_sequences(codes: Codes, starts: NDArray[np.int64]) -> Groups:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Iterator, Sequence
+from itertools import groupby
 from typing import Any
 
 import numpy as np
@@ -41,13 +42,9 @@ def shortened(words: Sequence[str], encoder: Encoder) -> list[str]:
 
 def same_length(lengths: Any, *, words: int) -> Iterator[list[int]]:
     """Rows of one length at a time, at most `words` words together; length 0 left out."""
-    order = np.argsort(lengths, kind="stable")
-    start = 0
-    while start < len(order):
-        length = int(lengths[order[start]])
-        end = int(np.searchsorted(lengths[order], length, side="right"))
-        if length:
-            size = max(1, words // length)
-            for at in range(start, end, size):
-                yield order[at : min(at + size, end)].tolist()
-        start = end
+    order: list[int] = np.argsort(lengths, kind="stable").tolist()
+    for length, run in groupby(order, key=lambda row: int(lengths[row])):
+        rows = list(run) if length else []
+        size = max(1, words // max(1, length))
+        for at in range(0, len(rows), size):
+            yield rows[at : at + size]

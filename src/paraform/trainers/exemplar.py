@@ -20,7 +20,7 @@ import torch
 
 from paraform.batching import prepare
 from paraform.corpora import clusters
-from paraform.evaluation import bleu
+from paraform.evaluation.bleu import bleu
 from paraform.models.exemplar import ExemplarConfig, ExemplarParaphraser, make_update
 from paraform.models.exemplar.batches import by_length
 from paraform.models.exemplar.triples import triple_table

@@ -10,13 +10,13 @@ from typing import Any, Literal
 
 from paraform import checkpoint, corpora, manifest
 from paraform.encoders import bfloat16_products, product_dtype
-from paraform.evaluation import Comparison, Score, table
+from paraform.evaluation import Comparison
 from paraform.evaluation.latent import LatentReport, compare_latent, evaluate_latent, validations, with_ngrams
 from paraform.evaluation.latent.ngram import require_ngrams
 from paraform.models.latent import LatentConfig
 from paraform.models.latent.texts import read_words, short_enough
 from paraform.records import InputError, Sentence
-from paraform.score import signature
+from paraform.score import Score, signature, table
 from paraform.trainers.latent import EACH_EPOCH, train_latent
 from paraform.trainers.report_cache import cached_report
 from paraform.weights import sha256

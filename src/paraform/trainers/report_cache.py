@@ -7,9 +7,9 @@ import json
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from paraform.evaluation import Score
 from paraform.evaluation.latent import LatentReport, SentenceBounds
 from paraform.manifest import NAME, revision, versions
+from paraform.score import Score
 from paraform.weights import atomic_path, sha256
 
 

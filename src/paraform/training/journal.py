@@ -7,7 +7,6 @@ import math
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Self, TypeAlias
 
 from paraform.weights import PathLike, atomic_path
@@ -61,14 +60,12 @@ class Journal:
         """
         if self._drawn is not None and time.monotonic() - self._drawn < at_most_every:
             return
-        from matplotlib.backends.backend_agg import FigureCanvasAgg
         from matplotlib.figure import Figure
 
         splits = [split for split in ("train", "validation") if any(split in record for record in history)]
         if not splits:
             return
         figure = Figure(figsize=(6.0 * len(splits), 4.0))
-        FigureCanvasAgg(figure)
         for number, split in enumerate(splits, start=1):
             axes = figure.add_subplot(1, len(splits), number, title=split, xlabel="step")
             records = [record for record in history if split in record]
@@ -83,9 +80,7 @@ class Journal:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         if self._writer is not None:
             self._writer.close()
 

@@ -16,6 +16,7 @@ from torch import Tensor, nn
 
 from paraform.encoders import STDERR
 from paraform.losses.dual_kl import dual_kl
+from paraform.models.layers import leaky_layers
 
 ROWS = 1024  # samples of either kind that a step of the fit sees
 PRIOR_DRAWS = 1 << 20  # that a critic is judged by
@@ -82,10 +83,7 @@ def _fitted(
 ) -> float:
     samples, count, width = z_SNZ.shape
     device = z_SNZ.device
-    layers: list[nn.Module] = []
-    for size in (states_NP.shape[1] + width, units, units):
-        layers += [nn.Linear(size, units), nn.LeakyReLU()]
-    network = nn.Sequential(*layers, nn.Linear(units, 1)).to(device)
+    network = leaky_layers(states_NP.shape[1] + width, units, 3, 1).to(device)
     adam = torch.optim.Adam(network.parameters(), lr=5e-4)
     pool = z_SNZ[: samples // 2].flatten(0, 1)  # row r is a sample of sentence r % count
     shuffled = torch.randperm(len(pool), device=device)

@@ -6,7 +6,6 @@ KenLM's `lmplz` estimates the 5-gram models (Heafield et al. 2013); `tools/build
 from __future__ import annotations
 
 import importlib.util
-import os
 import shutil
 import subprocess
 import sys
@@ -175,10 +174,7 @@ def require_ngrams() -> None:
 
 def find_lmplz() -> str:
     """Its path: beside this Python, or on PATH. Raises: InputError that says how to get it."""
-    beside = Path(sys.executable).with_name("lmplz")
-    if beside.is_file() and os.access(beside, os.X_OK):
-        return str(beside)
-    found = shutil.which("lmplz")
+    found = shutil.which("lmplz", path=Path(sys.executable).parent) or shutil.which("lmplz")
     if found is None:
         raise InputError("no lmplz beside Python or on PATH; build it with tools/build_lmplz.sh (needs Boost)")
     return found

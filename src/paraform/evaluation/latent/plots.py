@@ -26,10 +26,10 @@ LOOKS: dict[str, dict[str, Any]] = {  # of a protocol's figures, in the order in
 }
 
 
-def save_figure(figure: Figure, path: Path) -> None:
+def save_figure(figure: Figure, path: Path, dpi: int = 100) -> None:
     """Write it as a PNG; a kill leaves the old picture or the new one."""
     with atomic_path(path) as unfinished:
-        figure.savefig(unfinished, format="png", dpi=100)
+        figure.savefig(unfinished, format="png", dpi=dpi)
 
 
 def draw_collapse(runs: Mapping[str, Path], picture: Path) -> None:

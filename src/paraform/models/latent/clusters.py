@@ -19,8 +19,9 @@ from paraform.models.latent.config import LatentConfig
 from paraform.models.latent.critic import Critics
 from paraform.models.latent.network import Outputs
 from paraform.models.latent.posterior import Diagonal, Gaussian
+from paraform.models.layers import leaky_layers
 
-UNITS = 64
+UNITS, LAYERS = 64, 3  # of every network here
 
 
 @final
@@ -44,7 +45,7 @@ class ClusterPosterior(nn.Module):
         super().__init__()
         self.implicit = config.posterior == "mlp"
         inputs = config.hidden_width + (config.latent_width if self.implicit else 0)
-        self.layers = _layers(inputs, config.latent_width * (1 if self.implicit else 2))
+        self.layers = leaky_layers(inputs, UNITS, LAYERS, config.latent_width * (1 if self.implicit else 2))
 
     def forward(self, state_RK: Tensor, noise_RZ: Tensor) -> Tensor:
         """z [R, Z]."""
@@ -69,7 +70,7 @@ class ClusterNetwork(nn.Module):
         self.config = config
         self.encoder = OneHot(config.hidden_width)
         self.posterior = ClusterPosterior(config)
-        self.decoder = _layers(config.latent_width, config.hidden_width)
+        self.decoder = leaky_layers(config.latent_width, UNITS, LAYERS, config.hidden_width)
 
     def forward(self, source: SentenceBatch, noise_RZ: Tensor, target: SentenceBatch | None = None) -> Outputs:
         """As `LatentNetwork`; the reconstruction is the binary cross-entropy of each category, summed (section 4.1)."""
@@ -135,11 +136,3 @@ class ClusterModel(nn.Module):
     def restore(cls, config: dict[str, Any], assets: dict[str, str]) -> ClusterModel:
         """A model with fresh weights. Raises: TypeError for an unknown field."""
         return cls(LatentConfig(**config))
-
-
-def _layers(inputs: int, outputs: int) -> nn.Sequential:
-    layers: list[nn.Module] = []
-    for _ in range(3):
-        layers += [nn.Linear(inputs, UNITS), nn.LeakyReLU()]
-        inputs = UNITS
-    return nn.Sequential(*layers, nn.Linear(inputs, outputs))

@@ -15,6 +15,7 @@ from torch import Tensor, nn
 
 from paraform.losses.dual_kl import circle_loss, dual_kl, squared_differences
 from paraform.models.latent.config import LatentConfig
+from paraform.models.layers import leaky_layers
 from paraform.models.update import gather_with_gradient
 
 Values = tuple[Tensor, Tensor]
@@ -27,8 +28,9 @@ class Critics(nn.Module):
 
     def __init__(self, config: LatentConfig) -> None:
         super().__init__()
-        self.of_sentence = _network(config.hidden_width + config.latent_width, config)
-        self.of_latent = _network(config.latent_width, config)
+        width, depth = config.critic_width, config.critic_layers
+        self.of_sentence = leaky_layers(config.hidden_width + config.latent_width, width, depth, 1)
+        self.of_latent = leaky_layers(config.latent_width, width, depth, 1)
 
     def forward(self, state_NH: Tensor, z_NZ: Tensor) -> tuple[Tensor, Tensor]:
         """f [N] and g [N]."""
@@ -43,14 +45,6 @@ class Critics(nn.Module):
         """g [N]."""
         values_N: Tensor = self.of_latent(z_NZ).squeeze(-1)
         return values_N.to(z_NZ.dtype)
-
-
-def _network(inputs: int, config: LatentConfig) -> nn.Sequential:
-    layers: list[nn.Module] = []
-    for _ in range(config.critic_layers):
-        layers += [nn.Linear(inputs, config.critic_width), nn.LeakyReLU()]
-        inputs = config.critic_width
-    return nn.Sequential(*layers, nn.Linear(inputs, 1))
 
 
 class Duals(NamedTuple):

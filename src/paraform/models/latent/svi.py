@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import torch
 from torch import Tensor
@@ -54,7 +54,7 @@ def refine(
     taken: list[Step] = []
     with _frozen(weights):
         for _ in range(steps):
-            random = _random_state(variables.device)
+            random = _random(variables.device).get_rng_state()
             (gradient,) = _gradients(loss, variables, [])
             kept = min(1.0, clip / (float(gradient.norm()) + 1e-6))
             taken.append(Step(variables, random, kept))
@@ -90,7 +90,7 @@ def gradient_through(
     """
     to_variables = from_last.clone()
     to_velocity = torch.zeros_like(from_last)
-    after = _random_state(from_last.device)
+    after = _random(from_last.device).get_rng_state()
     for variables, random, kept in reversed(taken):
         to_velocity = momentum * to_velocity - to_variables
         along = learning_rate * kept * to_velocity
@@ -99,14 +99,14 @@ def gradient_through(
             continue
         gradients = []
         for at in (variables + along * (NUDGE / size), variables - along * (NUDGE / size)):
-            _set_random_state(random, variables.device)  # the same noise and the same dropout as in the step itself
+            _random(variables.device).set_rng_state(random)  # the same noise and the same dropout as in the step itself
             gradients.append(_gradients(loss, at, parameters))
         # (∇L(λ + εu) − ∇L(λ − εu)) / 2ε = H u
         products = [(plus - minus) * (size / (2 * NUDGE)) for plus, minus in zip(*gradients, strict=True)]
         to_variables = to_variables + products[0]
         for parameter, product in zip(parameters, products[1:], strict=True):
             parameter.grad = product if parameter.grad is None else parameter.grad + product
-    _set_random_state(after, from_last.device)
+    _random(from_last.device).set_rng_state(after)
     return to_variables
 
 
@@ -116,13 +116,6 @@ def _gradients(loss: Loss, variables: Tensor, parameters: Sequence[Tensor]) -> t
         return torch.autograd.grad(loss(variables), [variables, *parameters])
 
 
-def _random_state(device: torch.device) -> Tensor:
-    state: Tensor = torch.get_device_module(device).get_rng_state() if device.type != "cpu" else torch.get_rng_state()
-    return state
-
-
-def _set_random_state(state: Tensor, device: torch.device) -> None:
-    if device.type == "cpu":
-        torch.set_rng_state(state)
-    else:
-        torch.get_device_module(device).set_rng_state(state)
+def _random(device: torch.device) -> Any:
+    """What has `get_rng_state` and `set_rng_state` for that device."""
+    return torch if device.type == "cpu" else torch.get_device_module(device)

@@ -1,0 +1,14 @@
+from .captions import read_captions as read_captions
+from .components import clusters as clusters
+from .formats import FORMATS as FORMATS
+from .formats import read as read
+from .hub import read_dataset as read_dataset
+from .jsonl import read_jsonl as read_jsonl
+from .jsonl import write_jsonl as write_jsonl
+from .labelled import read_labelled as read_labelled
+from .pairs import read_pairs as read_pairs
+from .paranmt import read_paranmt as read_paranmt
+from .qqp_pos import read_qqp_pos as read_qqp_pos
+from .quora import read_quora as read_quora
+from .text import read_text as read_text
+from .triples import read_triples as read_triples

@@ -1,0 +1,14 @@
+from .bootstrap import Comparison as Comparison
+from .bootstrap import paired_bootstrap as paired_bootstrap
+from .diversity import distinct_n as distinct_n
+from .generation import copy_exemplar as copy_exemplar
+from .generation import copy_source as copy_source
+from .generation import evaluate_generation as evaluate_generation
+from .protocols import GenerationRow as GenerationRow
+from .protocols import blind_exemplars as blind_exemplars
+from .report import GenerationReport as GenerationReport
+from .report import Outputs as Outputs
+from .report import compare as compare
+from .style import StyleReport as StyleReport
+from .style import evaluate_style as evaluate_style
+from .syntax import evaluate_syntax as evaluate_syntax
