@@ -1,0 +1,220 @@
+"""What a rewording must keep of its source, each check by name.
+
+A check looks at words and Penn Treebank tags. Words that a frame or a synonym brings or takes are exempt: that they say
+the same is why they are in the list.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Collection, Sequence
+from typing import Literal, NamedTuple
+
+from rapidfuzz.distance import Levenshtein
+
+QUESTION_WORDS = {"what", "which", "who", "whom", "whose", "where", "when", "why", "how"}
+AUXILIARIES = {
+    "do",
+    "does",
+    "did",
+    "is",
+    "are",
+    "was",
+    "were",
+    "am",
+    "can",
+    "could",
+    "will",
+    "would",
+    "should",
+    "shall",
+}
+AUXILIARIES |= {"may", "might", "must", "have", "has", "had", "ca", "wo", "ai"}
+NEGATIONS = {"n't", "not", "no", "never", "none", "nobody", "nothing", "nowhere", "neither", "nor", "without", "unable"}
+NEGATIONS |= {"impossible", "cannot"}
+GREETINGS = {"hi", "hello", "hey", "so", "ok", "okay", "well", "but", "and", "please", "also", "then", "now", ","}
+PREPOSITIONS = {"from", "to", "by", "than", "before", "after", "into", "without", "against", "over", "under", "towards"}
+# Of these a sentence may have more or fewer and say the same.
+LIGHT = set("do does did done doing be is are was were been being am have has had having some any there".split())
+MODALS = {"can": "can", "ca": "can", "could": "can", "able": "can", "possible": "can", "should": "should"}
+MODALS |= {"must": "must", "need": "must", "required": "must", "necessary": "must", "will": "will", "wo": "will"}
+CONTRACTIONS = {"'s": "is", "'m": "am", "'re": "are", "'ve": "have", "'ll": "will", "n't": "not", "ca": "can"}
+CONTRACTIONS |= {"wo": "will", "'d": "would"}
+LEAST_CHANGED = 2  # words: fewer is a copy
+CONTENT_TAGS = ("NN", "VB", "JJ", "RB", "CD", "FW")
+
+Kind = Literal["question", "command", "statement"]
+
+
+class Tagged(NamedTuple):
+    """Words of a sentence, case kept, and their tags."""
+
+    words: Sequence[str]
+    tags: Sequence[str]
+
+    @property
+    def lowered(self) -> list[str]:
+        """The words without case."""
+        return [word.lower() for word in self.words]
+
+
+def check(source: Tagged, output: Tagged, exempt: Collection[str] = (), *, framed: bool = False) -> dict[str, bool]:
+    """Whether each check is passed, by name.
+
+    - numbers: the same, in any order;
+    - names: every proper noun of the source is there;
+    - negation: as many words that deny;
+    - kind: a question stays one, a statement and a command too;
+    - asked: the same question words (what and which count as one), modal verbs and tense;
+    - added, dropped: no content word that the other has not, in any form, and of the source's nouns in the same form;
+    - prepositions: those of the source are there;
+    - stutter: no two words stand side by side more often than in the source;
+    - roles: who does what to whom, as `keeps_roles` has it;
+    - changed: at least two words, contractions and capitals aside.
+
+    Args:
+        exempt: words that do not count for negation, added and dropped.
+        framed: the output comes from a frame of that kind of question, so that asked and kind are its own.
+    """
+    left, right = (Tagged(*_without(exempt, sentence)) for sentence in (source, output))
+    known, found = source.lowered, output.lowered
+    return {
+        "numbers": _numbers(source.words) == _numbers(output.words),
+        "names": all(word.lower() in found for word, tag in zip(*source, strict=True) if tag.startswith("NNP")),
+        "negation": _denials(left.words) == _denials(right.words),
+        "kind": framed or kind(source) == kind(output),
+        "asked": framed or _asked(source) == _asked(output),
+        "added": all(_has(known, word) for word in content_words(right)),
+        "dropped": all(_has(found, word) for word in content_words(left)) and (framed or _nouns(source) <= set(found)),
+        "prepositions": framed or not _prepositions(source) - _prepositions(output),
+        "roles": keeps_roles(source, output),
+        "stutter": not {pair for pair, times in _pairs(found).items() if times > 1} - set(_pairs(known)),
+        "changed": changed_words(source.words, output.words) >= LEAST_CHANGED,
+    }
+
+
+def kind(sentence: Tagged) -> Kind:
+    """What a sentence does."""
+    words = sentence.lowered
+    start = next((place for place, word in enumerate(words) if word not in GREETINGS), 0)
+    first, after = words[start : start + 1], sentence.tags[start + 1 : start + 2]
+    inverted = bool(first) and first[0] in AUXILIARIES and after not in (["VBG"], ["VBN"])
+    if words[-1:] == ["?"] or (first and first[0] in QUESTION_WORDS) or inverted:
+        return "question"
+    return "command" if list(sentence.tags[start : start + 1]) in (["VB"], ["VBP"]) else "statement"
+
+
+def content_words(sentence: Tagged) -> list[str]:
+    """Nouns, verbs, adjectives, adverbs and numbers, lower-cased, without those that say little."""
+    return [
+        word.lower()
+        for word, tag in zip(*sentence, strict=True)
+        if tag.startswith(CONTENT_TAGS) and word.lower() not in LIGHT | NEGATIONS and re.search(r"\w{2}|\d", word)
+    ]
+
+
+def changed_words(source: Sequence[str], output: Sequence[str]) -> int:
+    """Edits from the one to the other in words, contractions, capitals and punctuation aside."""
+    return Levenshtein.distance(*(
+        [CONTRACTIONS.get(word.lower(), word.lower()) for word in words if re.search(r"\w", word)]
+        for words in (source, output)
+    ))  # fmt: skip
+
+
+def keeps_roles(source: Tagged, output: Tagged) -> bool:
+    """Whether the shared nouns stand to the shared verbs and prepositions as they did.
+
+    Of a preposition such as "from": that no shared noun has taken another's place behind it. Of a verb that both have
+    once: that no shared noun has gone from before to behind it, or back, unless one of both is passive.
+    """
+    ours, theirs = _governed(source), _governed(output)
+    for noun in ours.keys() & theirs.keys():
+        if not ours[noun] & theirs[noun] and any(ours[noun] & theirs[other] for other in theirs if other != noun):
+            return False
+    if _passive(source) != _passive(output):
+        return True
+    before, after = source.lowered, output.lowered
+    nouns = _once(source, "NN") & _once(output, "NN")
+    for verb in (_once(source, "VB") & _once(output, "VB")) - LIGHT:
+        for noun in nouns:
+            if (before.index(noun) < before.index(verb)) != (after.index(noun) < after.index(verb)):
+                return False
+    return True
+
+
+def _once(sentence: Tagged, tag: str) -> set[str]:
+    words = sentence.lowered
+    return {
+        word for word, its in zip(words, sentence.tags, strict=True) if its.startswith(tag) and words.count(word) == 1
+    }
+
+
+def _governed(sentence: Tagged) -> dict[str, set[str]]:
+    """The prepositions before each noun that ends a noun phrase."""
+    out: dict[str, set[str]] = {}
+    preposition = ""
+    words = sentence.lowered
+    for place, (word, tag) in enumerate(zip(words, sentence.tags, strict=True)):
+        if tag in ("IN", "TO") or tag.startswith("VB"):
+            preposition = word if word in PREPOSITIONS else ""
+        elif tag.startswith("NN") and not (list(sentence.tags[place + 1 : place + 2]) or [""])[0].startswith("NN"):
+            if preposition:
+                out.setdefault(word, set()).add(preposition)
+            preposition = ""
+    return out
+
+
+def _passive(sentence: Tagged) -> bool:
+    be = {"is", "are", "was", "were", "be", "been", "being", "am", "'s", "'re", "get", "got"}
+    words = sentence.lowered
+    return any(tag == "VBN" and be & set(words[max(0, at - 4) : at]) for at, tag in enumerate(sentence.tags))
+
+
+def _asked(sentence: Tagged) -> list[str]:
+    words = sentence.lowered
+    out = []
+    for place, word in enumerate(words):
+        following = words[place + 1] if word == "how" and place + 1 < len(words) else ""
+        degree = following if following in {"many", "much", "long", "often", "far", "old", "big"} else ""
+        if word in QUESTION_WORDS:
+            out.append({"which": "what", "whom": "who"}.get(word, word) + degree)
+    out += {MODALS[word] for word in words if word in MODALS}
+    out += ["must"] * any(pair in (("have", "to"), ("has", "to"), ("had", "to")) for pair in _pairs(words))
+    out += ["past"] * any(tag == "VBD" for tag in sentence.tags)
+    return sorted([*set(out), *("?" for word in words if word == "?")])
+
+
+def _pairs(words: Sequence[str]) -> Counter[tuple[str, str]]:
+    return Counter(zip(words, words[1:], strict=False))
+
+
+def _prepositions(sentence: Tagged) -> Counter[str]:
+    return Counter(word for word, tag in zip(sentence.lowered, sentence.tags, strict=True) if tag == "IN")
+
+
+def _nouns(sentence: Tagged) -> set[str]:
+    return {word for word, tag in zip(sentence.lowered, sentence.tags, strict=True) if tag.startswith("NN")}
+
+
+def _numbers(words: Sequence[str]) -> list[str]:
+    return sorted(re.sub(r"[^\d.]", "", word).strip(".") for word in words if re.search(r"\d", word))
+
+
+def _denials(words: Sequence[str]) -> int:
+    return sum(word.lower() in NEGATIONS for word in words)
+
+
+def _without(exempt: Collection[str], sentence: Tagged) -> tuple[list[str], list[str]]:
+    kept = [(word, tag) for word, tag in zip(*sentence, strict=True) if word.lower() not in exempt]
+    return [word for word, _ in kept], [tag for _, tag in kept]
+
+
+def _has(words: Sequence[str], word: str) -> bool:
+    """Whether one of the words is the word, or another form of it: both begin alike."""
+    return any(other == word or _same_stem(other, word) for other in words)
+
+
+def _same_stem(one: str, other: str) -> bool:
+    alike = next((at for at, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
+    return alike >= 3 and alike >= min(len(one), len(other)) - 2 and max(len(one), len(other)) - alike <= 4

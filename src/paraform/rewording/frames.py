@@ -1,0 +1,258 @@
+"""Sentence frames that say the same, with slots for what stays: `can i {v} ?`, `is it possible to {v} ?`.
+
+Frames with slots are an old and precise way to reword (Barzilay and Lee 2003, "Learning to Paraphrase"). Those in
+`frames.txt` were read off what Quora's askers really change in a question (`recipes/frames.py` counts it) and written
+down by hand; `synonyms.txt` holds words that replace each other in nearly every sentence.
+
+A slot stands for words by their Penn Treebank tags:
+
+    {v} begins with a base verb          {n} {m} a noun phrase          {b} {e} one without prepositions
+    {s} a clause: subject and verb       {c} a clause before another    {q} a question before another clause
+    {p} the rest of a predicate          {d} a participle               {a} an adjective
+    {aux} be, have or a modal verb, {is} be, {do} do                    {w} what, which, who, where, when, why, how, if
+    {o} an order                         {i} a preposition             {k} a noun phrase that is no pronoun but you, it
+    {h} a noun phrase, no pronoun        {l} one of many, without prepositions
+    {u} a superlative                    {z} a time: two days ago, yesterday
+    {t} a noun phrase, no preposition at the end                        {x} {y} anything
+
+`{v+s}` is what `{v}` stood for in the third person: `take` becomes `takes`.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Iterator, Sequence
+from importlib import resources
+from typing import NamedTuple, TypeAlias
+
+Form: TypeAlias = tuple[str, ...]
+
+# A sentence as one string, so that a slot is a regular expression: of each word "word TAB tag NEWLINE".
+_ENDINGS = {"?", ".", "!"}
+_BREAKS = {",", "--", "-", ":", ";"}
+_STARTERS = {"what", "which", "who", "where", "when", "why", "how", "can", "could", "is", "are", "do", "does", "did"}
+_STARTERS |= {"will", "would", "should", "please", "i"}
+
+
+class Frame(NamedTuple):
+    """A form of a group.
+
+    Args:
+        form: words and slots.
+        read, written: whether a sentence of this form may be reworded, and a rewording may have it.
+        wrapped: it only puts something around the same words, so that any other is better.
+    """
+
+    form: Form
+    read: bool
+    written: bool
+    wrapped: bool
+
+
+class Rewritten(NamedTuple):
+    """A sentence in another frame.
+
+    Args:
+        words: its words, those of slots with their case.
+        form: the form that it has now, as a person reads it: "is it possible to …?".
+        literals: the words of both frames, lower-cased.
+        wrapped: as its frame.
+    """
+
+    words: list[str]
+    form: str
+    literals: frozenset[str]
+    wrapped: bool = False
+
+
+def rewrite(words: Sequence[str], tags: Sequence[str]) -> list[Rewritten]:
+    """All rewordings of a sentence by the frames that it, or one of its clauses, fits, in the order of `frames.txt`.
+
+    Args:
+        words: in the Penn Treebank's tokenisation, case kept.
+        tags: their Penn Treebank tags.
+    """
+    size = len(words)
+    while size and words[size - 1] in _ENDINGS:
+        size -= 1
+    out: dict[tuple[str, ...], Rewritten] = {}
+    for start, end in _clauses([word.lower() for word in words[:size]]):
+        ending = "," if end < size else "".join(words[size : size + 1])
+        for found in _whole(words[start:end], tags[start:end], ending):
+            rest = words[end + 1 :] if end < size else []
+            changed = [*words[:start], *found.words, *rest]
+            out.setdefault(tuple(word.lower() for word in changed), found._replace(words=changed))
+    return list(out.values())
+
+
+def _clauses(words: Sequence[str]) -> Iterator[tuple[int, int]]:
+    """The whole sentence, and what stands before and behind a comma or dash that a question or a request follows."""
+    yield 0, len(words)
+    for place, word in enumerate(words):
+        if word in _BREAKS and words[place + 1 : place + 2] and words[place + 1] in _STARTERS:
+            yield 0, place
+            yield place + 1, len(words)
+
+
+def _whole(words: Sequence[str], tags: Sequence[str], ending: str) -> Iterator[Rewritten]:
+    known = {word.lower() for word in words}
+    tagged = "".join(f"{word}\t{tag}\n" for word, tag in zip(words, tags, strict=True))
+    for group in frames():
+        for frame in group:
+            if not (frame.read and _literals(frame.form) <= known):
+                continue
+            found = _compiled(frame.form).fullmatch(tagged)
+            for other in group if found else ():
+                if found and other.written and other is not frame and _slots(other.form) <= _slots(frame.form):
+                    filled = list(_filled(other.form, found))
+                    if ending == ",":
+                        filled = [word for word in filled if word != "?"]
+                    if filled[-1] != "?" and ending:
+                        filled.append("." if ending == "?" else ending)
+                    literals = _literals(frame.form) | _literals(other.form)
+                    yield Rewritten(filled, shown(other.form), literals, other.wrapped)
+
+
+def substitute(words: Sequence[str]) -> list[Rewritten]:
+    """The sentence with one phrase of `synonyms.txt` for another, one sentence for each place and each other phrase."""
+    lowered = [word.lower() for word in words]
+    out = []
+    for start in range(len(words)):
+        for size in range(1, _longest() + 1):
+            old = tuple(lowered[start : start + size])
+            for new in synonyms().get(old, ()):
+                changed = [*words[:start], *new, *words[start + size :]]
+                out.append(Rewritten(changed, f"{' '.join(old)} → {' '.join(new)}", frozenset(old + new)))
+    return out
+
+
+def shown(form: Form) -> str:
+    """A form as a person reads it."""
+    return " ".join("…" if word.startswith("{") else word for word in form)
+
+
+@functools.cache
+def frames() -> tuple[tuple[Frame, ...], ...]:
+    """The groups of `frames.txt`."""
+    groups: list[tuple[Frame, ...]] = []
+    for block in _text("frames.txt").split("\n\n"):
+        lines = [line for line in block.splitlines() if line and not line.startswith("#")]
+        if lines:
+            groups.append(tuple(_frame(line) for line in lines))
+    return tuple(groups)
+
+
+@functools.cache
+def synonyms() -> dict[Form, tuple[Form, ...]]:
+    """What may stand for each phrase of `synonyms.txt`: `a = b`, one for the other; `a > b`, only b for a."""
+    out: dict[Form, tuple[Form, ...]] = {}
+    for line in _text("synonyms.txt").splitlines():
+        phrases = [tuple(phrase.split()) for phrase in re.split("[=>]", line)]
+        for old in phrases[:1] if ">" in line else phrases:
+            out[old] = (*out.get(old, ()), *(new for new in phrases if new != old))
+    return out
+
+
+def _text(name: str) -> str:
+    return resources.files("paraform.rewording").joinpath(name).read_text(encoding="utf-8")
+
+
+def _frame(line: str) -> Frame:
+    mark = line[0] if line[0] in "<>~" else ""
+    return Frame(tuple(line.removeprefix(mark).split()), mark not in (">", "~"), mark != "<", mark == "~")
+
+
+@functools.cache
+def _longest() -> int:
+    return max(map(len, synonyms()))
+
+
+@functools.cache
+def _literals(form: Form) -> frozenset[str]:
+    return frozenset(word for word in form if not word.startswith("{")) - _ENDINGS
+
+
+@functools.cache
+def _slots(form: Form) -> set[str]:
+    return {word.replace("+s", "") for word in form if word.startswith("{")}
+
+
+def _filled(form: Form, found: re.Match[str]) -> Iterator[str]:
+    for word in form:
+        if not word.startswith("{"):
+            yield word
+            continue
+        name = word[1:-1].removesuffix("+s")
+        words, tags = zip(*(line.split("\t") for line in found[name].splitlines()), strict=True)
+        yield from third_person(words, tags) if word.endswith("+s}") else words
+
+
+def third_person(words: Sequence[str], tags: Sequence[str]) -> list[str]:
+    """A predicate whose first word but for adverbs is a base verb, with that verb in the third person."""
+    place = next((at for at, tag in enumerate(tags) if not tag.startswith("RB")), 0)
+    verb = words[place].lower()
+    irregular = {"be": "is", "have": "has", "do": "does", "go": "goes"}
+    ends_in_s = re.search(r"(s|sh|ch|x|z|o)$", verb)
+    regular = verb + "es" if ends_in_s else re.sub(r"(?<=[^aeiou])y$", "ie", verb) + "s"
+    return [*words[:place], irregular.get(verb, regular), *words[place + 1 :]]
+
+
+@functools.cache
+def _compiled(form: Form) -> re.Pattern[str]:
+    parts = []
+    for word in form:
+        if word.startswith("{"):
+            parts.append(f"(?P<{word[1:-1]}>{_SLOTS[word[1:-1]]})")
+        elif word not in _ENDINGS:
+            parts.append(_word(text=f"(?i:{re.escape(word)})"))
+    return re.compile("".join(parts))
+
+
+def _word(tag: str = r"[^\t\n]+", text: str = r"(?![.?!;]\t)[^\t\n]+") -> str:
+    return f"(?:(?:{text})\t(?:{tag})\n)"
+
+
+def _some(least: int) -> str:
+    return f"(?:{_word()}){{{least},}}"
+
+
+_NOUN = _word(r"NNP?S?|CD|ADD|FW|SYM")
+_MODIFIERS = r"DT|PDT|PRP\$|CD|JJ[RS]?|NNP?S?|POS|\$|VBN|VBG|HYPH|AFX|ADD|FW"
+_PLAIN = _word(_MODIFIERS) + "*?" + _NOUN
+_WHOLE = f"(?!{_word('NNP?S?|CD|POS')})"  # a noun phrase does not end before one of its nouns
+_PREPOSITION = _word("IN|TO", "of|for|in|on|with|from|at|to|by|about|between")
+_PHRASE = f"(?:{_word('PRP|EX')}|{_PLAIN}{_WHOLE}(?:{_PREPOSITION}{_PLAIN}{_WHOLE})*)"
+_FINITE = _word("VBP|VBZ|VBD|MD")
+_NO_COMMA = _word(text=r"(?![,.?!;]\t)[^\t\n]+")
+_OPENERS, _BE, _DO = "what|which|who|where|when|why|how", "is|are|was|were", "do|does|did"
+_UNITS = "minutes?|hours?|days?|weeks?|months?|years?|morning|afternoon|evening|night|while"
+_AUXILIARIES = f"{_BE}|am|has|have|had|can|could|will|would|should|wo|ca"
+_SLOTS = {
+    "v": _word("RB") + "?" + _word("VB|VBP", r"(?!please\t)[^\t\n]+") + _some(0),
+    "n": _PHRASE,
+    "m": _PHRASE,
+    "k": f"(?!{_word(text='I|i|he|she|we|they|there|this|that')}){_PHRASE}",
+    "h": f"(?!{_word('PRP|EX')}){_PHRASE}",
+    "l": f"(?:{_word(_MODIFIERS)}*?{_word('NNP?S')}){_WHOLE}",
+    "u": f"(?:{_word('RBS')}{_word('JJ|VBN|VBG')}|{_word('JJS')})",
+    "b": _PLAIN + _WHOLE,
+    "e": _PLAIN + _WHOLE,
+    "o": f"(?!{_word(text='need|want|seems?|looks?|thanks?|got|have|help|let|please|be')}){_word('VB')}{_some(1)}",
+    "s": f"(?:{_PHRASE}|{_word('DT|WP|VBG')}){_some(0)}?{_FINITE}{_some(0)}",
+    "c": f"{_PHRASE}{_NO_COMMA}*?{_FINITE}{_NO_COMMA}*?",
+    "q": _word("WP|WRB|WDT|MD|VB[ZPD]", f"{_OPENERS}|{_AUXILIARIES}|{_DO}") + _NO_COMMA + "+?",
+    "p": f"(?!{_word('IN|TO|CC|,|DT|NN.*|POS')}){_some(1)}",
+    "d": _word("VBN|VBD") + _word("RB|RP") + "?",
+    "a": _word("RB|JJ[RS]?") + "*" + _word("JJ[RS]?|VBN|VBG"),
+    "aux": _word("MD|VB[ZPD]", _AUXILIARIES) + _word("RB", "not|n't") + "?",
+    "is": _word("VB[ZPD]", _BE),
+    "do": _word("VB[ZPD]|MD", _DO),
+    "w": _word("WP|WRB|WDT|IN", f"{_OPENERS}|if|whether"),
+    "i": _word("IN|TO", "of|for|in|on|to|with|from|at"),
+    "t": f"{_PLAIN}{_WHOLE}(?:{_some(0)}{_word('(?!IN|TO|RP)[A-Z].*')})?",
+    "z": f"(?:{_word('DT|CD|JJ|NN')}{{0,3}}{_word('NNS?', _UNITS)}{_word(text='ago')}|"
+    f"{_word('DT|JJ', 'this|last')}{_word('NN', _UNITS)}|{_word(text='yesterday|today')})",
+    "x": _some(1),
+    "y": _some(1),
+}

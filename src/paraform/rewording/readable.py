@@ -1,0 +1,41 @@
+"""Which texts can be reworded at all: English sentences, of a length that a model reads."""
+
+from __future__ import annotations
+
+import re
+
+from paraform.rewording.fluency import NGrams
+from paraform.words import tokenize
+
+LEAST_KNOWN = 0.6  # of three words or more: a sentence of names and slips has as many
+LEAST_COMMON = 4  # words, from which on a text without any of the commonest is not English
+COMMONEST = set(
+    "the a an to of in is it i you my for on and do what how can be are have me this that with not if n't 's at your"
+    " which why there was will or does from when where who any should by so we".split()
+)
+CODE = re.compile(r"[{};=<>\\|]|\w\(\w*\)|^\s*(def|class|import|select|var|function)\b.*[(:=;*]|https?://\S+$", re.I)
+
+
+def unreadable(text: str, language: NGrams) -> str:
+    """Why a text is better left alone, in a few words; "" if there is no reason.
+
+    Args:
+        language: knows English words.
+    """
+    letters = [character for character in text if character.isalpha()]
+    if not letters:
+        return "no words"
+    if sum(character.isascii() for character in letters) < 0.8 * len(letters):
+        return "another language"
+    if len(CODE.findall(text)) >= 2 or re.fullmatch(r"\S+://\S+|\S+@\S+", text.strip()):
+        return "code or an address"
+    words = [word for word in tokenize(text) if word.isalpha() or "'" in word]
+    if len(letters) > 8 and sum(character.isupper() for character in letters) > 0.6 * len(letters):
+        return "shouting"
+    if len(words) < 2:
+        return "too short"
+    known = sum(word in language for word in words)
+    common = any(word.lower() in COMMONEST for word in words)
+    if (len(words) >= 3 and known < LEAST_KNOWN * len(words)) or (len(words) >= LEAST_COMMON and not common):
+        return "another language, or no sentence"
+    return ""

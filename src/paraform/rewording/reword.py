@@ -1,0 +1,258 @@
+"""Generate, check, rank: several rewordings of each text, those that lost something thrown away, the best first.
+
+Candidates come from sentence frames and synonyms, and from a paraphraser in the forms that sources like this one were
+really reworded into. A text of several sentences is reworded sentence by sentence; those that no candidate stands in
+for stay as they are, unless all do: then the text is given back without a rewording, and with the reason.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from paraform.rewording import fluency
+from paraform.rewording.checks import Tagged, changed_words, check
+from paraform.rewording.frames import Rewritten, rewrite, substitute
+from paraform.rewording.readable import unreadable
+from paraform.rewording.records import Candidate, Rewording
+from paraform.rewording.transformations import Transformations
+from paraform.words import detokenize, recase, tokenize
+
+Decode: TypeAlias = Callable[[list[str], list[str]], list[str]]
+"""Source i in the form of exemplar i."""
+Embed: TypeAlias = Callable[[list[str]], NDArray[np.float32]]
+Tag: TypeAlias = Callable[[Sequence[Sequence[str]]], list[list[str]]]
+
+
+@dataclass(frozen=True)
+class Standards:
+    """What a candidate must reach, and what ranks it. Set on development data: docs/rewording.md has what each adds.
+
+    Args:
+        forms: forms of the bank that the paraphraser decodes in, for each sentence.
+        longest: words of a sentence that it decodes; longer ones it garbles.
+        content: least cosine of the encoder between a sentence and its rewording.
+        content_decoded: the same, where the paraphraser decoded it.
+        grammar: how much less likely than the source's the rewording's grammar may be, nats a word.
+        grammar_decoded: the same, where the paraphraser decoded it.
+        weights: of what a candidate's score adds up: content, grammar, words (both in nats a word more than the
+            source's), changed (words, 6 at most), framed (1 for a frame), wrapped (1 for one that puts words around).
+    """
+
+    forms: int = 12
+    longest: int = 15
+    content: float = 0.75
+    content_decoded: float = 0.93
+    grammar: float = 2.0
+    grammar_decoded: float = 0.1
+    weights: Mapping[str, float] = field(
+        default_factory=lambda: {
+            "content": 4.0,
+            "grammar": 0.3,
+            "words": 0.1,
+            "changed": 0.05,
+            "framed": 0.5,
+            "wrapped": -0.5,
+        }
+    )
+
+
+@dataclass(frozen=True)
+class Tools:
+    """What rewording needs of models.
+
+    Args:
+        tag: words to Penn Treebank tags.
+        embed: texts to unit vectors.
+        decode: the paraphraser; None: frames and synonyms alone.
+        bank: what sources like these were reworded into.
+        cased: lower-cased word → how it is written inside a sentence.
+    """
+
+    tag: Tag
+    embed: Embed
+    decode: Decode | None = None
+    bank: Transformations = Transformations()
+    cased: Mapping[str, str] = field(default_factory=dict)
+
+
+class _Draft(NamedTuple):
+    """A candidate for a sentence before it is judged.
+
+    Args:
+        form: in words.
+        exempt: words that `check` does not look at.
+        framed: whether it comes from a frame or a synonym.
+        wrapped: whether that frame puts something around the same words.
+    """
+
+    text: str
+    form: str
+    exempt: frozenset[str]
+    framed: bool
+    wrapped: bool = False
+
+
+def reword(
+    texts: Sequence[str],
+    tools: Tools,
+    *,
+    num: int = 1,
+    force: bool = False,
+    standards: Standards = Standards(),
+) -> list[Rewording]:
+    """Each text's best rewordings, at most `num`, or why it has none.
+
+    Args:
+        force: try texts too that look like another language, code, shouting or junk.
+    """
+    language = fluency.load()
+    reasons = ["" if force else unreadable(text, language) for text in texts]
+    split = [[] if reason else sentences_of(text) for text, reason in zip(texts, reasons, strict=True)]
+    different = list(dict.fromkeys(sentence for row in split for sentence in row))
+    judged = dict(zip(different, _judge(different, tools, standards), strict=True))
+    out = []
+    for text, row, reason in zip(texts, split, reasons, strict=True):
+        if reason:
+            out.append(Rewording(text, (), reason))
+            continue
+        passed = [[candidate for candidate in judged[sentence] if not failed(candidate)] for sentence in row]
+        if any(passed):
+            out.append(Rewording(text, tuple(_joined(row, passed, num))))
+        else:
+            out.append(Rewording(text, (), why([candidate for sentence in row for candidate in judged[sentence]])))
+    return out
+
+
+def failed(candidate: Candidate) -> list[str]:
+    """The checks that a candidate did not pass."""
+    return [name for name, value in candidate.checks.items() if name not in FIGURES and not value]
+
+
+def why(candidates: Sequence[Candidate]) -> str:
+    """Why none of some candidates will do: the check that the nearest to passing failed most."""
+    if not candidates:
+        return "no other form fits"
+    least = min(len(failed(candidate)) for candidate in candidates)
+    counts = Counter(name for one in candidates if len(failed(one)) == least for name in failed(one))
+    return f"every candidate fails a check, most often: {counts.most_common(1)[0][0]}"
+
+
+MOST_CHANGED = 6  # words: more is no better
+FIGURES = ("content", "grammar", "words", "edits")
+"""What `checks` of a candidate has beside checks: the cosine to the source, nats a word that its tags and its words are
+likelier than the source's, and how many words are edited."""
+
+
+def sentences_of(text: str) -> list[str]:
+    """The sentences of a text, in order."""
+    from sentencex import segment
+
+    return [sentence.strip() for sentence in segment("en", " ".join(text.split())) if sentence.strip()]
+
+
+def _joined(sentences: Sequence[str], passed: Sequence[Sequence[Candidate]], num: int) -> list[Candidate]:
+    """Whole texts: the best candidate of every sentence, then the second best, and so on."""
+    out = []
+    for rank in range(min(num, max(map(len, passed)))):
+        parts = [row[min(rank, len(row) - 1)] if row else None for row in passed]
+        chosen = [part for part in parts if part]
+        text = " ".join(part.text if part else sentence for part, sentence in zip(parts, sentences, strict=True))
+        names = chosen[0].checks
+        checks = {name: min(part.checks[name] for part in chosen) for name in names}
+        forms = "; ".join(part.exemplar for part in chosen)
+        out.append(Candidate(text, forms, checks, float(np.mean([part.score for part in chosen]))))
+    return out
+
+
+def _judge(sentences: list[str], tools: Tools, standards: Standards) -> list[list[Candidate]]:
+    """The candidates of each sentence, best first."""
+    sources = _tagged(sentences, tools)
+    drafts = [_framed(source, tools.cased) for source in sources]
+    for row, more in zip(drafts, _decoded(sentences, sources, tools, standards), strict=True):
+        known = {draft.text for draft in row}
+        row += [draft for draft in more if draft.text not in known]
+    texts = list(dict.fromkeys(draft.text for row in drafts for draft in row))
+    tagged = dict(zip([*sentences, *texts], [*sources, *_tagged(texts, tools)], strict=True))
+    vectors = dict(zip(tagged, tools.embed(list(tagged)), strict=True)) if tagged else {}
+    rules = fluency.load("grammar")
+    classes = [fluency.classes(*one, rules) for one in tagged.values()]
+    grammar = dict(zip(tagged, _means(rules, classes), strict=True))
+    language = dict(zip(tagged, _means(fluency.load(), [one.words for one in tagged.values()]), strict=True))
+    out = []
+    for sentence, row in zip(sentences, drafts, strict=True):
+        candidates = []
+        for draft in row:
+            figures = {
+                "content": float(vectors[draft.text] @ vectors[sentence]),
+                "grammar": grammar[draft.text] - grammar[sentence],
+                "words": language[draft.text] - language[sentence],
+                "edits": float(changed_words(tagged[sentence].words, tagged[draft.text].words)),
+            }
+            passed = check(tagged[sentence], tagged[draft.text], draft.exempt, framed=draft.framed)
+            candidates.append(_candidate(draft, figures, passed, standards))
+        out.append(sorted(candidates, key=lambda candidate: -candidate.score))
+    return out
+
+
+def _candidate(draft: _Draft, figures: dict[str, float], passed: dict[str, bool], standards: Standards) -> Candidate:
+    content = standards.content if draft.framed else standards.content_decoded
+    grammar = standards.grammar if draft.framed else standards.grammar_decoded
+    checks = {name: float(value) for name, value in passed.items()}
+    checks |= {"meaning": float(figures["content"] >= content), "fluent": float(figures["grammar"] >= -grammar)}
+    weighed = {**figures, "changed": min(figures["edits"], MOST_CHANGED)}
+    weighed |= {"framed": float(draft.framed), "wrapped": float(draft.wrapped)}
+    score = sum(weight * weighed[name] for name, weight in standards.weights.items())
+    return Candidate(draft.text, draft.form, {**checks, **figures}, score)
+
+
+def _tagged(sentences: list[str], tools: Tools) -> list[Tagged]:
+    words = [tokenize(sentence) for sentence in sentences]
+    return [Tagged(*pair) for pair in zip(words, tools.tag(words), strict=True)]
+
+
+def _framed(source: Tagged, cased: Mapping[str, str]) -> list[_Draft]:
+    """The source in other frames, with a synonym, and both."""
+    frames = rewrite(*source)
+    synonyms = substitute(source.words)
+    both = [
+        Rewritten(more.words, f"{one.form}; {more.form}", one.literals | more.literals, one.wrapped)
+        for one in frames
+        for more in substitute(one.words)
+    ]
+    both += [
+        Rewritten(more.words, f"{one.form}; {more.form}", one.literals | more.literals)
+        for one in synonyms
+        for more in substitute(one.words)
+    ]
+    drafts = {}
+    for one in (*frames, *synonyms, *both):
+        words = [word.lower() for word in one.words]
+        usual = {word: cased[word] for word in words if word in cased and word not in one.literals}
+        text = detokenize(recase(words, usual, source.words))
+        drafts.setdefault(text, _Draft(text, one.form, one.literals, True, one.wrapped))
+    return list(drafts.values())
+
+
+def _decoded(sentences: list[str], sources: list[Tagged], tools: Tools, standards: Standards) -> list[list[_Draft]]:
+    """The sentences that the paraphraser reads whole, in forms of the bank."""
+    if tools.decode is None:
+        return [[] for _ in sentences]
+    rows = [row for row, source in enumerate(sources) if len(source.words) <= standards.longest]
+    chosen = tools.bank.forms([sources[row].tags for row in rows], standards.forms)
+    pairs = [(row, form) for row, some in zip(rows, chosen, strict=True) for form in some]
+    outputs = tools.decode([sentences[row] for row, _ in pairs], [form for _, form in pairs])
+    out: list[list[_Draft]] = [[] for _ in sentences]
+    for (row, form), text in zip(pairs, outputs, strict=True):
+        out[row].append(_Draft(text, form, frozenset(), framed=False))
+    return out
+
+
+def _means(model: fluency.NGrams, sentences: Sequence[Sequence[str]]) -> list[float]:
+    """Log-probability of a word, nats, mean of each sentence."""
+    return [float(part.mean()) for part in model.log_probs(sentences)]
