@@ -8,7 +8,7 @@ import io
 import itertools
 import json
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -198,11 +198,10 @@ def dialect_for(path: PathLike | None, like: Dialect) -> Dialect:
     return like if format == like.format else Dialect(format)
 
 
-def require_column(name: str, columns: Iterable[str], origin: Origin) -> None:
+def require_column(name: str, columns: Collection[str], origin: Origin) -> None:
     """Raises: InputError, which names those there are, if there is no such column."""
-    columns = list(columns)
     if name not in columns:
-        raise origin.error(f"no column {name!r}; expected one of {_listed(columns)}")
+        raise origin.error(f"no column {name!r}; expected one of {_listed(list(columns))}")
 
 
 def _row(fields: dict[str, Value], column: str, origin: Origin) -> Row:
