@@ -141,7 +141,7 @@ def test_out_is_in_the_format_that_its_name_ends_in(
 def test_json_holds_the_rows(intents: Path, fake: Fake, command: Command) -> None:
     done = command("augment", intents, "--json")
     found = json.loads(done.out)
-    assert done.out.count("\n") == 1 and (found["rows"], found["rewordings"]) == (4, 3)
+    assert done.out.count("\n") == 1 and (found["rows"], found["rewordings"], found["model"]) == (4, 3, "quora-compact")
     assert [row["paraform_source"] for row in found["augmented"]][:3] == ["", "Hi there", ""]
 
 

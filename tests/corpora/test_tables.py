@@ -260,3 +260,12 @@ def test_reading_is_lazy(tmp_path: Path) -> None:
     for format, good in GOOD.items():
         path = write(tmp_path, f"x.{format}", HEADERS[format] + good * 3 + b"bad")
         assert len(list(itertools.islice(read_table(path).rows, 3))) == 3
+
+
+def test_real_intents_are_written_as_they_were_read(data: Path, tmp_path: Path) -> None:
+    path = data / "banking77" / "train.csv"
+    table = read_table(path, "text")
+    assert table.columns == ("text", "category")
+    assert write_table(table.rows, tmp_path / "again.csv", table.columns, table.dialect) > 9_000
+    with open(path, encoding="utf-8", newline="") as read, open(tmp_path / "again.csv", newline="") as written:
+        assert list(csv.reader(read)) == list(csv.reader(written))

@@ -72,7 +72,7 @@ def run(options: Namespace) -> int:
             if options.json:
                 print_json({"out": options.out, **counts(tally), "model": options.model})
         elif options.json:
-            rest: dict[str, Any] = {}
+            rest: dict[str, Any] = {"model": options.model}
             print_items("augmented", counted(rows, tally, rest), rest)
         else:
             for line in table_lines(rows, columns, dialect):

@@ -70,6 +70,17 @@ class Labels:
         return self._numbers.setdefault(json.dumps(row.fields[self.column]), len(self._numbers))
 
 
+class _Bare(dict[int, str]):
+    """Letters, marks, digits and symbols as they are, a space for any other character; filled as they come."""
+
+    def __missing__(self, code: int) -> str:
+        self[code] = chr(code) if unicodedata.category(chr(code))[0] in "LMNS" else " "
+        return self[code]
+
+
+_BARE = _Bare()
+
+
 def augmented(
     parts: Iterable[Sequence[Row]],
     reword: Reword,
@@ -122,21 +133,19 @@ def require_unmarked(row: Row, mark: bool) -> None:
 
 def plain(text: str) -> str:
     """A text without what does not make it another one: case, punctuation and white space."""
-    bare = (
-        letter if letter.isalnum() or unicodedata.category(letter)[0] in "MS" else " " for letter in text.casefold()
-    )
-    return " ".join("".join(bare).split()) or text.strip()  # of nothing but punctuation, all of it
+    return " ".join(text.casefold().translate(_BARE).split()) or text.strip()  # of nothing but punctuation, all of it
 
 
 def _distinct(row: Row, rewording: Rewording, labels: Labels | None, tally: Tally) -> Iterator[str]:
     seen = {plain(row.text)}
     for candidate in rewording.candidates:
-        if plain(candidate.text) in seen:
+        said = plain(candidate.text)
+        if said in seen:
             tally.left_out[SAME] += 1
         elif labels is not None and labels.elsewhere(candidate.text, row):
             tally.left_out[ELSEWHERE] += 1
         else:
-            seen.add(plain(candidate.text))
+            seen.add(said)
             yield candidate.text
 
 
