@@ -31,6 +31,7 @@ ROWS = [
     ["batching"],
     ["losses", "schedules"],
     ["decoding"],
+    ["rewording"],
     ["capabilities"],
     ["models"],
     ["checkpoint"],

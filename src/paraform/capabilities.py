@@ -10,6 +10,7 @@ import torch
 from numpy.typing import NDArray
 
 from paraform.decoding import Decoding
+from paraform.rewording import Rewording
 
 Embed: TypeAlias = Callable[[Sequence[str]], NDArray[np.float32]]
 """Texts to their vectors, float32 [N, D]."""
@@ -77,6 +78,33 @@ class Paraphraser(Protocol):
 
     def decoding_settings(self, *, ration: bool | None = None, **how: Unpack[Decoding]) -> dict[str, Any]:
         """What a signature says of `decode` with these arguments."""
+        ...
+
+
+@runtime_checkable
+class Rewords(Protocol):
+    """A model that rewords texts, each in several ways, and checks what it says."""
+
+    kind: ClassVar[str]
+
+    def reword(
+        self,
+        sources: Sequence[str],
+        *,
+        num: int = 1,
+        force: bool = False,
+        seed: int = 0,
+        batch_size: int = 64,
+        progress: bool = False,
+    ) -> list[Rewording]:
+        """What became of each source.
+
+        Args:
+            num: candidates of a source, at most.
+            force: a candidate for every source, whatever the checks say.
+            batch_size: rewordings computed at once.
+            progress: a bar on stderr.
+        """
         ...
 
 

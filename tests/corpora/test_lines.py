@@ -144,3 +144,11 @@ def test_a_line_is_never_read_whole_into_memory(tmp_path: Path) -> None:
 def test_reading_is_lazy(tmp_path: Path) -> None:
     path = write(tmp_path, GOOD * 3 + b"bad\n")
     assert len(list(itertools.islice(corpora.read(path), 3))) == 3
+
+
+def test_a_file_without_a_line_feed_has_lines_that_end_in_cr(tmp_path: Path) -> None:
+    path = write(tmp_path, b"a\tb\rc\td\r")
+    assert [(pair.source.text, pair.target.text) for pair in corpora.read(path)] == [("a", "b"), ("c", "d")]
+    for content in (b"a\rb\tc\n", b"a\tb\r"):
+        (pair,) = corpora.read(write(tmp_path, content))
+        assert pair.source.text in ("a\rb", "a")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from paraform import corpora
-from paraform.corpora import quora
-from paraform.corpora.lines import Line
-from paraform.records import InputError, Origin, Pair
+from paraform.records import InputError, Pair
 
 HEADER = "id\tqid1\tqid2\tquestion1\tquestion2\tis_duplicate\n"
 
@@ -75,40 +73,6 @@ def test_no_line_is_searched_twice_for_a_closing_quote(tmp_path: Path, monkeypat
     monkeypatch.setattr(csv, "reader", counted)
     (pair,) = corpora.read(path, "quora", skip_bad_lines=True)
     assert pair.origin and pair.origin.line == 2 and characters < 4 * path.stat().st_size
-
-
-def brute(body: str) -> Iterator[tuple[int, int, bool]]:
-    """The first and the last line of each row, the shortest whose quotes are closed, else one; and if they are."""
-    lines = body.split("\n")[:-1]
-    first = 0
-    while first < len(lines):
-        last, length = first, 0
-        while True:
-            reader = csv.reader([*(line + "\n" for line in lines[first : last + 1]), ""], delimiter="\t")
-            try:
-                next(reader)
-                closed = reader.line_num == last - first + 1
-            except csv.Error:
-                closed = True
-            length += len(lines[last]) + 1
-            if closed or last + 1 == len(lines) or length > 20:
-                break
-            last += 1
-        last = last if closed else first
-        yield first, last, closed
-        first = last + 1
-
-
-@given(st.lists(st.text(st.sampled_from('a"\t\r'), max_size=8), min_size=1, max_size=12))
-def test_rows_are_those_of_a_search_from_each_line(lines: list[str]) -> None:
-    body = "".join(f"{line}\n" for line in lines)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(quora, "MAX_CHARACTERS", 20)
-        rows = list(quora._rows(Line(Origin("q", number), line) for number, line in enumerate(lines)))
-    found = [(row.origin.line, None if isinstance(row.content, InputError) else row.content) for row in rows]
-    for first, last, closed in brute(body):
-        assert found.pop(0) == (first, "\n".join(lines[first : last + 1]) if closed else None)
-    assert not found
 
 
 @pytest.mark.parametrize(

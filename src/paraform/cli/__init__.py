@@ -21,6 +21,7 @@ from paraform.records import InputError
 
 COMMANDS = {  # module, and what it does
     "paraphrase": ("paraphrase", "say texts in the form of others"),
+    "augment": ("augment", "a table's rows, and rewordings of their texts"),
     "embed": ("embed", "texts to vectors"),
     "tag": ("tag", "Penn Treebank tags of texts"),
     "parse": ("parse", "constituency trees of texts"),

@@ -18,12 +18,13 @@ from jsonargparse.typing import NonNegativeFloat, PositiveInt, restricted_number
 from paraform.records import InputError
 
 if TYPE_CHECKING:
-    from paraform.capabilities import Embedder, LatentSpace, Paraphraser
+    from paraform.capabilities import Embedder, LatentSpace, Paraphraser, Rewords
     from paraform.decoding import Decoding
     from paraform.engines import Engine
 
 # The keys of corpora.FORMATS, whose import would bring torch along; a test compares the two.
 FORMATS = ("pairs", "quora", "paranmt", "qqp-pos", "captions", "triples", "text", "labelled", "jsonl")
+TABLES = ("csv", "tsv", "jsonl")  # those of corpora.tables, likewise
 
 
 LATENT_MODEL = "latent-compact"
@@ -68,14 +69,27 @@ def make_parser(command: str, doc: str | None) -> ArgumentParser:
     return parser
 
 
-def add_reading(parser: ArgumentParser, default: str = "pairs") -> None:
-    """The options of a command that reads records."""
-    parser.add_argument("--format", choices=FORMATS, default=default, help="the file's; README.md describes each")
+def add_reading(parser: ArgumentParser, default: str = "pairs", *, tables: bool = False) -> None:
+    """The options of a command that reads records; with `tables`, of one that `reading.rows_of` reads for."""
+    formats = tuple(dict.fromkeys([*FORMATS, *TABLES])) if tables else FORMATS
+    parser.add_argument("--format", choices=formats, default=default, help="the file's; README.md describes each")
+    if tables:
+        add_text_column(parser)
     parser.add_argument("--skip-bad-lines", action="store_true", help="count them in a warning instead of stopping")
 
 
-def add_texts(parser: ArgumentParser) -> None:
-    """The positional argument of a command that reads texts."""
+def add_text_column(parser: ArgumentParser) -> None:
+    """The option of a command that reads tables."""
+    parser.add_argument(
+        "--text-column",
+        type=str | None,
+        default=None,
+        help="that of the texts in a table; null: the one named text, sentence, utterance, question or source",
+    )
+
+
+def add_texts(parser: ArgumentParser, *, tables: bool = False) -> None:
+    """The positional argument of a command that reads texts; with `tables`, from columns of tables, too."""
     parser.add_argument(
         "text",
         nargs="*",
@@ -84,7 +98,7 @@ def add_texts(parser: ArgumentParser) -> None:
         metavar="TEXT|FILE|-",
         help="texts, files with one a line (of pairs: the sources), or - for stdin",
     )
-    add_reading(parser, "text")
+    add_reading(parser, "text", tables=tables)
 
 
 def add_search(parser: ArgumentParser) -> None:
@@ -204,6 +218,14 @@ def load_paraphraser(options: Namespace) -> Paraphraser:
     from paraform.capabilities import Paraphraser
 
     model: Paraphraser = load_able(options, Paraphraser, "a model that paraphrases")
+    return model
+
+
+def load_rewords(options: Namespace) -> Rewords:
+    """The model, if it rewords. Raises: InputError otherwise."""
+    from paraform.capabilities import Rewords
+
+    model: Rewords = load_able(options, Rewords, "a model that rewords")
     return model
 
 

@@ -10,13 +10,32 @@ import re
 import shutil
 import sys
 import tempfile
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from jsonargparse import Namespace
 
-from paraform.cli.arguments import tell
+from paraform.cli.arguments import TABLES, tell
 from paraform.records import InputError, Origin, Pair, Record, Sentence, Triple
+
+if TYPE_CHECKING:
+    from paraform.corpora.tables import Value
+
+Item = TypeVar("Item")
+
+
+class GivenText(NamedTuple):
+    """A text that a command was given.
+
+    Args:
+        line: where it begins in its file; None of an argument.
+        fields: the other columns of its row; {} without a table.
+    """
+
+    line: int | None
+    text: str
+    fields: Mapping[str, Value]
 
 
 def sentences_of(path: str, options: Namespace) -> list[str]:
@@ -69,9 +88,9 @@ def read_texts(arguments: Sequence[str], options: Namespace, what: str = "text")
     return list(stream_texts(arguments, options, what))
 
 
-def parts(texts: Iterable[str], size: int) -> Iterator[list[str]]:
-    """So many texts at a time."""
-    left = iter(texts)
+def parts(items: Iterable[Item], size: int) -> Iterator[list[Item]]:
+    """So many at a time."""
+    left = iter(items)
     while part := list(itertools.islice(left, size)):
         yield part
 
@@ -81,25 +100,76 @@ def stream_texts(arguments: Sequence[str], options: Namespace, what: str = "text
 
     Raises: InputError at once for what is wrong with the arguments or the first text; for another text, when it comes.
     """
+    return (given.text for given in rows_of(arguments, options, what))
+
+
+def rows_of(arguments: Sequence[str], options: Namespace, what: str = "text") -> Iterator[GivenText]:
+    """Each text with its line and, of a table's, the other columns, as they are asked for.
+
+    Of a command with `--text-column` (`add_texts(…, tables=True)`) a file is a table if that option is given, if
+    `--format` says csv or tsv, or if its name ends in .csv.
+
+    Raises: InputError at once for what is wrong with the arguments or the first text; for another text, when it comes.
+    """
     from paraform.corpora.lines import checked
 
     if not arguments and sys.stdin.isatty():
         raise InputError(f"no {what}; expected a text, a file, or - for stdin")
-    sources: list[Iterable[str]] = []
+    sources: list[Iterable[GivenText]] = []
     for number, argument in enumerate(arguments or ["-"], start=1):
         folder = options.format == "qqp-pos" and os.path.isdir(argument)
         if argument == "-" or folder or os.path.isfile(argument):
-            sources.append(map(text_of, read_records(argument, options)))
+            sources.append((table_rows if is_table(argument, options) else text_rows)(argument, options))
         elif re.fullmatch(r"\S+\.(txt|tsv|csv|jsonl?)|(/|\.{1,2}/|~/)\S*", argument):
             raise InputError(f"{argument}: no such file")
         else:
             origin = Origin(f"{what} {number}", 1)
             try:
-                sources.append([checked(Sentence(argument.strip()), origin).text])
+                sources.append([GivenText(None, checked(Sentence(argument.strip()), origin).text, {})])
             except InputError as error:  # an argument has no lines
                 raise InputError(str(error).replace(str(origin), origin.path)) from error
     stream = itertools.chain.from_iterable(sources)
     return itertools.chain(list(itertools.islice(stream, 1)), stream)
+
+
+def is_table(path: str, options: Namespace) -> bool:
+    """Whether a command with `--text-column` reads that file as a table."""
+    if "text_column" not in options:
+        return False
+    ends = path.lower().endswith(".csv") and options.format == "text"
+    return options.text_column is not None or options.format in ("csv", "tsv") or ends
+
+
+def table_rows(path: str, options: Namespace) -> Iterator[GivenText]:
+    """The texts of a table's column, or of stdin for "-", with the other columns."""
+    from paraform.corpora.tables import read_table
+
+    with on_disk(path) as file:
+        table = read_table(
+            file, options.text_column, format_of_table(path, options), skip_bad_lines=options.skip_bad_lines
+        )
+        for row in table.rows:
+            others = {name: value for name, value in row.fields.items() if name != table.text_column}
+            yield GivenText(row.origin.line, row.text, others)
+
+
+def format_of_table(path: str, options: Namespace) -> str:
+    """What `--format` says, else a file's name. Raises: InputError if neither says that of a table."""
+    from paraform.corpora.tables import ENDINGS, table_format
+
+    if options.format in TABLES:
+        return str(options.format)
+    if found := table_format(path):
+        return found
+    expected = f"--format {', '.join(TABLES[:-1])} or {TABLES[-1]}"
+    name = "<stdin>" if path == "-" else path
+    raise InputError(f"{name}: no table by its name; expected {expected}, or a name that ends in {', '.join(ENDINGS)}")
+
+
+def text_rows(path: str, options: Namespace) -> Iterator[GivenText]:
+    """The texts of a file of records, or of stdin for "-"."""
+    for record in read_records(path, options):
+        yield GivenText(record.origin.line if record.origin else None, text_of(record), {})
 
 
 def text_of(record: Record) -> str:
@@ -133,14 +203,21 @@ def read_records(path: str, options: Namespace) -> Iterator[Record]:
     """The records of a file, or of stdin for "-", as `--format` and `--skip-bad-lines` say."""
     from paraform.corpora import read
 
+    with on_disk(path) as file:
+        yield from read(file, options.format, skip_bad_lines=options.skip_bad_lines)
+
+
+@contextlib.contextmanager
+def on_disk(path: str) -> Iterator[str]:
+    """The path; of stdin ("-") that of a copy, which errors call <stdin>."""
     if path != "-":
-        yield from read(path, options.format, skip_bad_lines=options.skip_bad_lines)
+        yield path
         return
     with tempfile.TemporaryDirectory() as folder:
         spool = os.path.join(folder, "stdin")
         with open(spool, "wb") as out:
             shutil.copyfileobj(sys.stdin.buffer, out)
         try:
-            yield from read(spool, options.format, skip_bad_lines=options.skip_bad_lines)
+            yield spool
         except InputError as error:
             raise InputError(str(error).replace(spool, "<stdin>")) from error

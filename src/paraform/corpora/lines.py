@@ -2,24 +2,29 @@
 
 from __future__ import annotations
 
+import io
 import logging
 import math
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import BinaryIO, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, BinaryIO, NamedTuple, TypeVar, cast
 
 from paraform.records import InputError, Origin, Record, Sentence, sides_of
 from paraform.weights import PathLike
+
+if TYPE_CHECKING:
+    from _typeshed import WriteableBuffer
 
 MAX_CHARACTERS = 20_000
 """The longest line, and the longest sentence; whole Yahoo Answers documents stay under 1,300."""
 
 Row = TypeVar("Row")
+Made = TypeVar("Made")
 Kind = TypeVar("Kind", bound=Record)
 
 
 class Line(NamedTuple):
-    """One physical line without its line break, or why it cannot be read."""
+    """One physical line, without its line break unless that was asked for; or why it cannot be read."""
 
     origin: Origin
     content: str | InputError
@@ -32,11 +37,15 @@ class Line(NamedTuple):
         return self.content
 
 
-def lines(path: PathLike, max_characters: int = MAX_CHARACTERS) -> Iterator[Line]:
+def lines(path: PathLike, max_characters: int = MAX_CHARACTERS, *, keep_ends: bool = False) -> Iterator[Line]:
     """Every line of a UTF-8 file; never more than one bounded line in memory.
 
-    A byte order mark at the start and CRLF line breaks are accepted. A line with a NUL byte, with bytes that are not
-    UTF-8, or of more than `max_characters` comes as a `Line` whose `text` raises.
+    A byte order mark at the start and CRLF line breaks are accepted, and CR alone where a file begins without a LF. A
+    line with a NUL byte, with bytes that are not UTF-8, or of more than `max_characters` comes as a `Line` whose
+    `text` raises.
+
+    Args:
+        keep_ends: whether lines keep their line breaks: LF or CRLF; a CR alone becomes LF.
     Raises: InputError if the file is missing, a folder, not readable, or empty.
     """
     with _open(path) as file:
@@ -54,15 +63,18 @@ def lines(path: PathLike, max_characters: int = MAX_CHARACTERS) -> Iterator[Line
             cut = len(raw) + skipped > most and not raw.endswith(b"\n")
             if cut:
                 _to_line_end(file)
-            yield Line(origin, _decode(raw, origin, skipped, max_characters, cut))
+            yield Line(origin, _decode(raw, origin, skipped, max_characters, cut, keep_ends))
         if number == 0:
             raise Origin(str(path), 1).error("the file is empty; expected at least one line")
 
 
-def records(path: PathLike, rows: Iterable[Row], parse: Callable[[Row], Iterable[Kind]], skip: bool) -> Iterator[Kind]:
+def records(
+    path: PathLike, rows: Iterable[Row], parse: Callable[[Row], Iterable[Made]], skip: bool, warn: bool = True
+) -> Iterator[Made]:
     """What `parse` makes of each row; a row for which it raises InputError is an error or, with `skip`, counted.
 
-    The count goes to the logger "paraform" as one warning, with the first of the errors, when the file ends.
+    With `warn` the count goes to the logger "paraform" as one warning, with the first of the errors, when the file
+    ends.
     Raises: InputError, also with `skip`, if not one row can be used.
     """
     read, bad = 0, 0
@@ -79,7 +91,7 @@ def records(path: PathLike, rows: Iterable[Row], parse: Callable[[Row], Iterable
         yield from found
     if first is not None and not read:
         raise InputError(f"{first} (none of {bad:,} lines could be used)")
-    if first is not None:
+    if first is not None and warn:
         logging.getLogger("paraform").warning("%s: %d bad lines skipped; the first: %s", path, bad, first)
 
 
@@ -121,11 +133,34 @@ def _open(path: PathLike) -> BinaryIO:
     if Path(path).is_dir():
         raise InputError(f"{path}: a folder; expected a file")
     try:
-        return open(path, "rb")
+        file = open(path, "rb")  # noqa: SIM115 (the caller closes it)
+        beginning = file.peek(1)  # what one read gives, mostly 8 KiB; of a pipe, nothing is taken from it
     except FileNotFoundError:
         raise InputError(f"{path}: no such file") from None
     except (OSError, ValueError) as error:  # no permission; a NUL in the path
         raise InputError(f"{path}: cannot be read ({error})") from error
+    old_mac = b"\r" in beginning[:-1] and b"\n" not in beginning
+    return cast(BinaryIO, io.BufferedReader(_OldMac(file))) if old_mac else file
+
+
+class _OldMac(io.RawIOBase):
+    """A file whose lines end in CR alone, as one choice of Excel's for the Mac writes them, with LF in their place."""
+
+    def __init__(self, file: io.BufferedReader) -> None:
+        self.file = file
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: WriteableBuffer) -> int:
+        view = memoryview(buffer)
+        read = self.file.read1(len(view)).replace(b"\r", b"\n")
+        view[: len(read)] = read
+        return len(read)
+
+    def close(self) -> None:
+        self.file.close()
+        super().close()
 
 
 def _to_line_end(file: BinaryIO) -> None:
@@ -133,10 +168,12 @@ def _to_line_end(file: BinaryIO) -> None:
         pass
 
 
-def _decode(raw: bytes, origin: Origin, skipped: int, max_characters: int, cut: bool) -> str | InputError:
+def _decode(
+    raw: bytes, origin: Origin, skipped: int, max_characters: int, cut: bool, keep_ends: bool
+) -> str | InputError:
     if (zero := raw.find(b"\0")) >= 0:
         return origin.error(f"byte {zero + skipped + 1} is NUL; expected UTF-8 text, not UTF-16 or a binary file")
-    raw = raw.removesuffix(b"\n").removesuffix(b"\r")
+    whole, raw = raw, raw.removesuffix(b"\n").removesuffix(b"\r")
     try:
         text = raw.decode("utf-8") if not cut else ""
     except UnicodeDecodeError as error:
@@ -144,4 +181,4 @@ def _decode(raw: bytes, origin: Origin, skipped: int, max_characters: int, cut: 
         return origin.error(f"{place}, which is not UTF-8; expected UTF-8 text (a latin-1 file must be converted)")
     if cut or len(text) > max_characters:
         return origin.error(f"more than {max_characters:,} characters in one line; expected at most that many")
-    return text
+    return text + whole[len(raw) :].decode() if keep_ends else text

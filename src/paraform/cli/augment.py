@@ -1,0 +1,164 @@
+"""A table's rows and, behind each, rewordings of its text with the other columns as they are: more to train on.
+
+The table is CSV, TSV (nothing quoted) or JSON lines; so is what is written, as --out ends, else as it came. Two columns
+are added: paraform_line, the line of the row that it was made from, and paraform_source, that row's text ("" in a row
+that was there before). With --label-column no rewording is written that is a text of another label.
+
+Example:
+  paraform augment intents.csv --text-column text --per-row 3 --out more.csv
+  paraform augment intents.csv --per-row 3 --label-column intent --no-source --out rewordings.jsonl
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from jsonargparse import ArgumentParser, Namespace
+
+from paraform.cli.arguments import (
+    TABLES,
+    Count,
+    add_text_column,
+    bad_values,
+    bound_memory,
+    load_rewords,
+    show_progress,
+    tell,
+)
+from paraform.cli.output import print_items, print_json
+from paraform.cli.paraphrase import DEFAULT_MODEL
+from paraform.cli.reading import comes_again, format_of_table, on_disk, parts
+from paraform.records import InputError, Origin
+
+if TYPE_CHECKING:
+    from paraform.capabilities import Rewords
+    from paraform.corpora.tables import Row, Table
+    from paraform.rewording import Rewording
+    from paraform.rewording.augmentation import Labels, Tally
+
+PART = 256  # rows whose rewordings are made at once
+
+
+def add_arguments(parser: ArgumentParser, given: Sequence[str]) -> None:
+    """The options of this command."""
+    parser.add_argument("path", type=str, metavar="FILE", help="the table, or - for stdin")
+    parser.add_argument("--format", choices=TABLES, default=None, help="the table's; null: as its name ends")
+    add_text_column(parser)
+    parser.add_argument("--label-column", type=str | None, default=None, help="that of what the texts are trained for")
+    parser.add_argument("--per-row", type=Count, default=1, help="rewordings of a row, at most")
+    parser.add_argument("--out", type=str | None, default=None, help="the table to write; null: stdout")
+    parser.add_argument("--no-source", action="store_true", help="leave the rows themselves out")
+    parser.add_argument("--no-mark", action="store_true", help="leave the two columns out")
+    parser.add_argument("--skip-bad-lines", action="store_true", help="count them in a warning instead of stopping")
+    parser.add_argument("--model", type=str, default=DEFAULT_MODEL, help="embedded, a folder, or a hub id")
+
+
+def run(options: Namespace) -> int:
+    """Write the table."""
+    bound_memory()
+    from paraform.corpora.tables import dialect_for, table_lines, write_table
+    from paraform.rewording.augmentation import MARKS, Tally
+
+    tally = Tally()
+    with on_disk(options.path) as path, bad_values():
+        table, labels = opened(path, options)
+        rows = made(table, labels, load_rewords(options), tally, options)
+        columns = [*table.columns, *([] if options.no_mark else MARKS)]
+        dialect = dialect_for(options.out, table.dialect)
+        if options.out is not None:
+            write_table(rows, options.out, columns, dialect)
+            if options.json:
+                print_json({"out": options.out, **counts(tally), "model": options.model})
+        elif options.json:
+            rest: dict[str, Any] = {"model": options.model}
+            print_items("augmented", counted(rows, tally, rest), rest)
+        else:
+            for line in table_lines(rows, columns, dialect):
+                print(line, end="")
+    report(tally)
+    return 0
+
+
+def opened(path: str, options: Namespace) -> tuple[Table, Labels | None]:
+    """The table, at its first row, and the labels of all its texts, for which it is read through before.
+
+    Raises: InputError for a file, a column or, with labels, a row that cannot be used.
+    """
+    from paraform.corpora.tables import read_table, require_column
+    from paraform.rewording.augmentation import MARKS, Labels
+
+    format = format_of_table(options.path, options)
+    skip = options.skip_bad_lines
+    labels = None
+    if options.label_column is not None:
+        if not comes_again(path):
+            raise InputError(f"{path}: a pipe; expected a file or - with --label-column, which takes reading twice")
+        labels = Labels(options.label_column)
+        texts = read_table(path, options.text_column, format, skip_bad_lines=skip, warn=False)
+        require_column(options.label_column, texts.columns, Origin(path, 1))
+        for row in texts.rows:
+            labels.add(row.text, row)
+    table = read_table(path, options.text_column, format, skip_bad_lines=skip)
+    if not options.no_mark and (there := sorted(set(table.columns) & set(MARKS))):
+        raise InputError(f"{path}:1: a column {there[0]!r} is there already; expected none, or --no-mark")
+    return table, labels
+
+
+def made(table: Table, labels: Labels | None, model: Rewords, tally: Tally, options: Namespace) -> Iterator[Row]:
+    """The rows and their rewordings, as many at a time as a part has."""
+    from rich.progress import track
+
+    from paraform.encoders import STDERR
+    from paraform.rewording.augmentation import augmented
+
+    def reword(texts: Sequence[str], number: int) -> list[Rewording]:
+        how: dict[str, Any] = {"batch_size": options.batch_size} if options.batch_size else {}
+        seed = (options.seed + number) % 2**32  # else every part would draw the same
+        return model.reword(texts, num=options.per_row, seed=seed, **how)
+
+    work = parts(table.rows, PART)
+    yield from augmented(
+        track(work, "rewording", console=STDERR, disable=not show_progress(), transient=True),
+        reword,
+        table.text_column,
+        tally,
+        per_row=options.per_row,
+        labels=labels,
+        keep_source=not options.no_source,
+        mark=not options.no_mark,
+    )
+
+
+def counted(rows: Iterator[Row], tally: Tally, rest: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """The rows as JSON objects; the counts are told to `rest` when they have all come."""
+    for row in rows:
+        yield dict(row.fields)
+    rest.update(counts(tally))
+
+
+def counts(tally: Tally) -> dict[str, Any]:
+    """What --json says of a tally."""
+    return {
+        "rows": tally.rows,
+        "rewordings": tally.rewordings,
+        "without": dict(tally.without.most_common()),
+        "left_out": dict(tally.left_out.most_common()),
+    }
+
+
+def report(tally: Tally) -> None:
+    """The tally on stderr, in one line or three."""
+    tell(f"{tally.rows:,} rows, {tally.rewordings:,} rewordings")
+    if tally.without:
+        tell(f"{tally.without.total():,} rows got none: {by_reason(tally.without)}")
+    if tally.left_out:
+        tell(f"{tally.left_out.total():,} rewordings left out: {by_reason(tally.left_out)}")
+
+
+def by_reason(found: Counter[str]) -> str:
+    """The reasons, the most common first."""
+    most = 5
+    shown = [f"{count:,} × {reason}" for reason, count in found.most_common(most)]
+    return "; ".join(shown + ([f"{len(found) - most:,} other reasons"] if len(found) > most else []))

@@ -1,0 +1,326 @@
+"""Tables: rows of CSV, TSV or JSON lines, one column of which is text; the others pass through as they are."""
+
+from __future__ import annotations
+
+import contextlib
+import csv
+import io
+import itertools
+import json
+import math
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from paraform.corpora.jsonl import value_of
+from paraform.corpora.lines import MAX_CHARACTERS, Line, lines, records, sentence
+from paraform.corpora.quoted import fields_of, in_one_line, quoted_rows
+from paraform.records import InputError, Origin
+from paraform.weights import PathLike, atomic_path
+
+TABLES = ("csv", "tsv", "jsonl")
+ENDINGS = {".csv": "csv", ".tsv": "tsv", ".tab": "tsv", ".jsonl": "jsonl", ".json": "jsonl", ".ndjson": "jsonl"}
+TEXT_COLUMNS = ("text", "sentence", "utterance", "question", "source")
+MAX_ROW = 1_000_000
+"""The longest row, in characters; a text in it has at most `MAX_CHARACTERS`, a CSV field what csv allows (131,072)."""
+
+DELIMITERS = ",;\t"
+BYTE_ORDER_MARK = "\ufeff"
+
+Value: TypeAlias = str | int | float | bool | None
+"""What a field holds: of CSV and TSV a string."""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A row of a table.
+
+    Args:
+        fields: every column of the row, in order, as it was.
+        text: that of the text column, in one line and without the white space around it.
+        origin: where it begins; a CSV row may go over several lines.
+    """
+
+    fields: Mapping[str, Value]
+    text: str
+    origin: Origin
+
+
+@dataclass(frozen=True, slots=True)
+class Dialect:
+    """How a table is written down.
+
+    Args:
+        format: one of `TABLES`.
+        delimiter: between two fields of CSV.
+        line_end: LF or CRLF.
+        mark: whether the file begins with a byte order mark, by which Excel knows UTF-8.
+    """
+
+    format: str
+    delimiter: str = ","
+    line_end: str = "\n"
+    mark: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A table that is being read.
+
+    Args:
+        columns: their names, in order; of JSON lines the keys of the first row.
+        text_column: the one that `Row.text` is of.
+        rows: read as they are asked for, once.
+    """
+
+    columns: tuple[str, ...]
+    text_column: str
+    dialect: Dialect
+    rows: Iterator[Row]
+
+
+def table_format(path: PathLike) -> str | None:
+    """The format that a file's name ends in; None if in none of a table."""
+    return ENDINGS.get(Path(path).suffix.lower())
+
+
+def read_table(
+    path: PathLike,
+    text_column: str | None = None,
+    format: str | None = None,
+    *,
+    skip_bad_lines: bool = False,
+    warn: bool = True,
+) -> Table:
+    """A table with a header (CSV, TSV), or with an object a line (JSON lines).
+
+    CSV: fields apart by commas, or by semicolons or TABs if the header has those and no comma; a field in double
+    quotes may hold all of these, line breaks, and quotes written twice. TSV: fields apart by TABs and nothing quoted,
+    so that no field holds a TAB or a line break. JSON lines: each value a string, a number, true, false or null.
+
+    Args:
+        text_column: None: the only one whose name is among `TEXT_COLUMNS`, in capitals or not.
+        format: one of `TABLES`; None: as the file's name ends.
+        skip_bad_lines: leave out the rows that cannot be used, and count them in one warning at the end.
+        warn: False: without that warning, for a file that is read twice.
+    Raises: InputError `FILE:LINE: what is wrong; what is expected`; at once for a file, header or text column that
+        cannot be used, for a row when iteration gets there.
+    """
+    format = format or table_format(path)
+    if format is None:
+        raise InputError(f"{path}: no table by its name; expected one that ends in {', '.join(ENDINGS)}, or a format")
+    if format not in TABLES:
+        raise InputError(f"format {format!r}; expected one of {', '.join(TABLES)}")
+    physical = lines(path, MAX_ROW, keep_ends=True)
+    first = next(physical)
+    physical = itertools.chain([first], physical)
+    content = "" if isinstance(first.content, InputError) else first.content
+    delimiter = _delimiter(content) if format == "csv" else "\t"
+    dialect = Dialect(format, delimiter, "\r\n" if content.endswith("\r\n") else "\n", _marked(path))
+
+    def finished(parse: Callable[[Line], Iterator[Row]], rows: Iterator[Line]) -> Iterator[Row]:
+        return records(path, rows, parse, skip_bad_lines, warn)
+
+    if format == "jsonl":
+        column = text_column
+
+        def parse_object(line: Line) -> Iterator[Row]:
+            nonlocal column
+            fields = _object(line)
+            if column is None or column not in fields:  # a row without it is bad; the first one says which it is
+                column = _chosen(list(fields), column, line.origin)
+            yield _row(fields, column, line.origin)
+
+        rows = finished(parse_object, physical)
+        begun = next(rows)  # or an error: there is a first line
+        assert column is not None
+        return Table(tuple(begun.fields), column, dialect, itertools.chain([begun], rows))
+
+    whole = quoted_rows(physical, delimiter, MAX_ROW) if format == "csv" else physical
+    header = next(whole)
+    columns = _columns(_fields(header, dialect), header.origin)
+    chosen = _chosen(columns, text_column, header.origin)
+
+    def parse_fields(line: Line) -> Iterator[Row]:
+        fields = _fields(line, dialect)
+        if len(fields) != len(columns):
+            came = "1 field" if len(fields) == 1 else f"{len(fields)} fields" if fields else "a blank line"
+            raise line.origin.error(f"{came}; expected {len(columns)}, as in the header")
+        yield _row(dict(zip(columns, fields, strict=True)), chosen, line.origin)
+
+    below = next(whole, None)
+    if below is None:
+        raise header.origin.error("no rows below the header; expected at least one")
+    return Table(columns, chosen, dialect, finished(parse_fields, itertools.chain([below], whole)))
+
+
+def table_lines(rows: Iterable[Row], columns: Sequence[str], dialect: Dialect) -> Iterator[str]:
+    """The lines of a table that `read_table` reads back equal, its header first.
+
+    Args:
+        columns: of CSV and TSV; a row that lacks one has an empty field there. JSON lines hold each row's own.
+    Raises: InputError, naming a row's place, for a column that is not among `columns`, and for what TSV cannot hold.
+    """
+    mark = BYTE_ORDER_MARK if dialect.mark else ""
+    if dialect.format == "jsonl":
+        for row in rows:
+            line = json.dumps(dict(row.fields), ensure_ascii=False, allow_nan=False)
+            yield mark + line + dialect.line_end
+            mark = ""
+        return
+    put_together = _tab_separated if dialect.format == "tsv" else _comma_separated
+    yield mark + put_together(columns, dialect, Origin("header", 1), header=True)
+    for row in rows:
+        if unknown := row.fields.keys() - set(columns):
+            raise row.origin.error(f"column {min(unknown)!r} is not in the first row; expected --out of JSON lines")
+        yield put_together([_cell(row.fields.get(column)) for column in columns], dialect, row.origin)
+
+
+def write_table(rows: Iterable[Row], path: PathLike, columns: Sequence[str], dialect: Dialect) -> int:
+    """Write those lines; returns how many rows. An error on the way, in the source of rows too, leaves no file."""
+    count = 0
+
+    def counted() -> Iterator[Row]:
+        nonlocal count
+        for row in rows:
+            count += 1
+            yield row
+
+    with atomic_path(path) as unfinished, open(unfinished, "w", encoding="utf-8", newline="") as file:
+        file.writelines(table_lines(counted(), columns, dialect))
+    return count
+
+
+def dialect_for(path: PathLike | None, like: Dialect) -> Dialect:
+    """How to write a table of that name: as `like`, unless the name ends in that of another format."""
+    format = like.format if path is None else table_format(path) or like.format
+    return like if format == like.format else Dialect(format)
+
+
+def require_column(name: str, columns: Collection[str], origin: Origin) -> None:
+    """Raises: InputError, which names those there are, if there is no such column."""
+    if name not in columns:
+        raise origin.error(f"no column {name!r}; expected one of {_listed(list(columns))}")
+
+
+def _row(fields: dict[str, Value], column: str, origin: Origin) -> Row:
+    value = fields[column]
+    if not isinstance(value, str):
+        raise origin.error(f"column {column!r} holds {_kind(value)}; expected a text")
+    text = sentence(in_one_line(value), f"column {column!r}", origin).text
+    if len(text) > MAX_CHARACTERS:
+        raise origin.error(f"column {column!r} has {len(text):,} characters; expected at most {MAX_CHARACTERS:,}")
+    return Row(fields, text, origin)
+
+
+def _chosen(columns: Sequence[str], wanted: str | None, origin: Origin) -> str:
+    if wanted is not None:
+        require_column(wanted, columns, origin)
+        return wanted
+    found = [column for column in columns if column.strip().lower() in TEXT_COLUMNS]
+    if len(found) != 1:
+        came = f"columns {_listed(found)}" if found else f"no column named {', '.join(TEXT_COLUMNS)}"
+        raise origin.error(f"{came}; expected --text-column to name one of {_listed(columns)}")
+    return found[0]
+
+
+def _columns(names: list[str], origin: Origin) -> tuple[str, ...]:
+    if not any(names):
+        raise origin.error("a blank line; expected a header, the names of the columns")
+    if twice := sorted({name for name in names if names.count(name) > 1}):
+        raise origin.error(f"{names.count(twice[0])} columns are named {twice[0]!r}; expected names that differ")
+    return tuple(names)
+
+
+def _listed(columns: Sequence[str]) -> str:
+    most = 20
+    more = f" and {len(columns) - most:,} more" if len(columns) > most else ""
+    return ", ".join(repr(column[:40]) for column in columns[:most]) + more
+
+
+def _fields(line: Line, dialect: Dialect) -> list[str]:
+    if dialect.format == "csv":
+        return fields_of(line, dialect.delimiter, strict=True)
+    return line.text.removesuffix("\n").removesuffix("\r").split("\t")
+
+
+def _object(line: Line) -> dict[str, Value]:
+    """The object of a line, nothing of which is nested."""
+
+    def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        found = dict(pairs)
+        if len(found) < len(pairs):
+            raise line.origin.error("two values of one key; expected keys that differ")
+        return found
+
+    def constant(name: str) -> None:
+        raise line.origin.error(f"{name}; expected a number that JSON has")
+
+    value = value_of(line, object_pairs_hook=once, parse_constant=constant)
+    if not isinstance(value, dict):
+        raise line.origin.error(f"{_kind(value)}; expected an object a line, such as {{'text': …}}")
+    for key, field in value.items():
+        if isinstance(field, (dict, list)):
+            raise line.origin.error(f"column {key[:40]!r} holds {_kind(field)}; expected a text or a number")
+        if isinstance(field, float) and not math.isfinite(field):
+            raise line.origin.error(f"column {key[:40]!r} holds a number beyond all bounds; expected a finite one")
+        for text in (key, field if isinstance(field, str) else ""):
+            if "\0" in text or text.encode(errors="ignore").decode() != text:
+                raise line.origin.error(f"column {key[:40]!r} holds a NUL or half a surrogate pair; expected text")
+    return value
+
+
+def _kind(value: object) -> str:
+    kinds = {
+        str: "a text",
+        bool: "true or false",
+        int: "a number",
+        float: "a number",
+        list: "a list",
+        dict: "an object",
+    }
+    return kinds.get(type(value), "null")
+
+
+def _marked(path: PathLike) -> bool:
+    if not Path(path).is_file():  # a pipe, of which nothing can be looked at twice
+        return False
+    with open(path, "rb") as file:
+        return file.read(3) == BYTE_ORDER_MARK.encode()
+
+
+def _delimiter(header: str) -> str:
+    for delimiter in DELIMITERS:
+        with contextlib.suppress(csv.Error):
+            if len(next(csv.reader([header], delimiter=delimiter, strict=True), [])) > 1:
+                return delimiter
+    return ","
+
+
+def _cell(value: Value) -> str:
+    if isinstance(value, str):
+        return value
+    return "" if value is None else json.dumps(value)
+
+
+def _comma_separated(cells: Sequence[str], dialect: Dialect, origin: Origin, *, header: bool = False) -> str:
+    # A name with another delimiter in it, unquoted, would be taken for two.
+    every = header and any(special in cell for cell in cells for special in DELIMITERS + BYTE_ORDER_MARK)
+    out = io.StringIO()
+    # Python 3.11 quotes those line breaks only that are the line's own end.
+    csv.writer(
+        out,
+        delimiter=dialect.delimiter,
+        lineterminator="\r\n",
+        quoting=csv.QUOTE_ALL if every else csv.QUOTE_MINIMAL,
+    ).writerow(cells)
+    return out.getvalue().removesuffix("\r\n") + dialect.line_end
+
+
+def _tab_separated(cells: Sequence[str], dialect: Dialect, origin: Origin, *, header: bool = False) -> str:
+    line = "\t".join(cells)
+    if line.count("\t") >= len(cells) or "\n" in line or (header and "\r" in line) or line.endswith("\r"):
+        bad = next(cell for cell in cells if any(end in cell for end in "\t\n\r"))
+        raise origin.error(f"a TAB or a line break in {bad[:40]!r}; expected none in TSV, --out of CSV or JSON lines")
+    return line + dialect.line_end
