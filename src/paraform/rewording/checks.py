@@ -6,6 +6,7 @@ the same is why they are in the list.
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections import Counter
 from collections.abc import Collection, Sequence
@@ -36,7 +37,8 @@ NEGATIONS |= {"impossible", "cannot"}
 GREETINGS = {"hi", "hello", "hey", "so", "ok", "okay", "well", "but", "and", "please", "also", "then", "now", ","}
 PREPOSITIONS = {"from", "to", "by", "than", "before", "after", "into", "without", "against", "over", "under", "towards"}
 # Of these a sentence may have more or fewer and say the same.
-LIGHT = set("do does did done doing be is are was were been being am have has had having some any there".split())
+LIGHT = {"do", "does", "did", "done", "doing", "be", "is", "are", "was", "were", "been", "being", "am"}
+LIGHT |= {"have", "has", "had", "having", "some", "any", "there"}
 MODALS = {"can": "can", "ca": "can", "could": "can", "able": "can", "possible": "can", "should": "should"}
 MODALS |= {"must": "must", "need": "must", "required": "must", "necessary": "must", "will": "will", "wo": "will"}
 CONTRACTIONS = {"'s": "is", "'m": "am", "'re": "are", "'ve": "have", "'ll": "will", "n't": "not", "ca": "can"}
@@ -186,7 +188,7 @@ def _asked(sentence: Tagged) -> list[str]:
 
 
 def _pairs(words: Sequence[str]) -> Counter[tuple[str, str]]:
-    return Counter(zip(words, words[1:], strict=False))
+    return Counter(itertools.pairwise(words))
 
 
 def _prepositions(sentence: Tagged) -> Counter[str]:

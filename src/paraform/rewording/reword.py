@@ -8,7 +8,7 @@ for stay as they are, unless all do: then the text is given back without a rewor
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple, TypeAlias
 
@@ -23,9 +23,9 @@ from paraform.rewording.records import Candidate, Rewording
 from paraform.rewording.transformations import Transformations
 from paraform.words import detokenize, recase, tokenize
 
-Decode: TypeAlias = Callable[[list[str], list[str]], list[str]]
+Decode: TypeAlias = Callable[[Sequence[str], Sequence[str]], list[str]]
 """Source i in the form of exemplar i."""
-Embed: TypeAlias = Callable[[list[str]], NDArray[np.float32]]
+Embed: TypeAlias = Callable[[Sequence[str]], NDArray[np.float32]]
 Tag: TypeAlias = Callable[[Sequence[Sequence[str]]], list[list[str]]]
 
 
@@ -77,7 +77,7 @@ class Tools:
     tag: Tag
     embed: Embed
     decode: Decode | None = None
-    bank: Transformations = Transformations()
+    bank: Transformations = field(default_factory=Transformations)
     cased: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -177,6 +177,38 @@ def _judge(sentences: list[str], tools: Tools, standards: Standards) -> list[lis
     for row, more in zip(drafts, _decoded(sentences, sources, tools, standards), strict=True):
         known = {draft.text for draft in row}
         row += [draft for draft in more if draft.text not in known]
+    return [
+        sorted(row, key=lambda candidate: -candidate.score)
+        for row in _weighed(sentences, sources, drafts, tools, standards)
+    ]
+
+
+def assess(
+    texts: Sequence[str],
+    outputs: Sequence[str],
+    exemplars: Sequence[str],
+    tools: Tools,
+    *,
+    standards: Standards = Standards(),
+) -> list[Candidate]:
+    """Each output, of whatever model, as a candidate for its text, whole texts as one sentence.
+
+    Args:
+        exemplars: whose form each output has.
+    """
+    drafts = [[_Draft(*pair, frozenset(), framed=False)] for pair in zip(outputs, exemplars, strict=True)]
+    sources = _tagged(texts, tools)
+    return [candidate for (candidate,) in _weighed(texts, sources, drafts, tools, standards)]
+
+
+def _weighed(
+    sentences: Sequence[str],
+    sources: Sequence[Tagged],
+    drafts: Sequence[Sequence[_Draft]],
+    tools: Tools,
+    standards: Standards,
+) -> Iterator[list[Candidate]]:
+    """The drafts of each sentence with their checks and scores."""
     texts = list(dict.fromkeys(draft.text for row in drafts for draft in row))
     tagged = dict(zip([*sentences, *texts], [*sources, *_tagged(texts, tools)], strict=True))
     vectors = dict(zip(tagged, tools.embed(list(tagged)), strict=True)) if tagged else {}
@@ -184,7 +216,6 @@ def _judge(sentences: list[str], tools: Tools, standards: Standards) -> list[lis
     classes = [fluency.classes(*one, rules) for one in tagged.values()]
     grammar = dict(zip(tagged, _means(rules, classes), strict=True))
     language = dict(zip(tagged, _means(fluency.load(), [one.words for one in tagged.values()]), strict=True))
-    out = []
     for sentence, row in zip(sentences, drafts, strict=True):
         candidates = []
         for draft in row:
@@ -196,8 +227,7 @@ def _judge(sentences: list[str], tools: Tools, standards: Standards) -> list[lis
             }
             passed = check(tagged[sentence], tagged[draft.text], draft.exempt, framed=draft.framed)
             candidates.append(_candidate(draft, figures, passed, standards))
-        out.append(sorted(candidates, key=lambda candidate: -candidate.score))
-    return out
+        yield candidates
 
 
 def _candidate(draft: _Draft, figures: dict[str, float], passed: dict[str, bool], standards: Standards) -> Candidate:
@@ -211,7 +241,7 @@ def _candidate(draft: _Draft, figures: dict[str, float], passed: dict[str, bool]
     return Candidate(draft.text, draft.form, {**checks, **figures}, score)
 
 
-def _tagged(sentences: list[str], tools: Tools) -> list[Tagged]:
+def _tagged(sentences: Sequence[str], tools: Tools) -> list[Tagged]:
     words = [tokenize(sentence) for sentence in sentences]
     return [Tagged(*pair) for pair in zip(words, tools.tag(words), strict=True)]
 
@@ -230,7 +260,7 @@ def _framed(source: Tagged, cased: Mapping[str, str]) -> list[_Draft]:
         for one in synonyms
         for more in substitute(one.words)
     ]
-    drafts = {}
+    drafts: dict[str, _Draft] = {}
     for one in (*frames, *synonyms, *both):
         words = [word.lower() for word in one.words]
         usual = {word: cased[word] for word in words if word in cased and word not in one.literals}

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import overload
 
 import numpy as np
 from rapidfuzz import process
@@ -41,7 +42,11 @@ class Transformations(Sequence[Transformation]):
     def __len__(self) -> int:
         return len(self._items)
 
-    def __getitem__(self, place):  # type: ignore[no-untyped-def,override]
+    @overload
+    def __getitem__(self, place: int) -> Transformation: ...
+    @overload
+    def __getitem__(self, place: slice) -> Sequence[Transformation]: ...
+    def __getitem__(self, place: int | slice) -> Transformation | Sequence[Transformation]:
         return self._items[place]
 
     @cached_property

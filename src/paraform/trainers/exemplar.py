@@ -10,6 +10,7 @@ Example:
 from __future__ import annotations
 
 import logging
+import random
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -26,6 +27,8 @@ from paraform.models.exemplar.batches import by_length
 from paraform.models.exemplar.triples import triple_table
 from paraform.models.exemplar.word_vectors import initialize_words
 from paraform.records import InputError, Pair, require_texts
+from paraform.rewording.transformations import Transformation, Transformations
+from paraform.syntax import Tagger, load_tagger
 from paraform.syntax.running import DEFAULT
 from paraform.trainers import Trainer
 from paraform.trainers.held_out import hold_out_pairs
@@ -35,8 +38,12 @@ from paraform.weights import PathLike
 METRICS = {"bleu": True, "nll": False, "perplexity": False}  # whether higher is better
 BY_BLEU = TrainingConfig(metric="bleu", higher_is_better=True)
 BANK_SIZE = 64
+TRANSFORMATIONS = 12_000
+RARE = 4_000  # a word that stands once in so many pairs, or less often, is no common one
 UNWANTED = re.compile(
-    r"(?i)\b(sex|porn|rap[ei]|kill|suicid|murder|masturb|penis|vagina|nud|naked|muslim|jew|hindu|black|white|die|war)"
+    r"(?i)\b(sex|porn|rap[ei]|kill|suicid|murder|masturb|penis|vagina|nud|naked|muslim|jew|hindu|black|white|die|war"
+    r"|virgin|hack|meth\b|drug|weed|abus|cheat|pregnan|abort|hooker|prostitut|breast|boob|hate|hell|damn|shit|fuck|gay|"
+    r"lesbian|trans\w*gender|race|racis|terror|bomb|gun|poison|orgasm|erect|period|semen|sperm|pee|poop|fart|ugly|stupid)"
 )
 
 
@@ -91,7 +98,8 @@ def train_exemplar(
     with accelerator.main_process_first():  # the others find its cache
         table, vocabulary, _ = triple_table(pairs, config, tagger=tagger, seed=loop.seed, progress=progress)
     torch.manual_seed(loop.seed)
-    model = ExemplarParaphraser(config, vocabulary, exemplar_bank(pairs))
+    transformations = transformations_of(pairs, load_tagger(tagger), seed=loop.seed)
+    model = ExemplarParaphraser(config, vocabulary, exemplar_bank(pairs), transformations)
     initialize_words(model)
     model.to(accelerator.device)
     batches, steps_per_epoch = by_length(
@@ -179,21 +187,66 @@ def validator(
 
 
 def exemplar_bank(pairs: Sequence[Pair], size: int = BANK_SIZE) -> list[str]:
-    """Varied exemplars for users who name none: target sentences that open in different ways, as they were written.
+    """Varied exemplars for users who name none: plain targets that open in different ways, as they were written.
 
-    For each of the commonest openings (three words), the sentence of 6 to 14 words whose rarest word is commonest:
-    plain sentences, whose form anything can take. What a stranger may not want to see on the screen is left out.
+    For each of the commonest openings (three words), the sentence of 6 to 14 words whose rarest word is commonest.
     """
-    texts = list(dict.fromkeys(pair.target.text for pair in pairs))
-    lowered = {text: tuple(word.lower() for word in prepare(text, 30)) for text in texts}
-    counts = Counter(word for words in lowered.values() for word in words)
+    counts = Counter(word.lower() for pair in pairs for word in prepare(pair.target.text, 30))
     openings: dict[tuple[str, ...], list[str]] = {}
+    lowered = {text: tuple(word.lower() for word in prepare(text, 30)) for text in plain_targets(pairs)}
     for text, words in lowered.items():
-        plain = text.isascii() and text[0].isupper() and words[-1] in {"?", ".", "!"}
-        if plain and 6 <= len(words) <= 14 and len(set(words)) == len(words) and not UNWANTED.search(text):
+        if 6 <= len(words) <= 14 and len(set(words)) == len(words):
             openings.setdefault(words[:3], []).append(text)
     common = sorted(openings, key=lambda opening: (-len(openings[opening]), opening))[:size]
     return [max(openings[key], key=lambda text: (min(counts[word] for word in lowered[text]), text)) for key in common]
+
+
+def transformations_of(
+    pairs: Sequence[Pair], tag: Tagger, *, size: int = TRANSFORMATIONS, seed: int = 0
+) -> Transformations:
+    """What training sources were reworded into, for `ExemplarParaphraser.reword`, of plain targets alone.
+
+    Args:
+        tag: gives the tags of sources and targets.
+        size: of more, a part is drawn by the seed; about 100 bytes each.
+    """
+    plain = set(plain_targets(pairs))
+    kept = list(dict.fromkeys((pair.source.text, pair.target.text) for pair in pairs if pair.target.text in plain))
+    chosen = random.Random(seed).sample(kept, min(size, len(kept)))
+    texts = list(dict.fromkeys(text for pair in chosen for text in pair))
+    tags = dict(zip(texts, map(tuple, tag([prepare(text, 30) for text in texts])), strict=True))
+    return Transformations([Transformation(tags[source], target, tags[target]) for source, target in chosen])
+
+
+def plain_targets(pairs: Sequence[Pair]) -> list[str]:
+    """The different targets that a stranger may see as a form: well formed, of common words, without names.
+
+    One sentence of 4 to 18 words with a capital at its start and nowhere else, no digit, no word that is rare or mostly
+    capitalised inside sentences, and nothing that one may not want to see on the screen.
+    """
+    words = {text: prepare(text, 30) for pair in pairs for text in (pair.source.text, pair.target.text)}
+    counts = Counter(word.lower() for row in words.values() for word in row)
+    capitals = Counter(word.lower() for row in words.values() for word in row[1:] if word[0].isupper())
+    least = max(2, len(pairs) // RARE)
+    plain = {
+        word
+        for word, count in counts.items()
+        if count >= least and (word == "i" or capitals[word] <= count / 2) and re.fullmatch(r"[a-z']+|[?.!,]", word)
+    }
+
+    def fits(text: str) -> bool:
+        if not 4 <= len(words[text]) <= 18:
+            return False
+        first, *inside, last = words[text]
+        return (
+            first[0].isupper()
+            and last in {"?", ".", "!"}
+            and plain.issuperset(word.lower() for word in words[text])
+            and all(word not in {"?", ".", "!"} and (word == "I" or word.islower() or word == ",") for word in inside)
+            and not UNWANTED.search(text)
+        )
+
+    return [text for text in dict.fromkeys(pair.target.text for pair in pairs) if fits(text)]
 
 
 TRAINER = Trainer(

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from functools import cached_property
+from dataclasses import replace
+from functools import cached_property, partial
 from typing import Any, ClassVar, Unpack, final
 
 import numpy as np
@@ -23,6 +24,10 @@ from paraform.models.exemplar.selection import select_exemplars
 from paraform.models.exemplar.step_decoder import StepDecoder, decoding_batches
 from paraform.models.exemplar.units import split_units, style_text
 from paraform.records import InputError
+from paraform.rewording import Candidate, Rewording
+from paraform.rewording.reword import Tools, assess, reword
+from paraform.rewording.transformations import Transformations
+from paraform.syntax import load_tagger
 from paraform.words import detokenize, join_pieces, recase
 
 COMMONEST = 50  # words of the vocabulary that a sentence may well hold twice: "the", "of", "?"
@@ -36,6 +41,7 @@ class ExemplarParaphraser(nn.Module):
         config: sizes and choices.
         vocabulary: words of the decoder and the content encoder.
         bank: exemplars to draw from where the caller names none.
+        transformations: what training sources were reworded into; `reword` takes its forms from there.
         style_features: width of one state of the style encoder; None: ask the encoder.
     """
 
@@ -48,12 +54,14 @@ class ExemplarParaphraser(nn.Module):
         config: ExemplarConfig,
         vocabulary: Vocabulary,
         bank: Sequence[str] = (),
+        transformations: Transformations | None = None,
         style_features: int | None = None,
     ) -> None:
         super().__init__()
         self.config = config
         self.vocabulary = vocabulary
         self.bank = tuple(bank)
+        self.transformations = transformations or Transformations()
         module = None
         if config.style_trainable:
             module = encoders.load_module(config.style_encoder, layer=config.style_layer)
@@ -109,6 +117,45 @@ class ExemplarParaphraser(nn.Module):
             return out
         texts = iter(out)
         return [[next(texts) for _ in row] for row in chosen]
+
+    def reword(
+        self,
+        sources: Sequence[str],
+        *,
+        num: int = 1,
+        force: bool = False,
+        seed: int = 0,
+        batch_size: int = 0,
+        progress: bool = False,
+    ) -> list[Rewording]:
+        """Each source in other words, in forms that fit it, every candidate checked; or why it is left alone.
+
+        Args:
+            sources: texts of one or more sentences, cased and untokenised or not.
+            num: rewordings of a source, at most, the best first.
+            force: try texts too that look like another language, code, shouting or junk.
+            seed: nothing is drawn; as every model that rewords is asked.
+            batch_size: sentences decoded together; 0: the model's own number.
+            progress: a bar on stderr.
+        """
+        how: dict[str, Any] = {"batch_size": batch_size} if batch_size else {}
+        decode = partial(self.decode, progress=progress, **how)
+        return reword(sources, replace(self.tools, decode=decode), num=num, force=force)
+
+    def assess(self, sources: Sequence[str], outputs: Sequence[str], exemplars: Sequence[str]) -> list[Candidate]:
+        """Each output as a candidate for its source, with its checks; none is dropped."""
+        return assess(sources, outputs, exemplars, self.tools)
+
+    @cached_property
+    def tools(self) -> Tools:
+        """What `reword` needs beside the decoder."""
+        encoder = encoders.load(device=self.device)  # mostly the style encoder too, which is in memory already
+        return Tools(
+            tag=load_tagger(device=str(self.device)),
+            embed=encoder.encode,
+            bank=self.transformations,
+            cased=self.vocabulary.cased,
+        )
 
     def exemplars(
         self,
@@ -258,8 +305,12 @@ class ExemplarParaphraser(nn.Module):
             yield self.vocabulary.words[number] if known else source[number - len(self.vocabulary)]
 
     def assets(self) -> dict[str, str]:
-        """The vocabulary and the bank of exemplars."""
-        return {"vocabulary.json": self.vocabulary.to_json(), "bank.txt": "".join(f"{text}\n" for text in self.bank)}
+        """The vocabulary, the bank of exemplars, and the transformations."""
+        return {
+            "vocabulary.json": self.vocabulary.to_json(),
+            "bank.txt": "".join(f"{text}\n" for text in self.bank),
+            "transformations.tsv": self.transformations.to_text(),
+        }
 
     @classmethod
     def restore(cls, config: dict[str, Any], assets: dict[str, str]) -> ExemplarParaphraser:
@@ -271,4 +322,5 @@ class ExemplarParaphraser(nn.Module):
         if unknown or "vocabulary.json" not in assets:
             raise InputError(f"exemplar checkpoint with unknown fields {unknown} or no vocabulary.json")
         bank = assets.get("bank.txt", "").split("\n")[:-1]
-        return cls(ExemplarConfig(**config), Vocabulary.from_json(assets["vocabulary.json"]), bank)
+        transformations = Transformations.read(assets.get("transformations.tsv", ""))
+        return cls(ExemplarConfig(**config), Vocabulary.from_json(assets["vocabulary.json"]), bank, transformations)
