@@ -23,7 +23,7 @@ from paraform.models.exemplar.selection import select_exemplars
 from paraform.models.exemplar.step_decoder import StepDecoder, decoding_batches
 from paraform.models.exemplar.units import split_units, style_text
 from paraform.records import InputError
-from paraform.words import detokenize, join_pieces, recase
+from paraform.words import detokenize, drop_stray_brackets, join_pieces, recase
 
 COMMONEST = 50  # words of the vocabulary that a sentence may well hold twice: "the", "of", "?"
 
@@ -161,7 +161,7 @@ class ExemplarParaphraser(nn.Module):
                 for i, numbers in zip(rows, tokens_BT.tolist(), strict=True):
                     words = list(self._words(numbers, units[i]))
                     words = join_pieces(words) if self.config.units == "pieces" else words
-                    out[i] = detokenize(recase(words, self.vocabulary.cased, written[i]))
+                    out[i] = detokenize(recase(drop_stray_brackets(words), self.vocabulary.cased, written[i]))
         return out
 
     def decoding_settings(self, *, ration: bool | None = None, **how: Unpack[Decoding]) -> dict[str, Any]:
