@@ -46,22 +46,62 @@ _CONTRACTIONS = _compile(
 # A typographer's apostrophe inside a word is an apostrophe; elsewhere it is a quotation mark.
 _APOSTROPHE = re.compile(r"(?<=\w)’(?=\w)")
 
-_CLOSING = {".", ",", ":", ";", "?", "!", "%", ")", "]", "}", "''", "”", "’", "»", "...", "…", "n't"}
-_CLOSING |= {"'s", "'m", "'d", "'t", "'ll", "'re", "'ve"}
-_OPENING = {"(", "[", "{", "$", "#", "`", "“", "‘", "«"}
-_DOUBLE = {'"', "``", "''"}  # straight in writing; the tokeniser takes a closing one behind a space for an opening one
-_HALVES = {("can", "not"), ("gon", "na"), ("wan", "na"), ("got", "ta"), ("gim", "me"), ("lem", "me")}
-_HALVES |= {("c", "#"), ("f", "#")}  # programming languages; elsewhere # opens a number or a topic
+# What the treebank cuts and a person writes as one word. Words stand between spaces; a rule only takes spaces away,
+# but for can't, won't and shan't, where a model puts n't behind the verb itself.
+_WRITTEN = _compile(
+    [
+        (r"(?<!\S)([Cc]an|CAN) (?:n't|N'T)(?!\S)", r"\1't"),
+        (r"(?<!\S)([Ww])ill n't(?!\S)", r"\1on't"),
+        (r"(?<!\S)([Ss]ha)ll n't(?!\S)", r"\1n't"),
+        (r"(?i)(?<!\S)(can) (not)(?!\S)", r"\1\2"),
+        (r"(?i)(?<!\S)(gon|wan) (na)(?!\S)", r"\1\2"),
+        (r"(?i)(?<!\S)(got) (ta)(?!\S)", r"\1\2"),
+        (r"(?i)(?<!\S)(gim|lem) (me)(?!\S)", r"\1\2"),
+        (r"(?i)(?<=[^\W_]) ' (?=(?:s|m|d|t|ll|re|ve)(?!\S))", "'"),  # as some corpora cut them: it ' s, don ' t
+        (r"(?<!\S)(\d+) ' (?=\d+ (?:''|\")(?!\S))", r"\1' "),  # 5' 8", feet and inches
+        (r"(?i)(?<!\S)(['’]) (?=(?:\d?\d0s|\d\d|bout|cause|cuz|em|round|till?|tis|twas)(?!\S))", r"\1"),  # the '90s
+        (r"(?i)(?<!\S)([cf]) #(?!\S)", r"\1#"),  # programming languages; elsewhere # opens a number or a topic
+        (r"# (?=[\ufe0f\u20e3])", "#"),  # keycaps
+        (r"\* (?=[\ufe0f\u20e3])", "*"),
+        (r"(?<!\S)([*@#&<>$]) (?=\1(?!\S))", r"\1"),  # runs; the tokeniser leaves those of full stops whole
+        (r"(?<!\S)< ([^\s<>]+) >(?!\S)", r"<\1>"),  # a tag
+        (r"(?<!\S)(--?|[=<>]) (?=[=>](?!\S))", r"\1"),  # an arrow, <=
+        (r"(?<!\S)< (?=--?(?!\S))", "<"),
+        (r"(?i)(?<!\S)(https?|ftp) : (?=//\S)", r"\1:"),
+        (r"(?<!\S)([A-Za-z]) : (?=\\)", r"\1:"),
+        (r"(?<!\S)([\w.+-]+) @ (?=[\w-]+\.\w)", r"\1@"),  # a mail address
+        (r"(?<!\S)@ (?=[^\W\d])", "@"),
+        (r"(?<!\S)\$ (?=\.?\d|[A-Z]+\d|[A-Z]{2})", "$"),
+        (r"(?<!\S)(AU|CA?|HK|NZ|S|US|(?<=[^\W\d_] )A) (?=\$\d)", r"\1"),
+        (r"(?<=[\dXYZ]) ([$%])(?!\S)", r"\1"),
+        (r"(?<=\d) – (?=\d)", "–"),
+        (r"(?<!\S)([A-Z]{1,3}) & (?=[A-Z](?!\S))", r"\1&"),  # AT&T
+        (r"(?<!\S)([A-Z]) & (?=[A-Z]{2,3}(?!\S))", r"\1&"),
+        (r"(?<!\S)([b-hj-z]) & (?=(?!i)[a-z](?!\S))", r"\1&"),
+        (r"(?<=[^\W_]) \( (s|es|ies|d|ed|n|r|ren) \)(?!\S)", r"(\1)"),  # video(s)
+        (r"(?<!\S)((?![aI])[^\W\d_]|\d+) \( ([^\W\d_]) \)(?!\S)", r"\1(\2)"),  # f(x), 401(k)
+        (r"(?<=\w\)) \( ([^\W_]) \)(?!\S)", r"(\1)"),  # 501(c)(3)
+    ]
+)
+_QUERY = re.compile(r"(?<=//)(\S+) (?:([?&]) (?=\S+=)|(%) (?=[\dA-Fa-f]{2}))")  # of an address; a mark at a time
+_SMILEY = re.compile(r"(?<!\S)([:;]) (- )?([()/]|[DP]$)(?!\S)")
 
-_ESCAPES = {"-LRB-": "(", "-RRB-": ")", "-LSB-": "[", "-RSB-": "]", "-LCB-": "{", "-RCB-": "}"}
+_CLOSING = {".", ",", ":", ";", "?", "!", ")", "]", "}", "''", "”", "’", "»", "…", "n't"}
+_CLOSING |= {"'s", "'m", "'d", "'t", "'ll", "'re", "'ve"}
+_OPENING = {"(", "[", "{", "#", "`", "“", "‘", "«", "„"}
+_DOUBLE = {'"', "``", "''"}  # straight in writing; the tokeniser takes a closing one behind a space for an opening one
+
+_ESCAPED = re.compile(r"-([LR])([RSC])B-", re.IGNORECASE)
+_BRACKETS = {"LR": "(", "RR": ")", "LS": "[", "RS": "]", "LC": "{", "RC": "}"}
+_PARTNERS = {")": "(", "]": "[", "}": "{"}
+_ALL_BRACKETS = {*_PARTNERS, *_PARTNERS.values()}
 
 
 def unescape(word: str) -> str:
-    """A treebank's word as it is in the text: `-LRB-` is a bracket."""
-    if "-" in word:
-        for escape, character in _ESCAPES.items():
-            word = word.replace(escape, character)
-    return word
+    """A treebank's word as it is in the text: `-LRB-`, in any case, is a bracket."""
+    if "-" not in word:
+        return word
+    return _ESCAPED.sub(lambda found: _BRACKETS[(found[1] + found[2]).upper()], word)
 
 
 def escape(word: str) -> str:
@@ -81,35 +121,90 @@ def tokenize(text: str) -> list[str]:
 
 
 def detokenize(words: Sequence[str]) -> str:
-    """The words as one text, spaced as a person would write it: `do n't you ?` → `don't you?`."""
+    """The words as one text, spaced as a person would write it: `do n't you ?` → `don't you?`.
+
+    A treebank's brackets are brackets (`-lrb-`). Where writers differ and the words do not tell, it is the way of most:
+    `can not` → `cannot`, `50 %` → `50%`, `R & D` → `R&D`, `a -- b`.
+    """
     pieces: list[str] = []
     quoted = {'"': False, "'": False}  # which quotation marks are open
     glue = True  # nothing stands between this word and the one before
-    for position, word in enumerate(words):
-        previous = words[position - 1].lower() if position else ""
-        half = (previous, word.lower()) in _HALVES
-        opening = word in _OPENING and not half
-        closing = word.lower() in _CLOSING
+    whole = _as_written([unescape(word) for word in words])
+    for position, word in enumerate(whole):
+        previous = whole[position - 1].lower() if position else ""
+        opening = word in _OPENING
+        closing = word.lower() in _CLOSING or word.startswith("..")
         if word in _DOUBLE:
             closing = quoted['"'] or word == "''"
             opening = quoted['"'] = not closing
         elif word == "'":
-            opening = not quoted["'"] and _opens(words[position + 1 :], previous)
+            opening = not quoted["'"] and _opens(whole[position + 1 :], previous)
             closing = not opening
         if word in {"'", "`"}:
             quoted["'"] = opening
-        if not (glue or closing or half):
+        if not (glue or closing):
             pieces.append(" ")
         pieces.append('"' if word in _DOUBLE else word)
         glue = opening
     return "".join(pieces)
 
 
+def _as_written(words: Sequence[str]) -> list[str]:
+    """The words, those that a person writes as one put together: `can not` → `cannot`."""
+    text = " ".join(words)
+    for rule, replacement in _WRITTEN:
+        text = rule.sub(replacement, text)
+    while "//" in text and (longer := _QUERY.sub(r"\1\2\3", text)) != text:
+        text = longer
+    return _SMILEY.sub(_smiley, text).split()
+
+
+def _smiley(found: re.Match[str]) -> str:
+    """`: )` as `:)`, unless it is a bracket that closes or opens something."""
+    before, after = found.string[: found.start()], found.string[found.end() :]
+    bracket = (found[3] == ")" and before.count("(") > before.count(")")) or (found[3] == "(" and ")" in after)
+    return found[0] if bracket else found[0].replace(" ", "")
+
+
 def _opens(following: Sequence[str], previous: str) -> bool:
-    """Whether a lone ' opens a quotation or a year (`the '90s`); otherwise it is a plural's (`the students' books`)."""
+    """Whether a lone ' opens a quotation or a number; otherwise it is a plural's (`the students' books`)."""
     more = following.count("'")
-    plural = previous.endswith("s") and more % 2 == 0
-    return (more > 0 and not plural) or (len(following) > 0 and following[0][0].isdigit())
+    plural = previous.endswith("s") and previous != "'s"
+    number = len(following) > 0 and following[0][0].isdigit() and not previous[-1:].isdigit()
+    return (more > 0 and not (plural and more % 2 == 0)) or (number and not plural)
+
+
+def drop_stray_brackets(words: Sequence[str]) -> list[str]:
+    """A model's words without the brackets that have no partner and those with nothing between them.
+
+    Smileys stay (`: )`), and so do the brackets of a list (`a ) this or b ) that`).
+    """
+    out = [unescape(word) for word in words]
+    opened: list[int] = []
+    paired: set[int] = set()
+    for position, word in enumerate(out):
+        if word in _PARTNERS.values():
+            opened.append(position)
+        partner = next((start for start in reversed(opened) if out[start] == _PARTNERS.get(word)), None)
+        if partner is not None:
+            opened = [start for start in opened if start < partner]
+            if any(inner in paired or out[inner] not in _ALL_BRACKETS for inner in range(partner, position)):
+                paired |= {partner, position}
+    return [
+        word
+        for position, word in enumerate(out)
+        if word not in _ALL_BRACKETS or position in paired or _stands_alone(out, position)
+    ]
+
+
+def _stands_alone(words: Sequence[str], position: int) -> bool:
+    """Whether the round bracket there is a smiley's or a list's."""
+    previous = words[position - 1] if position else ""
+    if words[position] in {"(", ")"} and previous in {":", ";"}:
+        return True
+    follows = words[position + 1 : position + 2]
+    listed = (len(previous) == 1 and previous.isalpha()) or (previous.isdigit() and len(previous) < 3)
+    return words[position] == ")" and listed and any(word[:1].isalnum() for word in follows)
 
 
 def join_pieces(pieces: Sequence[str]) -> list[str]:
@@ -133,19 +228,27 @@ def recase(words: Sequence[str], usual: Mapping[str, str], models: Sequence[str]
     Returns: the same words, the first of each sentence with a capital.
     """
     written = dict(usual)
-    shouting = sum(word.isupper() for word in models) > len(models) / 2
+    # An acronym that the training text knows is no sign of text in capitals throughout, where case says nothing.
+    shouting = sum(word.isupper() and usual.get(word.lower()) != word for word in models) > len(models) / 2
     opens = True
     for word in models:
-        # A capital after a full stop says nothing of the word; neither does text in capitals throughout.
+        # Nor does a capital after a full stop say anything of the word.
         if word.lower() != word and not shouting and (not opens or not word.istitle()):
             written[word.lower()] = word
-        opens = word in {".", "?", "!"}
+        opens = _opens_sentence(word, opens)
+    if "a" in models:
+        written.pop("a", None)  # as in "an A in a test"
     out: list[str] = []
     opens = True
-    for word in words:
+    for word in map(unescape, words):
         cased = "I" if word == "i" else written.get(word, word)
-        if opens and cased.islower():
+        if opens and cased.islower() and not cased.startswith(("http", "www.")) and out[-1:] not in (["@"], ["#"]):
             cased = cased[0].upper() + cased[1:]
-        opens = word in {".", "?", "!"} or (opens and not any(letter.isalnum() for letter in word))
+        opens = _opens_sentence(word, opens)
         out.append(cased)
     return out
+
+
+def _opens_sentence(word: str, opens: bool) -> bool:
+    """Whether a sentence opens behind the word, where one did or did not open before it."""
+    return word in {".", "?", "!"} or (opens and not any(letter.isalnum() for letter in word))

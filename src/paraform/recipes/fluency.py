@@ -16,7 +16,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from paraform.evaluation.latent.ngram import require_ngrams
+from paraform.evaluation.latent.ngram import find_lmplz, require_ngrams
 from paraform.rewording import fluency
 from paraform.syntax import load_tagger
 from paraform.weights import sha256
@@ -25,9 +25,56 @@ from paraform.words import tokenize
 QUORA, TATOEBA, PARANMT = "quora/train.tsv", "tatoeba/pairs.tsv", "paranmt/train.tsv"
 TAGGED = 50_000  # sentences of Quora's
 LEAST = {"fluency": 3, "grammar": 40}  # times that a word, or a word with its tag, stands there at least
-CLOSED = "DT IN TO MD PRP PRP$ WP WDT WRB CC EX RP POS PDT WP$ . , :".split()
-OPEN = set("do does did is are was were be been being am have has had having n't not 's 're 'm 've 'd 'll get go".split())
-OPEN |= set("make so very much many more most there".split())  # of no closed class, but as telling
+CLOSED = [
+    "DT",
+    "IN",
+    "TO",
+    "MD",
+    "PRP",
+    "PRP$",
+    "WP",
+    "WDT",
+    "WRB",
+    "CC",
+    "EX",
+    "RP",
+    "POS",
+    "PDT",
+    "WP$",
+    ".",
+    ",",
+    ":",
+]
+OPEN = set(
+    [
+        "do",
+        "does",
+        "did",
+        "is",
+        "are",
+        "was",
+        "were",
+        "be",
+        "been",
+        "being",
+        "am",
+        "have",
+        "has",
+        "had",
+        "having",
+        "n't",
+        "not",
+        "'s",
+        "'re",
+        "'m",
+        "'ve",
+        "'d",
+        "'ll",
+        "get",
+        "go",
+    ]
+)
+OPEN |= set(["make", "so", "very", "much", "many", "more", "most", "there"])  # of no closed class, but as telling
 CARD = Path(__file__).parent / "cards" / "fluency.md"
 
 
@@ -59,13 +106,17 @@ def sentences(path: Path) -> list[str]:
     return sorted({text for line in lines for text in line.split("\t")[:2] if text.strip()})
 
 
-def write(rows: Iterable[Sequence[str]], order: int, prune: Sequence[str], folder: Path, digests: dict[str, str]) -> None:
+def write(
+    rows: Iterable[Sequence[str]], order: int, prune: Sequence[str], folder: Path, digests: dict[str, str]
+) -> None:
     """Estimate the n-grams of those rows, leaving out those of each order that stand there no more often than `prune`."""
     with tempfile.TemporaryDirectory() as place:
         text, arpa = Path(place, "text"), Path(place, "arpa")
         text.write_text("".join(" ".join(row) + "\n" for row in rows if row), encoding="utf-8")
         given = ["-o", str(order), "--prune", *prune, "--text", str(text), "--arpa", str(arpa)]
-        subprocess.run([lmplz(), *given, "--skip_symbols", "--discount_fallback"], check=True, stderr=subprocess.DEVNULL)
+        subprocess.run(
+            [find_lmplz(), *given, "--skip_symbols", "--discount_fallback"], check=True, stderr=subprocess.DEVNULL
+        )
         with arpa.open(encoding="utf-8") as lines:
             model = fluency.read_arpa(lines)
     fluency.save(model, folder, card=CARD.read_text(encoding="utf-8").format(name=folder.name), data_digests=digests)

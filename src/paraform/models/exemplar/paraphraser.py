@@ -28,7 +28,7 @@ from paraform.rewording import Candidate, Rewording
 from paraform.rewording.reword import Tools, assess, reword
 from paraform.rewording.transformations import Transformations
 from paraform.syntax import load_tagger
-from paraform.words import detokenize, join_pieces, recase
+from paraform.words import detokenize, drop_stray_brackets, join_pieces, recase
 
 COMMONEST = 50  # words of the vocabulary that a sentence may well hold twice: "the", "of", "?"
 
@@ -208,7 +208,7 @@ class ExemplarParaphraser(nn.Module):
                 for i, numbers in zip(rows, tokens_BT.tolist(), strict=True):
                     words = list(self._words(numbers, units[i]))
                     words = join_pieces(words) if self.config.units == "pieces" else words
-                    out[i] = detokenize(recase(words, self.vocabulary.cased, written[i]))
+                    out[i] = detokenize(recase(drop_stray_brackets(words), self.vocabulary.cased, written[i]))
         return out
 
     def decoding_settings(self, *, ration: bool | None = None, **how: Unpack[Decoding]) -> dict[str, Any]:
