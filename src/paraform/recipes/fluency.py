@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import random
+import re
 import subprocess
 import tempfile
 from collections import Counter
@@ -25,56 +26,11 @@ from paraform.words import tokenize
 QUORA, TATOEBA, PARANMT = "quora/train.tsv", "tatoeba/pairs.tsv", "paranmt/train.tsv"
 TAGGED = 50_000  # sentences of Quora's
 LEAST = {"fluency": 3, "grammar": 40}  # times that a word, or a word with its tag, stands there at least
-CLOSED = [
-    "DT",
-    "IN",
-    "TO",
-    "MD",
-    "PRP",
-    "PRP$",
-    "WP",
-    "WDT",
-    "WRB",
-    "CC",
-    "EX",
-    "RP",
-    "POS",
-    "PDT",
-    "WP$",
-    ".",
-    ",",
-    ":",
-]
-OPEN = set(
-    [
-        "do",
-        "does",
-        "did",
-        "is",
-        "are",
-        "was",
-        "were",
-        "be",
-        "been",
-        "being",
-        "am",
-        "have",
-        "has",
-        "had",
-        "having",
-        "n't",
-        "not",
-        "'s",
-        "'re",
-        "'m",
-        "'ve",
-        "'d",
-        "'ll",
-        "get",
-        "go",
-    ]
+CLOSED = re.compile(r"DT|IN|TO|MD|PRP\$?|WP\$?|WDT|WRB|CC|EX|RP|POS|PDT|[.,:]")
+TELLING = re.compile(  # words of no closed class, but as telling
+    "do|does|did|is|are|was|were|be|been|being|am|have|has|had|having|n't|not|'s|'re|'m|'ve|'d|'ll|get|go|make|so|very"
+    "|much|many|more|most|there"
 )
-OPEN |= set(["make", "so", "very", "much", "many", "more", "most", "there"])  # of no closed class, but as telling
 CARD = Path(__file__).parent / "cards" / "fluency.md"
 
 
@@ -94,9 +50,18 @@ def main() -> None:
 
     tagged = [tokenize(text) for text in [*tatoeba, *random.Random(3).sample(quora, TAGGED)]]
     pairs = [list(zip(row, tags, strict=True)) for row, tags in zip(tagged, load_tagger()(tagged), strict=True)]
-    telling = Counter(f"{word}/{tag}".lower() for row in pairs for word, tag in row if tag in CLOSED or word in OPEN)
+    telling = Counter(
+        f"{word}/{tag}".lower()
+        for row in pairs
+        for word, tag in row
+        if CLOSED.fullmatch(tag) or TELLING.fullmatch(word.lower())
+    )
     kept = {both for both, count in telling.items() if count >= LEAST["grammar"]}
-    classes = [fluency.classes(*zip(*row, strict=True), kept) for row in pairs if 2 <= len(row) <= 30]
+    classes = [
+        fluency.classes([word for word, _ in row], [tag for _, tag in row], kept)
+        for row in pairs
+        if 2 <= len(row) <= 30
+    ]
     write(classes, 5, ("0", "0", "1", "1", "2"), options.out / "grammar", digests)
 
 
@@ -109,14 +74,13 @@ def sentences(path: Path) -> list[str]:
 def write(
     rows: Iterable[Sequence[str]], order: int, prune: Sequence[str], folder: Path, digests: dict[str, str]
 ) -> None:
-    """Estimate the n-grams of those rows, leaving out those of each order that stand there no more often than `prune`."""
+    """Estimate the n-grams of those rows, but for those of each order that stand there no more often than `prune`."""
     with tempfile.TemporaryDirectory() as place:
         text, arpa = Path(place, "text"), Path(place, "arpa")
         text.write_text("".join(" ".join(row) + "\n" for row in rows if row), encoding="utf-8")
         given = ["-o", str(order), "--prune", *prune, "--text", str(text), "--arpa", str(arpa)]
-        subprocess.run(
-            [find_lmplz(), *given, "--skip_symbols", "--discount_fallback"], check=True, stderr=subprocess.DEVNULL
-        )
+        command = [find_lmplz(), *given, "--skip_symbols", "--discount_fallback"]
+        subprocess.run(command, check=True, stderr=subprocess.DEVNULL)
         with arpa.open(encoding="utf-8") as lines:
             model = fluency.read_arpa(lines)
     fluency.save(model, folder, card=CARD.read_text(encoding="utf-8").format(name=folder.name), data_digests=digests)
