@@ -10,7 +10,7 @@ import torch
 from numpy.typing import NDArray
 
 from paraform.decoding import Decoding
-from paraform.rewording import Rewording
+from paraform.rewording import Candidate, Rewording
 
 Embed: TypeAlias = Callable[[Sequence[str]], NDArray[np.float32]]
 """Texts to their vectors, float32 [N, D]."""
@@ -93,18 +93,20 @@ class Rewords(Protocol):
         *,
         num: int = 1,
         force: bool = False,
-        seed: int = 0,
-        batch_size: int = 64,
-        progress: bool = False,
+        ration: bool | None = None,
+        **how: Unpack[Decoding],
     ) -> list[Rewording]:
         """What became of each source.
 
         Args:
-            num: candidates of a source, at most.
-            force: a candidate for every source, whatever the checks say.
-            batch_size: rewordings computed at once.
-            progress: a bar on stderr.
+            num: candidates of a source, at most, the best first.
+            force: try texts too that look as if they could not be reworded.
+            ration, how: for candidates that are decoded, as in `Paraphraser.decode`.
         """
+        ...
+
+    def assess(self, sources: Sequence[str], outputs: Sequence[str], exemplars: Sequence[str]) -> list[Candidate]:
+        """Each output as a candidate for its source, with its checks."""
         ...
 
 

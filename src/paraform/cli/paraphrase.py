@@ -1,17 +1,24 @@
-"""Say each text in the form of an exemplar.
+"""Say each text in other words, or in the form of an exemplar.
 
-Texts and exemplars pair up when there are as many of one as of the other; one exemplar serves all texts; --each gives
-every combination. Without --like, exemplars are drawn from the bank that ships with the model. Every output has a
-content score: the cosine of the offline encoder between source and output.
+Without --like, each text is said in forms that fit it, every candidate is checked (numbers, names, negation, kind, who
+does what, meaning, grammar), and the best is printed; a text that no candidate does justice to is left out, and counted
+with the reason. Of a table (CSV, TSV, JSON lines) --text-column says which column the texts are in; --json has the
+line and the other columns of each.
+
+With --like, texts and exemplars pair up when there are as many of one as of the other; one exemplar serves all texts;
+--each gives every combination. Nothing is dropped but what --min-content says; --json has the checks.
 
 Example:
+  paraform paraphrase "Can I use my card abroad?" --num 3
+  paraform paraphrase questions.txt --otherwise copy --json > reworded.json
   paraform paraphrase "how can i earn money online ?" --like "what is the best way to reduce weight ?"
-  paraform paraphrase questions.txt --num 5 --min-content 0.6 --json > reworded.json
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from jsonargparse import ArgumentParser, Namespace
@@ -19,14 +26,13 @@ from jsonargparse.typing import NonNegativeFloat, PositiveInt, restricted_number
 
 from paraform.cli.arguments import Share, add_search, add_texts, bad_values, decoding_of, load_paraphraser, tell
 from paraform.cli.output import print_json, print_rewordings
-from paraform.cli.reading import read_texts
+from paraform.cli.reading import GivenText, read_texts, rows_of
 from paraform.records import InputError
 
 if TYPE_CHECKING:
-    from numpy import float64
-    from numpy.typing import NDArray
-
     from paraform.capabilities import Paraphraser
+    from paraform.decoding import Decoding
+    from paraform.rewording import Candidate, Rewording
 
 DEFAULT_MODEL = "quora-compact"
 Cosine = restricted_number_type("Cosine", float, [(">=", -1), ("<=", 1)])
@@ -34,13 +40,19 @@ Cosine = restricted_number_type("Cosine", float, [(">=", -1), ("<=", 1)])
 
 def add_arguments(parser: ArgumentParser, given: Sequence[str]) -> None:
     """The options of this command."""
-    add_texts(parser)
+    add_texts(parser, tables=True)
     parser.add_argument(
         "--like", nargs="+", type=str, metavar="EXEMPLAR", help="sentences whose form to take, or a file of them"
     )
     parser.add_argument("--each", action="store_true", help="every text with every exemplar")
-    parser.add_argument("--num", type=PositiveInt, default=1, help="exemplars drawn from the bank for each text")
+    parser.add_argument("--num", type=PositiveInt, default=1, help="rewordings of each text, at most")
     parser.add_argument("--min-content", type=Cosine | None, default=None, help="drop outputs of a lower content score")
+    parser.add_argument(
+        "--otherwise", choices=("skip", "copy"), default="skip", help="what becomes of a text without a rewording"
+    )
+    parser.add_argument(
+        "--force", action="store_true", help="try texts too that look like another language, code, shouting or junk"
+    )
     parser.add_argument("--model", type=str, default=DEFAULT_MODEL, help="embedded, a folder, or a hub id")
     add_search(parser)
     parser.add_argument("--temperature", type=NonNegativeFloat, default=0.0, help="above 0 words are drawn")
@@ -51,43 +63,87 @@ def run(options: Namespace) -> int:
     """Print the paraphrases."""
     how = decoding_of(options)
     if options.like is not None and options.num > 1:
-        raise InputError("--num draws from the model's bank; leave out --like, or give it more exemplars")
+        raise InputError("--num is of rewordings without --like; leave one out, or give --like more exemplars")
     if options.each and options.like is None:
         raise InputError("--each needs --like")
-    texts = read_texts(options.text, options)
+    rows = list(rows_of(options.text, options))
     like = None if options.like is None else read_texts(options.like, options, "exemplar")
-    model = load_paraphraser(options)
+    found = filtered(reworded([row.text for row in rows], like, load_paraphraser(options), how, options), options)
+    if skipped := [one for one in found if one.reason]:
+        done = "left out" if options.otherwise == "skip" else "copied"
+        reasons = ", ".join(f"{count} {why}" for why, count in Counter(one.reason for one in skipped).most_common())
+        tell(f"{len(skipped)} of {len(rows)} texts {done}: {reasons}")
+    copy = options.otherwise == "copy"
+    if options.json:
+        both = list(zip(rows, found, strict=True))
+        paraphrases = [{**about(row), **candidate.to_json()} for row, one in both for candidate in one.candidates]
+        paraphrases += [{**about(row), "paraphrase": row.text} for row, one in both if one.reason and copy]
+        skips = [{**about(row), "reason": one.reason} for row, one in both if one.reason]
+        print_json({"paraphrases": paraphrases, "skipped": skips, "model": options.model})
+    else:
+        pairs = [(one.source, candidate.text) for one in found for candidate in one.candidates or given_back(one, copy)]
+        print_rewordings(pairs)
+    return 0
+
+
+def reworded(
+    texts: Sequence[str], like: Sequence[str] | None, model: Paraphraser, how: Decoding, options: Namespace
+) -> list[Rewording]:
+    """What the model says in the place of each text."""
+    from paraform.capabilities import Rewords
+    from paraform.rewording import Candidate, Rewording
+
+    ration = False if options.no_ration else None
+    if like is None and isinstance(model, Rewords):
+        with bad_values():
+            return model.reword(texts, num=options.num, force=options.force, ration=ration, **how)
     chosen = model.exemplars(texts, like, each=options.each, num=options.num, seed=options.seed)
     sources = [text for text, row in zip(texts, chosen, strict=True) for _ in row]
     exemplars = [exemplar for row in chosen for exemplar in row]
     with bad_values():
-        outputs = model.decode(sources, exemplars, ration=False if options.no_ration else None, **how)
-    scores = content_scores(model, sources, outputs)
-    least = -1.0 if options.min_content is None else options.min_content
-    kept = [row for row, score in enumerate(scores) if score >= least]
-    if len(kept) < len(outputs):
-        tell(f"{len(outputs) - len(kept)} of {len(outputs)} paraphrases dropped, content below {least}")
-    if options.json:
-        found: list[dict[str, Any]] = [
-            {
-                "source": sources[row],
-                "exemplar": exemplars[row],
-                "paraphrase": outputs[row],
-                "content": round(float(scores[row]), 4),
-            }
-            for row in kept
-        ]
-        print_json({"paraphrases": found, "model": options.model})
+        outputs = model.decode(sources, exemplars, ration=ration, **how)
+    if isinstance(model, Rewords):
+        candidates = iter(model.assess(sources, outputs, exemplars))
     else:
-        print_rewordings([(sources[row], outputs[row]) for row in kept])
-    return 0
+        content = content_scores(model, sources, outputs)
+        rows = zip(outputs, exemplars, content, strict=True)
+        candidates = iter([Candidate(output, form, {"content": score}, score) for output, form, score in rows])
+    return [Rewording(text, tuple(next(candidates) for _ in row)) for text, row in zip(texts, chosen, strict=True)]
 
 
-def content_scores(model: Paraphraser, sources: Sequence[str], outputs: Sequence[str]) -> NDArray[float64]:
-    """Cosine of the offline encoder between each source and its output, [N]."""
+def filtered(found: Sequence[Rewording], options: Namespace) -> list[Rewording]:
+    """Without the candidates whose content is below `--min-content`; how many there were is told."""
+    least = options.min_content
+    if least is None:
+        return list(found)
+    kept = [
+        replace(one, candidates=tuple(each for each in one.candidates if each.checks["content"] >= least))
+        for one in found
+    ]
+    count, left = (sum(len(one.candidates) for one in some) for some in (found, kept))
+    if left < count:
+        tell(f"{count - left} of {count} paraphrases dropped, content below {least}")
+    return kept
+
+
+def given_back(one: Rewording, copy: bool) -> list[Candidate]:
+    """The text itself, if it has no rewording and is to be copied."""
+    from paraform.rewording import Candidate
+
+    return [Candidate(one.source, "", {}, 0.0)] if one.reason and copy else []
+
+
+def about(row: GivenText) -> dict[str, Any]:
+    """What `--json` says of a text: itself, its line and a table's other columns."""
+    line = {} if row.line is None else {"line": row.line}
+    return {"source": row.text, **line, **({"row": row.fields} if row.fields else {})}
+
+
+def content_scores(model: Paraphraser, sources: Sequence[str], outputs: Sequence[str]) -> list[float]:
+    """Cosine of the offline encoder between each source and its output."""
     from paraform import encoders
     from paraform.evaluation.content import content_kept, embed_unique
 
-    encoder = encoders.load(device=model.device)  # mostly the model's style encoder too, which is in memory already
+    encoder = encoders.load(device=model.device)
     vectors = embed_unique(encoder.encode, [*sources, *outputs])
-    return content_kept(vectors[: len(sources)], vectors[len(sources) :])
+    return [float(score) for score in content_kept(vectors[: len(sources)], vectors[len(sources) :])]

@@ -57,11 +57,8 @@ def main() -> None:
         if CLOSED.fullmatch(tag) or TELLING.fullmatch(word.lower())
     )
     kept = {both for both, count in telling.items() if count >= LEAST["grammar"]}
-    classes = [
-        fluency.classes([word for word, _ in row], [tag for _, tag in row], kept)
-        for row in pairs
-        if 2 <= len(row) <= 30
-    ]
+    short = [row for row in pairs if 2 <= len(row) <= 30]
+    classes = [fluency.classes([word for word, _ in row], [tag for _, tag in row], kept) for row in short]
     write(classes, 5, ("0", "0", "1", "1", "2"), options.out / "grammar", digests)
 
 

@@ -26,7 +26,13 @@ class Candidate:
     def to_json(self) -> dict[str, Any]:
         """A JSON object, figures rounded."""
         checks = {name: round(value, 4) for name, value in self.checks.items()}
-        return {"paraphrase": self.text, "exemplar": self.exemplar, "checks": checks, "score": round(self.score, 4)}
+        return {
+            "paraphrase": self.text,
+            "exemplar": self.exemplar,
+            "content": checks.get("content"),
+            "score": round(self.score, 4),
+            "checks": checks,
+        }
 
 
 @dataclass(frozen=True)

@@ -23,7 +23,7 @@ from paraform.models.exemplar.network import ExemplarNetwork
 from paraform.models.exemplar.selection import select_exemplars
 from paraform.models.exemplar.step_decoder import StepDecoder, decoding_batches
 from paraform.models.exemplar.units import split_units, style_text
-from paraform.records import InputError
+from paraform.records import InputError, require_texts
 from paraform.rewording import Candidate, Rewording
 from paraform.rewording.reword import Tools, assess, reword
 from paraform.rewording.transformations import Transformations
@@ -124,9 +124,8 @@ class ExemplarParaphraser(nn.Module):
         *,
         num: int = 1,
         force: bool = False,
-        seed: int = 0,
-        batch_size: int = 0,
-        progress: bool = False,
+        ration: bool | None = None,
+        **how: Unpack[Decoding],
     ) -> list[Rewording]:
         """Each source in other words, in forms that fit it, every candidate checked; or why it is left alone.
 
@@ -134,12 +133,12 @@ class ExemplarParaphraser(nn.Module):
             sources: texts of one or more sentences, cased and untokenised or not.
             num: rewordings of a source, at most, the best first.
             force: try texts too that look like another language, code, shouting or junk.
-            seed: nothing is drawn; as every model that rewords is asked.
-            batch_size: sentences decoded together; 0: the model's own number.
-            progress: a bar on stderr.
+            ration, how: as in `paraphrase`, for the candidates that are decoded.
+        Raises: InputError for a text that is none, or if two ways of decoding are mixed.
         """
-        how: dict[str, Any] = {"batch_size": batch_size} if batch_size else {}
-        decode = partial(self.decode, progress=progress, **how)
+        require_texts(sources)
+        require_decoding(how)
+        decode = partial(self.decode, ration=ration, **how)
         return reword(sources, replace(self.tools, decode=decode), num=num, force=force)
 
     def assess(self, sources: Sequence[str], outputs: Sequence[str], exemplars: Sequence[str]) -> list[Candidate]:
