@@ -101,7 +101,7 @@ def test_formats_and_tagger_are_the_librarys() -> None:
         (["paraphrase", "x", "--min-content", "1.5"], "--min-content: "),
         (["paraphrase", "x", "--top-p", "0"], "--top-p: "),
         (["paraphrase", "x", "--beam", "2", "--temperature", "1"], "exclude each other"),
-        (["paraphrase", "x", "--like", "y", "--num", "2"], "--num draws from the model's bank"),
+        (["paraphrase", "x", "--like", "y", "--num", "2"], "--num is of rewordings without --like"),
         (["paraphrase", "x", "--each"], "--each needs --like"),
         (["paraphrase", "nowhere.txt"], "nowhere.txt: no such file"),
         (["paraphrase", "../nowhere/questions"], "../nowhere/questions: no such file"),

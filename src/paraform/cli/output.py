@@ -38,9 +38,8 @@ def show(options: Namespace, value: dict[str, Any], text: str) -> int:
     return 0
 
 
-def print_rewordings(rows: Sequence[tuple[str, str]]) -> None:
-    """Of one source a paraphrase a line, of several `source → paraphrase`; the source dimmed on a terminal."""
-    alone = len({source for source, _ in rows}) <= 1
+def print_rewordings(rows: Sequence[tuple[str, str]], *, alone: bool) -> None:
+    """A paraphrase a line if there is one source alone, else `source → paraphrase`; the source dimmed on a terminal."""
     if alone or not sys.stdout.isatty():
         for source, output in rows:
             print(output if alone else f"{source} → {output}")

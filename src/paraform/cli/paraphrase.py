@@ -82,7 +82,7 @@ def run(options: Namespace) -> int:
         print_json({"paraphrases": paraphrases, "skipped": skips, "model": options.model})
     else:
         pairs = [(one.source, candidate.text) for one in found for candidate in one.candidates or given_back(one, copy)]
-        print_rewordings(pairs)
+        print_rewordings(pairs, alone=len({row.text for row in rows}) <= 1)
     return 0
 
 

@@ -34,5 +34,5 @@ def run(options: Namespace) -> int:
         found = [{"text": text, "reconstruction": again} for text, again in rows]
         print_json({"reconstructions": found, "model": options.model})
     else:
-        print_rewordings(rows)
+        print_rewordings(rows, alone=len({source for source, _ in rows}) <= 1)
     return 0

@@ -1,0 +1,66 @@
+"""`paraform paraphrase` without exemplars: what it says, what it leaves alone, and rows that stay rows."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+Command = Callable[..., Any]
+QUESTION = "Can I use my card abroad?"
+OTHERS = ("??? !!", "Wo ist meine Karte geblieben?", "SELECT name FROM users; DROP TABLE users;", "BUY NOW CHEAP PILLS")
+
+
+def object_of(done: Any) -> Any:
+    assert done.status == 0, done.err
+    return json.loads(done.out)
+
+
+@pytest.fixture(scope="module")
+def table(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("table") / "intents.csv"
+    path.write_text(f'id,text,intent\n7,"{QUESTION}",abroad\n8,Wo ist meine Karte geblieben?,lost\n')
+    return path
+
+
+def test_a_question_is_reworded_and_its_checks_are_shown(command: Command) -> None:
+    found = object_of(command("paraphrase", QUESTION, "--num", "3", "--json"))
+    rows = found["paraphrases"]
+    assert 1 <= len(rows) <= 3 and found["skipped"] == []
+    for row in rows:
+        assert row["source"] == QUESTION and row["paraphrase"] not in (QUESTION, "")
+        assert {"numbers", "names", "negation", "kind", "roles", "changed", "meaning", "fluent"} <= set(row["checks"])
+        assert row["content"] == row["checks"]["content"] > 0.75
+    assert [row["score"] for row in rows] == sorted((row["score"] for row in rows), reverse=True)
+    plain = command("paraphrase", QUESTION, "--num", "3")
+    assert plain.out.splitlines() == [row["paraphrase"] for row in rows] and plain.err == ""
+
+
+def test_what_cannot_be_reworded_is_left_out_with_the_reason(command: Command) -> None:
+    done = command("paraphrase", QUESTION, *OTHERS)
+    assert [line.split(" → ")[0] for line in done.out.splitlines()] == [QUESTION]
+    assert done.err.startswith("paraform: 4 of 5 texts left out: ")
+    assert all(reason in done.err for reason in ("no words", "another language", "code", "shouting"))
+    copied = command("paraphrase", QUESTION, *OTHERS, "--otherwise", "copy")
+    assert [line.split(" → ")[1] for line in copied.out.splitlines()][1:] == list(OTHERS)
+    assert "4 of 5 texts copied" in copied.err
+
+
+def test_rows_keep_their_line_and_their_other_columns(command: Command, table: Path) -> None:
+    found = object_of(command("paraphrase", table, "--text-column", "text", "--json"))
+    assert [(row["line"], row["row"]) for row in found["paraphrases"]] == [(2, {"id": "7", "intent": "abroad"})]
+    assert [(row["line"], row["reason"]) for row in found["skipped"]] == [(3, "another language, or no sentence")]
+    done = command("paraphrase", table, "--text-column", "utterance")
+    assert done.status == 2 and "'id', 'text', 'intent'" in done.err
+
+
+def test_augment_writes_a_table_to_train_on(command: Command, table: Path, tmp_path: Path) -> None:
+    out = tmp_path / "more.csv"
+    done = command("augment", table, "--text-column", "text", "--per-row", "2", "--no-mark", "--out", out)
+    assert done.status == 0, done.err
+    first, *rows = out.read_text().splitlines()
+    assert first == "id,text,intent" and rows[0] == f"7,{QUESTION},abroad"
+    assert len(rows) >= 3 and all(row.startswith("7,") and row.endswith(",abroad") for row in rows[:-1])
