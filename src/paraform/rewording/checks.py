@@ -43,6 +43,7 @@ MODALS = {"can": "can", "ca": "can", "could": "can", "able": "can", "possible": 
 MODALS |= {"must": "must", "need": "must", "required": "must", "necessary": "must", "will": "will", "wo": "will"}
 CONTRACTIONS = {"'s": "is", "'m": "am", "'re": "are", "'ve": "have", "'ll": "will", "n't": "not", "ca": "can"}
 CONTRACTIONS |= {"wo": "will", "'d": "would"}
+SUPPORT = {"do": {"do", "does", "did"}, "there": {"there"}}
 LEAST_CHANGED = 2  # words: fewer is a copy
 CONTENT_TAGS = ("NN", "VB", "JJ", "RB", "CD", "FW")
 
@@ -68,8 +69,9 @@ def check(source: Tagged, output: Tagged, exempt: Collection[str] = (), *, frame
     - names: every proper noun of the source is there;
     - negation: as many words that deny;
     - kind: a question stays one, a statement and a command too;
-    - asked: the same question words (what and which count as one), modal verbs and tense;
-    - added, dropped: no content word that the other has not, in any form, and of the source's nouns in the same form;
+    - asked: the same question words (what and which count as one), modal verbs, tense, "do" and "there";
+    - added, dropped: no content word that the other has not, in any form;
+    - nouns: the same ones, each as often and in the same form;
     - prepositions: those of the source are there;
     - stutter: no two words stand side by side more often than in the source;
     - roles: who does what to whom, as `keeps_roles` has it;
@@ -88,7 +90,8 @@ def check(source: Tagged, output: Tagged, exempt: Collection[str] = (), *, frame
         "kind": framed or kind(source) == kind(output),
         "asked": framed or _asked(source) == _asked(output),
         "added": all(_has(known, word) for word in content_words(right)),
-        "dropped": all(_has(found, word) for word in content_words(left)) and (framed or _nouns(source) <= set(found)),
+        "dropped": all(_has(found, word) for word in content_words(left)),
+        "nouns": framed or _nouns(source) == _nouns(output),
         "prepositions": framed or not _prepositions(source) - _prepositions(output),
         "roles": keeps_roles(source, output),
         "stutter": not {pair for pair, times in _pairs(found).items() if times > 1} - set(_pairs(known)),
@@ -183,6 +186,7 @@ def _asked(sentence: Tagged) -> list[str]:
             out.append({"which": "what", "whom": "who"}.get(word, word) + degree)
     out += {MODALS[word] for word in words if word in MODALS}
     out += ["must"] * any(pair in (("have", "to"), ("has", "to"), ("had", "to")) for pair in _pairs(words))
+    out += [name for name, some in SUPPORT.items() if some.intersection(words)]
     out += ["past"] * any(tag == "VBD" for tag in sentence.tags)
     return sorted([*set(out), *("?" for word in words if word == "?")])
 
@@ -195,8 +199,8 @@ def _prepositions(sentence: Tagged) -> Counter[str]:
     return Counter(word for word, tag in zip(sentence.lowered, sentence.tags, strict=True) if tag == "IN")
 
 
-def _nouns(sentence: Tagged) -> set[str]:
-    return {word for word, tag in zip(sentence.lowered, sentence.tags, strict=True) if tag.startswith("NN")}
+def _nouns(sentence: Tagged) -> Counter[str]:
+    return Counter(word for word, tag in zip(sentence.lowered, sentence.tags, strict=True) if tag.startswith("NN"))
 
 
 def _numbers(words: Sequence[str]) -> list[str]:

@@ -218,7 +218,7 @@ def _some(least: int) -> str:
 
 
 _NOUN = _word(r"NNP?S?|CD|ADD|FW|SYM")
-_MODIFIERS = r"DT|PDT|PRP\$|CD|JJ[RS]?|NNP?S?|POS|\$|VBN|VBG|HYPH|AFX|ADD|FW"
+_MODIFIERS = r"DT|PDT|RBS|PRP\$|CD|JJ[RS]?|NNP?S?|POS|\$|VBN|VBG|HYPH|AFX|ADD|FW"
 _PLAIN = _word(_MODIFIERS) + "*?" + _NOUN
 _WHOLE = f"(?!{_word('NNP?S?|CD|POS')})"  # a noun phrase does not end before one of its nouns
 _PREPOSITION = _word("IN|TO", "of|for|in|on|with|from|at|to|by|about|between")
@@ -242,14 +242,14 @@ _SLOTS = {
     "s": f"(?:{_PHRASE}|{_word('DT|WP|VBG')}){_some(0)}?{_FINITE}{_some(0)}",
     "c": f"{_PHRASE}{_NO_COMMA}*?{_FINITE}{_NO_COMMA}*?",
     "q": _word("WP|WRB|WDT|MD|VB[ZPD]", f"{_OPENERS}|{_AUXILIARIES}|{_DO}") + _NO_COMMA + "+?",
-    "p": f"(?!{_word('IN|TO|CC|,|DT|NN.*|POS')}){_some(1)}",
+    "p": f"(?!{_word('IN|TO|CC|,|DT|PRP|NN.*|POS')}){_some(1)}",
     "d": _word("VBN|VBD") + _word("RB|RP") + "?",
-    "a": _word("RB|JJ[RS]?") + "*" + _word("JJ[RS]?|VBN|VBG"),
+    "a": _word("RB|JJ[RS]?") + "*" + _word("JJ[RS]?|VBN|VBG|RB"),
     "aux": _word("MD|VB[ZPD]", _AUXILIARIES) + _word("RB", "not|n't") + "?",
     "is": _word("VB[ZPD]", _BE),
     "do": _word("VB[ZPD]|MD", _DO),
     "w": _word("WP|WRB|WDT|IN", f"{_OPENERS}|if|whether"),
-    "i": _word("IN|TO", "of|for|in|on|to|with|from|at"),
+    "i": _word("IN|TO", "of|for|in|on|to|with|from|at|under|near|around|after|before|during|by|about|like"),
     "t": f"{_PLAIN}{_WHOLE}(?:{_some(0)}{_word('(?!IN|TO|RP)[A-Z].*')})?",
     "z": f"(?:{_word('DT|CD|JJ|NN')}{{0,3}}{_word('NNS?', _UNITS)}{_word(text='ago')}|"
     f"{_word('DT|JJ', 'this|last')}{_word('NN', _UNITS)}|{_word(text='yesterday|today')})",

@@ -47,9 +47,9 @@ class Standards:
     forms: int = 12
     longest: int = 15
     content: float = 0.75
-    content_decoded: float = 0.93
-    grammar: float = 2.0
-    grammar_decoded: float = 0.1
+    content_decoded: float = 0.95
+    grammar: float = 3.0
+    grammar_decoded: float = 0.0
     weights: Mapping[str, float] = field(
         default_factory=lambda: {
             "content": 4.0,
