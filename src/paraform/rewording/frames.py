@@ -7,7 +7,8 @@ down by hand; `synonyms.txt` holds words that replace each other in nearly every
 A slot stands for words by their Penn Treebank tags:
 
     {v} begins with a base verb          {n} {m} a noun phrase          {b} {e} one without prepositions
-    {s} a clause: subject and verb       {c} a clause before another    {q} a question before another clause
+    {s} a clause: subject and verb       {c} a clause before another    {f} the same, with one finite verb
+    {q} a question before another clause, and no "do you know" or "tell me"
     {p} the rest of a predicate          {d} a participle               {a} an adjective
     {aux} be, have or a modal verb, {is} be, {do} do                    {w} what, which, who, where, when, why, how, if
     {o} an order                         {i} a preposition             {k} a noun phrase that is no pronoun but you, it
@@ -15,7 +16,7 @@ A slot stands for words by their Penn Treebank tags:
     {u} a superlative                    {z} a time: two days ago, yesterday
     {t} a noun phrase, no preposition at the end                        {x} {y} anything
 
-`{v+s}` is what `{v}` stood for in the third person: `take` becomes `takes`.
+`{v+s}` is what `{v}` stood for in the third person, where its subject is: `take` becomes `takes`.
 """
 
 from __future__ import annotations
@@ -27,12 +28,21 @@ from importlib import resources
 from typing import NamedTuple, TypeAlias
 
 Form: TypeAlias = tuple[str, ...]
+_Filling: TypeAlias = dict[str, tuple[Sequence[str], Sequence[str]]]
+"""Of each slot, "{v}", its words and their tags."""
 
 # A sentence as one string, so that a slot is a regular expression: of each word "word TAB tag NEWLINE".
+_SPACE = re.compile(r"\s")
 _ENDINGS = {"?", ".", "!"}
 _BREAKS = {",", "--", "-", ":", ";"}
 _STARTERS = {"what", "which", "who", "where", "when", "why", "how", "can", "could", "is", "are", "do", "does", "did"}
 _STARTERS |= {"will", "would", "should", "please", "i"}
+LONGEST = 60  # words: no frame fits more, and some take time that grows with the cube of them
+_NOUNS = {"{n}", "{m}", "{k}", "{h}", "{b}", "{e}", "{l}", "{t}"}
+_WRAPPING = {"know", "tell", "think", "true", "explain", "say"}  # what begins with these is wrapped already
+_SINGULAR, _PLURAL = {"is", "was", "does", "has"}, {"are", "were", "do", "have"}
+_GOVERNING = {"of", "for", "by", "with", "from", "between", "to", "about", "make", "makes", "made", "causes"}
+_SUBJECTS, _OBJECTS = {"i", "he", "she", "we", "they"}, {"me", "him", "her", "us", "them"}
 
 
 class Frame(NamedTuple):
@@ -76,10 +86,11 @@ def rewrite(words: Sequence[str], tags: Sequence[str]) -> list[Rewritten]:
     size = len(words)
     while size and words[size - 1] in _ENDINGS:
         size -= 1
+    if size > LONGEST:
+        return []
     out: dict[tuple[str, ...], Rewritten] = {}
     for start, end in _clauses([word.lower() for word in words[:size]]):
-        ending = "," if end < size else "".join(words[size : size + 1])
-        for found in _whole(words[start:end], tags[start:end], ending):
+        for found in _whole(words[start:end], tags[start:end], "".join(words[end : end + 1])):
             rest = words[end + 1 :] if end < size else []
             changed = [*words[:start], *found.words, *rest]
             out.setdefault(tuple(word.lower() for word in changed), found._replace(words=changed))
@@ -97,16 +108,20 @@ def _clauses(words: Sequence[str]) -> Iterator[tuple[int, int]]:
 
 def _whole(words: Sequence[str], tags: Sequence[str], ending: str) -> Iterator[Rewritten]:
     known = {word.lower() for word in words}
-    tagged = "".join(f"{word}\t{tag}\n" for word, tag in zip(words, tags, strict=True))
+    begun = _WRAPPING & {word.lower() for word in words[:5]}
+    tagged = "".join(f"{_SPACE.sub('_', word)}\t{tag}\n" for word, tag in zip(words, tags, strict=True))
     for group in frames():
         for frame in group:
             if not (frame.read and _literals(frame.form) <= known):
                 continue
             found = _compiled(frame.form).fullmatch(tagged)
+            filling = _filling(found, words, tags) if found else {}
             for other in group if found else ():
-                if found and other.written and other is not frame and _slots(other.form) <= _slots(frame.form):
-                    filled = list(_filled(other.form, found))
-                    if ending == ",":
+                if not other.written or other is frame or (other.wrapped and begun):
+                    continue
+                if _fits(frame.form, other.form, filling):
+                    filled = list(_filled(other.form, filling))
+                    if ending in _BREAKS:
                         filled = [word for word in filled if word != "?"]
                     if filled[-1] != "?" and ending:
                         filled.append("." if ending == "?" else ending)
@@ -114,12 +129,64 @@ def _whole(words: Sequence[str], tags: Sequence[str], ending: str) -> Iterator[R
                     yield Rewritten(filled, shown(other.form), literals, other.wrapped)
 
 
+def _filling(found: re.Match[str], words: Sequence[str], tags: Sequence[str]) -> _Filling:
+    """Words and tags of each slot; a line of the matched text is a word."""
+    out: _Filling = {}
+    for name in found.groupdict():
+        start, end = (found.string.count("\n", 0, place) for place in found.span(name))
+        out["{" + name + "}"] = (words[start:end], tags[start:end])
+    return out
+
+
+def _fits(old: Form, new: Form, filling: _Filling) -> bool:
+    """Whether the other form can hold what the slots of this one hold: verbs agree, and pronouns keep their case."""
+    if not _slots(new) <= _slots(old):
+        return False
+    for place, slot in enumerate(new):
+        if slot == "{v+s}" and _coordinated(filling["{v}"][1]):
+            return False
+        if slot not in _NOUNS:
+            continue
+        words, tags = filling[slot]
+        pronoun = words[0].lower() if len(words) == 1 else ""
+        before = old.index(slot)
+        if pronoun in _SUBJECTS | _OBJECTS and _governed(old, before) != _governed(new, place):
+            return False
+        beside = _beside(new, place) - _beside(old, before)
+        plural = _plural(words, tags)
+        if beside & (_SINGULAR if plural else _PLURAL) or (pronoun == "i" and beside & {"is", "was", "are", "were"}):
+            return False
+    return True
+
+
+def _beside(form: Form, place: int) -> set[str]:
+    return {*form[max(0, place - 1) : place], *form[place + 1 : place + 2]}
+
+
+def _governed(form: Form, place: int) -> bool:
+    before = form[place - 1] if place else ""
+    return before in _GOVERNING or (before == "and" and "between" in form)
+
+
+def _plural(words: Sequence[str], tags: Sequence[str]) -> bool:
+    """Whether a verb agrees with the noun phrase as with "they"."""
+    if tags[0] == "PRP":
+        return words[0].lower() in {"i", "you", "we", "they", "me", "us", "them"}
+    end = next((at for at, tag in enumerate(tags) if tag in ("IN", "TO")), len(tags))
+    return tags[end - 1] in ("NNS", "NNPS") if end else False
+
+
+def _coordinated(tags: Sequence[str]) -> bool:
+    """Whether a conjunction joins a second verb, whose form nobody knows: "go home and eat"."""
+    return re.search(r"\b(CC|,) (RB )*VBP?\b", " ".join(tags)) is not None
+
+
 def substitute(words: Sequence[str]) -> list[Rewritten]:
     """The sentence with one phrase of `synonyms.txt` for another, one sentence for each place and each other phrase."""
     lowered = [word.lower() for word in words]
     out = []
     for start in range(len(words)):
-        for size in range(1, _longest() + 1):
+        for size in range(1, min(_longest(), len(words) - start) + 1):
             old = tuple(lowered[start : start + size])
             for new in synonyms().get(old, ()):
                 changed = [*words[:start], *new, *words[start + size :]]
@@ -160,7 +227,8 @@ def _text(name: str) -> str:
 
 def _frame(line: str) -> Frame:
     mark = line[0] if line[0] in "<>~" else ""
-    return Frame(tuple(line.removeprefix(mark).split()), mark not in (">", "~"), mark != "<", mark == "~")
+    read = mark not in (">", "~") and "+s" not in line
+    return Frame(tuple(line.removeprefix(mark).split()), read, mark != "<", mark == "~")
 
 
 @functools.cache
@@ -178,19 +246,23 @@ def _slots(form: Form) -> set[str]:
     return {word.replace("+s", "") for word in form if word.startswith("{")}
 
 
-def _filled(form: Form, found: re.Match[str]) -> Iterator[str]:
+def _filled(form: Form, filling: _Filling) -> Iterator[str]:
+    singular = True
     for word in form:
         if not word.startswith("{"):
             yield word
             continue
-        name = word[1:-1].removesuffix("+s")
-        words, tags = zip(*(line.split("\t") for line in found[name].splitlines()), strict=True)
-        yield from third_person(words, tags) if word.endswith("+s}") else words
+        words, tags = filling[word.replace("+s", "")]
+        if word in _NOUNS:
+            singular = not _plural(words, tags)
+        yield from third_person(words, tags) if word == "{v+s}" and singular else words
 
 
 def third_person(words: Sequence[str], tags: Sequence[str]) -> list[str]:
     """A predicate whose first word but for adverbs is a base verb, with that verb in the third person."""
     place = next((at for at, tag in enumerate(tags) if not tag.startswith("RB")), 0)
+    if "not" in [word.lower() for word in words[:place]]:
+        return ["does", *words]
     verb = words[place].lower()
     irregular = {"be": "is", "have": "has", "do": "does", "go": "goes"}
     ends_in_s = re.search(r"(s|sh|ch|x|z|o)$", verb)
@@ -205,8 +277,8 @@ def _compiled(form: Form) -> re.Pattern[str]:
         if word.startswith("{"):
             parts.append(f"(?P<{word[1:-1]}>{_SLOTS[word[1:-1]]})")
         elif word not in _ENDINGS:
-            parts.append(_word(text=f"(?i:{re.escape(word)})"))
-    return re.compile("".join(parts))
+            parts.append(_word(text=re.escape(word)))
+    return re.compile("".join(parts), re.IGNORECASE)
 
 
 def _word(tag: str = r"[^\t\n]+", text: str = r"(?![.?!;]\t)[^\t\n]+") -> str:
@@ -225,14 +297,16 @@ _PREPOSITION = _word("IN|TO", "of|for|in|on|with|from|at|to|by|about|between")
 _PHRASE = f"(?:{_word('PRP|EX')}|{_PLAIN}{_WHOLE}(?:{_PREPOSITION}{_PLAIN}{_WHOLE})*)"
 _FINITE = _word("VBP|VBZ|VBD|MD")
 _NO_COMMA = _word(text=r"(?![,.?!;]\t)[^\t\n]+")
+_NONFINITE = _word("(?!(?:VBP|VBZ|VBD|MD)\n).+", r"(?![,.?!;]\t)[^\t\n]+")
 _OPENERS, _BE, _DO = "what|which|who|where|when|why|how", "is|are|was|were", "do|does|did"
+_ASKING = "know|tell|ask|say|see|check|confirm|explain|wonder|remember|understand|guess|sure|certain|out|me|us|matter"
 _UNITS = "minutes?|hours?|days?|weeks?|months?|years?|morning|afternoon|evening|night|while"
 _AUXILIARIES = f"{_BE}|am|has|have|had|can|could|will|would|should|wo|ca"
 _SLOTS = {
     "v": _word("RB") + "?" + _word("VB|VBP", r"(?!please\t)[^\t\n]+") + _some(0),
     "n": _PHRASE,
     "m": _PHRASE,
-    "k": f"(?!{_word(text='I|i|he|she|we|they|there|this|that')}){_PHRASE}",
+    "k": f"(?!{_word(text='i|he|she|we|they|there|this|that')}){_PHRASE}",
     "h": f"(?!{_word('PRP|EX')}){_PHRASE}",
     "l": f"(?:{_word(_MODIFIERS)}*?{_word('NNP?S')}){_WHOLE}",
     "u": f"(?:{_word('RBS')}{_word('JJ|VBN|VBG')}|{_word('JJS')})",
@@ -240,8 +314,12 @@ _SLOTS = {
     "e": _PLAIN + _WHOLE,
     "o": f"(?!{_word(text='need|want|seems?|looks?|thanks?|got|have|help|let|please|be')}){_word('VB')}{_some(1)}",
     "s": f"(?:{_PHRASE}|{_word('DT|WP|VBG')}){_some(0)}?{_FINITE}{_some(0)}",
+    "f": f"{_PHRASE}{_NONFINITE}*?{_FINITE}{_NONFINITE}*?",
     "c": f"{_PHRASE}{_NO_COMMA}*?{_FINITE}{_NO_COMMA}*?",
-    "q": _word("WP|WRB|WDT|MD|VB[ZPD]", f"{_OPENERS}|{_AUXILIARIES}|{_DO}") + _NO_COMMA + "+?",
+    "q": _word("WP|WRB|WDT|MD|VB[ZPD]", f"{_OPENERS}|{_AUXILIARIES}|{_DO}")
+    + _NO_COMMA
+    + "*?"
+    + _word(text=rf"(?!(?:[,.?!;]|{_ASKING})\t)[^\t\n]+"),  # "do you know if", "tell me when": no clause of its own
     "p": f"(?!{_word('IN|TO|CC|,|DT|PRP|NN.*|POS')}){_some(1)}",
     "d": _word("VBN|VBD") + _word("RB|RP") + "?",
     "a": _word("RB|JJ[RS]?") + "*" + _word("JJ[RS]?|VBN|VBG|RB"),
