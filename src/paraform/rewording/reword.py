@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
@@ -40,6 +40,7 @@ class Standards:
         content_decoded: the same, where the paraphraser decoded it.
         grammar: how much less likely than the source's the rewording's grammar may be, nats a word.
         grammar_decoded: the same, where the paraphraser decoded it.
+        cycle: how much less likely the source may be given what was decoded than given itself, nats a word.
         weights: of what a candidate's score adds up: content, grammar, words (both in nats a word more than the
             source's), changed (words, 6 at most), framed (1 for a frame), wrapped (1 for one that puts words around).
     """
@@ -50,6 +51,7 @@ class Standards:
     content_decoded: float = 0.95
     grammar: float = 3.0
     grammar_decoded: float = 0.0
+    cycle: float = 0.5
     weights: Mapping[str, float] = field(
         default_factory=lambda: {
             "content": 4.0,
@@ -70,6 +72,8 @@ class Tools:
         tag: words to Penn Treebank tags.
         embed: texts to unit vectors.
         decode: the paraphraser; None: frames and synonyms alone.
+        source_given: sources and outputs to how much likelier each source is given its output than given itself, by the
+            paraphraser, nats a word; None: not checked.
         bank: what sources like these were reworded into.
         cased: lower-cased word → how it is written inside a sentence.
     """
@@ -77,6 +81,7 @@ class Tools:
     tag: Tag
     embed: Embed
     decode: Decode | None = None
+    source_given: Callable[[Sequence[str], Sequence[str]], NDArray[np.float32]] | None = None
     bank: Transformations = field(default_factory=Transformations)
     cased: Mapping[str, str] = field(default_factory=dict)
 
@@ -163,8 +168,8 @@ def _joined(sentences: Sequence[str], passed: Sequence[Sequence[Candidate]], num
         parts = [row[min(rank, len(row) - 1)] if row else None for row in passed]
         chosen = [part for part in parts if part]
         text = " ".join(part.text if part else sentence for part, sentence in zip(parts, sentences, strict=True))
-        names = chosen[0].checks
-        checks = {name: min(part.checks[name] for part in chosen) for name in names}
+        names = {name: None for part in chosen for name in part.checks}
+        checks = {name: min(part.checks[name] for part in chosen if name in part.checks) for name in names}
         forms = "; ".join(part.exemplar for part in chosen)
         out.append(Candidate(text, forms, checks, float(np.mean([part.score for part in chosen]))))
     return out
@@ -207,8 +212,32 @@ def _weighed(
     drafts: Sequence[Sequence[_Draft]],
     tools: Tools,
     standards: Standards,
-) -> Iterator[list[Candidate]]:
+) -> list[list[Candidate]]:
     """The drafts of each sentence with their checks and scores."""
+    rows = list(_scored(sentences, sources, drafts, tools, standards))
+    if tools.source_given is None:
+        return rows
+    # The dearest check, and so of those alone that passed all others.
+    places = [
+        (at, place)
+        for at, row in enumerate(rows)
+        for place, candidate in enumerate(row)
+        if not (drafts[at][place].framed or failed(candidate))
+    ]
+    found = tools.source_given([sentences[at] for at, _ in places], [rows[at][place].text for at, place in places])
+    for (at, place), figure in zip(places, found, strict=True):
+        checks = {**rows[at][place].checks, "cycle": float(figure >= -standards.cycle)}
+        rows[at][place] = replace(rows[at][place], checks=checks)
+    return rows
+
+
+def _scored(
+    sentences: Sequence[str],
+    sources: Sequence[Tagged],
+    drafts: Sequence[Sequence[_Draft]],
+    tools: Tools,
+    standards: Standards,
+) -> Iterator[list[Candidate]]:
     texts = list(dict.fromkeys(draft.text for row in drafts for draft in row))
     tagged = dict(zip([*sentences, *texts], [*sources, *_tagged(texts, tools)], strict=True))
     vectors = dict(zip(tagged, tools.embed(list(tagged)), strict=True)) if tagged else {}

@@ -17,7 +17,7 @@ from paraform import encoders
 from paraform.batching import BOS, EOS, Ragged, Vocabulary, prepare
 from paraform.decoding import Decoding, Rationed, Step, decode, rationed, require_decoding
 from paraform.encoders import STDERR, Encoder
-from paraform.models.exemplar.batches import StyleInput
+from paraform.models.exemplar.batches import StyleInput, TripleBatch
 from paraform.models.exemplar.config import ExemplarConfig
 from paraform.models.exemplar.network import ExemplarNetwork
 from paraform.models.exemplar.selection import select_exemplars
@@ -152,6 +152,7 @@ class ExemplarParaphraser(nn.Module):
         return Tools(
             tag=load_tagger(device=str(self.device)),
             embed=encoder.encode,
+            source_given=self._source_given,
             bank=self.transformations,
             cased=self.vocabulary.cased,
         )
@@ -210,6 +211,42 @@ class ExemplarParaphraser(nn.Module):
                     out[i] = detokenize(recase(drop_stray_brackets(words), self.vocabulary.cased, written[i]))
         return out
 
+    @torch.inference_mode()
+    def log_likelihood(
+        self, targets: Sequence[str], sources: Sequence[str], exemplars: Sequence[str], *, batch_size: int = 512
+    ) -> npt.NDArray[np.float32]:
+        """log p(target | source, exemplar) by teacher forcing, nats a word, mean of each target and its end: [N].
+
+        Raises: InputError if a text is empty, or there are not as many of each.
+        """
+        if not len(targets) == len(sources) == len(exemplars):
+            raise InputError(f"{len(targets)} targets, {len(sources)} sources, {len(exemplars)} exemplars; expected N")
+        self.eval()
+        sides = [self._units([prepare(text, self.config.max_tokens) for text in some]) for some in (sources, targets)]
+        if not all(all(side) for side in sides):
+            raise InputError("an empty text; expected a sentence")
+        forms = self._read(exemplars)
+        order = sorted(range(len(targets)), key=lambda row: len(sides[1][row]))
+        out = np.empty(len(targets), np.float32)
+        for start in range(0, len(order), batch_size):
+            rows = order[start : start + batch_size]
+            numbers: list[tuple[list[int], list[int]]] = []
+            for row in rows:
+                beyond: dict[str, int] = {}  # a word that the vocabulary lacks has one number on both sides
+                numbers.append(
+                    (self.vocabulary.encode(sides[0][row], beyond), self.vocabulary.encode(sides[1][row], beyond))
+                )
+            source, target = (
+                Ragged.of([pair[side] for pair in numbers]).padded(np.arange(len(rows))) for side in (0, 1)
+            )
+            unique, form_B = self._forms([forms[row] for row in rows])
+            exemplar = StyleInput(unique.values[form_B], unique.lengths_B[form_B.cpu()])
+            batch = TripleBatch(*source, *target, exemplar, exemplar, torch.arange(len(rows))).to(self.device)
+            found = self.network(batch)
+            means_B = torch.segment_reduce(found.log_probs_N, "mean", lengths=found.lengths_B, axis=0)
+            out[rows] = means_B.float().cpu().numpy()
+        return out
+
     def decoding_settings(self, *, ration: bool | None = None, **how: Unpack[Decoding]) -> dict[str, Any]:
         """What a signature says of `decode` with these arguments."""
         beam = how.get("beam", 1)
@@ -250,6 +287,10 @@ class ExemplarParaphraser(nn.Module):
             return self.network.encode_style(unique).vector[form_B]
 
         return self._vectors(lengths, batch_size, encode)
+
+    def _source_given(self, sources: Sequence[str], outputs: Sequence[str]) -> npt.NDArray[np.float32]:
+        """How much likelier each source is given its output than given itself, in its own form; nats a word."""
+        return self.log_likelihood(sources, outputs, sources) - self.log_likelihood(sources, sources, sources)
 
     def _rations(self, asked: bool | None) -> bool:
         return self.config.copy if asked is None else asked
