@@ -8,12 +8,18 @@ from paraform.rewording.fluency import NGrams
 from paraform.words import tokenize
 
 LEAST_KNOWN = 0.6  # of three words or more: a sentence of names and slips has as many
-LEAST_COMMON = 4  # words, from which on a text without any of the commonest is not English
+LEAST_SURE = 0.85  # the same, where none of the commonest words is there
 COMMONEST = re.compile(
     r"the|an?|to|of|in|is|it|i|you|my|for|on|and|do|what|how|can|be|are|have|me|this|that|with|not|if|n't|'s|at|your"
-    r"|which|why|there|was|will|or|does|from|when|where|who|any|should|by|so|we"
+    r"|which|why|there|was|will|or|does|from|when|where|who|any|should|by|so|we|he|she|they|his|her|has|had"
+    r"|no|did|all|as|but|would|could|us|our|their|were|please|need|want|help"
 )
-CODE = re.compile(r"[{};=<>\\|]|\w\(\w*\)|^\s*(def|class|import|select|var|function)\b.*[(:=;*]|https?://\S+$", re.I)
+SYMBOLS = re.compile(r"[{};=<>\\|]|\w\(\w*\)")
+CODE = re.compile(
+    r"\s*(def|class|import|var|function)\b.*[(:=;*]|\s*(select|insert|update|delete)\b.*\b(from|into|set)\b"
+    r"|\S+://\S+|\S+@\S+",
+    re.I | re.S,
+)
 
 
 def unreadable(text: str, language: NGrams) -> str:
@@ -27,7 +33,7 @@ def unreadable(text: str, language: NGrams) -> str:
         return "no words"
     if sum(character.isascii() for character in letters) < 0.8 * len(letters):
         return "another language"
-    if len(CODE.findall(text)) >= 2 or re.fullmatch(r"\S+://\S+|\S+@\S+", text.strip()):
+    if len(SYMBOLS.findall(text)) >= 2 or (CODE.match(text) and not text.strip().endswith("?")):
         return "code or an address"
     words = [word for word in tokenize(text) if word.isalpha() or "'" in word]
     if len(letters) > 8 and sum(character.isupper() for character in letters) > 0.6 * len(letters):
@@ -36,6 +42,6 @@ def unreadable(text: str, language: NGrams) -> str:
         return "too short"
     known = sum(word in language for word in words)
     common = any(COMMONEST.fullmatch(word.lower()) for word in words)
-    if (len(words) >= 3 and known < LEAST_KNOWN * len(words)) or (len(words) >= LEAST_COMMON and not common):
+    if len(words) >= 3 and known < (LEAST_KNOWN if common else LEAST_SURE) * len(words):
         return "another language, or no sentence"
     return ""
