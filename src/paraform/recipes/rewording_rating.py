@@ -1,0 +1,74 @@
+"""What `paraphrase` says by default, to be rated blind: 50 utterances of Banking77 and 50 questions of quora/dev.
+
+    python -m paraform.recipes.rewording_rating ../shared/data --out runs/rating --before old-bank.txt
+    paraform rate runs/rating/today.jsonl runs/rating/before.jsonl \\
+        --control runs/rating/same.jsonl runs/rating/people.jsonl --out runs/rating/ratings.jsonl
+    paraform rate --report runs/rating/ratings.jsonl --bad same --good people
+
+Running time: a minute. The inputs are drawn by seed 31 from those that no development draw had: nothing was tuned on
+them. `before` is what the default call did until rewording came: an exemplar drawn from a bank of 64, decoded greedily,
+never checked; OLD-BANK is that of commit 619d7b9. `same` copies 25 of the sources, `people` are 25 of the questions as
+another asker put them.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import random
+from pathlib import Path
+
+import paraform
+from paraform.evaluation.rating import Output, write_outputs
+from paraform.models.exemplar import ExemplarParaphraser
+from paraform.records import InputError
+
+SEED, EACH, CONTROLS = 31, 50, 25
+DEVELOPMENT = [(5, 15), (5, 40), (6, 40), (11, 120), (12, 120), (13, 40), (21, 12), (41, 30), (42, 60), (43, 60)]
+DEVELOPMENT += [(51, 60), (52, 60), (53, 60), (54, 60), (61, 150)]
+"""Seeds of the draws that frames and thresholds were set by, and how many of each corpus each drew."""
+
+
+def main() -> None:
+    """Write the outputs of all four, a file each."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
+    parser.add_argument("data", type=Path, help="folder with banking77/ and quora/")
+    parser.add_argument("--out", type=Path, required=True)
+    parser.add_argument("--before", type=Path, required=True, metavar="OLD-BANK")
+    options = parser.parse_args()
+    options.out.mkdir(parents=True, exist_ok=True)
+    sources, partners = inputs(options.data)
+    model = paraform.load("quora-compact")
+    if not isinstance(model, ExemplarParaphraser):
+        raise InputError("quora-compact is no exemplar model; expected the embedded one")
+    today = [
+        Output(found.source, found.candidates[0].text if found.candidates else None) for found in model.reword(sources)
+    ]
+    model.bank = tuple(options.before.read_text(encoding="utf-8").splitlines())
+    before = [Output(*pair) for pair in zip(sources, model.paraphrase(sources), strict=True)]
+    drawn = random.Random(SEED)
+    same = [Output(source, source) for source in drawn.sample(sources, CONTROLS)]
+    people = [Output(source, partners[source]) for source in drawn.sample(list(partners), CONTROLS)]
+    for name, outputs in {"today": today, "before": before, "same": same, "people": people}.items():
+        write_outputs(outputs, options.out / f"{name}.jsonl")
+
+
+def inputs(data: Path) -> tuple[list[str], dict[str, str]]:
+    """The sources, and of the questions the paraphrase that stands beside each in its pair."""
+    with (data / "banking77" / "train.csv").open(encoding="utf-8", newline="") as table:
+        utterances = [row["text"].strip().replace("\n", " ") for row in csv.DictReader(table)]
+    lines = (data / "quora" / "dev.tsv").read_text(encoding="utf-8").splitlines()
+    pairs = [line.split("\t") for line in lines]
+    questions = [text for pair in pairs for text in pair]
+    seen: set[str] = set()
+    for seed, number in DEVELOPMENT:
+        drawn = random.Random(seed)
+        seen.update([*drawn.sample(utterances, number), *drawn.sample(questions, number)])
+    drawn = random.Random(SEED)
+    banking = drawn.sample(sorted(set(utterances) - seen), EACH)
+    places = drawn.sample([at for at, question in enumerate(questions) if question not in seen], EACH)
+    return [*banking, *(questions[at] for at in places)], {questions[at]: questions[at ^ 1] for at in places}
+
+
+if __name__ == "__main__":
+    main()
