@@ -120,7 +120,7 @@ def reword(
     reasons = ["" if force else unreadable(text, language) for text in texts]
     split = [[] if reason else sentences_of(text) for text, reason in zip(texts, reasons, strict=True)]
     different = list(dict.fromkeys(sentence for row in split for sentence in row))
-    judged = dict(zip(different, _judge(different, tools, standards), strict=True))
+    judged = dict(zip(different, judge(different, tools, standards), strict=True))
     out = []
     for text, row, reason in zip(texts, split, reasons, strict=True):
         if reason:
@@ -175,8 +175,8 @@ def _joined(sentences: Sequence[str], passed: Sequence[Sequence[Candidate]], num
     return out
 
 
-def _judge(sentences: list[str], tools: Tools, standards: Standards) -> list[list[Candidate]]:
-    """The candidates of each sentence, best first."""
+def judge(sentences: Sequence[str], tools: Tools, standards: Standards = Standards()) -> list[list[Candidate]]:
+    """All candidates of each sentence, those that fail a check too, in the order of their scores."""
     sources = _tagged(sentences, tools)
     drafts = [_framed(source, tools.cased) for source in sources]
     for row, more in zip(drafts, _decoded(sentences, sources, tools, standards), strict=True):
@@ -298,7 +298,7 @@ def _framed(source: Tagged, cased: Mapping[str, str]) -> list[_Draft]:
     return list(drafts.values())
 
 
-def _decoded(sentences: list[str], sources: list[Tagged], tools: Tools, standards: Standards) -> list[list[_Draft]]:
+def _decoded(sentences: Sequence[str], sources: list[Tagged], tools: Tools, standards: Standards) -> list[list[_Draft]]:
     """The sentences that the paraphraser reads whole, in forms of the bank."""
     if tools.decode is None:
         return [[] for _ in sentences]
