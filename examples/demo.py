@@ -1,4 +1,4 @@
-"""What `make demo` shows, by the command line: questions in the form of others, sentences as vectors and as a space."""
+"""What `make demo` shows, by the command line: sentences in other words, like others, as vectors and as a space."""
 
 from __future__ import annotations
 
@@ -13,11 +13,12 @@ import numpy as np
 # From Quora, as the CRL-EGPG paper prints them in its Tables 1, 4 and 8: sources, then sentences whose form to take.
 FOLLOWERS = "what is the easiest way to get followers on quora ?"
 SKILLS = "how do i develop good project management skills ?"
-ANIME = "which is the best anime to watch ?"
 PLAGIARISM = "how do i avoid plagiarism in my article ?"
 LAPTOP = "which is the best laptop model to buy within 30k ?"
 CHARTERED = "which subjects are important to become a chartered accountant ?"
 EARN = "how can i earn from online ?"
+
+ORDINARY = ("Can I use my card abroad?", "I haven't received the PIN yet.", "Wo ist meine Karte geblieben?")
 
 # The first two say one thing in other words; the third shares most words with the first and says another.
 SENTENCES = ["How can I lose weight fast?", "What is the quickest way to slim down?", "How can I lose money fast?"]
@@ -26,14 +27,15 @@ ENDS = ("What is your first name?", "I want to go there.")  # of sentences that 
 
 
 def main() -> None:
-    title("1. Say this, like that")
+    title("1. Say it in other words; what cannot be said well is left out")
+    run("paraphrase", *ORDINARY)
+
+    title("2. Every rewording is checked")
+    run("paraphrase", ORDINARY[0], "--json")
+
+    title("3. Say this, like that; one question, three forms")
     run("paraphrase", FOLLOWERS, "--like", PLAGIARISM)
-
-    title("2. One question, three forms")
     run("paraphrase", SKILLS, "--like", LAPTOP, CHARTERED, EARN, "--each")
-
-    title("3. No form given: it picks a few of its own, and keeps what still says the same")
-    run("paraphrase", ANIME, "--num", "4", "--min-content", "0.5")
 
     title("4. Sentences as vectors: cosine 1 is the same")
     with tempfile.TemporaryDirectory() as folder:
@@ -47,7 +49,7 @@ def main() -> None:
     title("5. A space of sentences: the way from one to another")
     run("interpolate", *ENDS, "--steps", "7")
 
-    print("\nYour turn:  .venv/bin/paraform paraphrase 'YOUR QUESTION ?' --like 'A QUESTION WHOSE FORM YOU LIKE ?'")
+    print("\nYour turn:  .venv/bin/paraform paraphrase 'YOUR QUESTION ?' --num 3")
 
 
 def title(text: str) -> None:
