@@ -97,11 +97,11 @@ def test_every_group_can_be_read_and_written() -> None:
         ("Do/VBP I/PRP need/VB to/TO pay/VB ?/.", "am i required to pay ?"),
         ("Should/MD I/PRP buy/VB gold/NN ?/.", "would it be a good idea to buy gold ?"),
         ("Should/MD dogs/NNS eat/VB rice/NN ?/.", "would it be right for dogs to eat rice ?"),
-        ("Can/MD you/PRP help/VB us/PRP ?/.", "could you please help us ?"),
+        ("Can/MD you/PRP help/VB us/PRP ?/.", "would it be possible for you to help us ?"),
         ("Can/MD you/PRP tell/VB me/PRP if/IN it/PRP rains/VBZ ?/.", "do you know if it rains ?"),
         ("Please/UH help/VB me/PRP find/VB Anna/NNP ./.", "could you please help me find Anna ?"),
         ("Turn/VB off/RP the/DT lights/NNS ./.", "could you please Turn off the lights ?"),
-        ("I/PRP ca/MD n't/RB find/VB my/PRP$ card/NN ./.", "my card is missing ."),
+        ("I/PRP ca/MD n't/RB find/VB my/PRP$ card/NN ./.", "it is impossible for me to find my card ."),
         ("I/PRP ca/MD n't/RB sleep/VB !/.", "i am unable to sleep !"),
         ("I/PRP need/VBP to/TO sleep/VB", "i have to sleep"),
         ("My/PRP$ card/NN was/VBD stolen/VBN !/.", "someone stole My card !".replace("My", "my")),
@@ -113,10 +113,13 @@ def test_every_group_can_be_read_and_written() -> None:
         ("How/WRB do/VBP I/PRP pay/VB if/IN it/PRP rains/VBZ ?/.", "if it rains , How do I pay ?"),
         ("What/WP happens/VBZ if/IN it/PRP is/VBZ lost/VBN ?/.", "if it is lost , what happens ?"),
         ("Hello/UH ,/, how/WRB do/VBP I/PRP log/VB in/RP ?/.", "Hello , how can i log in ?"),
-        ("I/PRP lost/VBD it/PRP ,/, can/MD you/PRP block/VB it/PRP ?/.", "i have lost it , can you block it ?"),
-        ("I/PRP lost/VBD it/PRP ,/, can/MD you/PRP block/VB it/PRP ?/.", "I lost it , could you please block it ?"),
+        ("I/PRP need/VBP to/TO go/VB ,/, can/MD you/PRP block/VB it/PRP ?/.", "i have to go , can you block it ?"),
+        (
+            "I/PRP lost/VBD it/PRP ,/, can/MD you/PRP block/VB it/PRP ?/.",
+            "I lost it , is it possible for you to block it ?",
+        ),
         ("Can/MD I/PRP go/VB ,/, or/CC not/RB ,/, please/UH tell/VB me/PRP how/WRB it/PRP works/VBZ ./.", None),
-        ("I/PRP lost/VBD it/PRP --/: can/MD you/PRP help/VB ?/.", "i have lost it -- can you help ?"),
+        ("I/PRP need/VBP to/TO go/VB --/: can/MD you/PRP help/VB ?/.", "i have to go -- can you help ?"),
     ],
 )
 def test_rewordings_by_hand(tagged: str, expected: str | None) -> None:
@@ -151,6 +154,10 @@ def test_rewordings_by_hand(tagged: str, expected: str | None) -> None:
         ("What/WP is/VBZ the/DT reason/NN that/IN Tom/NNP bleeds/VBZ ?/.", r"\bbleedses\b|does Tom bleeds"),
         ("Need/VB help/NN now/RB ./.", r"please need"),
         ("Can/MD you/PRP tell/VB us/PRP about/IN the/DT US/NNP ?/.", r"tell US|the us\b"),
+        # another meaning, not only another tone: the frames that made these are gone
+        ("I/PRP lost/VBD my/PRP$ card/NN ./.", r"\bmissing\b|\bforgot\b"),
+        ("I/PRP ca/MD n't/RB find/VB my/PRP$ card/NN ./.", r"\bmissing\b|\blost\b"),
+        ("Can/MD you/PRP fly/VB ?/.", r"\bplease\b"),
     ],
 )
 def test_traps(tagged: str, never: str) -> None:
