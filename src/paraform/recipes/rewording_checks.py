@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-import paraform
+from paraform import checkpoint
 from paraform.models.exemplar import ExemplarParaphraser
 from paraform.records import InputError
 from paraform.rewording.records import Candidate
@@ -30,7 +30,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     parser.add_argument("data", type=Path, help="folder with banking77/, quora/ and paws/")
     data = parser.parse_args().data
-    model = paraform.load("quora-compact")
+    model = checkpoint.load("quora-compact")
     if not isinstance(model, ExemplarParaphraser):
         raise InputError("quora-compact is no exemplar model; expected the embedded one")
     lines = (data / "quora" / "dev.tsv").read_text(encoding="utf-8").splitlines()

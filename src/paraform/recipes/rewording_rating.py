@@ -18,7 +18,7 @@ import csv
 import random
 from pathlib import Path
 
-import paraform
+from paraform import checkpoint
 from paraform.evaluation.rating import Output, write_outputs
 from paraform.models.exemplar import ExemplarParaphraser
 from paraform.records import InputError
@@ -38,7 +38,7 @@ def main() -> None:
     options = parser.parse_args()
     options.out.mkdir(parents=True, exist_ok=True)
     sources, partners = inputs(options.data)
-    model = paraform.load("quora-compact")
+    model = checkpoint.load("quora-compact")
     if not isinstance(model, ExemplarParaphraser):
         raise InputError("quora-compact is no exemplar model; expected the embedded one")
     today = [
