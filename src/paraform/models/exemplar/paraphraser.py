@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property, partial
-from typing import Any, ClassVar, Unpack, final
+from typing import Any, ClassVar, Literal, Unpack, final, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -85,6 +85,18 @@ class ExemplarParaphraser(nn.Module):
         """The style encoder's tokenizer, and its states if it is frozen."""
         return encoders.load(self.config.style_encoder, device=self.device)
 
+    @overload
+    def paraphrase(
+        self,
+        sources: Sequence[str],
+        like: Sequence[str] | None = None,
+        *,
+        each: Literal[False] = False,
+        num: Literal[1] = 1,
+        ration: bool | None = None,
+        **how: Unpack[Decoding],
+    ) -> list[str]: ...
+    @overload
     def paraphrase(
         self,
         sources: Sequence[str],
@@ -94,7 +106,17 @@ class ExemplarParaphraser(nn.Module):
         num: int = 1,
         ration: bool | None = None,
         **how: Unpack[Decoding],
-    ) -> Any:
+    ) -> list[str] | list[list[str]]: ...
+    def paraphrase(
+        self,
+        sources: Sequence[str],
+        like: Sequence[str] | Sequence[Sequence[str]] | None = None,
+        *,
+        each: bool = False,
+        num: int = 1,
+        ration: bool | None = None,
+        **how: Unpack[Decoding],
+    ) -> list[str] | list[list[str]]:
         """Each source in the form of its exemplar.
 
         Args:
