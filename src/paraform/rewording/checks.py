@@ -65,12 +65,12 @@ class Tagged(NamedTuple):
 def check(source: Tagged, output: Tagged, exempt: Collection[str] = (), *, framed: bool = False) -> dict[str, bool]:
     """Whether each check is passed, by name.
 
-    - numbers: the same, in any order;
+    - numbers: the same, in any order (1,000 is 1000);
     - names: every proper noun of the source is there;
     - negation: as many words that deny;
     - kind: a question stays one, a statement and a command too;
     - asked: the same question words (what and which count as one), modal verbs, tense, "do" and "there";
-    - added, dropped: no content word that the other has not, in any form;
+    - added, dropped: no content word that the other has not, in any form, numbers aside;
     - nouns: the same ones, each as often and in the same form;
     - prepositions: those of the source are there;
     - stutter: no two words stand side by side more often than in the source;
@@ -111,11 +111,12 @@ def kind(sentence: Tagged) -> Kind:
 
 
 def content_words(sentence: Tagged) -> list[str]:
-    """Nouns, verbs, adjectives, adverbs and numbers, lower-cased, without those that say little."""
+    """Nouns, verbs, adjectives and adverbs, lower-cased, without those that say little, and what has digits."""
     return [
         word.lower()
         for word, tag in zip(*sentence, strict=True)
-        if tag.startswith(CONTENT_TAGS) and word.lower() not in LIGHT | NEGATIONS and re.search(r"\w{2}|\d", word)
+        if tag.startswith(CONTENT_TAGS) and word.lower() not in LIGHT | NEGATIONS and re.search(r"\w{2}", word)
+        if not re.search(r"\d", word)
     ]
 
 
@@ -131,16 +132,29 @@ def keeps_roles(source: Tagged, output: Tagged) -> bool:
     """Whether the shared nouns stand to the shared verbs and prepositions as they did.
 
     Of a preposition such as "from": that no shared noun has taken another's place behind it. Of a verb that both have
-    once: that no shared noun has gone from before to behind it, or back, unless one of both is passive.
+    once: that no shared noun has gone from before to behind it, or back, unless one of both is passive. Where one is,
+    and not the other: that whom something is done by stands before another shared noun in the active one.
     """
     ours, theirs = _governed(source), _governed(output)
     for noun in ours.keys() & theirs.keys():
         if not ours[noun] & theirs[noun] and any(ours[noun] & theirs[other] for other in theirs if other != noun):
             return False
-    if _passive(source) != _passive(output):
-        return True
-    before, after = source.lowered, output.lowered
     nouns = _once(source, "NN") & _once(output, "NN")
+    for preposition in PREPOSITIONS:
+        here, there = (
+            {noun for noun in nouns if preposition in governed.get(noun, ())} for governed in (ours, theirs)
+        )
+        if here - there and there - here:
+            return False
+    before, after = source.lowered, output.lowered
+    if _passive(source) != _passive(output):
+        active, passive, governed, done = (after, before, ours, theirs) if _passive(source) else (before, after, theirs, ours)
+        return not any(
+            passive.index(other) < passive.index(agent) and active.index(other) < active.index(agent)
+            for agent in nouns
+            if "by" in governed.get(agent, ()) and "by" not in done.get(agent, ())
+            for other in nouns
+        )
     for verb in (_once(source, "VB") & _once(output, "VB")) - LIGHT:
         for noun in nouns:
             if (before.index(noun) < before.index(verb)) != (after.index(noun) < after.index(verb)):
@@ -204,7 +218,7 @@ def _nouns(sentence: Tagged) -> Counter[str]:
 
 
 def _numbers(words: Sequence[str]) -> list[str]:
-    return sorted(re.sub(r"[^\d.]", "", word).strip(".") for word in words if re.search(r"\d", word))
+    return sorted(re.sub(r"(?<=\d),(?=\d{3}(?!\d))", "", word.lower()).strip(".,") for word in words if re.search(r"\d", word))
 
 
 def _denials(words: Sequence[str]) -> int:

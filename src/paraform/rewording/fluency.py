@@ -9,6 +9,7 @@ Shape key: W words of the vocabulary, K n-grams of one order, T words of all sen
 from __future__ import annotations
 
 import functools
+import itertools
 import math
 from collections.abc import Container, Iterable, Sequence
 from pathlib import Path
@@ -25,6 +26,7 @@ from paraform.weights import load_tensors, pretrained_folder, save_tensors
 SYSTEM = "n-grams"
 WORDS = "words.txt"
 BEGIN, END, UNKNOWN = "<s>", "</s>", "<unk>"
+MOST_ORDERS = 10
 
 
 class Grams(NamedTuple):
@@ -51,9 +53,11 @@ class NGrams:
     Args:
         words: the vocabulary, lower-cased, with <s>, </s> and <unk>.
         orders: the n-grams of 1, 2, … words.
+    Raises: InputError if these make no model.
     """
 
     def __init__(self, words: Sequence[str], orders: Sequence[Grams]) -> None:
+        _require(words, orders)
         self.words = tuple(words)
         self.orders = tuple(orders)
         self._number = {word: number for number, word in enumerate(words)}
@@ -93,25 +97,57 @@ class NGrams:
         return out_T
 
 
+def _require(words: Sequence[str], orders: Sequence[Grams]) -> None:
+    if not orders:
+        raise InputError("no n-grams; expected those of one word at least")
+    if len(set(words)) < len(words) or not {BEGIN, END, UNKNOWN} <= set(words):
+        raise InputError(f"n-grams of {len(words):,} words; expected different ones, {BEGIN}, {END} and {UNKNOWN} too")
+    if len(words) ** len(orders) > np.iinfo(np.int64).max:
+        raise InputError(f"{len(orders)} orders of {len(words):,} words; expected n-grams that 63 bits number")
+    for order, (keys_K, log_probs_K, backoffs_K) in enumerate(orders, start=1):
+        shapes = [list(keys_K.shape), list(log_probs_K.shape), list(backoffs_K.shape)]
+        if keys_K.dtype != np.int64 or keys_K.ndim != 1 or not len(keys_K) or shapes.count(shapes[0]) < len(shapes):
+            raise InputError(
+                f"{order}-grams: keys of {keys_K.dtype}, log-probabilities and back-offs of shapes {shapes};"
+                " expected int64 and as many of each, at least one"
+            )
+        if np.any(np.diff(keys_K) <= 0) or keys_K[0] < 0 or int(keys_K[-1]) >= len(words) ** order:
+            raise InputError(
+                f"{order}-grams: keys out of order or range; expected them ascending, each of {order} words"
+            )
+        if not (np.isfinite(log_probs_K).all() and np.isfinite(backoffs_K).all()):
+            raise InputError(f"{order}-grams: NaN or infinity; expected finite log10")
+    if len(orders[0].keys_K) < len(words):
+        raise InputError(f"{len(orders[0].keys_K):,} 1-grams of {len(words):,} words; expected one a word")
+
+
 def read_arpa(lines: Iterable[str]) -> NGrams:
     """The model of an ARPA file, as lmplz writes it. Raises: InputError if it is none."""
     order = 0
     rows: list[list[tuple[tuple[str, ...], float, float]]] = []
+    number_of: dict[str, int] = {}
     for number, line in enumerate(lines, start=1):
-        line = line.rstrip("\n")
+        line = line.rstrip("\r\n")
         if line.startswith("\\") and line.endswith("-grams:"):
             order = len(rows) + 1
             rows.append([])
         elif order and line and not line.startswith("\\"):
             try:
                 log_prob, words, *backoff = line.split("\t")
-                rows[-1].append((tuple(words.split(" ")), float(log_prob), float(backoff[0]) if backoff else 0.0))
+                gram = tuple(words.split(" "))
+                rows[-1].append((gram, float(log_prob), float(backoff[0]) if backoff else 0.0))
+                known = order == 1 or number_of.keys() >= set(gram)
             except ValueError as error:
                 raise InputError(f"line {number:,}: {line[:40]!r}; expected log10, words and back-off") from error
+            if len(gram) != order or not known:
+                raise InputError(f"line {number:,}: {line[:40]!r}; expected {order} words that have a 1-gram")
+            if order == 1:
+                number_of[gram[0]] = len(number_of)
+    if not all(rows):
+        raise InputError(f"no {[*map(bool, rows)].index(False) + 1}-grams; expected as many orders as it has headings")
     if not rows:
         raise InputError("no n-grams; expected an ARPA file")
     vocabulary = [words[0] for words, _, _ in rows[0]]
-    number_of = {word: number for number, word in enumerate(vocabulary)}
     orders = []
     for grams in rows:
         digits = np.array([[number_of[word] for word in words] for words, *_ in grams], np.int64)
@@ -162,11 +198,18 @@ def load(name: str = "fluency") -> NGrams:
     about = manifest.read(folder)
     if about.system != SYSTEM:
         raise InputError(f"{folder / manifest.NAME}: system {about.system!r}; expected {SYSTEM!r}")
-    words = manifest.located(folder, about, WORDS).read_text(encoding="utf-8").split("\n")[:-1]
+    orders = about.config.get("orders")
+    if isinstance(orders, bool) or not isinstance(orders, int) or not 1 <= orders <= MOST_ORDERS:
+        raise InputError(f"{folder / manifest.NAME}: orders {orders!r}; expected a number from 1 to {MOST_ORDERS}")
     tensors = load_tensors(manifest.located(folder, about, manifest.WEIGHTS))
-    orders = []
-    for order in range(1, about.config["orders"] + 1):
-        parts = (tensors[f"{order}.{part}"].numpy() for part in ("keys", "log_probs", "backoffs"))
-        keys_K, *figures = parts
-        orders.append(Grams(keys_K, *(figure.astype(np.float32) for figure in figures)))
-    return NGrams(words, orders)
+    names = [[f"{order}.{part}" for part in ("keys", "log_probs", "backoffs")] for order in range(1, orders + 1)]
+    if different := sorted(tensors.keys() ^ set(itertools.chain(*names))):
+        raise InputError(
+            f"{folder}: tensors that it lacks or has beside its own: {different[:6]}; expected {names[0]}, …"
+        )
+    try:
+        words = manifest.located(folder, about, WORDS).read_text(encoding="utf-8").split("\n")[:-1]
+        found = [[tensors[name].numpy() for name in row] for row in names]
+        return NGrams(words, [Grams(keys_K, *(part.astype(np.float32) for part in more)) for keys_K, *more in found])
+    except (UnicodeDecodeError, TypeError, InputError) as error:  # TypeError: what NumPy has no type for, bfloat16
+        raise InputError(f"{folder}: {error}") from error

@@ -182,7 +182,12 @@ def _coordinated(tags: Sequence[str]) -> bool:
 
 
 def substitute(words: Sequence[str]) -> list[Rewritten]:
-    """The sentence with one phrase of `synonyms.txt` for another, one sentence for each place and each other phrase."""
+    """The sentence with one phrase of `synonyms.txt` for another, one sentence for each place and each other phrase.
+
+    None of a sentence of more than `LONGEST` words.
+    """
+    if len(words) > LONGEST:
+        return []
     lowered = [word.lower() for word in words]
     out = []
     for start in range(len(words)):

@@ -14,9 +14,11 @@ COMMONEST = re.compile(
     r"|which|why|there|was|will|or|does|from|when|where|who|any|should|by|so|we|he|she|they|his|her|has|had"
     r"|no|did|all|as|but|would|could|us|our|their|were|please|need|want|help"
 )
-SYMBOLS = re.compile(r"[{};=<>\\|]|\w\(\w*\)")
+SYMBOLS = re.compile(r"[{};=<>\\|]|\w\((?:\w*\)|[\"'])")
 CODE = re.compile(
-    r"\s*(def|class|import|var|function)\b.*[(:=;*]|\s*(select|insert|update|delete)\b.*\b(from|into|set)\b"
+    r"\s*(def|class|import|var|function)\b.*[(:=;*]"
+    r"|\s*select\s+(?!(?:an?|the|my|your|our|their|this|that|these|one|some|any)\b).*\bfrom\b"
+    r"|\s*(insert\s+into|delete\s+from|update\s+\S+\s+set)\b"
     r"|\S+://\S+|\S+@\S+",
     re.I | re.S,
 )

@@ -73,7 +73,7 @@ class Transformations(Sequence[Transformation]):
         Args:
             tags: each source's.
         """
-        if not self._items or not tags:
+        if not self._items or not tags or num < 1:
             return [[] for _ in tags]
         sequences, places = self._sources
         asked = [self._encoded(row) for row in tags]
@@ -96,18 +96,20 @@ class Transformations(Sequence[Transformation]):
         return out
 
     def to_text(self) -> str:
-        """As `read` takes it: source tags, target tags and target, TAB between them, a line each."""
+        """As `read` takes it: source tags, target tags and target, TAB between them, a line each; none holds either."""
         return "".join(
             f"{' '.join(item.source_tags)}\t{' '.join(item.target_tags)}\t{item.target}\n" for item in self._items
         )
 
     @classmethod
     def read(cls, text: str) -> Transformations:
-        """What `to_text` wrote. Raises: InputError for a line of another shape."""
+        """What `to_text` wrote. Raises: InputError for a line of another shape, or one that is cut."""
         items = []
+        if text and not text.endswith("\n"):
+            raise InputError(f"the bank ends in {text[-40:]!r}, without a line end; it is cut")
         for number, line in enumerate(text.split("\n")[:-1], start=1):
             parts = line.split("\t")
-            if len(parts) != 3 or not all(parts):
+            if len(parts) != 3 or not all(part.strip() for part in parts):
                 raise InputError(f"line {number:,} of the bank: {line[:40]!r}; expected tags, tags and a sentence")
             items.append(Transformation(tuple(parts[0].split()), parts[2], tuple(parts[1].split())))
         return cls(items)

@@ -222,7 +222,7 @@ def plain_targets(pairs: Sequence[Pair]) -> list[str]:
     """The different targets that a stranger may see as a form: well formed, of common words, without names.
 
     One sentence of 4 to 18 words with a capital at its start and nowhere else, no digit, no word that is rare or mostly
-    capitalised inside sentences, and nothing that one may not want to see on the screen.
+    capitalised inside sentences, single spaces, and nothing that one may not want to see on the screen.
     """
     words = {text: prepare(text, 30) for pair in pairs for text in (pair.source.text, pair.target.text)}
     counts = Counter(word.lower() for row in words.values() for word in row)
@@ -235,7 +235,7 @@ def plain_targets(pairs: Sequence[Pair]) -> list[str]:
     }
 
     def fits(text: str) -> bool:
-        if not 4 <= len(words[text]) <= 18:
+        if not 4 <= len(words[text]) <= 18 or text != " ".join(text.split()):  # a line each, in a checkpoint
             return False
         first, *inside, last = words[text]
         return (
