@@ -11,7 +11,10 @@ from paraform.rewording.transformations import LEAST_EDITS, Transformation, Tran
 
 TAGS = st.lists(st.sampled_from(["NN", "VB", ".", "DT", "PRP$"]), min_size=1, max_size=6)
 ITEMS = st.lists(
-    st.builds(Transformation, TAGS.map(tuple), st.from_regex("[a-c?'é😀][a-c ?]{0,5}", fullmatch=True), TAGS.map(tuple)), max_size=12
+    st.builds(
+        Transformation, TAGS.map(tuple), st.from_regex("[a-c?'é😀][a-c ?]{0,5}", fullmatch=True), TAGS.map(tuple)
+    ),
+    max_size=12,
 )
 
 

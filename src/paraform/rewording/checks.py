@@ -141,14 +141,14 @@ def keeps_roles(source: Tagged, output: Tagged) -> bool:
             return False
     nouns = _once(source, "NN") & _once(output, "NN")
     for preposition in PREPOSITIONS:
-        here, there = (
-            {noun for noun in nouns if preposition in governed.get(noun, ())} for governed in (ours, theirs)
-        )
+        here, there = ({noun for noun in nouns if preposition in governed.get(noun, ())} for governed in (ours, theirs))
         if here - there and there - here:
             return False
     before, after = source.lowered, output.lowered
     if _passive(source) != _passive(output):
-        active, passive, governed, done = (after, before, ours, theirs) if _passive(source) else (before, after, theirs, ours)
+        active, passive, governed, done = (
+            (after, before, ours, theirs) if _passive(source) else (before, after, theirs, ours)
+        )
         return not any(
             passive.index(other) < passive.index(agent) and active.index(other) < active.index(agent)
             for agent in nouns
@@ -218,7 +218,9 @@ def _nouns(sentence: Tagged) -> Counter[str]:
 
 
 def _numbers(words: Sequence[str]) -> list[str]:
-    return sorted(re.sub(r"(?<=\d),(?=\d{3}(?!\d))", "", word.lower()).strip(".,") for word in words if re.search(r"\d", word))
+    return sorted(
+        re.sub(r"(?<=\d),(?=\d{3}(?!\d))", "", word.lower()).strip(".,") for word in words if re.search(r"\d", word)
+    )
 
 
 def _denials(words: Sequence[str]) -> int:
