@@ -122,8 +122,9 @@ def test_pairs_alone_are_trained_on_as_the_command_does(
 
 
 def pairs_of(*targets: str, source: str = "how is it ?") -> list[Pair]:
-    """Each target twice, so that its words are no rare ones."""
-    return [Pair(Sentence(source), Sentence(target)) for target in targets for _ in range(2)]
+    """Each target twice, and in another text its words, without capitals, so that they are no rare ones."""
+    pairs = [Pair(Sentence(source), Sentence(target)) for target in targets for _ in range(2)]
+    return [*pairs, *(Pair(Sentence(f"well , {target.lower()}"), Sentence("x")) for target in targets)]
 
 
 @pytest.mark.parametrize(
@@ -180,8 +181,8 @@ def test_transformations_of_plain_targets() -> None:
 
 def test_the_bank_opens_in_different_ways() -> None:
     """Of each opening of three words one sentence, that whose rarest word is commonest; commonest openings first."""
-    targets = ["How do I get a visa?", "How do I get it?", "How do I get that visa?", "Is it hard to get it?"]
+    targets = ["How do I get a visa?", "How do I get it?", "How do I get that visa?", "Is it hard to get that?"]
     pairs = [*pairs_of(*targets), *pairs_of("Is it a visa?", "How do I do I do?")]
-    assert exemplar.exemplar_bank(pairs) == ["How do I get a visa?", "Is it hard to get it?"]
-    assert exemplar.exemplar_bank(pairs, size=1) == ["How do I get a visa?"]
+    assert exemplar.exemplar_bank(pairs) == ["How do I get it?", "Is it hard to get that?"]
+    assert exemplar.exemplar_bank(pairs, size=1) == ["How do I get it?"]
     assert exemplar.exemplar_bank([]) == []
