@@ -19,7 +19,8 @@ from paraform.rewording.transformations import Transformation, Transformations
 TAGS = {
     "can": "MD", "will": "MD", "i": "PRP", "you": "PRP", "it": "PRP", "how": "WRB", "why": "WRB", "what": "WP",
     "do": "VBP", "is": "VBZ", "the": "DT", "a": "DT", "my": "PRP$", "to": "TO", "get": "VB", "pay": "VB", "open": "JJ",
-    "buy": "VB", "?": ".", ".": ".", "!": ".", ",": ",", "not": "RB", "tom": "NNP", "for": "IN", "with": "IN", "works": "VBZ",
+    "buy": "VB",
+    "?": ".", ".": ".", "!": ".", ",": ",", "not": "RB", "tom": "NNP", "for": "IN", "with": "IN", "works": "VBZ",
     "big": "JJ", "large": "JJ", "possible": "JJ",
 }  # fmt: skip
 PASSES = Standards(grammar=99, grammar_decoded=99, content=-2, content_decoded=-2)
