@@ -257,3 +257,59 @@ def test_a_frozen_encoder_of_another_width(tmp_path: Path) -> None:
     )
     assert isinstance(tuned.network.style_module, BertModel)
     assert not any(parameter.requires_grad for parameter in tuned.network.style_module.pooler.parameters())
+
+
+def test_log_likelihood_is_that_of_the_network_on_each_row_alone(model: ExemplarParaphraser, minilm: Encoder) -> None:
+    """Whatever the batches, their padding and their order; a name that the vocabulary lacks has one number."""
+    model.eval()
+    rows = [*zip(TARGETS, SOURCES, EXEMPLARS, strict=True), ("Java ?", "Who is Tom and who is Zorblax ?", HARD)]
+    expected = []
+    for target, source, exemplar in rows:
+        beyond: dict[str, int] = {}
+        numbers = [
+            model.vocabulary.encode([word.lower() for word in prepare(text, CONFIG.max_tokens)], beyond)
+            for text in (source, target)
+        ]
+        (states,) = minilm.states([style_text(prepare(exemplar, CONFIG.max_tokens))], layers=[CONFIG.style_layer])
+        style = StyleInput(states.states_ND.float()[None], torch.tensor([len(states.states_ND)]))
+        sides = [part for row in numbers for part in (torch.tensor([row]), torch.tensor([len(row)]))]
+        with torch.inference_mode():
+            out = model.network(TripleBatch(*sides, style, style, torch.tensor([0])))
+        assert out.lengths_B.tolist() == [len(numbers[1]) + 1] == [len(out.log_probs_N)]
+        expected.append(float(out.log_probs_N.mean()))
+    columns = [list(column) for column in zip(*rows, strict=True)]
+    for size in (512, 3, 1):
+        assert model.log_likelihood(*columns, batch_size=size).tolist() == pytest.approx(expected, abs=2e-3)
+    backwards = model.log_likelihood(*(column[::-1] for column in columns))
+    assert backwards.tolist() == pytest.approx(expected[::-1], abs=2e-3)
+    assert min(expected[:-1]) > -0.3 > expected[-1]  # it was trained on them, and not on the last
+
+
+def test_log_likelihood_of_what_it_cannot_read(model: ExemplarParaphraser) -> None:
+    assert model.log_likelihood([], [], []).shape == (0,)
+    with pytest.raises(InputError, match="2 targets, 1 sources, 1 exemplars"):
+        model.log_likelihood(["a b", "c"], ["a"], ["b c"])
+    for texts in ((" ", "a", "b c"), ("a", "", "b c"), ("a", "b", "")):
+        with pytest.raises(InputError, match="empty"):
+            model.log_likelihood(*([text] for text in texts))
+
+
+def test_the_source_given_what_was_decoded(model: ExemplarParaphraser) -> None:
+    """Given itself it is as likely as given itself; given another sentence it is less."""
+    sources = SOURCES[:3]
+    assert model._source_given(sources, sources).tolist() == pytest.approx([0, 0, 0], abs=1e-5)
+    found = model._source_given(sources, SOURCES[-3:])
+    for source, output, figure in zip(sources, SOURCES[-3:], found, strict=True):
+        given = [model.log_likelihood([source], [text], [source])[0] for text in (output, source)]
+        assert figure == pytest.approx(given[0] - given[1], abs=2e-3)
+    assert model._source_given([], []).shape == (0,)
+    assert model.tools is model.tools and model.tools.decode is None
+    assert (model.tools.source_given or print)(sources, sources).tolist() == pytest.approx([0, 0, 0], abs=1e-5)
+
+
+@pytest.mark.parametrize("how", [{"beam": 2, "temperature": 0.5}, {"beam": 0}])
+def test_reword_asks_for_one_way_of_decoding(how: dict[str, Any], model: ExemplarParaphraser) -> None:
+    with pytest.raises(InputError):
+        model.reword(["How can I cook rice?"], **how)
+    with pytest.raises(InputError, match="a string where a list"):
+        model.reword("How can I cook rice?")

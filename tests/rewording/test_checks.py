@@ -114,7 +114,9 @@ def test_parts() -> None:
 
 SENTENCES = st.lists(
     st.tuples(
-        st.sampled_from(["Tom", "by", "from", "was", "not", "how", "5", "1,000", "?", "", "\0", "İ", "is", "cat"]),
+        st.sampled_from(
+            ["Tom", "by", "from", "was", "not", "how", "5", "1,000", "?", "", "\0", "İ", "is", "cat", "😀"]
+        ),
         st.sampled_from(["NN", "NNP", "CD", "IN", "TO", "VBN", "VBD", "VB", "WRB", "RB", ".", "DT"]),
     ),
     max_size=8,

@@ -89,6 +89,15 @@ def test_equals_kenlm(model: fluency.NGrams, tmp_path: Path) -> None:
         assert log_probs.tolist() == pytest.approx(scores, abs=1e-5)
 
 
+@pytest.mark.parametrize("name", ["fluency", "grammar"])
+def test_fewer_words_than_an_n_gram(name: str) -> None:
+    """A lone short sentence has the probabilities that it has beside others."""
+    model = fluency.load(name)
+    for words in ([], ["the"], ["the", "dt"], ["the"] * 3):
+        (alone,) = model.log_probs([words])
+        assert alone.tolist() == model.log_probs([["a"] * 9, words, []])[1].tolist()
+
+
 def test_nothing_to_read(model: fluency.NGrams) -> None:
     """p(</s> | <s>) is the back-off of <s> times p(</s>); a batch of none is none."""
     assert model.log_probs([]) == []

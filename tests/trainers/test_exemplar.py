@@ -119,3 +119,70 @@ def test_pairs_alone_are_trained_on_as_the_command_does(
     assert command("train", "exemplar", "--data", question_pairs, "--out", tmp_path / "other").status == 2
     assert asked[0] == asked[1]
     assert asked[0][1] == ExemplarConfig.compact()
+
+
+def pairs_of(*targets: str, source: str = "how is it ?") -> list[Pair]:
+    """Each target twice, and in another text its words, without capitals, so that they are no rare ones."""
+    pairs = [Pair(Sentence(source), Sentence(target)) for target in targets for _ in range(2)]
+    return [*pairs, *(Pair(Sentence(f"well , {target.lower()}"), Sentence("x")) for target in targets)]
+
+
+@pytest.mark.parametrize(
+    ("target", "plain"),
+    [
+        ("How do i get a visa ?", False),
+        ("How do I get a visa?", True),
+        ("how do I get a visa?", False),
+        ("How do I get a visa", False),
+        ("How do I?", True),
+        ("How so?", False),
+        ("How do I get a Visa?", False),
+        ("How do I get 2 visas?", False),
+        ("How do I get it? And why?", False),
+        ("How do I\tget a visa?", False),
+        ("How do I\nget a visa?", False),
+        ("How do I kill a process?", False),
+        (" ".join(["How do I", *["very"] * 15, "?"]), False),
+        ("Why, how do I get it?", True),
+    ],
+)
+def test_plain_targets(target: str, plain: bool) -> None:
+    assert exemplar.plain_targets(pairs_of(target)) == ([target] if plain else [])
+
+
+def test_plain_targets_have_no_rare_word_and_no_name() -> None:
+    rare = Pair(Sentence("how ?"), Sentence("How do I get a quokka?"))
+    names = pairs_of("Where is paris now?", source="What of Paris and Paris, Paris?")
+    assert exemplar.plain_targets([*pairs_of("How do I get a visa?"), rare, *names]) == ["How do I get a visa?"]
+    assert exemplar.plain_targets([]) == []
+
+
+def test_transformations_of_plain_targets() -> None:
+    """Tags of both sides, pairs once each, in a part that the seed draws; read back as they were written."""
+    targets = ["How do I get a visa?", "Is it hard to get it?", "What is it for?", "How do I\tget a visa?"]
+    pairs = pairs_of(*targets, source="how  to\tget it")
+
+    def tag(sentences: Any) -> list[list[str]]:
+        return [[f"T{len(word)}" for word in words] for words in sentences]
+
+    found = exemplar.transformations_of(pairs, tag)
+    assert sorted(item.target for item in found) == sorted(targets[:3])
+    assert {item.source_tags for item in found} == {("T3", "T2", "T3", "T2")}
+    assert next(item for item in found if item.target == targets[2]).target_tags == ("T4", "T2", "T2", "T3", "T1")
+    assert list(type(found).read(found.to_text())) == list(found)
+    some = [list(exemplar.transformations_of(pairs, tag, size=2, seed=seed)) for seed in range(8)]
+    assert all(len(part) == 2 and set(part) <= set(found) for part in some)
+    assert (
+        some[3] == list(exemplar.transformations_of(pairs, tag, size=2, seed=3))
+        and len({str(part) for part in some}) > 1
+    )
+    assert len(exemplar.transformations_of(pairs_of("No"), tag)) == 0
+
+
+def test_the_bank_opens_in_different_ways() -> None:
+    """Of each opening of three words one sentence, that whose rarest word is commonest; commonest openings first."""
+    targets = ["How do I get a visa?", "How do I get it?", "How do I get that visa?", "Is it hard to get that?"]
+    pairs = [*pairs_of(*targets), *pairs_of("Is it a visa?", "How do I do I do?")]
+    assert exemplar.exemplar_bank(pairs) == ["How do I get it?", "Is it hard to get that?"]
+    assert exemplar.exemplar_bank(pairs, size=1) == ["How do I get it?"]
+    assert exemplar.exemplar_bank([]) == []

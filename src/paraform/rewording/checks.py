@@ -146,9 +146,9 @@ def keeps_roles(source: Tagged, output: Tagged) -> bool:
             return False
     before, after = source.lowered, output.lowered
     if _passive(source) != _passive(output):
-        active, passive, governed, done = before, after, theirs, ours
-        if _passive(source):
-            active, passive, governed, done = after, before, ours, theirs
+        active, passive, governed, done = (
+            (after, before, ours, theirs) if _passive(source) else (before, after, theirs, ours)
+        )
         return not any(
             passive.index(other) < passive.index(agent) and active.index(other) < active.index(agent)
             for agent in nouns
@@ -218,8 +218,9 @@ def _nouns(sentence: Tagged) -> Counter[str]:
 
 
 def _numbers(words: Sequence[str]) -> list[str]:
-    plain = (re.sub(r"(?<=\d),(?=\d{3}(?!\d))", "", word.lower()).strip(".,") for word in words)
-    return sorted(word for word in plain if re.search(r"\d", word))
+    return sorted(
+        re.sub(r"(?<=\d),(?=\d{3}(?!\d))", "", word.lower()).strip(".,") for word in words if re.search(r"\d", word)
+    )
 
 
 def _denials(words: Sequence[str]) -> int:

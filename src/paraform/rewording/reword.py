@@ -149,6 +149,7 @@ def why(candidates: Sequence[Candidate]) -> str:
 
 
 MOST_CHANGED = 6  # words: more is no better
+MOST_DRAFTS = 200  # of a sentence; ordinary ones have fewer than 50, one of nothing but synonyms thousands
 FIGURES = ("content", "grammar", "words", "edits")
 """What `checks` of a candidate has beside checks: the cosine to the source, nats a word that its tags and its words are
 likelier than the source's, and how many words are edited."""
@@ -290,7 +291,7 @@ def _framed(source: Tagged, cased: Mapping[str, str]) -> list[_Draft]:
         for more in substitute(one.words)
     ]
     drafts: dict[str, _Draft] = {}
-    for one in (*frames, *synonyms, *both):
+    for one in (*frames, *synonyms, *both)[:MOST_DRAFTS]:
         words = [word.lower() for word in one.words]
         usual = {word: cased[word] for word in words if word in cased and word not in one.literals}
         text = detokenize(recase(words, usual, source.words))

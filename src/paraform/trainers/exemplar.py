@@ -242,7 +242,10 @@ def plain_targets(pairs: Sequence[Pair]) -> list[str]:
             first[0].isupper()
             and last in {"?", ".", "!"}
             and plain.issuperset(word.lower() for word in words[text])
-            and all(word not in {"?", ".", "!"} and (word == "I" or word.islower() or word == ",") for word in inside)
+            and all(
+                word not in {"?", ".", "!"} and (word in {"I", ","} or (word.islower() and word != "i"))
+                for word in inside
+            )
             and not UNWANTED.search(text)
         )
 

@@ -1,0 +1,206 @@
+"""Candidates made, checked, ranked and joined, with tools that are fakes; and the embedded model on real sentences."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from paraform import checkpoint
+from paraform.rewording import Candidate
+from paraform.rewording.frames import LONGEST
+from paraform.rewording.reword import FIGURES, Standards, Tools, assess, failed, reword, sentences_of, why
+from paraform.rewording.transformations import Transformation, Transformations
+
+TAGS = {
+    "can": "MD", "will": "MD", "i": "PRP", "you": "PRP", "it": "PRP", "how": "WRB", "why": "WRB", "what": "WP",
+    "do": "VBP", "is": "VBZ", "the": "DT", "a": "DT", "my": "PRP$", "to": "TO", "get": "VB", "pay": "VB", "open": "JJ",
+    "buy": "VB",
+    "?": ".", ".": ".", "!": ".", ",": ",", "not": "RB", "tom": "NNP", "for": "IN", "with": "IN", "works": "VBZ",
+    "big": "JJ", "large": "JJ", "possible": "JJ",
+}  # fmt: skip
+PASSES = Standards(grammar=99, grammar_decoded=99, content=-2, content_decoded=-2)
+PAY, OPEN = "Can I pay with a card?", "It works."
+
+
+def tag(sentences: Sequence[Sequence[str]]) -> list[list[str]]:
+    return [[TAGS.get(word.lower(), "NN") for word in words] for words in sentences]
+
+
+def embed(texts: Sequence[str]) -> NDArray[np.float32]:
+    """Unit vectors of letters."""
+    counts = np.array(
+        [[text.lower().count(letter) + 0.01 for letter in "abcdefghijklmnopqrstuvwxyz"] for text in texts]
+    )
+    return (counts / np.linalg.norm(counts, axis=1, keepdims=True)).astype(np.float32)
+
+
+TOOLS = Tools(tag=tag, embed=embed)
+
+
+def texts_of(candidates: Sequence[Candidate]) -> list[str]:
+    return [candidate.text for candidate in candidates]
+
+
+def test_ranked_and_passed() -> None:
+    """Scores fall, no check of a candidate is failed, no text comes twice, or as it was."""
+    (found,) = reword([PAY], TOOLS, num=9, standards=PASSES)
+    assert "Is it possible to pay with a card?" in texts_of(found.candidates) and found.reason == ""
+    assert found.source == PAY
+    scores = [candidate.score for candidate in found.candidates]
+    assert len(scores) > 2 and scores == sorted(scores, reverse=True)
+    assert not any(failed(candidate) for candidate in found.candidates)
+    assert len({*texts_of(found.candidates), PAY}) == len(found.candidates) + 1
+    for candidate in found.candidates:
+        weights = PASSES.weights
+        known = {name: candidate.checks[name] for name in ("content", "grammar", "words")}
+        known |= {"changed": min(candidate.checks["edits"], 6), "framed": 1.0}
+        score = sum(weights[name] * value for name, value in known.items())
+        assert candidate.score - score == pytest.approx(0, abs=1e-6) or candidate.score - score == pytest.approx(-0.5)
+        assert candidate.checks["content"] == pytest.approx(float(np.dot(*embed([PAY, candidate.text]))), abs=1e-5)
+
+
+@pytest.mark.parametrize("num", [1, 2, 3])
+def test_at_most_num_the_best_first(num: int) -> None:
+    (every,), (some,) = (reword([PAY], TOOLS, num=most, standards=PASSES) for most in (99, num))
+    assert some.candidates == every.candidates[:num]
+
+
+def test_standards_throw_away() -> None:
+    for standards in (replace(PASSES, content=1.1), replace(PASSES, grammar=-99)):
+        (found,) = reword([PAY], TOOLS, num=9, standards=standards)
+        assert found.candidates == ()
+        assert (
+            found.reason
+            == f"every candidate fails a check, most often: {'meaning' if standards.content > 1 else 'fluent'}"
+        )
+
+
+def test_sentences_are_joined_and_those_without_a_candidate_stay_as_they_are() -> None:
+    (alone,) = reword([PAY], TOOLS, num=3, standards=PASSES)
+    (joined,) = reword([f"  {OPEN} {PAY}\n{OPEN}"], TOOLS, num=3, standards=PASSES)
+    assert texts_of(joined.candidates) == [f"{OPEN} {text} {OPEN}" for text in texts_of(alone.candidates)]
+    (twice,) = reword([f"{PAY} {PAY}"], TOOLS, num=2, standards=PASSES)
+    assert texts_of(twice.candidates) == [f"{text} {text}" for text in texts_of(alone.candidates[:2])]
+    both, one = twice.candidates[0], alone.candidates[0]
+    assert both.score == pytest.approx(one.score) and both.exemplar == f"{one.exemplar}; {one.exemplar}"
+    assert both.checks == one.checks
+
+
+def test_reasons() -> None:
+    texts = ["???", "Wo ist die Bank?", "WHERE IS MY BIG CARD", OPEN, ""]
+    found = reword(texts, TOOLS, num=3, standards=PASSES)
+    reasons = ["no words", "another language, or no sentence", "shouting", "no other form fits", "no words"]
+    assert [one.reason for one in found] == reasons
+    assert [one.source for one in found] == texts and not any(one.candidates for one in found)
+    assert [one.reason for one in reword(["", "  ", "???"], TOOLS, force=True)] == ["no other form fits"] * 3
+    assert reword([texts[2]], TOOLS, force=True, standards=PASSES)[0].candidates
+    assert reword([], TOOLS) == []
+    checks = [{"a": 0.0, "b": 0.0}, {"a": 1.0, "b": 0.0}, {"a": 0.0, "b": 1.0}, {"a": 0.0, "b": 1.0, "content": 0.0}]
+    assert why([Candidate("", "", one, 0.0) for one in checks]).endswith("most often: a")
+
+
+def test_a_decoder_is_asked_in_forms_of_the_bank_and_its_cycle_is_checked() -> None:
+    """Outputs that lose a word fail; the dearest check is made of those alone that pass all others."""
+    source = "How can I buy tea?"
+    asked: list[tuple[str, str]] = []
+    outputs = {"Form one": "Can I how buy tea?", "Form two": "How can I buy gold?", "Form three": "Buy how I can tea?"}
+
+    def decode(sources: Sequence[str], forms: Sequence[str]) -> list[str]:
+        asked.extend(zip(sources, forms, strict=True))
+        return [outputs[form] for form in forms]
+
+    cycled: list[str] = []
+
+    def source_given(sources: Sequence[str], texts: Sequence[str]) -> NDArray[np.float32]:
+        cycled.extend(texts)
+        return np.array([-1.0 if text.startswith("Can") else 0.0 for text in texts], np.float32)
+
+    items = [Transformation(("WRB", "MD"), form, ("NN",) * (3 * place)) for place, form in enumerate(outputs, start=2)]
+    tools = replace(TOOLS, decode=decode, source_given=source_given, bank=Transformations(items))
+    (found,) = reword([source], tools, num=99, standards=PASSES)
+    decoded = [one.text for one in found.candidates if "cycle" in one.checks]
+    assert asked == [(source, form) for form in outputs]
+    assert cycled == [outputs["Form one"], outputs["Form three"]] and decoded == [outputs["Form three"]]
+    assert outputs["Form one"] not in texts_of(found.candidates)
+    asked.clear()
+    longer = " ".join(["How can I buy", *["tea"] * 15])
+    assert reword([longer + "?"], tools, standards=replace(PASSES, longest=9)) and asked == []
+
+
+def test_whatever_else_is_in_the_batch() -> None:
+    texts = [PAY, f"{OPEN} {PAY}", "Will it pay?", PAY, "What is the big card?", "???"]
+    together = reword(texts, TOOLS, num=3, standards=PASSES)
+    assert together == [reword([text], TOOLS, num=3, standards=PASSES)[0] for text in texts]
+    assert together == reword(texts[::-1], TOOLS, num=3, standards=PASSES)[::-1]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Can I pay\0 with a card?", "Can I pay 😀 with a card?", "Can\tI\npay with a card?", "Can I pay with İ?",
+        "Can I pay (with a card", "Can I pay with \u2028 a card?", "-LRB- can I pay?", "?! Can I pay?", "can i pay",
+    ],
+)  # fmt: skip
+def test_odd_characters(text: str) -> None:
+    (found,) = reword([text], TOOLS, num=3, force=True, standards=PASSES)
+    assert found.source == text and bool(found.candidates) != bool(found.reason)
+    for mark in "\0😀":
+        assert all((mark in text) == (mark in one.text) for one in found.candidates)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a" * 100_000, "a b " * 25_000, "Can I pay? " * 9_000, "big " * 25_000, "can i pay , " * 8_000,
+        "what is " * 12_500, "a. " * 30_000, "\n" * 100_000, "😀" * 100_000, "big " * (LONGEST - 2) + "cat.",
+        "large movies kids " * (LONGEST // 3),
+    ],
+    ids=lambda text: text[:12].strip(),
+)  # fmt: skip
+def test_long_texts_take_no_long_time(text: str) -> None:
+    started = time.process_time()
+    (found,) = reword([text], TOOLS, num=2, force=True, standards=PASSES)
+    assert time.process_time() - started < 4
+    assert bool(found.candidates) != bool(found.reason)
+
+
+def test_assess_judges_any_output() -> None:
+    sources, outputs = [PAY, PAY, OPEN], ["Is a card with can I pay?", "Can I buy a dog?", OPEN]
+    found = assess(sources, outputs, ["a", "b", "c"], TOOLS, standards=PASSES)
+    assert texts_of(found) == outputs and [one.exemplar for one in found] == ["a", "b", "c"]
+    assert "dropped" in failed(found[1]) and failed(found[2]) == ["changed"]
+    assert {"content", "grammar", "words", "edits"} == set(FIGURES) <= found[0].checks.keys()
+    assert found[2].checks["content"] == pytest.approx(1) and found[2].checks["grammar"] == 0
+    assert assess([], [], [], TOOLS) == []
+    again = assess(sources[::-1], outputs[::-1], ["c", "b", "a"], TOOLS, standards=PASSES)[::-1]
+    assert [one.checks for one in again] == [one.checks for one in found]
+
+
+def test_sentences() -> None:
+    assert sentences_of("One is here.  Is two?\nThree") == ["One is here.", "Is two?", "Three"]
+    assert sentences_of(" \n ") == []
+
+
+def test_the_embedded_model() -> None:
+    """Five ordinary sentences: each has rewordings, which pass every check and keep names, numbers and the mark."""
+    model = checkpoint.load("quora-compact", device="cpu")
+    sources = [
+        "How can I learn French in 3 months?",
+        "Where can I buy tea in London?",
+        "What is the best way to lose weight?",
+        "Can I pay with PayPal?",
+        "I need to reset my password.",
+    ]
+    found = model.reword(sources, num=3)
+    for source, one in zip(sources, found, strict=True):
+        assert one.source == source and 1 <= len(one.candidates) <= 3, one.reason
+        for candidate in one.candidates:
+            assert not failed(candidate)
+            assert candidate.text != source and candidate.text[0].isupper()
+            for word in ("French", "3", "London", "PayPal", "password", "weight"):
+                assert (word in source) == (word in candidate.text)
