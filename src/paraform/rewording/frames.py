@@ -160,7 +160,8 @@ def _text(name: str) -> str:
 
 def _frame(line: str) -> Frame:
     mark = line[0] if line[0] in "<>~" else ""
-    return Frame(tuple(line.removeprefix(mark).split()), mark not in (">", "~"), mark != "<", mark == "~")
+    read = mark not in (">", "~") and "+s" not in line
+    return Frame(tuple(line.removeprefix(mark).split()), read, mark != "<", mark == "~")
 
 
 @functools.cache
