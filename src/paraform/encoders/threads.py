@@ -25,8 +25,9 @@ def one_thread(when: bool = True) -> Iterator[None]:
         yield
         return
     with _lock:
-        if _inside == 0:  # another thread may first ask torch while the number is 1
-            _before = torch.get_num_threads()
+        found = torch.get_num_threads()  # asked in every thread: the first question sets the thread's own number
+        if _inside == 0:  # else a thread that is new to torch finds the number of another caller, 1
+            _before = found
         _inside += 1
     torch.set_num_threads(1)
     try:

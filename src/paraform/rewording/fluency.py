@@ -83,7 +83,7 @@ class NGrams:
         for order, grams in enumerate(self.orders, start=1):
             longer_T = place_T >= order - 1
             if order > 1:  # the keys of this order's n-grams, and of their contexts
-                shifted_T = np.concatenate([np.zeros(order - 1, np.int64), words_T[: 1 - order]])
+                shifted_T = np.concatenate([np.zeros(order - 1, np.int64), words_T[: 1 - order]])[: len(words_T)]
                 keys_T = keys_T + shifted_T * base ** (order - 1)
                 context_T = np.concatenate([[0], keys_T[:-1]]) % base ** (order - 1)
                 at_T, known_T = self.orders[order - 2].find(context_T)
