@@ -122,6 +122,21 @@ def test_pretrained_folders() -> None:
     assert weights.pretrained_folder("../corpora") is None
 
 
+def test_shapes_alone_take_no_memory_and_not_torch_s_compiler() -> None:
+    program = """
+import sys, torch
+from paraform.weights import shapes_only
+with shapes_only():
+    module = torch.nn.ModuleList([torch.nn.Embedding(10**9, 10**6), torch.nn.GRU(10**6, 10**6)])
+    torch.nn.init.normal_(module[0].weight, std=2.0)
+    torch.nn.init.xavier_normal_(module[1].weight_ih_l0)
+assert all(weight.is_meta for weight in module.parameters()) and module[0].weight.shape == (10**9, 10**6)
+assert torch.nn.Embedding(2, 2).weight.abs().sum() > 0
+assert not {"torch._dynamo", "sympy"} & set(sys.modules)
+"""
+    subprocess.run([sys.executable, "-c", program], check=True)
+
+
 def test_packaged_folder() -> None:
     found = weights.packaged_folder("paraform", "corpora")
     assert found == Path(weights.__file__).parent / "corpora"

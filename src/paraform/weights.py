@@ -16,6 +16,7 @@ import torch
 from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 from torch import Tensor
+from torch.overrides import TorchFunctionMode
 
 from paraform.records import InputError
 
@@ -142,6 +143,27 @@ def require_shapes(path: PathLike, own: Mapping[str, Tensor]) -> None:
     for name, shape in found.items():
         if shape != list(own[name].shape):
             raise InputError(f"{path}: tensor {name!r} is {shape}; its config makes it {list(own[name].shape)}")
+
+
+class _Undrawn(TorchFunctionMode):
+    """Leaves weights as they are where a module would draw them from a normal distribution."""
+
+    def __torch_function__(
+        self, func: Any, types: Any, args: Sequence[Any] = (), kwargs: Mapping[str, Any] | None = None
+    ) -> Any:
+        if func in (torch.nn.init.normal_, Tensor.normal_):
+            return args[0] if args else (kwargs or {})["tensor"]
+        return func(*args, **(kwargs or {}))
+
+
+@contextlib.contextmanager
+def shapes_only() -> Iterator[None]:
+    """A model that is built inside has shapes alone: on torch's meta device, without memory.
+
+    Nothing is drawn: for a normal distribution of no numbers torch imports its compiler, a second of every start.
+    """
+    with torch.device("meta"), _Undrawn():
+        yield
 
 
 @contextlib.contextmanager

@@ -24,7 +24,7 @@ from paraform.manifest import CARD, NAME, WEIGHTS, Manifest, Writer
 from paraform.models.systems import SYSTEMS
 from paraform.records import InputError
 from paraform.score import Score
-from paraform.weights import PathLike, load_tensors, pretrained_folder, require_shapes, save_tensors
+from paraform.weights import PathLike, load_tensors, pretrained_folder, require_shapes, save_tensors, shapes_only
 
 ENCODERS = ("minilm",)  # short names that encoders.load knows
 
@@ -199,7 +199,7 @@ def _restore(folder: Path, systems: Mapping[str, System] | None, device: str | N
         except (TypeError, ValueError, LookupError, RuntimeError) as error:  # what a foreign config or asset sets off
             raise InputError(f"{folder / NAME}: makes no {about.system!r} model: {one_line(error)}") from error
 
-    with torch.device("meta"):  # without memory: what a small file's config makes of it may be larger than any
+    with shapes_only():  # without memory: what a small file's config makes of it may be larger than any
         require_shapes(weights, _distinct(build().state_dict(keep_vars=True)))
     model = build()
     built = dataclasses.asdict(model.config)

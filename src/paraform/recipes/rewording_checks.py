@@ -40,7 +40,7 @@ def main() -> None:
     drawn = random.Random(SEED)
     texts = [*drawn.sample(utterances, EACH), *drawn.sample([text for pair in pairs for text in pair], EACH)]
     sentences = list(dict.fromkeys(sentence for text in texts for sentence in sentences_of(text)))
-    rows = judge(sentences, replace(model.tools, decode=model.decode))
+    rows = judge(sentences, replace(model.tools, decode=model.decode), thorough=True)
     flat = [candidate for row in rows for candidate in row]
     paws = [line.split("\t") for line in (data / "paws" / "dev.tsv").read_text(encoding="utf-8").splitlines()]
     paws = [row for row in paws if row[-1] in {"0", "1"}][:2_000]

@@ -45,6 +45,7 @@ CONTRACTIONS = {"'s": "is", "'m": "am", "'re": "are", "'ve": "have", "'ll": "wil
 CONTRACTIONS |= {"wo": "will", "'d": "would"}
 SUPPORT = {"do": {"do", "does", "did"}, "there": {"there"}}
 LEAST_CHANGED = 2  # words: fewer is a copy
+WORDS_ALONE = ("numbers", "names", "negation", "dropped", "stutter", "changed")  # look at no tag of the output
 CONTENT_TAGS = ("NN", "VB", "JJ", "RB", "CD", "FW")
 
 Kind = Literal["question", "command", "statement"]
@@ -97,6 +98,12 @@ def check(source: Tagged, output: Tagged, exempt: Collection[str] = (), *, frame
         "stutter": not {pair for pair, times in _pairs(found).items() if times > 1} - set(_pairs(known)),
         "changed": changed_words(source.words, output.words) >= LEAST_CHANGED,
     }
+
+
+def lost(source: Tagged, words: Sequence[str], exempt: Collection[str] = (), *, framed: bool = False) -> list[str]:
+    """The checks that an output of these words fails, whatever their tags are; arguments as `check` has them."""
+    passed = check(source, Tagged(words, [""] * len(words)), exempt, framed=framed)
+    return [name for name in WORDS_ALONE if not passed[name]]
 
 
 def kind(sentence: Tagged) -> Kind:
@@ -238,5 +245,7 @@ def _has(words: Sequence[str], word: str) -> bool:
 
 
 def _same_stem(one: str, other: str) -> bool:
+    if one[:3] != other[:3]:  # nearly all
+        return False
     alike = next((at for at, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
     return alike >= 3 and alike >= min(len(one), len(other)) - 2 and max(len(one), len(other)) - alike <= 4

@@ -8,15 +8,16 @@ for stay as they are, unless all do: then the text is given back without a rewor
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from math import inf
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from paraform.rewording import fluency
-from paraform.rewording.checks import Tagged, changed_words, check
+from paraform.rewording.checks import Tagged, changed_words, check, lost
 from paraform.rewording.frames import Rewritten, rewrite, substitute
 from paraform.rewording.readable import unreadable
 from paraform.rewording.records import Candidate, Rewording
@@ -176,8 +177,14 @@ def _joined(sentences: Sequence[str], passed: Sequence[Sequence[Candidate]], num
     return out
 
 
-def judge(sentences: Sequence[str], tools: Tools, standards: Standards = Standards()) -> list[list[Candidate]]:
-    """All candidates of each sentence, those that fail a check too, in the order of their scores."""
+def judge(
+    sentences: Sequence[str], tools: Tools, standards: Standards = Standards(), *, thorough: bool = False
+) -> list[list[Candidate]]:
+    """All candidates of each sentence, those that fail a check too, in the order of their scores.
+
+    Args:
+        thorough: all checks of all candidates; otherwise those that the best and `why` need.
+    """
     sources = _tagged(sentences, tools)
     drafts = [_framed(source, tools.cased) for source in sources]
     for row, more in zip(drafts, _decoded(sentences, sources, tools, standards), strict=True):
@@ -185,7 +192,7 @@ def judge(sentences: Sequence[str], tools: Tools, standards: Standards = Standar
         row += [draft for draft in more if draft.text not in known]
     return [
         sorted(row, key=lambda candidate: -candidate.score)
-        for row in _weighed(sentences, sources, drafts, tools, standards)
+        for row in _weighed(sentences, sources, drafts, tools, standards, thorough=thorough)
     ]
 
 
@@ -213,9 +220,11 @@ def _weighed(
     drafts: Sequence[Sequence[_Draft]],
     tools: Tools,
     standards: Standards,
+    *,
+    thorough: bool = True,
 ) -> list[list[Candidate]]:
-    """The drafts of each sentence with their checks and scores."""
-    rows = list(_scored(sentences, sources, drafts, tools, standards))
+    """The drafts of each sentence with their checks and scores; `thorough` as `_scored` has it."""
+    rows = _scored(sentences, sources, drafts, tools, standards, thorough=thorough)
     if tools.source_given is None:
         return rows
     # The dearest check, and so of those alone that passed all others.
@@ -238,32 +247,95 @@ def _scored(
     drafts: Sequence[Sequence[_Draft]],
     tools: Tools,
     standards: Standards,
-) -> Iterator[list[Candidate]]:
-    texts = list(dict.fromkeys(draft.text for row in drafts for draft in row))
-    tagged = dict(zip([*sentences, *texts], [*sources, *_tagged(texts, tools)], strict=True))
-    vectors = dict(zip(tagged, tools.embed(list(tagged)), strict=True)) if tagged else {}
-    rules = fluency.load("grammar")
-    classes = [fluency.classes(*one, rules) for one in tagged.values()]
-    grammar = dict(zip(tagged, _means(rules, classes), strict=True))
-    language = dict(zip(tagged, _means(fluency.load(), [one.words for one in tagged.values()]), strict=True))
-    for sentence, row in zip(sentences, drafts, strict=True):
-        candidates = []
-        for draft in row:
-            figures = {
-                "content": float(vectors[draft.text] @ vectors[sentence]),
-                "grammar": grammar[draft.text] - grammar[sentence],
-                "words": language[draft.text] - language[sentence],
-                "edits": float(changed_words(tagged[sentence].words, tagged[draft.text].words)),
-            }
-            passed = check(tagged[sentence], tagged[draft.text], draft.exempt, framed=draft.framed)
-            candidates.append(_candidate(draft, figures, passed, standards))
-        yield candidates
+    *,
+    thorough: bool,
+) -> list[list[Candidate]]:
+    """The drafts of each sentence with their checks and scores.
+
+    Tags are dear, and vectors dearer: a draft is tagged if its words pass, and embedded if its tags pass.
+
+    Args:
+        thorough: look at all drafts; otherwise, of a sentence of which none passes, at those besides that may come
+            nearest to passing, so that `why` says the same. The others keep what they are known to fail, scored −∞.
+    """
+    words = {text: tokenize(text) for text in dict.fromkeys(draft.text for row in drafts for draft in row)}
+    known = _Known(dict(zip(sentences, sources, strict=True)))
+    rows: list[list[Candidate]] = []
+    for source, row in zip(sources, drafts, strict=True):
+        fails = [[] if thorough else lost(source, words[one.text], one.exempt, framed=one.framed) for one in row]
+        rows.append(
+            [Candidate(one.text, one.form, dict.fromkeys(f, 0.0), -inf) for one, f in zip(row, fails, strict=True)]
+        )
+    passed: dict[tuple[int, int], dict[str, bool]] = {}
+    figures: dict[tuple[int, int], dict[str, float]] = {}
+    while wanted := [(at, place) for at, row in enumerate(rows) for place in _further(row, thorough=thorough)]:
+        ripe = [pair for pair in wanted if pair in passed]
+        known.embed([text for at, place in ripe for text in (sentences[at], drafts[at][place].text)], tools.embed)
+        fresh = [pair for pair in wanted if pair not in passed]
+        known.read([text for at, place in fresh for text in (sentences[at], drafts[at][place].text)], words, tools.tag)
+        for at, place in wanted:
+            draft, sentence = drafts[at][place], sentences[at]
+            if (at, place) in passed:
+                content = float(known.vectors[draft.text] @ known.vectors[sentence])
+                figures[at, place] = {"content": content, **figures[at, place]}
+            else:
+                source, output = known.tagged[sentence], known.tagged[draft.text]
+                passed[at, place] = check(source, output, draft.exempt, framed=draft.framed)
+                figures[at, place] = {
+                    "grammar": known.grammar[draft.text] - known.grammar[sentence],
+                    "words": known.language[draft.text] - known.language[sentence],
+                    "edits": float(changed_words(source.words, output.words)),
+                }
+            rows[at][place] = _candidate(draft, figures[at, place], passed[at, place], standards)
+    return rows
+
+
+def _further(row: Sequence[Candidate], *, thorough: bool) -> list[int]:
+    """Which drafts of a sentence are to be looked at further."""
+    open_ = [place for place, candidate in enumerate(row) if "meaning" not in candidate.checks]
+    if thorough or not open_:
+        return open_
+    fails = [len(failed(candidate)) for candidate in row]
+    if not all(fails):
+        return [place for place in open_ if not fails[place]]
+    # At most: a draft that was tagged can fail one more. None that fails more comes nearest to passing.
+    most = [fails[at] + ("meaning" not in one.checks) for at, one in enumerate(row) if "fluent" in one.checks]
+    return [place for place in open_ if fails[place] <= min(most or fails)]
+
+
+@dataclass
+class _Known:
+    """What is known of texts: their words and tags; nats a word by both models of fluency; vectors."""
+
+    tagged: dict[str, Tagged]
+    grammar: dict[str, float] = field(default_factory=dict)
+    language: dict[str, float] = field(default_factory=dict)
+    vectors: dict[str, NDArray[np.float32]] = field(default_factory=dict)
+
+    def read(self, texts: Sequence[str], words: Mapping[str, list[str]], tag: Tag) -> None:
+        """Tags, and what is computed of them."""
+        new = [text for text in dict.fromkeys(texts) if text not in self.tagged]
+        for text, tags in zip(new, tag([words[text] for text in new]), strict=True):
+            self.tagged[text] = Tagged(words[text], tags)
+        new = [text for text in dict.fromkeys(texts) if text not in self.grammar]
+        rules = fluency.load("grammar")
+        classes = [fluency.classes(*self.tagged[text], rules) for text in new]
+        self.grammar.update(zip(new, _means(rules, classes), strict=True))
+        words_alone = [self.tagged[text].words for text in new]
+        self.language.update(zip(new, _means(fluency.load(), words_alone), strict=True))
+
+    def embed(self, texts: Sequence[str], embed: Embed) -> None:
+        """Vectors."""
+        if new := [text for text in dict.fromkeys(texts) if text not in self.vectors]:
+            self.vectors.update(zip(new, embed(new), strict=True))
 
 
 def _candidate(draft: _Draft, figures: dict[str, float], passed: dict[str, bool], standards: Standards) -> Candidate:
     content = standards.content if draft.framed else standards.content_decoded
     grammar = standards.grammar if draft.framed else standards.grammar_decoded
     checks = {name: float(value) for name, value in passed.items()}
+    if "content" not in figures:
+        return Candidate(draft.text, draft.form, {**checks, "fluent": float(figures["grammar"] >= -grammar)}, -inf)
     checks |= {"meaning": float(figures["content"] >= content), "fluent": float(figures["grammar"] >= -grammar)}
     weighed = {**figures, "changed": min(figures["edits"], MOST_CHANGED)}
     weighed |= {"framed": float(draft.framed), "wrapped": float(draft.wrapped)}

@@ -116,7 +116,8 @@ class SyntaxHead(nn.Module):
         self.labels = (NO_LABEL, *labels)
         self.project = nn.Linear(len(config.layers) * encoder_width, config.width)
         self.shape = nn.Embedding(len(SHAPES), config.width)
-        self.ends = nn.Parameter(0.02 * torch.randn(2, config.width))  # what stands before and behind the sentence
+        self.ends = nn.Parameter(torch.empty(2, config.width))  # what stands before and behind the sentence
+        nn.init.normal_(self.ends, std=0.02)
         self.dropout = nn.Dropout(config.dropout)
         layer = nn.TransformerEncoderLayer(
             config.width,

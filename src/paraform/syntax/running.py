@@ -19,7 +19,7 @@ from paraform import encoders, manifest
 from paraform.records import InputError
 from paraform.syntax.head import SyntaxHead, word_shape
 from paraform.syntax.windows import same_length, shortened
-from paraform.weights import load_tensors, pretrained_folder, require_shapes
+from paraform.weights import load_tensors, pretrained_folder, require_shapes, shapes_only
 
 DEFAULT = "syntax"  # trained on genres whose texts are free for commercial use
 ALL = "syntax-all"
@@ -64,7 +64,7 @@ def load_head(folder: Path) -> SyntaxHead:
         raise InputError(f"{folder / manifest.NAME}: system {about.system!r}; expected {SyntaxHead.system!r}")
     assets = {name: manifest.located(folder, about, name).read_text(encoding="utf-8") for name in about.assets}
     weights = manifest.located(folder, about, manifest.WEIGHTS)
-    with torch.device("meta"):  # without memory: what a small file's config makes of it may be larger than any
+    with shapes_only():  # without memory: what a small file's config makes of it may be larger than any
         require_shapes(weights, SyntaxHead.restore(about.config, assets).state_dict())
     head = SyntaxHead.restore(about.config, assets)
     head.load_state_dict({key: tensor.float() for key, tensor in load_tensors(weights).items()})

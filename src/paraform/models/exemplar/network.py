@@ -24,6 +24,7 @@ from paraform.losses.sequence_nll import copy_log_probs
 from paraform.models.exemplar.batches import StyleInput, TripleBatch
 from paraform.models.exemplar.config import ExemplarConfig
 from paraform.models.layers import Attention, BiGRU, Pointer, run_gru
+from paraform.weights import shapes_only
 
 MOST_COVERED = 3  # from here on coverage does not count
 
@@ -218,7 +219,7 @@ class ExemplarNetwork(nn.Module):
 
     def cast(self, dtype: torch.dtype) -> ExemplarNetwork:
         """A copy in another dtype, for decoding."""
-        with torch.device("meta"):  # no memory, and no random numbers, for weights that are overwritten
+        with shapes_only():  # no memory, and no random numbers, for weights that are overwritten
             out = ExemplarNetwork(self.config, self.vocabulary, self.style_features)
         if self.style_module is not None:
             shared = {id(parameter): parameter for parameter in self.style_module.parameters()}

@@ -30,6 +30,7 @@ from paraform.rewording.transformations import Transformations
 from paraform.syntax import load_tagger
 from paraform.words import detokenize, drop_stray_brackets, join_pieces, recase
 
+FEW = 1000  # characters of texts that one thread rewords as fast as several
 COMMONEST = 50  # words of the vocabulary that a sentence may well hold twice: "the", "of", "?"
 
 
@@ -158,10 +159,11 @@ class ExemplarParaphraser(nn.Module):
             ration, how: as in `paraphrase`, for the candidates that are decoded.
         Raises: InputError for a text that is none, or if two ways of decoding are mixed.
         """
-        require_texts(sources)
+        texts = require_texts(sources)
         require_decoding(how)
         decode = partial(self.decode, ration=ration, **how)
-        return reword(sources, replace(self.tools, decode=decode), num=num, force=force)
+        with encoders.one_thread(sum(map(len, texts)) <= FEW):
+            return reword(texts, replace(self.tools, decode=decode), num=num, force=force)
 
     def assess(self, sources: Sequence[str], outputs: Sequence[str], exemplars: Sequence[str]) -> list[Candidate]:
         """Each output as a candidate for its source, with its checks; none is dropped."""
@@ -205,7 +207,8 @@ class ExemplarParaphraser(nn.Module):
             raise InputError(f"{len(sources)} sources, {len(exemplars)} exemplars; expected an exemplar a source")
         require_decoding(how)
         self.eval()
-        written: list[Sequence[str]] = [prepare(source, self.config.max_tokens) for source in sources]
+        read = {text: prepare(text, self.config.max_tokens) for text in dict.fromkeys(sources)}
+        written: list[Sequence[str]] = [read[source] for source in sources]
         for number, words in enumerate(written):
             if not words:
                 raise InputError(f"source {number + 1} is empty; expected a sentence")
@@ -218,10 +221,15 @@ class ExemplarParaphraser(nn.Module):
         out = [""] * len(sources)
         batches = decoding_batches([len(form.split()) for form in forms], lengths, how.get("batch_size", 512))
         hidden = not how.get("progress", False)
+        last = {forms[i]: number for number, rows in enumerate(batches) for i in rows}
+        states: dict[str, npt.NDArray[np.float32]] = {}  # of forms that a later batch reads again
         with encoders.bfloat16_products(self.device):
-            for rows in track(batches, "paraphrasing", console=STDERR, disable=hidden, transient=True):
+            for number, rows in enumerate(
+                track(batches, "paraphrasing", console=STDERR, disable=hidden, transient=True)
+            ):
                 source_BS, lengths_B = self._numbers([units[i] for i in rows])
-                state: Any = decoder.begin(source_BS, lengths_B, *self._forms([forms[i] for i in rows]))
+                state: Any = decoder.begin(source_BS, lengths_B, *self._forms([forms[i] for i in rows], states))
+                states = {form: kept for form, kept in states.items() if last[form] > number}
                 step: Step[Any] = decoder.step
                 if self._rations(ration):
                     state = Rationed.of(state, state.source_BS)
@@ -340,19 +348,30 @@ class ExemplarParaphraser(nn.Module):
 
     def _read(self, exemplars: Sequence[str]) -> list[str]:
         """What the style encoder reads of each."""
-        read = [style_text(prepare(text, self.config.max_tokens)) for text in exemplars]
+        forms = {text: style_text(prepare(text, self.config.max_tokens)) for text in dict.fromkeys(exemplars)}
+        read = [forms[text] for text in exemplars]
         if "" in read:
             raise InputError(f"exemplar {read.index('') + 1} is empty; expected a sentence whose form to take")
         return read
 
-    def _forms(self, read: Sequence[str]) -> tuple[StyleInput, Tensor]:
-        """What E_s reads of each different exemplar, and the row in it of each of `read`."""
+    def _forms(
+        self, read: Sequence[str], known: dict[str, npt.NDArray[np.float32]] | None = None
+    ) -> tuple[StyleInput, Tensor]:
+        """What E_s reads of each different exemplar, and the row in it of each of `read`.
+
+        Args:
+            known: states of exemplars; those that it lacks are put in.
+        """
         unique = list(dict.fromkeys(read))
         if self.config.style_trainable:
             table = Ragged.of(self.encoder.pieces(unique))
         else:
-            (states,) = self.encoder.states(unique, layers=[self.config.style_layer])
-            table = Ragged(states.states_ND.cpu().numpy(), states.offsets)
+            known = {} if known is None else known
+            missing = [text for text in unique if text not in known]
+            (states,) = self.encoder.states(missing, layers=[self.config.style_layer])
+            known.update(zip(missing, np.split(states.states_ND.cpu().numpy(), states.offsets[1:-1]), strict=False))
+            offsets = np.cumsum([0, *(len(known[text]) for text in unique)])
+            table = Ragged(np.concatenate([known[text] for text in unique]), offsets)
         order = np.argsort(-np.diff(table.offsets), kind="stable")  # as a packed GRU wants them
         values, lengths_B = table.padded(order)
         row_of = {unique[i]: row for row, i in enumerate(order)}

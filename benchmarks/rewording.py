@@ -1,0 +1,117 @@
+"""Rewording: from a cold start, one sentence, and many rows, each with all its checks.
+
+    python benchmarks/rewording.py [--model quora-compact] [--data ../shared/data/quora/dev.tsv] [--rows 2000]
+
+Three peers. A cold start, a fresh process that loads the model and rewords a sentence, against one that imports torch
+and transformers: in turns, the median of each; bound 3.5 times. One sentence in a warm process, another one each time:
+0.5 seconds. And many rows, sources of the file, of which each has twelve forms decoded and what frames and synonyms
+make, all of it checked, against the greedy decoding of the same rows with one exemplar each: in this process, in turns;
+bound 15 times, and 2 GiB for the whole process. Where there is no such file, rows are made of a few questions.
+"""
+
+from __future__ import annotations
+
+import itertools
+import os
+import resource
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import torch
+from _measure import arguments_of, in_turn, middle, report
+
+from paraform import checkpoint, corpora
+
+COLD = "import paraform; paraform.load({model!r}).reword(['Can I use my card abroad?'])"
+PEER = "import torch, transformers"
+MADE = (
+    ("can i use my {} in {} ?", "how do i use my {} in {} ?", "what is the best {} to buy in {} ?"),
+    ("card", "phone", "car", "camera", "account", "ticket", "passport", "laptop", "key", "watch", "boat", "bicycle"),
+    ("spain", "india", "france", "china", "canada", "japan", "school", "winter", "the city", "the rain", "a hotel"),
+)
+
+
+def main() -> int:
+    parser = arguments_of(__doc__)
+    parser.add_argument("--model", default="quora-compact", help="embedded, or a folder")
+    parser.add_argument("--data", type=Path, default=Path("../shared/data/quora/dev.tsv"), help="pairs, one a line")
+    parser.add_argument("--rows", type=int, default=2000, help="sources that are reworded")
+    parser.add_argument("--sentences", type=int, default=20, help="sentences that are reworded one at a time")
+    parser.add_argument("--repeats", type=int, default=5, help="times that each cold start is run; 0: none is")
+    parser.add_argument("--bulk-repeats", type=int, default=1, help="times that all rows are reworded, and decoded")
+    arguments = parser.parse_args()
+    if arguments.threads:
+        torch.set_num_threads(arguments.threads)
+    threads = {"OMP_NUM_THREADS": str(arguments.threads)} if arguments.threads else {}
+
+    def start(program: str) -> None:
+        subprocess.run([sys.executable, "-c", program], env=os.environ | threads, check=True)
+
+    figures: dict[str, Any] = {}
+    if arguments.repeats:
+        ours = COLD.format(model=arguments.model)
+        cold = in_turn(arguments.repeats, {"paraform": lambda: start(ours), "peer": lambda: start(PEER)})
+        seconds_of = {name: middle(times) for name, times in cold.items()}
+        figures = {
+            "cold start, seconds": seconds_of["paraform"],
+            f"{PEER}, seconds": seconds_of["peer"],
+            "cold start, ratio": seconds_of["paraform"] / seconds_of["peer"],
+        }
+
+    sources, exemplars = rows_of(arguments.data, arguments.rows)
+    model = checkpoint.load(arguments.model, device="cpu")
+    model.reword(sources[:1])
+    one = [seconds(lambda text=text: model.reword([text])) for text in sources[-arguments.sentences :]]
+
+    model.decode(sources[:16], exemplars[:16])
+    bulk: dict[str, list[float]] = {"reword": [], "decode": []}
+    made = 0
+    for _ in range(arguments.bulk_repeats):
+        bulk["decode"].append(seconds(lambda: model.decode(sources, exemplars)))
+        begun = time.perf_counter()
+        made = sum(len(found.candidates) for found in model.reword(sources, num=3))
+        bulk["reword"].append(time.perf_counter() - begun)
+
+    unit = 1 if sys.platform == "darwin" else 2**10  # of ru_maxrss, in bytes
+    figures |= {
+        "one sentence, warm, seconds": middle(one),
+        "the slowest of them, seconds": max(one),
+        "rows": len(sources),
+        "rewordings of them, at most 3 each": made,
+        "rows reworded, seconds": min(bulk["reword"]),
+        "rows decoded, seconds": min(bulk["decode"]),
+        "rows, ratio": min(bulk["reword"]) / min(bulk["decode"]),
+        "peak, GiB": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit / 2**30,
+    }
+    bounds = {
+        "cold start, ratio": ("at most", 3.5),
+        "one sentence, warm, seconds": ("at most", 0.5),
+        "rows, ratio": ("at most", 15.0),
+        "peak, GiB": ("at most", 2.0),
+    }
+    return report(figures, {name: bound for name, bound in bounds.items() if name in figures}, as_json=arguments.json)
+
+
+def rows_of(path: Path, number: int) -> tuple[list[str], list[str]]:
+    """As many sources, and exemplars that say something else: targets half the rows further on."""
+    if path.is_file():
+        pairs = list(itertools.islice(corpora.read_pairs(path), number))
+        half = len(pairs) // 2
+        return [pair.source.text for pair in pairs], [pair.target.text for pair in (*pairs[half:], *pairs[:half])]
+    frames, *words = MADE
+    sources = [frame.format(*pair) for pair in itertools.product(*words) for frame in frames][:number]
+    return sources, [*sources[len(sources) // 2 :], *sources[: len(sources) // 2]]
+
+
+def seconds(run: Callable[[], object]) -> float:
+    begun = time.perf_counter()
+    run()
+    return time.perf_counter() - begun
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,86 @@
+"""What is looked at in stages is judged as if all of it were: the same drafts pass, and the same reason is given."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from paraform.rewording import Candidate
+from paraform.rewording.checks import WORDS_ALONE, Tagged, check, lost
+from paraform.rewording.reword import Standards, Tools, _Draft, _weighed, failed, why
+
+WORDS = ("what", "can", "cards", "card", "use", "not", "in", "Spain", "5", "is", "?", "the", "paid")
+TAGS = ("NN", "NNP", "VB", "VBD", "IN", "DT", "MD", "JJ")
+SOURCE = "Can the card not use 5 cards in Spain ?"
+
+sentences = st.lists(st.sampled_from(WORDS), min_size=1, max_size=10)
+
+
+def code(text: str) -> int:
+    return zlib.crc32(text.encode())
+
+
+class Fake:
+    """Any tags and vectors, always the same of a text; and which texts they were asked for."""
+
+    def __init__(self) -> None:
+        self.tagged: list[str] = []
+        self.embedded: list[str] = []
+
+    def tag(self, rows: Sequence[Sequence[str]]) -> list[list[str]]:
+        self.tagged += (" ".join(words) for words in rows)
+        return [[TAGS[code(" ".join(words) + word) % len(TAGS)] for word in words] for words in rows]
+
+    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        self.embedded += texts
+        return np.array([np.random.default_rng(code(text) % 5).normal(size=2) for text in texts], np.float32)
+
+    def weighed(self, drafts: Sequence[_Draft], *, thorough: bool) -> list[Candidate]:
+        words = SOURCE.split()
+        source = Tagged(words, self.tag([words])[0])
+        standards = Standards(content=0.0, content_decoded=0.5, grammar=1.0)
+        tools = Tools(tag=self.tag, embed=self.embed)
+        (row,) = _weighed([SOURCE], [source], [drafts], tools, standards, thorough=thorough)
+        return row
+
+
+@given(st.lists(sentences, unique_by=tuple, max_size=12), st.booleans())
+def test_the_same_pass_and_others_fail_for_the_same_reason(texts: list[list[str]], framed: bool) -> None:
+    exempt = frozenset(WORDS) if framed else frozenset[str]()  # few drafts of random words pass all
+    drafts = [_Draft(" ".join(words), "form", exempt, framed) for words in texts]
+    staged, whole = Fake(), Fake()
+    found, expected = staged.weighed(drafts, thorough=False), whole.weighed(drafts, thorough=True)
+    passed = [one for one in expected if not failed(one)]
+    assert [one for one in found if not failed(one)] == passed
+    assert passed or why(sorted(found, key=lambda one: -one.score)) == why(sorted(expected, key=lambda one: -one.score))
+    assert set(staged.tagged) <= set(whole.tagged) and set(staged.embedded) <= set(whole.embedded)
+    assert len(set(staged.embedded)) == len(staged.embedded)  # nothing twice
+
+
+def test_a_draft_whose_words_fail_costs_neither_tags_nor_vectors() -> None:
+    """One has another number, denies and drops words; the other says the same in another order."""
+    fake = Fake()
+    wrong, other = "The card was never paid 6 times .", "Can the card not use in Spain 5 cards ?"
+    found = fake.weighed([_Draft(text, "form", frozenset(), framed=True) for text in (wrong, other)], thorough=False)
+    assert {"numbers", "dropped"} <= set(failed(found[0])) == set(found[0].checks) and found[0].score == -np.inf
+    assert wrong not in fake.tagged + fake.embedded and other in fake.tagged
+
+
+@given(sentences, sentences, st.lists(st.sampled_from(TAGS), min_size=20, max_size=20), st.booleans())
+def test_what_words_alone_fail_is_what_check_fails(
+    source: list[str], output: list[str], tags: list[str], framed: bool
+) -> None:
+    given_source, given_output = Tagged(source, tags[: len(source)]), Tagged(output, tags[10 : 10 + len(output)])
+    fails = [name for name, kept in check(given_source, given_output, framed=framed).items() if not kept]
+    assert sorted(lost(given_source, output, framed=framed)) == sorted(set(fails) & set(WORDS_ALONE))
+
+
+@pytest.mark.parametrize("thorough", [True, False])
+def test_no_drafts(thorough: bool) -> None:
+    assert Fake().weighed([], thorough=thorough) == []
