@@ -87,6 +87,10 @@ class Tools:
     cased: Mapping[str, str] = field(default_factory=dict)
 
 
+_Place: TypeAlias = tuple[int, int]
+"""The row of a sentence, and where in it a draft stands."""
+
+
 class _Draft(NamedTuple):
     """A candidate for a sentence before it is judged.
 
@@ -223,36 +227,10 @@ def _weighed(
     *,
     thorough: bool = True,
 ) -> list[list[Candidate]]:
-    """The drafts of each sentence with their checks and scores; `thorough` as `_scored` has it."""
-    rows = _scored(sentences, sources, drafts, tools, standards, thorough=thorough)
-    if tools.source_given is None:
-        return rows
-    # The dearest check, and so of those alone that passed all others.
-    places = [
-        (at, place)
-        for at, row in enumerate(rows)
-        for place, candidate in enumerate(row)
-        if not (drafts[at][place].framed or failed(candidate))
-    ]
-    found = tools.source_given([sentences[at] for at, _ in places], [rows[at][place].text for at, place in places])
-    for (at, place), figure in zip(places, found, strict=True):
-        checks = {**rows[at][place].checks, "cycle": float(figure >= -standards.cycle)}
-        rows[at][place] = replace(rows[at][place], checks=checks)
-    return rows
-
-
-def _scored(
-    sentences: Sequence[str],
-    sources: Sequence[Tagged],
-    drafts: Sequence[Sequence[_Draft]],
-    tools: Tools,
-    standards: Standards,
-    *,
-    thorough: bool,
-) -> list[list[Candidate]]:
     """The drafts of each sentence with their checks and scores.
 
-    Tags are dear, and vectors dearer: a draft is tagged if its words pass, and embedded if its tags pass.
+    Tags are dear, vectors dearer, and the paraphraser's likelihood the dearest: a draft is tagged if its words pass,
+    embedded if its tags pass, and read back (`source_given`) if it was decoded and all else passes.
 
     Args:
         thorough: look at all drafts; otherwise, of a sentence of which none passes, at those besides that may come
@@ -266,9 +244,14 @@ def _scored(
         rows.append(
             [Candidate(one.text, one.form, dict.fromkeys(f, 0.0), -inf) for one, f in zip(row, fails, strict=True)]
         )
-    passed: dict[tuple[int, int], dict[str, bool]] = {}
-    figures: dict[tuple[int, int], dict[str, float]] = {}
-    while wanted := [(at, place) for at, row in enumerate(rows) for place in _further(row, thorough=thorough)]:
+    passed: dict[_Place, dict[str, bool]] = {}
+    figures: dict[_Place, dict[str, float]] = {}
+    while True:
+        wanted = [(at, place) for at, row in enumerate(rows) for place in _further(row, thorough=thorough)]
+        if not wanted:
+            if not _read_back(sentences, drafts, rows, tools, standards):
+                return rows
+            continue
         ripe = [pair for pair in wanted if pair in passed]
         known.embed([text for at, place in ripe for text in (sentences[at], drafts[at][place].text)], tools.embed)
         fresh = [pair for pair in wanted if pair not in passed]
@@ -287,7 +270,29 @@ def _scored(
                     "edits": float(changed_words(source.words, output.words)),
                 }
             rows[at][place] = _candidate(draft, figures[at, place], passed[at, place], standards)
-    return rows
+
+
+def _read_back(
+    sentences: Sequence[str],
+    drafts: Sequence[Sequence[_Draft]],
+    rows: Sequence[list[Candidate]],
+    tools: Tools,
+    standards: Standards,
+) -> bool:
+    """Puts `cycle` into decoded candidates that pass all else; whether there was one without it."""
+    places = [
+        (at, place)
+        for at, row in enumerate(rows)
+        for place, candidate in enumerate(row)
+        if not (drafts[at][place].framed or "cycle" in candidate.checks or failed(candidate))
+    ]
+    if tools.source_given is None or not places:
+        return False
+    found = tools.source_given([sentences[at] for at, _ in places], [rows[at][place].text for at, place in places])
+    for (at, place), figure in zip(places, found, strict=True):
+        checks = {**rows[at][place].checks, "cycle": float(figure >= -standards.cycle)}
+        rows[at][place] = replace(rows[at][place], checks=checks)
+    return True
 
 
 def _further(row: Sequence[Candidate], *, thorough: bool) -> list[int]:
