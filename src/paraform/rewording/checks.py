@@ -6,6 +6,7 @@ the same is why they are in the list.
 
 from __future__ import annotations
 
+import functools
 import itertools
 import re
 from collections import Counter
@@ -44,7 +45,10 @@ MODALS |= {"must": "must", "need": "must", "required": "must", "necessary": "mus
 CONTRACTIONS = {"'s": "is", "'m": "am", "'re": "are", "'ve": "have", "'ll": "will", "n't": "not", "ca": "can"}
 CONTRACTIONS |= {"wo": "will", "'d": "would"}
 SUPPORT = {"do": {"do", "does", "did"}, "there": {"there"}}
+KEPT = 2**15  # words of which is remembered what they are
 LEAST_CHANGED = 2  # words: fewer is a copy
+CHECKS = ("numbers", "names", "negation", "kind", "asked", "added", "dropped", "nouns", "prepositions", "roles")
+CHECKS += ("stutter", "changed")
 WORDS_ALONE = ("numbers", "names", "negation", "dropped", "stutter", "changed")  # look at no tag of the output
 CONTENT_TAGS = ("NN", "VB", "JJ", "RB", "CD", "FW")
 
@@ -83,27 +87,48 @@ def check(source: Tagged, output: Tagged, exempt: Collection[str] = (), *, frame
         framed: the output comes from a frame of that kind of question, so that asked and kind are its own.
     """
     left, right = (Tagged(*_without(exempt, sentence)) for sentence in (source, output))
-    known, found = source.lowered, output.lowered
-    return {
-        "numbers": _numbers(source.words) == _numbers(output.words),
-        "names": all(word.lower() in found for word, tag in zip(*source, strict=True) if tag.startswith("NNP")),
-        "negation": _denials(left.words) == _denials(right.words),
+    passed = _by_words(source, left, output.words, right.words) | {
         "kind": framed or kind(source) == kind(output),
         "asked": framed or _asked(source) == _asked(output),
-        "added": all(_has(known, word) for word in content_words(right)),
-        "dropped": all(_has(found, word) for word in content_words(left)),
+        "added": all(_has(source.lowered, word) for word in content_words(right)),
         "nouns": framed or _nouns(source) == _nouns(output),
         "prepositions": framed or not _prepositions(source) - _prepositions(output),
         "roles": keeps_roles(source, output),
-        "stutter": not {pair for pair, times in _pairs(found).items() if times > 1} - set(_pairs(known)),
-        "changed": changed_words(source.words, output.words) >= LEAST_CHANGED,
     }
+    return {name: passed[name] for name in CHECKS}
 
 
 def lost(source: Tagged, words: Sequence[str], exempt: Collection[str] = (), *, framed: bool = False) -> list[str]:
-    """The checks that an output of these words fails, whatever their tags are; arguments as `check` has them."""
-    passed = check(source, Tagged(words, [""] * len(words)), exempt, framed=framed)
-    return [name for name in WORDS_ALONE if not passed[name]]
+    """The checks that an output of these words fails, whatever their tags are; arguments as `check` has them.
+
+    All that it fails of `WORDS_ALONE`; of asked, nouns and prepositions, those that no tags would save.
+    """
+    left, (kept, _) = Tagged(*_without(exempt, source)), _without(exempt, Tagged(words, words))
+    passed = _by_words(source, left, words, kept)
+    if not framed:
+        found = Counter(word.lower() for word in words)
+        here, there = (Tagged(some, [""] * len(some)) for some in (source.words, words))
+        passed["asked"] = _asked(here) == _asked(there)
+        passed["nouns"] = not _nouns(source) - found
+        passed["prepositions"] = not _prepositions(source) - found
+    return [name for name in CHECKS if not passed.get(name, True)]
+
+
+def _by_words(source: Tagged, left: Tagged, words: Sequence[str], kept: Sequence[str]) -> dict[str, bool]:
+    """The checks of `WORDS_ALONE`.
+
+    Args:
+        left, kept: the source, and the output's words, without those that are exempt.
+    """
+    known, found = source.lowered, [word.lower() for word in words]
+    return {
+        "numbers": _numbers(source.words) == _numbers(words),
+        "names": all(word.lower() in found for word, tag in zip(*source, strict=True) if tag.startswith("NNP")),
+        "negation": _denials(left.words) == _denials(kept),
+        "dropped": all(_has(found, word) for word in content_words(left)),
+        "stutter": not {pair for pair, times in _pairs(found).items() if times > 1} - set(_pairs(known)),
+        "changed": changed_words(source.words, words) >= LEAST_CHANGED,
+    }
 
 
 def kind(sentence: Tagged) -> Kind:
@@ -120,19 +145,24 @@ def kind(sentence: Tagged) -> Kind:
 def content_words(sentence: Tagged) -> list[str]:
     """Nouns, verbs, adjectives and adverbs, lower-cased, without those that say little, and what has digits."""
     return [
-        word.lower()
-        for word, tag in zip(*sentence, strict=True)
-        if tag.startswith(CONTENT_TAGS) and word.lower() not in LIGHT | NEGATIONS and re.search(r"\w{2}", word)
-        if not re.search(r"\d", word)
+        word.lower() for word, tag in zip(*sentence, strict=True) if tag.startswith(CONTENT_TAGS) and _tells(word.lower())
     ]
+
+
+@functools.lru_cache(maxsize=KEPT)
+def _tells(word: str) -> bool:
+    return word not in LIGHT | NEGATIONS and bool(re.search(r"\w{2}", word)) and not re.search(r"\d", word)
 
 
 def changed_words(source: Sequence[str], output: Sequence[str]) -> int:
     """Edits from the one to the other in words, contractions, capitals and punctuation aside."""
-    return Levenshtein.distance(*(
-        [CONTRACTIONS.get(word.lower(), word.lower()) for word in words if re.search(r"\w", word)]
-        for words in (source, output)
-    ))  # fmt: skip
+    return Levenshtein.distance(*([bare for word in words if (bare := _bare(word))] for words in (source, output)))
+
+
+@functools.lru_cache(maxsize=KEPT)
+def _bare(word: str) -> str:
+    """Without case, and a contraction as the word that it stands for; "" for punctuation."""
+    return CONTRACTIONS.get(word.lower(), word.lower()) if re.search(r"\w", word) else ""
 
 
 def keeps_roles(source: Tagged, output: Tagged) -> bool:

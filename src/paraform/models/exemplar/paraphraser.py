@@ -320,7 +320,9 @@ class ExemplarParaphraser(nn.Module):
 
     def _source_given(self, sources: Sequence[str], outputs: Sequence[str]) -> npt.NDArray[np.float32]:
         """How much likelier each source is given its output than given itself, in its own form; nats a word."""
-        return self.log_likelihood(sources, outputs, sources) - self.log_likelihood(sources, sources, sources)
+        different = list(dict.fromkeys(sources))
+        own = dict(zip(different, self.log_likelihood(different, different, different), strict=True))
+        return self.log_likelihood(sources, outputs, sources) - np.array([own[source] for source in sources], np.float32)
 
     def _rations(self, asked: bool | None) -> bool:
         return self.config.copy if asked is None else asked
