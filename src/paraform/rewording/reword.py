@@ -296,16 +296,18 @@ def _read_back(
 
 
 def _further(row: Sequence[Candidate], *, thorough: bool) -> list[int]:
-    """Which drafts of a sentence are to be looked at further."""
+    """Which drafts of a sentence are to be looked at next: those that fail least so far, while none is known to fail less.
+
+    A draft that is looked at further can only fail more.
+    """
     open_ = [place for place, candidate in enumerate(row) if "meaning" not in candidate.checks]
     if thorough or not open_:
         return open_
     fails = [len(failed(candidate)) for candidate in row]
-    if not all(fails):
-        return [place for place in open_ if not fails[place]]
-    # At most: a draft that was tagged can fail one more. None that fails more comes nearest to passing.
-    most = [fails[at] + ("meaning" not in one.checks) for at, one in enumerate(row) if "fluent" in one.checks]
-    return [place for place in open_ if fails[place] <= min(most or fails)]
+    least = min(fails[place] for place in open_)
+    if any(known < least for known in fails):
+        return []
+    return [place for place in open_ if fails[place] == least]
 
 
 @dataclass
