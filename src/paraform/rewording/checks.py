@@ -47,8 +47,10 @@ CONTRACTIONS |= {"wo": "will", "'d": "would"}
 SUPPORT = {"do": {"do", "does", "did"}, "there": {"there"}}
 KEPT = 2**15  # words of which is remembered what they are
 LEAST_CHANGED = 2  # words: fewer is a copy
-CHECKS = ("numbers", "names", "negation", "kind", "asked", "added", "dropped", "nouns", "prepositions", "roles")
-CHECKS += ("stutter", "changed")
+CHECKS = (
+    *("numbers", "names", "negation", "kind", "asked", "added", "dropped", "nouns", "prepositions", "roles"),
+    *("stutter", "changed"),
+)
 WORDS_ALONE = ("numbers", "names", "negation", "dropped", "stutter", "changed")  # look at no tag of the output
 CONTENT_TAGS = ("NN", "VB", "JJ", "RB", "CD", "FW")
 
@@ -145,7 +147,9 @@ def kind(sentence: Tagged) -> Kind:
 def content_words(sentence: Tagged) -> list[str]:
     """Nouns, verbs, adjectives and adverbs, lower-cased, without those that say little, and what has digits."""
     return [
-        word.lower() for word, tag in zip(*sentence, strict=True) if tag.startswith(CONTENT_TAGS) and _tells(word.lower())
+        word.lower()
+        for word, tag in zip(*sentence, strict=True)
+        if tag.startswith(CONTENT_TAGS) and _tells(word.lower())
     ]
 
 

@@ -296,7 +296,7 @@ def _read_back(
 
 
 def _further(row: Sequence[Candidate], *, thorough: bool) -> list[int]:
-    """Which drafts of a sentence are to be looked at next: those that fail least so far, while none is known to fail less.
+    """Which drafts of a sentence are to be looked at next: those that fail least so far, if no other fails less.
 
     A draft that is looked at further can only fail more.
     """

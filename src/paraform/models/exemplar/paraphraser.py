@@ -322,7 +322,8 @@ class ExemplarParaphraser(nn.Module):
         """How much likelier each source is given its output than given itself, in its own form; nats a word."""
         different = list(dict.fromkeys(sources))
         own = dict(zip(different, self.log_likelihood(different, different, different), strict=True))
-        return self.log_likelihood(sources, outputs, sources) - np.array([own[source] for source in sources], np.float32)
+        given = self.log_likelihood(sources, outputs, sources)
+        return given - np.array([own[source] for source in sources], np.float32)
 
     def _rations(self, asked: bool | None) -> bool:
         return self.config.copy if asked is None else asked
