@@ -88,11 +88,11 @@ def check(source: Tagged, output: Tagged, exempt: Collection[str] = (), *, frame
         exempt: words that do not count for negation, added and dropped.
         framed: the output comes from a frame of that kind of question, so that asked and kind are its own.
     """
-    left, right = (Tagged(*_without(exempt, sentence)) for sentence in (source, output))
-    passed = _by_words(source, left, output.words, right.words) | {
+    known, right = source.lowered, Tagged(*_without(exempt, output))
+    passed = _by_words(source, _to_keep_of(source, exempt), output.words, right.words) | {
         "kind": framed or kind(source) == kind(output),
         "asked": framed or _asked(source) == _asked(output),
-        "added": all(_has(source.lowered, word) for word in content_words(right)),
+        "added": all(_has(known, word) for word in content_words(right)),
         "nouns": framed or _nouns(source) == _nouns(output),
         "prepositions": framed or not _prepositions(source) - _prepositions(output),
         "roles": keeps_roles(source, output),
@@ -105,30 +105,62 @@ def lost(source: Tagged, words: Sequence[str], exempt: Collection[str] = (), *, 
 
     All that it fails of `WORDS_ALONE`; of asked, nouns and prepositions, those that no tags would save.
     """
-    left, (kept, _) = Tagged(*_without(exempt, source)), _without(exempt, Tagged(words, words))
-    passed = _by_words(source, left, words, kept)
+    wanted = _to_keep_of(source, exempt)
+    kept, _ = _without(exempt, Tagged(words, words))
+    passed = _by_words(source, wanted, words, kept)
     if not framed:
         found = Counter(word.lower() for word in words)
-        here, there = (Tagged(some, [""] * len(some)) for some in (source.words, words))
-        passed["asked"] = _asked(here) == _asked(there)
-        passed["nouns"] = not _nouns(source) - found
-        passed["prepositions"] = not _prepositions(source) - found
+        passed["asked"] = wanted.asked == _asked(Tagged(words, [""] * len(words)))
+        passed["nouns"] = not wanted.nouns - found
+        passed["prepositions"] = not wanted.prepositions - found
     return [name for name in CHECKS if not passed.get(name, True)]
 
 
-def _by_words(source: Tagged, left: Tagged, words: Sequence[str], kept: Sequence[str]) -> dict[str, bool]:
+class _ToKeep(NamedTuple):
+    """What a source's rewording must have, as its words alone show; `asked` without the tense."""
+
+    numbers: list[str]
+    names: set[str]
+    denials: int
+    content: list[str]
+    pairs: set[tuple[str, str]]
+    asked: list[str]
+    nouns: Counter[str]
+    prepositions: Counter[str]
+
+
+def _to_keep_of(source: Tagged, exempt: Collection[str]) -> _ToKeep:
+    return _to_keep(tuple(source.words), tuple(source.tags), frozenset(exempt))
+
+
+@functools.lru_cache(maxsize=2**8)  # the candidates of a source come one after another
+def _to_keep(words: tuple[str, ...], tags: tuple[str, ...], exempt: frozenset[str]) -> _ToKeep:
+    source, left = Tagged(words, tags), Tagged(*_without(exempt, Tagged(words, tags)))
+    return _ToKeep(
+        numbers=_numbers(words),
+        names={word.lower() for word, tag in zip(words, tags, strict=True) if tag.startswith("NNP")},
+        denials=_denials(left.words),
+        content=content_words(left),
+        pairs=set(_pairs(source.lowered)),
+        asked=_asked(Tagged(words, [""] * len(words))),
+        nouns=_nouns(source),
+        prepositions=_prepositions(source),
+    )
+
+
+def _by_words(source: Tagged, wanted: _ToKeep, words: Sequence[str], kept: Sequence[str]) -> dict[str, bool]:
     """The checks of `WORDS_ALONE`.
 
     Args:
-        left, kept: the source, and the output's words, without those that are exempt.
+        kept: the output's words without those that are exempt.
     """
-    known, found = source.lowered, [word.lower() for word in words]
+    found = [word.lower() for word in words]
     return {
-        "numbers": _numbers(source.words) == _numbers(words),
-        "names": all(word.lower() in found for word, tag in zip(*source, strict=True) if tag.startswith("NNP")),
-        "negation": _denials(left.words) == _denials(kept),
-        "dropped": all(_has(found, word) for word in content_words(left)),
-        "stutter": not {pair for pair, times in _pairs(found).items() if times > 1} - set(_pairs(known)),
+        "numbers": wanted.numbers == _numbers(words),
+        "names": wanted.names <= set(found),
+        "negation": wanted.denials == _denials(kept),
+        "dropped": all(_has(found, word) for word in wanted.content),
+        "stutter": {pair for pair, times in _pairs(found).items() if times > 1} <= wanted.pairs,
         "changed": changed_words(source.words, words) >= LEAST_CHANGED,
     }
 
@@ -259,9 +291,13 @@ def _nouns(sentence: Tagged) -> Counter[str]:
 
 
 def _numbers(words: Sequence[str]) -> list[str]:
-    return sorted(
-        re.sub(r"(?<=\d),(?=\d{3}(?!\d))", "", word.lower()).strip(".,") for word in words if re.search(r"\d", word)
-    )
+    return sorted(number for word in words if (number := _number(word)))
+
+
+@functools.lru_cache(maxsize=KEPT)
+def _number(word: str) -> str:
+    """A word with digits, 1,000 as 1000; "" for another."""
+    return re.sub(r"(?<=\d),(?=\d{3}(?!\d))", "", word.lower()).strip(".,") if re.search(r"\d", word) else ""
 
 
 def _denials(words: Sequence[str]) -> int:
@@ -275,7 +311,7 @@ def _without(exempt: Collection[str], sentence: Tagged) -> tuple[list[str], list
 
 def _has(words: Sequence[str], word: str) -> bool:
     """Whether one of the words is the word, or another form of it: both begin alike."""
-    return any(other == word or _same_stem(other, word) for other in words)
+    return word in words or any(_same_stem(other, word) for other in words)
 
 
 def _same_stem(one: str, other: str) -> bool:
