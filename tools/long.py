@@ -4,14 +4,14 @@
     python tools/long.py status FOLDER    # where each line stands
     python tools/long.py stop FOLDER      # what runs saves itself first
 
-The list is tools/long.txt, a command of paraform a line; `{runs}` stands for FOLDER/runs, `{data}` for --data. FOLDER
-holds a log of each line and done.txt, the lines that ended with 0; `start` tries the others again. Start it from a
-checkout that nobody edits.
+The list is tools/long.txt, a command of paraform a line; `{runs}` is FOLDER/runs, `{data}` --data. FOLDER holds logs
+and done.txt, the lines that ended with 0; `start` tries the others again. Start it from a checkout that nobody edits.
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import fcntl
 import os
 import shlex
@@ -34,8 +34,7 @@ def main() -> None:
     options = parser.parse_args()
     (folder := options.folder.resolve()).mkdir(parents=True, exist_ok=True)
     lines = [line for line in options.list.read_text().splitlines() if line and not line.startswith("#")]
-    (folder / "done.txt").touch()
-    done = (folder / "done.txt").read_text().splitlines()
+    done = (folder / "done.txt").read_text().splitlines() if (folder / "done.txt").exists() else []
     running = False
     with (folder / "pid").open("a+") as lock:
         try:
@@ -46,8 +45,7 @@ def main() -> None:
             for line in lines:
                 log = folder / f"{name_of(line)}.log"
                 last = log.read_text(errors="replace").split()[-12:] if log.exists() else []
-                print(f"{'done' if line in done else 'begun' if last else 'waits':5} {line}")
-                print("     ", *last, end="\n" * 2)
+                print(f"{'done' if line in done else 'begun' if last else 'waits':5} {line}\n     ", *last, end="\n\n")
             print("running" if running else "not running")
         elif options.verb == "stop":
             if running:
@@ -64,11 +62,12 @@ def main() -> None:
             lock.truncate(0)
             print(os.getpid(), file=lock, flush=True)
             os.nice(19)
+            with contextlib.suppress(OSError):  # Linux weighs sessions, not processes, where it groups them
+                Path("/proc/self/autogroup").write_text("19")
             run([line for line in lines if line not in done], folder, options.data.resolve(), lock.fileno())
 
 
 def run(lines: list[str], folder: Path, data: Path, lock: int) -> None:
-    """Run line by line. SIGTERM is passed on to the line that runs, and ends the queue."""
     running, stopped = list[subprocess.Popen[bytes]](), list[int]()
 
     def stop(number: int, _: object) -> None:
@@ -89,11 +88,11 @@ def run(lines: list[str], folder: Path, data: Path, lock: int) -> None:
         with (folder / "done.txt").open("a") as done:
             done.write(f"{line}\n" * (status == 0))
         if stopped:
-            return
+            break
 
 
 def name_of(line: str) -> str:  # of its log
-    return "_".join(word.strip("{}").replace("/", "-") for word in shlex.split(line) if not word.startswith("--"))
+    return "_".join(word.replace("/", "-") for word in shlex.split(line) if not word.startswith(("--", "{")))
 
 
 if __name__ == "__main__":
