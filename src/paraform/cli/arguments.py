@@ -102,7 +102,7 @@ def add_texts(parser: ArgumentParser, *, tables: bool = False) -> None:
 
 
 def add_search(parser: ArgumentParser) -> None:
-    """The options of a command that decodes."""
+    """The options of a command that decodes from sources."""
     parser.add_argument("--beam", type=PositiveInt, default=1, help="hypotheses kept; 1 is greedy")
     parser.add_argument(
         "--no-ration", action="store_true", help="words may be said twice running, and any number of times"
@@ -115,6 +115,11 @@ def add_decoding(parser: ArgumentParser) -> None:
         "--model", type=str, default=LATENT_MODEL, help="embedded, a run's folder, a checkpoint, or a hub id"
     )
     parser.add_argument("--beam", type=PositiveInt, default=1, help="hypotheses kept; 1 is greedy")
+    add_drawing(parser)
+
+
+def add_drawing(parser: ArgumentParser) -> None:
+    """The options of drawing words."""
     parser.add_argument("--temperature", type=NonNegativeFloat, default=0.0, help="above 0 words are drawn")
     parser.add_argument("--top-p", type=Share, default=1.0, help="share of the probability that is drawn from")
 

@@ -22,9 +22,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from jsonargparse import ArgumentParser, Namespace
-from jsonargparse.typing import NonNegativeFloat, PositiveInt, restricted_number_type
+from jsonargparse.typing import PositiveInt, restricted_number_type
 
-from paraform.cli.arguments import Share, add_search, add_texts, bad_values, decoding_of, load_paraphraser, tell
+from paraform.cli.arguments import add_drawing, add_search, add_texts, bad_values, decoding_of, load_paraphraser, tell
 from paraform.cli.output import print_json, print_rewordings
 from paraform.cli.reading import GivenText, read_texts, rows_of
 from paraform.records import InputError
@@ -55,8 +55,7 @@ def add_arguments(parser: ArgumentParser, given: Sequence[str]) -> None:
     )
     parser.add_argument("--model", type=str, default=DEFAULT_MODEL, help="embedded, a folder, or a hub id")
     add_search(parser)
-    parser.add_argument("--temperature", type=NonNegativeFloat, default=0.0, help="above 0 words are drawn")
-    parser.add_argument("--top-p", type=Share, default=1.0, help="share of the probability that is drawn from")
+    add_drawing(parser)
 
 
 def run(options: Namespace) -> int:
