@@ -50,6 +50,11 @@ SLEEP = "I/PRP slept/VBD well/RB on/IN Monday/NNP ./."
         ("I/PRP like/VBP dogs/NNS a/DT lot/NN ./.", "A/DT dog/NN I/PRP like/VBP a/DT lot/NN ./.", {"nouns"}),
         ("Look/VB here/RB at/IN me/PRP ./.", "Look/VB at/IN here/RB for/IN me/PRP ./.", set()),
         ("Look/VB here/RB at/IN me/PRP ./.", "Look/VB to/TO me/PRP here/RB ./.", {"prepositions"}),
+        (
+            "where/WRB do/VBP I/PRP go/VB to/TO pay/VB ?/.",
+            "Where/WRB should/MD I/PRP go/VB to/TO go/VB to/TO pay/VB ?/.",
+            {"stutter", "asked"},
+        ),
         ("I/PRP like/VBP it/PRP ./.", "It/PRP I/PRP like/VBP it/PRP I/PRP like/VBP ./.", {"stutter"}),
         (
             "It/PRP was/VBD moved/VBN from/IN Monday/NNP to/TO Thursday/NNP ./.",

@@ -11,6 +11,7 @@ import pytest
 from numpy.typing import NDArray
 
 from paraform import checkpoint
+from paraform.records import InputError
 from paraform.rewording import Candidate
 from paraform.rewording.frames import LONGEST
 from paraform.rewording.reword import FIGURES, Standards, Tools, assess, failed, reword, sentences_of, why
@@ -62,6 +63,12 @@ def test_ranked_and_passed() -> None:
         score = sum(weights[name] * value for name, value in known.items())
         assert candidate.score - score == pytest.approx(0, abs=1e-6) or candidate.score - score == pytest.approx(-0.5)
         assert candidate.checks["content"] == pytest.approx(float(np.dot(*embed([PAY, candidate.text]))), abs=1e-5)
+
+
+@pytest.mark.parametrize("num", [0, -1])
+def test_fewer_than_one_is_an_error(num: int) -> None:
+    with pytest.raises(InputError, match=f"num is {num}; expected 1 or more"):
+        reword([PAY], TOOLS, num=num)
 
 
 @pytest.mark.parametrize("num", [1, 2, 3])

@@ -80,7 +80,7 @@ def check(source: Tagged, output: Tagged, exempt: Collection[str] = (), *, frame
     - added, dropped: no content word that the other has not, in any form, numbers aside;
     - nouns: the same ones, each as often and in the same form;
     - prepositions: those of the source are there;
-    - stutter: no two words stand side by side more often than in the source;
+    - stutter: no two words stand side by side twice, unless they do so as often in the source;
     - roles: who does what to whom, as `keeps_roles` has it;
     - changed: at least two words, contractions and capitals aside.
 
@@ -123,7 +123,7 @@ class _ToKeep(NamedTuple):
     names: set[str]
     denials: int
     content: list[str]
-    pairs: set[tuple[str, str]]
+    pairs: Counter[tuple[str, str]]
     asked: list[str]
     nouns: Counter[str]
     prepositions: Counter[str]
@@ -141,7 +141,7 @@ def _to_keep(words: tuple[str, ...], tags: tuple[str, ...], exempt: frozenset[st
         names={word.lower() for word, tag in zip(words, tags, strict=True) if tag.startswith("NNP")},
         denials=_denials(left.words),
         content=content_words(left),
-        pairs=set(_pairs(source.lowered)),
+        pairs=_pairs(source.lowered),
         asked=_asked(Tagged(words, [""] * len(words))),
         nouns=_nouns(source),
         prepositions=_prepositions(source),
@@ -160,7 +160,7 @@ def _by_words(source: Tagged, wanted: _ToKeep, words: Sequence[str], kept: Seque
         "names": wanted.names <= set(found),
         "negation": wanted.denials == _denials(kept),
         "dropped": all(_has(found, word) for word in wanted.content),
-        "stutter": {pair for pair, times in _pairs(found).items() if times > 1} <= wanted.pairs,
+        "stutter": all(times <= max(1, wanted.pairs[pair]) for pair, times in _pairs(found).items()),
         "changed": changed_words(source.words, words) >= LEAST_CHANGED,
     }
 

@@ -16,6 +16,7 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from paraform.records import InputError
 from paraform.rewording import fluency
 from paraform.rewording.checks import Tagged, changed_words, check, lost
 from paraform.rewording.frames import Rewritten, rewrite, substitute
@@ -116,11 +117,13 @@ def reword(
     force: bool = False,
     standards: Standards = Standards(),
 ) -> list[Rewording]:
-    """Each text's best rewordings, at most `num`, or why it has none.
+    """Each text's best rewordings, at most `num`, or why it has none. Raises: InputError if `num` is below 1.
 
     Args:
         force: try texts too that look like another language, code, shouting or junk.
     """
+    if num < 1:
+        raise InputError(f"num is {num}; expected 1 or more rewordings of a text")
     language = fluency.load()
     reasons = ["" if force else unreadable(text, language) for text in texts]
     split = [[] if reason else sentences_of(text) for text, reason in zip(texts, reasons, strict=True)]
