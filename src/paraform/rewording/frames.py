@@ -1,7 +1,7 @@
 """Sentence frames that say the same, with slots for what stays: `can i {v} ?`, `is it possible to {v} ?`.
 
 Frames with slots are an old and precise way to reword (Barzilay and Lee 2003, "Learning to Paraphrase"). Those in
-`frames.txt` were read off what Quora's askers really change in a question (`recipes/frames.py` counts it) and written
+`frames.txt` were begun from what Quora's askers really change in a question (`recipes/frames.py` counts it) and written
 down by hand; `synonyms.txt` holds words that replace each other in nearly every sentence.
 
 A slot stands for words by their Penn Treebank tags:

@@ -22,7 +22,7 @@ from paraform.models.exemplar.config import ExemplarConfig
 from paraform.models.exemplar.network import ExemplarNetwork
 from paraform.models.exemplar.selection import select_exemplars
 from paraform.models.exemplar.step_decoder import StepDecoder, decoding_batches
-from paraform.models.exemplar.units import split_units, style_text
+from paraform.models.exemplar.units import split_units, style_inputs, style_text
 from paraform.records import InputError, require_texts
 from paraform.rewording import Candidate, Rewording
 from paraform.rewording.reword import Tools, assess, reword
@@ -360,26 +360,10 @@ class ExemplarParaphraser(nn.Module):
     def _forms(
         self, read: Sequence[str], known: dict[str, npt.NDArray[np.float32]] | None = None
     ) -> tuple[StyleInput, Tensor]:
-        """What E_s reads of each different exemplar, and the row in it of each of `read`.
-
-        Args:
-            known: states of exemplars; those that it lacks are put in.
-        """
-        unique = list(dict.fromkeys(read))
-        if self.config.style_trainable:
-            table = Ragged.of(self.encoder.pieces(unique))
-        else:
-            known = {} if known is None else known
-            missing = [text for text in unique if text not in known]
-            (states,) = self.encoder.states(missing, layers=[self.config.style_layer])
-            known.update(zip(missing, np.split(states.states_ND.cpu().numpy(), states.offsets[1:-1]), strict=False))
-            offsets = np.cumsum([0, *(len(known[text]) for text in unique)])
-            table = Ragged(np.concatenate([known[text] for text in unique]), offsets)
-        order = np.argsort(-np.diff(table.offsets), kind="stable")  # as a packed GRU wants them
-        values, lengths_B = table.padded(order)
-        row_of = {unique[i]: row for row, i in enumerate(order)}
-        rows = torch.tensor([row_of[text] for text in read], device=self.device)
-        return StyleInput(values.to(self.device), lengths_B), rows
+        """As `style_inputs` has them, on the model's device."""
+        layer = None if self.config.style_trainable else self.config.style_layer
+        form, rows = style_inputs(read, self.encoder, layer, {} if known is None else known)
+        return form._replace(values=form.values.to(self.device)), rows.to(self.device)
 
     def _words(self, numbers: Sequence[int], source: Sequence[str]) -> Iterator[str]:
         for number in numbers:
