@@ -20,7 +20,7 @@ from paraform.rewording.transformations import Transformation, Transformations
 TAGS = {
     "can": "MD", "will": "MD", "i": "PRP", "you": "PRP", "it": "PRP", "how": "WRB", "why": "WRB", "what": "WP",
     "do": "VBP", "is": "VBZ", "the": "DT", "a": "DT", "my": "PRP$", "to": "TO", "get": "VB", "pay": "VB", "open": "JJ",
-    "buy": "VB",
+    "buy": "VB", "we": "PRP", "us": "PRP", "go": "VB",
     "?": ".", ".": ".", "!": ".", ",": ",", "not": "RB", "tom": "NNP", "for": "IN", "with": "IN", "works": "VBZ",
     "big": "JJ", "large": "JJ", "possible": "JJ",
 }  # fmt: skip
@@ -63,6 +63,12 @@ def test_ranked_and_passed() -> None:
         score = sum(weights[name] * value for name, value in known.items())
         assert candidate.score - score == pytest.approx(0, abs=1e-6) or candidate.score - score == pytest.approx(-0.5)
         assert candidate.checks["content"] == pytest.approx(float(np.dot(*embed([PAY, candidate.text]))), abs=1e-5)
+
+
+@pytest.mark.parametrize("source", ["Can we go to the US?", "Can we go to the US with us?"])
+def test_a_name_in_capitals_is_no_word_of_a_frame(source: str) -> None:
+    (found,) = reword([source], TOOLS, num=9, standards=PASSES)
+    assert source.replace("Can we", "Is it possible for us to") in texts_of(found.candidates)
 
 
 @pytest.mark.parametrize("num", [0, -1])

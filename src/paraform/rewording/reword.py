@@ -376,7 +376,11 @@ def _framed(source: Tagged, cased: Mapping[str, str]) -> list[_Draft]:
     for one in (*frames, *synonyms, *both)[:MOST_DRAFTS]:
         words = [word.lower() for word in one.words]
         usual = {word: cased[word] for word in words if word in cased and word not in one.literals}
-        text = detokenize(recase(words, usual, source.words))
+        # "Can we go to the US?": "us" of the frame is not the US, nor is an "us" that the writer has beside it.
+        small = one.literals | {word for word in source.words if word.islower() and word.upper() in source.words}
+        recased = recase(words, usual, source.words)
+        own = [word in small and word != "i" and place > 0 for place, word in enumerate(one.words)]
+        text = detokenize([words[at] if own[at] else word for at, word in enumerate(recased)])
         drafts.setdefault(text, _Draft(text, one.form, one.literals, True, one.wrapped))
     return list(drafts.values())
 
