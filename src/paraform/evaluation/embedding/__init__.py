@@ -1,0 +1,1 @@
+"""How much meaning, and how much form, is in anybody's vectors of sentences."""
