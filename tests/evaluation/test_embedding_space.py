@@ -33,5 +33,5 @@ def test_cosines_whatever_the_lengths() -> None:
 
 @pytest.mark.parametrize("wrong", [np.zeros((1, 2), np.float32), np.array([[1.0, np.nan], [0, 1]], np.float32)])
 def test_what_embed_must_give(wrong: NDArray[np.float32]) -> None:
-    with pytest.raises(InputError, match="^mine: embed gave"):
+    with pytest.raises(InputError, match=r"^mine: embed gave"):
         embedded(lambda texts: wrong, ["a", "b"], name="mine", signature="")
