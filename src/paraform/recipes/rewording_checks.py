@@ -4,7 +4,7 @@
 
 Of development data alone: the sentences of 120 inputs drawn by seed 62 (60 of Banking77, 60 of quora/dev), the first
 1,500 pairs of quora/dev, which people wrote, and the first 2,000 of paws/dev, those labelled 0 and 1. Running time:
-five minutes on one core. The figures are in docs/rewording.md.
+one to five minutes on one core. The figures are in docs/rewording.md.
 """
 
 from __future__ import annotations

@@ -7,8 +7,9 @@
 
 Running time: a minute. The inputs are drawn by seed 31 from those that no development draw had: nothing was tuned on
 them. `before` is what the default call did until rewording came: an exemplar drawn from a bank of 64, decoded greedily,
-never checked; OLD-BANK is that of commit 619d7b9. `same` copies 25 of the sources, `people` are 25 of the questions as
-another asker put them.
+never checked, with today's clean text; OLD-BANK is that of commit 619d7b9. `same` copies 25 of the sources, `people`
+are 25 sentences of Tatoeba of 5 to 12 words with one that shares a translation, at least two words apart. (Quora's own
+pairs are no control: one answer serves both questions, yet half of them do not say the same.)
 """
 
 from __future__ import annotations
@@ -22,6 +23,8 @@ from paraform import checkpoint
 from paraform.evaluation.rating import Output, write_outputs
 from paraform.models.exemplar import ExemplarParaphraser
 from paraform.records import InputError
+from paraform.rewording.checks import LEAST_CHANGED, changed_words
+from paraform.words import tokenize
 
 SEED, EACH, CONTROLS = 31, 50, 25
 DEVELOPMENT = [(5, 15), (5, 40), (6, 40), (11, 120), (12, 120), (13, 40), (21, 12), (41, 30), (42, 60), (43, 60)]
@@ -32,12 +35,12 @@ DEVELOPMENT += [(51, 60), (52, 60), (53, 60), (54, 60), (61, 150)]
 def main() -> None:
     """Write the outputs of all four, a file each."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
-    parser.add_argument("data", type=Path, help="folder with banking77/ and quora/")
+    parser.add_argument("data", type=Path, help="folder with banking77/, quora/ and tatoeba/")
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--before", type=Path, required=True, metavar="OLD-BANK")
     options = parser.parse_args()
     options.out.mkdir(parents=True, exist_ok=True)
-    sources, partners = inputs(options.data)
+    sources = inputs(options.data)
     model = checkpoint.load("quora-compact")
     if not isinstance(model, ExemplarParaphraser):
         raise InputError("quora-compact is no exemplar model; expected the embedded one")
@@ -48,18 +51,17 @@ def main() -> None:
     before = [Output(*pair) for pair in zip(sources, model.paraphrase(sources), strict=True)]
     drawn = random.Random(SEED)
     same = [Output(source, source) for source in drawn.sample(sources, CONTROLS)]
-    people = [Output(source, partners[source]) for source in drawn.sample(list(partners), CONTROLS)]
+    people = [Output(*pair) for pair in drawn.sample(translations(options.data), CONTROLS)]
     for name, outputs in {"today": today, "before": before, "same": same, "people": people}.items():
         write_outputs(outputs, options.out / f"{name}.jsonl")
 
 
-def inputs(data: Path) -> tuple[list[str], dict[str, str]]:
-    """The sources, and of the questions the paraphrase that stands beside each in its pair."""
+def inputs(data: Path) -> list[str]:
+    """The sources, none of which a development draw had."""
     with (data / "banking77" / "train.csv").open(encoding="utf-8", newline="") as table:
         utterances = [row["text"].strip().replace("\n", " ") for row in csv.DictReader(table)]
     lines = (data / "quora" / "dev.tsv").read_text(encoding="utf-8").splitlines()
-    pairs = [line.split("\t") for line in lines]
-    questions = [text for pair in pairs for text in pair]
+    questions = [text for line in lines for text in line.split("\t")]
     seen: set[str] = set()
     for seed, number in DEVELOPMENT:
         drawn = random.Random(seed)
@@ -67,7 +69,17 @@ def inputs(data: Path) -> tuple[list[str], dict[str, str]]:
     drawn = random.Random(SEED)
     banking = drawn.sample(sorted(set(utterances) - seen), EACH)
     places = drawn.sample([at for at, question in enumerate(questions) if question not in seen], EACH)
-    return [*banking, *(questions[at] for at in places)], {questions[at]: questions[at ^ 1] for at in places}
+    return [*banking, *(questions[at] for at in places)]
+
+
+def translations(data: Path) -> list[tuple[str, str]]:
+    """Sentences of Tatoeba, each with the first other one of its translation that counts as changed."""
+    found: dict[str, str] = {}
+    for line in (data / "tatoeba" / "pairs.tsv").read_text(encoding="utf-8").splitlines():
+        source, target = line.split("\t")[:2]
+        if 5 <= len(source.split()) <= 12 and changed_words(tokenize(source), tokenize(target)) >= LEAST_CHANGED:
+            found.setdefault(source, target)
+    return list(found.items())
 
 
 if __name__ == "__main__":

@@ -3,8 +3,8 @@
     python -m paraform.recipes.rewording_reach ../shared/data
 
 Texts that look like no English sentence are counted among all of a corpus, those that are reworded among 200 drawn by
-seed 77. Frames were written with Banking77 and quora/dev before the eyes, none with the others. Running time: three
-minutes on one core. The figures are in docs/rewording.md.
+seed 77. Frames were written with Banking77 and quora/dev before the eyes, none with the others. Running time: one
+to three minutes on one core. The figures are in docs/rewording.md.
 """
 
 from __future__ import annotations
