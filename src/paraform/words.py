@@ -238,11 +238,13 @@ def recase(words: Sequence[str], usual: Mapping[str, str], models: Sequence[str]
         opens = _opens_sentence(word, opens)
     if "a" in models:
         written.pop("a", None)  # as in "an A in a test"
+    own = {word.lower(): word for word in models}
     out: list[str] = []
     opens = True
-    for word in map(unescape, words):
-        cased = "I" if word == "i" else written.get(word, word)
-        if opens and cased.islower() and not cased.startswith(("http", "www.")) and out[-1:] not in (["@"], ["#"]):
+    for place, word in enumerate(map(unescape, words)):
+        address = "@" in (*out[-1:], *words[place + 1 : place + 2])
+        cased = own.get(word, word) if address else "I" if word == "i" else written.get(word, word)
+        if opens and cased.islower() and not cased.startswith(("http", "www.")) and not address and out[-1:] != ["#"]:
             cased = cased[0].upper() + cased[1:]
         opens = _opens_sentence(word, opens)
         out.append(cased)

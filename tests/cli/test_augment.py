@@ -80,16 +80,17 @@ def test_rows_stay_rows_and_rewordings_follow_them(intents: Path, fake: Fake, co
         ["2", "Well, \n bye", "leave", "3", ""],
         ["2", "hello, you", "leave", "3", "Well, \n bye"],
         ["2", "So long", "leave", "3", "Well, \n bye"],
+        ["2", "Farewell", "leave", "3", "Well, \n bye"],
         ["3", "Hm", "other", "5", ""],
         ["4", "hello you", "greet", "6", ""],
         ["4", "good day", "greet", "6", "hello you"],
     ]
     assert done.err == (
-        "paraform: 4 rows, 5 rewordings\n"
+        "paraform: 4 rows, 6 rewordings\n"
         "paraform: 1 rows got none: 1 × content below 0.5\n"
         "paraform: 2 rewordings left out: 2 × says no more than the row, or another of its rewordings\n"
     )
-    assert fake.calls == [(["Hi there", "Well, bye", "Hm", "hello you"], {"num": 3, "seed": 7})]
+    assert fake.calls == [(["Hi there", "Well, bye", "Hm", "hello you"], {"num": 9, "seed": 7})]
 
 
 def test_no_rewording_is_a_text_of_another_label(intents: Path, fake: Fake, command: Command) -> None:
@@ -98,7 +99,9 @@ def test_no_rewording_is_a_text_of_another_label(intents: Path, fake: Fake, comm
     assert rows_in(done.out) == [
         ["id", "text", "intent"],
         ["1", "Hello you", "greet"],  # a text of the same label is none of another
-        ["2", "So long", "leave"],
+        ["1", "Good day", "greet"],
+        ["2", "So long", "leave"],  # "hello, you" is left out, and so the next ones come in
+        ["2", "Farewell", "leave"],
         ["4", "good day", "greet"],
     ]
     assert "1 × is a text of another label" in done.err

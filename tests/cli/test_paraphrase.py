@@ -33,7 +33,7 @@ def test_a_question_is_reworded_and_its_checks_are_shown(command: Command) -> No
     for row in rows:
         assert row["source"] == QUESTION and row["paraphrase"] not in (QUESTION, "")
         assert {"numbers", "names", "negation", "kind", "roles", "changed", "meaning", "fluent"} <= set(row["checks"])
-        assert row["content"] == row["checks"]["content"] > 0.75
+        assert row["content"] == row["figures"]["content"] > 0.75 and all(row["checks"].values())
     assert [row["score"] for row in rows] == sorted((row["score"] for row in rows), reverse=True)
     plain = command("paraphrase", QUESTION, "--num", "3")
     assert plain.out.splitlines() == [row["paraphrase"] for row in rows] and plain.err == ""
@@ -47,6 +47,21 @@ def test_what_cannot_be_reworded_is_left_out_with_the_reason(command: Command) -
     copied = command("paraphrase", QUESTION, *OTHERS, "--otherwise", "copy")
     assert [line.split(" → ")[1] for line in copied.out.splitlines()][1:] == list(OTHERS)
     assert "4 of 5 texts copied" in copied.err
+    found = object_of(command("paraphrase", OTHERS[0], QUESTION, "--otherwise", "copy", "--json"))
+    assert [row["source"] for row in found["paraphrases"]] == [OTHERS[0], QUESTION]
+    assert (
+        found["paraphrases"][0]["paraphrase"] == OTHERS[0]
+        and found["paraphrases"][0].keys() == found["paraphrases"][1].keys()
+    )
+    assert [row["source"] for row in found["skipped"]] == [OTHERS[0]]
+
+
+def test_a_text_whose_rewordings_are_dropped_is_left_out_with_the_reason(command: Command) -> None:
+    done = command("paraphrase", QUESTION, "--min-content", 1, "--json", "--otherwise", "copy")
+    found = object_of(done)
+    assert [row["reason"] for row in found["skipped"]] == ["content below 1.0"]
+    assert [row["paraphrase"] for row in found["paraphrases"]] == [QUESTION]
+    assert "1 of 1 paraphrases dropped, content below 1.0" in done.err
 
 
 def test_rows_keep_their_line_and_their_other_columns(command: Command, table: Path) -> None:
@@ -55,12 +70,3 @@ def test_rows_keep_their_line_and_their_other_columns(command: Command, table: P
     assert [(row["line"], row["reason"]) for row in found["skipped"]] == [(3, "another language, or no sentence")]
     done = command("paraphrase", table, "--text-column", "utterance")
     assert done.status == 2 and "'id', 'text', 'intent'" in done.err
-
-
-def test_augment_writes_a_table_to_train_on(command: Command, table: Path, tmp_path: Path) -> None:
-    out = tmp_path / "more.csv"
-    done = command("augment", table, "--text-column", "text", "--per-row", "2", "--no-mark", "--out", out)
-    assert done.status == 0, done.err
-    first, *rows = out.read_text().splitlines()
-    assert first == "id,text,intent" and rows[0] == f"7,{QUESTION},abroad"
-    assert len(rows) >= 3 and all(row.startswith("7,") and row.endswith(",abroad") for row in rows[:-1])

@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 
 from paraform.rewording import Candidate
 from paraform.rewording.checks import WORDS_ALONE, Tagged, check, lost
-from paraform.rewording.reword import Standards, Tools, _Draft, _weighed, failed, why
+from paraform.rewording.drafts import Draft
+from paraform.rewording.reword import Standards, Tools, _weighed, why
 
 WORDS = ("what", "can", "cards", "card", "use", "not", "in", "Spain", "5", "is", "?", "the", "paid")
 TAGS = ("NN", "NNP", "VB", "VBD", "IN", "DT", "MD", "JJ")
@@ -47,7 +48,7 @@ class Fake:
         self.read_back += outputs
         return np.array([-(code(text) % 2) for text in outputs], np.float32)
 
-    def weighed(self, drafts: Sequence[_Draft], *, thorough: bool) -> list[Candidate]:
+    def weighed(self, drafts: Sequence[Draft], *, thorough: bool) -> list[Candidate]:
         words = SOURCE.split()
         source = Tagged(words, self.tag([words])[0])
         standards = Standards(content=0.0, content_decoded=0.5, grammar=1.0, grammar_decoded=9.0)
@@ -59,14 +60,14 @@ class Fake:
 @given(st.lists(sentences, unique_by=tuple, max_size=12), st.lists(st.booleans(), min_size=12, max_size=12))
 def test_the_same_pass_and_others_fail_for_the_same_reason(texts: list[list[str]], framed: list[bool]) -> None:
     drafts = [
-        _Draft(" ".join(words), "form", frozenset(WORDS) if from_frame else frozenset(), from_frame)
+        Draft(" ".join(words), "form", frozenset(WORDS) if from_frame else frozenset(), from_frame)
         for words, from_frame in zip(texts, framed, strict=False)  # few drafts of random words pass all
     ]
-    drafts += [_Draft(text, "form", frozenset(WORDS), framed=framed[0]) for text in REORDERED]
+    drafts += [Draft(text, "form", frozenset(WORDS), framed=framed[0]) for text in REORDERED]
     staged, whole = Fake(), Fake()
     found, expected = staged.weighed(drafts, thorough=False), whole.weighed(drafts, thorough=True)
-    passed = [one for one in expected if not failed(one)]
-    assert [one for one in found if not failed(one)] == passed
+    passed = [one for one in expected if not one.failed]
+    assert [one for one in found if not one.failed] == passed
     assert passed or why(sorted(found, key=lambda one: -one.score)) == why(sorted(expected, key=lambda one: -one.score))
     assert set(staged.tagged) <= set(whole.tagged) and set(staged.embedded) <= set(whole.embedded)
     assert sorted(staged.read_back) == sorted(whole.read_back)
@@ -77,8 +78,8 @@ def test_a_draft_whose_words_fail_costs_neither_tags_nor_vectors() -> None:
     """One has another number, denies and drops words; the other says the same in another order."""
     fake = Fake()
     wrong, other = "The card was never paid 6 times .", "Can the card not use in Spain 5 cards ?"
-    found = fake.weighed([_Draft(text, "form", frozenset(), framed=True) for text in (wrong, other)], thorough=False)
-    assert {"numbers", "dropped"} <= set(failed(found[0])) == set(found[0].checks) and found[0].score == -np.inf
+    found = fake.weighed([Draft(text, "form", frozenset(), framed=True) for text in (wrong, other)], thorough=False)
+    assert {"numbers", "dropped"} <= set(found[0].failed) == set(found[0].checks) and found[0].score == -np.inf
     assert wrong not in fake.tagged + fake.embedded and other in fake.tagged
 
 
@@ -97,12 +98,12 @@ def test_the_reason_where_all_that_pass_cannot_be_read_back() -> None:
             return np.array([-1.0 for _ in outputs], np.float32)
 
     texts = (REORDERED[1], *(text.replace("5", "6") for text in REORDERED))
-    drafts = [_Draft(text, "form", frozenset(), framed=False) for text in texts]
+    drafts = [Draft(text, "form", frozenset(), framed=False) for text in texts]
     for thorough in (False, True):
         fake = Adjectives()
         found = fake.weighed(drafts, thorough=thorough)
         assert fake.read_back == [REORDERED[1]]
-        assert [failed(one) for one in found] == [["cycle"], ["numbers", "meaning"], ["numbers", "meaning"]]
+        assert [one.failed for one in found] == [["cycle"], ["numbers", "meaning"], ["numbers", "meaning"]]
         assert why(found) == "every candidate fails a check, most often: cycle"
 
 

@@ -116,7 +116,8 @@ def made(table: Table, labels: Labels | None, model: Rewords, tally: Tally, opti
     def reword(texts: Sequence[str], number: int) -> list[Rewording]:
         how: dict[str, Any] = {"batch_size": options.batch_size} if options.batch_size else {}
         seed = (options.seed + number) % 2**32  # else every part would draw the same
-        return model.reword(texts, num=options.per_row, seed=seed, **how)
+        # Some are left out, because they say the same or another label's; more than are wanted cost next to nothing.
+        return model.reword(texts, num=2 * options.per_row + 3, seed=seed, **how)
 
     work = parts(table.rows, PART)
     yield from augmented(

@@ -73,14 +73,17 @@ def run(options: Namespace) -> int:
         reasons = ", ".join(f"{count} {why}" for why, count in Counter(one.reason for one in skipped).most_common())
         tell(f"{len(skipped)} of {len(rows)} texts {done}: {reasons}")
     copy = options.otherwise == "copy"
+    shown = [
+        (row, candidate)
+        for row, one in zip(rows, found, strict=True)
+        for candidate in one.candidates or given_back(one, copy)
+    ]
     if options.json:
-        both = list(zip(rows, found, strict=True))
-        paraphrases = [{**about(row), **candidate.to_json()} for row, one in both for candidate in one.candidates]
-        paraphrases += [{**about(row), "paraphrase": row.text} for row, one in both if one.reason and copy]
-        skips = [{**about(row), "reason": one.reason} for row, one in both if one.reason]
+        skips = [{**about(row), "reason": one.reason} for row, one in zip(rows, found, strict=True) if one.reason]
+        paraphrases = [{**about(row), **candidate.to_json()} for row, candidate in shown]
         print_json({"paraphrases": paraphrases, "skipped": skips, "model": options.model})
     else:
-        pairs = [(one.source, candidate.text) for one in found for candidate in one.candidates or given_back(one, copy)]
+        pairs = [(row.text, candidate.text) for row, candidate in shown]
         print_rewordings(pairs, alone=len({row.text for row in rows}) <= 1)
     return 0
 
@@ -106,7 +109,7 @@ def reworded(
     else:
         content = content_scores(model, sources, outputs)
         rows = zip(outputs, exemplars, content, strict=True)
-        candidates = iter([Candidate(output, form, {"content": score}, score) for output, form, score in rows])
+        candidates = iter([Candidate(output, form, {}, score, {"content": score}) for output, form, score in rows])
     return [Rewording(text, tuple(next(candidates) for _ in row)) for text, row in zip(texts, chosen, strict=True)]
 
 
@@ -115,10 +118,11 @@ def filtered(found: Sequence[Rewording], options: Namespace) -> list[Rewording]:
     least = options.min_content
     if least is None:
         return list(found)
-    kept = [
-        replace(one, candidates=tuple(each for each in one.candidates if each.checks["content"] >= least))
-        for one in found
-    ]
+    kept = []
+    for one in found:
+        enough = tuple(each for each in one.candidates if each.figures["content"] >= least)
+        reason = one.reason or ("" if enough else f"content below {least}")
+        kept.append(replace(one, candidates=enough, reason=reason))
     count, left = (sum(len(one.candidates) for one in some) for some in (found, kept))
     if left < count:
         tell(f"{count - left} of {count} paraphrases dropped, content below {least}")

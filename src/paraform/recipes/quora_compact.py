@@ -20,7 +20,7 @@ from paraform.records import Pair
 from paraform.rewording.transformations import Transformations
 from paraform.score import Score
 from paraform.syntax import load_tagger
-from paraform.trainers.exemplar import BY_BLEU, exemplar_bank, train_exemplar, transformations_of
+from paraform.trainers.exemplar import BY_BLEU, both_ways, exemplar_bank, train_exemplar, transformations_of
 from paraform.weights import sha256
 
 CARD = Path(__file__).parent / "cards" / "quora-compact.md"
@@ -92,8 +92,7 @@ def finish(quora: Path, run: Path, *, seed: int) -> str:
 def rebank(quora: Path, folder: Path) -> Transformations:
     """Give a checkpoint the exemplars and transformations of today's code."""
     model, about = checkpoint.load(folder), manifest.read(folder)
-    pairs = pairs_of(quora / "train.tsv")
-    pairs += [replace(pair, source=pair.target, target=pair.source) for pair in pairs]
+    pairs = both_ways(pairs_of(quora / "train.tsv"))  # as it was trained
     transformations = transformations_of(pairs, load_tagger())
     model.bank, model.transformations = tuple(exemplar_bank(pairs)), transformations
     card = (folder / manifest.CARD).read_text(encoding="utf-8")

@@ -7,7 +7,8 @@
 
 Running time: a minute. The inputs are drawn by seed 31 from those that no development draw had: nothing was tuned on
 them. `before` is what the default call did until rewording came: an exemplar drawn from a bank of 64, decoded greedily,
-never checked, with today's clean text; OLD-BANK is that of commit 619d7b9. `same` copies 25 of the sources, `people`
+never checked, with today's clean text; OLD-BANK is what
+`git show 619d7b9:src/paraform/pretrained/quora-compact/bank.txt` prints. `same` copies 25 of the sources, `people`
 are 25 sentences of Tatoeba of 5 to 12 words with one that shares a translation, at least two words apart. (Quora's own
 pairs are no control: one answer serves both questions, yet half of them do not say the same.)
 """
@@ -15,14 +16,11 @@ pairs are no control: one answer serves both questions, yet half of them do not 
 from __future__ import annotations
 
 import argparse
-import csv
 import random
 from pathlib import Path
 
-from paraform import checkpoint
 from paraform.evaluation.rating import Output, write_outputs
-from paraform.models.exemplar import ExemplarParaphraser
-from paraform.records import InputError
+from paraform.recipes.rewording_texts import embedded_model, questions, utterances
 from paraform.rewording.checks import LEAST_CHANGED, changed_words
 from paraform.words import tokenize
 
@@ -41,9 +39,7 @@ def main() -> None:
     options = parser.parse_args()
     options.out.mkdir(parents=True, exist_ok=True)
     sources = inputs(options.data)
-    model = checkpoint.load("quora-compact")
-    if not isinstance(model, ExemplarParaphraser):
-        raise InputError("quora-compact is no exemplar model; expected the embedded one")
+    model = embedded_model()
     today = [
         Output(found.source, found.candidates[0].text if found.candidates else None) for found in model.reword(sources)
     ]
@@ -58,18 +54,14 @@ def main() -> None:
 
 def inputs(data: Path) -> list[str]:
     """The sources, none of which a development draw had."""
-    with (data / "banking77" / "train.csv").open(encoding="utf-8", newline="") as table:
-        utterances = [row["text"].strip().replace("\n", " ") for row in csv.DictReader(table)]
-    lines = (data / "quora" / "dev.tsv").read_text(encoding="utf-8").splitlines()
-    questions = [text for line in lines for text in line.split("\t")]
+    banking, quora = utterances(data), [text for pair in questions(data) for text in pair]
     seen: set[str] = set()
     for seed, number in DEVELOPMENT:
         drawn = random.Random(seed)
-        seen.update([*drawn.sample(utterances, number), *drawn.sample(questions, number)])
+        seen.update([*drawn.sample(banking, number), *drawn.sample(quora, number)])
     drawn = random.Random(SEED)
-    banking = drawn.sample(sorted(set(utterances) - seen), EACH)
-    places = drawn.sample([at for at, question in enumerate(questions) if question not in seen], EACH)
-    return [*banking, *(questions[at] for at in places)]
+    first = drawn.sample(sorted(set(banking) - seen), EACH)
+    return [*first, *drawn.sample([question for question in quora if question not in seen], EACH)]
 
 
 def translations(data: Path) -> list[tuple[str, str]]:

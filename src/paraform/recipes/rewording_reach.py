@@ -10,14 +10,11 @@ to three minutes on one core. The figures are in docs/rewording.md.
 from __future__ import annotations
 
 import argparse
-import csv
 import json
 import random
 from pathlib import Path
 
-from paraform import checkpoint
-from paraform.models.exemplar import ExemplarParaphraser
-from paraform.records import InputError
+from paraform.recipes.rewording_texts import embedded_model, questions, utterances
 from paraform.rewording import fluency
 from paraform.rewording.readable import unreadable
 
@@ -29,9 +26,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     parser.add_argument("data", type=Path, help="folder with banking77/, quora/, squad/, senteval/, tatoeba/ and yelp/")
     data = parser.parse_args().data
-    model, language = checkpoint.load("quora-compact"), fluency.load()
-    if not isinstance(model, ExemplarParaphraser):
-        raise InputError("quora-compact is no exemplar model; expected the embedded one")
+    model, language = embedded_model(), fluency.load()
     print("| corpus | texts | not tried | reworded of 200 |\n| --- | ---: | ---: | ---: |")
     for name, texts in corpora_of(data).items():
         left = sum(bool(unreadable(text, language)) for text in texts)
@@ -46,13 +41,11 @@ def corpora_of(data: Path) -> dict[str, list[str]]:
     def lines(path: str, encoding: str = "utf-8") -> list[str]:
         return (data / path).read_text(encoding=encoding).splitlines()
 
-    with (data / "banking77" / "train.csv").open(encoding="utf-8", newline="") as table:
-        banking = [row["text"].strip() for row in csv.DictReader(table)]
     articles = json.loads((data / "squad" / "dev-part.json").read_text(encoding="utf-8"))["data"]
     paragraphs = [paragraph for article in articles for paragraph in article["paragraphs"]]
     found = {
-        "Banking77": banking,
-        "quora/dev": [text for line in lines("quora/dev.tsv") for text in line.split("\t")],
+        "Banking77": utterances(data),
+        "quora/dev": [text for pair in questions(data) for text in pair],
         "SQuAD's questions": [one["question"].strip() for paragraph in paragraphs for one in paragraph["qas"]],
         "TREC's questions": [line.partition(" ")[2] for line in lines("senteval/TREC.test", "latin-1")],
         "Tatoeba": [line.split("\t")[0] for line in lines("tatoeba/pairs.tsv")],

@@ -45,11 +45,13 @@ MODALS |= {"must": "must", "need": "must", "required": "must", "necessary": "mus
 CONTRACTIONS = {"'s": "is", "'m": "am", "'re": "are", "'ve": "have", "'ll": "will", "n't": "not", "ca": "can"}
 CONTRACTIONS |= {"wo": "will", "'d": "would"}
 SUPPORT = {"do": {"do", "does", "did"}, "there": {"there"}}
+SUBJECTS = {"i", "you", "he", "she", "it", "we", "they"}
+NUMBER = {"is": "NNS", "was": "NNS", "are": "NN", "were": "NN"}  # a verb, and the noun that it does not go with
 KEPT = 2**15  # words of which is remembered what they are
 LEAST_CHANGED = 2  # words: fewer is a copy
 CHECKS = (
-    *("numbers", "names", "negation", "kind", "asked", "added", "dropped", "nouns", "prepositions", "roles"),
-    *("stutter", "changed"),
+    *("numbers", "names", "negation", "kind", "asked", "agreement", "added", "dropped", "nouns", "prepositions"),
+    *("roles", "stutter", "changed"),
 )
 WORDS_ALONE = ("numbers", "names", "negation", "dropped", "stutter", "changed")  # look at no tag of the output
 CONTENT_TAGS = ("NN", "VB", "JJ", "RB", "CD", "FW")
@@ -76,7 +78,9 @@ def check(source: Tagged, output: Tagged, exempt: Collection[str] = (), *, frame
     - names: every proper noun of the source is there;
     - negation: as many words that deny;
     - kind: a question stays one, a statement and a command too;
-    - asked: the same question words (what and which count as one), modal verbs, tense, "do" and "there";
+    - asked: the same question words (what and which count as one), modal verbs, tense, "do" and "there", and as many
+      pronouns behind their verb ("what time it is" is no "what time is it");
+    - agreement: no "what are the best way";
     - added, dropped: no content word that the other has not, in any form, numbers aside;
     - nouns: the same ones, each as often and in the same form;
     - prepositions: those of the source are there;
@@ -86,12 +90,14 @@ def check(source: Tagged, output: Tagged, exempt: Collection[str] = (), *, frame
 
     Args:
         exempt: words that do not count for negation, added and dropped.
-        framed: the output comes from a frame of that kind of question, so that asked and kind are its own.
+        framed: the output comes from a frame of that kind of question, which answers for kind, asked, agreement, nouns
+            and prepositions.
     """
     known, right = source.lowered, Tagged(*_without(exempt, output))
     passed = _by_words(source, _to_keep_of(source, exempt), output.words, right.words) | {
         "kind": framed or kind(source) == kind(output),
         "asked": framed or _asked(source) == _asked(output),
+        "agreement": framed or _agrees(output),
         "added": all(_has(known, word) for word in content_words(right)),
         "nouns": framed or _nouns(source) == _nouns(output),
         "prepositions": framed or not _prepositions(source) - _prepositions(output),
@@ -274,8 +280,25 @@ def _asked(sentence: Tagged) -> list[str]:
     out += {MODALS[word] for word in words if word in MODALS}
     out += ["must"] * any(pair in (("have", "to"), ("has", "to"), ("had", "to")) for pair in _pairs(words))
     out += [name for name, some in SUPPORT.items() if some.intersection(words)]
+    behind = itertools.pairwise(word for word in words if word not in {"n't", "not"})
+    out += [f"inverted {sum(verb in AUXILIARIES and subject in SUBJECTS for verb, subject in behind)}"]
     out += ["past"] * any(tag == "VBD" for tag in sentence.tags)
     return sorted([*set(out), *("?" for word in words if word == "?")])
+
+
+def _agrees(sentence: Tagged) -> bool:
+    """Whether no "is" or "are" stands before "the", adjectives and a noun of the other number."""
+    words, tags = sentence.lowered, sentence.tags
+    for place, word in enumerate(words):
+        if word in NUMBER and words[place + 1 : place + 2] == ["the"]:
+            end = place + 2
+            while end < len(tags) and tags[end].startswith(("JJ", "RB")):
+                end += 1
+            if list(tags[end : end + 1]) == [NUMBER[word]] and not "".join(tags[end + 1 : end + 2]).startswith(
+                ("NN", "CC")
+            ):
+                return False
+    return True
 
 
 def _pairs(words: Sequence[str]) -> Counter[tuple[str, str]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 
@@ -13,25 +13,36 @@ class Candidate:
 
     Args:
         text: the rewording.
-        exemplar: whose form it has: a sentence, or a frame such as "is it possible to …?".
-        checks: by name: 1.0 for one that it passed, 0.0 for one that it failed; and figures, such as "content".
+        exemplar: whose form it has: a sentence, or a frame such as "is it possible to … ?".
+        checks: by name, whether it passed.
         score: by which candidates are ordered; more is better.
+        figures: by name: `content`, the cosine to the source; `grammar` and `words`, nats a word that its tags and its
+            words are likelier than the source's; `edits`, words.
+        framed: whether it comes from a frame or a synonym, and not from a decoder.
     """
 
     text: str
     exemplar: str
-    checks: Mapping[str, float]
+    checks: Mapping[str, bool]
     score: float
+    figures: Mapping[str, float] = field(default_factory=dict)
+    framed: bool = False
+
+    @property
+    def failed(self) -> list[str]:
+        """The checks that it did not pass."""
+        return [name for name, passed in self.checks.items() if not passed]
 
     def to_json(self) -> dict[str, Any]:
         """A JSON object, figures rounded."""
-        checks = {name: round(value, 4) for name, value in self.checks.items()}
+        figures = {name: round(value, 4) for name, value in self.figures.items()}
         return {
             "paraphrase": self.text,
             "exemplar": self.exemplar,
-            "content": checks.get("content"),
+            "content": figures.get("content"),
             "score": round(self.score, 4),
-            "checks": checks,
+            "checks": dict(self.checks),
+            "figures": figures,
         }
 
 

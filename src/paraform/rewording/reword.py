@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import inf
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,16 +19,18 @@ from numpy.typing import NDArray
 from paraform.records import InputError
 from paraform.rewording import fluency
 from paraform.rewording.checks import Tagged, changed_words, check, lost
-from paraform.rewording.frames import Rewritten, rewrite, substitute
+from paraform.rewording.drafts import Draft, framed_drafts
 from paraform.rewording.readable import unreadable
 from paraform.rewording.records import Candidate, Rewording
 from paraform.rewording.transformations import Transformations
-from paraform.words import detokenize, recase, tokenize
+from paraform.words import tokenize
 
 Decode: TypeAlias = Callable[[Sequence[str], Sequence[str]], list[str]]
 """Source i in the form of exemplar i."""
 Embed: TypeAlias = Callable[[Sequence[str]], NDArray[np.float32]]
 Tag: TypeAlias = Callable[[Sequence[Sequence[str]]], list[list[str]]]
+
+MOST_CHANGED = 6  # words: more is no better
 
 
 @dataclass(frozen=True)
@@ -92,23 +94,6 @@ _Place: TypeAlias = tuple[int, int]
 """The row of a sentence, and where in it a draft stands."""
 
 
-class _Draft(NamedTuple):
-    """A candidate for a sentence before it is judged.
-
-    Args:
-        form: in words.
-        exempt: words that `check` does not look at.
-        framed: whether it comes from a frame or a synonym.
-        wrapped: whether that frame puts something around the same words.
-    """
-
-    text: str
-    form: str
-    exempt: frozenset[str]
-    framed: bool
-    wrapped: bool = False
-
-
 def reword(
     texts: Sequence[str],
     tools: Tools,
@@ -134,7 +119,7 @@ def reword(
         if reason:
             out.append(Rewording(text, (), reason))
             continue
-        passed = [[candidate for candidate in judged[sentence] if not failed(candidate)] for sentence in row]
+        passed = [[candidate for candidate in judged[sentence] if not candidate.failed] for sentence in row]
         if any(passed):
             out.append(Rewording(text, tuple(_joined(row, passed, num))))
         else:
@@ -142,25 +127,13 @@ def reword(
     return out
 
 
-def failed(candidate: Candidate) -> list[str]:
-    """The checks that a candidate did not pass."""
-    return [name for name, value in candidate.checks.items() if name not in FIGURES and not value]
-
-
 def why(candidates: Sequence[Candidate]) -> str:
     """Why none of some candidates will do: the check that the nearest to passing failed most."""
     if not candidates:
         return "no other form fits"
-    least = min(len(failed(candidate)) for candidate in candidates)
-    counts = Counter(name for one in candidates if len(failed(one)) == least for name in failed(one))
+    least = min(len(candidate.failed) for candidate in candidates)
+    counts = Counter(name for one in candidates if len(one.failed) == least for name in one.failed)
     return f"every candidate fails a check, most often: {counts.most_common(1)[0][0]}"
-
-
-MOST_CHANGED = 6  # words: more is no better
-MOST_DRAFTS = 200  # of a sentence; ordinary ones have fewer than 50, one of nothing but synonyms thousands
-FIGURES = ("content", "grammar", "words", "edits")
-"""What `checks` of a candidate has beside checks: the cosine to the source, nats a word that its tags and its words are
-likelier than the source's, and how many words are edited."""
 
 
 def sentences_of(text: str) -> list[str]:
@@ -178,9 +151,11 @@ def _joined(sentences: Sequence[str], passed: Sequence[Sequence[Candidate]], num
         chosen = [part for part in parts if part]
         text = " ".join(part.text if part else sentence for part, sentence in zip(parts, sentences, strict=True))
         names = {name: None for part in chosen for name in part.checks}
-        checks = {name: min(part.checks[name] for part in chosen if name in part.checks) for name in names}
+        checks = {name: all(part.checks.get(name, True) for part in chosen) for name in names}
+        figures = {name: min(part.figures[name] for part in chosen) for name in chosen[0].figures}
         forms = "; ".join(part.exemplar for part in chosen)
-        out.append(Candidate(text, forms, checks, float(np.mean([part.score for part in chosen]))))
+        score, framed = float(np.mean([part.score for part in chosen])), all(part.framed for part in chosen)
+        out.append(Candidate(text, forms, checks, score, figures, framed))
     return out
 
 
@@ -193,10 +168,10 @@ def judge(
         thorough: all checks of all candidates; otherwise those that the best and `why` need.
     """
     sources = _tagged(sentences, tools)
-    drafts = [_framed(source, tools.cased) for source in sources]
+    drafts = [framed_drafts(source, tools.cased) for source in sources]
     for row, more in zip(drafts, _decoded(sentences, sources, tools, standards), strict=True):
         known = {draft.text for draft in row}
-        row += [draft for draft in more if draft.text not in known]
+        row += {draft.text: draft for draft in more if draft.text not in known}.values()
     return [
         sorted(row, key=lambda candidate: -candidate.score)
         for row in _weighed(sentences, sources, drafts, tools, standards, thorough=thorough)
@@ -216,7 +191,7 @@ def assess(
     Args:
         exemplars: whose form each output has.
     """
-    drafts = [[_Draft(*pair, frozenset(), framed=False)] for pair in zip(outputs, exemplars, strict=True)]
+    drafts = [[Draft(*pair, frozenset(), framed=False)] for pair in zip(outputs, exemplars, strict=True)]
     sources = _tagged(texts, tools)
     return [candidate for (candidate,) in _weighed(texts, sources, drafts, tools, standards)]
 
@@ -224,7 +199,7 @@ def assess(
 def _weighed(
     sentences: Sequence[str],
     sources: Sequence[Tagged],
-    drafts: Sequence[Sequence[_Draft]],
+    drafts: Sequence[Sequence[Draft]],
     tools: Tools,
     standards: Standards,
     *,
@@ -245,7 +220,7 @@ def _weighed(
     for source, row in zip(sources, drafts, strict=True):
         fails = [[] if thorough else lost(source, words[one.text], one.exempt, framed=one.framed) for one in row]
         rows.append(
-            [Candidate(one.text, one.form, dict.fromkeys(f, 0.0), -inf) for one, f in zip(row, fails, strict=True)]
+            [Candidate(one.text, one.form, dict.fromkeys(f, False), -inf) for one, f in zip(row, fails, strict=True)]
         )
     passed: dict[_Place, dict[str, bool]] = {}
     figures: dict[_Place, dict[str, float]] = {}
@@ -277,7 +252,7 @@ def _weighed(
 
 def _read_back(
     sentences: Sequence[str],
-    drafts: Sequence[Sequence[_Draft]],
+    drafts: Sequence[Sequence[Draft]],
     rows: Sequence[list[Candidate]],
     tools: Tools,
     standards: Standards,
@@ -287,13 +262,13 @@ def _read_back(
         (at, place)
         for at, row in enumerate(rows)
         for place, candidate in enumerate(row)
-        if not (drafts[at][place].framed or "cycle" in candidate.checks or failed(candidate))
+        if not (drafts[at][place].framed or "cycle" in candidate.checks or candidate.failed)
     ]
     if tools.source_given is None or not places:
         return False
     found = tools.source_given([sentences[at] for at, _ in places], [rows[at][place].text for at, place in places])
     for (at, place), figure in zip(places, found, strict=True):
-        checks = {**rows[at][place].checks, "cycle": float(figure >= -standards.cycle)}
+        checks = {**rows[at][place].checks, "cycle": bool(figure >= -standards.cycle)}
         rows[at][place] = replace(rows[at][place], checks=checks)
     return True
 
@@ -303,10 +278,10 @@ def _further(row: Sequence[Candidate], *, thorough: bool) -> list[int]:
 
     A draft that is looked at further can only fail more.
     """
-    open_ = [place for place, candidate in enumerate(row) if "meaning" not in candidate.checks]
+    open_ = [place for place, candidate in enumerate(row) if "content" not in candidate.figures]
     if thorough or not open_:
         return open_
-    fails = [len(failed(candidate)) for candidate in row]
+    fails = [len(candidate.failed) for candidate in row]
     least = min(fails[place] for place in open_)
     if any(known < least for known in fails):
         return []
@@ -340,17 +315,17 @@ class _Known:
             self.vectors.update(zip(new, embed(new), strict=True))
 
 
-def _candidate(draft: _Draft, figures: dict[str, float], passed: dict[str, bool], standards: Standards) -> Candidate:
+def _candidate(draft: Draft, figures: dict[str, float], passed: dict[str, bool], standards: Standards) -> Candidate:
     content = standards.content if draft.framed else standards.content_decoded
     grammar = standards.grammar if draft.framed else standards.grammar_decoded
-    checks = {name: float(value) for name, value in passed.items()}
+    checks = {**passed, "fluent": figures["grammar"] >= -grammar}
     if "content" not in figures:
-        return Candidate(draft.text, draft.form, {**checks, "fluent": float(figures["grammar"] >= -grammar)}, -inf)
-    checks |= {"meaning": float(figures["content"] >= content), "fluent": float(figures["grammar"] >= -grammar)}
+        return Candidate(draft.text, draft.form, checks, -inf, framed=draft.framed)
+    checks["meaning"] = figures["content"] >= content
     weighed = {**figures, "changed": min(figures["edits"], MOST_CHANGED)}
     weighed |= {"framed": float(draft.framed), "wrapped": float(draft.wrapped)}
     score = sum(weight * weighed[name] for name, weight in standards.weights.items())
-    return Candidate(draft.text, draft.form, {**checks, **figures}, score)
+    return Candidate(draft.text, draft.form, checks, score, figures, draft.framed)
 
 
 def _tagged(sentences: Sequence[str], tools: Tools) -> list[Tagged]:
@@ -358,34 +333,7 @@ def _tagged(sentences: Sequence[str], tools: Tools) -> list[Tagged]:
     return [Tagged(*pair) for pair in zip(words, tools.tag(words), strict=True)]
 
 
-def _framed(source: Tagged, cased: Mapping[str, str]) -> list[_Draft]:
-    """The source in other frames, with a synonym, and both."""
-    frames = rewrite(*source)
-    synonyms = substitute(source.words)
-    both = [
-        Rewritten(more.words, f"{one.form}; {more.form}", one.literals | more.literals, one.wrapped)
-        for one in frames
-        for more in substitute(one.words)
-    ]
-    both += [
-        Rewritten(more.words, f"{one.form}; {more.form}", one.literals | more.literals)
-        for one in synonyms
-        for more in substitute(one.words)
-    ]
-    drafts: dict[str, _Draft] = {}
-    for one in (*frames, *synonyms, *both)[:MOST_DRAFTS]:
-        words = [word.lower() for word in one.words]
-        usual = {word: cased[word] for word in words if word in cased and word not in one.literals}
-        # "Can we go to the US?": "us" of the frame is not the US, nor is an "us" that the writer has beside it.
-        small = one.literals | {word for word in source.words if word.islower() and word.upper() in source.words}
-        recased = recase(words, usual, source.words)
-        own = [word in small and word != "i" and place > 0 for place, word in enumerate(one.words)]
-        text = detokenize([words[at] if own[at] else word for at, word in enumerate(recased)])
-        drafts.setdefault(text, _Draft(text, one.form, one.literals, True, one.wrapped))
-    return list(drafts.values())
-
-
-def _decoded(sentences: Sequence[str], sources: list[Tagged], tools: Tools, standards: Standards) -> list[list[_Draft]]:
+def _decoded(sentences: Sequence[str], sources: list[Tagged], tools: Tools, standards: Standards) -> list[list[Draft]]:
     """The sentences that the paraphraser reads whole, in forms of the bank."""
     if tools.decode is None:
         return [[] for _ in sentences]
@@ -393,9 +341,9 @@ def _decoded(sentences: Sequence[str], sources: list[Tagged], tools: Tools, stan
     chosen = tools.bank.forms([sources[row].tags for row in rows], standards.forms)
     pairs = [(row, form) for row, some in zip(rows, chosen, strict=True) for form in some]
     outputs = tools.decode([sentences[row] for row, _ in pairs], [form for _, form in pairs])
-    out: list[list[_Draft]] = [[] for _ in sentences]
+    out: list[list[Draft]] = [[] for _ in sentences]
     for (row, form), text in zip(pairs, outputs, strict=True):
-        out[row].append(_Draft(text, form, frozenset(), framed=False))
+        out[row].append(Draft(text, form, frozenset(), framed=False))
     return out
 
 

@@ -16,6 +16,7 @@ from rapidfuzz.distance import Levenshtein
 
 from paraform.records import InputError
 
+FEW = 16  # sources
 LEAST_EDITS = 2  # between the tags of the source and of a form, and between the forms of one source
 CODES = 48  # characters that stand for tags begin here, a tag a character
 
@@ -77,7 +78,8 @@ class Transformations(Sequence[Transformation]):
             return [[] for _ in tags]
         sequences, places = self._sources
         asked = [self._encoded(row) for row in tags]
-        distances = process.cdist(asked, sequences, scorer=Levenshtein.distance, dtype=np.uint16, workers=-1)
+        workers = 1 if len(asked) <= FEW else -1  # of few, waiting for other cores takes longer than the work
+        distances = process.cdist(asked, sequences, scorer=Levenshtein.distance, dtype=np.uint16, workers=workers)
         out = []
         for own, row in zip(asked, distances, strict=True):
             seen = [own]

@@ -93,7 +93,7 @@ def train_exemplar(
         for split, some in (("training", pairs), ("validation", validation))
     }
     if config.both_directions:
-        pairs = [*pairs, *(replace(pair, source=pair.target, target=pair.source) for pair in pairs)]
+        pairs = both_ways(pairs)
     accelerator = make_accelerator(loop)
     with accelerator.main_process_first():  # the others find its cache
         table, vocabulary, _ = triple_table(pairs, config, tagger=tagger, seed=loop.seed, progress=progress)
@@ -216,6 +216,11 @@ def transformations_of(
     texts = list(dict.fromkeys(text for pair in chosen for text in pair))
     tags = dict(zip(texts, map(tuple, tag([prepare(text, 30) for text in texts])), strict=True))
     return Transformations([Transformation(tags[source], target, tags[target]) for source, target in chosen])
+
+
+def both_ways(pairs: Sequence[Pair]) -> list[Pair]:
+    """The pairs, and behind them the same from target to source."""
+    return [*pairs, *(replace(pair, source=pair.target, target=pair.source) for pair in pairs)]
 
 
 def plain_targets(pairs: Sequence[Pair]) -> list[str]:

@@ -1,0 +1,62 @@
+"""Candidates for a sentence before they are judged: the sentence in other frames, and with a synonym."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from paraform.rewording.checks import Tagged
+from paraform.rewording.frames import Rewritten, rewrite, substitute
+from paraform.words import detokenize, recase
+
+MOST_DRAFTS = 200  # of a sentence; ordinary ones have fewer than 50, one of nothing but synonyms thousands
+
+
+class Draft(NamedTuple):
+    """A candidate for a sentence before it is judged.
+
+    Args:
+        form: in words.
+        exempt: words that `check` does not look at.
+        framed: whether it comes from a frame or a synonym.
+        wrapped: whether that frame puts something around the same words.
+    """
+
+    text: str
+    form: str
+    exempt: frozenset[str]
+    framed: bool
+    wrapped: bool = False
+
+
+def framed_drafts(source: Tagged, cased: Mapping[str, str]) -> list[Draft]:
+    """The source in other frames, with a synonym, and both."""
+    # Of all but names, and adjectives such as Indian, the writer's own case says more than the usual one: "us".
+    names = {
+        word: cased[word]
+        for word, tag in zip(source.lowered, source.tags, strict=True)
+        if tag.startswith(("NNP", "JJ")) and word in cased
+    }
+    frames = rewrite(*source)
+    synonyms = substitute(source.words)
+    both = [
+        Rewritten(more.words, f"{one.form}; {more.form}", one.literals | more.literals, one.wrapped)
+        for one in frames
+        for more in substitute(one.words)
+    ]
+    both += [
+        Rewritten(more.words, f"{one.form}; {more.form}", one.literals | more.literals)
+        for one in synonyms
+        for more in substitute(one.words)
+    ]
+    drafts: dict[str, Draft] = {}
+    for one in (*frames, *synonyms, *both)[:MOST_DRAFTS]:
+        words = [word.lower() for word in one.words]
+        usual = {word: name for word, name in names.items() if word not in one.literals}
+        # "Can we go to the US?": "us" of the frame is not the US, nor is an "us" that the writer has beside it.
+        small = one.literals | {word for word in source.words if word.islower() and word.upper() in source.words}
+        recased = recase(words, usual, source.words)
+        own = [word in small and word != "i" and place > 0 for place, word in enumerate(one.words)]
+        text = detokenize([words[at] if own[at] else word for at, word in enumerate(recased)])
+        drafts.setdefault(text, Draft(text, one.form, one.literals, True, one.wrapped))
+    return list(drafts.values())
