@@ -2,21 +2,26 @@
 
 Frames with slots are an old and precise way to reword (Barzilay and Lee 2003, "Learning to Paraphrase"). Those in
 `frames.txt` were begun from what Quora's askers really change in a question (`recipes/frames.py` counts it) and written
-down by hand; `synonyms.txt` holds words that replace each other in nearly every sentence.
+down by hand; `synonyms.txt` holds words that replace each other in nearly every sentence: `a = b`, one for the other;
+`a > b`, only b for a; `a/VB > b`, only where a has that tag.
 
 A slot stands for words by their Penn Treebank tags:
 
     {v} begins with a base verb          {n} {m} a noun phrase          {b} {e} one without prepositions
+    {g} one of doing, not of being       {r} one that one can be unable to, not "help" or "stand"
+    {find} one of doing at a place       {ask} {o} one that can be asked for, {o} as an order
     {s} a clause: subject and verb       {c} a clause before another    {f} the same, with one finite verb
+    {they} a clause, not about "I"       {ing} begins with a gerund     {done} what may happen to a card or a payment
     {q} a question before another clause, and no "do you know" or "tell me"
-    {p} the rest of a predicate          {d} a participle               {a} an adjective
+    {p} the rest of a predicate          {d} a participle               {a} an adjective {j} no participle, no adverb
     {aux} be, have or a modal verb, {is} be, {do} do                    {w} what, which, who, where, when, why, how, if
-    {o} an order                         {i} a preposition             {k} a noun phrase that is no pronoun but you, it
+    {i} a preposition {in} but "to"      {np} {n} beside any verb       {k} a noun phrase that is no pronoun but you, it
     {h} a noun phrase, no pronoun        {l} one of many, without prepositions
     {u} a superlative                    {z} a time: two days ago, yesterday
     {t} a noun phrase, no preposition at the end                        {x} {y} anything
 
 `{v+s}` is what `{v}` stood for in the third person, where its subject is: `take` becomes `takes`.
+A form names a slot once, so `{m}` and `{e}` are second slots of the same pattern as `{n}` and `{b}`.
 """
 
 from __future__ import annotations
@@ -31,7 +36,7 @@ Form: TypeAlias = tuple[str, ...]
 _Filling: TypeAlias = dict[str, tuple[Sequence[str], Sequence[str]]]
 """Of each slot, "{v}", its words and their tags."""
 
-# A sentence as one string, so that a slot is a regular expression: of each word "word TAB tag NEWLINE".
+# A sentence as one string, so that a slot is a regular expression: of each word "word \t tag NEWLINE".
 _SPACE = re.compile(r"\s")
 _ENDINGS = {"?", ".", "!"}
 _BREAKS = {",", "--", "-", ":", ";"}
@@ -40,9 +45,28 @@ _STARTERS |= {"will", "would", "should", "please", "i"}
 LONGEST = 60  # words: no frame fits more, and some take time that grows with the cube of them
 _NOUNS = {"{n}", "{m}", "{k}", "{h}", "{b}", "{e}", "{l}", "{t}"}
 _WRAPPING = {"know", "tell", "think", "true", "explain", "say"}  # what begins with these is wrapped already
+_AUXILIARY = {"is", "are", "was", "were", "do", "does", "did", "can", "could", "will", "would", "should", "has", "have"}
+_SECOND = re.compile(r"\bCC (\w+\$? )?(NN\w*|PRP) (MD|VB[PZD])")  # "hurry up or you miss it"
+_SUBJECT = re.compile("PRP|DT|NNP|EX")
 _SINGULAR, _PLURAL = {"is", "was", "does", "has"}, {"are", "were", "do", "have"}
 _GOVERNING = {"of", "for", "by", "with", "from", "between", "to", "about", "make", "makes", "made", "causes"}
 _SUBJECTS, _OBJECTS = {"i", "he", "she", "we", "they"}, {"me", "him", "her", "us", "them"}
+_PERSONS = {word: "i" for word in ("i", "me", "my", "mine", "myself")}
+_PERSONS |= {word: "we" for word in ("we", "us", "our", "ours", "ourselves")}
+_PERSONS |= {word: "you" for word in ("you", "your", "yours", "yourself")}
+_ADVISING = _WRAPPING | {"advise", "let", "help"}
+_YES_OR_NO = {"true", "idea", "right"}  # what asks for yes or no cannot hold "or", and "any" hardly
+_CHOICES = {"or", "any", "anyone", "anybody", "anything", "ever", "either"}
+_PERFECT = re.compile(r"\b(has|have|'ve)\b.*(\b(been|noticed|stolen|tried|made)\b|\{d\}|\{done\})")
+_TIMES = re.compile(
+    "yesterday|today|tonight|ago|last|when|while|since|until|till|after|before|then|once|already|yet|ever|recently|just|"
+    "now|earlier|later|first|during|long|still|always|never|times|(minute|hour|day|week|weekend|month|year)s?|morning|"
+    "afternoon|evening|night|century|(mon|tues|wednes|thurs|fri|satur|sun)day|january|february|march|april|june|july|"
+    r"august|september|october|november|december|1\d{3}|20\d\d",
+    re.IGNORECASE,
+)
+_LOOSE = {"is", "are", "was", "were", "be", "been", "'s", "'re", "'m", "sorry", "just", "only", "mainly", "mostly"}
+_LOOSE |= {"partly", "simply", "all", "not"}
 
 
 class Frame(NamedTuple):
@@ -65,7 +89,7 @@ class Rewritten(NamedTuple):
 
     Args:
         words: its words, those of slots with their case.
-        form: the form that it has now, as a person reads it: "is it possible to …?".
+        form: the form that it has now, as a person reads it, each slot an "…": "is it possible to … ?", "why … … ?".
         literals: the words of both frames, lower-cased.
         wrapped: as its frame.
     """
@@ -74,6 +98,18 @@ class Rewritten(NamedTuple):
     form: str
     literals: frozenset[str]
     wrapped: bool = False
+
+
+class Synonym(NamedTuple):
+    """What may stand for a phrase.
+
+    Args:
+        tags: that the phrase's words must have; "": any.
+        new: the words for it.
+    """
+
+    tags: Form
+    new: Form
 
 
 def rewrite(words: Sequence[str], tags: Sequence[str]) -> list[Rewritten]:
@@ -88,11 +124,14 @@ def rewrite(words: Sequence[str], tags: Sequence[str]) -> list[Rewritten]:
         size -= 1
     if size > LONGEST:
         return []
+    dated = any(_TIMES.fullmatch(word) for word in words)
     out: dict[tuple[str, ...], Rewritten] = {}
     for start, end in _clauses([word.lower() for word in words[:size]]):
-        for found in _whole(words[start:end], tags[start:end], "".join(words[end : end + 1])):
+        for found in _whole(words[start:end], tags[start:end], "".join(words[end : end + 1]), dated=dated):
             rest = words[end + 1 :] if end < size else []
             changed = [*words[:start], *found.words, *rest]
+            if [word.lower() for word in changed].count("please") > 1:
+                continue
             out.setdefault(tuple(word.lower() for word in changed), found._replace(words=changed))
     return list(out.values())
 
@@ -106,7 +145,7 @@ def _clauses(words: Sequence[str]) -> Iterator[tuple[int, int]]:
             yield place + 1, len(words)
 
 
-def _whole(words: Sequence[str], tags: Sequence[str], ending: str) -> Iterator[Rewritten]:
+def _whole(words: Sequence[str], tags: Sequence[str], ending: str, *, dated: bool) -> Iterator[Rewritten]:
     known = {word.lower() for word in words}
     begun = _WRAPPING & {word.lower() for word in words[:5]}
     tagged = "".join(f"{_SPACE.sub('_', word)}\t{tag}\n" for word, tag in zip(words, tags, strict=True))
@@ -116,9 +155,13 @@ def _whole(words: Sequence[str], tags: Sequence[str], ending: str) -> Iterator[R
                 continue
             found = _compiled(frame.form).fullmatch(tagged)
             filling = _filling(found, words, tags) if found else {}
-            for other in group if found else ():
+            if not (found and _whole_slots(filling)):
+                continue
+            for other in group:
                 if not other.written or other is frame or (other.wrapped and begun):
                     continue
+                if dated and bool(_PERFECT.search(" ".join(frame.form))) != bool(_PERFECT.search(" ".join(other.form))):
+                    continue  # "was sent on Monday" is no "has been sent on Monday"
                 if _fits(frame.form, other.form, filling):
                     filled = list(_filled(other.form, filling))
                     if ending in _BREAKS:
@@ -138,10 +181,52 @@ def _filling(found: re.Match[str], words: Sequence[str], tags: Sequence[str]) ->
     return out
 
 
+def _whole_slots(filling: _Filling) -> bool:
+    """Whether each slot holds one thing: no second question, no comma at the end, nothing that belongs to the next."""
+    for slot, (cased, tags) in filling.items():
+        words = [word.lower() for word in cased]
+        known = {*words}
+        if words[-1] in _BREAKS or _two_questions(words, tags):
+            return False
+        if slot == "{c}" and (words[-1] in _LOOSE or known & {"would", "might"}):  # "I would have, but I did not know"
+            return False
+        if slot == "{f}" and tags[-1] in ("IN", "TO", "CD"):  # "I have worked since six this morning"
+            return False
+        if slot in ("{p}", "{t}") and {"called", "named"} & {*words[1:]}:  # "what is the dot on the i called"
+            return False
+        if slot in ("{o}", "{v}", "{g}", "{p}", "{a}") and _SECOND.search(" ".join(tags)):
+            return False
+        if slot == "{o}" and "please" in known:
+            return False
+    return True
+
+
+def _two_questions(words: Sequence[str], tags: Sequence[str]) -> bool:
+    """Whether a conjunction joins a question, or a clause turned around: "my card, and what should I do"."""
+    joined = [*zip(words, tags, strict=True), ("", "")]
+    for (_, tag), (word, its), (_, behind) in zip(joined, joined[1:], joined[2:], strict=False):
+        if tag == "CC" and (its[:2] in ("WP", "WR", "WD") or (word in _AUXILIARY and _SUBJECT.match(behind))):
+            return True
+    return len(tags) > 1 and tags[-2] == "CC" and tags[-1][:2] in ("WP", "WR")
+
+
 def _fits(old: Form, new: Form, filling: _Filling) -> bool:
-    """Whether the other form can hold what the slots of this one hold: verbs agree, and pronouns keep their case."""
+    """Whether the other form can hold what the slots of this one hold.
+
+    Verbs agree, pronouns keep their case, nobody is asked what they know of themselves, and whose it is stays.
+    """
     if not _slots(new) <= _slots(old):
         return False
+    inside = {word.lower() for slot in filling for word in filling[slot][0]}
+    persons = {_PERSONS[word] for word in inside & _PERSONS.keys()}
+    if _asks_you(new) and not _asks_you(old) and "you" in persons:
+        return False
+    if _YES_OR_NO & {*new} - {*old} and (inside & _CHOICES or ("true" in new and "you" in persons)):
+        return False
+    brought = {_PERSONS.get(word, word) for word in new if word in _PERSONS or word == "one"}
+    brought -= {_PERSONS.get(word, word) for word in old}
+    if brought and persons - brought and not (_ADVISING & {*new} or "you" in new[1:2]):
+        return False  # "How do I improve our lives"
     for place, slot in enumerate(new):
         if slot == "{v+s}" and _coordinated(filling["{v}"][1]):
             return False
@@ -157,6 +242,12 @@ def _fits(old: Form, new: Form, filling: _Filling) -> bool:
         if beside & (_SINGULAR if plural else _PLURAL) or (pronoun == "i" and beside & {"is", "was", "are", "were"}):
             return False
     return True
+
+
+def _asks_you(form: Form) -> bool:
+    """Whether it asks what "you" know or think."""
+    text = " ".join(form)
+    return re.search(r"\bdo you (know|think)\b|would you say|anybody who knows|in your opinion", text) is not None
 
 
 def _beside(form: Form, place: int) -> set[str]:
@@ -181,10 +272,14 @@ def _coordinated(tags: Sequence[str]) -> bool:
     return re.search(r"\b(CC|,) (RB )*VBP?\b", " ".join(tags)) is not None
 
 
-def substitute(words: Sequence[str]) -> list[Rewritten]:
+def substitute(words: Sequence[str], tags: Sequence[str] = ()) -> list[Rewritten]:
     """The sentence with one phrase of `synonyms.txt` for another, one sentence for each place and each other phrase.
 
-    None of a sentence of more than `LONGEST` words.
+    None of a sentence of more than `LONGEST` words. "a" and "an" before the phrase follow its first sound.
+
+    Args:
+        words: in the Penn Treebank's tokenisation, case kept.
+        tags: their Penn Treebank tags; without them, phrases that need a tag stay.
     """
     if len(words) > LONGEST:
         return []
@@ -192,11 +287,24 @@ def substitute(words: Sequence[str]) -> list[Rewritten]:
     out = []
     for start in range(len(words)):
         for size in range(1, min(_longest(), len(words) - start) + 1):
-            old = tuple(lowered[start : start + size])
-            for new in synonyms().get(old, ()):
-                changed = [*words[:start], *new, *words[start + size :]]
-                out.append(Rewritten(changed, f"{' '.join(old)} → {' '.join(new)}", frozenset(old + new)))
+            old, found = tuple(lowered[start : start + size]), tuple(tags[start : start + size]) or ("?",) * size
+            for synonym in synonyms().get(old, ()):
+                if any(wanted not in ("", tag) for wanted, tag in zip(synonym.tags, found, strict=True)):
+                    continue
+                before = [*words[:start]]
+                if before and lowered[start - 1] in ("a", "an") and _an(old[0]) != _an(synonym.new[0]):
+                    before[-1] = before[-1][0] + "n" * _an(synonym.new[0])
+                changed = [*before, *synonym.new, *words[start + size :]]
+                form = f"{' '.join(old)} → {' '.join(synonym.new)}"
+                out.append(Rewritten(changed, form, frozenset(old + synonym.new)))
     return out
+
+
+def _an(word: str) -> bool:
+    """Whether "an" stands before the word: by its letters, with the usual exceptions."""
+    if re.match(r"eu|ewe|one(?!r)|once|uni(?!n|m[^eio])|us[aeu]|ut[ei]|ub[io]|ur[aeiou]|uk\b", word):
+        return False
+    return re.match(r"[aeiou]|hour|honest|hono|heir|8|11$|18$", word) is not None
 
 
 def shown(form: Form) -> str:
@@ -216,13 +324,15 @@ def frames() -> tuple[tuple[Frame, ...], ...]:
 
 
 @functools.cache
-def synonyms() -> dict[Form, tuple[Form, ...]]:
-    """What may stand for each phrase of `synonyms.txt`: `a = b`, one for the other; `a > b`, only b for a."""
-    out: dict[Form, tuple[Form, ...]] = {}
+def synonyms() -> dict[Form, tuple[Synonym, ...]]:
+    """What may stand for each phrase of `synonyms.txt`."""
+    out: dict[Form, tuple[Synonym, ...]] = {}
     for line in _text("synonyms.txt").splitlines():
-        phrases = [tuple(phrase.split()) for phrase in re.split("[=>]", line)]
+        phrases = [[word.partition("/") for word in phrase.split()] for phrase in re.split("[=>]", line)]
         for old in phrases[:1] if ">" in line else phrases:
-            out[old] = (*out.get(old, ()), *(new for new in phrases if new != old))
+            (new,) = (tuple(word for word, _, _ in other) for other in phrases if other is not old)
+            key = tuple(word for word, _, _ in old)
+            out[key] = (*out.get(key, ()), Synonym(tuple(tag for _, _, tag in old), new))
     return out
 
 
@@ -290,6 +400,10 @@ def _word(tag: str = r"[^\t\n]+", text: str = r"(?![.?!;]\t)[^\t\n]+") -> str:
     return f"(?:(?:{text})\t(?:{tag})\n)"
 
 
+def _verb(but: str) -> str:
+    return _word("VB|VBP", rf"(?!(?:{but})\t)[^\t\n]+")
+
+
 def _some(least: int) -> str:
     return f"(?:{_word()}){{{least},}}"
 
@@ -303,13 +417,38 @@ _PHRASE = f"(?:{_word('PRP|EX')}|{_PLAIN}{_WHOLE}(?:{_PREPOSITION}{_PLAIN}{_WHOL
 _FINITE = _word("VBP|VBZ|VBD|MD")
 _NO_COMMA = _word(text=r"(?![,.?!;]\t)[^\t\n]+")
 _NONFINITE = _word("(?!(?:VBP|VBZ|VBD|MD)\n).+", r"(?![,.?!;]\t)[^\t\n]+")
+_CLAUSE = f"(?:{_PHRASE}|{_word('DT|WP|VBG')}){_some(0)}?{_FINITE}{_some(0)}"
 _OPENERS, _BE, _DO = "what|which|who|where|when|why|how", "is|are|was|were", "do|does|did"
 _ASKING = "know|tell|ask|say|see|check|confirm|explain|wonder|remember|understand|guess|sure|certain|out|me|us|matter"
+_WHEN = "times?|days?|moments?|years?|ages?|dates?"  # "the day when we met"
 _UNITS = "minutes?|hours?|days?|weeks?|months?|years?|morning|afternoon|evening|night|while"
+_STATES = "be|have|feel|look|sound|seem|smell|taste|go|like|love|hate|want|intend|plan|mean|fare|think|say|call|spell|"
+_STATES += "pronounce|spend|value|expect|define|please"
+_HOW = "if|whether|when|which|how|what"
+_ABLE = "seem|help|wait|stand|bear|believe|imagine|think|thank|be|have|agree|care"  # "I can't seem to", "help laughing"
+_NO_THING = "matter|deal|rush|hurry|hell|heck|use"  # "what is the matter"
+_NO_FAVOUR = "see|enjoy|guess|suppose|imagine|bless|damn|mind|wish|hope|love|believe|trust|never|not|look|take care|god"
+_PLACED = (
+    "find|buy|report|apply|sign|register|order|check|change|view|activate|exchange|withdraw|deposit|collect|learn|"
+)
+_PLACED += "download|submit|vote|complain"
+_DONE = (
+    "charged|declined|rejected|blocked|cancell?ed|stolen|sent|delivered|reverted|refunded|deducted|credited|debited|"
+)
+_DONE += "accepted|approved|delayed|lost|hacked|compromised|frozen|returned|suspended|deactivated|activated|swallowed|"
+_DONE += (
+    "taken|paid|transferred|verified|completed|processed|received|denied|deleted|applied|updated|confirmed|refused|"
+)
+_DONE += "shipped|issued|withdrawn|deposited|added|duplicated|topped|retained"
 _AUXILIARIES = f"{_BE}|am|has|have|had|can|could|will|would|should|wo|ca"
 _SLOTS = {
     "v": _word("RB") + "?" + _word("VB|VBP", r"(?!please\t)[^\t\n]+") + _some(0),
+    "g": f"(?!{_word('RB', 'not|never')}){_word('RB')}?(?:{_verb(f'do|know|{_STATES}')}{_some(0)}|"
+    + f"{_word('VB|VBP', 'do')}{_some(1)}|{_word('VB|VBP', 'know')}{_word(text=_HOW)}{_some(1)})",
+    "r": f"(?!{_word('RB', 'not|never|hardly|barely|scarcely')})" + _word("RB") + "?" + _verb(_ABLE) + _some(0),
+    "find": _word("VB|VBP", _PLACED) + _some(0),
     "n": _PHRASE,
+    "np": _PHRASE,
     "m": _PHRASE,
     "k": f"(?!{_word(text='i|he|she|we|they|there|this|that')}){_PHRASE}",
     "h": f"(?!{_word('PRP|EX')}){_PHRASE}",
@@ -317,23 +456,37 @@ _SLOTS = {
     "u": f"(?:{_word('RBS')}{_word('JJ|VBN|VBG')}|{_word('JJS')})",
     "b": _PLAIN + _WHOLE,
     "e": _PLAIN + _WHOLE,
-    "o": f"(?!{_word(text='need|want|seems?|looks?|thanks?|got|have|help|let|please|be')}){_word('VB')}{_some(1)}",
-    "s": f"(?:{_PHRASE}|{_word('DT|WP|VBG')}){_some(0)}?{_FINITE}{_some(0)}",
+    "o": f"(?!{_word(text=f'need|want|seems?|thanks?|got|have|help|let|please|be|do|{_NO_FAVOUR}')})"
+    + _word("VB")
+    + _some(1),
+    "ask": f"(?!{_word(text='do')}{_word('RB')})(?!{_word(text=f'please|{_NO_FAVOUR}')})"
+    + _word("RB")
+    + "?"
+    + _word("VB|VBP")
+    + _some(0),
+    "they": f"(?!{_word(text='i')}){_CLAUSE}",
+    "ing": _word("VBG") + _some(0),
+    "s": _CLAUSE,
     "f": f"{_PHRASE}{_NONFINITE}*?{_FINITE}{_NONFINITE}*?",
     "c": f"{_PHRASE}{_NO_COMMA}*?{_FINITE}{_NO_COMMA}*?",
     "q": _word("WP|WRB|WDT|MD|VB[ZPD]", f"{_OPENERS}|{_AUXILIARIES}|{_DO}")
     + _NO_COMMA
     + "*?"
-    + _word(text=rf"(?!(?:[,.?!;]|{_ASKING})\t)[^\t\n]+"),  # "do you know if", "tell me when": no clause of its own
-    "p": f"(?!{_word('IN|TO|CC|,|DT|PRP|NN.*|POS')}){_some(1)}",
+    + _word(
+        text=rf"(?!(?:[,.?!;]|{_ASKING}|{_WHEN})\t)[^\t\n]+"
+    ),  # "do you know if", "tell me when": no clause of its own
+    "p": f"(?!{_word('IN|TO|CC|,|DT|PRP|NN.*|POS|WDT|WP')})(?!{_word('JJ')}+{_word('NN.*')}){_some(1)}",
     "d": _word("VBN|VBD") + _word("RB|RP") + "?",
-    "a": _word("RB|JJ[RS]?") + "*" + _word("JJ[RS]?|VBN|VBG|RB"),
+    "done": _word("VBN|VBD", _DONE) + _word("RB|RP") + "?",
+    "j": _word("RB", "very|so|too") + "*" + _word("JJ"),
+    "a": f"(?!{_word(text='far')})" + _word("RB|JJ[RS]?") + "*" + _word("JJ[RS]?|VBN|VBG|RB"),
     "aux": _word("MD|VB[ZPD]", _AUXILIARIES) + _word("RB", "not|n't") + "?",
     "is": _word("VB[ZPD]", _BE),
     "do": _word("VB[ZPD]|MD", _DO),
     "w": _word("WP|WRB|WDT|IN", f"{_OPENERS}|if|whether"),
     "i": _word("IN|TO", "of|for|in|on|to|with|from|at|under|near|around|after|before|during|by|about|like"),
-    "t": f"{_PLAIN}{_WHOLE}(?:{_some(0)}{_word('(?!IN|TO|RP)[A-Z].*')})?",
+    "in": _word("IN", "of|for|in|on|with|from|at|under|near|around|after|before|during|by|about|like"),
+    "t": f"(?!{_word(text=_NO_THING)}){_PLAIN}{_WHOLE}(?:{_some(0)}{_word('(?!IN|TO|RP)[A-Z].*')})?",
     "z": f"(?:{_word('DT|CD|JJ|NN')}{{0,3}}{_word('NNS?', _UNITS)}{_word(text='ago')}|"
     f"{_word('DT|JJ', 'this|last')}{_word('NN', _UNITS)}|{_word(text='yesterday|today')})",
     "x": _some(1),
