@@ -5,7 +5,7 @@
         --control runs/rating/same.jsonl runs/rating/people.jsonl --out runs/rating/ratings.jsonl
     paraform rate --report runs/rating/ratings.jsonl --bad same --good people
 
-Running time: a minute. The inputs are drawn by seed 31 from those that no development draw had: nothing was tuned on
+Running time: a minute. The inputs are drawn by seed 32 from those that no development draw had: nothing was tuned on
 them. `before` is what the default call did until rewording came: an exemplar drawn from a bank of 64, decoded greedily,
 never checked, with today's clean text; OLD-BANK is what
 `git show 619d7b9:src/paraform/pretrained/quora-compact/bank.txt` prints. `same` copies 25 of the sources, `people`
@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import argparse
 import random
+from collections.abc import Sequence, Set
 from pathlib import Path
 
 from paraform.evaluation.rating import Output, write_outputs
@@ -24,10 +25,16 @@ from paraform.recipes.rewording_texts import embedded_model, questions, utteranc
 from paraform.rewording.checks import LEAST_CHANGED, changed_words
 from paraform.words import tokenize
 
-SEED, EACH, CONTROLS = 31, 50, 25
+SEED, EACH, CONTROLS = 32, 50, 25
 DEVELOPMENT = [(5, 15), (5, 40), (6, 40), (11, 120), (12, 120), (13, 40), (21, 12), (41, 30), (42, 60), (43, 60)]
 DEVELOPMENT += [(51, 60), (52, 60), (53, 60), (54, 60), (61, 150)]
 """Seeds of the draws that frames and thresholds were set by, and how many of each corpus each drew."""
+
+RATED = 31
+"""Seed of the first rated draw. Its outputs were read, so none of it is rated again."""
+
+LATER = [(71, 50), (72, 300)]
+"""Development draws since then, of what that draw left."""
 
 
 def main() -> None:
@@ -53,13 +60,23 @@ def main() -> None:
 
 
 def inputs(data: Path) -> list[str]:
-    """The sources, none of which a development draw had."""
+    """The sources, none of which a development draw or an earlier rating had."""
     banking, quora = utterances(data), [text for pair in questions(data) for text in pair]
     seen: set[str] = set()
     for seed, number in DEVELOPMENT:
         drawn = random.Random(seed)
         seen.update([*drawn.sample(banking, number), *drawn.sample(quora, number)])
-    drawn = random.Random(SEED)
+    seen.update(unseen(banking, quora, seen, RATED))
+    free = sorted(set(banking) - seen), sorted(set(quora) - seen)
+    for seed, number in LATER:
+        drawn = random.Random(seed)
+        seen.update(text for texts in free for text in drawn.sample(texts, number))
+    return unseen(banking, quora, seen, SEED)
+
+
+def unseen(banking: Sequence[str], quora: Sequence[str], seen: Set[str], seed: int) -> list[str]:
+    """Of each corpus `EACH` texts that are not among those seen."""
+    drawn = random.Random(seed)
     first = drawn.sample(sorted(set(banking) - seen), EACH)
     return [*first, *drawn.sample([question for question in quora if question not in seen], EACH)]
 

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from paraform.rewording.checks import Tagged
-from paraform.rewording.frames import Rewritten, rewrite, substitute
+from paraform.rewording.frames import Rewritten, rewrite
+from paraform.rewording.synonyms import substitute
 from paraform.words import detokenize, recase
 
 MOST_DRAFTS = 200  # of a sentence; ordinary ones have fewer than 50, one of nothing but synonyms thousands
@@ -38,7 +39,7 @@ def framed_drafts(source: Tagged, cased: Mapping[str, str]) -> list[Draft]:
         if tag.startswith(("NNP", "JJ")) and word in cased
     }
     frames = rewrite(*source)
-    synonyms = substitute(source.words)
+    synonyms = substitute(*source)
     both = [
         Rewritten(more.words, f"{one.form}; {more.form}", one.literals | more.literals, one.wrapped)
         for one in frames

@@ -2,26 +2,7 @@
 
 Frames with slots are an old and precise way to reword (Barzilay and Lee 2003, "Learning to Paraphrase"). Those in
 `frames.txt` were begun from what Quora's askers really change in a question (`recipes/frames.py` counts it) and written
-down by hand; `synonyms.txt` holds words that replace each other in nearly every sentence: `a = b`, one for the other;
-`a > b`, only b for a; `a/VB > b`, only where a has that tag.
-
-A slot stands for words by their Penn Treebank tags:
-
-    {v} begins with a base verb          {n} {m} a noun phrase          {b} {e} one without prepositions
-    {g} one of doing, not of being       {r} one that one can be unable to, not "help" or "stand"
-    {find} one of doing at a place       {ask} {o} one that can be asked for, {o} as an order
-    {s} a clause: subject and verb       {c} a clause before another    {f} the same, with one finite verb
-    {they} a clause, not about "I"       {ing} begins with a gerund     {done} what may happen to a card or a payment
-    {q} a question before another clause, and no "do you know" or "tell me"
-    {p} the rest of a predicate          {d} a participle               {a} an adjective {j} no participle, no adverb
-    {aux} be, have or a modal verb, {is} be, {do} do                    {w} what, which, who, where, when, why, how, if
-    {i} a preposition {in} but "to"      {np} {n} beside any verb       {k} a noun phrase that is no pronoun but you, it
-    {h} a noun phrase, no pronoun        {l} one of many, without prepositions
-    {u} a superlative                    {z} a time: two days ago, yesterday
-    {t} a noun phrase, no preposition at the end                        {x} {y} anything
-
-`{v+s}` is what `{v}` stood for in the third person, where its subject is: `take` becomes `takes`.
-A form names a slot once, so `{m}` and `{e}` are second slots of the same pattern as `{n}` and `{b}`.
+down by hand. What a slot stands for is in `slots.py`.
 """
 
 from __future__ import annotations
@@ -32,13 +13,12 @@ from collections.abc import Iterator, Sequence
 from importlib import resources
 from typing import NamedTuple, TypeAlias
 
-Form: TypeAlias = tuple[str, ...]
+from paraform.rewording.slots import ENDINGS, Form, compiled
+
 _Filling: TypeAlias = dict[str, tuple[Sequence[str], Sequence[str]]]
 """Of each slot, "{v}", its words and their tags."""
 
-# A sentence as one string, so that a slot is a regular expression: of each word "word \t tag NEWLINE".
 _SPACE = re.compile(r"\s")
-_ENDINGS = {"?", ".", "!"}
 _BREAKS = {",", "--", "-", ":", ";"}
 _STARTERS = {"what", "which", "who", "where", "when", "why", "how", "can", "could", "is", "are", "do", "does", "did"}
 _STARTERS |= {"will", "would", "should", "please", "i"}
@@ -100,18 +80,6 @@ class Rewritten(NamedTuple):
     wrapped: bool = False
 
 
-class Synonym(NamedTuple):
-    """What may stand for a phrase.
-
-    Args:
-        tags: that the phrase's words must have; "": any.
-        new: the words for it.
-    """
-
-    tags: Form
-    new: Form
-
-
 def rewrite(words: Sequence[str], tags: Sequence[str]) -> list[Rewritten]:
     """All rewordings of a sentence by the frames that it, or one of its clauses, fits, in the order of `frames.txt`.
 
@@ -120,7 +88,7 @@ def rewrite(words: Sequence[str], tags: Sequence[str]) -> list[Rewritten]:
         tags: their Penn Treebank tags.
     """
     size = len(words)
-    while size and words[size - 1] in _ENDINGS:
+    while size and words[size - 1] in ENDINGS:
         size -= 1
     if size > LONGEST:
         return []
@@ -153,7 +121,7 @@ def _whole(words: Sequence[str], tags: Sequence[str], ending: str, *, dated: boo
         for frame in group:
             if not (frame.read and _literals(frame.form) <= known):
                 continue
-            found = _compiled(frame.form).fullmatch(tagged)
+            found = compiled(frame.form).fullmatch(tagged)
             filling = _filling(found, words, tags) if found else {}
             if not (found and _whole_slots(filling)):
                 continue
@@ -272,41 +240,6 @@ def _coordinated(tags: Sequence[str]) -> bool:
     return re.search(r"\b(CC|,) (RB )*VBP?\b", " ".join(tags)) is not None
 
 
-def substitute(words: Sequence[str], tags: Sequence[str] = ()) -> list[Rewritten]:
-    """The sentence with one phrase of `synonyms.txt` for another, one sentence for each place and each other phrase.
-
-    None of a sentence of more than `LONGEST` words. "a" and "an" before the phrase follow its first sound.
-
-    Args:
-        words: in the Penn Treebank's tokenisation, case kept.
-        tags: their Penn Treebank tags; without them, phrases that need a tag stay.
-    """
-    if len(words) > LONGEST:
-        return []
-    lowered = [word.lower() for word in words]
-    out = []
-    for start in range(len(words)):
-        for size in range(1, min(_longest(), len(words) - start) + 1):
-            old, found = tuple(lowered[start : start + size]), tuple(tags[start : start + size]) or ("?",) * size
-            for synonym in synonyms().get(old, ()):
-                if any(wanted not in ("", tag) for wanted, tag in zip(synonym.tags, found, strict=True)):
-                    continue
-                before = [*words[:start]]
-                if before and lowered[start - 1] in ("a", "an") and _an(old[0]) != _an(synonym.new[0]):
-                    before[-1] = before[-1][0] + "n" * _an(synonym.new[0])
-                changed = [*before, *synonym.new, *words[start + size :]]
-                form = f"{' '.join(old)} → {' '.join(synonym.new)}"
-                out.append(Rewritten(changed, form, frozenset(old + synonym.new)))
-    return out
-
-
-def _an(word: str) -> bool:
-    """Whether "an" stands before the word: by its letters, with the usual exceptions."""
-    if re.match(r"eu|ewe|one(?!r)|once|uni(?!n|m[^eio])|us[aeu]|ut[ei]|ub[io]|ur[aeiou]|uk\b", word):
-        return False
-    return re.match(r"[aeiou]|hour|honest|hono|heir|8|11$|18$", word) is not None
-
-
 def shown(form: Form) -> str:
     """A form as a person reads it."""
     return " ".join("…" if word.startswith("{") else word for word in form)
@@ -316,28 +249,11 @@ def shown(form: Form) -> str:
 def frames() -> tuple[tuple[Frame, ...], ...]:
     """The groups of `frames.txt`."""
     groups: list[tuple[Frame, ...]] = []
-    for block in _text("frames.txt").split("\n\n"):
+    for block in (resources.files("paraform.rewording") / "frames.txt").read_text(encoding="utf-8").split("\n\n"):
         lines = [line for line in block.splitlines() if line and not line.startswith("#")]
         if lines:
             groups.append(tuple(_frame(line) for line in lines))
     return tuple(groups)
-
-
-@functools.cache
-def synonyms() -> dict[Form, tuple[Synonym, ...]]:
-    """What may stand for each phrase of `synonyms.txt`."""
-    out: dict[Form, tuple[Synonym, ...]] = {}
-    for line in _text("synonyms.txt").splitlines():
-        phrases = [[word.partition("/") for word in phrase.split()] for phrase in re.split("[=>]", line)]
-        for old in phrases[:1] if ">" in line else phrases:
-            (new,) = (tuple(word for word, _, _ in other) for other in phrases if other is not old)
-            key = tuple(word for word, _, _ in old)
-            out[key] = (*out.get(key, ()), Synonym(tuple(tag for _, _, tag in old), new))
-    return out
-
-
-def _text(name: str) -> str:
-    return resources.files("paraform.rewording").joinpath(name).read_text(encoding="utf-8")
 
 
 def _frame(line: str) -> Frame:
@@ -347,13 +263,8 @@ def _frame(line: str) -> Frame:
 
 
 @functools.cache
-def _longest() -> int:
-    return max(map(len, synonyms()))
-
-
-@functools.cache
 def _literals(form: Form) -> frozenset[str]:
-    return frozenset(word for word in form if not word.startswith("{")) - _ENDINGS
+    return frozenset(word for word in form if not word.startswith("{")) - ENDINGS
 
 
 @functools.cache
@@ -383,112 +294,3 @@ def third_person(words: Sequence[str], tags: Sequence[str]) -> list[str]:
     ends_in_s = re.search(r"(s|sh|ch|x|z|o)$", verb)
     regular = verb + "es" if ends_in_s else re.sub(r"(?<=[^aeiou])y$", "ie", verb) + "s"
     return [*words[:place], irregular.get(verb, regular), *words[place + 1 :]]
-
-
-@functools.cache
-def _compiled(form: Form) -> re.Pattern[str]:
-    parts = []
-    for word in form:
-        if word.startswith("{"):
-            parts.append(f"(?P<{word[1:-1]}>{_SLOTS[word[1:-1]]})")
-        elif word not in _ENDINGS:
-            parts.append(_word(text=re.escape(word)))
-    return re.compile("".join(parts), re.IGNORECASE)
-
-
-def _word(tag: str = r"[^\t\n]+", text: str = r"(?![.?!;]\t)[^\t\n]+") -> str:
-    return f"(?:(?:{text})\t(?:{tag})\n)"
-
-
-def _verb(but: str) -> str:
-    return _word("VB|VBP", rf"(?!(?:{but})\t)[^\t\n]+")
-
-
-def _some(least: int) -> str:
-    return f"(?:{_word()}){{{least},}}"
-
-
-_NOUN = _word(r"NNP?S?|CD|ADD|FW|SYM")
-_MODIFIERS = r"DT|PDT|RBS|PRP\$|CD|JJ[RS]?|NNP?S?|POS|\$|VBN|VBG|HYPH|AFX|ADD|FW"
-_PLAIN = _word(_MODIFIERS) + "*?" + _NOUN
-_WHOLE = f"(?!{_word('NNP?S?|CD|POS')})"  # a noun phrase does not end before one of its nouns
-_PREPOSITION = _word("IN|TO", "of|for|in|on|with|from|at|to|by|about|between")
-_PHRASE = f"(?:{_word('PRP|EX')}|{_PLAIN}{_WHOLE}(?:{_PREPOSITION}{_PLAIN}{_WHOLE})*)"
-_FINITE = _word("VBP|VBZ|VBD|MD")
-_NO_COMMA = _word(text=r"(?![,.?!;]\t)[^\t\n]+")
-_NONFINITE = _word("(?!(?:VBP|VBZ|VBD|MD)\n).+", r"(?![,.?!;]\t)[^\t\n]+")
-_CLAUSE = f"(?:{_PHRASE}|{_word('DT|WP|VBG')}){_some(0)}?{_FINITE}{_some(0)}"
-_OPENERS, _BE, _DO = "what|which|who|where|when|why|how", "is|are|was|were", "do|does|did"
-_ASKING = "know|tell|ask|say|see|check|confirm|explain|wonder|remember|understand|guess|sure|certain|out|me|us|matter"
-_WHEN = "times?|days?|moments?|years?|ages?|dates?"  # "the day when we met"
-_UNITS = "minutes?|hours?|days?|weeks?|months?|years?|morning|afternoon|evening|night|while"
-_STATES = "be|have|feel|look|sound|seem|smell|taste|go|like|love|hate|want|intend|plan|mean|fare|think|say|call|spell|"
-_STATES += "pronounce|spend|value|expect|define|please"
-_HOW = "if|whether|when|which|how|what"
-_ABLE = "seem|help|wait|stand|bear|believe|imagine|think|thank|be|have|agree|care"  # "I can't seem to", "help laughing"
-_NO_THING = "matter|deal|rush|hurry|hell|heck|use"  # "what is the matter"
-_NO_FAVOUR = "see|enjoy|guess|suppose|imagine|bless|damn|mind|wish|hope|love|believe|trust|never|not|look|take care|god"
-_PLACED = (
-    "find|buy|report|apply|sign|register|order|check|change|view|activate|exchange|withdraw|deposit|collect|learn|"
-)
-_PLACED += "download|submit|vote|complain"
-_DONE = (
-    "charged|declined|rejected|blocked|cancell?ed|stolen|sent|delivered|reverted|refunded|deducted|credited|debited|"
-)
-_DONE += "accepted|approved|delayed|lost|hacked|compromised|frozen|returned|suspended|deactivated|activated|swallowed|"
-_DONE += (
-    "taken|paid|transferred|verified|completed|processed|received|denied|deleted|applied|updated|confirmed|refused|"
-)
-_DONE += "shipped|issued|withdrawn|deposited|added|duplicated|topped|retained"
-_AUXILIARIES = f"{_BE}|am|has|have|had|can|could|will|would|should|wo|ca"
-_SLOTS = {
-    "v": _word("RB") + "?" + _word("VB|VBP", r"(?!please\t)[^\t\n]+") + _some(0),
-    "g": f"(?!{_word('RB', 'not|never')}){_word('RB')}?(?:{_verb(f'do|know|{_STATES}')}{_some(0)}|"
-    + f"{_word('VB|VBP', 'do')}{_some(1)}|{_word('VB|VBP', 'know')}{_word(text=_HOW)}{_some(1)})",
-    "r": f"(?!{_word('RB', 'not|never|hardly|barely|scarcely')})" + _word("RB") + "?" + _verb(_ABLE) + _some(0),
-    "find": _word("VB|VBP", _PLACED) + _some(0),
-    "n": _PHRASE,
-    "np": _PHRASE,
-    "m": _PHRASE,
-    "k": f"(?!{_word(text='i|he|she|we|they|there|this|that')}){_PHRASE}",
-    "h": f"(?!{_word('PRP|EX')}){_PHRASE}",
-    "l": f"(?:{_word(_MODIFIERS)}*?{_word('NNP?S')}){_WHOLE}",
-    "u": f"(?:{_word('RBS')}{_word('JJ|VBN|VBG')}|{_word('JJS')})",
-    "b": _PLAIN + _WHOLE,
-    "e": _PLAIN + _WHOLE,
-    "o": f"(?!{_word(text=f'need|want|seems?|thanks?|got|have|help|let|please|be|do|{_NO_FAVOUR}')})"
-    + _word("VB")
-    + _some(1),
-    "ask": f"(?!{_word(text='do')}{_word('RB')})(?!{_word(text=f'please|{_NO_FAVOUR}')})"
-    + _word("RB")
-    + "?"
-    + _word("VB|VBP")
-    + _some(0),
-    "they": f"(?!{_word(text='i')}){_CLAUSE}",
-    "ing": _word("VBG") + _some(0),
-    "s": _CLAUSE,
-    "f": f"{_PHRASE}{_NONFINITE}*?{_FINITE}{_NONFINITE}*?",
-    "c": f"{_PHRASE}{_NO_COMMA}*?{_FINITE}{_NO_COMMA}*?",
-    "q": _word("WP|WRB|WDT|MD|VB[ZPD]", f"{_OPENERS}|{_AUXILIARIES}|{_DO}")
-    + _NO_COMMA
-    + "*?"
-    + _word(
-        text=rf"(?!(?:[,.?!;]|{_ASKING}|{_WHEN})\t)[^\t\n]+"
-    ),  # "do you know if", "tell me when": no clause of its own
-    "p": f"(?!{_word('IN|TO|CC|,|DT|PRP|NN.*|POS|WDT|WP')})(?!{_word('JJ')}+{_word('NN.*')}){_some(1)}",
-    "d": _word("VBN|VBD") + _word("RB|RP") + "?",
-    "done": _word("VBN|VBD", _DONE) + _word("RB|RP") + "?",
-    "j": _word("RB", "very|so|too") + "*" + _word("JJ"),
-    "a": f"(?!{_word(text='far')})" + _word("RB|JJ[RS]?") + "*" + _word("JJ[RS]?|VBN|VBG|RB"),
-    "aux": _word("MD|VB[ZPD]", _AUXILIARIES) + _word("RB", "not|n't") + "?",
-    "is": _word("VB[ZPD]", _BE),
-    "do": _word("VB[ZPD]|MD", _DO),
-    "w": _word("WP|WRB|WDT|IN", f"{_OPENERS}|if|whether"),
-    "i": _word("IN|TO", "of|for|in|on|to|with|from|at|under|near|around|after|before|during|by|about|like"),
-    "in": _word("IN", "of|for|in|on|with|from|at|under|near|around|after|before|during|by|about|like"),
-    "t": f"(?!{_word(text=_NO_THING)}){_PLAIN}{_WHOLE}(?:{_some(0)}{_word('(?!IN|TO|RP)[A-Z].*')})?",
-    "z": f"(?:{_word('DT|CD|JJ|NN')}{{0,3}}{_word('NNS?', _UNITS)}{_word(text='ago')}|"
-    f"{_word('DT|JJ', 'this|last')}{_word('NN', _UNITS)}|{_word(text='yesterday|today')})",
-    "x": _some(1),
-    "y": _some(1),
-}
