@@ -66,8 +66,9 @@ def inputs(data: Path) -> list[str]:
     for seed, number in DEVELOPMENT:
         drawn = random.Random(seed)
         seen.update([*drawn.sample(banking, number), *drawn.sample(quora, number)])
-    seen.update(unseen(banking, quora, seen, RATED))
-    free = sorted(set(banking) - seen), sorted(set(quora) - seen)
+    rated = set(unseen(banking, quora, seen, RATED))
+    free = sorted(set(banking) - rated), sorted(set(quora) - rated)
+    seen |= rated
     for seed, number in LATER:
         drawn = random.Random(seed)
         seen.update(text for texts in free for text in drawn.sample(texts, number))
