@@ -173,7 +173,7 @@ def table_lines(rows: Iterable[Row], columns: Sequence[str], dialect: Dialect) -
     yield mark + put_together(columns, dialect, Origin("header", 1), header=True)
     for row in rows:
         if unknown := row.fields.keys() - set(columns):
-            raise row.origin.error(f"column {min(unknown)!r} is not in the first row; expected none, or JSON lines to write")
+            raise row.origin.error(f"column {min(unknown)!r} is not in the first row; JSON lines could hold it")
         yield put_together([_cell(row.fields.get(column)) for column in columns], dialect, row.origin)
 
 
@@ -321,5 +321,5 @@ def _tab_separated(cells: Sequence[str], dialect: Dialect, origin: Origin, *, he
     line = "\t".join(cells)
     if line.count("\t") >= len(cells) or "\n" in line or (header and "\r" in line) or line.endswith("\r"):
         bad = next(cell for cell in cells if any(end in cell for end in "\t\n\r"))
-        raise origin.error(f"a TAB or a line break in {bad[:40]!r}; expected none in TSV; CSV and JSON lines can hold it")
+        raise origin.error(f"a TAB or a line break in {bad[:40]!r}; expected none in TSV, or CSV or JSON lines")
     return line + dialect.line_end
