@@ -260,3 +260,9 @@ def test_the_modules_that_the_api_page_names_exist() -> None:
     assert len(named) > 10
     for name in named:
         importlib.import_module(name)
+
+
+def test_recipes_are_short() -> None:
+    """What makes one longer than wiring and a paper's settings belongs in the library (CONTRIBUTING.md)."""
+    for path in (PACKAGE / "recipes").glob("*.py"):
+        assert len(path.read_text(encoding="utf-8").splitlines()) < 200, path.name

@@ -45,7 +45,10 @@ def folder(tmp_path: Path) -> Iterator[Path]:
     (tmp_path / "list.txt").write_text("# two commands\nshort --out {runs}\nlong --out {runs}\n")
     (tmp_path / "queue" / "runs").mkdir(parents=True)
     yield tmp_path / "queue"
-    with contextlib.suppress(ProcessLookupError, ValueError, FileNotFoundError), (tmp_path / "queue/pid").open() as lock:
+    with (
+        contextlib.suppress(ProcessLookupError, ValueError, FileNotFoundError),
+        (tmp_path / "queue/pid").open() as lock,
+    ):
         with contextlib.suppress(BlockingIOError):
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
             return
@@ -57,7 +60,14 @@ def queue(folder: Path) -> Queue:
     """`queue("start")`: what the tool says."""
 
     def run(verb: str, status: int = 0) -> str:
-        given = [verb, folder, "--list", folder.parent / "list.txt", "--nice", "0"]  # at 19 a busy machine takes minutes
+        given = [
+            verb,
+            folder,
+            "--list",
+            folder.parent / "list.txt",
+            "--nice",
+            "0",
+        ]  # at 19 a busy machine takes minutes
         command = [sys.executable, REPOSITORY / "tools/long.py", *given]
         paths = os.environ | {"PYTHONPATH": str(folder.parent)}
         done = subprocess.run(command, capture_output=True, text=True, env=paths, timeout=20)

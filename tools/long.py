@@ -45,8 +45,8 @@ def main() -> None:
             running = True
         if options.verb == "status":
             for line in lines:
-                log = folder / f"{name_of(line)}.log"
-                last = log.read_text(errors="replace").split()[-12:] if log.exists() else []
+                path = folder / f"{name_of(line)}.log"
+                last = path.read_text(errors="replace").split()[-12:] if path.exists() else []
                 print(f"{'done' if line in done else 'begun' if last else 'waits':5} {line}\n     ", *last, end="\n\n")
             print("running" if running else "not running")
         elif options.verb == "stop":
@@ -60,9 +60,10 @@ def main() -> None:
             sys.exit("it runs already")
         elif options.verb == "start":
             fcntl.flock(lock, fcntl.LOCK_UN)
-            given = ["run", folder, "--data", options.data, "--list", options.list, "--nice", str(options.nice)]
-            with (folder / "queue.log").open("a") as log_file:
-                subprocess.Popen([sys.executable, __file__, *given], stdout=log_file, stderr=log_file, start_new_session=True)
+            given = ["--data", options.data, "--list", options.list, "--nice", str(options.nice)]
+            command = [sys.executable, __file__, "run", folder, *given]
+            with (folder / "queue.log").open("a") as log:
+                subprocess.Popen(command, stdout=log, stderr=log, start_new_session=True)
         else:
             with contextlib.suppress(PermissionError):  # it leads a session, and so a group
                 os.setpgid(0, 0)
