@@ -223,7 +223,7 @@ def test_a_bad_answer_is_named(changed: dict[str, object], message: str, tmp_pat
     assert message in str(error.value)
 
 
-@pytest.mark.parametrize("rest", ["", "\n\n", '{"id": "2", "rat', '{"id": "2", "rat\n\n', '{"id": "2"\0\0\n'])
+@pytest.mark.parametrize("rest", ["", "\n\n", '{"id": "2", "rat', '{"id": "2", "rat\n\n', '{"id": "2"\0\0\n', "\0\0\n"])
 def test_half_a_line_at_the_end_costs_no_answer(rest: str, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     """With no rest, only the end of the last line is missing: that answer is whole, and kept. Empty lines are none."""
     path, items = tmp_path / "ratings.jsonl", {"1": Item("1", "s", "o", "e"), "2": Item("2", "s", "o", "e")}
