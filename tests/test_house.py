@@ -39,7 +39,7 @@ ROWS = [
     ["evaluation"],
     ["trainers"],
     ["recipes"],
-    ["cli", "demo"],
+    ["cli"],
 ]
 PLACE = {room: place for place, row in enumerate(ROWS) for room in row}
 PUBLIC_API = "__init__"  # re-exports every room, so only those who stand right of all may import it
@@ -187,7 +187,7 @@ def test_a_planted_wrong_arrow_is_found(tmp_path: Path, file: str, line: int, co
         ),
         ("losses/nt_xent.py", "from torch import Tensor\nfrom paraform.losses.mean import mean\n"),
         ("syntax/__init__.py", "from .tagging import Tagger\n"),
-        ("cli.py", "import paraform\nfrom paraform import demo, load\n"),
+        ("cli.py", "import paraform\nfrom paraform import load\n"),
         ("__init__.py", "from paraform.cli import main\n"),
     ],
 )
@@ -260,3 +260,9 @@ def test_the_modules_that_the_api_page_names_exist() -> None:
     assert len(named) > 10
     for name in named:
         importlib.import_module(name)
+
+
+def test_recipes_are_short() -> None:
+    """What makes one longer than wiring and a paper's settings belongs in the library (CONTRIBUTING.md)."""
+    for path in (PACKAGE / "recipes").glob("*.py"):
+        assert len(path.read_text(encoding="utf-8").splitlines()) < 200, path.name

@@ -31,6 +31,7 @@ def main() -> None:
     parser.add_argument("folder", type=Path)
     parser.add_argument("--data", type=Path, default=Path("../shared/data"))
     parser.add_argument("--list", type=Path, default=Path(__file__).with_name("long.txt"))
+    parser.add_argument("--nice", type=int, default=19, help="added to the priority's number; 19 is the lowest")
     options = parser.parse_args()
     (folder := options.folder.resolve()).mkdir(parents=True, exist_ok=True)
     lines = [line for line in options.list.read_text().splitlines() if line and not line.startswith("#")]
@@ -39,51 +40,50 @@ def main() -> None:
     with (folder / "pid").open("a+") as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            lock.truncate(0)  # who was there has gone, and the number may be another's by now
         except BlockingIOError:
             running = True
         if options.verb == "status":
             for line in lines:
-                log = folder / f"{name_of(line)}.log"
-                last = log.read_text(errors="replace").split()[-12:] if log.exists() else []
+                path = folder / f"{name_of(line)}.log"
+                last = path.read_text(errors="replace").split()[-12:] if path.exists() else []
                 print(f"{'done' if line in done else 'begun' if last else 'waits':5} {line}\n     ", *last, end="\n\n")
             print("running" if running else "not running")
         elif options.verb == "stop":
             if running:
-                os.kill(int((folder / "pid").read_text()), signal.SIGTERM)
+                if not (group := (folder / "pid").read_text().strip()):
+                    sys.exit("it is just starting, or was looked at; try again")
+                with contextlib.suppress(ProcessLookupError):  # it has just ended
+                    os.killpg(int(group), signal.SIGTERM)
                 fcntl.flock(lock, fcntl.LOCK_EX)
         elif running:
             sys.exit("it runs already")
         elif options.verb == "start":
             fcntl.flock(lock, fcntl.LOCK_UN)
-            given = [sys.executable, __file__, "run", folder, "--data", options.data, "--list", options.list]
-            with (folder / "queue.log").open("a") as log_file:
-                subprocess.Popen(given, stdout=log_file, stderr=log_file, start_new_session=True)
+            given = ["--data", options.data, "--list", options.list, "--nice", str(options.nice)]
+            command = [sys.executable, __file__, "run", folder, *given]
+            with (folder / "queue.log").open("a") as log:
+                subprocess.Popen(command, stdout=log, stderr=log, start_new_session=True)
         else:
-            lock.truncate(0)
+            with contextlib.suppress(PermissionError):  # it leads a session, and so a group
+                os.setpgid(0, 0)
+            # The number of a group is given to no other while one of it lives: a child that is left alone, too.
             print(os.getpid(), file=lock, flush=True)
-            os.nice(19)
+            os.nice(options.nice)
             with contextlib.suppress(OSError):  # Linux weighs sessions, not processes, where it groups them
-                Path("/proc/self/autogroup").write_text("19")
+                Path("/proc/self/autogroup").write_text(str(options.nice))
             run([line for line in lines if line not in done], folder, options.data.resolve(), lock.fileno())
 
 
 def run(lines: list[str], folder: Path, data: Path, lock: int) -> None:
-    running, stopped = list[subprocess.Popen[bytes]](), list[int]()
-
-    def stop(number: int, _: object) -> None:
-        stopped.append(number)
-        for child in running:
-            child.send_signal(number)
-
-    signal.signal(signal.SIGTERM, stop)
+    stopped = list[int]()
+    signal.signal(signal.SIGTERM, lambda number, _: stopped.append(number))  # the child gets it as one of the group
     for line in lines:
         command = [sys.executable, "-m", "paraform.cli", *shlex.split(line.format(runs=folder / "runs", data=data))]
         with (folder / f"{name_of(line)}.log").open("a") as log:
             print(f"\n--- {time.strftime('%F %T')} {line}", file=log, flush=True)
             # A child holds the lock too: whoever survives a kill, two never train in one folder.
-            child = subprocess.Popen(command, stdout=log, stderr=log, env=os.environ | ALIKE, pass_fds=[lock])
-            running[:] = [child]
-            status = child.wait()
+            status = subprocess.call(command, stdout=log, stderr=log, env=os.environ | ALIKE, pass_fds=[lock])
         print(time.strftime("%F %T"), status, line, flush=True)
         with (folder / "done.txt").open("a") as done:
             done.write(f"{line}\n" * (status == 0))

@@ -138,7 +138,7 @@ def test_what_json_has_and_csv_has_not() -> None:
     rows = [Row({"text": "a", "n": 1.5, "yes": True, "none": None}, "a", Origin("x", 1))]
     lines = list(table_lines(rows, ["text", "n", "yes", "none", "more"], Dialect("csv")))
     assert lines == ["text,n,yes,none,more\n", "a,1.5,true,,\n"]
-    with pytest.raises(InputError, match=r"^x:1: column 'n' is not in the first row; expected --out of JSON lines"):
+    with pytest.raises(InputError, match=r"^x:1: column 'n' is not in the first row; JSON lines could hold it"):
         list(table_lines(rows, ["text", "yes", "none"], Dialect("csv")))
 
 
@@ -156,10 +156,10 @@ def test_what_tsv_cannot_hold(field: str, tmp_path: Path) -> None:
         (
             "id,label",
             None,
-            "no column named text, sentence, utterance, question, source; expected --text-column to name",
+            "no column named text, sentence, utterance, question, source; expected the text column to be named, one of",
         ),
         ("id,label", "text", "no column 'text'; expected one of 'id', 'label'"),
-        ("text,Question", None, "columns 'text', 'Question'; expected --text-column to name one of 'text', 'Question'"),
+        ("text,Question", None, "columns 'text', 'Question'; expected the text column to be named, one of 'text', "),
         ("text,id,id", None, "2 columns are named 'id'; expected names that differ"),
         ("", None, "a blank line; expected a header"),
         ('text,"label', None, "a quoted field is not closed; expected a closing quote"),

@@ -8,7 +8,7 @@ from sacrebleu.metrics import BLEU
 from sacrebleu.significance import PairedTest
 
 from paraform.evaluation.bleu import bleu_statistics, bleu_value
-from paraform.evaluation.bootstrap import paired_bootstrap
+from paraform.evaluation.bootstrap import bootstrap_interval, paired_bootstrap
 from paraform.evaluation.figures import RowFigure, row_mean
 
 WORDS = np.array(list("abcdefgh"))
@@ -69,3 +69,11 @@ def test_only_the_same_figure_of_the_same_rows_compares():
         paired_bootstrap(row_mean("ED-E", np.ones(2), "max_tokens:15"), row_mean("ED-E", np.ones(2), "max_tokens:all"))
     with pytest.raises(ValueError, match="2 first, 3 second"):
         paired_bootstrap(row_mean("ED-E", np.ones(2), "s"), row_mean("ED-E", np.ones(3), "s"))
+
+
+@pytest.mark.parametrize(("rows", "resamples"), [(0, 5), (5, 0)])
+def test_of_nothing_nothing_is_drawn(rows, resamples):
+    some = row_mean("ED-E", np.ones(rows), "s")
+    for draw in (bootstrap_interval, lambda figure, **how: paired_bootstrap(figure, figure, **how)):
+        with pytest.raises(ValueError, match=f"^{resamples} resamples of {rows} rows; expected at least 1 of each$"):
+            draw(some, resamples=resamples)

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import base64
+import errno
 import hashlib
 import json
 import math
+import os
+import re
 from collections.abc import Sequence
 from html.parser import HTMLParser
 from pathlib import Path
@@ -27,7 +30,15 @@ from paraform.evaluation.rating import (
     write_outputs,
     write_sheet,
 )
-from paraform.evaluation.rating_answers import Answer, AnswerFile, parse_answer, read_answers, read_ratings
+from paraform.evaluation.rating_answers import (
+    ACCEPTABLE,
+    SCALES,
+    Answer,
+    AnswerFile,
+    parse_answer,
+    read_answers,
+    read_ratings,
+)
 from paraform.evaluation.rating_page import rating_page
 from paraform.evaluation.rating_report import krippendorff_alpha, rating_report, spearman
 from paraform.records import InputError
@@ -84,6 +95,8 @@ def test_outputs_come_as_lines_or_as_the_object_that_paraphrase_prints(tmp_path:
         ('{"source": "a", "paraphrase": "\\ud800"}', "half a surrogate pair"),
         ('{"source": "a", "paraphrase": "b", "skipped": 1}', "skipped is '1'; expected true or false"),
         ('{"paraphrases": 3}', "paraphrases is '3'; expected a list"),
+        ('{"paraphrases": [], "skipped": true}', "skipped is 'True'; expected a list"),
+        ('{"paraphrases": [], "skipped": [{"reason": "code"}]}', "no 'source'; expected a text"),
     ],
 )
 def test_a_bad_line_of_outputs_is_named(line: str, message: str, tmp_path: Path) -> None:
@@ -110,6 +123,25 @@ def test_a_sheet_does_not_say_whose_an_output_is(tmp_path: Path) -> None:
     assert [item.id for item in swapped] == orders[0]  # the order of the files does not show
 
 
+def test_exemplars_are_shown_if_every_output_of_the_source_has_one(caplog: pytest.LogCaptureFixture) -> None:
+    """Else form would be asked of one system's items alone, which says whose they are, and count in its quality."""
+    ours = [Output("s ?", "a", "e ?"), Output("t ?", "b", "f ?"), Output("u ?", "c", "g ?")]
+    rival = [Output("s ?", "x"), Output("t ?", "y", "h ?"), Output("u ?", None)]  # what was skipped hides nothing
+    people = [Output("s ?", "p", "own ?"), Output("t ?", "q", "own ?"), Output("u ?", "r")]
+    for systems in ({"ours": ours, "rival": rival}, {"rival": rival, "ours": ours}):
+        items, key = make_sheet(systems, controls={"people": people})
+        shown = {item.output: item.exemplar for item in items}
+        assert shown == dict(a=None, x=None, p=None, b="f ?", y="h ?", q="own ?", c="g ?", r="g ?")
+        assert "exemplars of 1 of 3 sources are not shown" in caplog.messages[-1]
+    report = rating_report([answer(i.id, form=1 if i.exemplar else None) for i in items if "s" in i.source], key)
+    assert report.score("quality", "ours").value == report.score("quality", "rival").value == 3
+    caplog.clear()
+    make_sheet({"ours": ours}, controls={"people": people})
+    make_sheet({"rival": rival[:1]}, controls={"people": people[:1]})
+    assert not caplog.messages
+    assert make_sheet({"rival": rival[:1]}, controls={"people": people[:1]})[0][0].exemplar is None
+
+
 def test_equal_outputs_are_rated_once_and_count_for_each_who_wrote_them() -> None:
     twice = [Output("s ?", "same"), Output("s ?", "same"), Output("t ?", "one")]
     items, key = keyed({"a": twice, "b": [Output("s ?", "same"), Output("t ?", None)]})
@@ -133,6 +165,25 @@ def test_a_control_does_not_stand_out_and_shares_the_sample() -> None:
         make_sheet({**systems, "c": [Output("other", "x")]})
     with pytest.raises(InputError, match="a control has the name of a system"):
         make_sheet(systems, controls={"a": people})
+    with pytest.raises(InputError, match="people has no output of the sources that are rated"):
+        make_sheet(systems, controls={"people": people[15:]})
+    with pytest.raises(InputError, match="every source was skipped by every system"):
+        make_sheet({"a": [Output("s", None)], "b": [Output("s", None)]})
+    assert copies({"a": [Output("s", "x")], "b": [Output("s", None, "like"), Output("s", "y", "later")]}) == [
+        Output("s", "s", "like")
+    ]
+
+
+def test_a_sheet_or_key_that_was_changed_is_refused(tmp_path: Path) -> None:
+    items, key = keyed({"a": outputs("x", 2)})
+    write_sheet(items, tmp_path / "sheet.jsonl")
+    text = (tmp_path / "sheet.jsonl").read_text()
+    (tmp_path / "sheet.jsonl").write_text(text.replace('"x 0 0"', '"y 0 0"'))
+    with pytest.raises(InputError, match=r"an item's id is '\w+'; expected the digest of its texts, '\w+'"):
+        read_sheet(tmp_path / "sheet.jsonl")
+    write_key(Key(key.items, {"a": (*key.systems["a"], "0123")}, key.skipped), tmp_path / "key.json")
+    with pytest.raises(InputError, match="no item '0123'; expected each that a system names"):
+        read_key(tmp_path / "key.json")
 
 
 def test_what_a_rater_types_is_read_or_refused() -> None:
@@ -140,7 +191,8 @@ def test_what_a_rater_types_is_read_or_refused() -> None:
     assert parse_answer(" 4 5 3 s\n", item, "r") == Answer("1", "r", 4, 5, 3, "strictly")
     assert parse_answer("453L two words", item, "r") == Answer("1", "r", 4, 5, 3, "leniently", "two words")
     assert parse_answer("15 no", plain, "r") == Answer("2", "r", 1, 5, None, "no")
-    for words in ("4 5 s", "4 5 6 s", "453", "453sure", "0 5 3 s", "453 x"):
+    assert parse_answer("15 STRICTLY", plain, "r") == Answer("2", "r", 1, 5, None, "strictly")
+    for words in ("4 5 s", "4 5 6 s", "453", "453sure", "0 5 3 s", "453 x", "4 5 3 ſ", "4 5 3 ſtrictly"):
         with pytest.raises(ValueError, match=r"expected meaning, fluency, form from 1 to 5, then s"):
             parse_answer(words, item, "r")
     with pytest.raises(ValueError, match="as in 4 5 s"):
@@ -171,7 +223,7 @@ def test_a_bad_answer_is_named(changed: dict[str, object], message: str, tmp_pat
     assert message in str(error.value)
 
 
-@pytest.mark.parametrize("rest", ["", "\n\n", '{"id": "2", "rat', '{"id": "2", "rat\n\n', '{"id": "2"\0\0\n'])
+@pytest.mark.parametrize("rest", ["", "\n\n", '{"id": "2", "rat', '{"id": "2", "rat\n\n', '{"id": "2"\0\0\n', "\0\0\n"])
 def test_half_a_line_at_the_end_costs_no_answer(rest: str, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     """With no rest, only the end of the last line is missing: that answer is whole, and kept. Empty lines are none."""
     path, items = tmp_path / "ratings.jsonl", {"1": Item("1", "s", "o", "e"), "2": Item("2", "s", "o", "e")}
@@ -190,6 +242,65 @@ def test_half_a_line_at_the_end_costs_no_answer(rest: str, tmp_path: Path, caplo
     path.write_text('{"id"\n' + json.dumps(GOOD) + "\n")
     with pytest.raises(InputError, match=f"^{path}:1: not JSON"):
         read_answers(path, items)
+
+
+def test_a_file_that_holds_something_else_is_left_as_it_is(tmp_path: Path) -> None:
+    path, items = tmp_path / "notes.txt", {"1": Item("1", "s", "o", "e")}
+    for notes in ("buy milk", "buy milk\n", json.dumps(GOOD) + "\n[1", "buy milk\n{"):
+        path.write_text(notes)
+        with pytest.raises(InputError, match=r"notes.txt:\d: not JSON"):
+            AnswerFile(path, items)
+        assert path.read_text() == notes
+    path.write_bytes(b"caf\xe9")
+    with pytest.raises(InputError, match=r"notes.txt:1: byte 4 is 0xE9"):
+        AnswerFile(path, items)
+    assert path.read_bytes() == b"caf\xe9"
+
+
+def test_a_line_of_spaces_and_an_empty_file_hold_no_answer(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    path, items = tmp_path / "ratings.jsonl", {"1": Item("1", "s", "o", "e")}
+    path.write_text(json.dumps(GOOD) + "\n   ")
+    with AnswerFile(path, items) as answers:
+        answers.write(answer("1"))
+    assert read_answers(path, items) == [answer("1")]
+    path.write_text("")
+    assert read_answers(path, items) == [] and not caplog.messages
+    with AnswerFile(path, items) as answers:
+        assert not answers.answers
+
+
+def test_half_an_answer_may_end_within_a_character(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    path, items = tmp_path / "ratings.jsonl", {"1": Item("1", "s", "o", "e")}
+    whole = json.dumps(GOOD).encode() + b"\n"
+    path.write_bytes(whole + '{"id": "1", "rater": "é'.encode()[:-1])
+    with AnswerFile(path, items):
+        assert len(caplog.messages) == 1
+    assert path.read_bytes() == whole
+
+
+def test_an_answer_is_on_the_disk_or_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path, synced = tmp_path / "ratings.jsonl", []
+    monkeypatch.setattr(os, "fsync", lambda number: synced.append((number, path.read_bytes().count(b"\n"))))
+    with AnswerFile(path, {}) as answers:
+        answers.write(answer("1"))
+        answers.write(answer("2"))
+        assert synced == [(answers._file.fileno(), 1), (answers._file.fileno(), 2)]
+        answers._file.close()
+        monkeypatch.setattr(answers, "_file", Full())
+        with pytest.raises(OSError) as error:
+            answers.write(answer("3"))
+        assert error.value.errno == errno.ENOSPC and error.value.filename == str(path)
+        assert ("r", "3") not in answers.answers and len(synced) == 2
+
+
+class Full:
+    """A file on a disk that has room for one byte."""
+
+    def write(self, line: bytes) -> int:
+        return 1
+
+    def close(self) -> None:
+        pass
 
 
 def test_two_files_of_one_rater_are_refused(tmp_path: Path) -> None:
@@ -240,6 +351,39 @@ def test_copies_that_are_found_acceptable_are_an_alarm() -> None:
     one = [answer(item.id, acceptable="leniently" if at else "no") for at, item in enumerate(items)]
     assert "the sheet is no good: 0.89 of copies" in rating_report(one, key, bad="copies").alarms[0]
     assert rating_report(one, key, good="copies").alarms == ("one rater: how far another would agree is not known",)
+    items, key = keyed({"x": outputs("x", 10)})
+    for right, bad, good in ((1, False, True), (2, True, True), (4, True, True), (5, True, False)):
+        some = [answer(item.id, acceptable="strictly" if at < right else "no") for at, item in enumerate(items)]
+        for alarm, control in ((bad, {"bad": "x"}), (good, {"good": "x"})):
+            found = rating_report(some, key, resamples=1, **control).alarms
+            assert ("the sheet is no good" in found[0]) == alarm, (right, control)
+
+
+def test_outputs_or_sources_are_drawn_anew() -> None:
+    """Two sources, of 20 pairs with an exemplar each, have all 1 or all 5: means of two sources are 1, 3 or 5, and
+    those of 40 pairs lie about 3 with a standard error of 2/√40. A pair's two outputs are drawn together."""
+    some = [Output(f"s{i}", f"o{i}{j}{k}", f"e{j}") for i in range(2) for j in range(20) for k in range(2)]
+    items, key = keyed({"a": some})
+    answers = [answer(item.id, meaning=1 if item.source == "s0" else 5) for item in items]
+    for unit, low, high, within in (("sources", 1, 5, 1e-9), ("outputs", 3 - 3.92 / 40**0.5, 3 + 3.92 / 40**0.5, 0.1)):
+        found = rating_report(answers, key, resample=unit).score("meaning", "a")  # type: ignore[arg-type]
+        assert found.low == pytest.approx(low, abs=within) and found.high == pytest.approx(high, abs=within)
+        assert f"resample:{unit}" in found.signature
+
+
+def test_alpha_of_acceptable_is_of_three_verdicts_that_differ_and_no_more() -> None:
+    """Two raters of every item, nominal: α = 1 − D_o / D_e, D_e the share of unlike pairs among all 2 I verdicts."""
+    items, key = keyed({"a": outputs("x", 8)})
+    verdicts = [(0, 0), (0, 1), (1, 1), (1, 0), (2, 2), (2, 2), (0, 2), (0, 0)]
+    answers = [
+        answer(item.id, rater, acceptable=ACCEPTABLE[verdict])
+        for item, pair in zip(items, verdicts, strict=True)
+        for rater, verdict in zip("pq", pair, strict=True)
+    ]
+    (alpha,) = (s for s in rating_report(answers, key, resamples=1).agreement if s.name == "α, acceptable")
+    counts = np.bincount(np.ravel(verdicts))
+    expected = 1 - (3 / 8) / (1 - (counts * (counts - 1)).sum() / (16 * 15))
+    assert alpha.value == pytest.approx(expected) and alpha.signature.startswith("level:nominal")
 
 
 def test_the_interval_is_that_of_scipys_bootstrap_over_sources() -> None:
@@ -318,10 +462,16 @@ def test_a_page_holds_hostile_texts_as_nothing_but_texts_and_loads_nothing() -> 
         Tags(rating_page(make_sheet({"a": [Output(text, text + "!", text)]})[0])) for text in ("a b", HOSTILE)
     )
     assert hostile.tags == harmless.tags and len(hostile.scripts) == 2
-    (row,) = json.loads(hostile.scripts[0])["items"]
+    sheet = json.loads(hostile.scripts[0])
+    assert sheet["questions"] == {**{name: [1, 2, 3, 4, 5] for name in SCALES}, "acceptable": [*ACCEPTABLE]}
+    assert list(sheet["questions"]) == [*SCALES, "acceptable"]
+    (row,) = sheet["items"]
     assert (row["source"], row["output"], row["exemplar"]) == (HOSTILE, HOSTILE + "!", HOSTILE)
     assert hostile.scripts[1] == harmless.scripts[1]
     assert not any(word in hostile.scripts[1] for word in ("innerHTML", "insertAdjacent", "document.write", "eval"))
+    (made,) = re.findall(r"function lines\(\) {(.*?)\n}", hostile.scripts[1], re.DOTALL)
+    keys = {*re.findall(r"(\w+):", made), *re.findall(r"row\.(\w+) =", made), *sheet["questions"]}
+    assert "for (const name of wanted(item)) row[name] =" in made and keys == set(Answer.__slots__)
     assert not {"src", "href", "srcset"} & {name for _, attributes in hostile.tags for name in attributes}
     (policy,) = (attributes["content"] for _, attributes in hostile.tags if "http-equiv" in attributes)
     assert policy is not None and policy.startswith("default-src 'none'; script-src 'sha256-") and "@" not in policy

@@ -12,7 +12,7 @@ import pytest
 from paraform import corpora
 from paraform.evaluation.rating import read_key, read_outputs, read_sheet
 from paraform.recipes import crl_table5
-from paraform.records import InputError, Pair
+from paraform.records import InputError, Pair, Sentence
 
 
 @pytest.fixture
@@ -39,7 +39,10 @@ def test_the_sheet_then_the_table(given: list[object], tmp_path: Path, command: 
             for at, x in enumerate(items)
         ]
         (folder / f"ratings-{rater}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in answers))
+    (folder / "ratings-c.jsonl").touch()  # of a rater who opened the sheet and gave no answer
     found = json.loads(command(*given, "--row", "full", "without CCL", "--json").out)
+    figures = [score["signature"] for score in found["scores"] if "low" in score]
+    assert figures and all("resample:outputs" in settings for settings in figures)
     assert (folder / "sheet.jsonl").stat().st_mtime_ns == made
     values = {(score["name"], score["system"]): score["value"] for score in found["scores"] + found["agreement"]}
     assert values["ρ, meaning", "a, b"] == pytest.approx(1)
@@ -60,5 +63,10 @@ def test_sources_are_of_two_clusters_and_exemplars_of_others(question_pairs: Pat
     assert len({cluster_of[source] for source, _ in drawn}) == 2 and len(set(drawn)) == 50
     assert all(cluster_of[source] != cluster_of[like] for source, like in drawn)
     assert drawn == crl_table5.draw(pairs, 0) != crl_table5.draw(pairs, 1)
+    # A cluster's source is that of its first pair, and an exemplar has three words or more.
+    first = {pair.cluster: pair.source.text for pair in reversed(pairs)}
+    assert all(source == first[cluster_of[source]] for seed in range(9) for source, _ in crl_table5.draw(pairs, seed))
+    short = [Pair(Sentence("s ?"), Sentence("a b"), cluster=0), Pair(Sentence("t ?"), Sentence("a b c"), cluster=1)]
+    assert {crl_table5.draw(short, seed)[0] for seed in range(9)} == {("s ?", "a b c")}
     with pytest.raises(InputError, match="1 clusters of test pairs; expected at least two"):
         crl_table5.draw(pairs[:1], 0)

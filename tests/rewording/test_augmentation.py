@@ -6,7 +6,8 @@ import pytest
 
 from paraform.corpora.tables import Row
 from paraform.records import InputError, Origin
-from paraform.rewording.augmentation import Labels, plain
+from paraform.rewording import Candidate, Rewording
+from paraform.rewording.augmentation import LINE, SAME, SOURCE, Labels, Tally, augmented, plain
 
 
 @pytest.mark.parametrize(
@@ -35,3 +36,38 @@ def test_a_text_is_elsewhere_if_any_row_has_it_under_another_label() -> None:
     assert all(labels.elsewhere("1", row(other)) for other in ("1", True, 1.5, None))
     with pytest.raises(InputError, match=r"^x:4: no column 'intent'; expected one of 'label'$"):
         labels.add("hi", Row({"label": "a"}, "hi", Origin("x", 4)))
+
+
+def test_a_later_row_with_a_column_that_is_to_be_added_is_named() -> None:
+    """JSON lines may have other columns in each row."""
+    rows = [
+        Row({"text": "a", **extra}, "a", Origin("x", line))
+        for line, extra in enumerate([{}, {SOURCE: "b"}, {LINE: 1, SOURCE: "b"}], start=1)
+    ]
+
+    def none(texts: object, number: int) -> list[Rewording]:
+        return [Rewording("a", (), "no words")]
+
+    made = augmented([rows[:1], rows[1:2]], none, "text", Tally(), per_row=1)
+    assert next(made).fields == {"text": "a", LINE: 1, SOURCE: ""}
+    with pytest.raises(InputError, match=r"^x:2: a column 'paraform_source' is there already; expected none"):
+        next(made)
+    with pytest.raises(InputError, match=r"^x:3: a column 'paraform_line' is there already"):
+        list(augmented([rows[2:]], none, "text", Tally(), per_row=1))
+    assert list(augmented([rows[1:2]], none, "text", Tally(), per_row=1, mark=False)) == rows[1:2]
+
+
+def test_no_more_rewordings_are_made_than_asked_for() -> None:
+    """What a model gives beyond them is not looked at, and so not counted either."""
+    tally = Tally()
+    candidates = tuple(Candidate(text, "", {}, 1.0) for text in ("A!", "b", "B?", "c", "d", "D"))
+    made = augmented(
+        [[Row({"text": "a"}, "a", Origin("x", 1))]],
+        lambda texts, number: [Rewording("a", candidates)],
+        "text",
+        tally,
+        per_row=2,
+        mark=False,
+    )
+    assert [row.text for row in made] == ["a", "b", "c"]
+    assert (tally.rewordings, tally.left_out) == (2, {SAME: 2})

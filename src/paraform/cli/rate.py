@@ -1,8 +1,9 @@
 """Rate the outputs of systems without knowing whose they are, and report what raters found.
 
 The files' outputs (JSON lines of source and paraphrase, perhaps exemplar; or what `paraphrase --json` printed) are
-shuffled into one sheet, OUT.sheet.jsonl, which can be sent to other raters; OUT.key.json says whose they are. Each
-answer is a line: meaning, fluency and form from 1 to 5 (form where there is an exemplar), then s (strictly acceptable),
+shuffled into one sheet, which can be sent to other raters; a key says whose they are. Of --out ratings.jsonl these are
+ratings.sheet.jsonl and ratings.key.json. An exemplar is shown if every output of the source has one. Each answer is a
+line: meaning, fluency and form from 1 to 5 (form where there is an exemplar), then s (strictly acceptable),
 l (leniently) or n (not), as in `4 5 3 s`, and a comment if you like; `b` goes back one item, `q` ends. Answers are kept
 as they are given, and the next call goes on. Without a terminal the same lines are read from stdin.
 
@@ -58,6 +59,7 @@ def add_arguments(parser: ArgumentParser, given: Sequence[str]) -> None:
 
 def run(options: Namespace) -> int:
     """Ask, write a page, or report."""
+    require_used(options)
     if options.report:
         return report(options)
     from paraform.evaluation.rating_answers import AnswerFile
@@ -82,6 +84,28 @@ def run(options: Namespace) -> int:
     return 0
 
 
+def require_used(options: Namespace) -> None:
+    """Raises: InputError for an option that would be ignored, or a page that would take the place of another file."""
+    strange = ("sheet", "html", "control", "sample") if options.report else ("key", "bad", "good")
+    if given := [f"--{name}" for name in strange if options[name]]:
+        where = "with --report; leave out" if options.report else "without --report; give --report or leave out"
+        raise InputError(f"{given[0]} says nothing {where} {given[0]}")
+    if options.html:
+        out = [options.out, *beside(Path(options.out))] if options.out else []
+        others = [name for name in (options.sheet, *out, *options.files, *options.control) if name]
+        if Path(options.html).resolve() in [Path(name).resolve() for name in others]:
+            raise InputError(f"--html {options.html} is a file that is used already; expected one of its own")
+    if options.report or options.sheet or options.files:
+        return
+    if options.control:
+        raise InputError(
+            f"no file before --control, which takes all behind it ({', '.join(options.control)}) for controls;"
+            " expected the systems' files first, as in MODEL.jsonl RIVAL.jsonl --control copies"
+        )
+    if options.sample:
+        raise InputError("--sample draws sources of files, and there are none; leave it out, or name the files")
+
+
 def report(options: Namespace) -> int:
     """Print the figures of rating files."""
     from paraform.evaluation.rating import read_key
@@ -100,9 +124,14 @@ def report(options: Namespace) -> int:
     return show(options, {"ratings": files, **found.to_json()}, found.table())
 
 
+def beside(ratings: Path) -> tuple[Path, Path]:
+    """The sheet and the key that are made with those ratings."""
+    return ratings.with_name(f"{ratings.stem}.sheet.jsonl"), ratings.with_name(f"{ratings.stem}.key.json")
+
+
 def key_beside(ratings: Path) -> Path:
     """The key that was made with those ratings, or else the only one in their folder. Raises: InputError."""
-    own = ratings.with_name(f"{ratings.stem}.key.json")
+    _, own = beside(ratings)
     found = [own] if own.is_file() else sorted(ratings.parent.glob("*.key.json"))
     if len(found) != 1:
         raise InputError(f"{own}: no such key, and {len(found)} others beside it; name it by --key")
@@ -112,6 +141,7 @@ def key_beside(ratings: Path) -> Path:
 def sheet_of(options: Namespace) -> list[Item]:
     """The items to rate: of --sheet, of the sheet that --out has already, or of the files, made and kept now."""
     from paraform.evaluation.rating import (
+        COPIES,
         copies,
         make_sheet,
         read_key,
@@ -125,21 +155,20 @@ def sheet_of(options: Namespace) -> list[Item]:
         if options.files or options.control or options.sample:
             raise InputError("--sheet has its items; leave out files, --control and --sample")
         return read_sheet(options.sheet)
-    out = Path(options.out)
-    sheet, key_file = (out.with_name(f"{out.stem}.{kind}") for kind in ("sheet.jsonl", "key.json"))
+    sheet, key_file = beside(Path(options.out))
     if not options.files:
         if not sheet.is_file():
             raise InputError(f"no outputs, and no {sheet} to go on with; expected a file of outputs for each system")
         return read_sheet(sheet)
     systems: dict[str, list[Output]] = {}
     controls: dict[str, list[Output]] = {}
-    for file in [*options.files, *(name for name in options.control if name != "copies")]:
+    for file in [*options.files, *(name for name in options.control if name != COPIES)]:
         name = Path(file).stem
-        if name in systems or name in controls or (name == "copies" and "copies" in options.control):
+        if name in systems or name in controls or (name == COPIES and COPIES in options.control):
             raise InputError(f"{file}: a second system {name!r}; expected files of different names")
         (systems if len(systems) < len(options.files) else controls)[name] = read_outputs(file)
-    if "copies" in options.control:
-        controls["copies"] = copies(systems)
+    if COPIES in options.control:
+        controls[COPIES] = copies(systems)
     items, key = make_sheet(systems, controls=controls, sample=options.sample, seed=options.seed)
     if sheet.is_file():
         if read_sheet(sheet) != items or read_key(key_file) != key:
@@ -162,10 +191,9 @@ def ask(items: Sequence[Item], answers: AnswerFile, rater: str, options: Namespa
         print(
             *INSTRUCTION, "An answer: 4 5 3 s, and a comment if you like; b goes back, q ends.", sep="\n", file=screen
         )
-    first = _first_unrated(items, answers, rater)
-    at, number, asked = first, 0, True
+    at, number, show_item = _first_unrated(items, answers, rater), 0, True
     while True:
-        if asked and at < len(items):
+        if show_item and at < len(items):
             print(f"\n{at + 1} of {len(items)}", *_shown(items[at]), sep="\n", file=screen)
         if person:
             print("> " if at < len(items) else "all are rated; b goes back, q ends > ", end="", file=screen, flush=True)
@@ -177,8 +205,8 @@ def ask(items: Sequence[Item], answers: AnswerFile, rater: str, options: Namespa
         words = line.strip()
         if not line or words.lower() == "q":
             break
-        asked = bool(words) and not words.startswith("#")
-        if not asked:
+        show_item = bool(words) and not words.startswith("#")
+        if not show_item:
             continue
         if words.lower() == "b":
             at = max(at - 1, 0)

@@ -119,14 +119,23 @@ def checked(record: Kind, origin: Origin) -> Kind:
             raise origin.error(f"the {name} is empty; expected a sentence")
         if len(part.text) > MAX_CHARACTERS:
             raise origin.error(f"the {name} has {len(part.text):,} characters; expected at most {MAX_CHARACTERS:,}")
-        if "\0" in part.text or part.text.encode(errors="ignore").decode() != part.text:
-            raise origin.error(f"the {name} holds a NUL or half a surrogate pair; expected text")
+        require_writable(part.text, f"the {name}", origin)
         for token in part.tokens:
-            if token.split() != [token] or "\0" in token or token.encode(errors="ignore").decode() != token:
+            if token.split() != [token] or not _writable(token):
                 raise origin.error(f"the {name} has the token {token[:40]!r}; expected a word without white space")
     if not math.isfinite(getattr(record, "score", None) or 0.0):
         raise origin.error("the score is not finite; expected a number")
     return record
+
+
+def require_writable(text: str, name: str, origin: Origin) -> None:
+    """Raises: InputError for a text with what JSON can hold and a text file cannot."""
+    if not _writable(text):
+        raise origin.error(f"{name} holds a NUL or half a surrogate pair; expected text")
+
+
+def _writable(text: str) -> bool:
+    return "\0" not in text and text.encode(errors="ignore").decode() == text
 
 
 def _open(path: PathLike) -> BinaryIO:

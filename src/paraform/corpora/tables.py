@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from paraform.corpora.jsonl import value_of
-from paraform.corpora.lines import MAX_CHARACTERS, Line, lines, records, sentence
+from paraform.corpora.lines import MAX_CHARACTERS, Line, lines, records, require_writable, sentence
 from paraform.corpora.quoted import fields_of, in_one_line, quoted_rows
 from paraform.records import InputError, Origin
 from paraform.weights import PathLike, atomic_path
@@ -173,7 +173,7 @@ def table_lines(rows: Iterable[Row], columns: Sequence[str], dialect: Dialect) -
     yield mark + put_together(columns, dialect, Origin("header", 1), header=True)
     for row in rows:
         if unknown := row.fields.keys() - set(columns):
-            raise row.origin.error(f"column {min(unknown)!r} is not in the first row; expected --out of JSON lines")
+            raise row.origin.error(f"column {min(unknown)!r} is not in the first row; JSON lines could hold it")
         yield put_together([_cell(row.fields.get(column)) for column in columns], dialect, row.origin)
 
 
@@ -221,7 +221,7 @@ def _chosen(columns: Sequence[str], wanted: str | None, origin: Origin) -> str:
     found = [column for column in columns if column.strip().lower() in TEXT_COLUMNS]
     if len(found) != 1:
         came = f"columns {_listed(found)}" if found else f"no column named {', '.join(TEXT_COLUMNS)}"
-        raise origin.error(f"{came}; expected --text-column to name one of {_listed(columns)}")
+        raise origin.error(f"{came}; expected the text column to be named, one of {_listed(columns)}")
     return found[0]
 
 
@@ -266,8 +266,7 @@ def _object(line: Line) -> dict[str, Value]:
         if isinstance(field, float) and not math.isfinite(field):
             raise line.origin.error(f"column {key[:40]!r} holds a number beyond all bounds; expected a finite one")
         for text in (key, field if isinstance(field, str) else ""):
-            if "\0" in text or text.encode(errors="ignore").decode() != text:
-                raise line.origin.error(f"column {key[:40]!r} holds a NUL or half a surrogate pair; expected text")
+            require_writable(text, f"column {key[:40]!r}", line.origin)
     return value
 
 
@@ -322,5 +321,5 @@ def _tab_separated(cells: Sequence[str], dialect: Dialect, origin: Origin, *, he
     line = "\t".join(cells)
     if line.count("\t") >= len(cells) or "\n" in line or (header and "\r" in line) or line.endswith("\r"):
         bad = next(cell for cell in cells if any(end in cell for end in "\t\n\r"))
-        raise origin.error(f"a TAB or a line break in {bad[:40]!r}; expected none in TSV, --out of CSV or JSON lines")
+        raise origin.error(f"a TAB or a line break in {bad[:40]!r}; expected none in TSV, or CSV or JSON lines")
     return line + dialect.line_end

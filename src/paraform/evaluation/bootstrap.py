@@ -66,15 +66,13 @@ def paired_bootstrap(
     p = (1 + #{|d_r| − mean |d| ≥ |difference|}) / (1 + resamples). It counts > where we count ≥, and so calls a
     system significantly different from itself.
 
-    Raises: ValueError if the figures are not the same one of the same number of rows.
+    Raises: ValueError if the figures are not the same one of the same number of rows, or there is no row or resample.
     """
     if (first.name, first.signature) != (second.name, second.signature):
         raise ValueError(
             f"{first.name} ({first.signature}) against {second.name} ({second.signature}); expected the same figure"
         )
     rows = same_length(first=first.rows, second=second.rows)
-    if resamples < 1 or rows < 1:
-        raise ValueError(f"{resamples} resamples of {rows} rows; expected at least 1 of each")
     both = np.concatenate([first.rows, second.rows], axis=1).astype(np.float64)
     width = first.rows.shape[1]
     differences = np.array(
@@ -106,16 +104,16 @@ def bootstrap_interval(figure: RowFigure, *, resamples: int = 1000, seed: int = 
     Raises: ValueError if there is no row or no resample.
     """
     rows = len(figure.rows)
-    if resamples < 1 or rows < 1:
-        raise ValueError(f"{resamples} resamples of {rows} rows; expected at least 1 of each")
     values = [figure.of_sums(sums, rows) for sums in _resampled(figure.rows.astype(np.float64), resamples, seed)]
     low, high = np.quantile(values, [0.025, 0.975])
     return float(low), float(high)
 
 
 def _resampled(values_NK: NDArray[np.float64], resamples: int, seed: int) -> Iterator[NDArray[np.float64]]:
-    """The sums, [K], of each draw of as many rows as there are, with replacement."""
+    """The sums, [K], of each draw of as many rows as there are, with replacement. Raises: ValueError without either."""
     rows = len(values_NK)
+    if resamples < 1 or rows < 1:
+        raise ValueError(f"{resamples} resamples of {rows} rows; expected at least 1 of each")
     generator = np.random.default_rng(seed)
     block = max(1, DRAWS // rows)
     for start in range(0, resamples, block):

@@ -7,13 +7,15 @@ from __future__ import annotations
 
 import hashlib
 import json
+import logging
 import random
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from paraform.corpora.lines import MAX_CHARACTERS, Line, lines
+from paraform.corpora.jsonl import value_of
+from paraform.corpora.lines import MAX_CHARACTERS, Line, lines, require_writable
 from paraform.records import InputError, Origin
 from paraform.weights import PathLike, atomic_path
 
@@ -26,6 +28,7 @@ INSTRUCTION = (
     " contractions and capitals aside; leniently: the meaning is kept and can be understood, with a slip;"
     " no: all else, a copy of the source too.",
 )
+COPIES = "copies"  # the name of the control that `copies` makes
 MOST = 10_000_000  # characters of a line: all that `paraform paraphrase --json` printed stands in one
 
 
@@ -76,7 +79,8 @@ def read_outputs(path: PathLike) -> list[Output]:
     """The outputs of a file of JSON lines, or of the object that `paraform paraphrase --json` prints.
 
     A line is `{"source": …, "paraphrase": …, "exemplar": …}`, without the last if there is none, or
-    `{"source": …, "skipped": true}`; other keys are not read.
+    `{"source": …, "skipped": true}`; of the object those that it says were skipped are read too, unless the command
+    gave them back as they were. Other keys are not read.
     Raises: InputError, naming file and line, for what is something else.
     """
     return [output for line in lines(path, MOST) for output in _outputs(line)]
@@ -84,16 +88,31 @@ def read_outputs(path: PathLike) -> list[Output]:
 
 def _outputs(line: Line) -> Iterator[Output]:
     value = json_object(line, '{"source": …, "paraphrase": …}')
-    rows = value.get("paraphrases", [value])
+    if "paraphrases" not in value:
+        yield _output(value, line.origin)
+        return
+    found = [_output(row, line.origin) for row in _objects(value, "paraphrases", line.origin)]
+    yield from found
+    given = {output.source for output in found}
+    for row in _objects(value, "skipped", line.origin):
+        if (source := shown_text(row, "source", line.origin)) not in given:
+            yield Output(source, None)
+
+
+def _objects(value: Mapping[str, Any], name: str, place: Origin) -> list[dict[str, Any]]:
+    rows = value.get(name, [])
     if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
-        raise line.origin.error(f"paraphrases is {str(rows)[:40]!r}; expected a list of objects")
-    for row in rows:
-        skipped = row.get("skipped", False)
-        if not isinstance(skipped, bool):
-            raise line.origin.error(f"skipped is {str(skipped)[:40]!r}; expected true or false")
-        exemplar = None if row.get("exemplar") is None else shown_text(row, "exemplar", line.origin)
-        text = None if skipped else shown_text(row, "paraphrase", line.origin)
-        yield Output(shown_text(row, "source", line.origin), text, exemplar)
+        raise place.error(f"{name} is {str(rows)[:40]!r}; expected a list of objects")
+    return rows
+
+
+def _output(row: Mapping[str, Any], place: Origin) -> Output:
+    skipped = row.get("skipped", False)
+    if not isinstance(skipped, bool):
+        raise place.error(f"skipped is {str(skipped)[:40]!r}; expected true or false")
+    exemplar = None if row.get("exemplar") is None else shown_text(row, "exemplar", place)
+    text = None if skipped else shown_text(row, "paraphrase", place)
+    return Output(shown_text(row, "source", place), text, exemplar)
 
 
 def write_outputs(outputs: Iterable[Output], path: PathLike) -> None:
@@ -119,10 +138,13 @@ def make_sheet(
 ) -> tuple[list[Item], Key]:
     """The items of all systems, shuffled by the seed alone, and whose each is.
 
+    The exemplars of a source are shown if every output of it has one, and else none, with a warning on the logger
+    "paraform": what is asked of an item does not say whose it is, and marks of two systems are of the same questions.
+
     Args:
         systems: by name, each one's outputs; several of one source are several items.
-        controls: further systems, whose quality is known. One that has no exemplar where the systems have some is shown
-            the first of its source, so that it does not stand out; sources that no system has are left out.
+        controls: further systems, whose quality is known. So that none stands out, it is shown with an exemplar where
+            the systems are, the first of the source if it has none; sources that no system has are left out.
         sample: sources to draw, by the seed, among those of every system; None: all sources of any.
     Raises: InputError if a system shares no source with the others, nothing is left, or there are fewer sources.
     """
@@ -138,6 +160,12 @@ def make_sheet(
             raise InputError(f"a sample of {sample} sources; every system has {len(shared)}: expected 1 to as many")
         chosen = set(random.Random(seed).sample(shared, sample))
     given = _exemplars(systems)
+    if bare := sorted(source for source in chosen & _without_exemplar(systems) if given[source] is not None):
+        logging.getLogger("paraform").warning(
+            "exemplars of %d of %d sources are not shown, and form is not asked: some outputs of them have none",
+            *(len(bare), len(chosen)),
+        )
+        given |= dict.fromkeys(bare)
     items: dict[str, Item] = {}
     whose: dict[str, list[str]] = {}
     skipped: Counter[str] = Counter()
@@ -152,7 +180,7 @@ def make_sheet(
             if output.text is None:
                 skipped[name] += 1
                 continue
-            like = output.exemplar if name in systems else output.exemplar or given[output.source]
+            like = given[output.source] and (output.exemplar or given[output.source])
             item = _item(output.source, output.text, like)
             items[item.id] = item
             whose[name].append(item.id)
@@ -163,7 +191,7 @@ def make_sheet(
     order = sorted(items)  # by digest, so that the order of the files does not show
     random.Random(seed).shuffle(order)
     key = Key(items, {name: tuple(ids) for name, ids in whose.items()}, {name: skipped[name] for name in everyone})
-    return [items[number] for number in order], key
+    return [items[id] for id in order], key
 
 
 def _exemplars(systems: Mapping[str, Sequence[Output]]) -> dict[str, str | None]:
@@ -172,6 +200,12 @@ def _exemplars(systems: Mapping[str, Sequence[Output]]) -> dict[str, str | None]
     for output in (output for outputs in systems.values() for output in outputs):
         found[output.source] = found.get(output.source) or output.exemplar
     return found
+
+
+def _without_exemplar(systems: Mapping[str, Sequence[Output]]) -> set[str]:
+    """The sources of which a system's output has none."""
+    wrote = (output for outputs in systems.values() for output in outputs if output.text is not None)
+    return {output.source for output in wrote if output.exemplar is None}
 
 
 def _item(source: str, output: str, exemplar: str | None) -> Item:
@@ -222,18 +256,14 @@ def read_key(path: PathLike) -> Key:
         raise
     except (KeyError, TypeError, AttributeError, ValueError) as error:
         raise place.error("no key of a sheet; expected the file *.key.json that paraform rate wrote") from error
-    if unknown := {number for ids in systems.values() for number in ids} - items.keys():
-        raise place.error(f"no item {min(unknown)[:40]!r}; expected those that the systems name")
+    if unknown := {id for ids in systems.values() for id in ids} - items.keys():
+        raise place.error(f"no item {min(unknown)[:40]!r}; expected each that a system names")
     return Key(items, systems, skipped)
 
 
 def json_object(line: Line, expected: str) -> dict[str, Any]:
     """The object of a line. Raises: InputError, naming the line, if there is none."""
-    text = line.text  # outside the block below: an InputError is a ValueError, too
-    try:
-        value = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise line.origin.error(f"not JSON; expected {expected}") from error
+    value = value_of(line)
     if not isinstance(value, dict):
         raise line.origin.error(f"a {type(value).__name__}; expected an object such as {expected}")
     return value
@@ -248,8 +278,7 @@ def shown_text(row: Mapping[str, Any], name: str, place: Origin) -> str:
         raise place.error(f"the {name} is empty; expected a text")
     if len(text) > MAX_CHARACTERS:
         raise place.error(f"the {name} has {len(text):,} characters; expected at most {MAX_CHARACTERS:,}")
-    if "\0" in text or text.encode(errors="ignore").decode() != text:
-        raise place.error(f"the {name} holds a NUL or half a surrogate pair; expected text")
+    require_writable(text, f"the {name}", place)
     return text.strip()
 
 

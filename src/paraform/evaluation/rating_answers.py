@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import itertools
 import json
 import logging
 import os
@@ -22,7 +23,6 @@ Acceptable: TypeAlias = Literal["strictly", "leniently", "no"]
 ACCEPTABLE: tuple[Acceptable, ...] = ("strictly", "leniently", "no")
 SCALES = ("meaning", "fluency", "form")
 WORST, BEST = 1, 5
-COPIES = "copies"
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,10 +54,9 @@ def parse_answer(words: str, item: Item, rater: str) -> Answer:
     Raises: ValueError that says what came and what was expected.
     """
     scales = SCALES if item.exemplar is not None else SCALES[:2]
-    marks = r"([1-5])\s*" * len(scales)
-    found = re.fullmatch(
-        rf"{marks}({'|'.join(ACCEPTABLE)}|[sln])(?:\s+(.*))?", words.strip(), re.IGNORECASE | re.DOTALL
-    )
+    marks = rf"([{WORST}-{BEST}])\s*" * len(scales)
+    verdicts = "|".join((*ACCEPTABLE, *(name[0] for name in ACCEPTABLE)))
+    found = re.fullmatch(rf"{marks}((?ai:{verdicts}))(?:\s+(.*))?", words.strip(), re.DOTALL)  # a: no ſ for an s
     if found is None:
         raise ValueError(
             f"{words.strip()[:40]!r}; expected {', '.join(scales)} from {WORST} to {BEST}, then s (strictly),"
@@ -73,7 +72,8 @@ def parse_answer(words: str, item: Item, rater: str) -> Answer:
 def read_answers(path: PathLike, items: Mapping[str, Item]) -> list[Answer]:
     """The answers of a file, in order; a later one of the same rater on the same item takes the earlier one's place.
 
-    Half a line at the end, as a kill may leave it, is left out with a warning on the logger "paraform".
+    A file that is empty, as of a rater who gave none, has no answers. Half a line at the end, as a kill may leave it,
+    is left out with a warning on the logger "paraform".
     Raises: InputError, naming file and line, for an item that is not there, a value out of range, and the like.
     """
     return _read_answers(path, items)[0]
@@ -96,14 +96,18 @@ def _read_answers(path: PathLike, items: Mapping[str, Item]) -> tuple[list[Answe
     found: dict[tuple[str, str], Answer] = {}
     damage: InputError | None = None
     at = 0
+    if Path(path).is_file() and not Path(path).stat().st_size:
+        return [], at
     for line in lines(path, MOST):
-        if line.content == "":
+        if isinstance(line.content, str) and not line.content.strip():
             continue
         if damage is not None:
             raise damage
         try:
             value = json_object(line, '{"id": …, "rater": …, "meaning": 4, …}')
         except InputError as error:
+            if not _half_written(path, line.origin.line):
+                raise
             damage, at = error, line.origin.line
             continue
         answer = _answer(value, items, line.origin)
@@ -114,13 +118,20 @@ def _read_answers(path: PathLike, items: Mapping[str, Item]) -> tuple[list[Answe
     return list(found.values()), at
 
 
+def _half_written(path: PathLike, number: int) -> bool:
+    """Whether the line may be what a kill or a machine that went down leaves of an answer: its beginning, or NULs."""
+    with open(path, "rb") as file:
+        raw = next(itertools.islice(file, number - 1, None), b"")
+    return raw.startswith(b"{") or b"\0" in raw
+
+
 def _answer(value: dict[str, Any], items: Mapping[str, Item], place: Origin) -> Answer:
     if unknown := sorted(value.keys() - set(Answer.__slots__)):
         raise place.error(f"unknown field {unknown[0][:40]!r}; expected {', '.join(Answer.__slots__)}")
-    number, rater = shown_text(value, "id", place), shown_text(value, "rater", place)
-    if number not in items:
-        raise place.error(f"no item {number[:40]!r} in the sheet; expected one of its {len(items):,} ids")
-    form = items[number].exemplar is not None
+    id, rater = shown_text(value, "id", place), shown_text(value, "rater", place)
+    if id not in items:
+        raise place.error(f"no item {id[:40]!r} in the sheet; expected one of its {len(items):,} ids")
+    form = items[id].exemplar is not None
     if not form and value.get("form") is not None:
         raise place.error("form of an item without an exemplar; expected none")
     for name in SCALES if form else SCALES[:2]:
@@ -132,7 +143,7 @@ def _answer(value: dict[str, Any], items: Mapping[str, Item], place: Origin) -> 
         came = str(value.get("acceptable"))[:40]
         raise place.error(f"acceptable is {came!r}; expected {', '.join(ACCEPTABLE[:-1])} or {ACCEPTABLE[-1]}")
     comment = shown_text(value, "comment", place) if value.get("comment") else ""
-    return Answer(number, rater, value["meaning"], value["fluency"], value.get("form"), verdict, comment)
+    return Answer(id, rater, value["meaning"], value["fluency"], value.get("form"), verdict, comment)
 
 
 class AnswerFile:
@@ -148,7 +159,7 @@ class AnswerFile:
         self.path = Path(path)
         self.answers: dict[tuple[str, str], Answer] = {}
         damaged = 0
-        if self.path.exists() and (not self.path.is_file() or self.path.stat().st_size):
+        if self.path.exists():
             answers, damaged = _read_answers(path, items)
             self.answers = {(answer.rater, answer.id): answer for answer in answers}
         self.path.parent.mkdir(parents=True, exist_ok=True)

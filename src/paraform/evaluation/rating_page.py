@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from importlib import resources
 
 from paraform.evaluation.rating import INSTRUCTION, Item
+from paraform.evaluation.rating_answers import ACCEPTABLE, BEST, SCALES, WORST
 from paraform.weights import PathLike, atomic_path
 
 
@@ -32,7 +33,8 @@ def rating_page(items: Sequence[Item]) -> str:
         page = page.replace(f"@{part}@", f"'sha256-{base64.b64encode(digest).decode()}'")
     rows = [{"id": item.id, "source": item.source, "exemplar": item.exemplar, "output": item.output} for item in items]
     name = hashlib.sha256(json.dumps(rows).encode()).hexdigest()[:16]
-    sheet = json.dumps({"name": name, "instruction": INSTRUCTION, "items": rows})  # ASCII
+    questions = {**{scale: [*range(WORST, BEST + 1)] for scale in SCALES}, "acceptable": ACCEPTABLE}
+    sheet = json.dumps({"name": name, "instruction": INSTRUCTION, "questions": questions, "items": rows})  # ASCII
     for letter in "<>&":
         sheet = sheet.replace(letter, f"\\u{ord(letter):04x}")
     return page.replace("@sheet@", sheet)

@@ -105,8 +105,8 @@ def rating_report(
     Args:
         bad, good: systems that are controls; an alarm says that the sheet is no good if more than a tenth of the bad
             one is acceptable, or less than half of the good one.
-        resample: "sources"; or "outputs" (a source and an exemplar), where there are too few sources to say anything
-            beyond them.
+        resample: "sources"; or "outputs": pairs of a source and an exemplar, where there are too few sources to say
+            anything beyond them. The outputs of one pair are drawn together.
         resamples: draws of the bootstrap.
         seed: of the bootstrap.
     Raises: InputError if there is no answer, or no system of the name of `bad` or `good`.
@@ -133,8 +133,7 @@ def rating_report(
             if sums[name]:
                 figure = _figure(title, list(sums[name].values()), f"{settings}|{drawn}", digits)
                 low, high = bootstrap_interval(figure, resamples=resamples, seed=seed)
-                value_of_all = figure.over(np.arange(len(figure.rows)))
-                scores.append(Score(title, value_of_all, figure.signature, name, digits=digits, low=low, high=high))
+                scores.append(Score(title, figure.over(), figure.signature, name, digits=digits, low=low, high=high))
         for other in names[1:]:
             if both := [unit for unit in sums[names[0]] if unit in sums[other]]:
                 one, two = (
@@ -157,10 +156,10 @@ def _sums(
 ) -> dict[Hashable, tuple[float, int]]:
     """For each unit that is resampled the sum over a system's rated outputs, and their number."""
     sums: dict[Hashable, tuple[float, int]] = {}
-    for number in ids:
-        marks = [mark for answer in by_item.get(number, ()) if (mark := value(answer)) is not None]
+    for id in ids:
+        marks = [mark for answer in by_item.get(id, ()) if (mark := value(answer)) is not None]
         if marks:
-            item = items[number]
+            item = items[id]
             unit = item.source if resample == "sources" else (item.source, item.exemplar)
             total, count = sums.get(unit, (0.0, 0))
             sums[unit] = total + float(np.mean(marks)), count + 1
@@ -179,7 +178,7 @@ def _counts(key: Key, by_item: Mapping[str, Sequence[Answer]]) -> list[Score]:
     """Of each system its rated outputs, those that wait to be rated, and those that it left out."""
     found = []
     for name, ids in key.systems.items():
-        rated = sum(number in by_item for number in ids)
+        rated = sum(id in by_item for id in ids)
         for title, count in {"rated": rated, "not rated": len(ids) - rated, "skipped": key.skipped[name]}.items():
             found.append(Score(title, count, "count:outputs", name, digits=0))
     return found

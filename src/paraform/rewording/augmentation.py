@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from hashlib import blake2b
 
 from paraform.corpora.tables import Row, require_column
+from paraform.records import Origin
 from paraform.rewording import Rewording
 
 LINE, SOURCE = "paraform_line", "paraform_source"
@@ -110,7 +111,8 @@ def augmented(
         found = reword([row.text for row in part], number)
         for row, rewording in zip(part, found, strict=True):
             tally.rows += 1
-            require_unmarked(row, mark)
+            if mark:
+                require_unmarked(row.fields, row.origin)
             if keep_source:
                 yield _marked(row, "") if mark else row
             kept = 0
@@ -125,10 +127,10 @@ def augmented(
                 tally.without[ALL_LEFT_OUT if rewording.candidates else rewording.reason] += 1
 
 
-def require_unmarked(row: Row, mark: bool) -> None:
-    """Raises: InputError for a row that has one of `MARKS`, if these are to be added."""
-    if mark and (there := sorted(row.fields.keys() & set(MARKS))):
-        raise row.origin.error(f"a column {there[0]!r} is there already; expected none, or --no-mark")
+def require_unmarked(columns: Iterable[str], origin: Origin) -> None:
+    """Raises: InputError if one of the columns is of `MARKS`, which are to be added."""
+    if there := sorted({*columns} & {*MARKS}):
+        raise origin.error(f"a column {there[0]!r} is there already; expected none, or rows that are not marked")
 
 
 def plain(text: str) -> str:
