@@ -165,8 +165,10 @@ def test_a_control_does_not_stand_out_and_shares_the_sample() -> None:
         make_sheet({**systems, "c": [Output("other", "x")]})
     with pytest.raises(InputError, match="a control has the name of a system"):
         make_sheet(systems, controls={"a": people})
-    with pytest.raises(InputError, match="people has no output of the sources that are rated"):
-        make_sheet(systems, controls={"people": people[15:]})
+    _, whole = make_sheet(systems, controls={"people": people[15:]}, sample=4)  # other sentences' paraphrases
+    assert len(whole.systems["people"]) == 5
+    with pytest.raises(InputError, match="nobody has no output of the sources that are rated"):
+        make_sheet(systems, controls={"nobody": []})
     with pytest.raises(InputError, match="every source was skipped by every system"):
         make_sheet({"a": [Output("s", None)], "b": [Output("s", None)]})
     assert copies({"a": [Output("s", "x")], "b": [Output("s", None, "like"), Output("s", "y", "later")]}) == [

@@ -87,7 +87,7 @@ def opened(path: str, options: Namespace) -> tuple[Table, Labels | None]:
     Raises: InputError for a file, a column or, with labels, a row that cannot be used.
     """
     from paraform.corpora.tables import read_table, require_column
-    from paraform.rewording.augmentation import MARKS, Labels
+    from paraform.rewording.augmentation import Labels, require_unmarked
 
     format = format_of_table(options.path, options)
     skip = options.skip_bad_lines
@@ -101,8 +101,11 @@ def opened(path: str, options: Namespace) -> tuple[Table, Labels | None]:
         for row in texts.rows:
             labels.add(row.text, row)
     table = read_table(path, options.text_column, format, skip_bad_lines=skip)
-    if not options.no_mark and (there := sorted(set(table.columns) & set(MARKS))):
-        raise InputError(f"{path}:1: a column {there[0]!r} is there already; expected none, or --no-mark")
+    if not options.no_mark:
+        try:
+            require_unmarked(table.columns, Origin(path, 1))
+        except InputError as error:
+            raise InputError(f"{error} (--no-mark)") from error
     return table, labels
 
 

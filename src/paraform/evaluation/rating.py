@@ -144,7 +144,8 @@ def make_sheet(
     Args:
         systems: by name, each one's outputs; several of one source are several items.
         controls: further systems, whose quality is known. So that none stands out, it is shown with an exemplar where
-            the systems are, the first of the source if it has none; sources that no system has are left out.
+            the systems are, the first of the source if it has none. Its sources that no system has are left out,
+            unless all are such: then it is other sentences' (a corpus of paraphrases) and comes whole.
         sample: sources to draw, by the seed, among those of every system; None: all sources of any.
     Raises: InputError if a system shares no source with the others, nothing is left, or there are fewer sources.
     """
@@ -174,13 +175,15 @@ def make_sheet(
         raise InputError(f"a control has the name of a system ({', '.join(systems)}); expected another")
     for name, outputs in everyone.items():
         whose[name] = []
+        own = {output.source for output in outputs}
+        rated = own if name not in systems and not own & set().union(*sources.values()) else chosen
         for output in outputs:
-            if output.source not in chosen:
+            if output.source not in rated:
                 continue
             if output.text is None:
                 skipped[name] += 1
                 continue
-            like = given[output.source] and (output.exemplar or given[output.source])
+            like = given.get(output.source) and (output.exemplar or given[output.source])
             item = _item(output.source, output.text, like)
             items[item.id] = item
             whose[name].append(item.id)

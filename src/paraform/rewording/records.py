@@ -38,7 +38,7 @@ class Candidate:
         figures = {name: round(value, 4) for name, value in self.figures.items()}
         return {
             "paraphrase": self.text,
-            "exemplar": self.exemplar,
+            "exemplar": self.exemplar or None,
             "content": figures.get("content"),
             "score": round(self.score, 4),
             "checks": dict(self.checks),
