@@ -137,7 +137,8 @@ def test_out_is_in_the_format_that_its_name_ends_in(
     done = command("augment", out)
     assert (done.status, done.out) == (2, "")
     assert done.err == (
-        f"paraform: error: {out}:1: a column 'paraform_line' is there already; expected none, or rows that are not marked (--no-mark)\n"
+        f"paraform: error: {out}:1: a column 'paraform_line' is there already; "
+        "expected none, or rows that are not marked (--no-mark)\n"
     )
 
 
