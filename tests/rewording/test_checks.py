@@ -96,6 +96,16 @@ SLEEP = "I/PRP slept/VBD well/RB on/IN Monday/NNP ./."
             "Tom/NNP bit/VBD the/DT dog/NN ./.",
             {"roles", "prepositions"},
         ),
+        (
+            "The/DT pressure/NN in/IN the/DT room/NN is/VBZ high/JJ ./.",
+            "The/DT room/NN in/IN the/DT pressure/NN is/VBZ high/JJ ./.",
+            {"roles"},
+        ),
+        (
+            "Good/JJ food/NN and/CC my/PRP$ favorite/JJ place/NN ./.",
+            "My/PRP$ favorite/JJ food/NN and/CC good/JJ place/NN ./.",
+            {"roles"},
+        ),
         ("Tom/NNP paid/VBD by/IN card/NN ./.", "Tom/NNP was/VBD paid/VBN by/IN card/NN ./.", {"changed"}),
     ],
 )  # fmt: skip

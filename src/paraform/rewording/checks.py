@@ -10,7 +10,7 @@ import functools
 import itertools
 import re
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Sequence, Set
 from typing import Literal, NamedTuple
 
 from rapidfuzz.distance import Levenshtein
@@ -36,6 +36,7 @@ AUXILIARIES |= {"may", "might", "must", "have", "has", "had", "ca", "wo", "ai"}
 NEGATIONS = {"n't", "not", "no", "never", "none", "nobody", "nothing", "nowhere", "neither", "nor", "without", "unable"}
 NEGATIONS |= {"impossible", "cannot"}
 GREETINGS = {"hi", "hello", "hey", "so", "ok", "okay", "well", "but", "and", "please", "also", "then", "now", ","}
+OTHERS = {"in", "of", "on", "at", "with", "for", "about"}
 PREPOSITIONS = {"from", "to", "by", "than", "before", "after", "into", "without", "against", "over", "under", "towards"}
 # Of these a sentence may have more or fewer and say the same.
 LIGHT = {"do", "does", "did", "done", "doing", "be", "is", "are", "was", "were", "been", "being", "am"}
@@ -85,7 +86,7 @@ def check(source: Tagged, output: Tagged, exempt: Collection[str] = (), *, frame
     - nouns: the same ones, each as often and in the same form;
     - prepositions: those of the source are there;
     - stutter: no two words stand side by side twice, unless they do so as often in the source;
-    - roles: who does what to whom, as `keeps_roles` has it;
+    - roles: who does what to whom, as `keeps_roles` has it, and no adjective or preposition at another noun;
     - changed: at least two words, contractions and capitals aside.
 
     Args:
@@ -101,7 +102,7 @@ def check(source: Tagged, output: Tagged, exempt: Collection[str] = (), *, frame
         "added": all(_has(known, word) for word in content_words(right)),
         "nouns": framed or _nouns(source) == _nouns(output),
         "prepositions": framed or not _prepositions(source) - _prepositions(output),
-        "roles": keeps_roles(source, output),
+        "roles": keeps_roles(source, output) and (framed or _keeps_phrases(source, output)),
     }
     return {name: passed[name] for name in CHECKS}
 
@@ -241,6 +242,19 @@ def keeps_roles(source: Tagged, output: Tagged) -> bool:
     return True
 
 
+def _keeps_phrases(source: Tagged, output: Tagged) -> bool:
+    """Whether no noun of the source has got an adjective, noun or preposition that stood before another one there."""
+
+    def phrases(sentence: Tagged) -> set[tuple[str, str]]:
+        tagged = itertools.pairwise(zip(sentence.lowered, sentence.tags, strict=True))
+        beside = {(a, b) for (a, its), (b, tag) in tagged if its[:2] in ("JJ", "NN") and tag[:2] in ("JJ", "NN")}
+        return beside | {(a, b) for b, some in _governed(sentence, PREPOSITIONS | OTHERS).items() for a in some}
+
+    ours = phrases(source)
+    taken, known = {word for word, _ in ours}, {*source.lowered}
+    return not any(word in taken and noun in known for word, noun in phrases(output) - ours)
+
+
 def _once(sentence: Tagged, tag: str) -> set[str]:
     words = sentence.lowered
     return {
@@ -248,14 +262,14 @@ def _once(sentence: Tagged, tag: str) -> set[str]:
     }
 
 
-def _governed(sentence: Tagged) -> dict[str, set[str]]:
-    """The prepositions before each noun that ends a noun phrase."""
+def _governed(sentence: Tagged, prepositions: Set[str] = PREPOSITIONS) -> dict[str, set[str]]:
+    """Which of the prepositions stand before each noun that ends a noun phrase."""
     out: dict[str, set[str]] = {}
     preposition = ""
     words = sentence.lowered
     for place, (word, tag) in enumerate(zip(words, sentence.tags, strict=True)):
         if tag in ("IN", "TO") or tag.startswith("VB"):
-            preposition = word if word in PREPOSITIONS else ""
+            preposition = word if word in prepositions else ""
         elif tag.startswith("NN") and not (list(sentence.tags[place + 1 : place + 2]) or [""])[0].startswith("NN"):
             if preposition:
                 out.setdefault(word, set()).add(preposition)
@@ -287,10 +301,10 @@ def _asked(sentence: Tagged) -> list[str]:
 
 
 def _agrees(sentence: Tagged) -> bool:
-    """Whether no "is" or "are" stands before "the", adjectives and a noun of the other number."""
+    """Whether no "is" or "are" stands before "the" or "some", adjectives and a noun of the other number."""
     words, tags = sentence.lowered, sentence.tags
     for place, word in enumerate(words):
-        if word in NUMBER and words[place + 1 : place + 2] == ["the"]:
+        if word in NUMBER and words[place + 1 : place + 2] in (["the"], ["some"]):
             end = place + 2
             while end < len(tags) and tags[end].startswith(("JJ", "RB")):
                 end += 1

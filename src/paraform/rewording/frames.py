@@ -8,6 +8,7 @@ down by hand. What a slot stands for is in `slots.py`.
 from __future__ import annotations
 
 import functools
+import itertools
 import re
 from collections.abc import Iterator, Sequence
 from importlib import resources
@@ -166,7 +167,15 @@ def _whole_slots(filling: _Filling) -> bool:
             return False
         if slot == "{o}" and "please" in known:
             return False
+        if slot in _NOUNS | {"{np}"} and _two_phrases(words, tags):
+            return False
     return True
+
+
+def _two_phrases(words: Sequence[str], tags: Sequence[str]) -> bool:
+    """Whether a clause without "that" begins inside: "the buildings the school built", "the last one Khan took"."""
+    without_that = any(tag.startswith("NN") and its in ("DT", "PRP$") for tag, its in itertools.pairwise(tags))
+    return without_that or bool({"one", "ones"} & {*words[:-1]})
 
 
 def _two_questions(words: Sequence[str], tags: Sequence[str]) -> bool:
