@@ -106,6 +106,16 @@ SLEEP = "I/PRP slept/VBD well/RB on/IN Monday/NNP ./."
             "My/PRP$ favorite/JJ food/NN and/CC good/JJ place/NN ./.",
             {"roles"},
         ),
+        (
+            "What/WP are/VBP the/DT best/JJS sex/NN stories/NNS ?/.",
+            "Which/WDT stories/NNS is/VBZ the/DT best/JJS sex/NN stories/NNS ?/.",
+            {"agreement", "nouns"},
+        ),
+        (
+            "What/WP was/VBD the/DT book/NN that/WDT you/PRP did/VBD ?/.",
+            "What/WP book/NN is/VBZ that/WDT you/PRP did/VBD ?/.",
+            {"asked"},
+        ),
         ("Tom/NNP paid/VBD by/IN card/NN ./.", "Tom/NNP was/VBD paid/VBN by/IN card/NN ./.", {"changed"}),
     ],
 )  # fmt: skip

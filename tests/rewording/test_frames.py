@@ -30,6 +30,8 @@ def outputs(tagged: str) -> list[str]:
     [
         "Which/WDT empire/NN was/VBD the/DT last/JJ one/NN Khan/NNP conquered/VBD ?/.",
         "What/WP are/VBP the/DT buildings/NNS the/DT school/NN built/VBD ?/.",
+        "What/WP are/VBP the/DT rules/NNS of/IN school/NN living/VBG together/RB ?/.",
+        "I/PRP tried/VBD but/CC failed/VBN school/NN and/CC are/VBP sad/JJ ./.",
     ],
 )
 def test_a_clause_without_that_is_no_part_of_a_noun_phrase(tagged: str) -> None:

@@ -86,9 +86,9 @@ def test_a_draft_whose_words_fail_costs_neither_tags_nor_vectors() -> None:
 def test_the_reason_where_all_that_pass_cannot_be_read_back() -> None:
     """Two drafts have another number, and another meaning too, which shows only when they are looked at further."""
 
-    class Adjectives(Fake):
+    class Adverbs(Fake):
         def tag(self, rows: Sequence[Sequence[str]]) -> list[list[str]]:
-            return [["JJ"] * len(words) for words in rows]
+            return [["RB"] * len(words) for words in rows]
 
         def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
             return np.array([[0, 1] if "6" in text else [1, 0] for text in texts], np.float32)
@@ -100,7 +100,7 @@ def test_the_reason_where_all_that_pass_cannot_be_read_back() -> None:
     texts = (REORDERED[1], *(text.replace("5", "6") for text in REORDERED))
     drafts = [Draft(text, "form", frozenset(), framed=False) for text in texts]
     for thorough in (False, True):
-        fake = Adjectives()
+        fake = Adverbs()
         found = fake.weighed(drafts, thorough=thorough)
         assert fake.read_back == [REORDERED[1]]
         assert [one.failed for one in found] == [["cycle"], ["numbers", "meaning"], ["numbers", "meaning"]]

@@ -177,8 +177,9 @@ def kind(sentence: Tagged) -> Kind:
     words = sentence.lowered
     start = next((place for place, word in enumerate(words) if word not in GREETINGS), 0)
     first, after = words[start : start + 1], sentence.tags[start + 1 : start + 2]
+    by_what = first[0] in PREPOSITIONS | OTHERS and words[start + 1] in QUESTION_WORDS if after else False
     inverted = bool(first) and first[0] in AUXILIARIES and after not in (["VBG"], ["VBN"])
-    if words[-1:] == ["?"] or (first and first[0] in QUESTION_WORDS) or inverted:
+    if words[-1:] == ["?"] or (first and first[0] in QUESTION_WORDS) or by_what or inverted:
         return "question"
     return "command" if list(sentence.tags[start : start + 1]) in (["VB"], ["VBP"]) else "statement"
 
@@ -297,6 +298,8 @@ def _asked(sentence: Tagged) -> list[str]:
     behind = itertools.pairwise(word for word in words if word not in {"n't", "not"})
     out += [f"inverted {sum(verb in AUXILIARIES and subject in SUBJECTS for verb, subject in behind)}"]
     out += ["past"] * any(tag == "VBD" for tag in sentence.tags)
+    present = {word for word, tag in zip(words, sentence.tags, strict=True) if tag in ("VBZ", "VBP")}
+    out += ["present be"] * bool({"is", "are", "am", "'s", "'re", "'m"} & present)
     return sorted([*set(out), *("?" for word in words if word == "?")])
 
 
@@ -308,9 +311,10 @@ def _agrees(sentence: Tagged) -> bool:
             end = place + 2
             while end < len(tags) and tags[end].startswith(("JJ", "RB")):
                 end += 1
-            if list(tags[end : end + 1]) == [NUMBER[word]] and not "".join(tags[end + 1 : end + 2]).startswith(
-                ("NN", "CC")
-            ):
+            while tags[end : end + 1] and "".join(tags[end + 1 : end + 2]).startswith("NN"):  # "sex stories"
+                end += 1
+            several = NUMBER[word] == "NN" and list(tags[end + 1 : end + 2]) == ["CC"]  # "are the cat and the dog"
+            if list(tags[end : end + 1]) == [NUMBER[word]] and not several:
                 return False
     return True
 

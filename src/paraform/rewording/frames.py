@@ -26,6 +26,7 @@ _STARTERS |= {"will", "would", "should", "please", "i"}
 LONGEST = 60  # words: no frame fits more, and some take time that grows with the cube of them
 _NOUNS = {"{n}", "{m}", "{k}", "{h}", "{b}", "{e}", "{l}", "{t}"}
 _WRAPPING = {"know", "tell", "think", "true", "explain", "say"}  # what begins with these is wrapped already
+_REASON = re.compile(r"\b(as|because|since|while) (i|you|he|she|it|we|they)\b")  # "this payment as I did not make it"
 _AUXILIARY = {"is", "are", "was", "were", "do", "does", "did", "can", "could", "will", "would", "should", "has", "have"}
 _SECOND = re.compile(r"\bCC (\w+\$? )?(NN\w*|PRP) (MD|VB[PZD])")  # "hurry up or you miss it"
 _SUBJECT = re.compile("PRP|DT|NNP|EX")
@@ -159,6 +160,10 @@ def _whole_slots(filling: _Filling) -> bool:
             return False
         if slot == "{c}" and (words[-1] in _LOOSE or known & {"would", "might"}):  # "I would have, but I did not know"
             return False
+        if slot == "{f}" and tags[0].startswith("VB"):  # "but failed every time": without a subject
+            return False
+        if slot in ("{t}", "{n}") and _REASON.search(" ".join(words)):
+            return False
         if slot == "{f}" and tags[-1] in ("IN", "TO", "CD"):  # "I have worked since six this morning"
             return False
         if slot in ("{p}", "{t}") and {"called", "named"} & {*words[1:]}:  # "what is the dot on the i called"
@@ -204,6 +209,8 @@ def _fits(old: Form, new: Form, filling: _Filling) -> bool:
     brought -= {_PERSONS.get(word, word) for word in old}
     if brought and persons - brought and not (_ADVISING & {*new} or "you" in new[1:2]):
         return False  # "How do I improve our lives"
+    if old[:2] == ("what", "{aux}") and "{p}" in old and _participle(filling["{p}"][1]):
+        return False  # "What are the tips to teenagers living in a hostel": it belongs to the noun
     for place, slot in enumerate(new):
         if slot == "{v+s}" and _coordinated(filling["{v}"][1]):
             return False
@@ -219,6 +226,11 @@ def _fits(old: Form, new: Form, filling: _Filling) -> bool:
         if beside & (_SINGULAR if plural else _PLURAL) or (pronoun == "i" and beside & {"is", "was", "are", "were"}):
             return False
     return True
+
+
+def _participle(tags: Sequence[str]) -> bool:
+    """Whether the first word that is no adverb is a participle."""
+    return next((tag for tag in tags if not tag.startswith("RB")), "") in ("VBG", "VBN")
 
 
 def _asks_you(form: Form) -> bool:

@@ -10,7 +10,7 @@ words by their Penn Treebank tags:
     {they} a clause, not about "I"       {ing} begins with a gerund     {done} what may happen to a card or a payment
     {q} a question before another clause, and no "do you know" or "tell me"
     {p} the rest of a predicate          {d} a participle               {a} an adjective {j} no participle, no adverb
-    {aux} be, have or a modal verb, {is} be, {do} do                    {w} what, which, who, where, when, why, how, if
+    {aux} be, have or a modal verb, {is} be, {do} do, {dont} do not     {w} what, which, who, where, when, why, how, if
     {i} a preposition {in} but "to"      {np} {n} beside any verb       {k} a noun phrase that is no pronoun but you, it
     {h} a noun phrase, no pronoun        {l} one of many, without prepositions
     {u} a superlative                    {z} a time: two days ago, yesterday
@@ -129,6 +129,7 @@ SLOTS = {
     "aux": _word("MD|VB[ZPD]", _AUXILIARIES) + _word("RB", "not|n't") + "?",
     "is": _word("VB[ZPD]", _BE),
     "do": _word("VB[ZPD]|MD", _DO),
+    "dont": _word("VB[ZPD]|MD", _DO) + _word("RB", "not|n't"),
     "w": _word("WP|WRB|WDT|IN", f"{_OPENERS}|if|whether"),
     "i": _word("IN|TO", "of|for|in|on|to|with|from|at|under|near|around|after|before|during|by|about|like"),
     "in": _word("IN", "of|for|in|on|with|from|at|under|near|around|after|before|during|by|about|like"),
