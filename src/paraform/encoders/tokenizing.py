@@ -34,9 +34,11 @@ def _converted(folder: Path, pieces: Path) -> Tokenizer:
     """By transformers' own converter, which knows what each architecture adds to its SentencePiece model."""
     if importlib.util.find_spec("sentencepiece") is None:
         raise InputError(f"{pieces}: a SentencePiece model; pip install 'paraform[sentencepiece]' to read it")
+    from sentencepiece import SentencePieceProcessor
     from transformers import AutoTokenizer
 
     try:
+        SentencePieceProcessor(model_file=str(pieces))  # of a damaged one transformers makes a tokenizer without words
         made = AutoTokenizer.from_pretrained(folder, trust_remote_code=False, local_files_only=True, use_fast=True)
         tokenizer: Tokenizer = made.backend_tokenizer
     except Exception as error:  # damaged files end in whatever the libraries trip over

@@ -63,10 +63,8 @@ def parse_name(text: str) -> tuple[str, Variant]:
     for choice in choices.split(","):
         key, equals, value = (part.strip() for part in choice.partition("="))
         if key not in KEYS or not equals:
-            raise InputError(
-                f"{text}: no such file or folder, and {choice!r} behind the @; expected some of {', '.join(KEYS)}, as in"
-                f" {WRITTEN}"
-            )
+            expected = f"expected some of {', '.join(KEYS)}, as in {WRITTEN}"
+            raise InputError(f"{text}: no such file or folder, and {choice!r} behind the @; {expected}")
         if key in found:
             raise InputError(f"{text}: {key} twice; expected it once")
         found[key] = value

@@ -28,6 +28,7 @@ SUFFIXES = (".txt", ".vec")
 MOST_BYTES = 1 << 20  # of a line: a word and ten thousands of numbers
 KEPT = 50_000  # words whose vectors are kept from one call to the next
 TEXTS = 1024  # whose words' vectors are held at once
+AT_ONCE = 4096  # lines whose text is held at once
 
 
 class _Lines(NamedTuple):
@@ -91,14 +92,10 @@ class WordVectors:
     def _means(self, texts: Sequence[Sequence[str]]) -> NDArray[np.float32]:
         if len(self._known) > KEPT:
             self._known.clear()
-        self._read([word for word in dict.fromkeys(chain.from_iterable(texts)) if word not in self._known])
-        self._read(
-            [
-                lower
-                for word in dict.fromkeys(chain.from_iterable(texts))
-                if self._known[word] is None and (lower := word.lower()) not in self._known
-            ]
-        )
+        different = list(dict.fromkeys(chain.from_iterable(texts)))
+        self._read([word for word in different if word not in self._known])
+        lowered = dict.fromkeys(word.lower() for word in different if self._known[word] is None)
+        self._read([word for word in lowered if word not in self._known])
         out_ND = np.zeros((len(texts), self.dimension), np.float32)
         for row, words in enumerate(texts):
             found = [vector for word in words if (vector := self._vector(word)) is not None]
@@ -112,25 +109,29 @@ class WordVectors:
 
     def _read(self, words: Sequence[str]) -> None:
         """Put the words' vectors into `_known`, None for those that the file lacks."""
-        wanted: list[tuple[int, int, bytes, str]] = []
-        for word in dict.fromkeys(words):
-            self._known[word] = None
-            encoded = word.encode(errors="surrogatepass")
-            at = int(np.searchsorted(self._lines.hashes_W, hash(encoded)))
-            while at < len(self) and self._lines.hashes_W[at] == hash(encoded):
-                wanted.append((int(self._lines.offsets_W[at]), int(self._lines.lines_W[at]), encoded, word))
-                at += 1
-        numbers: list[bytes] = []
-        found: list[tuple[int, str]] = []
+        vectors: dict[str, NDArray[np.float32] | None] = dict.fromkeys(words)
+        encoded = [word.encode(errors="surrogatepass") for word in words]
+        hashes = np.array([hash(word) for word in encoded], np.int64)
+        starts, ends = (np.searchsorted(self._lines.hashes_W, hashes, side).tolist() for side in ("left", "right"))
+        wanted = [
+            (int(self._lines.offsets_W[at]), int(self._lines.lines_W[at]), number)
+            for number, (start, end) in enumerate(zip(starts, ends, strict=True))
+            for at in range(start, end)
+        ]
+        wanted.sort()  # a disk reads forwards
         with open(self.path, "rb") as file:
-            for offset, line, encoded, word in sorted(wanted):
-                file.seek(offset)
-                there, rest = _split(_stripped(file.readline()), self.dimension)
-                if there == encoded:  # else another word of the same hash
-                    numbers.append(rest)
-                    found.append((line, word))
-        for (_, word), vector_D in zip(found, _parsed(self.path, numbers, found, self.dimension), strict=True):
-            self._known[word] = vector_D
+            for start in range(0, len(wanted), AT_ONCE):
+                texts: list[bytes] = []
+                found: list[tuple[int, str]] = []
+                for offset, line, number in wanted[start : start + AT_ONCE]:
+                    file.seek(offset)
+                    there, rest = _split(_stripped(file.readline()), self.dimension)
+                    if there == encoded[number]:  # else another word of the same hash
+                        texts.append(rest)
+                        found.append((line, words[number]))
+                for (_, word), vector_D in zip(found, _parsed(self.path, texts, found, self.dimension), strict=True):
+                    vectors[word] = vector_D
+        self._known.update(vectors)  # now that none of them is bad
 
 
 def load_word_vectors(path: Path, name: str | None = None) -> WordVectors:
@@ -242,17 +243,19 @@ def _split(text: bytes, dimension: int) -> tuple[bytes, bytes]:
 def _require_different(vectors: WordVectors) -> None:
     """Raises: InputError with file and line if a word stands there twice."""
     hashes_W, lines_W, offsets_W = vectors._lines
-    same = np.flatnonzero(hashes_W[1:] == hashes_W[:-1])
+    same = hashes_W[1:] == hashes_W[:-1]
+    if not same.any():
+        return
+    alike = np.flatnonzero(np.append(same, False) | np.append(False, same))  # in the order of their lines
+    seen: dict[tuple[int, bytes], int] = {}
     with open(vectors.path, "rb") as file:
-        for at in same.tolist():
-            pair = []
-            for place in (at, at + 1):
-                file.seek(int(offsets_W[place]))
-                pair.append(_split(_stripped(file.readline()), vectors.dimension)[0])
-            if pair[0] == pair[1]:
-                word = pair[0].decode(errors="replace")
-                raise Origin(str(vectors.path), int(lines_W[at + 1])).error(
-                    f"{word!r} again, after line {lines_W[at]:,}; expected each word once"
+        for at in alike.tolist():
+            file.seek(int(offsets_W[at]))
+            word = _split(_stripped(file.readline()), vectors.dimension)[0]
+            first = seen.setdefault((int(hashes_W[at]), word), int(lines_W[at]))
+            if first != lines_W[at]:
+                raise Origin(str(vectors.path), int(lines_W[at])).error(
+                    f"{word.decode(errors='replace')!r} again, after line {first:,}; expected each word once"
                 )
 
 
@@ -260,19 +263,17 @@ def _parsed(
     path: Path, numbers: Sequence[bytes], words: Sequence[tuple[int, str]], dimension: int
 ) -> NDArray[np.float32]:
     """The numbers of some lines, [W, D]: parsed at once, a line at a time only to say which of them is bad."""
-    if not numbers:
-        return np.zeros((0, dimension), np.float32)
-    try:
-        flat = np.fromstring(b" ".join(numbers), dtype=np.float32, sep=" ")
-    except ValueError:
-        flat = np.zeros(0, np.float32)
-    if flat.size == len(numbers) * dimension and np.isfinite(flat).all():
-        return flat.reshape(len(numbers), dimension)
-    for text, (line, word) in zip(numbers, words, strict=True):
+    from paraform.encoders.decimals import parse_decimals  # numba alone takes a second to import
+
+    def parse(texts: Sequence[bytes]) -> NDArray[np.float32] | None:
         try:
-            row = np.fromstring(text, dtype=np.float32, sep=" ")
+            flat = parse_decimals(b" ".join(texts), len(texts) * dimension)
         except ValueError:
-            row = np.zeros(0, np.float32)
-        if row.size != dimension or not np.isfinite(row).all():
-            raise Origin(str(path), line).error(f"{word!r} has no {dimension} finite numbers behind it")
-    raise InputError(f"{path}: its numbers cannot be parsed; was it changed while it was read?")
+            return None
+        return flat.reshape(len(texts), dimension) if np.isfinite(flat).all() else None
+
+    rows_WD = parse(numbers)
+    if rows_WD is not None:
+        return rows_WD
+    line, word = next(where for text, where in zip(numbers, words, strict=True) if parse([text]) is None)
+    raise Origin(str(path), line).error(f"{word!r} has no {dimension} finite numbers behind it")
