@@ -70,6 +70,12 @@ def test_no_decoder_is_fine_tuned(kind: str, tmp_path: Path, write_tokenizer: Ca
     module = encoders.load_module(str(tmp_path))
     own = sum(weight.numel() for weight in whole.get_encoder().parameters())
     assert sum(weight.numel() for weight in module.parameters()) == own
+    frozen = {name for name, weight in module.named_parameters() if not weight.requires_grad}
+    assert not frozen  # every weight of the encoder makes its last states
+    lower = encoders.load_module(str(tmp_path), layer=1)
+    frozen = {name for name, weight in lower.named_parameters() if not weight.requires_grad}
+    own_layer = "layers.1." if kind == "bart" else "block.1."
+    assert {name for name in frozen if own_layer not in name} <= {"final_layer_norm.weight"} and len(frozen) > 4
     assert encoders.width_of(module) == encoders.dimension_of(str(tmp_path)) == 16
     assert module(input_ids=torch.tensor([[4, 5]])).last_hidden_state.shape == (1, 2, 16)
 

@@ -152,6 +152,8 @@ def test_older_folders_say_their_pooling_in_other_words(tmp_path: Path) -> None:
         '{"pooling_mode_cls_token": true, "pooling_mode_mean_tokens": false}': "cls",
         '{"pooling_mode_mean_tokens": true, "pooling_mode_max_tokens": true}': None,
         '{"pooling_mode_max_tokens": true}': None,
+        '{"pooling_mode": 3}': None,
+        '{"pooling_mode": []}': None,
         "{}": "mean",
     }
     for config, expected in said.items():

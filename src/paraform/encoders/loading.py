@@ -56,12 +56,17 @@ def locate(name: str = "minilm") -> Path:
     from huggingface_hub.errors import HFValidationError
 
     files = ["*.json", "*.safetensors", "*.txt", "*.model"]  # in folders within it, too
+    cached: Path | None = None
     try:
-        return Path(snapshot_download(hub_id, allow_patterns=files, local_files_only=True))
+        cached = Path(snapshot_download(hub_id, allow_patterns=files, local_files_only=True))
     except HFValidationError as error:
         raise InputError(f"{name!r} is no encoder: neither a folder nor a hub id such as {MINILM_HUB!r}") from error
     except (OSError, ValueError):
         pass  # not in the cache
+    if cached is not None and any(
+        cached.rglob("*.safetensors")
+    ):  # not its config alone, as `checkpoint.pull` leaves it
+        return cached
     try:
         return Path(snapshot_download(hub_id, allow_patterns=files))
     except (OSError, ValueError) as error:

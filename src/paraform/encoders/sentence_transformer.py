@@ -122,10 +122,12 @@ def is_plain(folder: Path) -> bool:
     ):
         return False
     settings = sentence_settings(folder)
-    text = settings.get("modality_config", {}).get("text", {}) if "modality_config" in settings else {}
+    modalities = settings.get("modality_config", {"text": {}})
+    text = modalities.get("text") if isinstance(modalities, dict) else None
     usual = {"do_lower_case": False, "transformer_task": "feature-extraction", "module_output_name": "token_embeddings"}
     return (
-        pooling_of(modules[1].folder) is not None
+        isinstance(text, dict)
+        and pooling_of(modules[1].folder) is not None
         and all(settings.get(key, value) == value for key, value in usual.items())
         and text.get("method", "forward") == "forward"
         and text.get("method_output_name", "last_hidden_state") == "last_hidden_state"
@@ -143,7 +145,7 @@ def pooling_of(folder: Path) -> Pooling | None:
     said = config.get("pooling_mode")
     if said is None:
         said = [key for key, value in config.items() if key.startswith("pooling_mode_") and value] or ["mean"]
-    modes = [said] if isinstance(said, str) else list(said)
+    modes = said if isinstance(said, list) else [said]
     known: dict[str, Pooling] = {"mean": "mean", "cls": "cls"}
     known |= {"pooling_mode_mean_tokens": "mean", "pooling_mode_cls_token": "cls"}
     return known.get(str(modes[0])) if len(modes) == 1 else None
