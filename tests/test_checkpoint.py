@@ -21,6 +21,7 @@ import pytest
 import torch
 
 from paraform import checkpoint, manifest
+from paraform.encoders.variant import Variant
 from paraform.records import InputError
 
 spec = importlib.util.spec_from_file_location("training_worker", Path(__file__).parent / "training_worker.py")
@@ -335,14 +336,20 @@ def test_a_device_that_is_not_there(saved: Path) -> None:
 def test_encoders_are_loaded_by_name_and_from_their_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     asked = []
     fake = types.ModuleType("paraform.encoders")
-    fake.load = lambda name, *, device=None: asked.append((name, device)) or "an encoder"
+    fake.load_embedder = lambda name, *, device, variant: asked.append((name, device, variant)) or "an encoder"
     import paraform
 
     monkeypatch.setitem(sys.modules, "paraform.encoders", fake)
     monkeypatch.setattr(paraform, "encoders", fake, raising=False)
-    (tmp_path / "config.json").write_text("{}")
-    assert checkpoint.load("minilm", device="cpu") == "an encoder" == checkpoint.load(tmp_path)
-    assert asked == [("minilm", "cpu"), (str(tmp_path), None)]
+    for folder, file in (("a@b", "config.json"), ("static", "modules.json")):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / file).write_text("{}")
+    (tmp_path / "glove.txt").write_text("a 1\n")
+    names = ["minilm", tmp_path / "a@b", f"{tmp_path / 'static'}@layer=1", tmp_path / "glove.txt"]
+    assert [checkpoint.load(name, device="cpu") for name in names] == ["an encoder"] * 4
+    chosen = [Variant(), Variant(), Variant(layer=1), Variant()]
+    expected = ["minilm", *(str(tmp_path / name) for name in ("a@b", "static", "glove.txt"))]
+    assert asked == [(name, "cpu", variant) for name, variant in zip(expected, chosen, strict=True)]
 
 
 def test_push_and_pull_carry_what_load_reads(saved: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -96,6 +96,22 @@ def test_tensors_come_back(tmp_path: Path) -> None:
         assert found[name].dtype == tensor.dtype and torch.equal(found[name], tensor)
 
 
+def test_a_digest_of_tensors_hangs_on_all_that_they_are() -> None:
+    """Names, shapes, kinds of numbers, values; not the order of the names, nor how they lie in memory."""
+    one = {"a": torch.arange(6.0).reshape(2, 3), "b": torch.tensor(1, dtype=torch.bfloat16)}
+    same = {"b": one["b"].clone(), "a": one["a"].T.contiguous().T}
+    digest = weights.tensors_digest(one)
+    assert weights.tensors_digest(same) == digest and len(digest) == 64
+    others = [
+        {"c": one["a"], "b": one["b"]},
+        {**one, "a": one["a"].reshape(3, 2)},
+        {**one, "a": one["a"] + 1e-6},
+        {**one, "b": one["b"].float()},
+        {"a": one["a"]},
+    ]
+    assert digest not in map(weights.tensors_digest, others)
+
+
 def test_damaged_weights_are_named(tmp_path: Path) -> None:
     path = tmp_path / "weights.safetensors"
     with pytest.raises(InputError, match=r"weights\.safetensors: no such file"):

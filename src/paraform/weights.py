@@ -102,6 +102,15 @@ def sha256(path: PathLike) -> str:
         return hashlib.file_digest(data, "sha256").hexdigest()
 
 
+def tensors_digest(tensors: Mapping[str, Tensor]) -> str:
+    """SHA-256 over tensors by name, in hexadecimal: their shapes, kinds of numbers, and values."""
+    digest = hashlib.sha256()
+    for name, tensor in sorted(tensors.items()):
+        digest.update(f"{name} {tensor.dtype} {list(tensor.shape)}\n".encode())
+        digest.update(tensor.detach().cpu().contiguous().reshape(-1).view(torch.uint8).numpy().data)
+    return digest.hexdigest()
+
+
 def save_tensors(tensors: Mapping[str, Tensor], path: PathLike) -> str:
     """Write a safetensors file atomically; returns its SHA-256."""
     with atomic_path(path) as unfinished:

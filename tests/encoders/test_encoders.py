@@ -300,6 +300,28 @@ def test_encoders_that_are_nowhere(monkeypatch: pytest.MonkeyPatch) -> None:
         encoders.load()
 
 
+def test_a_cache_that_holds_an_encoder_s_config_alone_is_filled(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As it is when `paraform.load` looked there for a checkpoint first."""
+    import huggingface_hub
+
+    asked = []
+
+    def download(hub_id: str, *, allow_patterns: list[str], local_files_only: bool = False) -> str:
+        asked.append(local_files_only)
+        if not local_files_only:
+            tiny("bert", tmp_path)
+        return str(tmp_path)
+
+    monkeypatch.setattr(huggingface_hub, "snapshot_download", download)
+    (tmp_path / "config.json").write_text("{}")
+    for expected in ([True, False], [True]):
+        assert encoders.load("someone/encoder", device="cpu").dimension == 16
+        assert asked == expected
+        asked.clear()
+
+
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [

@@ -19,7 +19,9 @@ import torch
 from torch import Tensor
 
 from paraform import manifest
-from paraform.checkpoint.hub import one_line, pull
+from paraform.checkpoint.hub import FOREIGN, one_line, pull
+from paraform.checkpoint.variants import chosen_of
+from paraform.encoders.variant import Variant, parse_name
 from paraform.manifest import CARD, NAME, WEIGHTS, Manifest, Writer
 from paraform.models.systems import SYSTEMS
 from paraform.records import InputError
@@ -117,19 +119,23 @@ def load(name: PathLike, *, device: str | None = None, systems: Mapping[str, Sys
     """The model of that name: embedded, else a folder on disk, else on the hub; or an encoder.
 
     Args:
-        name: "quora-compact", a checkpoint's folder, a hub id ("owner/name"), or what `encoders.load` takes:
-            "minilm", or a folder or hub id that holds a Hugging Face encoder and no `paraform.json`.
+        name: "quora-compact", a checkpoint's folder, a hub id ("owner/name"), or what `encoders.load_embedder` takes:
+            "minilm", a folder or hub id that holds a Hugging Face encoder or a model of sentence-transformers and no
+            `paraform.json`, or a text file of word vectors. Behind an @ stands what is chosen of it
+            (`encoders.Variant`): "minilm@layer=3,pooling=cls", "quora-compact@vectors=style", "minilm@weights=random".
         device: "cpu", "cuda", …; None: the GPU if there is one.
         systems: classes by system; None: those of `models.systems`.
-    Returns: the model in evaluation mode, float32, such as an `ExemplarParaphraser`; or an `Encoder`.
-    Raises: InputError, of one line with the file's name, if there is none or anything in it is not as it was saved.
+    Returns: the model in evaluation mode, float32, such as an `ExemplarParaphraser`; or an `Encoder`, or what else
+        gives vectors.
+    Raises: InputError, of one line with the file's name, if there is none, if anything in it is not as it was saved,
+        or if it does not have what is chosen.
     """
-    text = os.fspath(name)
+    text, variant = parse_name(os.fspath(name))
     embedded = pretrained_folder(text)
     if embedded is not None and (embedded / NAME).is_file():
         folder = embedded
-    elif text in ENCODERS:
-        return _encoder(text, device)
+    elif text in ENCODERS or Path(text).is_file():
+        return _encoder(text, device, variant)
     elif Path(text).is_dir():
         best = Path(text) / "best"  # a run's folder stands for its best checkpoint
         folder = best if (best / NAME).is_file() else Path(text)
@@ -143,9 +149,9 @@ def load(name: PathLike, *, device: str | None = None, systems: Mapping[str, Sys
             f"{text}: no such model; looked among the embedded ones ({', '.join([*known, *ENCODERS])}) and for a"
             " folder of that name; a hub id reads 'owner/name'"
         )
-    if not (folder / NAME).is_file() and (folder / "config.json").is_file():
-        return _encoder(text, device)
-    return _restore(folder, systems, device)
+    if not (folder / NAME).is_file() and any((folder / file).is_file() for file in FOREIGN):
+        return _encoder(text, device, variant)
+    return chosen_of(_restore(folder, systems, device, variant.random_seed), text, variant)
 
 
 def load_weights(model: Checkpointable, folder: PathLike) -> None:
@@ -179,7 +185,7 @@ def spread(tensor: Tensor, like: Tensor, *, dtype: torch.dtype) -> Tensor:
     return tensor
 
 
-def _restore(folder: Path, systems: Mapping[str, System] | None, device: str | None) -> Any:
+def _restore(folder: Path, systems: Mapping[str, System] | None, device: str | None, seed: int | None) -> Any:
     about = manifest.read(folder)
     known = SYSTEMS if systems is None else systems
     if about.system not in known:
@@ -201,13 +207,17 @@ def _restore(folder: Path, systems: Mapping[str, System] | None, device: str | N
 
     with shapes_only():  # without memory: what a small file's config makes of it may be larger than any
         require_shapes(weights, _distinct(build().state_dict(keep_vars=True)))
-    model = build()
+    with torch.random.fork_rng(devices=[], enabled=seed is not None):
+        if seed is not None:
+            torch.default_generator.manual_seed(seed)
+        model = build()
     built = dataclasses.asdict(model.config)
     # A field that came later than the checkpoint has its default, which must therefore mean what was before it.
     for field in sorted(about.config):
         if field not in built or built[field] != about.config[field]:
             raise InputError(f"{folder / NAME}: config field {field[:80]!r} is none of this system's")
-    _fill(model, weights)
+    if seed is None:  # else it keeps the weights that its modules drew
+        _fill(model, weights)
     model.eval()
     try:
         return model.to(device or ("cuda" if torch.cuda.is_available() else "cpu"))
@@ -229,10 +239,10 @@ def _class_of(system: str) -> System:
     return found
 
 
-def _encoder(name: str, device: str | None) -> Any:
+def _encoder(name: str, device: str | None, variant: Variant) -> Any:
     from paraform import encoders
 
-    return encoders.load(name, device=device)
+    return encoders.load_embedder(name, device=device, variant=variant)
 
 
 def _distinct(tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:

@@ -10,6 +10,8 @@ from paraform.manifest import CARD, NAME, WEIGHTS, located, read
 from paraform.records import InputError
 from paraform.weights import PathLike
 
+FOREIGN = ("config.json", "modules.json")  # one of which a repository has that is an encoder and no checkpoint of ours
+
 
 def push(folder: PathLike, repo_id: str, *, private: bool = False, token: str | None = None) -> str:
     """Upload a checkpoint to the hub, as one commit; training state stays here.
@@ -47,7 +49,7 @@ def pull(repo_id: str, *, revision: str | None = None, token: str | None = None)
         return Path(hub.snapshot_download(repo_id, revision=revision, token=token, allow_patterns=list(names)))
 
     try:
-        folder = download(NAME, "config.json")
+        folder = download(NAME, *FOREIGN)
         if (folder / NAME).is_file():
             folder = download(NAME, CARD, WEIGHTS, *read(folder).assets)
     except (OSError, hub.errors.EntryNotFoundError, hub.errors.HFValidationError) as error:

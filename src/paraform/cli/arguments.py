@@ -212,7 +212,12 @@ def load_able(options: Namespace, ability: Any, expected: str, option: str = "mo
     """
     from paraform import checkpoint
 
-    model = checkpoint.load(checkpoint_named(options[option]), device=device_of(options))
+    name, choices = checkpoint_named(options[option]), {key: options.get(key) for key in ("layer", "pooling")}
+    if any(choice is not None for choice in choices.values()):
+        from paraform.encoders.variant import with_choices
+
+        name = with_choices(name, choices)
+    model = checkpoint.load(name, device=device_of(options))
     if not isinstance(model, ability):
         raise InputError(f"--{option} {options[option]}: {model.kind}; expected {expected}")
     return model
@@ -234,12 +239,47 @@ def load_rewords(options: Namespace) -> Rewords:
     return model
 
 
+EMBEDDERS = """A model is named, by --model:
+  minilm, quora-compact, latent-compact  embedded ones
+  FOLDER | OWNER/NAME      a checkpoint, a run, a Hugging Face encoder, a seq2seq model (its encoder half), a
+                           sentence-transformers model with all its modules; of safetensors, and no code of its own
+  FILE.txt | FILE.vec      GloVe or word2vec: the mean of the words' vectors
+What is chosen of it stands behind an @, so that variants are models side by side:
+  minilm@layer=3           the states of a layer: 0 the embeddings, negative from the end
+  minilm@layer=3,pooling=cls    mean, cls (the first token), max, or last (the last token)
+  quora-compact@vectors=style   of a model with several kinds of vectors
+  minilm@weights=random,seed=1  the same network untrained, a floor
+"""
+
+
 def load_embedder(options: Namespace) -> Embedder:
-    """The model, if it can embed. Raises: InputError otherwise."""
+    """The model, if it can embed, or what `--vectors SENTENCES VECTORS` names. Raises: InputError otherwise."""
     from paraform.capabilities import Embedder
 
+    if isinstance(given := options.get("vectors"), list):
+        from paraform.encoders import read_vectors
+
+        return read_vectors(*given)
     model: Embedder = load_able(options, Embedder, "a model that embeds")
     return model
+
+
+def name_of_vectors(options: Namespace) -> str:
+    """What tables call the model that `load_embedder` gives: --model, or the file of the vectors in its place."""
+    given = options.get("vectors")
+    return str(given[1] if isinstance(given, list) else options.model)
+
+
+def add_given_vectors(parser: ArgumentParser) -> None:
+    """The option of a command that measures vectors, in the place of --model."""
+    parser.add_argument(
+        "--vectors",
+        nargs=2,
+        type=str,
+        default=None,
+        metavar=("SENTENCES", "VECTORS"),
+        help="measure these in the place of --model: a text file, and a .npy file with a row for each of its lines",
+    )
 
 
 def load_latent(options: Namespace, option: str = "model") -> LatentSpace:

@@ -1,10 +1,11 @@
 """One vector a text: a float32 row of a .npy file, or JSON.
 
---model names an encoder (minilm, a folder, a hub id; rows of length 1), an exemplar model, which has a content
-vector and a style vector for each text, or a latent-variable model, whose vector is the mean of its posterior.
+An encoder's rows have length 1; an exemplar model has a content vector and a style vector for each text; the vector of
+a latent-variable model is the mean of its posterior; those of a sentence-transformers model are that library's own.
 
 Example:
   paraform embed sentences.txt --model minilm --out vectors.npy
+  paraform embed sentences.txt --model minilm@layer=3,pooling=mean --out third-layer.npy
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from jsonargparse import ArgumentParser, Namespace
 
-from paraform.cli.arguments import add_texts, bound_memory, load_embedder, readable, show_progress
+from paraform.cli.arguments import EMBEDDERS, add_texts, bound_memory, load_embedder, readable, show_progress
 from paraform.cli.output import print_items, show
 from paraform.cli.reading import parts, stream_texts
 from paraform.records import InputError
@@ -32,9 +33,12 @@ CHUNK = 16_384  # texts whose vectors are held at once
 def add_arguments(parser: ArgumentParser, given: Sequence[str]) -> None:
     """The options of this command."""
     add_texts(parser)
+    parser.description = f"{parser.description}\n\n{EMBEDDERS}"
+    parser.add_argument("--model", type=str, default="minilm", help="as above")
     parser.add_argument(
-        "--model", type=str, default="minilm", help="an encoder, an exemplar model, or a latent-variable model"
+        "--layer", type=int | None, default=None, help="of an encoder: 0 the embeddings; null: the last"
     )
+    parser.add_argument("--pooling", type=str | None, default=None, help="of an encoder: mean, cls, max or last")
     parser.add_argument("--vectors", type=str | None, default=None, help="content or style, of a model that has both")
     parser.add_argument("--out", type=str | None, default=None, help="the .npy file; null: the rows are in the JSON")
 

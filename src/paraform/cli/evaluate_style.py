@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from jsonargparse import ArgumentParser, Namespace
 from jsonargparse.typing import PositiveInt
 
-from paraform.cli.arguments import bad_values, load_embedder
+from paraform.cli.arguments import EMBEDDERS, add_given_vectors, bad_values, load_embedder, name_of_vectors
 from paraform.cli.evaluate_generation import add_measuring
 from paraform.cli.output import show
 from paraform.cli.reading import read_pairs
@@ -21,7 +21,9 @@ from paraform.cli.reading import read_pairs
 
 def add_arguments(parser: ArgumentParser, given: Sequence[str]) -> None:
     """The options of this command."""
+    parser.description = f"{parser.description}\n\n{EMBEDDERS}"
     add_measuring(parser)
+    add_given_vectors(parser)
     parser.add_argument("--queries", type=PositiveInt, default=200, help="sentences to retrieve for")
 
 
@@ -32,15 +34,16 @@ def run(options: Namespace) -> int:
 
     records = read_pairs(options.data, options)
     model = load_embedder(options)
+    name = name_of_vectors(options)
     with bad_values():
         report = evaluate_embedder(
             model,
             records,
-            name=options.model,
+            name=name,
             tagger=options.tagger,
             max_tokens=options.max_tokens,
             queries=options.queries,
             seed=options.seed,
         )
-    about = {"model": options.model, "data": options.data, **report.to_json()}
+    about = {"model": name, "data": options.data, **report.to_json()}
     return show(options, about, table(report.scores, "plain"))

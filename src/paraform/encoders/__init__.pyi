@@ -1,9 +1,12 @@
 from .encoder import STDERR as STDERR
 from .encoder import Encoder as Encoder
 from .encoder import TokenStates as TokenStates
+from .given_vectors import GivenVectors as GivenVectors
+from .given_vectors import read_vectors as read_vectors
 from .loading import MINILM_SHA256 as MINILM_SHA256
 from .loading import dimension_of as dimension_of
 from .loading import load as load
+from .loading import load_embedder as load_embedder
 from .loading import load_module as load_module
 from .loading import locate as locate
 from .loading import width_of as width_of
@@ -12,3 +15,5 @@ from .precision import bfloat16_products as bfloat16_products
 from .precision import float32_products as float32_products
 from .precision import product_dtype as product_dtype
 from .threads import one_thread as one_thread
+from .variant import Variant as Variant
+from .variant import parse_name as parse_name

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Literal, NamedTuple, final
+from typing import ClassVar, Literal, NamedTuple, TypeAlias, final, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -18,11 +18,13 @@ from tokenizers import Encoding, Tokenizer
 from torch import Tensor
 
 from paraform.records import InputError
+from paraform.score import signature
 
 STDERR = Console(stderr=True)  # progress never mixes with what a command prints
 USUAL_TOKENS = 16  # of a text: batches are counted in tokens
 
-Pooling = Literal["mean", "cls"]
+Pooling: TypeAlias = Literal["mean", "cls", "max", "last"]
+POOLINGS: tuple[Pooling, ...] = get_args(Pooling)
 Forward = Callable[[Sequence[Sequence[int]], Sequence[int]], list[Tensor]]
 """(piece numbers of sentences, wanted layers) → states [N, D] of each wanted layer, the sentences end to end."""
 
@@ -58,8 +60,9 @@ class Encoder:
         dimension: the width of a vector, in features.
         num_layers: the encoder's; layer 0 is the embeddings.
         max_tokens: a longer text is cut there, special tokens counted.
-        pooling: `encode`'s, unless it is told otherwise.
+        layer, pooling: `encode`'s, unless it is told otherwise.
         digest: SHA-256 of the weights, for signatures and caches.
+        seed: what random weights were drawn by; None: they are trained.
     """
 
     kind: ClassVar[str] = "an encoder"
@@ -69,17 +72,26 @@ class Encoder:
     dimension: int
     num_layers: int
     max_tokens: int
+    layer: int
     pooling: Pooling
     digest: str
+    seed: int | None
     device: torch.device
     _tokenizer: Tokenizer
     _forward: Forward
+
+    @property
+    def signature(self) -> str:
+        """What of the encoder changes a vector: its name, layer, pooling, and the beginning of its weights' digest."""
+        weights = self.digest[:12] if self.seed is None else f"random-{self.seed}-{self.digest[:12]}"
+        layer = self.layer if self.layer >= 0 else self.num_layers + 1 + self.layer
+        return signature(model=self.name, layer=layer, pooling=self.pooling, length=1, weights=weights)
 
     def encode(
         self,
         texts: Sequence[str],
         *,
-        layer: int = -1,
+        layer: int | None = None,
         pooling: Pooling | None = None,
         normalize: bool = True,
         batch_tokens: int = 2048,
@@ -88,8 +100,9 @@ class Encoder:
         """One vector a text: float32 [B, D], of length 1 if `normalize`.
 
         Args:
-            layer: 0 the embeddings … `num_layers`, negative from the end.
-            pooling: "mean" over all tokens, [CLS] and [SEP] counted (as all-MiniLM-L6-v2 was trained), or "cls".
+            layer: 0 the embeddings … `num_layers`, negative from the end; None: the encoder's own.
+            pooling: "mean" over all tokens, [CLS] and [SEP] counted (as all-MiniLM-L6-v2 was trained), "max" over them,
+                "cls", the first, or "last", the last of them; None: the encoder's own.
             batch_tokens: tokens computed at once; memory grows with it, results do not change.
             progress: a bar on stderr.
         Raises: InputError for a lone string, whose letters would be taken for texts.
@@ -101,13 +114,10 @@ class Encoder:
         row = {text: number for number, text in enumerate(unique)}
         out_BD = np.empty((len(unique), self.dimension), np.float32)
         encodings = self._tokenizer.encode_batch_fast(unique)
-        for chosen, (hidden_ND,) in self._batches(encodings, [layer], batch_tokens, progress, "embedding"):
+        wanted = [self.layer if layer is None else layer]
+        for chosen, (hidden_ND,) in self._batches(encodings, wanted, batch_tokens, progress, "embedding"):
             lengths = torch.tensor([len(encodings[i].ids) for i in chosen], device=self.device)
-            starts = torch.cumsum(lengths, 0) - lengths
-            if (pooling or self.pooling) == "cls":
-                pooled_BD = hidden_ND[starts].float()
-            else:
-                pooled_BD = torch.segment_reduce(hidden_ND.float(), "mean", lengths=lengths, axis=0)
+            pooled_BD = pooled(hidden_ND, lengths, pooling or self.pooling)
             if normalize:
                 pooled_BD = torch.nn.functional.normalize(pooled_BD, dim=-1)
             out_BD[chosen] = pooled_BD.cpu().numpy()
@@ -208,6 +218,22 @@ class Encoder:
         for chosen in track(batches, what, console=STDERR, disable=not progress, transient=True):
             if chosen:
                 yield chosen, self._forward([encodings[i].ids for i in chosen], wanted)
+
+
+def pooled(hidden_ND: Tensor, lengths_B: Tensor, pooling: Pooling) -> Tensor:
+    """One vector a text, [B, D] float32, of its tokens' states, which lie end to end; 0 of a text without any.
+
+    GPT-2 has no [CLS]: of an empty text it has no tokens.
+    """
+    states_ND = hidden_ND.float()
+    if pooling in ("mean", "max"):
+        reduced_BD = torch.segment_reduce(states_ND, pooling, lengths=lengths_B, axis=0)
+        return torch.where(lengths_B[:, None] > 0, reduced_BD, 0.0)
+    ends_B = torch.cumsum(lengths_B, 0)
+    out_BD = states_ND.new_zeros(len(lengths_B), states_ND.shape[1])
+    some_B = lengths_B > 0
+    out_BD[some_B] = states_ND[(ends_B - lengths_B if pooling == "cls" else ends_B - 1)[some_B]]
+    return out_BD
 
 
 def _mean_pieces(states_NLD: Tensor, pieces_MLD: Tensor, words: Sequence[tuple[Sequence[int | None], int]]) -> None:

@@ -1,5 +1,7 @@
 """Any Hugging Face encoder, and as a `Forward` without padding: batches of one length each.
 
+Of a model that writes (BART, T5) it is the encoder half: the decoder is dropped as soon as the weights are read.
+
 A folder may be a stranger's: its code is never run (nor is anybody asked whether it may), and of weights only
 safetensors are read, never a pickle.
 """
@@ -10,13 +12,16 @@ import json
 from collections.abc import Sequence
 from itertools import groupby
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple, cast
 
 import torch
 from torch import Tensor
 
 from paraform.encoders.encoder import Forward
 from paraform.records import InputError
+
+USUAL_LIMIT = 512  # tokens, where neither the positions nor the tokenizer set a limit: T5 was trained on as many
+NO_LIMIT = 10**6  # a tokenizer's `model_max_length` above it stands for none
 
 
 def config_of(folder: Path) -> Any:
@@ -29,14 +34,44 @@ def config_of(folder: Path) -> Any:
 def module_of(folder: Path, **options: Any) -> Any:
     """The encoder as a transformers module; options as `AutoModel.from_pretrained` has them.
 
-    Raises: InputError if its architecture is none of transformers' own, or its weights are no safetensors.
+    Raises: InputError if its architecture is none of transformers' own, or its weights are no safetensors or not all.
     """
     from transformers import AutoModel
 
-    if (folder / "adapter_config.json").is_file():  # it names other weights, to be found elsewhere
-        raise InputError(f"{folder / 'adapter_config.json'}: an adapter; merge it into its encoder first")
+    no_adapter(folder)
     weight_files(folder)
-    return _own(AutoModel, folder, use_safetensors=True, **options)
+    model, found = _own(AutoModel, folder, use_safetensors=True, output_loading_info=True, **options)
+    # transformers draws what the file lacks; of that, only what makes no token's state may be missing
+    if lacking := sorted(name for name in found["missing_keys"] if "pooler" not in name and "decoder." not in name):
+        raise InputError(f"{folder}: weights lack {lacking[0]!r} and {len(lacking) - 1} more; expected the encoder's")
+    return encoder_half(model)
+
+
+def random_module(folder: Path, seed: int) -> Any:
+    """The same network with random weights, as transformers draws them for that config.
+
+    Raises: InputError if its architecture is none of transformers' own.
+    """
+    from transformers import AutoModel
+
+    config, auto = config_of(folder), cast(Any, AutoModel)
+    with torch.random.fork_rng(devices=[]), torch.device("cpu"):
+        torch.default_generator.manual_seed(seed)
+        try:
+            return encoder_half(auto.from_config(config, trust_remote_code=False, dtype=torch.float32))
+        except Exception as error:  # whatever transformers or torch trips over
+            raise InputError(f"{folder / 'config.json'}: {' '.join(str(error).split())[:300]}") from error
+
+
+def encoder_half(model: Any) -> Any:
+    """The encoder of a model with a decoder; any other as it is."""
+    return model.get_encoder() if getattr(model.config, "is_encoder_decoder", False) else model
+
+
+def no_adapter(folder: Path) -> None:
+    """Raises: InputError for an adapter, which names other weights, to be found elsewhere."""
+    if (folder / "adapter_config.json").is_file():
+        raise InputError(f"{folder / 'adapter_config.json'}: an adapter; merge it into its encoder first")
 
 
 def weight_files(folder: Path) -> list[Path]:
@@ -55,9 +90,7 @@ def weight_files(folder: Path) -> list[Path]:
 
 def _own(auto: Any, folder: Path, **options: Any) -> Any:
     """What one of transformers' Auto classes makes of the folder, by transformers' own code."""
-    kernel = [value for key, value in read_json(folder / "config.json").items() if key.endswith("attn_implementation")]
-    if any("/" in str(value) for value in kernel):  # transformers would fetch it from the hub, and run it
-        raise InputError(f"{folder / 'config.json'}: attention by {kernel[0]!r}; expected none, or transformers' own")
+    no_kernel(folder / "config.json", read_json(folder / "config.json"))
     try:
         return auto.from_pretrained(folder, trust_remote_code=False, **options)
     except Exception as error:  # damaged files end in whatever transformers, safetensors or torch trips over
@@ -67,35 +100,81 @@ def _own(auto: Any, folder: Path, **options: Any) -> Any:
         raise InputError(f"{folder / 'config.json'}: {reason[:300]}") from error
 
 
-def hugging_face(folder: Path, device: torch.device, dtype: torch.dtype) -> tuple[Forward, int, int, int]:
-    """Any other encoder through transformers; batches of one length each, so that nothing is padded or masked."""
-    config = config_of(folder)
-    model = module_of(folder, dtype=dtype).to(device).eval()
+def no_kernel(path: Path, config: dict[str, Any]) -> None:
+    """Raises: InputError for attention from the hub, which transformers would fetch and run."""
+    kernel = [value for key, value in config.items() if key.endswith("attn_implementation")]
+    if any("/" in str(value) for value in kernel):
+        raise InputError(f"{path}: attention by {kernel[0]!r}; expected none, or transformers' own")
+
+
+class Sizes(NamedTuple):
+    """An encoder's: features of a state, layers, and the most tokens that it takes, None if it does not say."""
+
+    width: int
+    layers: int
+    tokens: int | None
+
+
+def sizes_of(config: Any, folder: Path) -> Sizes:
+    """Its sizes, by whatever names its architecture gives them. Raises: InputError if it has none."""
+
+    def first(*names: str) -> int | None:
+        return next((int(value) for name in names if (value := getattr(config, name, None)) is not None), None)
+
+    width, layers = first("hidden_size", "d_model"), first("encoder_layers", "num_encoder_layers", "num_hidden_layers")
+    if width is None or layers is None:
+        raise InputError(f"{folder / 'config.json'}: a {config.model_type}; expected an encoder of text, with layers")
+    # RoBERTa's positions start after its padding id, so two fewer tokens fit than the table has rows.
+    like_roberta = {"roberta", "xlm-roberta", "camembert", "mpnet", "longformer"}
+    tokens = first("max_encoder_position_embeddings", "max_position_embeddings")
+    return Sizes(width, layers, tokens and tokens - (2 if config.model_type in like_roberta else 0))
+
+
+def longest(folder: Path, positions: int | None) -> int:
+    """The most tokens of a text: what the positions, sentence-transformers' setting or the tokenizer's allow."""
+    limit = sentence_settings(folder).get("max_seq_length")
+    limit = limit or read_json(folder / "tokenizer_config.json", {}).get("model_max_length")
+    known = [int(tokens) for tokens in (positions, limit) if isinstance(tokens, int | float) and 0 < tokens < NO_LIMIT]
+    return min(known, default=USUAL_LIMIT)
+
+
+def sentence_settings(folder: Path) -> dict[str, Any]:
+    """What sentence-transformers was told of a transformer: `sentence_bert_config.json`, or another architecture's."""
+    return read_json(next(iter(sorted(folder.glob("sentence_*bert*_config.json"))), folder / "none"), {})
+
+
+def hugging_face(model: Any, device: torch.device, width: int) -> Forward:
+    """The forward pass of any other encoder, by transformers; nothing is padded or masked."""
 
     @torch.inference_mode()
     def forward(sentences: Sequence[Sequence[int]], wanted: Sequence[int]) -> list[Tensor]:
-        parts: list[list[Tensor]] = [[] for _ in wanted]
-        for _, run in groupby(sentences, key=len):
+        parts: list[list[Tensor]] = [[torch.zeros(0, width, device=device, dtype=model.dtype)] for _ in wanted]
+        for length, run in groupby(sentences, key=len):
+            if length == 0:
+                continue  # a text without a token, where the tokenizer adds none of its own
             ids_BT = torch.tensor([list(ids) for ids in run], device=device)
             hidden = model(input_ids=ids_BT, output_hidden_states=True).hidden_states
             for part, layer in zip(parts, wanted, strict=True):
                 part.append(hidden[layer].flatten(0, 1))
         return [torch.cat(part) for part in parts]
 
-    # RoBERTa's positions start after its padding id, so two fewer tokens fit than the table has rows.
-    like_roberta = {"roberta", "xlm-roberta", "camembert", "mpnet", "longformer"}
-    limit = int(config.max_position_embeddings) - (2 if config.model_type in like_roberta else 0)
-    return forward, int(config.hidden_size), int(config.num_hidden_layers), limit
+    return forward
 
 
 def read_json(path: Path, default: dict[str, Any] | None = None) -> dict[str, Any]:
     """The JSON object in a file of an encoder's; without the file the default. Raises: InputError if there is none."""
     if default is not None and not path.is_file():
         return default
+    found: dict[str, Any] = read_json_value(path, dict, "a JSON object")
+    return found
+
+
+def read_json_value(path: Path, kind: type, expected: str) -> Any:
+    """The JSON in a file of an encoder's. Raises: InputError if there is none of that kind."""
     try:
         value = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise InputError(f"{path}: {error}; expected the encoder's JSON") from error
-    if not isinstance(value, dict):
-        raise InputError(f"{path}: a {type(value).__name__}; expected a JSON object")
+    if not isinstance(value, kind):
+        raise InputError(f"{path}: a {type(value).__name__}; expected {expected}")
     return value

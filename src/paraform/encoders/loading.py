@@ -1,25 +1,40 @@
 """A name → a pretrained text encoder.
 
 `minilm` is sentence-transformers/all-MiniLM-L6-v2 with a checked digest, offline if need be; a folder or a hub id
-names any other Hugging Face encoder. Of a stranger's, as of one that a stranger's checkpoint names, no code is run.
+names any other Hugging Face encoder, the encoder half of a seq2seq model, or a model of sentence-transformers; a text
+file names vectors of words. Of a stranger's, as of one that a stranger's checkpoint names, no code is run.
 """
 
 from __future__ import annotations
 
 import hashlib
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
 
 import torch
-from tokenizers import Tokenizer
+from torch import Tensor
 
 from paraform.encoders.bert import PackedBert, can_run
 from paraform.encoders.encoder import Encoder, Forward, Pooling
-from paraform.encoders.hugging_face import config_of, hugging_face, module_of, read_json, weight_files
+from paraform.encoders.hugging_face import (
+    Sizes,
+    config_of,
+    hugging_face,
+    longest,
+    module_of,
+    random_module,
+    read_json,
+    sizes_of,
+    weight_files,
+)
 from paraform.encoders.precision import best_dtype
+from paraform.encoders.sentence_transformer import ModulePipeline, is_plain, load_pipeline, plain_pooling
+from paraform.encoders.tokenizing import tokenizer_of
+from paraform.encoders.variant import Variant
+from paraform.encoders.word_vectors import SUFFIXES, WordVectors, load_word_vectors
 from paraform.records import InputError
-from paraform.weights import load_tensors, packaged_folder, sha256
+from paraform.weights import load_tensors, packaged_folder, sha256, tensors_digest
 
 MINILM_HUB = "sentence-transformers/all-MiniLM-L6-v2"
 MINILM_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
@@ -40,13 +55,18 @@ def locate(name: str = "minilm") -> Path:
     from huggingface_hub import snapshot_download
     from huggingface_hub.errors import HFValidationError
 
-    files = ["*.json", "*.safetensors", "*.txt", "1_Pooling/*"]
+    files = ["*.json", "*.safetensors", "*.txt", "*.model"]  # in folders within it, too
+    cached: Path | None = None
     try:
-        return Path(snapshot_download(hub_id, allow_patterns=files, local_files_only=True))
+        cached = Path(snapshot_download(hub_id, allow_patterns=files, local_files_only=True))
     except HFValidationError as error:
         raise InputError(f"{name!r} is no encoder: neither a folder nor a hub id such as {MINILM_HUB!r}") from error
     except (OSError, ValueError):
         pass  # not in the cache
+    if cached is not None and any(
+        cached.rglob("*.safetensors")
+    ):  # not its config alone, as `checkpoint.pull` leaves it
+        return cached
     try:
         return Path(snapshot_download(hub_id, allow_patterns=files))
     except (OSError, ValueError) as error:
@@ -54,17 +74,59 @@ def locate(name: str = "minilm") -> Path:
         raise InputError(f"encoder {name!r}: not in the hub cache and the hub is out of reach; {how}") from error
 
 
-def load(name: str = "minilm", *, device: str | torch.device | None = None) -> Encoder:
+def load(
+    name: str = "minilm",
+    *,
+    device: str | torch.device | None = None,
+    layer: int = -1,
+    pooling: Pooling | None = None,
+    seed: int | None = None,
+) -> Encoder:
     """A frozen encoder by name.
 
     Args:
-        name: "minilm", a folder with a Hugging Face encoder, or a hub id.
+        name: "minilm", a folder with a Hugging Face encoder, or a hub id; of a seq2seq model its encoder half.
         device: "cpu", "cuda" …; None: the GPU if there is one.
-    Raises: InputError if it is not found, is damaged, or (minilm) does not have the published digest.
+        layer, pooling: `encode`'s, unless it is told otherwise; None: as the folder says, else mean.
+        seed: draws random weights by it, those that training would start with; None: the trained ones.
+    Raises: InputError if it is not found, is damaged, has no such layer, or (minilm) not the published digest.
     """
     where = torch.device(device or ("cuda" if torch.cuda.is_available() else "cpu"))
     dtype = best_dtype(where)
-    return _minilm(where, dtype) if name == "minilm" else _load(name, where, dtype)
+    made = _minilm(where, dtype) if name == "minilm" and seed is None else _load(name, where, dtype, seed)
+    if not -made.num_layers - 1 <= layer <= made.num_layers:
+        raise InputError(f"layer {layer} of {name}; expected 0, the embeddings, to {made.num_layers}, the last")
+    return made if (layer, pooling) == (-1, None) else replace(made, layer=layer, pooling=pooling or made.pooling)
+
+
+def load_embedder(
+    name: str = "minilm", *, device: str | torch.device | None = None, variant: Variant | None = None
+) -> Encoder | ModulePipeline | WordVectors:
+    """Whatever turns texts into vectors and is no checkpoint of ours: an encoder as `load` has it, or
+
+    - a folder or hub id of sentence-transformers with all its modules, by that library;
+    - a GloVe or word2vec text file (.txt, .vec).
+
+    Args:
+        variant: what is chosen of it (`variant.parse_name`); of an encoder layer, pooling and random weights.
+    Raises: InputError as `load`, and if something is chosen that it does not have.
+    """
+    chosen = variant or Variant()
+    where = torch.device(device or ("cuda" if torch.cuda.is_available() else "cpu"))
+    if Path(name).is_file():
+        if Path(name).suffix not in SUFFIXES:
+            raise InputError(
+                f"{name}: a file; expected a folder, or a text file of word vectors ({', '.join(SUFFIXES)})"
+            )
+        chosen.only(f"{name}, a file of word vectors,")
+        return load_word_vectors(Path(name), name)
+    folder = locate(name)
+    if not is_plain(folder):
+        chosen.only(f"{name}, a model of sentence-transformers whose modules make one vector,")
+        return load_pipeline(name, folder, where)
+    chosen.only(f"{name}, an encoder,", "layer", "pooling", "weights", "seed")
+    layer = -1 if chosen.layer is None else chosen.layer
+    return load(name, device=where, layer=layer, pooling=chosen.pooling, seed=chosen.random_seed)
 
 
 @lru_cache(maxsize=2)
@@ -72,26 +134,44 @@ def _minilm(where: torch.device, dtype: torch.dtype) -> Encoder:
     return _load("minilm", where, dtype)  # once a process: content scores and style encoders ask for the same
 
 
-def _load(name: str, where: torch.device, dtype: torch.dtype) -> Encoder:
+def _load(name: str, where: torch.device, dtype: torch.dtype, seed: int | None = None) -> Encoder:
     folder = locate(name)
     config = read_json(folder / "config.json")
     weights = folder / "model.safetensors"
     expected = MINILM_SHA256 if name == "minilm" else None
     forward: Forward
-    if config.get("model_type") == "bert" and can_run(config) and weights.is_file():
-        bert = PackedBert(load_tensors(weights, expected), config).to(where, dtype)
-        forward, dimension, num_layers, limit = bert.states, bert.dimension, bert.num_layers, bert.max_positions
-        digest = expected or sha256(weights)
+    if config.get("model_type") == "bert" and can_run(config) and (seed is not None or weights.is_file()):
+        tensors = load_tensors(weights, expected) if seed is None else _random(folder, seed)
+        bert = PackedBert(tensors, config).to(where, dtype)
+        forward, sizes = bert.states, Sizes(bert.dimension, bert.num_layers, bert.max_positions)
+        digest = (expected or sha256(weights)) if seed is None else tensors_digest(tensors)
     else:
-        forward, dimension, num_layers, limit = hugging_face(folder, where, dtype)
-        digest = _digest(folder)
-    max_tokens = min(limit, read_json(folder / "sentence_bert_config.json", {}).get("max_seq_length") or limit)
-    tokenizer = _tokenizer(folder)
+        sizes = sizes_of(config_of(folder), folder)
+        module = module_of(folder, dtype=dtype) if seed is None else random_module(folder, seed)
+        digest = _digest(folder) if seed is None else tensors_digest(module.state_dict())
+        forward = hugging_face(module.to(where, dtype).eval(), where, sizes.width)
+    max_tokens = longest(folder, sizes.tokens)
+    tokenizer = tokenizer_of(folder)
     tokenizer.no_padding()
     tokenizer.enable_truncation(max_tokens)
-    cls = read_json(folder / "1_Pooling" / "config.json", {}).get("pooling_mode_cls_token", False)
-    pooling: Pooling = "cls" if cls else "mean"
-    return Encoder(name, dimension, num_layers, max_tokens, pooling, digest, where, tokenizer, forward)
+    return Encoder(
+        name=name,
+        dimension=sizes.width,
+        num_layers=sizes.layers,
+        max_tokens=max_tokens,
+        layer=-1,
+        pooling=plain_pooling(folder),
+        digest=digest,
+        seed=seed,
+        device=where,
+        _tokenizer=tokenizer,
+        _forward=forward,
+    )
+
+
+def _random(folder: Path, seed: int) -> dict[str, Tensor]:
+    tensors: dict[str, Tensor] = random_module(folder, seed).state_dict()
+    return tensors
 
 
 def load_module(name: str, *, layer: int = -1) -> torch.nn.Module:
@@ -121,23 +201,17 @@ def load_module(name: str, *, layer: int = -1) -> torch.nn.Module:
 
 def width_of(module: torch.nn.Module) -> int:
     """Features of one state of a module that `load_module` made."""
-    config: Any = module.config
-    return int(config.hidden_size)
+    return sizes_of(module.config, Path()).width
 
 
 def dimension_of(name: str) -> int:
     """Features of one state of an encoder, without loading its weights."""
     if name == "minilm":
         return 384
-    return int(config_of(locate(name)).hidden_size)
+    folder = locate(name)
+    return sizes_of(config_of(folder), folder).width
 
 
 def _digest(folder: Path) -> str:
     files = weight_files(folder)
     return sha256(files[0]) if len(files) == 1 else hashlib.sha256("".join(map(sha256, files)).encode()).hexdigest()
-
-
-def _tokenizer(folder: Path) -> Tokenizer:
-    if not (folder / "tokenizer.json").is_file():
-        raise InputError(f"{folder / 'tokenizer.json'}: no such file; expected a fast tokenizer beside the weights")
-    return Tokenizer.from_file(str(folder / "tokenizer.json"))

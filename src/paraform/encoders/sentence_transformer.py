@@ -1,0 +1,235 @@
+"""A folder of sentence-transformers, whatever modules it has: by that library, unless ours computes the same faster.
+
+A folder may be a stranger's. Before the library is imported, every class that the folder names must be a module of
+the library's own, and every module's weights safetensors; so nothing in the folder is run.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import Any, ClassVar, NamedTuple, final
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from paraform.encoders.encoder import Pooling
+from paraform.encoders.hugging_face import no_adapter, no_kernel, read_json, read_json_value, sentence_settings
+from paraform.records import InputError
+from paraform.score import signature
+from paraform.weights import sha256
+
+MODULES = "modules.json"
+LIBRARY = "sentence_transformers."
+NETWORKS = {"Transformer", "CLIPModel"}
+WEIGHTED = NETWORKS | {
+    "CNN", "Dense", "LSTM", "LayerNorm", "StaticEmbedding", "WeightedLayerPooling", "WordEmbeddings",
+}  # fmt: skip
+ROUTERS = {"Router", "Asym"}  # they hold modules of their own
+KNOWN = WEIGHTED | ROUTERS | {"BoW", "Dropout", "Normalize", "Pooling", "WordWeights"}
+TOKENIZERS = {"WhitespaceTokenizer", "PhraseTokenizer", "TransformersTokenizerWrapper"}
+PICKLES = ("*.bin", "*.pt", "*.pth", "*.ckpt", "*.pkl")
+
+
+class Module(NamedTuple):
+    """One module that a folder names: its class in the library, and its own folder."""
+
+    kind: str
+    folder: Path
+
+
+def modules_of(folder: Path) -> list[Module]:
+    """The modules that `modules.json` names, those within routers too; none without that file.
+
+    Raises: InputError if a class is none of the library's modules, or weights are no safetensors.
+    """
+    path = folder / MODULES
+    if not path.is_file():
+        return []
+    listed = read_json_value(path, list, "a list of modules")
+    if not all(isinstance(entry, dict) for entry in listed) or not listed:
+        raise InputError(f"{path}: expected a list of modules, each with its type and path")
+    return [
+        module for entry in listed for module in _checked(path, entry.get("type"), folder, str(entry.get("path", "")))
+    ]
+
+
+def _checked(named_in: Path, kind: object, above: Path, inside: str) -> Iterator[Module]:
+    """A module that a file names, and those within it."""
+    name = _class_name(named_in, kind, KNOWN)
+    relative = PurePosixPath(inside)
+    if relative.is_absolute() or ".." in relative.parts or "\\" in inside:
+        raise InputError(f"{named_in}: a module at {inside!r}; expected a folder inside this one")
+    folder = above / relative
+    if name in NETWORKS:
+        no_adapter(folder)
+        settings = sentence_settings(folder)
+        for options in (
+            read_json(folder / "config.json", {}),
+            settings.get("model_args"),
+            settings.get("model_kwargs"),
+        ):
+            no_kernel(folder / "config.json", options if isinstance(options, dict) else {})
+    if name in WEIGHTED and not any(folder.glob("*.safetensors")):
+        others = sorted(path.name for pattern in PICKLES for path in folder.glob(pattern))
+        came = f"weights in {others[0]} only" if others else "no weights"
+        raise InputError(f"{folder}: {came}; expected model.safetensors (safetensors hold no code, unlike a pickle)")
+    if name == "WordEmbeddings":
+        path = folder / "wordembedding_config.json"
+        _class_name(path, read_json(path).get("tokenizer_class"), TOKENIZERS)
+    yield Module(name, folder)
+    if name in ROUTERS:
+        settings_file = next(
+            (folder / file for file in ("router_config.json", "config.json") if (folder / file).is_file()), None
+        )
+        types = read_json(settings_file).get("types") if settings_file else None
+        if settings_file is None or not isinstance(types, dict):
+            raise InputError(f"{folder}: a {name} without its modules; expected router_config.json with types")
+        for route, inner in types.items():
+            yield from _checked(settings_file, inner, folder, str(route))
+
+
+def _class_name(named_in: Path, kind: object, known: set[str]) -> str:
+    """The class that a dotted path names. Raises: InputError for one that is none of these of the library."""
+    if not isinstance(kind, str) or not kind.startswith(LIBRARY):
+        raise InputError(
+            f"{named_in}: names the class {str(kind)[:80]!r}; expected classes of {LIBRARY.rstrip('.')} alone, since"
+            " others are code of the folder's own, which is never run"
+        )
+    name = kind.rpartition(".")[2]
+    if name not in known:
+        raise InputError(f"{named_in}: names the class {kind[:80]!r}; expected one of {', '.join(sorted(known))}")
+    return name
+
+
+def is_plain(folder: Path) -> bool:
+    """Whether the vectors are the mean of the last states, or the first of them, and nothing more is done.
+
+    Then `Encoder` gives them (of length 1), without the library and without padding.
+
+    Raises: InputError as `modules_of`.
+    """
+    modules = modules_of(folder)
+    if not modules:
+        return True
+    names = [module.kind for module in modules]
+    if (
+        names not in (["Transformer", "Pooling"], ["Transformer", "Pooling", "Normalize"])
+        or modules[0].folder != folder
+    ):
+        return False
+    settings = sentence_settings(folder)
+    modalities = settings.get("modality_config", {"text": {}})
+    text = modalities.get("text") if isinstance(modalities, dict) else None
+    usual = {"do_lower_case": False, "transformer_task": "feature-extraction", "module_output_name": "token_embeddings"}
+    return (
+        isinstance(text, dict)
+        and pooling_of(modules[1].folder) is not None
+        and all(settings.get(key, value) == value for key, value in usual.items())
+        and text.get("method", "forward") == "forward"
+        and text.get("method_output_name", "last_hidden_state") == "last_hidden_state"
+        and not any(settings.get(key) for key in ("processing_kwargs", "model_args", "model_kwargs", "tokenizer_args"))
+        and not read_json(folder / "config_sentence_transformers.json", {}).get("default_prompt_name")
+    )
+
+
+def pooling_of(folder: Path) -> Pooling | None:
+    """The pooling that a `Pooling` module's folder says: mean where it says none; None if it is neither mean nor cls.
+
+    Newer versions of the library write one `pooling_mode`, older ones a yes or no for each.
+    """
+    config = read_json(folder / "config.json", {})
+    said = config.get("pooling_mode")
+    if said is None:
+        said = [key for key, value in config.items() if key.startswith("pooling_mode_") and value] or ["mean"]
+    modes = said if isinstance(said, list) else [said]
+    known: dict[str, Pooling] = {"mean": "mean", "cls": "cls"}
+    known |= {"pooling_mode_mean_tokens": "mean", "pooling_mode_cls_token": "cls"}
+    return known.get(str(modes[0])) if len(modes) == 1 else None
+
+
+def plain_pooling(folder: Path) -> Pooling:
+    """The pooling of an encoder: what the folder's `Pooling` module says if it is mean or cls, else mean."""
+    inside = [module.folder for module in modules_of(folder) if module.kind == "Pooling"] or [folder / "1_Pooling"]
+    return pooling_of(inside[0]) or "mean"
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class ModulePipeline:
+    """A model of sentence-transformers with all its modules; make one with `load_pipeline`.
+
+    Args:
+        name: as it was given.
+        digest: SHA-256 over the weights and settings of all modules.
+    """
+
+    kind: ClassVar[str] = "a sentence-transformers model"
+    vector_names: ClassVar[tuple[str, ...]] = ("text",)
+
+    name: str
+    digest: str
+    _model: Any
+    _padded: bool
+
+    @property
+    def device(self) -> torch.device:
+        """Where it computes."""
+        return torch.device(self._model.device)
+
+    @property
+    def signature(self) -> str:
+        """What of the model changes a vector: its name, and the beginning of its digest."""
+        return signature(model=self.name, modules="all", weights=self.digest[:12])
+
+    def embed(
+        self, texts: Sequence[str], name: str = "", *, batch_size: int = 0, seed: int = 0, progress: bool = False
+    ) -> NDArray[np.float32]:
+        """The library's own vectors, the default prompt before each text if the folder has one."""
+        if not texts:
+            return np.zeros((0, int(self._model.get_embedding_dimension() or 0)), np.float32)
+        size = (batch_size or 32) if self._padded else 1
+        found = self._model.encode(list(texts), batch_size=size, show_progress_bar=progress, convert_to_numpy=True)
+        return np.asarray(found, np.float32)
+
+
+def load_pipeline(name: str, folder: Path, device: torch.device) -> ModulePipeline:
+    """A model of sentence-transformers, by that library.
+
+    Raises: InputError as `modules_of`, if the library is not installed, or if it cannot read the folder.
+    """
+    modules_of(folder)
+    try:
+        from sentence_transformers import SentenceTransformer
+    except ImportError as error:
+        raise InputError(f"{folder}: needs sentence-transformers; pip install 'paraform[eval]'") from error
+    try:
+        model = SentenceTransformer(
+            str(folder),
+            device=str(device),
+            local_files_only=True,
+            trust_remote_code=False,
+            model_kwargs={"use_safetensors": True},
+        ).eval()
+    except Exception as error:  # damaged files end in whatever the libraries trip over
+        raise InputError(f"{folder}: {' '.join(str(error).split())[:300]}") from error
+    return ModulePipeline(name, _digest(folder), model, _pads(model))
+
+
+def _pads(model: Any) -> bool:
+    """Whether texts of several lengths can stand in one batch; a tokenizer without padding gets its end mark for it."""
+    tokenizer: Any = getattr(model, "tokenizer", None)
+    if getattr(tokenizer, "pad_token", "") is not None:
+        return True
+    tokenizer.pad_token = tokenizer.eos_token or tokenizer.bos_token or tokenizer.unk_token  # the mask hides it
+    return tokenizer.pad_token is not None
+
+
+def _digest(folder: Path) -> str:
+    """Settings count too: they hold activations, poolings and prompts."""
+    files = sorted(path for pattern in ("**/*.safetensors", "**/*.json") for path in folder.glob(pattern))
+    parts = (f"{path.relative_to(folder).as_posix()} {sha256(path)}\n" for path in files)
+    return hashlib.sha256("".join(parts).encode()).hexdigest()

@@ -1,0 +1,47 @@
+"""The tokenizer beside an encoder's weights: `tokenizer.json`, or a SentencePiece model made into one."""
+
+from __future__ import annotations
+
+import importlib.util
+from pathlib import Path
+
+from tokenizers import Tokenizer
+
+from paraform.records import InputError
+
+SENTENCEPIECE = ("spiece.model", "sentencepiece.bpe.model", "spm.model", "sentencepiece.model", "tokenizer.model")
+"""Names of SentencePiece models in the folders of T5, XLM-R, DeBERTa and others."""
+
+
+def tokenizer_of(folder: Path) -> Tokenizer:
+    """The tokenizer of an encoder's folder.
+
+    Raises: InputError if there is none, it is damaged, or the extra that converts it is not installed.
+    """
+    fast = folder / "tokenizer.json"
+    if fast.is_file():
+        try:
+            return Tokenizer.from_file(str(fast))
+        except Exception as error:  # the library raises bare Exceptions
+            raise InputError(f"{fast}: {' '.join(str(error).split())[:300]}; expected a tokenizer's JSON") from error
+    pieces = next((folder / name for name in SENTENCEPIECE if (folder / name).is_file()), None)
+    if pieces is None:
+        raise InputError(f"{fast}: no such file; expected a fast tokenizer or a SentencePiece model beside the weights")
+    return _converted(folder, pieces)
+
+
+def _converted(folder: Path, pieces: Path) -> Tokenizer:
+    """By transformers' own converter, which knows what each architecture adds to its SentencePiece model."""
+    if importlib.util.find_spec("sentencepiece") is None:
+        raise InputError(f"{pieces}: a SentencePiece model; pip install 'paraform[sentencepiece]' to read it")
+    from sentencepiece import SentencePieceProcessor
+    from transformers import AutoTokenizer
+
+    try:
+        SentencePieceProcessor(model_file=str(pieces))  # of a damaged one transformers makes a tokenizer without words
+        made = AutoTokenizer.from_pretrained(folder, trust_remote_code=False, local_files_only=True, use_fast=True)
+        tokenizer: Tokenizer = made.backend_tokenizer
+    except Exception as error:  # damaged files end in whatever the libraries trip over
+        reason = " ".join(str(error).split())[:300]
+        raise InputError(f"{pieces}: makes no tokenizer: {reason}") from error
+    return tokenizer

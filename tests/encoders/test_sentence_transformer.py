@@ -1,0 +1,283 @@
+"""Folders that sentence-transformers wrote, against that library; and folders that would have it run something."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from paraform import checkpoint, encoders
+from paraform.encoders import Encoder
+from paraform.encoders.sentence_transformer import ModulePipeline, is_plain, pooling_of
+from paraform.records import InputError
+
+Written = Callable[..., tuple[Path, Any]]
+
+
+@pytest.fixture(scope="module")
+def bert(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A tiny BERT as a Hugging Face folder, with a tokenizer that has a padding token."""
+    import transformers
+    from tokenizers import Tokenizer, models, pre_tokenizers, processors
+
+    folder = tmp_path_factory.mktemp("bert")
+    words = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "a", "dog", "runs", "home", "the", "cat", "Cat", "query", ":"]
+    tokenizer = Tokenizer(models.WordLevel({word: row for row, word in enumerate(words)}, unk_token="[UNK]"))
+    tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()
+    special = [("[CLS]", 2), ("[SEP]", 3)]
+    tokenizer.post_processor = processors.TemplateProcessing(single="[CLS] $A [SEP]", special_tokens=special)
+    marks = {"unk_token": "[UNK]", "pad_token": "[PAD]", "cls_token": "[CLS]", "sep_token": "[SEP]"}
+    transformers.PreTrainedTokenizerFast(tokenizer_object=tokenizer, **marks).save_pretrained(folder)
+    sizes = {"hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 24}
+    torch.manual_seed(0)
+    module = transformers.BertModel(transformers.BertConfig(vocab_size=13, max_position_embeddings=12, **sizes))
+    for parameter in module.parameters():
+        torch.nn.init.normal_(parameter, std=0.3)
+    module.save_pretrained(folder)
+    return folder
+
+
+def write(bert: Path, folder: Path, *more: Any, **settings: Any) -> tuple[Path, Any]:
+    """A folder by that library: a Transformer and further modules; and the library's model."""
+    import sentence_transformers
+    from sentence_transformers.sentence_transformer import modules
+
+    torch.manual_seed(1)
+    first = modules.Transformer(str(bert), **settings.pop("transformer", {}))
+    made = [first, *(build(modules) for build in more)]
+    model = sentence_transformers.SentenceTransformer(modules=made, device="cpu", **settings)
+    model.save(str(folder), create_model_card=False)
+    return folder, model
+
+
+@pytest.fixture
+def written(bert: Path, tmp_path: Path) -> Written:
+    """`write`, for one test."""
+    return lambda *more, **settings: write(bert, tmp_path / "model", *more, **settings)
+
+
+@pytest.fixture(scope="module")
+def whole(bert: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a Dense module, to be copied."""
+    return write(bert, tmp_path_factory.mktemp("whole") / "model", pooling("mean"), dense)[0]
+
+
+@pytest.fixture
+def folder(whole: Path, tmp_path: Path) -> Path:
+    """A copy of it, to be damaged."""
+    return Path(shutil.copytree(whole, tmp_path / "model"))
+
+
+def pooling(*modes: str) -> Callable[[Any], Any]:
+    return lambda modules: modules.Pooling(16, modes if len(modes) > 1 else modes[0])
+
+
+def dense(modules: Any) -> Any:
+    return modules.Dense(16, 8)
+
+
+def units(vectors: Any) -> Any:
+    return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+
+
+def test_all_modules_are_the_library_s_own(written: Written, texts: list[str]) -> None:
+    folder, peer = written(pooling("mean"), dense, lambda modules: modules.Normalize())
+    model = checkpoint.load(folder, device="cpu")
+    assert isinstance(model, ModulePipeline) and model.device == torch.device("cpu")
+    found = model.embed(texts)
+    assert found.dtype == np.float32 and found.shape == (7, 8)
+    np.testing.assert_allclose(found, peer.encode(texts), atol=1e-5)
+    np.testing.assert_allclose(model.embed(texts, batch_size=1), found, atol=1e-5)
+    assert model.embed([]).shape == (0, 8)
+    assert checkpoint.signature_of(model, "x") == f"model:{folder}|modules:all|weights:{model.digest[:12]}"
+    config = folder / "2_Dense" / "config.json"
+    config.write_text(config.read_text().replace("activation.Tanh", "activation.ReLU"))
+    assert checkpoint.load(folder, device="cpu").digest != model.digest  # another activation makes other vectors
+    with pytest.raises(InputError, match="whose modules make one vector, has no choice of layer; expected its name"):
+        checkpoint.load(f"{folder}@layer=1")
+
+
+@pytest.mark.parametrize("mode", ["mean", "cls"])
+def test_a_plain_folder_needs_no_library(mode: str, written: Written, texts: list[str]) -> None:
+    folder, peer = written(pooling(mode), lambda modules: modules.Normalize())
+    model = checkpoint.load(folder, device="cpu")
+    assert isinstance(model, Encoder) and model.pooling == mode
+    np.testing.assert_allclose(model.embed(texts), peer.encode(texts), atol=1e-5)
+    last = checkpoint.load(f"{folder}@layer=1,pooling=max", device="cpu")
+    assert last.embed(texts).shape == (7, 16)
+
+
+def test_a_plain_folder_without_normalize_has_the_same_directions(written: Written, texts: list[str]) -> None:
+    folder, peer = written(pooling("mean"))
+    found = checkpoint.load(folder, device="cpu").embed(texts)
+    np.testing.assert_allclose(found, units(peer.encode(texts)), atol=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("more", "settings", "plain"),
+    [
+        ([pooling("mean", "max")], {}, False),
+        ([pooling("lasttoken")], {}, False),
+        ([pooling("mean")], {"transformer": {"max_seq_length": 4}}, True),
+        ([pooling("mean")], {"transformer": {"do_lower_case": True}}, None),
+        ([pooling("mean")], {"prompts": {"query": "query : "}, "default_prompt_name": "query"}, False),
+        ([pooling("mean")], {"prompts": {"query": "query : "}}, True),
+    ],
+)
+def test_what_the_library_was_told_is_heeded(
+    more: Sequence[Any], settings: dict[str, Any], plain: bool | None, written: Written, texts: list[str]
+) -> None:
+    folder, peer = written(*more, **settings)
+    texts = [*texts, "the Cat runs"]
+    expected = peer.encode(texts)
+    model = checkpoint.load(folder, device="cpu")
+    if plain is not None:  # newer versions keep the lower-casing in the tokenizer, where either finds it
+        assert isinstance(model, Encoder) == plain == is_plain(folder)
+    found = model.embed(texts)
+    np.testing.assert_allclose(found, units(expected) if isinstance(model, Encoder) else expected, atol=1e-5)
+
+
+def test_older_folders_say_their_pooling_in_other_words(tmp_path: Path) -> None:
+    said = {
+        '{"pooling_mode": "cls"}': "cls",
+        '{"pooling_mode": ["mean"]}': "mean",
+        '{"pooling_mode": ["mean", "cls"]}': None,
+        '{"pooling_mode_cls_token": true, "pooling_mode_mean_tokens": false}': "cls",
+        '{"pooling_mode_mean_tokens": true, "pooling_mode_max_tokens": true}': None,
+        '{"pooling_mode_max_tokens": true}': None,
+        '{"pooling_mode": 3}': None,
+        '{"pooling_mode": []}': None,
+        "{}": "mean",
+    }
+    for config, expected in said.items():
+        (tmp_path / "config.json").write_text(config)
+        assert pooling_of(tmp_path) == expected, config
+
+
+def test_a_static_embedding_has_no_transformer(tmp_path: Path, write_tokenizer: Callable[..., None]) -> None:
+    from sentence_transformers import SentenceTransformer
+    from sentence_transformers.sentence_transformer.modules import StaticEmbedding
+    from tokenizers import Tokenizer
+
+    write_tokenizer(tmp_path, ends=False)
+    static = StaticEmbedding(Tokenizer.from_file(str(tmp_path / "tokenizer.json")), embedding_dim=6)
+    peer = SentenceTransformer(modules=[static], device="cpu")
+    peer.save(str(tmp_path / "static"), create_model_card=False)
+    texts = ["a dog", "the cat sleeps", ""]
+    found = checkpoint.load(tmp_path / "static", device="cpu").embed(texts)
+    np.testing.assert_allclose(found, peer.encode(texts), atol=1e-6)
+    assert found.shape == (3, 6) and not found[2].any()
+
+
+def test_a_tokenizer_without_padding_pads_with_its_end(tmp_path: Path, write_tokenizer: Callable[..., None]) -> None:
+    """GPT-2's last state is the same in a batch as alone; the library alone refuses such a tokenizer."""
+    import transformers
+    from sentence_transformers import SentenceTransformer
+    from sentence_transformers.sentence_transformer.modules import Pooling, Transformer
+    from tokenizers import Tokenizer
+
+    write_tokenizer(tmp_path, ends=False)
+    tokenizer = Tokenizer.from_file(str(tmp_path / "tokenizer.json"))
+    marks = {"unk_token": "[UNK]", "eos_token": "[SEP]"}
+    transformers.PreTrainedTokenizerFast(tokenizer_object=tokenizer, **marks).save_pretrained(tmp_path)
+    sizes = {"n_embd": 16, "n_layer": 1, "n_head": 2, "n_positions": 12, "bos_token_id": 3, "eos_token_id": 3}
+    module = transformers.GPT2Model(transformers.GPT2Config(vocab_size=11, **sizes)).eval()
+    module.save_pretrained(tmp_path)
+    peer = SentenceTransformer(modules=[Transformer(str(tmp_path)), Pooling(16, "lasttoken")], device="cpu")
+    peer.save(str(tmp_path / "model"), create_model_card=False)
+    texts = ["a dog runs home", "dog", "the cat"]
+    with torch.inference_mode():
+        rows = [module(torch.tensor([tokenizer.encode(text).ids])).last_hidden_state[0, -1] for text in texts]
+    alone = torch.stack(rows).numpy()
+    np.testing.assert_allclose(checkpoint.load(tmp_path / "model", device="cpu").embed(texts), alone, atol=1e-5)
+
+
+def change(path: Path, **values: Any) -> None:
+    path.write_text(json.dumps(json.loads(path.read_text()) | values))
+
+
+def first_type(name: object) -> Callable[[Path], None]:
+    def write(folder: Path) -> None:
+        modules = json.loads((folder / "modules.json").read_text())
+        modules[2]["type"] = name
+        (folder / "modules.json").write_text(json.dumps(modules))
+
+    return write
+
+
+def path_outside(folder: Path) -> None:
+    modules = json.loads((folder / "modules.json").read_text())
+    modules[2]["path"] = "../elsewhere"
+    (folder / "modules.json").write_text(json.dumps(modules))
+
+
+def pickle_only(folder: Path) -> None:
+    (folder / "2_Dense" / "model.safetensors").rename(folder / "2_Dense" / "pytorch_model.bin")
+
+
+def route(folder: Path) -> None:
+    first_type("sentence_transformers.base.modules.router.Router")(folder)
+    (folder / "2_Dense" / "router_config.json").write_text('{"types": {"query_0": "evil.Dense"}}')
+
+
+@pytest.mark.parametrize(
+    ("damage", "message"),
+    [
+        (first_type("evil.Dense"), "names the class 'evil.Dense'; expected classes of sentence_transformers alone"),
+        (first_type(None), "names the class 'None'"),
+        (first_type("sentence_transformers.base.model.pickle"), "expected one of Asym, BoW, CLIPModel"),
+        (path_outside, "a module at '../elsewhere'; expected a folder inside this one"),
+        (pickle_only, "weights in pytorch_model.bin only; expected model.safetensors"),
+        (route, "names the class 'evil.Dense'"),
+        (lambda folder: (folder / "modules.json").write_text("{}"), "a dict; expected a list of modules"),
+        (lambda folder: (folder / "modules.json").write_text("[1]"), "expected a list of modules, each with its type"),
+        (lambda folder: change(folder / "config.json", attn_implementation="a/kernel"), "attention by 'a/kernel'"),
+        (lambda folder: (folder / "adapter_config.json").write_text("{}"), "an adapter; merge it"),
+    ],
+)
+def test_a_stranger_s_folder_is_refused_before_the_library_is_asked(
+    damage: Callable[[Path], object], message: str, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (folder / "evil.py").write_text("raise SystemExit('it ran')")
+    damage(folder)
+    monkeypatch.setitem(sys.modules, "sentence_transformers", None)  # an import of it is an ImportError
+    with pytest.raises(InputError) as caught:
+        checkpoint.load(folder, device="cpu")
+    assert message in str(caught.value) and "\n" not in str(caught.value)
+
+
+def test_weights_of_word_embeddings_and_their_tokenizer(tmp_path: Path) -> None:
+    folder = tmp_path / "0_WordEmbeddings"
+    folder.mkdir()
+    kind = "sentence_transformers.models.WordEmbeddings"
+    (tmp_path / "modules.json").write_text(json.dumps([{"idx": 0, "name": "0", "path": folder.name, "type": kind}]))
+    (folder / "model.safetensors").touch()
+    (folder / "wordembedding_config.json").write_text('{"tokenizer_class": "evil.Tokenizer"}')
+    with pytest.raises(InputError, match=r"names the class 'evil\.Tokenizer'"):
+        checkpoint.load(tmp_path, device="cpu")
+
+
+def test_without_the_library_one_line_names_the_extra(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "sentence_transformers", None)
+    with pytest.raises(InputError, match=r"needs sentence-transformers; pip install 'paraform\[eval\]'"):
+        checkpoint.load(folder, device="cpu")
+
+
+def test_a_damaged_module_is_told_in_one_line(folder: Path) -> None:
+    shutil.copy(folder / "model.safetensors", folder / "2_Dense" / "model.safetensors")
+    with pytest.raises(InputError) as caught:
+        checkpoint.load(folder, device="cpu")
+    assert str(caught.value).startswith(f"{folder}: ") and "\n" not in str(caught.value)
+
+
+def test_an_encoder_alone_is_still_to_be_had(folder: Path, texts: list[str]) -> None:
+    """`encoders.load` gives the Transformer of a folder, for its tokens, whatever modules come after."""
+    encoder = encoders.load(str(folder), device="cpu")
+    assert (encoder.pooling, encoder.encode(texts).shape) == ("mean", (7, 16))
