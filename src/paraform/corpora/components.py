@@ -18,9 +18,7 @@ def clusters(pairs: Iterable[Pair]) -> list[Pair]:
     nodes: dict[str, int] = {}
     sources = [nodes.setdefault(_identity(pair.source.text), len(nodes)) for pair in kept]
     targets = [nodes.setdefault(_identity(pair.target.text), len(nodes)) for pair in kept]
-    edges = (
-        (source, target) for pair, source, target in zip(kept, sources, targets, strict=True) if pair.label != 0
-    )
+    edges = ((source, target) for pair, source, target in zip(kept, sources, targets, strict=True) if pair.label != 0)
     roots = components(len(nodes), edges)
     numbers: dict[int, int] = {}
     numbered = []

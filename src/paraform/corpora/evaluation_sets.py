@@ -5,11 +5,11 @@ from __future__ import annotations
 import csv
 import itertools
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from paraform.corpora.jsonl import value_of
-from paraform.corpora.lines import MAX_CHARACTERS, Line, lines
+from paraform.corpora.lines import Line, lines
 from paraform.corpora.quoted import fields_of, in_one_line, quoted_rows
 from paraform.corpora.tables import DELIMITERS, MAX_ROW, TEXT_COLUMNS
 from paraform.corpora.treebank import read_treebank
@@ -48,6 +48,24 @@ def evaluation_files(path: PathLike) -> list[Path]:
     if not files:
         raise InputError(f"{path}: a folder without files; expected evaluation sets, such as SentEval's")
     return files
+
+
+def read_evaluation_sets(paths: Iterable[PathLike]) -> dict[str, list[str]]:
+    """The texts of files, and of all files in folders, by their paths; of a folder, files without text are left out.
+
+    Raises: InputError as `read_evaluation_texts` does, or if a file named here has no text.
+    """
+    found: dict[str, list[str]] = {}
+    for path in paths:
+        for file in evaluation_files(path):
+            texts = list(read_evaluation_texts(file))
+            if texts:
+                found[str(file)] = texts
+            elif file == Path(path):
+                raise Origin(str(path), 1).error("numbers or labels alone; expected a column of texts")
+        if not any(Path(path) in (Path(name), *Path(name).parents) for name in found):
+            raise InputError(f"{path}: no file in it has a column of texts; expected evaluation sets")
+    return found
 
 
 def read_evaluation_texts(path: PathLike) -> Iterator[str]:

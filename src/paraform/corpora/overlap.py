@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import functools
 import re
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Generic, NamedTuple, TypeVar
 
 from paraform.corpora.components import components
-from paraform.records import Pair, Record, Sentence, sides_of
+from paraform.corpora.formats import read
+from paraform.corpora.jsonl import MAX_CHARACTERS
+from paraform.corpora.lines import lines
+from paraform.records import InputError, Pair, Record, Sentence, sides_of
+from paraform.weights import PathLike, atomic_path
 from paraform.words import unescape
 
 Kind = TypeVar("Kind", bound=Record)
@@ -31,18 +36,44 @@ class Overlap(NamedTuple):
     shared: tuple[tuple[str, str], ...]
 
 
-class Kept(NamedTuple, Generic[Kind]):
-    """What is left of the training data.
+class Overlaps(NamedTuple):
+    """What training files and evaluation files have in common.
 
     Args:
-        records: those that share nothing with the evaluation, in order.
-        dropped: how many others there were.
-        leaked: how many of these hold a sentence of the evaluation; the rest are of one cluster with such.
+        evaluation: each evaluation file with all training files.
+        training: each training file with all evaluation files.
+    """
+
+    evaluation: dict[str, Overlap]
+    training: dict[str, Overlap]
+
+
+class Kept(NamedTuple, Generic[Kind]):
+    """Training data, taken apart; each list in the data's order.
+
+    Args:
+        records: those that share nothing with the evaluation.
+        leaked: those that hold a sentence of the evaluation.
+        related: those that hold none, but are of one cluster with one that does.
     """
 
     records: list[Kind]
-    dropped: int
+    leaked: list[Kind]
+    related: list[Kind]
+
+
+class Written(NamedTuple):
+    """Rows of a training file, each a line unless fields are quoted.
+
+    Args:
+        kept: written.
+        leaked: dropped, since they hold a sentence of the evaluation.
+        related: dropped, since they are of one cluster with such.
+    """
+
+    kept: int
     leaked: int
+    related: int
 
 
 def normalised(text: str) -> str:
@@ -63,17 +94,38 @@ def overlap(training: Iterable[str], evaluation: Iterable[str]) -> Overlap:
     >>> overlap(["A man can't swim.", "Dogs bark."], ["a man ca n't swim .", "Cats sleep."]).shared
     (("A man can't swim.", 'a man ca n\\'t swim .'),)
     """
-    trained, evaluated = first_of_each(training), first_of_each(evaluation)
-    shared = tuple((trained[key], text) for key, text in evaluated.items() if key in trained)
-    return Overlap(len(trained), len(evaluated), shared)
+    return _overlap(first_of_each(training), first_of_each(evaluation))
+
+
+def overlaps(training: Mapping[str, Iterable[str]], evaluation: Mapping[str, Iterable[str]]) -> Overlaps:
+    """The same of several files, by their names; each text is normalised once."""
+    trained = {name: first_of_each(texts) for name, texts in training.items()}
+    evaluated = {name: first_of_each(texts) for name, texts in evaluation.items()}
+    every_trained, every_evaluated = _union(trained.values()), _union(evaluated.values())
+    return Overlaps(
+        {name: _overlap(every_trained, texts) for name, texts in evaluated.items()},
+        {name: _overlap(texts, every_evaluated) for name, texts in trained.items()},
+    )
 
 
 def first_of_each(texts: Iterable[str]) -> dict[str, str]:
     """`normalised` text → the first text that has it, in order."""
     found: dict[str, str] = {}
-    for text in texts:
+    for text in dict.fromkeys(texts):
         found.setdefault(normalised(text), text)
     return found
+
+
+def _overlap(trained: Mapping[str, str], evaluated: Mapping[str, str]) -> Overlap:
+    shared = tuple((trained[key], text) for key, text in evaluated.items() if key in trained)
+    return Overlap(len(trained), len(evaluated), shared)
+
+
+def _union(files: Iterable[Mapping[str, str]]) -> dict[str, str]:
+    union: dict[str, str] = {}
+    for texts in files:
+        union |= {key: text for key, text in texts.items() if key not in union}
+    return union
 
 
 def without_overlap(records: Iterable[Kind], evaluation: Iterable[str]) -> Kept[Kind]:
@@ -83,35 +135,63 @@ def without_overlap(records: Iterable[Kind], evaluation: Iterable[str]) -> Kept[
     still teach it. A cluster is what the record's own `cluster` says (a captions file's image), else the connected
     component of all pairs, of sentences that differ as `normalised` tells them; a pair labelled 0 connects nothing.
     """
-    known = {normalised(text) for text in evaluation}
-    every = list(records)
+    known = first_of_each(evaluation)
+    key_of = functools.cache(normalised)  # of captions, the first stands in all pairs of its image
     nodes: dict[str | int, int] = {}
     edges: list[tuple[int, int]] = []
     leaking: set[int] = set()
-    nodes_of: list[list[int]] = []
-    leaked = 0
-    for record in every:
-        found, own = [], False
+    rows: list[tuple[Kind, bool, list[int]]] = []
+    for record in records:
+        found, leaked = [], False
         for name, side in sides_of(record).items():
-            key = normalised(side.text)
-            group = None if isinstance(record, Sentence) or not _of_cluster(record, name) else record.cluster
-            node = nodes.setdefault(key if group is None else group, len(nodes))
+            key = key_of(side.text)
+            cluster = None if isinstance(record, Sentence) or not _of_cluster(record, name) else record.cluster
+            node = nodes.setdefault(key if cluster is None else cluster, len(nodes))
             if key in known:
                 leaking.add(node)
-                own = True
+                leaked = True
             found.append(node)
         if not isinstance(record, Sentence) and _of_cluster(record, "target"):
             edges.append((found[0], found[-1]))
-        nodes_of.append(found)
-        leaked += own
+        rows.append((record, leaked, found))
     roots = components(len(nodes), edges)
     spoilt = {roots[node] for node in leaking}
-    kept = [
-        record for record, found in zip(every, nodes_of, strict=True) if spoilt.isdisjoint(roots[node] for node in found)
-    ]
-    return Kept(kept, len(every) - len(kept), leaked)
+    apart: Kept[Kind] = Kept([], [], [])
+    for record, leaked, found in rows:
+        clean = spoilt.isdisjoint(roots[node] for node in found)
+        (apart.records if clean else apart.leaked if leaked else apart.related).append(record)
+    return apart
 
 
 def _of_cluster(record: Record, name: str) -> bool:
     """Whether that side belongs to the record's cluster: an exemplar and what is no paraphrase do not."""
     return name == "source" or (name == "target" and not (isinstance(record, Pair) and record.label == 0))
+
+
+def drop_overlap(
+    path: PathLike, out: PathLike, evaluation: Iterable[str], format: str = "pairs", *, skip_bad_lines: bool = False
+) -> Written:
+    """Write a training file without the records that `without_overlap` drops; every other line as it is.
+
+    Args:
+        format: a key of `FORMATS`; a folder ("qqp-pos") cannot be written.
+        skip_bad_lines: leave bad lines out.
+    Raises: InputError as the format's reader does, or if nothing would be left; then no file is written.
+    """
+    apart = without_overlap(read(path, format, skip_bad_lines=skip_bad_lines), evaluation)
+    kept, leaked, related = map(_places, apart)
+    if not kept:
+        raise InputError(f"{path}: every record shares a sentence or a cluster with the evaluation; nothing is left")
+    goes = dict.fromkeys(leaked | related, True) | dict.fromkeys(kept, False)
+    with atomic_path(out) as unfinished, open(unfinished, "w", encoding="utf-8", newline="") as file:
+        dropping = False  # a quoted row may go over several lines
+        for line in lines(path, MAX_CHARACTERS, keep_ends=True):
+            dropping = goes.get(line.origin.line, dropping)
+            if not dropping and not isinstance(line.content, InputError):
+                file.write(line.content)
+    return Written(len(kept), len(leaked), len(related - leaked))
+
+
+def _places(records: Iterable[Record]) -> set[int]:
+    """The lines where they begin; of captions, several pairs begin in one."""
+    return {record.origin.line for record in records if record.origin}
