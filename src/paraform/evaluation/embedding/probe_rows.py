@@ -1,0 +1,75 @@
+"""The rows that many probes share, and what each makes of them: its standardised coordinates, without a copy.
+
+Shape key: N rows, D features, F folds, K fits, C classes, B rows at once.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+BLOCK = 1 << 23
+"""Numbers of a product held at once, 32 MiB; bounds the memory, not the result."""
+NOTHING = 1e-6
+"""A standard deviation below this share of the largest coordinate is the rounding of float32: no variance."""
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class ProbeRows:
+    """Vectors that stand in memory once; fold f sees (vectors − shift_f) · scale_f.
+
+    A fit's weights are folded into the shared coordinates instead: W (x − shift) scale + b = (W scale) x + b', so that
+    all fits' weights side by side are one matrix product with the same rows.
+
+    Args:
+        vectors_ND: [N, D] float32, standardised over all training rows if folds are.
+        shift_FD, scale_FD: what a fold's own training rows differ by, [F, D]; None: it sees the vectors as they are.
+    """
+
+    vectors_ND: Tensor
+    shift_FD: Tensor | None
+    scale_FD: Tensor | None
+
+    def folded(self, weights_KHD: Tensor, bias_KH: Tensor, fold_K: Tensor) -> tuple[Tensor, Tensor]:
+        """Weights and biases of the shared coordinates, of those of the fits' own; differentiable."""
+        if self.shift_FD is None or self.scale_FD is None:
+            return weights_KHD, bias_KH
+        shared_KHD = weights_KHD * self.scale_FD[fold_K, None]
+        return shared_KHD, bias_KH - (shared_KHD @ self.shift_FD[fold_K, :, None]).squeeze(-1)
+
+    def blocks(self, width: int) -> list[slice]:
+        """Parts of the rows, of which a product of that many columns is `BLOCK` numbers at most."""
+        size = max(1, BLOCK // width)
+        return [slice(start, start + size) for start in range(0, len(self.vectors_ND), size)]
+
+
+def standardised_rows(vectors_ND: Tensor, train_FN: Tensor, standardise: bool) -> ProbeRows:
+    """The rows of folds with these training rows, [F, N]; without `standardise` the vectors as they come.
+
+    Mean and variance are summed in float64. A coordinate that is constant over a fold's training rows has scale 0.
+    """
+    if not standardise:
+        return ProbeRows(vectors_ND, None, None)
+    used_N = train_FN.any(0)
+    mean_D = _mean(vectors_ND, used_N[None])[0]
+    largest_D = vectors_ND[used_N].abs().amax(0)
+    spread_D = _mean((vectors_ND - mean_D.float()).square(), used_N[None])[0].sqrt()
+    spread_D[spread_D <= NOTHING * largest_D] = torch.inf
+    # Rows outside all training rows may hold anything; a coordinate that is constant in training is 0 there, too.
+    shared_ND = ((vectors_ND - mean_D.float()) / spread_D.float()).contiguous()
+    shift_FD = _mean(shared_ND, train_FN)
+    variance_FD = _mean(shared_ND.square(), train_FN) - shift_FD.square()
+    scale_FD = variance_FD.clamp(min=0).sqrt().reciprocal()
+    scale_FD[variance_FD <= NOTHING] = 0
+    return ProbeRows(shared_ND, shift_FD.float(), scale_FD.float())
+
+
+def _mean(values_ND: Tensor, mask_FN: Tensor) -> Tensor:
+    """The mean over each mask's rows, [F, D] float64, in parts of the rows."""
+    sums_FD = torch.zeros(len(mask_FN), values_ND.shape[1], dtype=torch.float64)
+    size = max(1, BLOCK // values_ND.shape[1])
+    for mask_FB, values_BD in zip(mask_FN.split(size, 1), values_ND.split(size), strict=True):
+        sums_FD += mask_FB.double() @ values_BD.double()
+    return sums_FD / mask_FN.sum(1, keepdim=True)
