@@ -5,6 +5,7 @@ Shape key: N rows, D features, F folds, K fits, A fits still running, H hidden u
 
 from __future__ import annotations
 
+import itertools
 from typing import Literal, Protocol
 
 import torch
@@ -97,7 +98,7 @@ def adam_probes(
     while len(running_A) and epoch <= config.max_epochs:
         fold_A, l2_A = fold_K[running_A], l2_K[running_A]
         for _ in range(config.epoch_size):
-            for rows_B in used[torch.randperm(len(used), generator=order)].split(step_size):
+            for rows_B in torch.split(used[torch.randperm(len(used), generator=order)], step_size):
                 folded = _folded(parameters, rows, fold_A)
                 logits_ACB = _logits(folded, rows.vectors_ND[rows_B], config, dropping)
                 loss = _loss(logits_ACB, labels_N[rows_B], train_FN[:, rows_B][fold_A], config.loss)
@@ -128,7 +129,7 @@ def initial_layers(features: int, classes: int, hidden: int, seed: int) -> Param
     generator = torch.Generator().manual_seed(seed)
     widths = [features, *([hidden] if hidden else []), classes]
     layers = []
-    for inputs, outputs in zip(widths, widths[1:], strict=False):
+    for inputs, outputs in itertools.pairwise(widths):
         for shape in ((outputs, inputs), (outputs,)):
             layers.append((torch.rand(shape, generator=generator) * 2 - 1) * inputs**-0.5)
     return layers

@@ -70,6 +70,6 @@ def _mean(values_ND: Tensor, mask_FN: Tensor) -> Tensor:
     """The mean over each mask's rows, [F, D] float64, in parts of the rows."""
     sums_FD = torch.zeros(len(mask_FN), values_ND.shape[1], dtype=torch.float64)
     size = max(1, BLOCK // values_ND.shape[1])
-    for mask_FB, values_BD in zip(mask_FN.split(size, 1), values_ND.split(size), strict=True):
+    for mask_FB, values_BD in zip(torch.split(mask_FN, size, 1), torch.split(values_ND, size), strict=True):
         sums_FD += mask_FB.double() @ values_BD.double()
     return sums_FD / mask_FN.sum(1, keepdim=True)

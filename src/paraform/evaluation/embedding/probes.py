@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from paraform.evaluation.embedding.adam_probes import adam_probes
 from paraform.evaluation.embedding.logistic import logistic_optimum
-from paraform.evaluation.embedding.probe_rows import ProbeRows, standardised_rows
+from paraform.evaluation.embedding.probe_rows import standardised_rows
 from paraform.evaluation.preparation import same_length
 from paraform.score import signature
 
@@ -119,7 +119,7 @@ class ProbeConfig:
         if self.selection == "held-out" or self.optimiser == "adam":
             about["held_out"] = self.held_out
         if self.optimiser == "adam":
-            names = "batch_size learning_rate epoch_size max_epochs tenacity failures loss".split()
+            names = ["batch_size", "learning_rate", "epoch_size", "max_epochs", "tenacity", "failures", "loss"]
             about |= {name: getattr(self, name) for name in names}
         if self.hidden:
             about |= {"activation": self.activation, "dropout": self.dropout}
@@ -235,7 +235,7 @@ def try_probes(
     l2_K = torch.from_numpy(l2_FL.reshape(-1)).float()
     weights = shared.vectors_ND.shape[1] * (max(config.hidden, 1) if config.hidden else len(classes_C))
     found, epochs = [], []
-    for fits in torch.arange(len(fold_K)).split(max(1, MOST_WEIGHTS // weights)):
+    for fits in torch.split(torch.arange(len(fold_K)), max(1, MOST_WEIGHTS // weights)):
         of = fold_K[fits]
         if config.optimiser == "lbfgs":
             found.append(logistic_optimum(shared, labels, train, of, l2_K[fits], len(classes_C)).predictions(shared))
