@@ -161,6 +161,7 @@ class _InverseHessian:
 
     def __init__(self, problem: _Problem, classes: int) -> None:
         fits, features = len(problem.fold_K), problem.features
+        self.features = features
         self.outputs, self.variance = problem.outputs, (1 - 1 / classes) / classes
         vectors_ND = problem.rows.vectors_ND
         self.axes_DD: Tensor | None = None
@@ -180,7 +181,7 @@ class _InverseHessian:
 
     def first(self, values_AP: Tensor, fits_A: Tensor) -> Tensor:
         """The estimate without a pair, times a vector of each of these fits."""
-        values_AOX = values_AP.view(len(values_AP), self.outputs, -1)
+        values_AOX = values_AP.view(len(values_AP), self.outputs, self.features + 1)
         weights_AOD, bias_AO1 = values_AOX[..., :-1], values_AOX[..., -1:]
         turned = weights_AOD if self.axes_DD is None else weights_AOD @ self.axes_DD
         turned = turned * self.first_KD[fits_A, None]

@@ -48,28 +48,33 @@ class ProbeRows:
 def standardised_rows(vectors_ND: Tensor, train_FN: Tensor, standardise: bool) -> ProbeRows:
     """The rows of folds with these training rows, [F, N]; without `standardise` the vectors as they come.
 
-    Mean and variance are summed in float64. A coordinate that is constant over a fold's training rows has scale 0.
+    A coordinate that is constant over a fold's training rows has scale 0.
     """
     if not standardise:
         return ProbeRows(vectors_ND, None, None)
-    used_N = train_FN.any(0)
-    mean_D = _mean(vectors_ND, used_N[None])[0]
-    largest_D = vectors_ND[used_N].abs().amax(0)
-    spread_D = _mean((vectors_ND - mean_D.float()).square(), used_N[None])[0].sqrt()
-    spread_D[spread_D <= NOTHING * largest_D] = torch.inf
+    used_N = train_FN.any(0)[None]
+    mean_D = _mean(vectors_ND, used_N)[0]
+    spread_D = _mean(vectors_ND, used_N, mean_D)[0].sqrt()
     # Rows outside all training rows may hold anything; a coordinate that is constant in training is 0 there, too.
-    shared_ND = ((vectors_ND - mean_D.float()) / spread_D.float()).contiguous()
+    spread_D[spread_D <= NOTHING * vectors_ND[used_N[0]].abs().amax(0)] = torch.inf
+    shared_ND = torch.empty_like(vectors_ND)
+    for part in ProbeRows(vectors_ND, None, None).blocks(len(mean_D)):
+        shared_ND[part] = (vectors_ND[part] - mean_D) / spread_D
     shift_FD = _mean(shared_ND, train_FN)
-    variance_FD = _mean(shared_ND.square(), train_FN) - shift_FD.square()
+    variance_FD = _mean(shared_ND, train_FN, torch.zeros(())) - shift_FD.square()
     scale_FD = variance_FD.clamp(min=0).sqrt().reciprocal()
     scale_FD[variance_FD <= NOTHING] = 0
     return ProbeRows(shared_ND, shift_FD.float(), scale_FD.float())
 
 
-def _mean(values_ND: Tensor, mask_FN: Tensor) -> Tensor:
-    """The mean over each mask's rows, [F, D] float64, in parts of the rows."""
+def _mean(values_ND: Tensor, mask_FN: Tensor, centre_D: Tensor | None = None) -> Tensor:
+    """The mean over each mask's rows, or the mean square about a centre, [F, D], in parts of the rows.
+
+    In float64: what an encoder leaves of a coordinate may be so small that its square is nothing in float32.
+    """
     sums_FD = torch.zeros(len(mask_FN), values_ND.shape[1], dtype=torch.float64)
-    size = max(1, BLOCK // values_ND.shape[1])
-    for mask_FB, values_BD in zip(torch.split(mask_FN, size, 1), torch.split(values_ND, size), strict=True):
-        sums_FD += mask_FB.double() @ values_BD.double()
+    for part in ProbeRows(values_ND, None, None).blocks(values_ND.shape[1]):
+        values_BD = values_ND[part].double()
+        values_BD = values_BD if centre_D is None else (values_BD - centre_D).square()
+        sums_FD += mask_FN[:, part].double() @ values_BD
     return sums_FD / mask_FN.sum(1, keepdim=True)
