@@ -76,7 +76,7 @@ def adam_probes(
 
     All fits begin with the same weights, and all rows that any fit is trained on come in one order an epoch; of the
     rows of a step a fit's batch is those that it is trained on. So a step is one product of the rows with all fits'
-    weights, and what a fit learns does not depend on what is trained beside it. Every `epoch_size` epochs the dev
+    weights (if coordinates are standardised, one batched product), and what a fit learns does not depend on what is trained beside it. Every `epoch_size` epochs the dev
     accuracy is looked at; fits that have stopped leave the tensor.
 
     Args:
@@ -99,8 +99,7 @@ def adam_probes(
         fold_A, l2_A = fold_K[running_A], l2_K[running_A]
         for _ in range(config.epoch_size):
             for rows_B in torch.split(used[torch.randperm(len(used), generator=order)], step_size):
-                folded = _folded(parameters, rows, fold_A)
-                logits_ACB = _logits(folded, rows.vectors_ND[rows_B], config, dropping)
+                logits_ACB = _logits(parameters, rows.seen(rows_B, fold_A), config, dropping)
                 loss = _loss(logits_ACB, labels_N[rows_B], train_FN[:, rows_B][fold_A], config.loss)
                 gradients = torch.autograd.grad(loss, parameters)
                 for parameter, gradient in zip(parameters, gradients, strict=True):
@@ -140,24 +139,21 @@ def _initial(features: int, classes: int, config: AdamConfig, fits: int) -> Para
     return [layer.expand(fits, *layer.shape).clone().requires_grad_() for layer in layers]
 
 
-def _folded(parameters: Parameters, rows: ProbeRows, fold_A: Tensor) -> Parameters:
-    return [*rows.folded(parameters[0], parameters[1], fold_A), *parameters[2:]]
-
-
-def _logits(folded: Parameters, vectors_BD: Tensor, config: AdamConfig, dropping: torch.Generator | None) -> Tensor:
-    """[A, C, B], of parameters in the shared coordinates; the rows innermost, so that nothing is transposed."""
-    weights_AHD, bias_AH = folded[:2]
-    rows = len(vectors_BD)
-    first_AHB = torch.addmm(bias_AH.reshape(-1, 1), weights_AHD.reshape(-1, weights_AHD.shape[-1]), vectors_BD.T).view(
-        *bias_AH.shape, rows
-    )
+def _logits(parameters: Parameters, vectors: Tensor, config: AdamConfig, dropping: torch.Generator | None) -> Tensor:
+    """[A, C, B], of vectors [B, D] that all fits see, or of each fit's own, [A, B, D]; the rows innermost."""
+    weights_AHD, bias_AH = parameters[:2]
+    if vectors.dim() == 2:
+        weights_QD = weights_AHD.reshape(-1, weights_AHD.shape[-1])
+        first_AHB = torch.addmm(bias_AH.reshape(-1, 1), weights_QD, vectors.T).view(*bias_AH.shape, len(vectors))
+    else:
+        first_AHB = torch.baddbmm(bias_AH[..., None], weights_AHD, vectors.transpose(1, 2))
     if not config.hidden:
         return first_AHB
     if dropping is not None and config.dropout:
         kept_HB = torch.rand(first_AHB.shape[1:], generator=dropping) >= config.dropout
         first_AHB = first_AHB * (kept_HB / (1 - config.dropout))
     hidden_AHB = first_AHB.sigmoid() if config.activation == "sigmoid" else first_AHB.tanh()
-    weights_ACH, bias_AC = folded[2:]
+    weights_ACH, bias_AC = parameters[2:]
     return torch.baddbmm(bias_AC[..., None], weights_ACH, hidden_AHB)
 
 
@@ -174,7 +170,7 @@ def _predictions(
     parameters: Parameters, rows: ProbeRows, fold_A: Tensor, config: AdamConfig, chosen: Tensor | None = None
 ) -> Tensor:
     """[A, N] int32, of the chosen rows or of all."""
-    folded = _folded(parameters, rows, fold_A)
+    folded = [*rows.folded(parameters[0], parameters[1], fold_A), *parameters[2:]]
     chosen = torch.arange(len(rows.vectors_ND)) if chosen is None else chosen
     found_AN = torch.empty(len(fold_A), len(chosen), dtype=torch.int32)
     for part in rows.blocks(folded[1].numel()):

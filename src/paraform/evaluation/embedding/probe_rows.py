@@ -33,11 +33,18 @@ class ProbeRows:
     scale_FD: Tensor | None
 
     def folded(self, weights_KHD: Tensor, bias_KH: Tensor, fold_K: Tensor) -> tuple[Tensor, Tensor]:
-        """Weights and biases of the shared coordinates, of those of the fits' own; differentiable."""
+        """Weights and biases of the shared coordinates, of those of the fits' own."""
         if self.shift_FD is None or self.scale_FD is None:
             return weights_KHD, bias_KH
         shared_KHD = weights_KHD * self.scale_FD[fold_K, None]
         return shared_KHD, bias_KH - (shared_KHD @ self.shift_FD[fold_K, :, None]).squeeze(-1)
+
+    def seen(self, rows_B: Tensor, fold_K: Tensor) -> Tensor:
+        """Some rows as the fits see them: [B, D] if all see the same, else [K, B, D]."""
+        vectors_BD = self.vectors_ND[rows_B]
+        if self.shift_FD is None or self.scale_FD is None:
+            return vectors_BD
+        return ((vectors_BD - self.shift_FD[:, None]) * self.scale_FD[:, None])[fold_K]
 
     def blocks(self, width: int) -> list[slice]:
         """Parts of the rows, of which a product of that many columns is `BLOCK` numbers at most."""
