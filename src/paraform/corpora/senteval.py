@@ -1,0 +1,103 @@
+"""SentEval's classification sets (Conneau and Kiela 2018), in its own folders or with their files side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from paraform.corpora.lines import MAX_CHARACTERS, Line, lines
+from paraform.records import InputError
+from paraform.weights import PathLike
+
+Part = Literal["train", "dev", "test", ""]
+
+TREC_CLASSES = ("ABBR", "DESC", "ENTY", "HUM", "LOC", "NUM")
+SICK_CLASSES = ("CONTRADICTION", "NEUTRAL", "ENTAILMENT")
+MRPC_COLUMNS = 5
+SICK_COLUMNS = ("sentence_A", "sentence_B", "entailment_judgment")
+
+
+@dataclass(frozen=True, slots=True)
+class LabelledText:
+    """A row of a set.
+
+    Args:
+        text: the sentence.
+        other: the second one of a pair; None where there is none.
+        label: its class, a number from 0.
+        part: "train", "dev" or "test"; "" where the set has no split.
+    """
+
+    text: str
+    other: str | None
+    label: int
+    part: Part
+
+
+def read_binary(path: PathLike, label: int, part: Part = "") -> Iterator[LabelledText]:
+    """MR, CR, SUBJ and MPQA: one class a file, latin-1, a sentence a line; blank lines are left out.
+
+    A line ends with LF alone. SentEval's `splitlines` ends one at each byte 0x85 too, which the authors of MR wrote for
+    an ellipsis: 13 lines more in `rt-polarity.pos`.
+    """
+    for line in lines(path, encoding="latin-1"):
+        if line.text.strip():
+            yield LabelledText(line.text.strip(), None, label, part)
+
+
+def read_trec(path: PathLike, part: Part) -> Iterator[LabelledText]:
+    """TREC: `CLASS:kind question`, latin-1; the six coarse classes."""
+    for line in _filled(path, "latin-1"):
+        kind, _, question = line.text.strip().partition(" ")
+        name = kind.partition(":")[0]
+        if name not in TREC_CLASSES or ":" not in kind or not question.strip():
+            raise line.origin.error(f"{line.text[:40]!r}; expected CLASS:kind question, one of {', '.join(TREC_CLASSES)}")
+        yield LabelledText(question.strip(), None, TREC_CLASSES.index(name), part)
+
+
+def read_sst(path: PathLike, part: Part) -> Iterator[LabelledText]:
+    """SST-2: `sentence TAB 0|1` as SentEval has it, or `0|1 sentence`."""
+    for line in _filled(path):
+        sentence, tab, label = line.text.strip().rpartition("\t")
+        if not tab:
+            label, _, sentence = line.text.strip().partition(" ")
+        if label not in ("0", "1") or not sentence.strip():
+            raise line.origin.error(f"{line.text[:40]!r}; expected sentence TAB 0 or 1, or 0 or 1 and a sentence")
+        yield LabelledText(sentence.strip(), None, int(label), part)
+
+
+def read_mrpc(path: PathLike, part: Part) -> Iterator[LabelledText]:
+    """MRPC: a header, then `0|1 TAB id TAB id TAB sentence TAB sentence`; quotes are text."""
+    rows = _filled(path)
+    next(rows)
+    for line in rows:
+        columns = [column.strip() for column in line.text.strip().split("\t")]
+        if len(columns) != MRPC_COLUMNS or columns[0] not in ("0", "1") or not (columns[3] and columns[4]):
+            raise line.origin.error(
+                f"{len(columns)} columns, the first {columns[0][:20]!r}; expected 0 or 1, two ids and two sentences"
+            )
+        yield LabelledText(columns[3], columns[4], int(columns[0]), part)
+
+
+def read_sick(path: PathLike, part: Part) -> Iterator[LabelledText]:
+    """SICK-E: a header with sentence_A, sentence_B and entailment_judgment, TAB separated."""
+    rows = _filled(path)
+    header_line = next(rows)
+    header = header_line.text.strip().split("\t")
+    if missing := [name for name in SICK_COLUMNS if name not in header]:
+        raise header_line.origin.error(f"no column {missing[0]!r} in the header; expected {', '.join(SICK_COLUMNS)}")
+    places = [header.index(name) for name in SICK_COLUMNS]
+    for line in rows:
+        columns = line.text.strip().split("\t")
+        if len(columns) != len(header):
+            raise line.origin.error(f"{len(columns)} columns; expected {len(header)}, as in the header")
+        first, second, label = (columns[place].strip() for place in places)
+        if label not in SICK_CLASSES or not (first and second):
+            raise line.origin.error(f"the label is {label[:40]!r}; expected one of {', '.join(SICK_CLASSES)}")
+        yield LabelledText(first, second, SICK_CLASSES.index(label), part)
+
+
+def _filled(path: PathLike, encoding: str = "utf-8") -> Iterator[Line]:
+    return (line for line in lines(path, MAX_CHARACTERS, encoding=encoding) if line.text.strip())
