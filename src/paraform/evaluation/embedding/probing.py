@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import hashlib
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar, final
@@ -186,8 +186,8 @@ def compared(before: Sequence[Finding], after: Sequence[Finding]) -> list[Score]
         if finding.score.name == INFORMATION and other and other.figure and finding.figure:
             figure = taken_away(other.figure, finding.figure)
             low, high = bootstrap_interval(figure)
-            names = {"protocol": finding.score.protocol, "subset": finding.score.subset}
-            score = figure.score(system=f"{other.score.system} → {finding.score.system}", **names)
+            system = f"{other.score.system} → {finding.score.system}"
+            score = figure.score(system=system, protocol=finding.score.protocol, subset=finding.score.subset)
             scores.append(replace(score, low=low, high=high))
     return scores
 

@@ -111,11 +111,11 @@ def bigram_shift(sentences: Sequence[TreebankSentence], config: RecreatedConfig)
     draw = random.Random(config.seed)
     examples = []
     for part in PARTS:
-        places = [(one, at) for one in sentences if one.part == part and (at := _neighbours(one.words))]
+        places = [(one, starts) for one in sentences if one.part == part and (starts := _neighbours(one.words))]
         shifted = set(draw.sample(range(len(places)), len(places) // 2))
-        for number, (one, starts) in enumerate(places):
+        for number, (one, where) in enumerate(places):
             if number in shifted:
-                at = draw.choice(starts)
+                at = draw.choice(where)
                 words = (*one.words[:at], one.words[at + 1], one.words[at], *one.words[at + 2 :])
                 examples.append(ProbingExample(part, "I", detokenize(words)))
             else:
