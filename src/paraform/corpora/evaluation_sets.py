@@ -74,10 +74,9 @@ def read_evaluation_texts(path: PathLike) -> Iterator[str]:
 
     By the file's name: trees (.mrg), JSON lines (.jsonl, .ndjson: every text of an object that has a known name, else
     every text of several words), CSV (.csv), else columns apart by TABs. A header is known by one of `COLUMNS`; the
-    columns so named are text. Without one, a column is text if most of its fields are several words; of a file with
-    one column, if they are not numbers. A label before the text of each line (TREC's, SST's) is left out, and so are
-    empty fields. A file that is not UTF-8 is taken for Latin-1, as MR, CR, SUBJ,
-    MPQA and TREC are.
+    columns so named are text. Without one, a column is text if half of its fields or more are several words; of a file
+    with one column, if they are not numbers. A label before the text of each line (TREC's, SST's) is left out, and so
+    are empty fields. A file that is not UTF-8 is taken for Latin-1, as MR, CR, SUBJ, MPQA and TREC are.
 
     Raises: InputError, naming file and line, for what cannot be read.
     """
@@ -140,7 +139,7 @@ def _text_columns(rows: Sequence[Sequence[str]]) -> list[int]:
     return [
         at
         for at, fields in enumerate(columns)
-        if 2 * sum(" " in field and not _NUMBER.fullmatch(field) for field in fields) > len(fields)
+        if 2 * sum(" " in field and not _NUMBER.fullmatch(field) for field in fields) >= len(fields) > 0
     ]
 
 

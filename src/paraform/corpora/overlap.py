@@ -12,6 +12,7 @@ from paraform.corpora.components import components
 from paraform.corpora.formats import read
 from paraform.corpora.jsonl import MAX_CHARACTERS
 from paraform.corpora.lines import lines
+from paraform.corpora.quoted import quoted_rows
 from paraform.records import InputError, Pair, Record, Sentence, sides_of
 from paraform.weights import PathLike, atomic_path
 from paraform.words import unescape
@@ -182,13 +183,14 @@ def drop_overlap(
     kept, leaked, related = map(_places, apart)
     if not kept:
         raise InputError(f"{path}: every record shares a sentence or a cluster with the evaluation; nothing is left")
-    goes = dict.fromkeys(leaked | related, True) | dict.fromkeys(kept, False)
+    physical = lines(path, MAX_CHARACTERS, keep_ends=True)
+    rows = quoted_rows(physical, "\t", MAX_CHARACTERS) if format == "quora" else physical
+    header = format == "quora"
     with atomic_path(out) as unfinished, open(unfinished, "w", encoding="utf-8", newline="") as file:
-        dropping = False  # a quoted row may go over several lines
-        for line in lines(path, MAX_CHARACTERS, keep_ends=True):
-            dropping = goes.get(line.origin.line, dropping)
-            if not dropping and not isinstance(line.content, InputError):
-                file.write(line.content)
+        for row in rows:
+            if header or row.origin.line in kept:
+                file.write(row.text)
+            header = False
     return Written(len(kept), len(leaked), len(related - leaked))
 
 

@@ -53,9 +53,7 @@ def read_trec(path: PathLike, part: Part) -> Iterator[LabelledText]:
         kind, _, question = line.text.strip().partition(" ")
         name = kind.partition(":")[0]
         if name not in TREC_CLASSES or ":" not in kind or not question.strip():
-            raise line.origin.error(
-                f"{line.text[:40]!r}; expected CLASS:kind question, one of {', '.join(TREC_CLASSES)}"
-            )
+            raise line.origin.error(f"{line.text[:40]!r}; expected CLASS:kind question, one of {', '.join(TREC_CLASSES)}")
         yield LabelledText(question.strip(), None, TREC_CLASSES.index(name), part)
 
 
