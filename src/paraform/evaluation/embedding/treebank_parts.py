@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import random
 from bisect import bisect
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -46,8 +46,8 @@ class TreebankSentence:
 def treebank_parts(path: PathLike, *, seed: int, least: int = 4, most: int = 40) -> list[TreebankSentence]:
     """The sentences of a treebank, a folder of some or a file: training, then validation, then test.
 
-    A file in a folder `train`, `dev` or `test` is of that part. Of any other the documents are shuffled by the seed,
-    and test and validation get whole ones until each has a tenth of the sentences. Two blank lines end a document (as
+    A file in a folder `train`, `dev` or `test` is of that part. The documents of any other folder are shuffled by the
+    seed, and test and validation get whole ones until each has a tenth of the folder's sentences. Two blank lines end a document (as
     in NLTK's sample of the Penn Treebank); where a file has none, each `RUN` sentences in a row count as one.
 
     A text that stands twice, but for case, punctuation and spacing, is taken where it stands first.
@@ -61,9 +61,11 @@ def treebank_parts(path: PathLike, *, seed: int, least: int = 4, most: int = 40)
     if not files:
         raise InputError(f"{path}: no .mrg file; expected bracketed trees")
     found: dict[str, list[TreebankSentence]] = {part: [] for part in PARTS}
-    for file in files:
-        own = next((OWN[name] for name in file.relative_to(root).parts if name in OWN), None)
-        for part, sentence in _with_parts(file, own, seed):
+    for folder, inside in itertools.groupby(files, lambda file: file.parent):
+        below = folder.relative_to(root).parts if root.is_dir() else ()
+        own = next((OWN[name] for name in below if name in OWN), None)
+        documents = [document for file in inside for document in _documents(file)]
+        for part, sentence in _dealt(documents, seed) if own is None else _all(own, documents):
             tree = stripped(read_tree(sentence))
             if tree and least <= len(words := _as_written(tree)) <= most:
                 found[part].append(TreebankSentence(part, words, detokenize(words), tree))
@@ -75,24 +77,21 @@ def treebank_parts(path: PathLike, *, seed: int, least: int = 4, most: int = 40)
     return list(kept.values())
 
 
-def _with_parts(file: Path, own: str | None, seed: int) -> Iterator[tuple[str, Sentence]]:
-    sentences = list(read_treebank(file))
-    if own is not None:
-        return ((own, sentence) for sentence in sentences)
-    documents = _documents(file, sentences)
-    random.Random(seed).shuffle(documents)
-    return _dealt(documents, SHARE * len(sentences))
+def _all(part: str, documents: Iterable[Sequence[Sentence]]) -> Iterator[tuple[str, Sentence]]:
+    return ((part, sentence) for document in documents for sentence in document)
 
 
-def _dealt(documents: list[list[Sentence]], share: float) -> Iterator[tuple[str, Sentence]]:
+def _dealt(documents: Sequence[Sequence[Sentence]], seed: int) -> Iterator[tuple[str, Sentence]]:
+    share = SHARE * sum(map(len, documents))
     counts = dict.fromkeys(PARTS, 0)
-    for document in documents:
+    for document in random.Random(seed).sample(documents, len(documents)):
         part = next((part for part in ("te", "va") if counts[part] < share), "tr")
         counts[part] += len(document)
-        yield from ((part, sentence) for sentence in document)
+        yield from _all(part, [document])
 
 
-def _documents(file: Path, sentences: list[Sentence]) -> list[list[Sentence]]:
+def _documents(file: Path) -> list[list[Sentence]]:
+    sentences = list(read_treebank(file))
     ends, blank = [], 0
     for line in lines(file, MAX_TREE):
         blank = 0 if line.text.strip() else blank + 1
