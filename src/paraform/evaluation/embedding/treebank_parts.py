@@ -47,8 +47,8 @@ def treebank_parts(path: PathLike, *, seed: int, least: int = 4, most: int = 40)
     """The sentences of a treebank, a folder of some or a file: training, then validation, then test.
 
     A file in a folder `train`, `dev` or `test` is of that part. The documents of any other folder are shuffled by the
-    seed, and test and validation get whole ones until each has a tenth of the folder's sentences. Two blank lines end a document (as
-    in NLTK's sample of the Penn Treebank); where a file has none, each `RUN` sentences in a row count as one.
+    seed, and test and validation get whole ones until each has a tenth of the folder's sentences. Two blank lines end
+    a document (as in NLTK's sample of the Penn Treebank); where a file has none, each `RUN` sentences in a row are one.
 
     A text that stands twice, but for case, punctuation and spacing, is taken where it stands first.
 
@@ -57,7 +57,7 @@ def treebank_parts(path: PathLike, *, seed: int, least: int = 4, most: int = 40)
     Raises: InputError, naming file and line, for what is no tree, or if no sentence of that many words is left.
     """
     root = Path(path)
-    files = sorted(root.rglob("*.mrg")) if root.is_dir() else [root]
+    files = sorted(root.rglob("*.mrg"), key=lambda file: (file.parent, file.name)) if root.is_dir() else [root]
     if not files:
         raise InputError(f"{path}: no .mrg file; expected bracketed trees")
     found: dict[str, list[TreebankSentence]] = {part: [] for part in PARTS}
@@ -84,7 +84,9 @@ def _all(part: str, documents: Iterable[Sequence[Sentence]]) -> Iterator[tuple[s
 def _dealt(documents: Sequence[Sequence[Sentence]], seed: int) -> Iterator[tuple[str, Sentence]]:
     share = SHARE * sum(map(len, documents))
     counts = dict.fromkeys(PARTS, 0)
-    for document in random.Random(seed).sample(documents, len(documents)):
+    shuffled = list(documents)
+    random.Random(seed).shuffle(shuffled)
+    for document in shuffled:
         part = next((part for part in ("te", "va") if counts[part] < share), "tr")
         counts[part] += len(document)
         yield from _all(part, [document])
