@@ -76,8 +76,8 @@ def adam_probes(
 
     All fits begin with the same weights, and all rows that any fit is trained on come in one order an epoch; of the
     rows of a step a fit's batch is those that it is trained on. So a step is one product of the rows with all fits'
-    weights (if coordinates are standardised, one batched product), and what a fit learns does not depend on what is trained beside it. Every `epoch_size` epochs the dev
-    accuracy is looked at; fits that have stopped leave the tensor.
+    weights (of standardised rows one batched product), and what a fit learns does not depend on what is trained beside
+    it. Every `epoch_size` epochs the dev accuracy is looked at; fits that have stopped leave the tensor.
 
     Args:
         labels_N: [N], 0 to `classes` − 1.
