@@ -1,9 +1,10 @@
 """What a probe finds in a model's vectors: MR, CR, MPQA, SUBJ, SST-2, TREC, MRPC and SICK-E, in percent.
 
---data is a folder that holds SentEval's files, in its own folders or not; all sets that are there are measured, or those
-that --tasks names. The probe is a logistic regression, or with --classifier mlp a network of 50 hidden units. default:
-coordinates standardised on a probe's training rows, L2 chosen by inner folds (mlp: by a held-out tenth). paper: SentEval
-as its code behaves today. Beside each figure stand the commonest label's, and the test rows whose text training holds.
+--data is a folder that holds SentEval's files, in its own folders or not; all sets that are there are measured, or
+those that --tasks names. The probe is a logistic regression, or with --classifier mlp a network of 50 hidden units.
+default: coordinates standardised on a probe's training rows, L2 chosen by inner folds (mlp: by a held-out tenth).
+paper: SentEval as its code behaves today. Beside each figure stand the commonest label's, and the test rows whose text
+training holds.
 
 Example:
   paraform evaluate transfer --model minilm --data ../shared/data --tasks MR TREC MRPC
@@ -44,7 +45,7 @@ def run(options: Namespace) -> int:
     texts = [text for one in sets for text in one.texts()]
     name = f"{options.model} {options.vectors}" if options.vectors else options.model
     with bad_values():
-        space = embedded(embed, texts, name=name, signature=signature(encoder=name))
+        space = embedded(lambda part: embed(list(part)), texts, name=name, signature=signature(encoder=name))
         scores = [finding.score for one in sets for finding in one.measure(space)]
     about = {"model": options.model, "data": options.data, "scores": [score.to_json() for score in scores]}
     return show(options, about, table(scores))
