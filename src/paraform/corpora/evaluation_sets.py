@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import codecs
 import csv
 import itertools
 import re
@@ -76,7 +75,7 @@ def read_evaluation_texts(path: PathLike) -> Iterator[str]:
     every text of several words), CSV (.csv), else columns apart by TABs. A header is known by one of `COLUMNS`; the
     columns so named are text. Without one, a column is text if half of its fields or more are several words; of a file
     with one column, if they are not numbers. A label before the text of each line (TREC's, SST's) is left out, and so
-    are empty fields. A file that is not UTF-8 is taken for Latin-1, as MR, CR, SUBJ, MPQA and TREC are.
+    are empty fields. A line that is not UTF-8 is taken for Latin-1, as MR, CR, SUBJ, MPQA and TREC are.
 
     Raises: InputError, naming file and line, for what cannot be read.
     """
@@ -91,7 +90,7 @@ def read_evaluation_texts(path: PathLike) -> Iterator[str]:
 
 
 def _rows(path: PathLike, quoted: bool) -> Iterator[list[str]]:
-    physical = lines(path, MAX_ROW, keep_ends=quoted, encoding=_encoding(path))
+    physical = lines(path, MAX_ROW, keep_ends=quoted, latin_1=True)
     if not quoted:
         yield from (line.text.split("\t") for line in physical)
         return
@@ -99,20 +98,6 @@ def _rows(path: PathLike, quoted: bool) -> Iterator[list[str]]:
     delimiter = next((one for one in DELIMITERS if len(next(csv.reader([first.text], delimiter=one), [])) > 1), ",")
     for row in quoted_rows(itertools.chain([first], physical), delimiter, MAX_ROW):
         yield [in_one_line(field) for field in fields_of(row, delimiter)]
-
-
-def _encoding(path: PathLike) -> str:
-    if not Path(path).is_file():
-        return "utf-8"  # `lines` says what is wrong
-    decoder = codecs.getincrementaldecoder("utf-8")()
-    with open(path, "rb") as file:
-        try:
-            while chunk := file.read(1 << 20):
-                decoder.decode(chunk)
-            decoder.decode(b"", final=True)
-        except UnicodeDecodeError:
-            return "latin-1"
-    return "utf-8"
 
 
 def _of_columns(rows: Iterator[list[str]]) -> Iterator[str]:

@@ -12,6 +12,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import cross_entropy
 
+from paraform.evaluation.embedding.adam import Adam
 from paraform.evaluation.embedding.probe_rows import ProbeRows
 
 Parameters = list[Tensor]
@@ -76,8 +77,8 @@ def adam_probes(
 
     All fits begin with the same weights, and all rows that any fit is trained on come in one order an epoch; of the
     rows of a step a fit's batch is those that it is trained on. So a step is one product of the rows with all fits'
-    weights (if coordinates are standardised, one batched product), and what a fit learns does not depend on what is trained beside it. Every `epoch_size` epochs the dev
-    accuracy is looked at; fits that have stopped leave the tensor.
+    weights (of standardised rows one batched product), and what a fit learns does not depend on what is trained beside
+    it. Every `epoch_size` epochs the dev accuracy is looked at; fits that have stopped leave the tensor.
 
     Args:
         labels_N: [N], 0 to `classes` − 1.
@@ -89,7 +90,7 @@ def adam_probes(
     best = [parameter.detach().clone() for parameter in parameters]
     best_K, failures_K, epochs_K = (torch.full((len(fold_K),), value) for value in (-1, 0, 0))
     running_A = torch.arange(len(fold_K))
-    optimiser = torch.optim.Adam(parameters, lr=config.learning_rate, fused=True)
+    optimiser = Adam(parameters, config.learning_rate)
     used = train_FN.any(0).nonzero().squeeze(1)
     dev = dev_FN.any(0).nonzero().squeeze(1)
     share = float(train_FN[:, used].double().mean())
@@ -102,9 +103,10 @@ def adam_probes(
                 logits_ACB = _logits(parameters, rows.seen(rows_B, fold_A), config, dropping)
                 loss = _loss(logits_ACB, labels_N[rows_B], train_FN[:, rows_B][fold_A], config.loss)
                 gradients = torch.autograd.grad(loss, parameters)
-                for parameter, gradient in zip(parameters, gradients, strict=True):
-                    parameter.grad = torch.addcmul(gradient, parameter.detach(), _over(l2_A, parameter))
-                optimiser.step()
+                decayed = [
+                    torch.addcmul(g, p.detach(), _over(l2_A, p)) for g, p in zip(gradients, parameters, strict=True)
+                ]
+                optimiser.step(decayed)
         epoch += config.epoch_size
         found_AN = _predictions(parameters, rows, fold_A, config, dev)
         right_A = ((found_AN == labels_N[dev]) & dev_FN[:, dev][fold_A]).sum(1)
@@ -119,7 +121,7 @@ def adam_probes(
             failures_K[improved] = 0
         if stopped_A.any():
             running_A = running_A[~stopped_A]
-            parameters, optimiser = _without(parameters, optimiser, ~stopped_A)
+            parameters = optimiser.keep(~stopped_A)
     return AdamProbes(best, fold_K, epochs_K, config)
 
 
@@ -181,16 +183,3 @@ def _predictions(
 
 def _over(values_A: Tensor, like: Tensor) -> Tensor:
     return values_A.view(-1, *[1] * (like.dim() - 1))
-
-
-def _without(
-    parameters: Parameters, optimiser: torch.optim.Adam, kept_A: Tensor
-) -> tuple[Parameters, torch.optim.Adam]:
-    """Parameters and Adam's moments of the fits that run on."""
-    fewer = [parameter.detach()[kept_A].requires_grad_() for parameter in parameters]
-    successor = torch.optim.Adam(fewer, lr=optimiser.defaults["lr"], fused=True)
-    for old, new in zip(parameters, fewer, strict=True):
-        state = optimiser.state[old]
-        moments = {name: state[name][kept_A] for name in ("exp_avg", "exp_avg_sq")}
-        successor.state[new] = {"step": state["step"], **moments}
-    return fewer, successor

@@ -55,9 +55,15 @@ def logistic_optimum(
         train_FN: [F, N] booleans, the training rows of a fold.
         fold_K, l2_K: [K], the fold and the L2 of each fit.
     """
+    problem_rows = rows
+    mean_D = torch.zeros(rows.vectors_ND.shape[1])
+    if rows.shift_FD is None:
+        # The bias is free, so that the optimum is the same about the mean, where weights and bias do not pull together.
+        mean_D = rows.vectors_ND[train_FN.any(0)].mean(0)
+        problem_rows = ProbeRows(rows.vectors_ND - mean_D, None, None)
     outputs = 1 if classes == 2 else classes
     fits, features = len(fold_K), rows.vectors_ND.shape[1]
-    problem = _Problem(rows, labels_N, train_FN, fold_K, l2_K, outputs)
+    problem = _Problem(problem_rows, labels_N, train_FN, fold_K, l2_K, outputs)
     inverse = _InverseHessian(problem, classes)
     points_KP = torch.zeros(fits, outputs * (features + 1))
     losses_K, gradients_KP = problem.evaluate(points_KP, torch.arange(fits))
@@ -83,7 +89,8 @@ def logistic_optimum(
         if not len(running_A):
             break
     weights_KOD, bias_KO = problem.parts(points_KP)
-    return LinearProbes(*rows.folded(weights_KOD, bias_KO, fold_K))
+    weights_KOD, bias_KO = rows.folded(weights_KOD, bias_KO, fold_K)
+    return LinearProbes(weights_KOD, bias_KO - weights_KOD @ mean_D)
 
 
 def _logits(vectors_BD: Tensor, weights_KOD: Tensor, bias_KO: Tensor) -> Tensor:
