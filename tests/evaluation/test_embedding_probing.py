@@ -12,10 +12,12 @@ from numpy.typing import NDArray
 
 from paraform.corpora.probing import ProbingExample, write_probing
 from paraform.evaluation.bootstrap import bootstrap_interval, paired_bootstrap
+from paraform.evaluation.embedding.probes import ProbeConfig
 from paraform.evaluation.embedding.probing import (
     ProbingSet,
     compared,
     information,
+    probes_of,
     probing_sets,
     probing_table,
     taken_away,
@@ -25,14 +27,14 @@ from paraform.evaluation.embedding.space import Vectors, embedded
 from paraform.evaluation.embedding.task import Finding
 from paraform.records import InputError
 
-COUNTS = {"tr": 300, "va": 60, "te": 120}
+COUNTS = {"tr": 240, "va": 60, "te": 120}
 EXAMPLES = [
     ProbingExample(part, "abc"[row % 3], f"{part} {row}" + " and so on" * (row % 3 == 2))
     for part, count in COUNTS.items()
     for row in range(count)
 ]
 LABELS = {example.text: "abc".index(example.label) for example in EXAMPLES}
-SET = ProbingSet("BShift", EXAMPLES, "set:made")
+SET = ProbingSet("BShift", EXAMPLES, "set:made", {"default": ProbeConfig()})
 
 
 def space(name: str, told: float, *, scale: float = 1.0, seed: int = 0) -> Vectors:
@@ -63,12 +65,14 @@ def test_a_label_that_vectors_hold_is_found() -> None:
     assert {finding.score.subset for finding in findings} == {"BShift"}
     accuracy = findings[0]
     assert accuracy.figure and accuracy.score.signature == f"{accuracy.figure.signature}|told:1.0"
-    assert "train:300|dev:60|test:120|classes:3|digest:" in accuracy.figure.signature
+    assert "train:240|dev:60|test:120|classes:3|digest:" in accuracy.figure.signature
 
 
 @pytest.mark.parametrize("kind", ["BShift", "WordContent"])
 def test_noise_stays_at_chance(kind: str) -> None:
-    found = figures(replace(SET, kind=kind).measure(space("noise", 0.0)))
+    probes = probes_of(kind, ["default"])
+    assert probes["default"].hidden == (50 if kind == "BShift" else 0)
+    found = figures(replace(SET, kind=kind, protocols=probes).measure(space("noise", 0.0)))
     error = 100 * (1 / 3 * 2 / 3 / COUNTS["te"]) ** 0.5
     assert abs(found["accuracy"] - 100 / 3) < 3 * error
     assert abs(found["label information"]) < 3 * error / (100 * 2 / 3)
@@ -82,7 +86,8 @@ def test_shrinking_is_no_forgetting() -> None:
 
 
 def test_protocols_stand_side_by_side() -> None:
-    findings = replace(SET, protocols=("default", "paper")).measure(space("teller", 1.0))
+    protocols = probes_of("WordContent", ["default", "paper"])
+    findings = replace(SET, protocols=protocols).measure(space("teller", 1.0))
     signatures = {one.score.protocol: one.score.signature for one in findings if one.score.name == "accuracy"}
     assert "standardise:yes" in signatures["default"] and "standardise:no" in signatures["paper"]
 
@@ -134,18 +139,16 @@ def test_sets_of_sentevals_files_and_what_is_written_is_the_same_set(tmp_path: P
     made = [SET, replace(SET, kind="TreeDepth", source="set:re-created|seed:1")]
     written = write_sets(made, tmp_path / "probing")
     names = ["bigram_shift.txt", "tree_depth.txt"]
-    assert written == {str(tmp_path / "probing" / name): 480 for name in names}
+    assert written == {str(tmp_path / "probing" / name): 420 for name in names}
     for path in (tmp_path, tmp_path / "probing"):
         read = probing_sets(path)
         assert [one.name for one in read] == ["BShift", "TreeDepth"]
         assert all(one.examples == EXAMPLES for one in read)
     assert made[1].name == "TreeDepth (re-created)"
-    (one,) = probing_sets(tmp_path / "probing" / "tree_depth.txt", protocols=("paper",))
-    assert (one.name, one.protocols) == ("TreeDepth", ("paper",))
+    (one,) = probing_sets(tmp_path / "probing" / "tree_depth.txt", protocols=["paper"])
+    assert (one.name, one.protocols) == ("TreeDepth", {"paper": ProbeConfig.paper(50)})
     with pytest.raises(InputError, match="no set 'TopConst'; expected one of BShift, TreeDepth"):
         probing_sets(tmp_path, ["TopConst"])
-    with pytest.raises(InputError, match="protocol 'best'; expected one of default, paper"):
-        probing_sets(tmp_path, protocols=["best"])
 
 
 def test_no_sets(tmp_path: Path) -> None:
@@ -165,5 +168,5 @@ def test_the_table_says_what_stands_in_it() -> None:
     assert [cell.strip() for cell in header if cell.strip()][3:] == [
         *("accuracy", "validation", "majority", "1/classes", "length alone", "label information")
     ]
-    for part in ("a probe on the tree itself would find 1", "mlp-50", SET.settings, "teller: told:1.0"):
+    for part in ("a probe on the tree itself would find 1", "probe:logistic", SET.settings, "teller: told:1.0"):
         assert part in text

@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, Any
 
 from jsonargparse import ArgumentParser, Namespace
 
-from paraform.cli.arguments import load_able, show_progress
+from paraform.cli.arguments import load_able
+from paraform.cli.embed import embedder
 from paraform.cli.output import show
 from paraform.records import InputError
 
@@ -24,17 +25,17 @@ if TYPE_CHECKING:
     from paraform.evaluation.embedding.probing import ProbingSet
     from paraform.evaluation.embedding.space import Vectors
 
-PROTOCOLS = ("default", "paper")  # the keys of evaluation.embedding.probing.PROTOCOLS, whose import brings torch along
-TASKS = ("BShift", "TreeDepth", "TopConst", "SentLen", "WordContent", "Tense", "SubjNum", "ObjNum", "SOMO", "CoordInv")
-
 
 def add_arguments(parser: ArgumentParser, given: Sequence[str]) -> None:
     """The options of this command."""
     parser.add_argument("--data", type=str, required=True, help="SentEval's probing files, or treebanks")
     parser.add_argument("--model", type=str | None, default=None, help="any model that embeds; null: only --write")
+    parser.add_argument("--vectors", type=str | None, default=None, help="content or style, of a model that has both")
     parser.add_argument("--before", type=str | None, default=None, help="the model before a change that led to --model")
-    parser.add_argument("--tasks", nargs="+", choices=TASKS, default=[], help="sets to measure; none: all there are")
-    parser.add_argument("--protocol", nargs="+", choices=PROTOCOLS, default=["default"], help="of training probes")
+    parser.add_argument("--tasks", type=str, nargs="+", default=[], metavar="SET", help="sets by name; else all there")
+    parser.add_argument(
+        "--protocol", type=str, nargs="+", choices=("default", "paper"), default=["default"], help="one or both"
+    )
     parser.add_argument("--write", type=str | None, default=None, help="a folder for the sets in SentEval's format")
 
 
@@ -69,8 +70,7 @@ def _space(options: Namespace, option: str, sets: Sequence[ProbingSet]) -> Vecto
     from paraform.evaluation.embedding.space import embedded
     from paraform.score import signature
 
-    model: Embedder = load_able(options, Embedder, "a model that embeds", option)
-    how: dict[str, Any] = {"batch_size": options.batch_size or 0, "seed": options.seed, "progress": show_progress()}
+    embed = embedder(load_able(options, Embedder, "a model that embeds", option), options)
+    name = f"{options[option]} {options.vectors}" if options.vectors else options[option]
     texts = [text for one in sets for text in one.texts()]
-    name = options[option]
-    return embedded(lambda some: model.embed(some, **how), texts, name=name, signature=signature(model=name))
+    return embedded(lambda part: embed(list(part)), texts, name=name, signature=signature(encoder=name))

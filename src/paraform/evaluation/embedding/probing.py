@@ -5,10 +5,10 @@ from __future__ import annotations
 import functools
 import hashlib
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, ClassVar, final
+from typing import Any, ClassVar, Literal, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,8 +26,7 @@ from paraform.weights import PathLike
 from paraform.words import tokenize
 
 PART_NAMES = {"tr": "train", "va": "dev", "te": "test"}
-PROTOCOLS = {"default": (ProbeConfig.mlp(), ProbeConfig()), "paper": (ProbeConfig.paper(50), ProbeConfig.paper())}
-"""The probe of every set but WordContent, and WordContent's, which is logistic as SentEval's authors have it."""
+DEFAULT = {"default": ProbeConfig.mlp()}
 
 INFORMATION = "label information"
 ABOUT = {
@@ -51,7 +50,7 @@ class ProbingSet:
         examples: of all parts.
         source: where it is from, with every setting: a signature. One that begins with `re-created` is called so
             wherever its name stands.
-        protocols: some of `PROTOCOLS`.
+        protocols: the probes to train, by name.
     """
 
     needs_vectors: ClassVar[bool] = True
@@ -59,7 +58,7 @@ class ProbingSet:
     kind: str
     examples: Sequence[ProbingExample]
     source: str
-    protocols: Sequence[str] = ("default",)
+    protocols: Mapping[str, ProbeConfig] = field(default_factory=lambda: DEFAULT)
 
     @property
     def name(self) -> str:
@@ -99,8 +98,7 @@ class ProbingSet:
             raise InputError(f"{space.name} has no vectors; expected some, to train a probe of {self.name} on")
         vectors_ND = space.vectors(self.texts())
         findings = []
-        for protocol in self.protocols:
-            config = PROTOCOLS[protocol][self.kind == "WordContent"]
+        for protocol, config in self.protocols.items():
             probed = self._probed(vectors_ND, config, space.name)
             for finding in self._findings(probed, config):
                 score = replace(finding.score, system=space.name, protocol=protocol, subset=self.name)
@@ -193,7 +191,11 @@ def compared(before: Sequence[Finding], after: Sequence[Finding]) -> list[Score]
 
 
 def probing_sets(
-    path: PathLike, kinds: Iterable[str] = (), *, protocols: Sequence[str] = ("default",), seed: int = 1111
+    path: PathLike,
+    kinds: Iterable[str] = (),
+    *,
+    protocols: Sequence[Literal["default", "paper"]] = ("default",),
+    seed: int = 1111,
 ) -> list[ProbingSet]:
     """Every probing set of a path, in the order of `FILES`.
 
@@ -201,19 +203,23 @@ def probing_sets(
         path: a file of SentEval's format; a folder with some of SentEval's files, in it or in `probing` in it; or one
             with treebanks (.mrg files anywhere below it), from which sets are re-created.
         kinds: keys of `FILES`; none: all there are.
-        protocols: keys of `PROTOCOLS`.
+        protocols: "default": standardised coordinates; "paper": SentEval as its code behaves today.
         seed: of the re-created sets' split and draws.
     Raises: InputError if there is none, or not one of a kind that was asked for.
     """
-    for name in protocols:
-        if name not in PROTOCOLS:
-            raise InputError(f"protocol {name!r}; expected one of {', '.join(PROTOCOLS)}")
     found = _read(Path(path), RecreatedConfig(seed=seed))
     wanted = list(kinds) or list(found)
     for kind in wanted:
         if kind not in found:
             raise InputError(f"{path}: no set {kind!r}; expected one of {', '.join(found)}")
-    return [ProbingSet(kind, *found[kind], tuple(protocols)) for kind in found if kind in wanted]
+    return [ProbingSet(kind, *found[kind], probes_of(kind, protocols)) for kind in found if kind in wanted]
+
+
+def probes_of(kind: str, protocols: Sequence[Literal["default", "paper"]]) -> dict[str, ProbeConfig]:
+    """The probes of these protocols: an MLP of 50; of WordContent logistic regression, as SentEval has it."""
+    hidden = 0 if kind == "WordContent" else 50
+    known = {"default": ProbeConfig.mlp() if hidden else ProbeConfig(), "paper": ProbeConfig.paper(hidden)}
+    return {name: known[name] for name in protocols}
 
 
 def _read(path: Path, config: RecreatedConfig) -> dict[str, tuple[list[ProbingExample], str]]:
@@ -241,13 +247,11 @@ def write_sets(sets: Iterable[ProbingSet], folder: PathLike) -> dict[str, int]:
 def probing_table(sets: Sequence[ProbingSet], spaces: Sequence[Space], scores: Sequence[Score]) -> str:
     """A row for each set, protocol and space; below it what the figures, the probes, the sets and the spaces are."""
     shown = [replace(score, signature=ABOUT.get(score.name, score.signature)) for score in scores]
-    protocols = dict.fromkeys(protocol for one in sets for protocol in one.protocols)
-    kinds = {one.kind == "WordContent" for one in sets}
-    notes = [f"{name}: {PROTOCOLS[name][logistic].signature}" for name in protocols for logistic in sorted(kinds)]
+    probes = dict.fromkeys(f"{name}: {config.signature}" for one in sets for name, config in one.protocols.items())
     return "\n".join(
         [
             table(shown),
-            *notes,
+            *probes,
             *(f"{one.name}: {one.settings}" for one in sets),
             *(f"{space.name}: {space.signature}" for space in spaces),
         ]
