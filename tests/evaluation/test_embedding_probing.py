@@ -142,11 +142,13 @@ def test_sets_of_sentevals_files_and_what_is_written_is_the_same_set(tmp_path: P
     assert written == {str(tmp_path / "probing" / name): 420 for name in names}
     for path in (tmp_path, tmp_path / "probing"):
         read = probing_sets(path)
-        assert [one.name for one in read] == ["BShift", "TreeDepth"]
+        assert [one.name for one in read] == ["BShift", "TreeDepth (re-created)"]
+        assert [one.settings for one in read] == [one.settings for one in made]
         assert all(one.examples == EXAMPLES for one in read)
-    assert made[1].name == "TreeDepth (re-created)"
     (one,) = probing_sets(tmp_path / "probing" / "tree_depth.txt", protocols=["paper"])
-    assert (one.name, one.protocols) == ("TreeDepth", {"paper": ProbeConfig.paper(50)})
+    assert (one.name, one.protocols) == ("TreeDepth (re-created)", {"paper": ProbeConfig.paper(50)})
+    (tmp_path / "probing" / "sources.tsv").unlink()
+    assert [one.source for one in probing_sets(tmp_path)] == ["set:as-distributed"] * 2
     with pytest.raises(InputError, match="no set 'TopConst'; expected one of BShift, TreeDepth"):
         probing_sets(tmp_path, ["TopConst"])
 

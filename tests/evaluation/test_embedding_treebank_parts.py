@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from paraform.corpora.overlap import normalised
+from paraform.corpora.leaks import normalised
 from paraform.evaluation.embedding.treebank_parts import treebank_parts
 from paraform.records import InputError
 

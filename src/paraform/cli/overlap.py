@@ -22,7 +22,7 @@ from paraform.cli.reading import read_records
 from paraform.records import InputError, sides_of
 
 if TYPE_CHECKING:
-    from paraform.corpora.overlap import Overlaps
+    from paraform.corpora.leaks import Overlaps
 
 
 def add_arguments(parser: ArgumentParser, given: Sequence[str]) -> None:
@@ -38,7 +38,7 @@ def add_arguments(parser: ArgumentParser, given: Sequence[str]) -> None:
 def run(options: Namespace) -> int:
     """Print what was found, and write what is left."""
     from paraform.corpora.evaluation_sets import read_evaluation_sets
-    from paraform.corpora.overlap import drop_overlap, overlaps
+    from paraform.corpora.leaks import drop_overlap, overlaps
 
     if options.drop != (options.out is not None):
         raise InputError(f"{'--drop' if options.drop else '--out'} alone; expected --drop --out FILE")

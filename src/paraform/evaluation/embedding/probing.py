@@ -13,6 +13,7 @@ from typing import Any, ClassVar, Literal, final
 import numpy as np
 from numpy.typing import NDArray
 
+from paraform.corpora.lines import lines, sentences
 from paraform.corpora.probing import FILES, ProbingExample, read_probing, write_probing
 from paraform.evaluation.bootstrap import bootstrap_interval
 from paraform.evaluation.embedding.probes import Folds, ProbeConfig, Probed, fit_probes
@@ -22,12 +23,13 @@ from paraform.evaluation.embedding.task import Finding
 from paraform.evaluation.figures import RowFigure, row_mean
 from paraform.records import InputError
 from paraform.score import Score, signature, table
-from paraform.weights import PathLike
+from paraform.weights import PathLike, atomic_path
 from paraform.words import tokenize
 
 PART_NAMES = {"tr": "train", "va": "dev", "te": "test"}
 DEFAULT = {"default": ProbeConfig.mlp()}
 
+SOURCES = "sources.tsv"
 INFORMATION = "label information"
 ABOUT = {
     "accuracy": "% of test sentences whose label the probe gives (95 % of resamples of them)",
@@ -195,7 +197,7 @@ def probing_sets(
     kinds: Iterable[str] = (),
     *,
     protocols: Sequence[Literal["default", "paper"]] = ("default",),
-    seed: int = 1111,
+    seed: int = 0,
 ) -> list[ProbingSet]:
     """Every probing set of a path, in the order of `FILES`.
 
@@ -225,11 +227,11 @@ def probes_of(kind: str, protocols: Sequence[Literal["default", "paper"]]) -> di
 def _read(path: Path, config: RecreatedConfig) -> dict[str, tuple[list[ProbingExample], str]]:
     if not path.is_dir() and path.suffix != ".mrg":
         kind = next((kind for kind, name in FILES.items() if name == path.name), path.stem)
-        return {kind: (list(read_probing(path)), signature(set="as-distributed"))}
+        return {kind: (list(read_probing(path)), _source(path))}
     places = {kind: [folder / name for folder in (path, path / "probing")] for kind, name in FILES.items()}
     files = {kind: file for kind, either in places.items() for file in reversed(either) if file.is_file()}
     if files:
-        return {kind: (list(read_probing(file)), signature(set="as-distributed")) for kind, file in files.items()}
+        return {kind: (list(read_probing(file)), _source(file)) for kind, file in files.items()}
     if path.is_dir() and next(path.rglob("*.mrg"), None) is None:
         names = ", ".join(list(FILES.values())[:3])
         raise InputError(f"{path}: no probing set; expected SentEval's files ({names} …), or treebanks (.mrg)")
@@ -237,11 +239,28 @@ def _read(path: Path, config: RecreatedConfig) -> dict[str, tuple[list[ProbingEx
     return {kind: (examples, source) for kind, examples in recreate(path, config).items()}
 
 
+def _source(file: Path) -> str:
+    """What `write_sets` noted of the file; any other is as someone else distributes it."""
+    sources = file.with_name(SOURCES)
+    noted = {}
+    for line in lines(sources) if sources.is_file() else ():
+        name, source = sentences(line, "file", "source")
+        noted[name.text] = source.text
+    return noted.get(file.name, signature(set="as-distributed"))
+
+
 def write_sets(sets: Iterable[ProbingSet], folder: PathLike) -> dict[str, int]:
-    """Write the sets as SentEval's files; returns how many sentences of each path."""
+    """Write the sets as SentEval's files, and beside them where they are from (`SOURCES`), which reading goes by.
+
+    Returns: how many sentences of each path.
+    """
     Path(folder).mkdir(parents=True, exist_ok=True)
-    paths = {str(Path(folder) / FILES.get(one.kind, f"{one.kind}.txt")): one for one in sets}
-    return {path: write_probing(one.examples, path) for path, one in paths.items()}
+    paths = {Path(folder) / FILES.get(one.kind, f"{one.kind}.txt"): one for one in sets}
+    written = {str(path): write_probing(one.examples, path) for path, one in paths.items()}
+    with atomic_path(Path(folder) / SOURCES) as unfinished:
+        notes = [f"{path.name}\t{one.source}\n" for path, one in paths.items()]
+        unfinished.write_text("".join(notes), encoding="utf-8")
+    return written
 
 
 def probing_table(sets: Sequence[ProbingSet], spaces: Sequence[Space], scores: Sequence[Score]) -> str:

@@ -49,7 +49,7 @@ class RecreatedConfig:
         least_word: sentences that must hold a word of WordContent and no other of them.
     """
 
-    seed: int = 1111
+    seed: int = 0
     least_words: int = 4
     most_words: int = 40
     least_depth: int = 5

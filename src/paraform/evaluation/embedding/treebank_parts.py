@@ -9,8 +9,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from paraform.corpora.leaks import normalised
 from paraform.corpora.lines import lines
-from paraform.corpora.overlap import normalised
 from paraform.corpora.probing import PARTS
 from paraform.corpora.treebank import MAX_TREE, read_treebank
 from paraform.records import InputError, Sentence

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from paraform.corpora.overlap import drop_overlap, normalised, overlap, overlaps, without_overlap
+from paraform.corpora.evaluation_sets import read_evaluation_texts
+from paraform.corpora.leaks import drop_overlap, normalised, overlap, overlaps, without_overlap
 from paraform.corpora.pairs import read_pairs
 from paraform.records import InputError, Pair, Sentence, Triple
 from paraform.words import tokenize
@@ -51,6 +53,19 @@ def test_counts_are_of_different_sentences() -> None:
     assert both.evaluation["first"].shared == ()
     assert both.evaluation["second"] == (2, 2, (("c", "C."), ("A b.", "a b ?")))
     assert both.training["one"] == (1, 3, (("A b.", "a b ?"),))
+
+
+def test_captions_that_stand_in_sts_15(data: Path) -> None:
+    """As a comparison of letters and digits alone has it: no caption here holds a sign or a point that counts."""
+
+    def plain(texts: list[str]) -> set[str]:
+        return {re.sub(r"[\W_]", "", text.lower()) for text in texts}
+
+    files = data / "multi30k" / "test.tsv", data / "sts" / "STS15-en-test" / "STS.input.images.txt"
+    captions, images = (list(read_evaluation_texts(file)) for file in files)
+    found = overlap(captions, images)
+    assert (len(images), found.evaluation) == (3000, len(plain(images)))
+    assert len(found.shared) == len(plain(captions) & plain(images)) > 0
 
 
 def pair(source: str, target: str, **rest: int) -> Pair:
