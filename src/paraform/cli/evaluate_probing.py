@@ -41,8 +41,7 @@ def add_arguments(parser: ArgumentParser, given: Sequence[str]) -> None:
 
 def run(options: Namespace) -> int:
     """Print the figures."""
-    from paraform.evaluation.embedding.probing import compared, probing_sets, probing_table, write_sets
-    from paraform.score import table
+    from paraform.evaluation.embedding.probing import compared, explained, probing_sets, probing_table, write_sets
 
     if options.model is None and (options.write is None or options.before is not None):
         raise InputError("no --model; expected one, or --write FOLDER alone")
@@ -60,7 +59,7 @@ def run(options: Namespace) -> int:
         if len(findings) == 2:
             taken = compared(*findings)
             scores += taken
-            shown += ["", table(taken)]
+            shown += ["", explained(taken)]
         about["scores"] = [score.to_json() for score in scores]
     return show(options, about, "\n".join(shown))
 

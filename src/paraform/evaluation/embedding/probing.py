@@ -38,6 +38,7 @@ ABOUT = {
     "1/classes": "% by drawing one of the labels",
     "length alone": "% of the test, by the commonest label that training has for so many words",
     INFORMATION: "(accuracy − majority) / (100 − majority); a probe on the tree itself would find 1",
+    "taken away": "(before − after) / (before − majority) (95 % of resamples of the test sentences)",
 }
 """The figures, as the table explains them."""
 
@@ -239,6 +240,11 @@ def _read(path: Path, config: RecreatedConfig) -> dict[str, tuple[list[ProbingEx
     return {kind: (examples, source) for kind, examples in recreate(path, config).items()}
 
 
+def explained(scores: Iterable[Score]) -> str:
+    """A table of such figures with what `ABOUT` says of each in the place of its signature."""
+    return table([replace(score, signature=ABOUT.get(score.name, score.signature)) for score in scores])
+
+
 def _source(file: Path) -> str:
     """What `write_sets` noted of the file; any other is as someone else distributes it."""
     sources = file.with_name(SOURCES)
@@ -265,11 +271,10 @@ def write_sets(sets: Iterable[ProbingSet], folder: PathLike) -> dict[str, int]:
 
 def probing_table(sets: Sequence[ProbingSet], spaces: Sequence[Space], scores: Sequence[Score]) -> str:
     """A row for each set, protocol and space; below it what the figures, the probes, the sets and the spaces are."""
-    shown = [replace(score, signature=ABOUT.get(score.name, score.signature)) for score in scores]
     probes = dict.fromkeys(f"{name}: {config.signature}" for one in sets for name, config in one.protocols.items())
     return "\n".join(
         [
-            table(shown),
+            explained(scores),
             *probes,
             *(f"{one.name}: {one.settings}" for one in sets),
             *(f"{space.name}: {space.signature}" for space in spaces),
