@@ -85,6 +85,13 @@ def test_shrinking_is_no_forgetting() -> None:
     assert plain["accuracy"] > 50
 
 
+def test_vectors_that_are_all_the_same_say_nothing() -> None:
+    constant = embedded(lambda texts: np.ones((len(texts), 4), np.float32), SET.texts(), name="one", signature="")
+    found = figures(SET.measure(constant))
+    assert found["accuracy"] == found["majority"]
+    assert found["label information"] == 0
+
+
 def test_protocols_stand_side_by_side() -> None:
     protocols = probes_of("WordContent", ["default", "paper"])
     findings = replace(SET, protocols=protocols).measure(space("teller", 1.0))
