@@ -85,7 +85,7 @@ def peer_mlp(vectors: np.ndarray, labels: np.ndarray, test: np.ndarray, config: 
                 (config.hidden,),
                 activation="logistic",
                 alpha=l2 * config.batch_size,
-                batch_size=config.batch_size,
+                batch_size=min(config.batch_size, int((~test_rows).sum() * 0.9)),
                 max_iter=config.max_epochs,
                 early_stopping=True,
                 validation_fraction=config.held_out,
@@ -145,9 +145,9 @@ def main() -> int:
             f"{kind}, seconds of a core": mine,
             f"{kind}, scikit-learn": theirs,
             f"{kind}, ratio": theirs / mine,
-            f"{kind}, accuracy": accuracy,
-            f"{kind}, scikit-learn's accuracy": peer_accuracy,
-            f"{kind}, difference": abs(accuracy - peer_accuracy),
+            f"{kind}, accuracy": float(accuracy),
+            f"{kind}, scikit-learn's accuracy": float(peer_accuracy),
+            f"{kind}, difference": float(abs(accuracy - peer_accuracy)),
         }
         bounds |= {f"{kind}, ratio": ("at least", 10.0), f"{kind}, difference": ("at most", float(spread))}
     if arguments.all:
