@@ -1,6 +1,6 @@
 """Probes on minilm's vectors of SentEval's sets, against scikit-learn run fold by fold on the same vectors.
 
-    python benchmarks/probes.py [--set CR] [--outer 2] [--all] [--cache FOLDER]
+    python benchmarks/probes.py [--set CR] [--outer 10] [--all] [--cache FOLDER]
 
 Logistic: `LogisticRegression` (lbfgs, its own tolerance) for each of the same outer folds, inner folds and L2 values,
 then with all training rows of the outer fold; coordinates standardised once an inner fold. MLP: `MLPClassifier` with
@@ -85,7 +85,7 @@ def peer_mlp(vectors: np.ndarray, labels: np.ndarray, test: np.ndarray, config: 
                 (config.hidden,),
                 activation="logistic",
                 alpha=l2 * config.batch_size,
-                batch_size=config.batch_size,
+                batch_size=min(config.batch_size, int((~test_rows).sum() * 0.9)),
                 max_iter=config.max_epochs,
                 early_stopping=True,
                 validation_fraction=config.held_out,
@@ -114,7 +114,7 @@ def main() -> int:
     parser = arguments_of(__doc__)
     parser.add_argument("--data", type=Path, default=Path("../shared/data"), help="a folder with SentEval's sets")
     parser.add_argument("--set", default="CR", help="one of those without a split: MR, CR, MPQA, SUBJ")
-    parser.add_argument("--outer", type=int, default=2, help="of ten outer folds, those that are run")
+    parser.add_argument("--outer", type=int, default=10, help="of ten outer folds, those that are run")
     parser.add_argument("--rows", type=int, help="every so many rows of the set alone")
     parser.add_argument("--epochs", type=int, default=200, help="most epochs of the MLP")
     parser.add_argument("--all", action="store_true", help="also all eight sets, ours alone")
@@ -145,9 +145,9 @@ def main() -> int:
             f"{kind}, seconds of a core": mine,
             f"{kind}, scikit-learn": theirs,
             f"{kind}, ratio": theirs / mine,
-            f"{kind}, accuracy": accuracy,
-            f"{kind}, scikit-learn's accuracy": peer_accuracy,
-            f"{kind}, difference": abs(accuracy - peer_accuracy),
+            f"{kind}, accuracy": float(accuracy),
+            f"{kind}, scikit-learn's accuracy": float(peer_accuracy),
+            f"{kind}, difference": float(abs(accuracy - peer_accuracy)),
         }
         bounds |= {f"{kind}, ratio": ("at least", 10.0), f"{kind}, difference": ("at most", float(spread))}
     if arguments.all:

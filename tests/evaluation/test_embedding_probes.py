@@ -13,7 +13,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold
 
 from paraform.evaluation.embedding.adam_probes import adam_probes, initial_layers
-from paraform.evaluation.embedding.cross_validation import cross_validate, stratified_folds
+from paraform.evaluation.embedding.cross_validation import _held_out, cross_validate, stratified_folds
 from paraform.evaluation.embedding.logistic import logistic_optimum
 from paraform.evaluation.embedding.probe_rows import standardised_rows
 from paraform.evaluation.embedding.probes import Folds, ProbeConfig, fit_probes
@@ -243,6 +243,19 @@ def _peer(
         seen_ND[train_N], labels_N[train_N]
     )
     return peer.score(seen_ND[measured_N], labels_N[measured_N]), peer.predict(seen_ND)
+
+
+def test_a_held_out_share_has_its_part_of_each_label_and_no_row_that_is_measured() -> None:
+    """Only the held-out rows choose the L2: the same as `fit_probes` on these folds."""
+    vectors_ND, labels_N = clouds(2, rows=200)
+    test_FN = stratified_folds(labels_N, 4, 0) == np.arange(4)[:, None]
+    config = ProbeConfig(selection="held-out", held_out=0.1)
+    found = cross_validate(vectors_ND, labels_N, test_FN, config)
+    folds = _held_out(~test_FN, test_FN, labels_N, config)
+    for dev_N, test_N in zip(folds.dev_FN, test_FN, strict=True):
+        assert np.abs(np.bincount(labels_N[dev_N]) - 7.5).max() <= 1 and not (dev_N & test_N).any()
+    assert (fit_probes(vectors_ND, labels_N, folds, config).predictions_FN == found.predictions_FN).all()
+    assert _held_out(np.ones((1, 2), bool), np.zeros((1, 2), bool), np.arange(2), config).dev_FN.sum() == 1
 
 
 def test_folds_are_as_even_as_scikit_learn_s() -> None:

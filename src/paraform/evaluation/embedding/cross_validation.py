@@ -74,7 +74,12 @@ def stratified_folds(
 
 
 def _held_out(train_FN: Masks, test_FN: Masks, labels_N: NDArray[np.int64], config: ProbeConfig) -> Folds:
-    """The folds with a share of their training rows held out, of each label alike."""
-    parts = max(2, round(1 / config.held_out))
-    dev_FN = np.stack([stratified_folds(labels_N, parts, config.seed, train_N) == 0 for train_N in train_FN])
+    """The folds with a share of their training rows held out: of each label alike, however few it has."""
+    generator = np.random.default_rng(config.seed)
+    every = max(2, round(1 / config.held_out))
+    dev_FN = np.zeros_like(train_FN)
+    for dev_N, train_N in zip(dev_FN, train_FN, strict=True):
+        rows = generator.permutation(np.flatnonzero(train_N))
+        by_label = rows[np.argsort(labels_N[rows], kind="stable")]
+        dev_N[by_label[min(every // 2, len(rows) // 2) :: every]] = True
     return Folds(train_FN & ~dev_FN, dev_FN, test_FN)

@@ -20,6 +20,7 @@ TOLERANCE = 1e-5
 """The largest part of the gradient of the mean loss at which a fit is done."""
 SUFFICIENT = 1e-4  # Armijo's constant, as Nocedal and Wright (2006, algorithm 3.1) suggest
 ROUNDING = 1e-7  # of float32: a loss this much higher is the same
+DAMPING = 0.1  # of the mean eigenvalue; without it the rounding of directions that no row has is blown up by 1 / l2
 MOST_EIGEN = 2048  # features up to which the covariance is decomposed; of more it would take longer than it spares
 
 
@@ -162,8 +163,8 @@ class _InverseHessian:
     """L-BFGS's estimate of each fit's inverse Hessian (Nocedal and Wright 2006, algorithm 7.4).
 
     It starts from the Hessian at W = 0, which all fits share but for their L2: with covariance Q diag(λ) Qᵀ of the
-    rows it is v Q diag(λ) Qᵀ + l2 I for each output, v = (1/C)(1 − 1/C) being the variance of a class. From there the
-    optimum is a tenth of the evaluations away.
+    rows it is v Q diag(λ) Qᵀ + l2 I for each output, v = (1/C)(1 − 1/C) being the variance of a class. On minilm's
+    vectors of CR 33 evaluations reach the optimum of all fits, where 2,000 from the identity do not.
     """
 
     def __init__(self, problem: _Problem, classes: int) -> None:
@@ -172,13 +173,14 @@ class _InverseHessian:
         self.outputs, self.variance = problem.outputs, (1 - 1 / classes) / classes
         vectors_ND = problem.rows.vectors_ND
         self.axes_DD: Tensor | None = None
-        values_D = torch.ones(features)
+        share_N = problem.used_N.float() / problem.used_N.sum()
+        mean_D = share_N @ vectors_ND
+        values_D = share_N @ (vectors_ND - mean_D).square()
         if features <= MOST_EIGEN:
-            share_N = problem.used_N.float() / problem.used_N.sum()
-            mean_D = share_N @ vectors_ND
             covariance_DD = (vectors_ND * share_N[:, None]).T @ vectors_ND - torch.outer(mean_D, mean_D)
             values_D, self.axes_DD = torch.linalg.eigh(covariance_DD)
-        scale_KD = self.variance * values_D.clamp(min=0) + problem.l2_K[:, None]
+        values_D = values_D.clamp(min=0) + DAMPING * values_D.mean()
+        scale_KD = self.variance * values_D + problem.l2_K[:, None]
         self.first_KD = scale_KD.reciprocal()
         self.moves_MKP = torch.zeros(MEMORY, fits, self.outputs * (features + 1))
         self.changes_MKP = torch.zeros_like(self.moves_MKP)
