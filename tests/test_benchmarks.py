@@ -77,3 +77,13 @@ def test_ways_of_decoding_are_measured() -> None:
 def test_paraphrasing_is_measured(question_pairs: Path) -> None:
     found = figures("paraphrase", "--data", question_pairs, "--rows", 6, "--repeats", 1)["figures"]
     assert found["sources"] == 6 and found["first paraphrase"] and found["ratio to the style encoder"] > 0
+
+
+def test_probes_find_what_their_peer_finds(tmp_path: Path) -> None:
+    """Both are at the same optimum, so that they agree row by row, but for one that lies between the labels."""
+    things = [f"{thing} {number}" for thing in ("film", "book", "phone") for number in range(8)]
+    for name, word in (("custrev.pos", "wonderful"), ("custrev.neg", "awful")):
+        (tmp_path / name).write_text("".join(f"a {word} {thing} .\n" for thing in things), encoding="utf-8")
+    found = figures("probes", "--data", tmp_path, "--outer", 2, "--epochs", 1)["figures"]
+    assert found["logistic, accuracy"] > 0.8 and found["logistic, difference"] <= 0.1
+    assert found["logistic, ratio"] > 0 and found["mlp, ratio"] > 0

@@ -1,7 +1,9 @@
 from .checkpoint import load as load
 from .checkpoint import save as save
 from .corpora import clusters as clusters
+from .corpora import overlap as overlap
 from .corpora import read as read
+from .corpora import without_overlap as without_overlap
 from .corpora import write_jsonl as write_jsonl
 from .encoders import Encoder as Encoder
 from .evaluation import GenerationRow as GenerationRow

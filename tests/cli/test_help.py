@@ -25,7 +25,8 @@ def test_every_command_shows_what_it_is_for_and_an_example(name: str, command: C
     assert f"Example:\n  {'echo' if name in ('tag', 'parse') else f'paraform {name} '}" in done.out
     for option in ("--device", "--products", "--batch-size", "--seed", "--json", "--version", "--help"):
         assert option in done.out
-    assert ("--format" in done.out) == (name not in ("rate", "reproduce", "evaluate syntax"))
+    formatless = ("rate", "reproduce", "evaluate syntax", "evaluate probing", "evaluate transfer")
+    assert ("--format" in done.out) == (name not in formatless)
 
 
 def test_the_overview_lists_every_command(command: Command) -> None:

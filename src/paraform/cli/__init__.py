@@ -33,8 +33,11 @@ COMMANDS = {  # module, and what it does
     **{f"train {name}": ("train", system.trains) for name, system in SYSTEMS.items()},
     "evaluate generation": ("evaluate_generation", "BLEU, ROUGE, METEOR, tag edit distances and more, with floors"),
     "evaluate style": ("evaluate_style", "content matching accuracy, and what style vectors retrieve"),
+    "evaluate transfer": ("evaluate_transfer", "classification of sentences by a probe on their vectors"),
     "evaluate syntax": ("evaluate_syntax", "labelled F1 and tag accuracy of a parser's trees"),
     "evaluate latent": ("evaluate_latent", "bounds, KL, information and more, by the paper's protocol and honestly"),
+    "evaluate probing": ("evaluate_probing", "form, length and content that a classifier reads off vectors"),
+    "overlap": ("overlap", "sentences of training files that stand in evaluation sets"),
     "rate": ("rate", "outputs of systems, rated blind by people, and what they found"),
     "reproduce": ("reproduce", "a table of a paper"),
 }

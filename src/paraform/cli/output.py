@@ -38,6 +38,17 @@ def show(options: Namespace, value: dict[str, Any], text: str) -> int:
     return 0
 
 
+def aligned(rows: Sequence[Sequence[str]]) -> list[str]:
+    """Rows of cells as lines, the first column flush left, the others flush right."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return [
+        "  ".join(
+            [row[0].ljust(widths[0]), *(cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True))]
+        ).rstrip()
+        for row in rows
+    ]
+
+
 def print_rewordings(rows: Sequence[tuple[str, str]], *, alone: bool) -> None:
     """A paraphrase a line if there is one source alone, else `source → paraphrase`; the source dimmed on a terminal."""
     if alone or not sys.stdout.isatty():

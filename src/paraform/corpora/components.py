@@ -18,7 +18,20 @@ def clusters(pairs: Iterable[Pair]) -> list[Pair]:
     nodes: dict[str, int] = {}
     sources = [nodes.setdefault(_identity(pair.source.text), len(nodes)) for pair in kept]
     targets = [nodes.setdefault(_identity(pair.target.text), len(nodes)) for pair in kept]
-    parent = list(range(len(nodes)))
+    edges = ((source, target) for pair, source, target in zip(kept, sources, targets, strict=True) if pair.label != 0)
+    roots = components(len(nodes), edges)
+    numbers: dict[int, int] = {}
+    numbered = []
+    for pair, source in zip(kept, sources, strict=True):
+        cluster = numbers.setdefault(roots[source], len(numbers))
+        # dataclasses.replace would take longer than all the rest
+        numbered.append(Pair(pair.source, pair.target, pair.label, pair.score, cluster, pair.origin))
+    return numbered
+
+
+def components(nodes: int, edges: Iterable[tuple[int, int]]) -> list[int]:
+    """One node of the connected component of each node, the same of all of its nodes."""
+    parent = list(range(nodes))
 
     def root(node: int) -> int:
         while parent[node] != node:
@@ -26,16 +39,9 @@ def clusters(pairs: Iterable[Pair]) -> list[Pair]:
             node = parent[node]
         return node
 
-    for pair, source, target in zip(kept, sources, targets, strict=True):
-        if pair.label != 0:
-            parent[root(target)] = root(source)
-    numbers: dict[int, int] = {}
-    numbered = []
-    for pair, source in zip(kept, sources, strict=True):
-        cluster = numbers.setdefault(root(source), len(numbers))
-        # dataclasses.replace would take longer than all the rest
-        numbered.append(Pair(pair.source, pair.target, pair.label, pair.score, cluster, pair.origin))
-    return numbered
+    for one, other in edges:
+        parent[root(other)] = root(one)
+    return [root(node) for node in range(nodes)]
 
 
 def _identity(text: str) -> str:

@@ -37,7 +37,9 @@ class Line(NamedTuple):
         return self.content
 
 
-def lines(path: PathLike, max_characters: int = MAX_CHARACTERS, *, keep_ends: bool = False) -> Iterator[Line]:
+def lines(
+    path: PathLike, max_characters: int = MAX_CHARACTERS, *, keep_ends: bool = False, latin_1: bool = False
+) -> Iterator[Line]:
     """Every line of a UTF-8 file; never more than one bounded line in memory.
 
     A byte order mark at the start and CRLF line breaks are accepted, and CR alone where a file begins without a LF. A
@@ -46,6 +48,7 @@ def lines(path: PathLike, max_characters: int = MAX_CHARACTERS, *, keep_ends: bo
 
     Args:
         keep_ends: whether lines keep their line breaks: LF or CRLF; a CR alone becomes LF.
+        latin_1: whether a line that is not UTF-8 is Latin-1, as SentEval's files are, and no error.
     Raises: InputError if the file is missing, a folder, not readable, or empty.
     """
     with _open(path) as file:
@@ -63,7 +66,7 @@ def lines(path: PathLike, max_characters: int = MAX_CHARACTERS, *, keep_ends: bo
             cut = len(raw) + skipped > most and not raw.endswith(b"\n")
             if cut:
                 _to_line_end(file)
-            yield Line(origin, _decode(raw, origin, skipped, max_characters, cut, keep_ends))
+            yield Line(origin, _decode(raw, origin, skipped, max_characters, cut, keep_ends, latin_1))
         if number == 0:
             raise Origin(str(path), 1).error("the file is empty; expected at least one line")
 
@@ -178,7 +181,7 @@ def _to_line_end(file: BinaryIO) -> None:
 
 
 def _decode(
-    raw: bytes, origin: Origin, skipped: int, max_characters: int, cut: bool, keep_ends: bool
+    raw: bytes, origin: Origin, skipped: int, max_characters: int, cut: bool, keep_ends: bool, latin_1: bool
 ) -> str | InputError:
     if (zero := raw.find(b"\0")) >= 0:
         return origin.error(f"byte {zero + skipped + 1} is NUL; expected UTF-8 text, not UTF-16 or a binary file")
@@ -186,6 +189,10 @@ def _decode(
     try:
         text = raw.decode("utf-8") if not cut else ""
     except UnicodeDecodeError as error:
+        if latin_1:
+            return _decode(
+                whole.decode("latin-1").encode(), origin, skipped, max_characters, cut, keep_ends, latin_1=False
+            )
         place = f"byte {error.start + skipped + 1} is 0x{raw[error.start]:02X}"
         return origin.error(f"{place}, which is not UTF-8; expected UTF-8 text (a latin-1 file must be converted)")
     if cut or len(text) > max_characters:

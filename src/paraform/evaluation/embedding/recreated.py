@@ -1,0 +1,226 @@
+"""Probing sets made from treebanks as SentEval's were from parsed text (Conneau et al. 2018): *re-created* ones.
+
+BShift, TreeDepth and TopConst ask for form, SentLen for length, WordContent for content. They are smaller than
+SentEval's and of other text, so that figures do not compare to published ones.
+"""
+
+from __future__ import annotations
+
+import logging
+import random
+import re
+from collections import Counter, defaultdict
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+from paraform.corpora.probing import PARTS, ProbingExample
+from paraform.evaluation.embedding.treebank_parts import TreebankSentence, treebank_parts
+from paraform.records import InputError
+from paraform.score import signature
+from paraform.syntax.trees import depth, top_constituents, without_root
+from paraform.weights import PathLike
+from paraform.words import detokenize
+
+Item = TypeVar("Item")
+
+CLAUSES = frozenset({"S", "SQ", "SBARQ", "SINV"})
+OTHER = "OTHER"
+LENGTHS = ((5, 8), (9, 12), (13, 16), (17, 20), (21, 25), (26, 28))  # words; SentEval's bins
+
+_FREE = re.compile(r"(?!n['’]t$)[^\W_].*", re.IGNORECASE)  # a word that stands between spaces
+_MARK = re.compile(r"[.?!]")
+
+
+@dataclass(frozen=True, slots=True)
+class RecreatedConfig:
+    """How the sets are drawn.
+
+    Args:
+        seed: of the split by document and of every draw.
+        least_words, most_words: of a sentence.
+        least_depth, most_depth: of TreeDepth; SentEval's 5 to 12.
+        most_of_length: sentences of TreeDepth of one depth and one number of words, at most: what is left tells the
+            depth far less by its length.
+        top_classes: of TopConst, the last of which is every other sequence.
+        least_top: sentences that a sequence must have to be a class.
+        most_top, most_length: sentences of one class of TopConst and of SentLen, at most.
+        common_words: so many of the commonest words are no classes of WordContent.
+        least_word: sentences that must hold a word of WordContent and no other of them.
+    """
+
+    seed: int = 0
+    least_words: int = 4
+    most_words: int = 40
+    least_depth: int = 5
+    most_depth: int = 12
+    most_of_length: int = 40
+    top_classes: int = 20
+    least_top: int = 100
+    most_top: int = 700
+    most_length: int = 1500
+    common_words: int = 100
+    least_word: int = 50
+
+    @property
+    def signature(self) -> str:
+        """Every setting."""
+        return signature(
+            seed=self.seed,
+            words=f"{self.least_words}-{self.most_words}",
+            depths=f"{self.least_depth}-{self.most_depth}",
+            most_of_length=self.most_of_length,
+            top=f"{self.top_classes} of {self.least_top}-{self.most_top}",
+            most_length=self.most_length,
+            word=f"{self.least_word} behind {self.common_words}",
+        )
+
+
+def recreate(path: PathLike, config: RecreatedConfig | None = None) -> dict[str, list[ProbingExample]]:
+    """The probing sets of a treebank, of a folder of some or of a file, by their names: those that its size allows.
+
+    Words are joined to text as a person would write them (`words.detokenize`); `treebank_parts` splits by document.
+    A label that training does not have, or has one example of, is left out.
+    Raises: InputError as `treebank_parts` does, or if the sentences are too few for any set. A warning on the logger
+        "paraform" names a set that they are too few for.
+    """
+    config = config or RecreatedConfig()
+    sentences = treebank_parts(path, seed=config.seed, least=config.least_words, most=config.most_words)
+    makers: dict[str, Callable[[Sequence[TreebankSentence], RecreatedConfig], list[ProbingExample]]] = {
+        "BShift": bigram_shift,
+        "TreeDepth": tree_depth,
+        "TopConst": top_constituent_sequence,
+        "SentLen": sentence_length,
+        "WordContent": word_content,
+    }
+    made = {name: _usable(make(sentences, config)) for name, make in makers.items()}
+    if lacking := [name for name, examples in made.items() if not examples]:
+        came = f"{path}: {len(sentences):,} sentences are too few for {', '.join(lacking)}"
+        if len(lacking) == len(made):
+            raise InputError(f"{came}; expected a larger treebank")
+        logging.getLogger("paraform").warning("%s; left out", came)
+    return {name: examples for name, examples in made.items() if examples}
+
+
+def bigram_shift(sentences: Sequence[TreebankSentence], config: RecreatedConfig) -> list[ProbingExample]:
+    """BShift: in half of each part's sentences (I, the others O) two neighbouring words have changed places.
+
+    Neither is the first word, whose capital would tell, a punctuation mark or a clitic, which a text joins to what
+    stands before it, and they are not the same word. A sentence without two such words is left out.
+    """
+    draw = random.Random(config.seed)
+    examples = []
+    for part in PARTS:
+        places = [(one, starts) for one in sentences if one.part == part and (starts := _neighbours(one.words))]
+        shifted = set(draw.sample(range(len(places)), len(places) // 2))
+        for number, (one, where) in enumerate(places):
+            if number in shifted:
+                at = draw.choice(where)
+                words = (*one.words[:at], one.words[at + 1], one.words[at], *one.words[at + 2 :])
+                examples.append(ProbingExample(part, "I", detokenize(words)))
+            else:
+                examples.append(ProbingExample(part, "O", one.text))
+    return examples
+
+
+def tree_depth(sentences: Sequence[TreebankSentence], config: RecreatedConfig) -> list[ProbingExample]:
+    """TreeDepth: nodes on the longest way from the sentence's node to a tag, both counted; the root is none."""
+    cells = []
+    for one in sentences:
+        below = without_root(one.tree)
+        deep = depth(below[0]) if len(below) == 1 else 0
+        if config.least_depth <= deep <= config.most_depth:
+            cells.append((one, deep))
+    kept = thinned(cells, lambda cell: (cell[1], len(cell[0].words)), config.most_of_length, config.seed)
+    return [ProbingExample(one.part, str(deep), one.text) for one, deep in kept]
+
+
+def top_constituent_sequence(sentences: Sequence[TreebankSentence], config: RecreatedConfig) -> list[ProbingExample]:
+    """TopConst: the labels right below a clause's node (S, SQ, SBARQ, SINV): the commonest sequences, and OTHER.
+
+    A closing mark is `.` whatever it is; QuestionBank has a label of its own for `?`.
+    """
+    sequences = [
+        (one, "_".join(_MARK.sub(".", label) for label in top_constituents(one.tree)))
+        for one in sentences
+        if len(below := without_root(one.tree)) == 1 and below[0].label in CLAUSES
+    ]
+    counts = Counter(sequence for _, sequence in sequences)
+    common = {name for name, count in counts.most_common(config.top_classes - 1) if count >= config.least_top}
+    named = [(one, name if name in common else OTHER) for one, name in sequences]
+    kept = thinned(named, lambda pair: pair[1], config.most_top, config.seed)
+    return [ProbingExample(one.part, name, one.text) for one, name in kept] if len(common) > 1 else []
+
+
+def sentence_length(sentences: Sequence[TreebankSentence], config: RecreatedConfig) -> list[ProbingExample]:
+    """SentLen: in which of six bins the number of words, punctuation marks counted, lies."""
+    binned = [
+        (one, f"{least}-{most}") for one in sentences for least, most in LENGTHS if least <= len(one.words) <= most
+    ]
+    kept = thinned(binned, lambda pair: pair[1], config.most_length, config.seed)
+    return [ProbingExample(one.part, name, one.text) for one, name in kept]
+
+
+def word_content(sentences: Sequence[TreebankSentence], config: RecreatedConfig) -> list[ProbingExample]:
+    """WordContent: which one of some words of middle frequency stands in the sentence; none of the others does.
+
+    The words are of three letters or more, behind the commonest ones. While one of them stands in fewer than
+    `least_word` sentences without another, the rarest so counted is struck off.
+    """
+    words_of = [frozenset(map(str.lower, one.words)) for one in sentences]
+    counts = Counter(word for words in words_of for word in words if word.isalpha() and len(word) > 2)
+    ranked = sorted(counts, key=lambda word: (-counts[word], word))[config.common_words :]
+    classes = {word for word in ranked if counts[word] >= config.least_word}
+    here = [set(words & classes) for words in words_of]
+    rows: defaultdict[str, list[int]] = defaultdict(list)
+    for row, words in enumerate(here):
+        for word in words:
+            rows[word].append(row)
+    alone = {word: sum(len(here[row]) == 1 for row in rows[word]) for word in classes}
+    while alone:
+        rarest = min(alone, key=lambda word: (alone[word], word))
+        if alone[rarest] >= config.least_word:
+            break
+        del alone[rarest]
+        for row in rows[rarest]:
+            here[row].discard(rarest)
+            if len(here[row]) == 1:
+                alone[next(iter(here[row]))] += 1
+    return [
+        ProbingExample(one.part, next(iter(words)), one.text)
+        for one, words in zip(sentences, here, strict=True)
+        if len(words) == 1
+    ]
+
+
+def thinned(items: Sequence[Item], group: Callable[[Item], Hashable], most: int, seed: int) -> list[Item]:
+    """So many items of each group at most, drawn by the seed, in their order."""
+    order = list(range(len(items)))
+    random.Random(seed).shuffle(order)
+    taken: Counter[Hashable] = Counter()
+    kept = []
+    for at in order:
+        key = group(items[at])
+        if taken[key] < most:
+            taken[key] += 1
+            kept.append(at)
+    return [items[at] for at in sorted(kept)]
+
+
+def _neighbours(words: Sequence[str]) -> list[int]:
+    """Where two words behind the first one can change places."""
+    free = [bool(_FREE.fullmatch(word)) for word in words]
+    return [
+        at
+        for at in range(1, len(words) - 1)
+        if free[at] and free[at + 1] and words[at].lower() != words[at + 1].lower()
+    ]
+
+
+def _usable(examples: Iterable[ProbingExample]) -> list[ProbingExample]:
+    """Those whose label training has twice; none if a part or a second label is lacking then."""
+    every = list(examples)
+    trained = Counter(example.label for example in every if example.part == "tr")
+    kept = [example for example in every if trained[example.label] > 1]
+    whole = {example.part for example in kept} == set(PARTS) and len({example.label for example in kept}) > 1
+    return kept if whole else []

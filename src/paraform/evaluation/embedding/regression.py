@@ -1,0 +1,226 @@
+"""Similarity by a regression that is trained on scored pairs, as SentEval trains it for STS-B and SICK-R.
+
+Shape key: N pairs, B pairs of a step, D features, G grades.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import ClassVar, Literal, NamedTuple, final
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+from torch.nn.functional import mse_loss
+
+from paraform.evaluation.embedding.adam import Adam
+from paraform.evaluation.embedding.adam_probes import initial_layers
+from paraform.evaluation.embedding.probe_rows import standardised_rows
+from paraform.evaluation.embedding.space import Space, VectorSpace
+from paraform.evaluation.embedding.task import Finding
+from paraform.evaluation.embedding.transfer import pair_features
+from paraform.evaluation.figures import RowFigure
+from paraform.evaluation.preparation import require, same_length
+from paraform.records import InputError
+from paraform.score import signature
+
+GRADES = 5
+
+
+@dataclass(frozen=True)
+class RegressionConfig:
+    """How the regression is trained.
+
+    Args:
+        loss: "kl" between the target's two points and the softmax (Tai, Socher and Manning 2015), or "mse", as
+            SentEval's code behaves.
+        low_scores: "rescaled": a set's lowest score is 1 and its highest 5, so that every target is a distribution;
+            "unnormalised": a score y below 1 gives the target y at 1 and 0 elsewhere, as SentEval's code has it for
+            STS-B, whose scores begin at 0.
+        standardise: features to mean 0 and variance 1 over the training pairs; else as they come (SentEval).
+        failures: looks without a higher dev Pearson, "consecutive" ones or in "total", as SentEval's counter.
+        tenacity: training stops at the look after that many.
+        epoch_size: epochs between two looks at the dev pairs.
+        max_epochs: no look comes after one at more epochs.
+        batch_size, learning_rate: of Adam.
+        seed: of initial weights and order.
+    """
+
+    loss: Literal["kl", "mse"] = "kl"
+    low_scores: Literal["rescaled", "unnormalised"] = "rescaled"
+    standardise: bool = True
+    failures: Literal["consecutive", "total"] = "consecutive"
+    tenacity: int = 3
+    epoch_size: int = 50
+    max_epochs: int = 1000
+    batch_size: int = 64
+    learning_rate: float = 1e-3
+    seed: int = 1111
+
+    @classmethod
+    def paper(cls) -> RegressionConfig:
+        """SentEval as its code behaves today."""
+        return cls(loss="mse", low_scores="unnormalised", standardise=False, failures="total")
+
+    @property
+    def signature(self) -> str:
+        """All settings that change a figure."""
+        return signature(regression="softmax-5", features="|u-v|,u*v", **vars(self))
+
+
+class ScoredTexts(NamedTuple):
+    """Pairs with scores: `lefts[i]` and `rights[i]` are as alike as `scores[i]` says."""
+
+    lefts: Sequence[str]
+    rights: Sequence[str]
+    scores: Sequence[float]
+
+
+@final
+@dataclass(frozen=True, eq=False, slots=True)
+class RegressionSet:
+    """Scored pairs to train on, to stop by, and to measure on; a `Task`.
+
+    Args:
+        lowest, highest: the ends of the scale: 0 and 5 of STS-B, 1 and 5 of SICK-R.
+    """
+
+    needs_vectors: ClassVar[bool] = True
+
+    name: str
+    train: ScoredTexts
+    dev: ScoredTexts
+    test: ScoredTexts
+    lowest: float
+    highest: float
+    protocols: Sequence[tuple[str, RegressionConfig]] = (("default", RegressionConfig()),)
+
+    def texts(self) -> list[str]:
+        """Both sentences of every pair."""
+        return [text for part in (self.train, self.dev, self.test) for text in (*part.lefts, *part.rights)]
+
+    def measure(self, space: Space) -> list[Finding]:
+        """Pearson and Spearman × 100 of the test pairs' scores, by each protocol.
+
+        Raises: InputError if the space has no vectors, or a score lies outside the scale.
+        """
+        if not isinstance(space, VectorSpace):
+            raise InputError(f"{self.name}: {space.name} has no vectors; expected some to train a regression on")
+        parts = [(self._features(space, part), np.asarray(part.scores)) for part in (self.train, self.dev, self.test)]
+        findings = []
+        for protocol, config in self.protocols:
+            found_N = fit_regression(*parts[0], *parts[1], parts[2][0], self.lowest, self.highest, config)
+            for figure in correlation_figures(found_N, parts[2][1], config.signature):
+                score = figure.score(system=space.name, protocol=protocol, subset=self.name)
+                findings.append(Finding(replace(score, signature=f"{figure.signature}|{space.signature}"), figure))
+        return findings
+
+    def _features(self, space: VectorSpace, part: ScoredTexts) -> NDArray[np.float32]:
+        same_length(lefts=part.lefts, rights=part.rights, scores=part.scores)
+        scores_N = np.asarray(part.scores, dtype=np.float64)
+        if not ((scores_N >= self.lowest) & (scores_N <= self.highest)).all():
+            raise InputError(
+                f"{self.name}: scores from {scores_N.min():g} to {scores_N.max():g}; expected"
+                f" {self.lowest:g} to {self.highest:g}"
+            )
+        return pair_features(space.vectors(part.lefts), space.vectors(part.rights))
+
+
+def two_points(scores_N: NDArray[np.float64]) -> NDArray[np.float32]:
+    """Grades 1 to 5 on either side of a score, weighted by nearness, [N, G] (Tai, Socher and Manning 2015, eq. 15).
+
+    p_i = y − ⌊y⌋ at i = ⌊y⌋ + 1, ⌊y⌋ − y + 1 at i = ⌊y⌋, else 0; a score below 1 has no grade ⌊y⌋, and its row adds
+    up to the score.
+    """
+    nearness_NG = 1 - np.abs(scores_N[:, None] - np.arange(1, GRADES + 1))
+    targets_NG: NDArray[np.float32] = np.clip(nearness_NG, 0, None).astype(np.float32)
+    return targets_NG
+
+
+def fit_regression(
+    train_ND: NDArray[np.float32],
+    train_scores: NDArray[np.float64],
+    dev_ND: NDArray[np.float32],
+    dev_scores: NDArray[np.float64],
+    test_ND: NDArray[np.float32],
+    lowest: float,
+    highest: float,
+    config: RegressionConfig,
+) -> NDArray[np.float64]:
+    """What the regression says of the test pairs: Σ r p_r, p the softmax over grades r = 1 … 5, on the targets' scale.
+
+    The weights are those of the look at the dev pairs with the highest Pearson.
+    """
+    rescaled = config.low_scores == "rescaled"
+    scores_N = 1 + 4 * (train_scores - lowest) / (highest - lowest) if rescaled else train_scores
+    targets_NG = torch.from_numpy(two_points(scores_N))
+    train, rest = len(train_ND), len(train_ND) + len(dev_ND)
+    every_ND = torch.from_numpy(np.concatenate([train_ND, dev_ND, test_ND]))
+    rows = standardised_rows(every_ND, (torch.arange(len(every_ND)) < train)[None], config.standardise)
+    vectors_ND = rows.vectors_ND
+    weights_GD, bias_G = (
+        layer.requires_grad_() for layer in initial_layers(vectors_ND.shape[1], GRADES, 0, config.seed)
+    )
+    optimiser = Adam([weights_GD, bias_G], config.learning_rate)
+    order = torch.Generator().manual_seed(config.seed + 1)
+    best, failures, epoch = -math.inf, 0, 0
+    kept = (weights_GD.detach().clone(), bias_G.detach().clone())
+    while epoch <= config.max_epochs:
+        for _ in range(config.epoch_size):
+            for rows_B in torch.split(torch.randperm(train, generator=order), config.batch_size):
+                log_p_BG = torch.addmm(bias_G, vectors_ND[rows_B], weights_GD.T).log_softmax(1)
+                loss = _loss(log_p_BG, targets_NG[rows_B], config.loss)
+                optimiser.step(torch.autograd.grad(loss, [weights_GD, bias_G]))
+        epoch += config.epoch_size
+        current = (weights_GD.detach(), bias_G.detach())
+        found = pearson(_expected(vectors_ND[train:rest], *current), dev_scores)
+        if found > best:
+            best, kept = found, (current[0].clone(), current[1].clone())
+            failures = 0 if config.failures == "consecutive" else failures
+        elif failures >= config.tenacity:
+            break
+        else:
+            failures += 1
+    return _expected(vectors_ND[rest:], *kept)
+
+
+def _loss(log_p_BG: Tensor, targets_BG: Tensor, kind: Literal["kl", "mse"]) -> Tensor:
+    if kind == "mse":
+        return mse_loss(log_p_BG.exp(), targets_BG)
+    return -(targets_BG * log_p_BG).sum(1).mean()  # KL but for the entropy of the targets, which has no gradient
+
+
+def _expected(vectors_ND: Tensor, weights_GD: Tensor, bias_G: Tensor) -> NDArray[np.float64]:
+    p_NG = torch.addmm(bias_G, vectors_ND, weights_GD.T).softmax(1).double()
+    expected_N: NDArray[np.float64] = (p_NG @ torch.arange(1.0, GRADES + 1, dtype=torch.float64)).numpy()
+    return expected_N
+
+
+def pearson(found_N: NDArray[np.float64], gold_N: NDArray[np.float64]) -> float:
+    """Pearson's r; 0 where either is constant."""
+    return _pearson(_sums(found_N, gold_N).sum(0)) / 100
+
+
+def correlation_figures(found_N: NDArray[np.float64], gold_N: NDArray[np.float64], settings: str) -> list[RowFigure]:
+    """Pearson and Spearman × 100; a resample keeps the ranks of all rows."""
+    rank = require("scipy.stats", "Spearman's correlation").rankdata
+    return [
+        RowFigure("Pearson", _sums(found_N, gold_N), settings, _pearson),
+        RowFigure("Spearman", _sums(rank(found_N), rank(gold_N)), settings, _pearson),
+    ]
+
+
+def _sums(found_N: NDArray[np.float64], gold_N: NDArray[np.float64]) -> NDArray[np.float64]:
+    # Centred first: r is the same, and the difference of large sums loses nothing.
+    x_N, y_N = found_N - found_N.mean(), gold_N - gold_N.mean()
+    sums: NDArray[np.float64] = np.stack([np.ones(len(x_N)), x_N, y_N, x_N * x_N, y_N * y_N, x_N * y_N], axis=1)
+    return sums
+
+
+def _pearson(sums: NDArray[np.float64]) -> float:
+    count, x, y, xx, yy, xy = sums
+    spread = (xx - x * x / count) * (yy - y * y / count)
+    return float(100 * (xy - x * y / count) / math.sqrt(spread)) if spread > 0 else 0.0

@@ -1,0 +1,64 @@
+"""`paraform evaluate probing`: from files to a table, and what it does not take."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+Command = Callable[..., Any]
+
+NOUNS = ["cat", "dog", "child", "teacher", "farmer", "nurse", "poet", "king", "baker", "pilot"]
+
+
+@pytest.fixture
+def treebank(tmp_path: Path) -> Path:
+    """Sixty sentences of four to six words, split as GUM is."""
+    for part, count in (("train", 4), ("dev", 1), ("test", 1)):
+        folder = tmp_path / "trees" / part
+        folder.mkdir(parents=True)
+        trees = [
+            f"(S (NP (DT The) (JJ {part}) (NN {noun})) (VP (VB has) (NP (CD {row + 2}) (NNS hats))) (. .))"
+            for row in range(count)
+            for noun in NOUNS
+        ]
+        (folder / "news.mrg").write_text("\n".join(trees), encoding="utf-8")
+    return tmp_path / "trees"
+
+
+def test_recreated_sets_are_written_read_and_measured(treebank: Path, tmp_path: Path, command: Command) -> None:
+    done = command("evaluate", "probing", "--data", treebank, "--write", tmp_path / "sets")
+    assert done.status == 0 and done.out == f"{tmp_path / 'sets' / 'bigram_shift.txt'}: 60 sentences\n"
+    done = command("evaluate", "probing", "--data", treebank, "--model", "minilm", "--before", "minilm", "--json")
+    about = json.loads(done.out)
+    assert about["sets"][0]["name"] == "BShift (re-created)"
+    assert about["sets"][0]["shares"] == {"I": 0.5, "O": 0.5}
+    values = {score["name"]: score["value"] for score in about["scores"]}
+    assert values["majority"] == values["1/classes"] == 50
+    taken = about["scores"][-1]
+    assert (taken["name"], taken["system"]) == ("taken away", "minilm → minilm")
+    assert taken["value"] in (0, None)  # None where nothing stood above chance
+    done = command("evaluate", "probing", "--data", tmp_path / "sets", "--model", "minilm", "--tasks", "BShift")
+    assert done.status == 0 and done.out.count("BShift (re-created)") == 2
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        (["--data", "TREES"], "no --model; expected one, or --write FOLDER alone"),
+        (["--data", "TREES", "--model", "minilm", "--tasks", "TopConst"], "no set 'TopConst'; expected one of BShift"),
+        (["--data", "TREES", "--model", "minilm", "--protocol", "best"], "--protocol"),
+        (["--data", "nowhere", "--model", "minilm"], "nowhere: no such file"),
+        (["--data", "FILE", "--model", "minilm"], "set.txt:2: the label 'O' has one example"),
+    ],
+)
+def test_a_mistake_is_one_line(given: list[str], said: str, treebank: Path, tmp_path: Path, command: Command) -> None:
+    path = tmp_path / "set.txt"
+    path.write_text("tr\tI\tNot it .\ntr\tO\tIt .\nva\tI\tSo .\nte\tI\tNo .\n", encoding="utf-8")
+    words = {"TREES": str(treebank), "FILE": str(path)}
+    done = command("evaluate", "probing", *[words.get(word, word) for word in given])
+    assert (done.status, done.out) == (2, "")
+    assert done.err.splitlines()[-1].startswith("paraform: error: ") and said in done.err

@@ -1,0 +1,134 @@
+"""Re-created probing sets, against trees of which the answers are known."""
+
+from __future__ import annotations
+
+import logging
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from paraform.evaluation.embedding.recreated import (
+    RecreatedConfig,
+    bigram_shift,
+    recreate,
+    sentence_length,
+    thinned,
+    top_constituent_sequence,
+    tree_depth,
+    word_content,
+)
+from paraform.evaluation.embedding.treebank_parts import TreebankSentence
+from paraform.records import InputError
+from paraform.syntax.trees import Tree
+from paraform.words import detokenize
+
+
+def sentence(words: str | Sequence[str], tree: str = "(S (NN x))", part: str = "tr") -> TreebankSentence:
+    split = tuple(words.split() if isinstance(words, str) else words)
+    return TreebankSentence(part, split, detokenize(split), Tree.parse(tree))
+
+
+def test_half_of_each_part_has_two_words_exchanged() -> None:
+    texts = [f"The w{row} cat does n't see v{row} mice , it runs ." for row in range(40)]
+    counts = {"tr": 20, "va": 10, "te": 10}
+    sentences = [sentence(text, part=part) for part, count in counts.items() for text in texts[:count]]
+    examples = bigram_shift(sentences, RecreatedConfig())
+    assert Counter((one.part, one.label) for one in examples) == {
+        (part, label): count for part, count in (("tr", 10), ("va", 5), ("te", 5)) for label in "IO"
+    }
+    places = set()
+    for one, made in zip(sentences, examples, strict=True):
+        swapped = {
+            detokenize((*one.words[:at], one.words[at + 1], one.words[at], *one.words[at + 2 :])): at
+            for at in range(len(one.words) - 1)
+        }
+        assert (made.text == one.text) == (made.label == "O")
+        if made.label == "I":
+            places.add(swapped[made.text])
+    # Not the first word, not beside `n't`, the comma or the full stop: w0 cat, cat does, see v0, v0 mice, it runs.
+    assert places == {1, 2, 5, 6, 9}
+
+
+def test_a_sentence_without_two_such_words_is_left_out() -> None:
+    assert bigram_shift([sentence("Very very VERY , yes ."), sentence("Go on .")], RecreatedConfig()) == []
+
+
+def chain(depth: int) -> str:
+    return "(ROOT " + "(S " * (depth - 1) + "(NN x)" + ")" * (depth - 1) + ")"
+
+
+def test_depth_is_counted_from_the_sentence_to_a_tag() -> None:
+    sentences = [sentence("a b c d", chain(depth)) for depth in range(3, 15)]
+    assert [one.label for one in tree_depth(sentences, RecreatedConfig())] == [str(depth) for depth in range(5, 13)]
+    several = sentence("a b c d", "(ROOT (S (S (S (S (NN a))))) (NP (NN b)))")
+    assert tree_depth([several], RecreatedConfig()) == []
+
+
+def test_depths_are_thinned_length_by_length() -> None:
+    sentences = [sentence(["w"] * words, chain(depth)) for depth in (5, 6) for words in (4, 5) for _ in range(words)]
+    config = RecreatedConfig(most_of_length=4)
+    assert Counter(one.label for one in tree_depth(sentences, config)) == {"5": 8, "6": 8}
+
+
+def test_common_sequences_and_other() -> None:
+    def clauses(label: str, below: str, count: int) -> list[TreebankSentence]:
+        tree = f"(ROOT ({label} {' '.join(f'({name} x)' for name in below.split())}))"
+        return [sentence(f"{label} {below} {row}", tree) for row in range(count)]
+
+    sentences = [
+        *clauses("S", "NP VP .", 9),
+        *clauses("SBARQ", "WHNP SQ ?", 3),
+        *clauses("SBARQ", "WHNP SQ .", 2),
+        *clauses("S", "PP NP VP .", 2),
+        *clauses("FRAG", "NP VP .", 9),
+    ]
+    found = top_constituent_sequence(sentences, RecreatedConfig(least_top=3, most_top=6))
+    assert Counter(one.label for one in found) == {"NP_VP_.": 6, "WHNP_SQ_.": 5, "OTHER": 2}
+    found = top_constituent_sequence(sentences, RecreatedConfig(least_top=2, top_classes=3))
+    assert set(one.label for one in found) == {"NP_VP_.", "WHNP_SQ_.", "OTHER"}
+
+
+def test_lengths_in_words() -> None:
+    sentences = [sentence(["w"] * words) for words in range(4, 31)]
+    counts = Counter(one.label for one in sentence_length(sentences, RecreatedConfig()))
+    assert counts == {"5-8": 4, "9-12": 4, "13-16": 4, "17-20": 4, "21-25": 5, "26-28": 3}
+
+
+def test_a_sentence_holds_one_of_the_words_and_a_rare_one_makes_way() -> None:
+    """`red` stands alone in 3 sentences, `blue` in 3, `green` in 1 and in 2 with `blue`: struck off, it frees these."""
+    texts = ["the red x1", "the red x2", "the Red x3", "the blue x4", "the blue x5", "the blue x6", "the red blue x7"]
+    texts += ["the green x8", "the green blue x9", "the green blue x0"]
+    found = word_content([sentence(text) for text in texts], RecreatedConfig(common_words=1, least_word=3))
+    assert Counter(one.label for one in found) == {"red": 3, "blue": 5}
+    assert {one.text for one in found if "green" in one.text} == {"the green blue x9", "the green blue x0"}
+
+
+def test_thinning_keeps_order_and_small_groups_whole() -> None:
+    kept = thinned(range(100), lambda number: number % 10 == 0, 20, seed=1)
+    assert kept == sorted(kept) and len(kept) == 30
+    assert {number for number in kept if number % 10 == 0} == set(range(0, 100, 10))
+    assert thinned(range(100), lambda number: 0, 20, seed=1) != thinned(range(100), lambda number: 0, 20, seed=2)
+
+
+def test_small_treebanks_give_the_sets_that_they_can(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    for folder, count in (("train", 12), ("dev", 4), ("test", 4)):
+        (tmp_path / folder).mkdir()
+        lines = [f"(S (NP (DT The) (NN {folder}{row})) (VP (VB sees) (NP (NN mice))) (. .))" for row in range(count)]
+        (tmp_path / folder / "x.mrg").write_text("\n".join(lines), encoding="utf-8")
+    with caplog.at_level(logging.WARNING, "paraform"):
+        assert list(recreate(tmp_path)) == ["BShift"]
+    assert "20 sentences are too few for TreeDepth, TopConst, SentLen, WordContent; left out" in caplog.text
+    (tmp_path / "test" / "x.mrg").write_text("(S (NP (NN a) (, ,) (NN c) (, ,)) (VP (VB d)))", encoding="utf-8")
+    with pytest.raises(InputError, match="17 sentences are too few for BShift, TreeDepth, TopConst"):
+        recreate(tmp_path)
+
+
+def test_every_label_that_is_asked_for_was_trained(data: Path) -> None:
+    sets = recreate(data / "treebank" / "gum" / "test", RecreatedConfig(least_top=10, least_word=8))
+    assert list(sets) == ["BShift", "TreeDepth", "TopConst", "SentLen", "WordContent"]
+    for examples in sets.values():
+        trained = Counter(one.label for one in examples if one.part == "tr")
+        assert all(trained[one.label] > 1 for one in examples)
+        assert {one.part for one in examples} == {"tr", "va", "te"}

@@ -1,0 +1,132 @@
+from __future__ import annotations
+
+from dataclasses import asdict, replace
+
+import numpy as np
+import pytest
+import torch
+from scipy import stats
+
+from paraform.evaluation.embedding.adam_probes import initial_layers
+from paraform.evaluation.embedding.regression import (
+    RegressionConfig,
+    RegressionSet,
+    ScoredTexts,
+    correlation_figures,
+    fit_regression,
+    pearson,
+    two_points,
+)
+from paraform.evaluation.embedding.space import embedded
+from paraform.records import InputError
+
+
+def senteval_targets(scores: np.ndarray) -> np.ndarray:
+    """Tai, Socher and Manning's encoding, case by case as the paper and SentEval write it."""
+    rows = np.zeros((len(scores), 5), np.float32)
+    for at, score in enumerate(scores):
+        for grade in range(1, 6):
+            if grade == np.floor(score) + 1:
+                rows[at, grade - 1] = score - np.floor(score)
+            if grade == np.floor(score):
+                rows[at, grade - 1] = np.floor(score) - score + 1
+    return rows
+
+
+def test_targets_have_two_points_and_below_one_they_add_up_to_the_score() -> None:
+    scores = np.array([1.0, 1.25, 3.0, 4.6, 5.0, 0.0, 0.4])
+    assert two_points(scores) == pytest.approx(senteval_targets(scores), abs=1e-6)
+    assert two_points(scores).sum(1) == pytest.approx([1, 1, 1, 1, 1, 0, 0.4], abs=1e-6)
+    assert two_points(scores)[:5] @ np.arange(1, 6) == pytest.approx(scores[:5], abs=1e-6)
+
+
+@pytest.mark.parametrize("config", [RegressionConfig.paper(), replace(RegressionConfig(), standardise=False)])
+def test_it_is_senteval_s_loop(config: RegressionConfig) -> None:
+    """The network, loss, order and stopping of SentEval's relatedness.py, in torch's own words."""
+    config = replace(config, epoch_size=2, max_epochs=12, tenacity=1, batch_size=16, learning_rate=0.05)
+    generator = np.random.default_rng(0)
+    features = generator.normal(size=(60, 4)).astype(np.float32)
+    scores = np.clip(2.5 + features[:, 0] + generator.normal(size=60), 0, 5)
+    train, dev, test = slice(0, 40), slice(40, 50), slice(50, 60)
+    found = fit_regression(features[train], scores[train], features[dev], scores[dev], features[test], 0, 5, config)
+
+    model = torch.nn.Sequential(torch.nn.Linear(4, 5), torch.nn.Softmax(dim=-1))
+    with torch.no_grad():
+        for parameter, value in zip(model.parameters(), initial_layers(4, 5, 0, config.seed), strict=True):
+            parameter.copy_(value)
+    optimiser = torch.optim.Adam(model.parameters(), lr=config.learning_rate)
+    inputs = torch.from_numpy(features)
+    rescaled = 1 + 0.8 * scores if config.low_scores == "rescaled" else scores
+    targets = torch.from_numpy(senteval_targets(rescaled))
+    order, grades = torch.Generator().manual_seed(config.seed + 1), torch.arange(1.0, 6)
+    best, failures, epoch, wanted = -2.0, 0, 0, None
+    while epoch <= config.max_epochs:
+        for _ in range(config.epoch_size):
+            permuted = torch.randperm(40, generator=order)
+            for start in range(0, 40, 16):
+                batch = permuted[start : start + 16]
+                p, target = model(inputs[batch]), targets[batch]
+                kl = torch.nn.functional.kl_div(p.log(), target, reduction="batchmean")
+                loss = torch.nn.functional.mse_loss(p, target) if config.loss == "mse" else kl
+                optimiser.zero_grad()
+                loss.backward()
+                optimiser.step()
+        epoch += config.epoch_size
+        with torch.no_grad():
+            r = stats.pearsonr((model(inputs[dev]) @ grades).numpy(), scores[dev])[0]
+            if r > best:
+                best, wanted = r, (model(inputs[test]) @ grades).numpy()
+                failures = 0 if config.failures == "consecutive" else failures
+            elif failures >= config.tenacity:
+                break
+            else:
+                failures += 1
+    assert found == pytest.approx(wanted, abs=1e-4)
+
+
+def test_correlations_are_scipy_s() -> None:
+    found, gold = np.random.default_rng(0).normal(size=(2, 30))
+    by_name = {figure.name: figure.over() for figure in correlation_figures(found + 100, gold, "")}
+    assert by_name["Pearson"] == pytest.approx(100 * stats.pearsonr(found, gold)[0])
+    assert by_name["Spearman"] == pytest.approx(100 * stats.spearmanr(found, gold)[0])
+    some = np.arange(10)
+    (figure, _) = correlation_figures(found, gold, "")
+    assert figure.over(some) == pytest.approx(100 * stats.pearsonr(found[:10], gold[:10])[0])
+    assert pearson(np.ones(30), gold) == 0
+
+
+def scored(low: int, high: int) -> ScoredTexts:
+    """Alike in as many parts as the score says."""
+    rows = range(low, high)
+    return ScoredTexts(
+        [f"left {row}" for row in rows], [f"right {row}" for row in rows], [float(row % 6) for row in rows]
+    )
+
+
+def test_a_similarity_that_stands_in_the_vectors_is_found() -> None:
+    quick = (("default", replace(RegressionConfig(), max_epochs=100)),)
+    task = RegressionSet("STS-B", scored(0, 120), scored(120, 150), scored(150, 200), 0, 5, quick)
+    generator = np.random.default_rng(0)
+
+    def embed(texts: object) -> np.ndarray:
+        rows = [text.split() for text in texts]  # type: ignore[attr-defined]
+        distance = [(5 - int(number) % 6) * (side == "left") for side, number in rows]
+        return np.c_[distance, generator.normal(size=(len(rows), 2))].astype(np.float32)
+
+    space = embedded(embed, task.texts(), name="told", signature="encoder:told")
+    figures = {finding.score.name: finding.score for finding in task.measure(space)}
+    assert figures["Pearson"].value > 95 and figures["Spearman"].value > 95
+    assert "loss:kl" in figures["Pearson"].signature and figures["Pearson"].subset == "STS-B"
+
+
+def test_scores_outside_the_scale() -> None:
+    task = RegressionSet("SICK-R", scored(0, 12), scored(12, 24), scored(24, 36), 1, 5)
+    space = embedded(lambda texts: np.ones((len(texts), 2), np.float32), task.texts(), name="ones", signature="")
+    with pytest.raises(InputError, match="SICK-R: scores from 0 to 5; expected 1 to 5"):
+        task.measure(space)
+
+
+def test_paper_and_the_default_differ_in_these_fields_alone() -> None:
+    paper, default = asdict(RegressionConfig.paper()), asdict(RegressionConfig())
+    differing = {name for name in paper if paper[name] != default[name]}
+    assert differing == {"loss", "low_scores", "standardise", "failures"}
