@@ -104,7 +104,7 @@ def scored(low: int, high: int) -> ScoredTexts:
 
 
 def test_a_similarity_that_stands_in_the_vectors_is_found() -> None:
-    quick = (("default", replace(RegressionConfig(), max_epochs=100)),)
+    quick = (("default", replace(RegressionConfig(), max_epochs=100, learning_rate=0.05)),)
     task = RegressionSet("STS-B", scored(0, 120), scored(120, 150), scored(150, 200), 0, 5, quick)
     generator = np.random.default_rng(0)
 
