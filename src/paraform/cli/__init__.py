@@ -34,6 +34,7 @@ COMMANDS = {  # module, and what it does
     "evaluate generation": ("evaluate_generation", "BLEU, ROUGE, METEOR, tag edit distances and more, with floors"),
     "evaluate style": ("evaluate_style", "content matching accuracy, and what style vectors retrieve"),
     "evaluate syntax": ("evaluate_syntax", "labelled F1 and tag accuracy of a parser's trees"),
+    "evaluate similarity": ("evaluate_similarity", "how vectors go with scored pairs: STS, SICK-R, or your own"),
     "evaluate latent": ("evaluate_latent", "bounds, KL, information and more, by the paper's protocol and honestly"),
     "rate": ("rate", "outputs of systems, rated blind by people, and what they found"),
     "reproduce": ("reproduce", "a table of a paper"),
