@@ -12,8 +12,8 @@ from paraform.corpora.pairs import read_pairs
 from paraform.corpora.quora import COLUMNS as QUORA
 from paraform.corpora.quora import read_quora
 from paraform.corpora.quoted import in_one_line
-from paraform.corpora.tables import MAX_ROW, read_table, require_column, table_format
-from paraform.records import InputError, Origin, Pair
+from paraform.corpora.tables import MAX_ROW, rows_with
+from paraform.records import Origin, Pair
 from paraform.weights import PathLike
 
 COLUMNS = ("sentence1", "sentence2", "label")
@@ -78,10 +78,8 @@ def _of_three_files(labels: Path) -> Iterator[Pair]:
 
 
 def _of_table(path: PathLike, columns: Sequence[str], format: str | None = None) -> Iterator[Pair]:
-    first, second, label = columns
-    for row in read_table(path, first, format or table_format(path) or "tsv").rows:
-        for name in (second, label):
-            require_column(name, row.fields, row.origin)
+    _, second, label = columns
+    for row in rows_with(path, columns, format):
         value = row.fields[label]
         written = str(int(value)) if isinstance(value, bool) else str(value)
         yield _pair(row.text, str(row.fields[second] or ""), written, row.origin)
@@ -89,10 +87,6 @@ def _of_table(path: PathLike, columns: Sequence[str], format: str | None = None)
 
 def _pair(first: str, second: str, label: str, origin: Origin) -> Pair:
     if label not in ("0", "1"):
-        raise _bad_label(label, origin)
+        raise origin.error(f"the label is {label[:40]!r}; expected 0 or 1")
     sides = [sentence(in_one_line(text), name, origin) for text, name in ((first, COLUMNS[0]), (second, COLUMNS[1]))]
     return Pair(sides[0], sides[1], label=int(label), origin=origin)
-
-
-def _bad_label(label: str, origin: Origin) -> InputError:
-    return origin.error(f"the label is {label[:40]!r}; expected 0 or 1")

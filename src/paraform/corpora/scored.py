@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from paraform.corpora.lines import Line, lines, records, sentence
 from paraform.corpora.quoted import fields_of, in_one_line, quoted_rows
 from paraform.corpora.sts import score_of
-from paraform.corpora.tables import MAX_ROW, read_table, require_column, table_format
+from paraform.corpora.tables import MAX_ROW, rows_with
 from paraform.records import Origin, Pair
 from paraform.weights import PathLike
 
@@ -55,22 +55,21 @@ def _rows(
         fields = split(line)
         if len(fields) < least:
             raise line.origin.error(f"{len(fields)} columns; expected {least}, as in the first line")
-        yield scored_pair(*(fields[place] for place in places), line.origin)
+        first, second, score = (fields[place] for place in places)
+        yield _pair(first, second, score, line.origin)
 
     return records(path, rows, parse, skip=False)
 
 
 def _of_table(path: PathLike, columns: Sequence[str]) -> Iterator[Pair]:
-    first, second, score = columns
-    for row in read_table(path, first, table_format(path) or "tsv").rows:
-        for name in (second, score):
-            require_column(name, row.fields, row.origin)
+    _, second, score = columns
+    for row in rows_with(path, columns):
         value = row.fields[score]
         written = "" if value is None else str(value)
-        yield scored_pair(row.text, str(row.fields[second] or ""), written, row.origin)
+        yield _pair(row.text, str(row.fields[second] or ""), written, row.origin)
 
 
-def scored_pair(first: str, second: str, score: str, origin: Origin) -> Pair:
+def _pair(first: str, second: str, score: str, origin: Origin) -> Pair:
     """The pair that three fields of one row make."""
     sides = [sentence(in_one_line(text), name, origin) for text, name in ((first, COLUMNS[0]), (second, COLUMNS[1]))]
     return Pair(sides[0], sides[1], score=score_of(score, origin), origin=origin)

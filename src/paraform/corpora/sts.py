@@ -64,5 +64,7 @@ def score_of(text: str, origin: Origin) -> float | None:
     except ValueError:
         score = math.nan
     if not math.isfinite(score):
-        raise origin.error(f"the score is {text.strip()[:40]!r}; expected a finite number, or a blank where there is none")
+        raise origin.error(
+            f"the score is {text.strip()[:40]!r}; expected a finite number, or a blank where there is none"
+        )
     return score

@@ -29,7 +29,9 @@ Correlations = dict[tuple[str, str], RowFigure]
 """By name, Pearson or Spearman, and by average, one of `AVERAGES`."""
 
 
-def correlations(found: Sequence[NDArray[np.float64]], gold: Sequence[NDArray[np.float64]], settings: str) -> Correlations:
+def correlations(
+    found: Sequence[NDArray[np.float64]], gold: Sequence[NDArray[np.float64]], settings: str
+) -> Correlations:
     """Pearson and Spearman, × 100, in three ways of putting domains together.
 
     "mean over domains" is SentEval's `mean` (ParaBART's tables), "weighted by pairs" its `wmean`, and "all pairs at
@@ -91,7 +93,8 @@ def _standard(values_N: NDArray[np.float64]) -> NDArray[np.float64]:
     centred: NDArray[np.float64] = np.asarray(values_N, dtype=np.float64) - np.mean(values_N)
     if np.ptp(values_N) == 0:
         return np.zeros_like(centred)
-    return centred / np.sqrt(np.mean(centred**2))
+    centred /= np.sqrt(np.mean(centred**2))
+    return centred
 
 
 def _value_of(average: str) -> Callable[[NDArray[Any]], float]:

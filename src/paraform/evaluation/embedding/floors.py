@@ -101,9 +101,9 @@ def shared_words(texts: Sequence[str]) -> SharedWords:
 
 
 def tf_idf(texts: Sequence[str], *, commonest: int = COMMONEST) -> TfIdf:
-    """The space of these texts by scikit-learn's `TfidfVectorizer` as it comes, fitted on them, each different one once.
+    """The space of these texts by scikit-learn's `TfidfVectorizer` as it comes, fitted on them, each once.
 
-    A figure depends on the texts of the call a little, by way of the words' frequencies; the signature has their number.
+    By way of the words' frequencies a figure depends a little on the texts of the call; the signature has their number.
 
     Args:
         commonest: words that `vectors` has a coordinate for, those of most texts.
@@ -115,7 +115,9 @@ def tf_idf(texts: Sequence[str], *, commonest: int = COMMONEST) -> TfIdf:
     try:
         weights_NV = sparse.csr_array(text_features.TfidfVectorizer(dtype=np.float32).fit_transform(different))
     except ValueError as error:  # scikit-learn's "empty vocabulary"
-        raise InputError(f"TF-IDF: none of {len(different):,} texts has a word of two letters; expected some") from error
+        raise InputError(
+            f"TF-IDF: none of {len(different):,} texts has a word of two letters; expected some"
+        ) from error
     frequencies_V = np.bincount(weights_NV.indices, minlength=weights_NV.shape[1])
     commonest_W = np.argsort(-frequencies_V, kind="stable")[:commonest]
     settings = signature(

@@ -1,4 +1,4 @@
-"""Do alike sentences lie near each other: STS 2012 to 2016, the STS Benchmark, SICK-R, and scored pairs of one's own."""
+"""Do alike sentences lie near each other: STS 2012 to 2016, the STS Benchmark, SICK-R, and any scored pairs."""
 
 from __future__ import annotations
 
@@ -175,7 +175,7 @@ def _known_name(path: PathLike) -> str | None:
 
 def _parts(path: PathLike) -> dict[str, list[Path]]:
     """Train, dev and test file of each set whose test file is below the folder; the first two may not be there."""
-    found = {}
+    found: dict[str, list[Path]] = {}
     for name, kinds in FILES.items():
         for kind in kinds:
             for test in sorted(Path(path).rglob(kind[-1]))[:1]:
