@@ -89,6 +89,12 @@ def test_bad_files(
     assert done.err.startswith("paraform: error: ") and done.err.count("\n") == 1 and said in done.err
 
 
+@pytest.mark.parametrize("kind", ["similarity", "robustness"])
+def test_columns_are_those_of_a_file(tmp_path: Path, command: Command, kind: str) -> None:
+    done = command("evaluate", kind, "--data", tmp_path, "--columns", "a", "b", "c")
+    assert done.status == 2 and f"{tmp_path}: a folder; expected a file, if columns" in done.err
+
+
 def test_two_sets_of_one_name(tmp_path: Path, command: Command) -> None:
     path = written(tmp_path, "own.csv", SCORED)
     done = command("evaluate", "similarity", "--data", path, path, "--columns", "left", "right", "gold")

@@ -88,10 +88,12 @@ def robustness_sets(
     draw = draw or Draw()
     if not Path(path).is_dir():
         return _sets(_name(Path(path)), Path(path), Path(tuning) if tuning else None, draw, columns)
+    if columns or tuning:
+        raise InputError(f"{path}: a folder; expected a file, if columns or pairs to tune on are named")
     sets: list[PairSet | RetrievalSet] = []
     done = set()
     for name, folder, others, test in FILES:
-        found = [file for file in sorted(Path(path).resolve().rglob(test)) if folder in file.parent.name.lower()]
+        found = [file for file in sorted(Path(path).rglob(test)) if folder in _parent(file)]
         if found and name not in done and (not others or found[0].with_name(others).is_file()):
             sets += _sets(name, found[0], found[0].with_name(others) if others else None, draw, columns)
             done.add(name)
@@ -219,6 +221,10 @@ def _labelled(path: Path, draw: Draw, columns: Sequence[str] | None) -> tuple[li
 def _name(path: Path) -> str:
     """What the file's set is called: as `FILES` does, else by the file's name."""
     for name, folder, _, test in FILES:
-        if path.name == test and folder in path.resolve().parent.name.lower():
+        if path.name == test and folder in _parent(path):
             return name
     return path.stem
+
+
+def _parent(path: Path) -> str:
+    return path.resolve().parent.name.lower()

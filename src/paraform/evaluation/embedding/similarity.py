@@ -109,6 +109,8 @@ def similarity_sets(path: PathLike, columns: Sequence[str] | None = None) -> lis
     if not Path(path).is_dir():
         name = _known_name(path) or Path(path).stem
         return [similarity_set(name, {name: read_scored(path, columns)}, path)]
+    if columns:
+        raise InputError(f"{path}: a folder; expected a file, if columns are named")
     sets = []
     for folder in sorted({file.parent for file in Path(path).rglob(f"{INPUT}*.txt")}):
         domains = {name: read_sts(*files) for name, files in sts_domains(folder).items()}
