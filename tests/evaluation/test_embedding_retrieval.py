@@ -7,7 +7,7 @@ import pytest
 from numpy.typing import NDArray
 
 from paraform.evaluation.embedding import retrieval
-from paraform.evaluation.embedding.retrieval import RetrievalSet, retrieval_set
+from paraform.evaluation.embedding.retrieval import RetrievalSet, clustered, retrieval_set
 from paraform.evaluation.embedding.space import embedded
 from paraform.records import InputError, Pair, Sentence
 
@@ -50,6 +50,13 @@ def test_ranks_are_those_of_a_loop(monkeypatch: pytest.MonkeyPatch) -> None:
     shared = [len(set(pair.source.text.split()) & set(pair.target.text.split())) for pair in pairs]
     least = np.argsort(shared, kind="stable")[: -(-len(pairs) // 3)]
     assert findings["MRR", "toy, least overlap"].score.value == pytest.approx(100 * np.mean(1 / ranks[least]))
+
+
+def test_texts_that_differ_in_punctuation_are_of_one_cluster() -> None:
+    texts = [("Who is he?", "his name"), ("who is he", "his surname"), ("C++ or C?", "which of both")]
+    found = clustered([Pair(Sentence(left), Sentence(right)) for left, right in texts])
+    assert [pair.cluster for pair in found] == [0, 0, 1]
+    assert [pair.source.text for pair in found] == [left for left, _ in texts]
 
 
 def test_of_equals_the_wrong_ones_stand_first() -> None:

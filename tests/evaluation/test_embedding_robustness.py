@@ -10,10 +10,9 @@ import numpy as np
 import pytest
 from sklearn.feature_extraction.text import TfidfVectorizer
 
-from paraform.corpora import clusters
 from paraform.evaluation.embedding import robustness
 from paraform.evaluation.embedding.detection import PairSet
-from paraform.evaluation.embedding.retrieval import RetrievalSet
+from paraform.evaluation.embedding.retrieval import RetrievalSet, clustered
 from paraform.evaluation.embedding.robustness import Draw, halves, mined_others, robustness_sets, tops_by
 from paraform.records import InputError, Pair, Sentence
 from paraform.syntax import annotate
@@ -72,7 +71,7 @@ def test_mined_others_are_the_nearest_of_another_cluster() -> None:
         for place in ("here", "there")
     ]
     pairs = [Pair(Sentence(texts[at]), Sentence(texts[at + 1])) for at in range(0, len(texts), 2)]
-    known = {side.text: pair.cluster for pair in clusters(pairs) for side in (pair.source, pair.target)}
+    known = {side.text: pair.cluster for pair in clustered(pairs) for side in (pair.source, pair.target)}
     dense = TfidfVectorizer().fit_transform(texts).toarray()
     near = dense @ dense.T
     mined = mined_others(pairs, 5, seed=0)
@@ -166,7 +165,7 @@ def test_real_files(data: Path, shaped: None) -> None:
     assert isinstance(quora, PairSet)
     known = {
         side.text: pair.cluster
-        for pair in clusters(sets["Quora retrieval"].pairs)
+        for pair in clustered(sets["Quora retrieval"].pairs)
         for side in (pair.source, pair.target)
     }
     assert all(known[pair.source.text] != known[pair.target.text] for pair in quora.pairs if pair.label == 0)

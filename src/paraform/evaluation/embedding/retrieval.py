@@ -5,8 +5,9 @@ Shape key: N pairs, Q queries, P texts of the pool.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import ClassVar, final
 
@@ -20,7 +21,7 @@ from paraform.evaluation.embedding.task import Finding
 from paraform.evaluation.figures import row_mean
 from paraform.evaluation.preparation import metric_words
 from paraform.evaluation.subsets import SETTING, THIRDS, subsets
-from paraform.records import InputError, Pair
+from paraform.records import InputError, Pair, Sentence
 from paraform.score import signature
 
 BLOCK = 512  # queries whose similarities to the pool are held at once
@@ -38,9 +39,9 @@ FIGURES: Mapping[str, str] = {
 class RetrievalSet:
     """Each pair's source is asked for its target among all sentences of the pairs; a `Task`.
 
-    The source itself and the other members of its cluster are left out: they are neither right nor wrong, so that a
-    target in other words is not answered for by a nearer one in the same words. A wrong sentence as near as the target
-    counts as nearer.
+    The source itself and the other members of its cluster (`clustered`) are left out: they are neither right nor wrong,
+    so that a target in other words is not answered for by a nearer one in the same words. A wrong sentence as near as
+    the target counts as nearer.
 
     Args:
         pairs: paraphrases, with their clusters; make a set of any pairs with `retrieval_set`.
@@ -100,15 +101,28 @@ def retrieval_set(name: str, pairs: Sequence[Pair]) -> RetrievalSet:
 
     Raises: InputError if there is none, or all are of one cluster, beside which there is nothing to find.
     """
-    kept = [pair for pair in clusters(pairs) if pair.label != 0 and pair.source.text != pair.target.text]
+    kept = [pair for pair in clustered(pairs) if pair.label != 0 and pair.source.text != pair.target.text]
     if len({pair.cluster for pair in kept}) < 2:
         came = f"{name}: {len(kept):,} pairs of paraphrases, of one cluster or none"
         raise InputError(f"{came}; expected sentences that are no paraphrases of one another, to find one among")
     return RetrievalSet(name, kept)
 
 
+def clustered(pairs: Sequence[Pair]) -> list[Pair]:
+    """The pairs with their clusters, in which texts that differ in case, spaces and punctuation alone are one.
+
+    Corpora have such texts under several names, and who finds one for the other is not wrong.
+    """
+    plain = [Pair(_plain(pair.source), _plain(pair.target), pair.label) for pair in pairs]
+    return [replace(pair, cluster=found.cluster) for pair, found in zip(pairs, clusters(plain), strict=True)]
+
+
+def _plain(sentence: Sentence) -> Sentence:
+    return Sentence("".join(re.findall(r"\w+", sentence.text.casefold())) or sentence.text)
+
+
 def cluster_of(pair: Pair) -> int:
     """The cluster that the pair has. Raises: ValueError if it has none."""
     if pair.cluster is None:
-        raise ValueError("a pair without a cluster; call retrieval_set(name, pairs), or corpora.clusters(pairs) first")
+        raise ValueError("a pair without a cluster; call retrieval_set(name, pairs), or clustered(pairs) first")
     return pair.cluster

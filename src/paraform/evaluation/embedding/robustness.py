@@ -15,13 +15,12 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
-from paraform.corpora import clusters
 from paraform.corpora.labelled_pairs import read_labelled_pairs, require_both_labels
 from paraform.evaluation.embedding.detection import FIGURES as DETECTION
 from paraform.evaluation.embedding.detection import PairSet
 from paraform.evaluation.embedding.floors import tf_idf
 from paraform.evaluation.embedding.retrieval import FIGURES as RETRIEVAL
-from paraform.evaluation.embedding.retrieval import RetrievalSet, cluster_of, retrieval_set
+from paraform.evaluation.embedding.retrieval import RetrievalSet, cluster_of, clustered, retrieval_set
 from paraform.evaluation.embedding.space import Space
 from paraform.records import InputError, Pair, Sentence
 from paraform.score import Score, signature, table
@@ -133,11 +132,12 @@ def mined_others(pairs: Sequence[Pair], size: int, seed: int) -> list[Pair]:
     """Pairs that are no paraphrases as far as is known: drawn sentences, each with its nearest of another cluster.
 
     "Nearest" is TF-IDF's cosine over all sentences here, whatever is measured afterwards, so that the pairs are the
-    same for all. They are hard for TF-IDF above all, and some are paraphrases that no one has labelled.
+    same for all. They are hard for TF-IDF above all, and some are paraphrases that no one has labelled;
+    what differs in case, spaces and punctuation alone is of one cluster.
 
     Raises: InputError if the pairs are of one cluster.
     """
-    known = {side.text: cluster_of(pair) for pair in clusters(pairs) for side in (pair.source, pair.target)}
+    known = {side.text: cluster_of(pair) for pair in clustered(pairs) for side in (pair.source, pair.target)}
     texts, clusters_P = list(known), np.array(list(known.values()))
     if len(set(clusters_P)) < 2:
         raise InputError(f"{len(pairs):,} pairs of paraphrases, all of one cluster; expected several, to mine others")
