@@ -16,6 +16,16 @@ from paraform.syntax.tagging import DEFAULT
 
 Command = Callable[..., Any]
 
+WITHOUT_FORMAT = (
+    "rate",
+    "reproduce",
+    "evaluate syntax",
+    "evaluate similarity",
+    "evaluate robustness",
+    "evaluate probing",
+    "evaluate transfer",
+)
+
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_every_command_shows_what_it_is_for_and_an_example(name: str, command: Command) -> None:
@@ -25,8 +35,7 @@ def test_every_command_shows_what_it_is_for_and_an_example(name: str, command: C
     assert f"Example:\n  {'echo' if name in ('tag', 'parse') else f'paraform {name} '}" in done.out
     for option in ("--device", "--products", "--batch-size", "--seed", "--json", "--version", "--help"):
         assert option in done.out
-    formatless = ("rate", "reproduce", "evaluate syntax", "evaluate probing", "evaluate transfer")
-    assert ("--format" in done.out) == (name not in formatless)
+    assert ("--format" in done.out) == (name not in WITHOUT_FORMAT)
 
 
 def test_the_overview_lists_every_command(command: Command) -> None:

@@ -35,6 +35,11 @@ COMMANDS = {  # module, and what it does
     "evaluate style": ("evaluate_style", "content matching accuracy, and what style vectors retrieve"),
     "evaluate transfer": ("evaluate_transfer", "classification of sentences by a probe on their vectors"),
     "evaluate syntax": ("evaluate_syntax", "labelled F1 and tag accuracy of a parser's trees"),
+    "evaluate similarity": ("evaluate_similarity", "how vectors go with scored pairs: STS, SICK-R, or your own"),
+    "evaluate robustness": (
+        "evaluate_robustness",
+        "paraphrases of the same and of another form, told from other pairs",
+    ),
     "evaluate latent": ("evaluate_latent", "bounds, KL, information and more, by the paper's protocol and honestly"),
     "evaluate probing": ("evaluate_probing", "form, length and content that a classifier reads off vectors"),
     "overlap": ("overlap", "sentences of training files that stand in evaluation sets"),

@@ -73,7 +73,7 @@ def counted(vectors: Iterable[NDArray[float32]], about: dict[str, Any]) -> Itera
         yield rows
 
 
-def embedder(model: Embedder, options: Namespace) -> Callable[[list[str]], NDArray[float32]]:
+def embedder(model: Embedder, options: Namespace) -> Callable[[Sequence[str]], NDArray[float32]]:
     """Texts to rows, by the model. Raises: InputError if it has no vectors of the kind that --vectors names."""
     names = model.vector_names
     if options.vectors and options.vectors not in names:

@@ -155,6 +155,22 @@ def read_table(
     return Table(columns, chosen, dialect, finished(parse_fields, itertools.chain([below], whole)))
 
 
+def rows_with(path: PathLike, columns: Sequence[str], format: str | None = None) -> Iterator[Row]:
+    """The rows of a table that has all these columns, the first of which holds texts; the name of the file may be any.
+
+    Args:
+        format: one of `TABLES`; None: as the file's name ends, else TSV.
+    Raises: InputError as `read_table`, and for a column that is not there, at the header if there is one.
+    """
+    found = read_table(path, columns[0], format or table_format(path) or "tsv")
+    for column in columns:
+        require_column(column, found.columns, Origin(str(path), 1))
+    for row in found.rows:
+        for column in columns:
+            require_column(column, row.fields, row.origin)  # an object of JSON lines may lack one
+        yield row
+
+
 def table_lines(rows: Iterable[Row], columns: Sequence[str], dialect: Dialect) -> Iterator[str]:
     """The lines of a table that `read_table` reads back equal, its header first.
 

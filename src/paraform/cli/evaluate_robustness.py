@@ -1,0 +1,52 @@
+"""Are paraphrases told from other pairs whatever their form, and is a sentence's paraphrase the nearest of all.
+
+Of labelled pairs (PAN's .labels, MRPC's, PAWS's or Quora's files, or a table's --columns) as many paraphrases as others
+are drawn: of all, of those with the same top-level constituents as the other sentence (Easy), and of those with
+different ones (Hard). Accuracy, its threshold tuned on other pairs and, as papers do it, on the test pairs; average
+precision; then the place of each paraphrase among all sentences of paraphrases, of all and of the third of pairs with
+the fewest words in common. Two floors stand beside: the share of words in common, and TF-IDF. A file of pairs without
+labels gets its others mined: sentences and their nearest of another cluster by TF-IDF. --data is a folder with such
+files anywhere below it, or a file.
+
+Example:
+  paraform evaluate robustness --model minilm --data ../shared/data
+  paraform evaluate robustness --model minilm --data pairs.csv --columns left right duplicate
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from jsonargparse import ArgumentParser, Namespace
+from jsonargparse.typing import PositiveInt
+
+from paraform.cli.arguments import load_embedder, show_progress
+from paraform.cli.embed import embedder
+from paraform.cli.evaluate_similarity import add_measuring
+from paraform.cli.output import show
+from paraform.cli.parse import add_parser
+
+
+def add_arguments(parser: ArgumentParser, given: Sequence[str]) -> None:
+    """The options of this command."""
+    add_measuring(parser, "label")
+    add_parser(parser)
+    parser.add_argument(
+        "--tuning", type=str | None, default=None, metavar="FILE", help="pairs for the threshold; null: half of a file"
+    )
+    parser.add_argument("--size", type=PositiveInt, default=1000, help="paraphrases, and others, of a set at most")
+
+
+def run(options: Namespace) -> int:
+    """Print the figures."""
+    from paraform.evaluation.embedding.measuring import bounded, measured, require_different, spaces_of
+    from paraform.evaluation.embedding.robustness import Draw, robustness_sets, robustness_table
+
+    draw = Draw(options.size, options.parser, options.seed, show_progress())
+    how = {"columns": options.columns, "tuning": options.tuning}
+    sets = require_different([one for path in options.data for one in robustness_sets(path, draw, **how)])
+    model = load_embedder(options)
+    spaces = spaces_of(sets, embedder(model, options), model=options.model, vectors=options.vectors, on=model.device)
+    scores = bounded(measured(sets, spaces), options.resamples)
+    about = {"model": options.model, "data": options.data, "scores": [score.to_json() for score in scores]}
+    return show(options, about, robustness_table(sets, spaces, scores))

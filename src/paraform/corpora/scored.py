@@ -1,0 +1,75 @@
+"""Pairs with a similarity score, a row each: the STS Benchmark, SICK, and any table with named columns."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+from paraform.corpora.lines import Line, lines, records, sentence
+from paraform.corpora.quoted import fields_of, in_one_line, quoted_rows
+from paraform.corpora.sts import score_of
+from paraform.corpora.tables import MAX_ROW, rows_with
+from paraform.records import Origin, Pair
+from paraform.weights import PathLike
+
+COLUMNS = ("sentence1", "sentence2", "score")
+SICK = ("sentence_A", "sentence_B", "relatedness_score")
+
+
+def read_scored(path: PathLike, columns: Sequence[str] | None = None) -> Iterator[Pair]:
+    """The pairs of a file; `score` is None where its field is blank.
+
+    Without `columns`: the STS Benchmark's own file (TABs, no header, the score in column 5 and the sentences in 6 and
+    7; more may follow), the same as three columns of CSV without a header, SICK's, and a table with columns sentence1,
+    sentence2 and score.
+
+    Args:
+        columns: the names of two columns with sentences and of one with scores, of a CSV, TSV or JSON lines table.
+    Raises: InputError, naming file and line, for a column that is not there (it names those that are), an empty
+        sentence, or a score that is no finite number.
+    """
+    if columns is not None:
+        return _of_table(path, columns)
+    first = next(lines(path, MAX_ROW))
+    fields = first.text.split("\t")
+    if len(fields) >= 7 and _is_score(fields[4]):
+        return _rows(path, lines(path), lambda line: line.text.split("\t"), (5, 6, 4), 7)
+    if len(fields) == 1:
+        quoted = fields_of(next(quoted_rows(lines(path, MAX_ROW, keep_ends=True), ",", MAX_ROW)), ",")
+        if len(quoted) == 3 and _is_score(quoted[2]):
+            rows = quoted_rows(lines(path, MAX_ROW, keep_ends=True), ",", MAX_ROW)
+            return _rows(path, rows, lambda line: fields_of(line, ",", strict=True), (0, 1, 2), 3)
+    return _of_table(path, SICK if set(SICK) <= set(fields) else COLUMNS)
+
+
+def _is_score(field: str) -> bool:
+    try:
+        return float(field) == float(field)
+    except ValueError:
+        return False
+
+
+def _rows(
+    path: PathLike, rows: Iterator[Line], split: Callable[[Line], list[str]], places: tuple[int, int, int], least: int
+) -> Iterator[Pair]:
+    def parse(line: Line) -> Iterator[Pair]:
+        fields = split(line)
+        if len(fields) < least:
+            raise line.origin.error(f"{len(fields)} columns; expected {least}, as in the first line")
+        first, second, score = (fields[place] for place in places)
+        yield _pair(first, second, score, line.origin)
+
+    return records(path, rows, parse, skip=False)
+
+
+def _of_table(path: PathLike, columns: Sequence[str]) -> Iterator[Pair]:
+    _, second, score = columns
+    for row in rows_with(path, columns):
+        value = row.fields[score]
+        written = "" if value is None else str(value)
+        yield _pair(row.text, str(row.fields[second] or ""), written, row.origin)
+
+
+def _pair(first: str, second: str, score: str, origin: Origin) -> Pair:
+    """The pair that three fields of one row make."""
+    sides = [sentence(in_one_line(text), name, origin) for text, name in ((first, COLUMNS[0]), (second, COLUMNS[1]))]
+    return Pair(sides[0], sides[1], score=score_of(score, origin), origin=origin)

@@ -1,0 +1,101 @@
+"""`evaluate similarity` and `evaluate robustness`: what they print, and one line for what they cannot use."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+Command = Callable[..., Any]
+
+SCORED = "left,right,gold\n" + "".join(
+    f"{left},{right},{score}\n"
+    for left, right, score in (
+        ("a cat sat", "the cat sat down", 4.5),
+        ("dogs bark", "a tree grows", 0.5),
+        ("we sing songs", "they sing a song", 3.0),
+        ("a red car", "the car is red", 4),
+        ("nobody came", "no one is unscored", ""),
+    )
+)
+LABELLED = "left,right,same\n" + "".join(
+    f"how do i {verb} {topic} ?,{other} {topic} ?,{label}\n"
+    for topic in ("chess", "yoga", "piano", "physics", "poker", "java")
+    for verb, other, label in (
+        ("learn", "how do i study", 1),
+        ("play", "what is the best way to play", 1),
+        ("learn", "who invented", 0),
+        ("stop", "who invented", 0),
+    )
+)
+
+
+def written(folder: Path, name: str, content: str) -> Path:
+    (folder / name).write_text(content, encoding="utf-8")
+    return folder / name
+
+
+def test_similarity_of_a_table(tmp_path: Path, command: Command) -> None:
+    given = ["evaluate", "similarity", "--data", written(tmp_path, "own.csv", SCORED), "--resamples", 50]
+    columns = ["--columns", "left", "right", "gold"]
+    done = command(*given, *columns)
+    assert (done.status, done.err) == (0, "")
+    assert "own: pairs:4|domains:1|unscored:1\n" in done.out
+    for system in ("minilm", "shared words", "TF-IDF"):
+        assert f"Pearson, mean over domains   {system} " in done.out and f"\n{system}: similarity:" in done.out
+    found = json.loads(command(*given, *columns, "--json").out)["scores"]
+    assert len(found) == 3 * 6  # systems; Pearson and Spearman, in three ways
+    assert all(score["low"] <= score["high"] and "unscored:1|similarity:" in score["signature"] for score in found)
+
+
+def test_robustness_of_a_table(tmp_path: Path, command: Command) -> None:
+    path = written(tmp_path, "own.csv", LABELLED)
+    done = command(
+        "evaluate", "robustness", "--data", path, "--columns", "left", "right", "same", "--resamples", 20, "--json"
+    )
+    assert (done.status, done.err) == (0, "")
+    scores = json.loads(done.out)["scores"]
+    found = {(score["subset"], score["system"], score["name"]): score for score in scores}
+    subsets = ["own", "own-Easy", "own-Hard", "own retrieval", "own retrieval, least overlap"]
+    assert list(dict.fromkeys(subset for subset, *_ in found)) == subsets
+    assert len(found) == 3 * (3 + 3 + 3 + 3 + 3)
+    hard = found["own-Hard", "TF-IDF", "AP"]
+    assert 0 <= hard["low"] <= hard["value"] <= hard["high"] <= 100
+    assert "|ties:one threshold|" in hard["signature"] and "|trees:syntax-" in hard["signature"]
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "content", "columns", "said"),
+    [
+        ("similarity", "a.csv", "a,b,c\nx,y,nan\n", "a b c", "a.csv:2: the score is 'nan'; expected a finite number"),
+        ("similarity", "a.csv", "a,b,c\nx,y,1\n", "a b d", "a.csv:1: no column 'd'; expected one of 'a', 'b', 'c'"),
+        ("similarity", "a.csv", "a,b,c\nx,y,\n", "a b c", "a.csv:2: 0 scores, no two of them different"),
+        ("similarity", "none", "", "", "none: no such file"),
+        ("robustness", "a.csv", "a,b,c\nx,y,1\n", "a b d", "a.csv:1: no column 'd'; expected one of 'a', 'b', 'c'"),
+        ("robustness", "a.csv", "a,b,c\nx,y,1\nx,z,1\n", "a b c", "a.csv:2: label 1, as of all 2 pairs; expected"),
+        ("robustness", "a.csv", "a,b,c\nx,y,2\n", "a b c", "a.csv:2: the label is '2'; expected 0 or 1"),
+        ("robustness", "a.tsv", "a b\tc d\n", "", "1 pairs of paraphrases, all of one cluster"),
+    ],
+)
+def test_bad_files(
+    tmp_path: Path, command: Command, kind: str, name: str, content: str, columns: str, said: str
+) -> None:
+    path = written(tmp_path, name, content) if content else tmp_path / name
+    done = command("evaluate", kind, "--data", path, *(["--columns", *columns.split()] if columns else []))
+    assert (done.status, done.out) == (2, "")
+    assert done.err.startswith("paraform: error: ") and done.err.count("\n") == 1 and said in done.err
+
+
+@pytest.mark.parametrize("kind", ["similarity", "robustness"])
+def test_columns_are_those_of_a_file(tmp_path: Path, command: Command, kind: str) -> None:
+    done = command("evaluate", kind, "--data", tmp_path, "--columns", "a", "b", "c")
+    assert done.status == 2 and f"{tmp_path}: a folder; expected a file, if columns" in done.err
+
+
+def test_two_sets_of_one_name(tmp_path: Path, command: Command) -> None:
+    path = written(tmp_path, "own.csv", SCORED)
+    done = command("evaluate", "similarity", "--data", path, path, "--columns", "left", "right", "gold")
+    assert done.status == 2 and "two sets are called 'own'" in done.err

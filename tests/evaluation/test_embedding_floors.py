@@ -1,0 +1,63 @@
+"""Shared words against sets of words, and TF-IDF against scikit-learn's own dense cosines."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.metrics.pairwise import cosine_similarity
+
+from paraform.evaluation.embedding.floors import floors, shared_words, tf_idf
+from paraform.evaluation.embedding.space import VectorSpace
+from paraform.records import InputError
+
+TEXTS = ["The cat sat on the mat.", "the CAT sat", "Dogs bark at the cat!", "no one here", "", "the cat sat"]
+
+
+def test_shared_words_are_jaccards() -> None:
+    space = shared_words(TEXTS)
+    words = [
+        {"the", "cat", "sat", "on", "mat", "."},
+        {"the", "cat", "sat"},
+        {"dogs", "bark", "at", "the", "cat", "!"},
+        {"no", "one", "here"},
+        set(),
+        {"the", "cat", "sat"},
+    ]
+    expected = np.array([[len(a & b) / len(a | b) if a | b else 0.0 for b in words] for a in words])
+    assert space.block(TEXTS, TEXTS) == pytest.approx(expected)
+    lefts = [left for left in TEXTS for _ in TEXTS]
+    assert space.similarity(lefts, TEXTS * len(TEXTS)) == pytest.approx(expected.ravel())
+    assert not isinstance(space, VectorSpace)
+
+
+def test_tf_idf_is_scikit_learns_fitted_on_each_text_once() -> None:
+    space = tf_idf([*TEXTS, *TEXTS])
+    assert isinstance(space, VectorSpace)
+    vectorizer = TfidfVectorizer().fit(TEXTS)
+    dense = vectorizer.transform(TEXTS).toarray()
+    assert space.block(TEXTS[:2], TEXTS) == pytest.approx(cosine_similarity(dense[:2], dense), abs=1e-6)
+    assert space.similarity(TEXTS, TEXTS[::-1]) == pytest.approx(
+        np.diag(cosine_similarity(dense, dense[::-1])), abs=1e-6
+    )
+    assert "fitted:6|" in space.signature
+
+    # The two words that most texts have: cat and the, each in four of them.
+    few = tf_idf(TEXTS, commonest=2)
+    assert few.vectors(TEXTS) == pytest.approx(
+        dense[:, [vectorizer.vocabulary_["cat"], vectorizer.vocabulary_["the"]]], abs=1e-6
+    )
+    assert few.similarity(TEXTS, TEXTS) == pytest.approx([1, 1, 1, 1, 0, 1])
+
+
+def test_a_text_of_another_call_is_no_text_of_the_space() -> None:
+    for space in floors(TEXTS):
+        with pytest.raises(KeyError):
+            space.similarity(["a stranger"], TEXTS[:1])
+        with pytest.raises(ValueError, match="1 lefts, 2 rights"):
+            space.similarity(TEXTS[:1], TEXTS[:2])
+
+
+def test_texts_without_words_have_no_tf_idf() -> None:
+    with pytest.raises(InputError, match="none of 2 texts has a word of two letters"):
+        tf_idf(["?", "a b"])
