@@ -202,24 +202,26 @@ def checkpoint_named(name: str) -> str:
     return best if run else name
 
 
-def load_able(options: Namespace, ability: Any, expected: str, option: str = "model") -> Any:
+def load_able(options: Namespace, ability: Any, expected: str, option: str = "model", name: str | None = None) -> Any:
     """The model that the option names (of a run's folder the best checkpoint), if it can do what a protocol asks.
 
     Args:
         ability: one of `capabilities`.
         expected: such a model in words.
+        name: one of several that the option names; None: the only one.
     Raises: InputError otherwise.
     """
     from paraform import checkpoint
 
-    name, choices = checkpoint_named(options[option]), {key: options.get(key) for key in ("layer", "pooling")}
+    given = options[option] if name is None else name
+    name, choices = checkpoint_named(given), {key: options.get(key) for key in ("layer", "pooling")}
     if any(choice is not None for choice in choices.values()):
         from paraform.encoders.variant import with_choices
 
         name = with_choices(name, choices)
     model = checkpoint.load(name, device=device_of(options))
     if not isinstance(model, ability):
-        raise InputError(f"--{option} {options[option]}: {model.kind}; expected {expected}")
+        raise InputError(f"--{option} {given}: {model.kind}; expected {expected}")
     return model
 
 

@@ -20,11 +20,11 @@ from collections.abc import Sequence
 from jsonargparse import ArgumentParser, Namespace
 from jsonargparse.typing import PositiveInt
 
-from paraform.cli.arguments import load_embedder, show_progress
-from paraform.cli.embed import embedder
+from paraform.cli.arguments import show_progress
 from paraform.cli.evaluate_similarity import add_measuring
 from paraform.cli.output import show
 from paraform.cli.parse import add_parser
+from paraform.cli.systems import systems_of
 
 
 def add_arguments(parser: ArgumentParser, given: Sequence[str]) -> None:
@@ -45,8 +45,12 @@ def run(options: Namespace) -> int:
     draw = Draw(options.size, options.parser, options.seed, show_progress())
     how = {"columns": options.columns, "tuning": options.tuning}
     sets = require_different([one for path in options.data for one in robustness_sets(path, draw, **how)])
-    model = load_embedder(options)
-    spaces = spaces_of(sets, embedder(model, options), model=options.model, vectors=options.vectors, on=model.device)
+    systems = systems_of(options)
+    spaces = spaces_of(sets, systems, words=options.floors != "none")
     scores = bounded(measured(sets, spaces), options.resamples)
-    about = {"model": options.model, "data": options.data, "scores": [score.to_json() for score in scores]}
+    about = {
+        "models": [system.name for system in systems],
+        "data": options.data,
+        "scores": [score.to_json() for score in scores],
+    }
     return show(options, about, robustness_table(sets, spaces, scores))

@@ -17,15 +17,13 @@ from collections.abc import Sequence
 from jsonargparse import ArgumentParser, Namespace
 from jsonargparse.typing import NonNegativeInt
 
-from paraform.cli.arguments import load_embedder
-from paraform.cli.embed import embedder
 from paraform.cli.output import show
+from paraform.cli.systems import add_systems, systems_of
 
 
 def add_measuring(parser: ArgumentParser, columns: str) -> None:
     """The options of every command that measures vectors on sets of texts."""
-    parser.add_argument("--model", type=str, default="minilm", help="an encoder, or a model that embeds")
-    parser.add_argument("--vectors", type=str | None, default=None, help="content or style, of a model that has both")
+    add_systems(parser)
     parser.add_argument("--data", type=str, nargs="+", required=True, metavar="PATH", help="folders or files")
     parser.add_argument(
         "--columns", type=str, nargs=3, default=None, metavar="NAME", help=f"of a table: two texts and the {columns}"
@@ -44,11 +42,15 @@ def run(options: Namespace) -> int:
     from paraform.evaluation.embedding.similarity import set_means, similarity_sets, similarity_table
 
     sets = require_different([one for path in options.data for one in similarity_sets(path, options.columns)])
-    model = load_embedder(options)
-    spaces = spaces_of(sets, embedder(model, options), model=options.model, vectors=options.vectors, on=model.device)
+    systems = systems_of(options)
+    spaces = spaces_of(sets, systems, words=options.floors != "none")
     findings = measured(sets, spaces)
     findings += set_means(findings)
     # Twelve figures a set with their intervals would fit no screen.
     scores = bounded(findings, options.resamples if options.json else 0)
-    about = {"model": options.model, "data": options.data, "scores": [score.to_json() for score in scores]}
+    about = {
+        "models": [system.name for system in systems],
+        "data": options.data,
+        "scores": [score.to_json() for score in scores],
+    }
     return show(options, about, similarity_table(sets, spaces, scores))

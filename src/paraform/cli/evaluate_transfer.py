@@ -17,15 +17,14 @@ from typing import Literal
 
 from jsonargparse import ArgumentParser, Namespace
 
-from paraform.cli.arguments import bad_values, load_embedder
-from paraform.cli.embed import embedder
+from paraform.cli.arguments import bad_values
 from paraform.cli.output import show
+from paraform.cli.systems import add_systems, systems_of
 
 
 def add_arguments(parser: ArgumentParser, given: Sequence[str]) -> None:
     """The options of this command."""
-    parser.add_argument("--model", type=str, default="minilm", help="an encoder, or a model that embeds")
-    parser.add_argument("--vectors", type=str | None, default=None, help="content or style, of a model that has both")
+    add_systems(parser)
     parser.add_argument("--data", type=str, required=True, help="a folder that holds SentEval's files")
     parser.add_argument("--tasks", type=str, nargs="+", default=[], metavar="SET", help="sets by name; else all there")
     parser.add_argument("--classifier", type=Literal["logistic", "mlp"], default="logistic", help="the probe")
@@ -36,16 +35,18 @@ def add_arguments(parser: ArgumentParser, given: Sequence[str]) -> None:
 
 def run(options: Namespace) -> int:
     """Print the figures."""
-    from paraform.evaluation.embedding.space import embedded
+    from paraform.evaluation.embedding.measuring import measured, spaces_of
     from paraform.evaluation.embedding.transfer import protocols_of, transfer_sets
-    from paraform.score import signature, table
+    from paraform.score import table
 
     sets = transfer_sets(options.data, options.tasks, protocols_of(options.classifier, options.protocol))
-    embed = embedder(load_embedder(options), options)
-    texts = [text for one in sets for text in one.texts()]
-    name = f"{options.model} {options.vectors}" if options.vectors else options.model
+    systems = systems_of(options)
     with bad_values():
-        space = embedded(lambda part: embed(list(part)), texts, name=name, signature=signature(encoder=name))
-        scores = [finding.score for one in sets for finding in one.measure(space)]
-    about = {"model": options.model, "data": options.data, "scores": [score.to_json() for score in scores]}
+        spaces = spaces_of(sets, systems, words=options.floors != "none")
+        scores = [finding.score for finding in measured(sets, spaces)]
+    about = {
+        "models": [system.name for system in systems],
+        "data": options.data,
+        "scores": [score.to_json() for score in scores],
+    }
     return show(options, about, table(scores))

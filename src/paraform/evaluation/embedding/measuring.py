@@ -4,41 +4,59 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TypeVar
-
-import torch
+from typing import NamedTuple, TypeVar
 
 from paraform.capabilities import Embed
 from paraform.evaluation.bootstrap import bootstrap_interval
 from paraform.evaluation.embedding.floors import floors
-from paraform.evaluation.embedding.space import Space, embedded
+from paraform.evaluation.embedding.space import Space, Vectors, VectorSpace, embedded
 from paraform.evaluation.embedding.task import Finding, Task
-from paraform.evaluation.on_pairs import precision_of
 from paraform.records import InputError
-from paraform.score import Score, signature
+from paraform.score import Score
 
 Kind = TypeVar("Kind", bound=Task)
 
 
-def spaces_of(
-    tasks: Sequence[Task], embed: Embed, *, model: str, vectors: str | None = None, on: torch.device
-) -> list[Space]:
-    """The space of all the tasks' texts that a model's `embed` gives, and the floors.
+class System(NamedTuple):
+    """What is measured.
 
     Args:
-        model: its name.
-        vectors: which of its vectors, if it has several.
-        on: the device that they are computed on.
+        name: as tables print it.
+        signature: every setting that changes its vectors, such as `checkpoint.signature_of` gives.
+        embed: texts to vectors.
+    """
+
+    name: str
+    signature: str
+    embed: Embed
+
+
+def spaces_of(tasks: Sequence[Task], systems: Sequence[System], *, words: bool = True) -> list[Space]:
+    """A space of all the tasks' texts for each system, each different text encoded once; the floors behind them.
+
+    Args:
+        words: whether there are the two floors that have words alone.
     """
     texts = [text for task in tasks for text in task.texts()]
-    which = {"vectors": vectors} if vectors else {}
-    settings = f"{signature(similarity='cosine', encoder=model, **which)}|{precision_of(on)}"
-    return [embedded(embed, texts, name=f"{model} {vectors}" if vectors else model, signature=settings), *floors(texts)]
+    spaces: list[Space] = []
+    known: dict[str, Space] = {}  # by signature: the same vectors under another name are not computed again
+    for name, settings, embed in systems:
+        if (same := known.get(settings)) is not None and isinstance(same, Vectors):
+            spaces.append(replace(same, name=name))
+        else:
+            spaces.append(known.setdefault(settings, embedded(embed, texts, name=name, signature=settings)))
+    return [*spaces, *(floors(texts) if words else ())]
 
 
 def measured(tasks: Sequence[Task], spaces: Sequence[Space]) -> list[Finding]:
-    """Every figure of every space on every task, task by task."""
-    return [finding for task in tasks for space in spaces for finding in task.measure(space)]
+    """Every figure of every space on every task, task by task; a task that trains needs a space with vectors."""
+    return [
+        finding
+        for task in tasks
+        for space in spaces
+        if isinstance(space, VectorSpace) or not task.needs_vectors
+        for finding in task.measure(space)
+    ]
 
 
 def bounded(findings: Sequence[Finding], resamples: int) -> list[Score]:
