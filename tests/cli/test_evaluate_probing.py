@@ -32,23 +32,24 @@ def treebank(tmp_path: Path) -> Path:
 def test_recreated_sets_are_written_read_and_measured(treebank: Path, tmp_path: Path, command: Command) -> None:
     done = command("evaluate", "probing", "--data", treebank, "--write", tmp_path / "sets")
     assert done.status == 0 and done.out == f"{tmp_path / 'sets' / 'bigram_shift.txt'}: 60 sentences\n"
-    done = command("evaluate", "probing", "--data", treebank, "--model", "minilm", "--before", "minilm", "--json")
+    done = command("evaluate", "probing", "--data", treebank, "--model", "minilm", "minilm@layer=3", "--json")
     about = json.loads(done.out)
     assert about["sets"][0]["name"] == "BShift (re-created)"
     assert about["sets"][0]["shares"] == {"I": 0.5, "O": 0.5}
-    values = {score["name"]: score["value"] for score in about["scores"]}
+    assert {score["system"] for score in about["scores"]} > {"minilm", "minilm@weights=random", "TF-IDF"}
+    values = {score["name"]: score["value"] for score in about["scores"] if score["system"] == "minilm"}
     assert values["majority"] == values["1/classes"] == 50
     taken = about["scores"][-1]
-    assert (taken["name"], taken["system"]) == ("taken away", "minilm → minilm")
-    assert taken["value"] in (0, None)  # None where nothing stood above chance
-    done = command("evaluate", "probing", "--data", tmp_path / "sets", "--model", "minilm", "--tasks", "BShift")
+    assert (taken["name"], taken["system"]) == ("taken away", "minilm → minilm@layer=3")
+    done = command(
+        "evaluate", "probing", "--data", tmp_path / "sets", "--model", "minilm", "--tasks", "BShift", "--floors", "none"
+    )
     assert done.status == 0 and done.out.count("BShift (re-created)") == 2
 
 
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        (["--data", "TREES"], "no --model; expected one, or --write FOLDER alone"),
         (["--data", "TREES", "--model", "minilm", "--tasks", "TopConst"], "no set 'TopConst'; expected one of BShift"),
         (["--data", "TREES", "--model", "minilm", "--protocol", "best"], "--protocol"),
         (["--data", "nowhere", "--model", "minilm"], "nowhere: no such file"),

@@ -44,17 +44,29 @@ def test_similarity_of_a_table(tmp_path: Path, command: Command) -> None:
     done = command(*given, *columns)
     assert (done.status, done.err) == (0, "")
     assert "own: pairs:4|domains:1|unscored:1\n" in done.out
-    for system in ("minilm", "shared words", "TF-IDF"):
+    for system in ("minilm", "minilm@weights=random", "shared words", "TF-IDF"):
         assert f"Pearson, mean over domains   {system} " in done.out and f"\n{system}: similarity:" in done.out
     found = json.loads(command(*given, *columns, "--json").out)["scores"]
-    assert len(found) == 3 * 6  # systems; Pearson and Spearman, in three ways
+    assert len(found) == 4 * 6  # systems; Pearson and Spearman, in three ways
     assert all(score["low"] <= score["high"] and "unscored:1|similarity:" in score["signature"] for score in found)
 
 
 def test_robustness_of_a_table(tmp_path: Path, command: Command) -> None:
     path = written(tmp_path, "own.csv", LABELLED)
     done = command(
-        "evaluate", "robustness", "--data", path, "--columns", "left", "right", "same", "--resamples", 20, "--json"
+        "evaluate",
+        "robustness",
+        "--data",
+        path,
+        "--columns",
+        "left",
+        "right",
+        "same",
+        "--resamples",
+        20,
+        "--floors",
+        "words",
+        "--json",
     )
     assert (done.status, done.err) == (0, "")
     scores = json.loads(done.out)["scores"]

@@ -28,14 +28,14 @@ def folder(tmp_path: Path) -> Path:
 def test_a_probe_tells_praise_from_blame(folder: Path, command: Callable[..., Any]) -> None:
     done = command("evaluate", "transfer", "--data", folder, "--tasks", "CR", "--json")
     assert done.status == 0, done.err
-    found = {score["name"]: score for score in json.loads(done.out)["scores"]}
+    found = {score["name"]: score for score in json.loads(done.out)["scores"] if score["system"] == "minilm"}
     assert found["accuracy"]["value"] > 90 and found["majority"]["value"] == 50
     assert found["accuracy"]["subset"] == "CR" and "optimiser:lbfgs" in found["accuracy"]["signature"]
-    assert "encoder:minilm" in found["accuracy"]["signature"]
+    assert "model:minilm|" in found["accuracy"]["signature"]
 
 
 def test_both_protocols_stand_in_one_table(folder: Path, command: Callable[..., Any]) -> None:
-    done = command("evaluate", "transfer", "--data", folder, "--protocol", "default", "paper")
+    done = command("evaluate", "transfer", "--data", folder, "--protocol", "default", "paper", "--floors", "none")
     assert done.status == 0, done.err
     rows = [line.split() for line in done.out.splitlines()]
     assert rows[0] == ["protocol", "rows", "system", "accuracy", "majority", "seen"]
@@ -48,7 +48,9 @@ def test_both_protocols_stand_in_one_table(folder: Path, command: Callable[..., 
     [
         (("--tasks", "MR"), "MR is not there; expected rt-polarity.pos and rt-polarity.neg"),
         (("--tasks", "CoLA"), "no set 'CoLA'; expected one of MR"),
-        (("--vectors", "style"), "minilm is an encoder; expected no --vectors"),
+        (("--model", "minilm@vectors=style"), "minilm, an encoder, has no choice of vectors"),
+        (("--model", "minilm", "minilm"), "--model minilm twice; expected names that differ"),
+        (("--model", "minilm", "--vectors", "a.txt", "a.npy"), "--vectors beside --model minilm; expected one of"),
     ],
 )
 def test_what_cannot_be_measured_is_one_line(
