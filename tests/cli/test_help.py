@@ -24,6 +24,7 @@ WITHOUT_FORMAT = (
     "evaluate robustness",
     "evaluate probing",
     "evaluate transfer",
+    "evaluate report",
 )
 
 

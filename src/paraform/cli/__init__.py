@@ -42,6 +42,7 @@ COMMANDS = {  # module, and what it does
     ),
     "evaluate latent": ("evaluate_latent", "bounds, KL, information and more, by the paper's protocol and honestly"),
     "evaluate probing": ("evaluate_probing", "form, length and content that a classifier reads off vectors"),
+    "evaluate report": ("evaluate_report", "all of these of several models side by side, as one page"),
     "overlap": ("overlap", "sentences of training files that stand in evaluation sets"),
     "rate": ("rate", "outputs of systems, rated blind by people, and what they found"),
     "reproduce": ("reproduce", "a table of a paper"),

@@ -133,7 +133,9 @@ def style_retrieval(
     seed: int = 0,
 ) -> StyleRetrieval:
     """The task of all different sentences of pairs with clusters, tagged by a tagger that `load_tagger` knows."""
-    known = {side.text: cluster_of(pair) for pair in pairs for side in (pair.source, pair.target) if side.text.strip()}
+    # In the order of `evaluate_style`, which draws the same queries by it.
+    sides = [(pair.source, pair) for pair in pairs] + [(pair.target, pair) for pair in pairs]
+    known = {side.text: cluster_of(pair) for side, pair in sides if side.text.strip()}
     pool = list(known)
     tags = tag_unique(load_tagger(tagger), metric_words(pool, max_tokens))
     chosen = np.random.default_rng(seed).permutation(len(pool))[:queries].tolist()

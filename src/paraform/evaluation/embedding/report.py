@@ -70,6 +70,11 @@ class EmbeddingReport:
     findings: tuple[str, ...]
     intervals: str
 
+    def settings(self, score: Score) -> str:
+        """A figure's signature without its system's, which stands in `models` or `floors`."""
+        system = {**self.models, **self.floors}.get(score.system, "")
+        return score.signature.removesuffix(f"|{system}")
+
     def to_json(self) -> dict[str, Any]:
         """A JSON object of everything; what is no finite number is null."""
         found = {

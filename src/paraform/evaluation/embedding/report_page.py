@@ -125,14 +125,9 @@ def _section(section: Section, report: EmbeddingReport) -> str:
         parts.append(_folded("All other figures", "".join(folded)))
     if section.differences:
         parts.append(_folded("Differences from the first model", _differences(section.differences)))
-    spaces = [*report.models.values(), *report.floors.values()]
     signatures: dict[str, str] = {}
     for score in section.scores:
-        settings = next(
-            (score.signature.removesuffix(f"|{one}") for one in spaces if score.signature.endswith(f"|{one}")),
-            score.signature,
-        )
-        signatures.setdefault(f"{_titled(score.name, score.protocol)}, {score.subset}", settings)
+        signatures.setdefault(f"{_titled(score.name, score.protocol)}, {score.subset}", report.settings(score))
     parts.append(
         _folded("Signatures: every setting of each figure; those of the systems stand below", _listed(signatures))
     )

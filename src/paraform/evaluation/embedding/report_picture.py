@@ -108,7 +108,7 @@ def _padded(values: Sequence[float]) -> tuple[float, float]:
 def _axes(x: Scale, y: Scale, width: int, height: int) -> list[str]:
     bottom, right = height - BOTTOM, width - RIGHT
     parts = []
-    for value in x.ticks(max(3, width // 110)):
+    for value in x.ticks(max(5, width // 110)):
         at = x.at(value)
         parts.append(f'<line class="grid" x1="{at:.1f}" x2="{at:.1f}" y1="{TOP}" y2="{bottom}"/>')
         parts.append(f'<text class="tick x" x="{at:.1f}" y="{bottom + LINE}" text-anchor="middle">{value:g}</text>')

@@ -1,0 +1,64 @@
+"""Everything that is measured of vectors, for two or more models side by side, as one page and as JSON beside it.
+
+A picture of form against meaning, three sentences of findings with their intervals, and tables: similarity, transfer,
+probing, robustness, retrieval, content matching and style retrieval. --data is a folder; whatever sets are anywhere
+below it are measured, and a family without any is left out and named. The first model is compared with each other one
+by a paired bootstrap. Each different sentence is encoded once. The JSON stands under the page's name with .json.
+
+Example:
+  paraform evaluate report --model minilm minilm@layer=3 --data ../shared/data --out report.html
+  paraform evaluate report --data ../shared/data --out report.html --families similarity probing --floors words
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from jsonargparse import ArgumentParser, Namespace
+from jsonargparse.typing import NonNegativeInt, PositiveInt
+
+from paraform.cli.arguments import show_progress, tell
+from paraform.cli.output import show
+from paraform.cli.parse import add_parser
+from paraform.cli.systems import add_systems, systems_of
+from paraform.cli.tag import add_tagger
+from paraform.records import InputError
+
+# The keys of evaluation.embedding.families.FAMILIES, whose import would bring torch along; a test compares the two.
+FAMILIES = ("similarity", "transfer", "probing", "robustness", "retrieval", "style")
+
+
+def add_arguments(parser: ArgumentParser, given: Sequence[str]) -> None:
+    """The options of this command."""
+    add_systems(parser)
+    parser.add_argument("--data", type=str, required=True, metavar="FOLDER", help="holds evaluation sets")
+    parser.add_argument("--out", type=str, required=True, metavar="FILE.html", help="the page")
+    parser.add_argument("--families", type=str, nargs="+", choices=FAMILIES, default=list(FAMILIES), help="which")
+    parser.add_argument("--resamples", type=NonNegativeInt, default=1000, help="draws of the bootstrap; 0: none")
+    parser.add_argument("--size", type=PositiveInt, default=1000, help="paraphrases of a set of robustness at most")
+    add_parser(parser)
+    add_tagger(parser)
+
+
+def run(options: Namespace) -> int:
+    """Write the page and the JSON; print the findings."""
+    from paraform.evaluation.embedding.families import read_families
+    from paraform.evaluation.embedding.measuring import spaces_of
+    from paraform.evaluation.embedding.report import embedding_report
+    from paraform.evaluation.embedding.robustness import Draw
+
+    if Path(options.out).suffix.lower() not in (".html", ".htm"):
+        raise InputError(f"--out {options.out}: expected a page's name, such as report.html; the JSON stands beside it")
+    systems = systems_of(options)
+    draw = Draw(options.size, options.parser, options.seed, show_progress())
+    families = read_families(options.data, options.families, draw=draw, tagger=options.tagger)
+    for name, expected in families.left_out.items():
+        tell(f"{name}: left out; {expected}")
+    tell(f"encoding: {len({text for task in families.tasks for text in task.texts()}):,} different texts")
+    spaces = spaces_of(families.tasks, systems, words=options.floors != "none")
+    named = [options.vectors[1]] if options.vectors is not None else options.model or ["minilm"]
+    report = embedding_report(families, spaces, named, resamples=options.resamples, tell=tell)
+    beside = report.write(options.out)
+    lines = "\n".join([*report.findings, f"{options.out}, {beside}"])
+    return show(options, {"out": options.out, **report.to_json()}, lines)

@@ -1,0 +1,205 @@
+"""A report of several spaces: intervals of known differences, sentences of the figures, and a page that is only text."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import ClassVar
+
+import numpy as np
+import pytest
+
+from paraform.evaluation.embedding.correlation import MEAN, correlations
+from paraform.evaluation.embedding.families import Families, Family
+from paraform.evaluation.embedding.probing import information
+from paraform.evaluation.embedding.report import EmbeddingReport, command_of, embedding_report
+from paraform.evaluation.embedding.space import Space, embedded
+from paraform.evaluation.embedding.task import Finding
+from paraform.evaluation.figures import RowFigure, row_mean
+
+ROWS = 400
+HOSTILE = "<script>alert(1)</script>"
+Make = Callable[[str], RowFigure]
+
+
+class Fake:
+    """A set whose figure of each system is given."""
+
+    needs_vectors: ClassVar[bool] = False
+
+    def __init__(self, name: str, make: Make, protocol: str = "") -> None:
+        self.name, self.make, self.protocol = name, make, protocol
+
+    def texts(self) -> list[str]:
+        return ["a text"]
+
+    def measure(self, space: Space) -> list[Finding]:
+        figure = self.make(space.name)
+        score = figure.score(system=space.name, protocol=self.protocol, subset=self.name)
+        return [Finding(replace(score, signature=f"{figure.signature}|{space.signature}"), figure)]
+
+
+def right(share: float) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+    """That share of the rows, mixed, the same rows first whatever the share."""
+    order = np.random.default_rng(0).permutation(ROWS)
+    return order < share * ROWS
+
+
+def accuracy(shares: dict[str, float]) -> Make:
+    return lambda system: row_mean("accuracy", 100.0 * right(shares[system]), "unit:percent", digits=1)
+
+
+def form(shares: dict[str, float]) -> Make:
+    majority = np.arange(ROWS) % 2 == 0  # chance is 50 %
+    return lambda system: information(right(shares[system]), majority, "set:fake")
+
+
+def pearson(noise: dict[str, float]) -> Make:
+    def make(system: str) -> RowFigure:
+        draw = np.random.default_rng(1)
+        gold = draw.normal(size=ROWS)
+        found = gold + noise[system] * draw.normal(size=ROWS)
+        return correlations([found], [gold], "pairs:400")["Pearson", MEAN]
+
+    return make
+
+
+def spaces(*names: str) -> list[Space]:
+    return [
+        embedded(lambda texts: np.ones((len(texts), 2), np.float32), ["a text"], name=name, signature=f"model:{name}")
+        for name in names
+    ]
+
+
+def families(one: str = "one", two: str = "two") -> Families:
+    """`two` is nearer to the scores, and has more form; 10 points better on MRPC-Hard, 20 worse on PAWS."""
+    floor = {"floor": 0.5}
+    found = (
+        Family("similarity", (Fake("STS12", pearson({one: 1.0, two: 0.5, "floor": 9.0}), MEAN),), "data"),
+        Family("probing", (Fake("BShift (re-created)", form({one: 0.6, two: 0.8} | floor), "default"),), "data"),
+        Family(
+            "robustness",
+            (
+                Fake("MRPC-Hard", accuracy({one: 0.6, two: 0.7} | floor)),
+                Fake("PAWS", accuracy({one: 0.8, two: 0.6} | floor)),
+            ),
+            "a folder",
+        ),
+    )
+    return Families(found, {"transfer": "expected SentEval's files"})
+
+
+@pytest.fixture(scope="module")
+def report() -> EmbeddingReport:
+    return embedding_report(families(), spaces("one", "two", "floor"), ["one", "two"], resamples=400)
+
+
+def test_the_interval_of_a_known_difference(report: EmbeddingReport) -> None:
+    """40 rows of 400 are right in one system and wrong in the other: the difference has the variance 0.1 − 0.1²."""
+    differences = [one for section in report.sections for one in section.differences]
+    hard = next(one.comparison for one in differences if one.subset == "MRPC-Hard")
+    half = 1.96 * 100 * math.sqrt((0.1 - 0.1**2) / ROWS)
+    assert hard.difference == pytest.approx(-10)
+    assert (hard.low, hard.high) == (pytest.approx(-10 - half, abs=0.6), pytest.approx(-10 + half, abs=0.6))
+    assert {(one.comparison.first, one.comparison.second) for one in differences} == {("one", "two")}  # no floor
+
+
+def test_summary_and_points(report: EmbeddingReport) -> None:
+    found = {(score.name, score.system): score for score in report.summary}
+    # 60 % right where 50 % is chance: a fifth of what is above chance.
+    assert found["form", "one"].value == pytest.approx(20) and found["form", "two"].value == pytest.approx(60)
+    assert found["hard", "two"].value == pytest.approx(70) and found["paws", "one"].value == pytest.approx(80)
+    by_name = {point.system: point for point in report.points}
+    assert [point.floor for point in by_name.values()] == [False, False, True]
+    x = np.random.default_rng(1)
+    gold = x.normal(size=ROWS)
+    assert by_name["two"].meaning.value == pytest.approx(100 * np.corrcoef(gold, gold + 0.5 * x.normal(size=ROWS))[0, 1])
+    low, high = found["hard", "one"].low, found["hard", "one"].high
+    assert low is not None and high is not None and low < 60 < high
+
+
+def test_sentences_are_made_of_the_figures(report: EmbeddingReport) -> None:
+    meaning, form, cost = report.findings
+    values = {(score.name, score.system): f"{score.value:.1f}" for score in report.summary}
+    assert meaning.startswith(f"Meaning: two keeps most, with a mean Pearson of {values['meaning', 'two']} (95 %: ")
+    assert "one is next, " in meaning and f"the best floor, floor, has {values['meaning', 'floor']} (" in meaning
+    assert "finds 20.0 % (95 %: " in form and "in one, the least, and 60.0 % (95 %: " in form
+    assert "in two, the most: 40.0 (95 %: " in form
+    assert "(MRPC-Hard) are told best by two, with an accuracy of 70.0 (" in cost
+    assert "it has 60.0 (" in cost and ", 20.0 (95 %: " in cost and cost.endswith("below one.")
+
+
+def test_what_was_not_measured_is_said() -> None:
+    only = replace(families(), found=families().found[:1])
+    report = embedding_report(only, spaces("one", "two"), ["one", "two"], resamples=0)
+    assert report.points == () and all("not measured" in sentence for sentence in report.findings[1:])
+    page = report.to_html()
+    assert "transfer: not measured; expected SentEval&#x27;s files" in page and "No picture" in page
+    assert report.sections[0].differences == () and "(95 %" not in report.findings[0]
+    assert [score.low for score in report.sections[0].scores] == [None, None]
+
+
+class Seen(HTMLParser):
+    """The tags of a page, and its text."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.tags: set[str] = set()
+        self.text = ""
+        self.attributes: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: Sequence[tuple[str, str | None]]) -> None:
+        self.tags.add(tag)
+        self.attributes += [name for name, _ in attrs]
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+
+def test_a_hostile_name_is_text_and_the_page_loads_nothing() -> None:
+    report = embedding_report(families(one=HOSTILE), spaces(HOSTILE, "two", "floor"), [HOSTILE, "two"], resamples=10)
+    page = report.to_html()
+    seen = Seen()
+    seen.feed(page)
+    assert "script" not in seen.tags and not {"link", "img", "iframe", "object"} & seen.tags
+    assert not [name for name in seen.attributes if name in ("src", "href", "style") or name.startswith("on")]
+    assert seen.text.count(HOSTILE) > 5 and "default-src 'none'; style-src 'sha256-" in page and "@body@" not in page
+
+
+def test_the_best_model_of_a_column_is_bold_and_no_floor_is(report: EmbeddingReport) -> None:
+    page = report.to_html()
+    assert "<b>70.0</b>" in page and "<b>80.0</b>" in page
+    assert "<b>60.0</b>" not in page and "<b>50.0</b>" not in page
+
+
+def test_files_and_json(report: EmbeddingReport, tmp_path: Path) -> None:
+    beside = report.write(tmp_path / "page.html")
+    assert beside == tmp_path / "page.json" and (tmp_path / "page.html").read_text("utf-8") == report.to_html()
+    found = json.loads(beside.read_text("utf-8"))
+    assert found["findings"] == list(report.findings) and found["left_out"]["transfer"].startswith("expected")
+    assert found["families"][2]["command"] == "paraform evaluate robustness --model one --model two --data 'a folder'"
+    assert found["families"][2]["scores"][0]["signature"] == "unit:percent|model:one"
+    assert found["families"][2]["differences"][0]["low"] < -5
+
+
+def test_what_is_no_number_is_null_in_json() -> None:
+    nothing = Fake("BShift", lambda system: row_mean("accuracy", np.full(4, np.nan), "a:b"), "default")
+    given = Families((Family("probing", (nothing,), "data"),), {})
+    report = embedding_report(given, spaces("one"), ["one"], resamples=0)
+    assert report.to_json()["families"][0]["scores"][0]["value"] is None
+
+
+def test_style_takes_a_model_a_call_and_names_must_differ() -> None:
+    family = Family("style", (), "quora/test.tsv")
+    assert command_of(family, ["a", "b c"]).splitlines() == [
+        "paraform evaluate style --model a --data quora/test.tsv",
+        "paraform evaluate style --model 'b c' --data quora/test.tsv",
+    ]
+    with pytest.raises(ValueError, match="expected different names, all measured"):
+        embedding_report(families(), spaces("one", "one"), ["one"])
+    with pytest.raises(ValueError, match="expected different names, all measured"):
+        embedding_report(families(), spaces("one"), ["two"])
