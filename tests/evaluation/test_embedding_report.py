@@ -117,7 +117,9 @@ def test_summary_and_points(report: EmbeddingReport) -> None:
     assert [point.floor for point in by_name.values()] == [False, False, True]
     x = np.random.default_rng(1)
     gold = x.normal(size=ROWS)
-    assert by_name["two"].meaning.value == pytest.approx(100 * np.corrcoef(gold, gold + 0.5 * x.normal(size=ROWS))[0, 1])
+    assert by_name["two"].meaning.value == pytest.approx(
+        100 * np.corrcoef(gold, gold + 0.5 * x.normal(size=ROWS))[0, 1]
+    )
     low, high = found["hard", "one"].low, found["hard", "one"].high
     assert low is not None and high is not None and low < 60 < high
 

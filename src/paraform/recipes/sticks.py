@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from paraform import checkpoint
-from paraform.capabilities import Embed, Embedder
+from paraform.capabilities import Embed, Embedder, LatentSpace
 from paraform.checkpoint import signature_of
 from paraform.encoders import Encoder
 from paraform.evaluation.embedding.depth import depth_figure, layer_embeds
@@ -106,8 +106,22 @@ def systems_of(models: Sequence[str], folder: Path, device: str | None) -> list[
         settings = f"similarity:cosine|{signature_of(model, name)}|{precision_of(model.device)}"
         if isinstance(model, Encoder) and name in layers.values():
             by_layer = by_layer or dict(zip(layers.values(), layer_embeds(model, list(layers)), strict=True))
-        systems.append(System(name, settings, kept(by_layer.get(name, model.embed), settings, folder)))
+        embed = by_layer.get(name, model.embed)
+        if isinstance(model, LatentSpace):  # it reads no text longer than those that it was trained on
+            settings += f"|longer:first {model.max_tokens} words"
+            embed = beginnings(model.embed, model)
+        systems.append(System(name, settings, kept(embed, settings, folder)))
     return systems
+
+
+def beginnings(embed: Embed, model: LatentSpace) -> Embed:
+    """`embed` of as many first words of each text as the model reads."""
+
+    def first(text: str) -> str:
+        words = model.words(text)
+        return text if len(words) <= model.max_tokens else " ".join(words[: model.max_tokens])
+
+    return lambda texts: embed([first(text) for text in texts])
 
 
 def run(

@@ -1,0 +1,67 @@
+"""`evaluate report`: a page and JSON of several models, what is left out, and one line for what it cannot use."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+Command = Callable[..., Any]
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "data").mkdir()
+    rows = [f"a {animal} {verb},the {animal} {verb},4\na {animal} {verb},no {animal} is here,1\n"
+            for animal in ("cat", "dog", "bird") for verb in ("sits", "runs")]  # fmt: skip
+    (tmp_path / "data/stsb-en-test.csv").write_text("".join(rows))
+    orders = {"O": "the {} that we saw sits", "I": "that the {} we saw sits"}
+    lines = [
+        f"{part}\t{label}\t{text.format(noun + str(at))}\n"
+        for part in ("tr", "va", "te")
+        for at in range(6)
+        for noun in ("cat", "dog")
+        for label, text in orders.items()
+    ]
+    (tmp_path / "data/bigram_shift.txt").write_text("".join(lines))
+    return tmp_path / "data"
+
+
+def test_two_models_side_by_side(folder: Path, tmp_path: Path, command: Command) -> None:
+    page = tmp_path / "out" / "report.html"
+    models = ["--model", "minilm", "--model", "minilm@layer=2,pooling=cls"]
+    given = ["evaluate", "report", *models, "--data", folder, "--out", page, "--resamples", 20, "--floors", "words"]
+    done = command(*given, "--families", "similarity", "probing", "transfer")
+    assert done.status == 0, done.err
+    assert done.out.startswith("Meaning: ") and done.out.endswith(f"{page}, {page.with_suffix('.json')}\n")
+    assert "paraform: transfer: left out; expected SentEval's files" in done.err
+    texts = 6 + 6 + 3 + 24  # of STS-B those with a, with the, with no; the parts of BShift have the same
+    assert f"paraform: encoding: {texts} different texts\n" in done.err
+    assert "paraform: similarity: 1 sets, 4 systems\n" in done.err and "paraform: probing: 1 sets" in done.err
+    found = json.loads(page.with_suffix(".json").read_text("utf-8"))
+    assert list(found["models"]) == ["minilm", "minilm@layer=2,pooling=cls"]
+    assert list(found["floors"]) == ["shared words", "TF-IDF"]
+    assert [family["family"] for family in found["families"]] == ["similarity", "probing"]
+    assert found["families"][0]["command"] == (
+        f"paraform evaluate similarity --model minilm --model minilm@layer=2,pooling=cls --data {folder}"
+    )
+    assert {point["system"] for point in found["points"]} == {*found["models"], *found["floors"]}
+    text = page.read_text("utf-8")
+    assert text.count("<svg") == 2 and "minilm@layer=2,pooling=cls" in text and "<script" not in text
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        (["--out", "report.pdf"], "--out report.pdf: expected a page's name, such as report.html"),
+        (["--out", "r.html", "--families", "form"], "--families"),
+        (["--out", "r.html", "--families", "transfer"], "nothing for transfer; expected SentEval's files"),
+        (["--out", "r.html", "--model", "minilm", "minilm"], "--model minilm twice; expected names that differ"),
+    ],
+)
+def test_one_line_for_what_it_cannot_use(given: list[str], said: str, folder: Path, command: Command) -> None:
+    done = command("evaluate", "report", "--data", folder, *given)
+    assert (done.status, done.out) == (2, "") and said in done.err and done.err.count("\n") <= 2

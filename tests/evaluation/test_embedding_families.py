@@ -1,0 +1,85 @@
+"""What a folder holds, by families: found wherever it lies, left out and named if it is not there, wrong files told."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from paraform.cli import evaluate_report
+from paraform.evaluation.embedding.families import FAMILIES, limited, read_families
+from paraform.evaluation.embedding.matching import ContentMatching
+from paraform.evaluation.embedding.probing import ProbingSet
+from paraform.evaluation.embedding.robustness import Draw
+from paraform.evaluation.embedding.similarity import SimilaritySet
+from paraform.records import InputError
+
+
+@pytest.fixture
+def folder(tmp_path: Path, question_pairs: Path) -> Path:
+    """The STS Benchmark's test part, a probing set, and Quora's test pairs, each in a folder of its own."""
+    for name in ("sts", "probes", "quora"):
+        (tmp_path / "data" / name).mkdir(parents=True)
+    (tmp_path / "data/sts/stsb-en-test.csv").write_text("a cat,the cat,4.5\na dog,a tree,0.5\nwe sing,they sing,3\n")
+    rows = [f"{part}\t{'IO'[at % 2]}\tword {at} of {part}\n" for part in ("tr", "va", "te") for at in range(20)]
+    (tmp_path / "data/probes/bigram_shift.txt").write_text("".join(rows))
+    (tmp_path / "data/quora/test.tsv").write_text("".join(question_pairs.read_text().splitlines(True)[:60]))
+    (tmp_path / "data/quora/dev.tsv").write_text("".join(question_pairs.read_text().splitlines(True)[60:90]))
+    return tmp_path / "data"
+
+
+def test_every_family_is_found_where_it_lies(folder: Path) -> None:
+    found = read_families(folder, draw=Draw(size=10))
+    names = {family.name: [task.name for task in family.tasks] for family in found.found}
+    assert names.pop("robustness")[0] == "Quora"  # easy and hard halves, if the pairs have both
+    assert names == {
+        "similarity": ["STS-B"],
+        "probing": ["BShift"],
+        "retrieval": ["Quora retrieval"],
+        "style": ["Quora", "Quora"],
+    }
+    assert found.left_out == {"transfer": "expected SentEval's files, such as rt-polarity.pos"}
+    assert len(found.tasks) >= 6
+    data = {family.name: Path(family.data).relative_to(folder) for family in found.found}
+    assert data["style"] == Path("quora/test.tsv") and data["probing"] == Path("probes")
+
+
+def test_a_file_of_another_corpus_is_no_robustness(tmp_path: Path) -> None:
+    (tmp_path / "multi30k").mkdir()
+    (tmp_path / "multi30k/test.tsv").write_text("a\tb\n")
+    (tmp_path / "rt-polarity.pos").write_text("good\n")  # one half of MR
+    with pytest.raises(InputError, match="nothing for similarity, transfer, probing, robustness, retrieval, style"):
+        read_families(tmp_path)
+
+
+def test_a_wrong_file_is_not_left_out_in_silence(folder: Path) -> None:
+    (folder / "sts/stsb-en-test.csv").write_text("a cat,the cat,much\n")
+    with pytest.raises(InputError, match=r"stsb-en-test\.csv:1: "):
+        read_families(folder, ["similarity"])
+
+
+def test_wrong_names(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="no family 'form'; expected some of similarity, "):
+        read_families(tmp_path, ["form"])
+    with pytest.raises(InputError, match="no such folder"):
+        read_families(tmp_path / "none")
+
+
+def test_a_limited_task_has_so_many_rows_of_each_part(folder: Path) -> None:
+    sets = read_families(folder, ["similarity", "probing", "style"])
+    similar, probed, matched = (limited(family.tasks[0], 2) for family in sets.found)
+    assert isinstance(similar, SimilaritySet) and [len(pairs) for pairs in similar.domains.values()] == [2]
+    assert (
+        isinstance(probed, ProbingSet) and [one.part for one in probed.examples] == ["tr"] * 2 + ["va"] * 2 + ["te"] * 2
+    )
+    assert isinstance(matched, ContentMatching) and len(matched.pairs) == 2
+    assert limited(sets.found[2].tasks[1], 2) is sets.found[2].tasks[1]
+
+
+def test_the_commands_families_are_the_librarys() -> None:
+    assert tuple(FAMILIES) == evaluate_report.FAMILIES
+
+
+def test_everything_of_the_real_data_is_found(data: Path) -> None:
+    found = read_families(data, ["similarity"])
+    assert [task.name for task in found.tasks] == ["STS12", "STS13", "STS14", "STS15", "STS16", "STS-B", "SICK-R"]
