@@ -129,8 +129,9 @@ def test_sentences_are_made_of_the_figures(report: EmbeddingReport) -> None:
     values = {(score.name, score.system): f"{score.value:.1f}" for score in report.summary}
     assert meaning.startswith(f"Meaning: two keeps most, with a mean Pearson of {values['meaning', 'two']} (95 %: ")
     assert "one is next, " in meaning and f"the best floor, floor, has {values['meaning', 'floor']} (" in meaning
+    assert form.startswith("Form: of what is above chance in BShift (re-created), a probe")
     assert "finds 20.0 % (95 %: " in form and "in one, the least, and 60.0 % (95 %: " in form
-    assert "in two, the most: 40.0 (95 %: " in form
+    assert "in two, the most; the difference is 40.0 (95 %: " in form
     assert "(MRPC-Hard) are told best by two, with an accuracy of 70.0 (" in cost
     assert "it has 60.0 (" in cost and ", 20.0 (95 %: " in cost and cost.endswith("below one.")
 

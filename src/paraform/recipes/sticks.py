@@ -118,8 +118,10 @@ def beginnings(embed: Embed, model: LatentSpace) -> Embed:
     """`embed` of as many first words of each text as the model reads."""
 
     def first(text: str) -> str:
-        words = model.words(text)
-        return text if len(words) <= model.max_tokens else " ".join(words[: model.max_tokens])
+        while len(words := model.words(text)) > model.max_tokens:
+            most = model.max_tokens if len(words) > model.max_tokens + 1 else model.max_tokens - 1
+            text = " ".join(words[:most])  # joined, they may be read as one more
+        return text
 
     return lambda texts: embed([first(text) for text in texts])
 

@@ -14,7 +14,7 @@ LETTER = 7.2
 
 LINE = 16
 LEFT, RIGHT, TOP, BOTTOM = 46, 14, 14, 44
-X_TITLE, Y_TITLE = "form that a probe finds, % of what is above chance", "meaning: mean STS Pearson"
+X_TITLE, Y_TITLE = "form: found, % of what is above chance", "meaning: mean STS Pearson"
 
 
 class Scale(NamedTuple):
@@ -152,11 +152,11 @@ def _told(point: Point) -> str:
 
 
 def _places(across: float, above: float) -> list[tuple[float, float, str]]:
-    """Where a point's name may stand, the best place first: right and left of it, above and below, then farther off."""
-    near = [(across + 10, above + 4, "start"), (across - 10, above + 4, "end")]
-    for far in (12, 24, 38):
+    """Where a point's name may stand, the best place first: beside the lines of its intervals, then farther off."""
+    near = []
+    for far in (6, 18, 32, 46):
         for y in (above - far, above + far + 8):
-            near += [(across, y, "middle"), (across + 10, y, "start"), (across - 10, y, "end")]
+            near += [(across + 9, y, "start"), (across - 9, y, "end")]
     return near
 
 
@@ -166,12 +166,12 @@ def _beside(name: str, places: Sequence[tuple[float, float, str]], taken: Sequen
     long = LETTER * len(shown)
     boxes = []
     for x, y, anchor in places:
-        left = x - {"start": 0.0, "middle": long / 2, "end": long}[anchor]
-        boxes.append((Box(left, y - 12, left + long, y + 3), x, y, anchor))
-    inside = [one for one in boxes if one[0].left >= LEFT and one[0].right <= width - 2 and one[0].top >= 0]
-    free = [one for one in inside if not any(one[0].meets(other) for other in taken)]
-    box, x, y, anchor = (free or inside or boxes)[0]
-    return f'<text class="name" x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}">{html.escape(shown)}</text>', box
+        left = min(max(x - (long if anchor == "end" else 0.0), LEFT), width - 2 - long)
+        boxes.append(Box(left, y - 12, left + long, y + 3))
+    inside = [box for box in boxes if box.top >= 0]
+    free = [box for box in inside if not any(box.meets(other) for other in taken)]
+    box = (free or inside or boxes)[0]
+    return f'<text class="name" x="{box.left:.1f}" y="{box.bottom - 3:.1f}">{html.escape(shown)}</text>', box
 
 
 def _around(x: float, y: float, radius: float) -> Box:

@@ -153,12 +153,14 @@ def _form(summary: Summary | None) -> str:
     if summary is None:
         return "Form: not measured; it takes probing sets (BShift, TreeDepth, TopConst)."
     *others, least = summary.ranked(summary.models)
-    sets = ", ".join(summary.sets)
+    kinds = [name.partition(" (") for name in summary.sets]
+    notes = dict.fromkeys(f" ({note}" for _, _, note in kinds if note)  # "re-created)"
+    sets = ", ".join(kind for kind, _, _ in kinds) + "".join(notes)
     told = f"Form: of what is above chance in {sets}, a probe finds {summary.told(least, ' %')} in {least}"
     if others:
         most = others[0]
         told += f", the least, and {summary.told(most, ' %')} in {most}, the most"
-        told += f": {summary.difference(most, least)} points more"
+        told += f"; the difference is {summary.difference(most, least)}"
     return f"{told}."
 
 
