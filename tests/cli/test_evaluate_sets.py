@@ -129,3 +129,10 @@ def test_two_sets_of_one_name(tmp_path: Path, command: Command) -> None:
     path = written(tmp_path, "own.csv", SCORED)
     done = command("evaluate", "similarity", "--data", path, path, "--columns", "left", "right", "gold")
     assert done.status == 2 and "two sets are called 'own'" in done.err
+
+
+def test_tables_say_what_the_model_has_seen(tmp_path: Path, command: Command) -> None:
+    given = ["evaluate", "similarity", "--data", written(tmp_path, "own.csv", SCORED), *COLUMNS, "--resamples", 0]
+    done = command(*given, "--model", "minilm", "latent-compact", "--floors", "none")
+    (note,) = [line for line in done.out.splitlines() if "not unseen" in line]
+    assert note.startswith("minilm: trained, its card says")

@@ -42,7 +42,7 @@ def add_arguments(parser: ArgumentParser, given: Sequence[str]) -> None:
 
 def run(options: Namespace) -> int:
     """Print the figures."""
-    from paraform.evaluation.embedding.measuring import bounded, measured, require_different, spaces_of
+    from paraform.evaluation.embedding.measuring import bounded, measured, require_different, seen_notes, spaces_of
     from paraform.evaluation.embedding.regression import regression_sets
     from paraform.evaluation.embedding.similarity import set_means, similarity_sets, similarity_table
     from paraform.score import table
@@ -67,4 +67,6 @@ def run(options: Namespace) -> int:
         "scores": [score.to_json() for score in (*scores, *more)],
     }
     shown = similarity_table(sets, spaces, scores)
-    return show(options, about, f"{shown}\n\n{table(more)}" if more else shown)
+    notes = seen_notes(spaces)
+    shown = f"{shown}\n\n{table(more)}" if more else shown
+    return show(options, {**about, "notes": notes}, "\n".join([shown, *notes]))
