@@ -18,13 +18,13 @@ from torch.nn.functional import mse_loss
 
 from paraform.evaluation.embedding.adam import Adam
 from paraform.evaluation.embedding.adam_probes import initial_layers
+from paraform.evaluation.embedding.correlation import ALL, correlations
 from paraform.evaluation.embedding.probe_rows import standardised_rows
 from paraform.evaluation.embedding.similarity import similarity_splits
 from paraform.evaluation.embedding.space import Space, VectorSpace
 from paraform.evaluation.embedding.task import Finding
 from paraform.evaluation.embedding.transfer import pair_features
-from paraform.evaluation.figures import RowFigure
-from paraform.evaluation.preparation import require, same_length
+from paraform.evaluation.preparation import same_length
 from paraform.records import InputError, Pair
 from paraform.score import signature
 from paraform.weights import PathLike
@@ -117,7 +117,8 @@ class RegressionSet:
         findings = []
         for protocol, config in self.protocols:
             found_N = fit_regression(*parts[0], *parts[1], parts[2][0], self.lowest, self.highest, config)
-            for figure in correlation_figures(found_N, parts[2][1], config.signature):
+            figures = correlations([found_N], [parts[2][1]], config.signature)
+            for figure in (figures["Pearson", ALL], figures["Spearman", ALL]):
                 score = figure.score(system=space.name, protocol=protocol, subset=self.name)
                 findings.append(Finding(replace(score, signature=f"{figure.signature}|{space.signature}"), figure))
         return findings
@@ -221,26 +222,4 @@ def _expected(vectors_ND: Tensor, weights_GD: Tensor, bias_G: Tensor) -> NDArray
 
 def pearson(found_N: NDArray[np.float64], gold_N: NDArray[np.float64]) -> float:
     """Pearson's r; 0 where either is constant."""
-    return _pearson(_sums(found_N, gold_N).sum(0)) / 100
-
-
-def correlation_figures(found_N: NDArray[np.float64], gold_N: NDArray[np.float64], settings: str) -> list[RowFigure]:
-    """Pearson and Spearman × 100; a resample keeps the ranks of all rows."""
-    rank = require("scipy.stats", "Spearman's correlation").rankdata
-    return [
-        RowFigure("Pearson", _sums(found_N, gold_N), settings, _pearson),
-        RowFigure("Spearman", _sums(rank(found_N), rank(gold_N)), settings, _pearson),
-    ]
-
-
-def _sums(found_N: NDArray[np.float64], gold_N: NDArray[np.float64]) -> NDArray[np.float64]:
-    # Centred first: r is the same, and the difference of large sums loses nothing.
-    x_N, y_N = found_N - found_N.mean(), gold_N - gold_N.mean()
-    sums: NDArray[np.float64] = np.stack([np.ones(len(x_N)), x_N, y_N, x_N * x_N, y_N * y_N, x_N * y_N], axis=1)
-    return sums
-
-
-def _pearson(sums: NDArray[np.float64]) -> float:
-    count, x, y, xx, yy, xy = sums
-    spread = (xx - x * x / count) * (yy - y * y / count)
-    return float(100 * (xy - x * y / count) / math.sqrt(spread)) if spread > 0 else 0.0
+    return correlations([found_N], [gold_N], "")["Pearson", ALL].over() / 100
