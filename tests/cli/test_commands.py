@@ -56,7 +56,7 @@ def test_paraphrase_prints_the_object_that_the_readme_promises(tiny_run: Path, c
     (row,) = found["paraphrases"]
     vectors = paraform.load("minilm", device="cpu").encode([SOURCE, row["paraphrase"]])
     assert found == {"paraphrases": [row], "skipped": [], "model": str(tiny_run)}
-    assert list(row) == ["source", "paraphrase", "exemplar", "content", "score", "checks"]
+    assert list(row) == ["source", "paraphrase", "exemplar", "content", "score", "checks", "figures"]
     assert (row["source"], row["exemplar"]) == (SOURCE, LIKE)
     assert [row["paraphrase"]] == model.paraphrase([SOURCE], like=[LIKE])
     assert row["content"] == pytest.approx(float(vectors[0] @ vectors[1]), abs=2e-3)
@@ -96,7 +96,10 @@ def test_min_content_drops_what_drifted_and_says_how_many(tiny_run: Path, comman
     least = sum(scores) / 2
     done = command(*given, "--min-content", least)
     assert [row["content"] for row in object_of(done)["paraphrases"]] == [max(scores)]
-    assert done.err == f"paraform: 1 of 2 paraphrases dropped, content below {least}\n"
+    assert done.err == (
+        f"paraform: 1 of 2 paraphrases dropped, content below {least}\n"
+        f"paraform: 1 of 2 texts left out: 1 content below {least}\n"
+    )
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ import pytest
 
 Command = Callable[..., Any]
 
+COLUMNS = ("--columns", "left", "right", "gold")
 SCORED = "left,right,gold\n" + "".join(
     f"{left},{right},{score}\n"
     for left, right, score in (
@@ -49,6 +50,23 @@ def test_similarity_of_a_table(tmp_path: Path, command: Command) -> None:
     found = json.loads(command(*given, *columns, "--json").out)["scores"]
     assert len(found) == 4 * 6  # systems; Pearson and Spearman, in three ways
     assert all(score["low"] <= score["high"] and "unscored:1|similarity:" in score["signature"] for score in found)
+
+
+def test_a_regression_is_trained_on_a_set_s_own_pairs(tmp_path: Path, command: Command) -> None:
+    rows = [line.rsplit(",", 1)[0] + f",{place % 6}" for place, line in enumerate(SCORED.splitlines()[1:5])]
+    for part in ("train", "dev", "test"):
+        written(tmp_path, f"stsb-en-{part}.csv", "\n".join(rows) + "\n")
+    given = ["evaluate", "similarity", "--data", tmp_path, "--floors", "words", "--resamples", 0, "--json"]
+    found = json.loads(command(*given, "--trained", "default", "paper").out)["scores"]
+    trained = {(score["system"], score["protocol"]): score for score in found if score["subset"] == "STS-B, trained"}
+    assert {place for place in trained} == {
+        (name, how) for name in ("minilm", "TF-IDF") for how in ("default", "paper")
+    }
+    assert "|loss:mse|" in trained["minilm", "paper"]["signature"]
+    done = command(
+        "evaluate", "similarity", "--data", written(tmp_path, "own.csv", SCORED), "--trained", "default", *COLUMNS
+    )
+    assert done.status == 2 and "no train, dev and test part of STS-B or SICK below" in done.err
 
 
 def test_robustness_of_a_table(tmp_path: Path, command: Command) -> None:
@@ -111,3 +129,10 @@ def test_two_sets_of_one_name(tmp_path: Path, command: Command) -> None:
     path = written(tmp_path, "own.csv", SCORED)
     done = command("evaluate", "similarity", "--data", path, path, "--columns", "left", "right", "gold")
     assert done.status == 2 and "two sets are called 'own'" in done.err
+
+
+def test_tables_say_what_the_model_has_seen(tmp_path: Path, command: Command) -> None:
+    given = ["evaluate", "similarity", "--data", written(tmp_path, "own.csv", SCORED), *COLUMNS, "--resamples", 0]
+    done = command(*given, "--model", "minilm", "latent-compact", "--floors", "none")
+    (note,) = [line for line in done.out.splitlines() if "not unseen" in line]
+    assert note.startswith("minilm: trained, its card says")

@@ -39,7 +39,7 @@ def add_arguments(parser: ArgumentParser, given: Sequence[str]) -> None:
 
 def run(options: Namespace) -> int:
     """Print the figures."""
-    from paraform.evaluation.embedding.measuring import bounded, measured, require_different, spaces_of
+    from paraform.evaluation.embedding.measuring import bounded, measured, require_different, seen_notes, spaces_of
     from paraform.evaluation.embedding.robustness import Draw, robustness_sets, robustness_table
 
     draw = Draw(options.size, options.parser, options.seed, show_progress())
@@ -53,4 +53,5 @@ def run(options: Namespace) -> int:
         "data": options.data,
         "scores": [score.to_json() for score in scores],
     }
-    return show(options, about, robustness_table(sets, spaces, scores))
+    notes = seen_notes(spaces)
+    return show(options, {**about, "notes": notes}, "\n".join([robustness_table(sets, spaces, scores), *notes]))

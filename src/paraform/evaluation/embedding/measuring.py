@@ -17,6 +17,17 @@ from paraform.score import Score
 Kind = TypeVar("Kind", bound=Task)
 
 
+SEEN = {  # by the beginning of the weights' digest, as signatures have it
+    "weights:53aa51172d14": "trained, its card says, on captions of Flickr30k and COCO, Quora's duplicates, SNLI and"
+    " SQuAD: sentences of STS15-images, STS-B, SICK and Quora are not unseen (paraform overlap)",
+}
+
+
+def seen_notes(spaces: Sequence[Space]) -> list[str]:
+    """A line for each space whose model is known to have been trained on sentences of the sets."""
+    return [f"{space.name}: {note}" for space in spaces for key, note in SEEN.items() if key in space.signature]
+
+
 class System(NamedTuple):
     """What is measured.
 

@@ -18,16 +18,19 @@ from torch.nn.functional import mse_loss
 
 from paraform.evaluation.embedding.adam import Adam
 from paraform.evaluation.embedding.adam_probes import initial_layers
+from paraform.evaluation.embedding.correlation import ALL, correlations
 from paraform.evaluation.embedding.probe_rows import standardised_rows
+from paraform.evaluation.embedding.similarity import similarity_splits
 from paraform.evaluation.embedding.space import Space, VectorSpace
 from paraform.evaluation.embedding.task import Finding
 from paraform.evaluation.embedding.transfer import pair_features
-from paraform.evaluation.figures import RowFigure
-from paraform.evaluation.preparation import require, same_length
-from paraform.records import InputError
+from paraform.evaluation.preparation import same_length
+from paraform.records import InputError, Pair
 from paraform.score import signature
+from paraform.weights import PathLike
 
 GRADES = 5
+SCALES = {"STS-B": (0.0, 5.0), "SICK-R": (1.0, 5.0)}
 
 
 @dataclass(frozen=True)
@@ -40,7 +43,8 @@ class RegressionConfig:
         low_scores: "rescaled": a set's lowest score is 1 and its highest 5, so that every target is a distribution;
             "unnormalised": a score y below 1 gives the target y at 1 and 0 elsewhere, as SentEval's code has it for
             STS-B, whose scores begin at 0.
-        standardise: features to mean 0 and variance 1 over the training pairs; else as they come (SentEval).
+        standardise: features to mean 0 and variance 1 over the training pairs; else as they come, as SentEval has it,
+            and as halves of both dev sets had the higher Pearson (87.8 against 85.7, 87.9 against 86.3, of minilm).
         failures: looks without a higher dev Pearson, "consecutive" ones or in "total", as SentEval's counter.
         tenacity: training stops at the look after that many.
         epoch_size: epochs between two looks at the dev pairs.
@@ -51,7 +55,7 @@ class RegressionConfig:
 
     loss: Literal["kl", "mse"] = "kl"
     low_scores: Literal["rescaled", "unnormalised"] = "rescaled"
-    standardise: bool = True
+    standardise: bool = False
     failures: Literal["consecutive", "total"] = "consecutive"
     tenacity: int = 3
     epoch_size: int = 50
@@ -63,7 +67,7 @@ class RegressionConfig:
     @classmethod
     def paper(cls) -> RegressionConfig:
         """SentEval as its code behaves today."""
-        return cls(loss="mse", low_scores="unnormalised", standardise=False, failures="total")
+        return cls(loss="mse", low_scores="unnormalised", failures="total")
 
     @property
     def signature(self) -> str:
@@ -113,7 +117,8 @@ class RegressionSet:
         findings = []
         for protocol, config in self.protocols:
             found_N = fit_regression(*parts[0], *parts[1], parts[2][0], self.lowest, self.highest, config)
-            for figure in correlation_figures(found_N, parts[2][1], config.signature):
+            figures = correlations([found_N], [parts[2][1]], config.signature)
+            for figure in (figures["Pearson", ALL], figures["Spearman", ALL]):
                 score = figure.score(system=space.name, protocol=protocol, subset=self.name)
                 findings.append(Finding(replace(score, signature=f"{figure.signature}|{space.signature}"), figure))
         return findings
@@ -127,6 +132,22 @@ class RegressionSet:
                 f" {self.lowest:g} to {self.highest:g}"
             )
         return pair_features(space.vectors(part.lefts), space.vectors(part.rights))
+
+
+def regression_sets(path: PathLike, protocols: Sequence[Literal["default", "paper"]]) -> list[RegressionSet]:
+    """The STS Benchmark and SICK-R below a folder, where their train and dev parts are there too."""
+    known = {"default": RegressionConfig(), "paper": RegressionConfig.paper()}
+    chosen = [(name, known[name]) for name in protocols]
+    sets = []
+    for one in similarity_splits(path):
+        train, dev, test = map(_scored, (one.train, one.dev, one.test))
+        sets.append(RegressionSet(f"{one.name}, trained", train, dev, test, *SCALES[one.name], chosen))
+    return sets
+
+
+def _scored(pairs: Sequence[Pair]) -> ScoredTexts:
+    lefts, rights = [pair.source.text for pair in pairs], [pair.target.text for pair in pairs]
+    return ScoredTexts(lefts, rights, [float(pair.score or 0) for pair in pairs])
 
 
 def two_points(scores_N: NDArray[np.float64]) -> NDArray[np.float32]:
@@ -201,26 +222,4 @@ def _expected(vectors_ND: Tensor, weights_GD: Tensor, bias_G: Tensor) -> NDArray
 
 def pearson(found_N: NDArray[np.float64], gold_N: NDArray[np.float64]) -> float:
     """Pearson's r; 0 where either is constant."""
-    return _pearson(_sums(found_N, gold_N).sum(0)) / 100
-
-
-def correlation_figures(found_N: NDArray[np.float64], gold_N: NDArray[np.float64], settings: str) -> list[RowFigure]:
-    """Pearson and Spearman × 100; a resample keeps the ranks of all rows."""
-    rank = require("scipy.stats", "Spearman's correlation").rankdata
-    return [
-        RowFigure("Pearson", _sums(found_N, gold_N), settings, _pearson),
-        RowFigure("Spearman", _sums(rank(found_N), rank(gold_N)), settings, _pearson),
-    ]
-
-
-def _sums(found_N: NDArray[np.float64], gold_N: NDArray[np.float64]) -> NDArray[np.float64]:
-    # Centred first: r is the same, and the difference of large sums loses nothing.
-    x_N, y_N = found_N - found_N.mean(), gold_N - gold_N.mean()
-    sums: NDArray[np.float64] = np.stack([np.ones(len(x_N)), x_N, y_N, x_N * x_N, y_N * y_N, x_N * y_N], axis=1)
-    return sums
-
-
-def _pearson(sums: NDArray[np.float64]) -> float:
-    count, x, y, xx, yy, xy = sums
-    spread = (xx - x * x / count) * (yy - y * y / count)
-    return float(100 * (xy - x * y / count) / math.sqrt(spread)) if spread > 0 else 0.0
+    return correlations([found_N], [gold_N], "")["Pearson", ALL].over() / 100
