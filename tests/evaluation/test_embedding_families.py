@@ -10,6 +10,7 @@ from paraform.cli import evaluate_report
 from paraform.evaluation.embedding.families import FAMILIES, limited, read_families
 from paraform.evaluation.embedding.matching import ContentMatching
 from paraform.evaluation.embedding.probing import ProbingSet
+from paraform.evaluation.embedding.report import command_of
 from paraform.evaluation.embedding.robustness import Draw
 from paraform.evaluation.embedding.similarity import SimilaritySet
 from paraform.records import InputError
@@ -42,6 +43,18 @@ def test_every_family_is_found_where_it_lies(folder: Path) -> None:
     assert len(found.tasks) >= 6
     data = {family.name: Path(family.data).relative_to(folder) for family in found.found}
     assert data["style"] == Path("quora/test.tsv") and data["probing"] == Path("probes")
+
+
+def test_the_trained_regression_where_there_is_something_to_train_on(folder: Path) -> None:
+    test = folder / "sts/stsb-en-test.csv"
+    for part in ("train", "dev"):
+        test.with_name(f"stsb-en-{part}.csv").write_text(test.read_text())
+    (family,) = read_families(folder, ["similarity"]).found
+    assert [task.name for task in family.tasks] == ["STS-B", "STS-B, trained"]
+    assert command_of(family, ["minilm"]).endswith(" --trained default")
+    (family,) = read_families(folder, ["similarity"], trained=False).found
+    assert [task.name for task in family.tasks] == ["STS-B"]
+    assert not command_of(family, ["minilm"]).endswith("default")
 
 
 def test_a_file_of_another_corpus_is_no_robustness(tmp_path: Path) -> None:
@@ -81,5 +94,5 @@ def test_the_commands_families_are_the_librarys() -> None:
 
 
 def test_everything_of_the_real_data_is_found(data: Path) -> None:
-    found = read_families(data, ["similarity"])
+    found = read_families(data, ["similarity"], trained=False)
     assert [task.name for task in found.tasks] == ["STS12", "STS13", "STS14", "STS15", "STS16", "STS-B", "SICK-R"]

@@ -15,6 +15,7 @@ import pytest
 
 from paraform.evaluation.embedding.correlation import MEAN, correlations
 from paraform.evaluation.embedding.families import Families, Family
+from paraform.evaluation.embedding.measuring import SEEN
 from paraform.evaluation.embedding.probing import information
 from paraform.evaluation.embedding.report import EmbeddingReport, command_of, embedding_report
 from paraform.evaluation.embedding.space import Space, embedded
@@ -194,6 +195,20 @@ def test_what_is_no_number_is_null_in_json() -> None:
     given = Families((Family("probing", (nothing,), "data"),), {})
     report = embedding_report(given, spaces("one"), ["one"], resamples=0)
     assert report.to_json()["families"][0]["scores"][0]["value"] is None
+
+
+def test_what_a_model_has_seen_is_said() -> None:
+    given = Families((Family("robustness", (Fake("PAWS", accuracy({"one": 0.5, "two": 0.5})),), "data"),), {})
+    seen = embedded(
+        lambda texts: np.ones((len(texts), 2), np.float32), ["a text"], name="one", signature=next(iter(SEEN))
+    )
+    report = embedding_report(given, [seen, *spaces("two")], ["one", "two"], resamples=0)
+    assert (
+        [note.partition(":")[0] for note in report.notes]
+        == ["one"]
+        == [x.split(":")[0] for x in report.to_json()["notes"]]
+    )
+    assert "sentences of STS15-images" in report.to_html()
 
 
 def test_style_takes_a_model_a_call_and_names_must_differ() -> None:

@@ -59,7 +59,7 @@ def test_names_cover_no_other_name_and_stand_inside() -> None:
     boxes = []
     for text in svg.iter(f"{SVG}text"):
         if text.get("class") == "name":
-            x, y, long = float(text.get("x", "")), float(text.get("y", "")), 7.2 * len(text.text or "")
+            x, y, long = float(text.get("x", "")), float(text.get("y", "")), 8.0 * len(text.text or "")
             boxes.append((x, y - 12, x + long, y + 3))
     assert len(boxes) == len(POINTS)
     for one, other in itertools.combinations(boxes, 2):

@@ -5,7 +5,8 @@
 `minilm` and each of its layers, mean-pooled; the content and style vectors of `quora-compact`; the means of
 `latent-compact`; and the floors. Writes the page of `evaluate report` with its JSON, a picture of form and meaning by
 layer, and tables in Markdown. Vectors are kept in the folder, so that what was encoded is not encoded again. Scales:
-smoke is of a few rows; small leaves out transfer and takes 300 paraphrases a set of robustness; full is everything.
+smoke is of a few rows; small leaves out transfer and trained similarity, and takes 300 paraphrases a set of robustness;
+full is everything.
 Running time at scale small: about half an hour on one core. Expected figures: docs/results/encoders.md.
 """
 
@@ -118,9 +119,10 @@ def beginnings(embed: Embed, model: LatentSpace) -> Embed:
     """`embed` of as many first words of each text as the model reads."""
 
     def first(text: str) -> str:
-        while len(words := model.words(text)) > model.max_tokens:
-            most = model.max_tokens if len(words) > model.max_tokens + 1 else model.max_tokens - 1
-            text = " ".join(words[:most])  # joined, they may be read as one more
+        words, most = model.words(text), model.max_tokens
+        while len(model.words(text)) > model.max_tokens:
+            text = " ".join(words[:most])
+            most -= 1  # what was two words and stands beside each other may be read as three
         return text
 
     return lambda texts: embed([first(text) for text in texts])
@@ -147,7 +149,7 @@ def run(
     models = tuple(rows) or setting.models
     if unknown := [name for name in models if name not in MODELS]:
         raise InputError(f"no row {unknown[0]!r}; expected some of {', '.join(MODELS)}")
-    families = read_families(data, setting.families, draw=Draw(setting.size, seed=seed))
+    families = read_families(data, setting.families, draw=Draw(setting.size, seed=seed), trained=scale == "full")
     if setting.most is not None:
         families = _limited(families, setting.most)
     spaces = spaces_of(families.tasks, systems_of(models, out / "vectors", device))

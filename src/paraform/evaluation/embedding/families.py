@@ -13,6 +13,7 @@ from paraform.corpora.senteval import LAYOUTS
 from paraform.corpora.sts import INPUT
 from paraform.evaluation.embedding.matching import ContentMatching, style_retrieval
 from paraform.evaluation.embedding.probing import ProbingSet, probing_sets
+from paraform.evaluation.embedding.regression import regression_sets
 from paraform.evaluation.embedding.retrieval import RetrievalSet
 from paraform.evaluation.embedding.robustness import FILES as ROBUSTNESS
 from paraform.evaluation.embedding.robustness import Draw, robustness_sets
@@ -72,12 +73,14 @@ def read_families(
     *,
     draw: Draw | None = None,
     tagger: str = DEFAULT,
+    trained: bool = True,
 ) -> Families:
     """Everything below a folder that a family of these names can be measured on.
 
     Args:
         draw: of robustness; its seed is that of the re-created probing sets and of the queries, too.
         tagger: of style retrieval.
+        trained: with similarity by a trained regression, where STS-B or SICK have their training parts.
     Raises: InputError if there is nothing, no family of a name, or a file that cannot be read as it should.
     """
     draw = draw or Draw()
@@ -92,7 +95,8 @@ def read_families(
         if place is None:
             left_out[name] = f"expected {_expected(name)}"
         elif name == "similarity":
-            found.append(Family(name, tuple(similarity_sets(place)), str(place)))
+            more = regression_sets(place, ["default"]) if trained else []
+            found.append(Family(name, (*similarity_sets(place), *more), str(place)))
         elif name == "transfer":
             found.append(Family(name, tuple(transfer_sets(place)), str(place)))
         elif name == "probing":

@@ -12,7 +12,8 @@ from typing import Any, NamedTuple
 
 from paraform.evaluation.bootstrap import Comparison, paired_bootstrap
 from paraform.evaluation.embedding.families import FAMILIES, Families, Family
-from paraform.evaluation.embedding.measuring import bounded, measured
+from paraform.evaluation.embedding.measuring import bounded, measured, seen_notes
+from paraform.evaluation.embedding.regression import RegressionSet
 from paraform.evaluation.embedding.similarity import set_means
 from paraform.evaluation.embedding.space import Space
 from paraform.evaluation.embedding.summary import KINDS, Point, counts, points, sentences, summaries
@@ -59,6 +60,8 @@ class EmbeddingReport:
         left_out: families without data, and what was expected of each.
         summary: meaning, form, and accuracy on hard halves and on PAWS, of each system.
         findings: three sentences.
+        intervals: how intervals were made.
+        notes: models that are known to have seen sentences of the sets.
     """
 
     models: dict[str, str]
@@ -69,6 +72,7 @@ class EmbeddingReport:
     points: tuple[Point, ...]
     findings: tuple[str, ...]
     intervals: str
+    notes: tuple[str, ...] = ()
 
     def settings(self, score: Score) -> str:
         """A figure's signature without its system's, which stands in `models` or `floors`."""
@@ -82,6 +86,7 @@ class EmbeddingReport:
             "floors": self.floors,
             "findings": self.findings,
             "intervals": self.intervals,
+            "notes": self.notes,
             "left_out": self.left_out,
             "summary": [score.to_json() for score in self.summary],
             "points": [
@@ -162,6 +167,7 @@ def embedding_report(
         points=tuple(points(found)),
         findings=tuple(sentences(found)),
         intervals=signature(intervals="95 %, percentile", resamples=resamples, corrected="no", seed=12345),
+        notes=tuple(seen_notes([space for space in spaces if space.name in models])),
     )
 
 
@@ -169,6 +175,8 @@ def command_of(family: Family, models: Sequence[str]) -> str:
     """What measures a family by itself; `evaluate style` takes one model a call."""
     program = f"paraform {FAMILIES[family.name]}"
     data = f"--data {shlex.quote(family.data)}"
+    if any(isinstance(task, RegressionSet) for task in family.tasks):
+        data += " --trained default"
     named = [f"--model {shlex.quote(name)}" for name in models]
     if family.name == "style":
         return "\n".join(f"{program} {name} {data}" for name in named)

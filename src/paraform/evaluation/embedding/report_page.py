@@ -34,7 +34,7 @@ class Headline(NamedTuple):
 
 
 HEADLINES = {
-    "similarity": (Headline("Pearson", protocol=MEAN),),
+    "similarity": (Headline("Pearson", protocol=MEAN), Headline("Pearson", protocol="default")),
     "transfer": (Headline("accuracy", ("majority",), "default"),),
     "probing": (Headline("accuracy", ("majority", "length alone"), "default"),),
     "robustness": (Headline("accuracy"), Headline("AP")),
@@ -42,7 +42,11 @@ HEADLINES = {
     "style": (Headline("CMA (cosine)", ("chance",)), Headline("style retrieval ED", ("random", "nearest tags"))),
 }
 TITLES = {
-    "similarity": ("Similarity", "How cosines go with people's scores, × 100."),
+    "similarity": (
+        "Similarity",
+        "How cosines go with people's scores, × 100; default: how a regression on the vectors does, trained on other"
+        " pairs.",
+    ),
     "transfer": ("Transfer", "What a probe trained on the vectors gets right, in percent."),
     "probing": (
         "Probing",
@@ -81,8 +85,8 @@ def report_page(report: EmbeddingReport) -> str:
         f"<ul>{left_out}</ul>" if left_out else "",
         '<p class="soft">Small print below a figure: its 95 % interval over resamples of the rows. Bold: the best of'
         " the models; floors are not counted. Differences are paired, with plain 95 % intervals, not corrected for"
-        " their number: of twenty between equal models one leaves out 0. All-MiniLM-L6-v2, and other encoders trained"
-        " on web captions, may have seen sentences of STS and SICK.</p>",
+        " their number: of twenty between equal models one leaves out 0.</p>",
+        "".join(f'<p class="soft">{escape(note)}.</p>' for note in report.notes),
         *(_section(section, report) for section in report.sections),
         "<h2>Systems</h2>",
         _listed({**report.models, **report.floors}),

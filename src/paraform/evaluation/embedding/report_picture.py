@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from paraform.evaluation.embedding.summary import Point
 
-LETTER = 7.2
+LETTER = 8.2
 """Pixels that a letter of 13 pixels is taken for: the page's font is not known here."""
 
 LINE = 16
