@@ -1,4 +1,4 @@
-"""A report of several spaces: intervals of known differences, sentences of the figures, and a page that is only text."""
+"""A report of several spaces: intervals of known differences, sentences of the figures, a page that is only text."""
 
 from __future__ import annotations
 
