@@ -126,8 +126,10 @@ def _own(auto: Any, folder: Path, **options: Any) -> Any:
 def no_code(folder: Path) -> None:
     """Looks at every setting in the folder's JSON, however deep: arguments for transformers hide in several places.
 
+    An `auto_map` at the top may stay: without trust in it transformers takes its own code, or none.
+
     Raises: InputError for attention from the hub, which transformers would fetch and run, and for what names code or
-        weights elsewhere. (Of an `auto_map` at the top transformers itself leaves the code alone, where it has its own.)
+        weights elsewhere.
     """
     for path in sorted(folder.glob("*.json")):
         if path.name == "tokenizer.json":
