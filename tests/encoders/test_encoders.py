@@ -331,7 +331,11 @@ def test_a_cache_that_holds_an_encoder_s_config_alone_is_filled(
         ("config.json", b'{"model_type": "distilbert", "dim": "x"}', "config.json: "),
         ("config.json", b'{"model_type": "distilbert", "attn_implementation": "someone/kernel"}', "attention by"),
         ("config.json", b'{"model_type": "distilbert", "x": {"attn_implementation": "a/kernel"}}', "attention by"),
-        ("config.json", b'{"model_type": "distilbert", "transformers_weights": "adapter_model.bin"}', "the setting"),
+        (
+            "config.json",
+            b'{"model_type": "distilbert", "transformers_weights": "adapter_model.bin"}',
+            "no setting that",
+        ),
         ("config.json", b"[" * 100_000, "expected the encoder's JSON"),
         ("other.json", b"[" * 100_000, "weights lack"),
     ],

@@ -167,6 +167,7 @@ def test_arguments_of_the_library_s_are_its_own_business(written: Written, texts
     import sentence_transformers
 
     folder, _ = written(pooling("mean"))
+    (folder / "vocab.json").write_text('{"weights_only": 1}')  # a word is no setting
     settings = (folder / SETTINGS).read_text()
     for key in (*ARGUMENTS, "processing_kwargs", "tokenizer_name_or_path"):
         nested(SETTINGS, **{key: {"a": 1}})(folder)
@@ -302,11 +303,14 @@ def route(folder: Path) -> None:
         (lambda folder: (folder / "modules.json").write_text("[1]"), "expected a list of modules, each with its type"),
         (nested("config.json", attn_implementation="a/kernel"), "attention by 'a/kernel'"),
         *((nested(SETTINGS, **{key: {"attn_implementation": "a/kernel"}}), "attention by") for key in ARGUMENTS),
-        (nested("config.json", text_config={"_attn_implementation": {"": "a/kernel"}}), "attention by {'': "),
+        (nested("config.json", text_config={"_attn_implementation": {"": "a/kernel"}}), "attention by 'a/kernel'"),
         (nested("other_config.json", list=[[{"attn_implementation": "a/kernel"}]]), "other_config.json: attention by"),
-        (nested("sentence_xlnet_config.json", config_args={"auto_map": {"AutoModel": "m.M"}}), "setting 'auto_map'"),
-        *((nested(SETTINGS, model_args={key: True}), f"has the setting '{key}'") for key in sorted(ELSEWHERE)),
-        (nested("config.json", transformers_weights="adapter_model.bin"), "has the setting 'transformers_weights'"),
+        (
+            nested("sentence_xlnet_config.json", config_args={"auto_map": {"AutoModel": "m.M"}}),
+            "has 'auto_map'; expected",
+        ),
+        *((nested(SETTINGS, model_args={key: True}), f"has '{key}'; expected") for key in sorted(ELSEWHERE)),
+        (nested("config.json", transformers_weights="adapter_model.bin"), "has 'transformers_weights'"),
         (lambda folder: (folder / "adapter_config.json").write_text("{}"), "an adapter; merge it"),
     ],
 )

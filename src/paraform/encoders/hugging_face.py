@@ -28,6 +28,7 @@ SENTENCE_SETTINGS = tuple(  # in the order in which sentence-transformers looks 
     f"sentence_{kind}_config.json"
     for kind in ("bert", "roberta", "distilbert", "camembert", "albert", "xlm-roberta", "xlnet")
 )
+ATTENTION = "attn_implementation"
 ELSEWHERE = {  # transformers' arguments by which it reads other code or weights than the folder's safetensors
     "_configuration_file", "adapter_kwargs", "allow_all_kernels", "kernel_config", "transformers_weights",
     "use_kernels", "weights_only",
@@ -132,25 +133,24 @@ def no_code(folder: Path) -> None:
         weights elsewhere.
     """
     for path in sorted(folder.glob("*.json")):
-        if path.name == "tokenizer.json":
-            continue  # large, and no setting of a model
+        if path.name in ("tokenizer.json", "vocab.json"):
+            continue  # their keys are words, none of them a setting
         try:
             whole = json.loads(path.read_text(encoding="utf-8"))
         except (OSError, ValueError, RecursionError):
             continue  # nor can transformers read it; whoever needs it complains
-        unread = [whole]
+        unread = [("", whole)]
         while unread:
-            inner = unread.pop()
-            if isinstance(inner, list):
-                unread += inner
-            if not isinstance(inner, dict):
-                continue
-            unread += inner.values()
-            for key, value in inner.items():
-                if "attn_implementation" in key and "/" in str(value):
-                    raise InputError(f"{path}: attention by {value!r}; expected none, or transformers' own")
-                if key in ELSEWHERE or (key == "auto_map" and inner is not whole):
-                    raise InputError(f"{path}: has the setting {key!r}; expected none that names code or other weights")
+            name, value = unread.pop()
+            if isinstance(value, str) and ATTENTION in name and "/" in value:
+                raise InputError(f"{path}: attention by {value!r}; expected none, or transformers' own")
+            if isinstance(value, list):
+                unread += [(name, inner) for inner in value]
+            if isinstance(value, dict):
+                own = {key for key in value if key in ELSEWHERE or (key == "auto_map" and value is not whole)}
+                if own:
+                    raise InputError(f"{path}: has {min(own)!r}; expected no setting that names code or other weights")
+                unread += [(name if ATTENTION in name else key, inner) for key, inner in value.items()]
 
 
 class Sizes(NamedTuple):
