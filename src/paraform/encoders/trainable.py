@@ -97,6 +97,7 @@ def encoder_of(module: nn.Module, tokenizer: Tokenizer, *, name: str, max_tokens
         max_tokens=max_tokens,
         layer=-1,
         pooling="mean",
+        normalize=True,
         digest=tensors_digest(weights),
         seed=None,
         device=device,

@@ -57,6 +57,8 @@ class DisentangledConfig:
             other words; the source with two of its phrases exchanged. 0 or 1.
         cut_trees: share of the target trees that are cut at a random height, so that the decoder knows templates.
         adapters: rank of low-rank adapters, which then are all of the semantic encoder that is trained; 0: all of it.
+        brackets: whether trees are written with both brackets as symbols of their own around every label (paper); else a
+            constituent's label opens it and a tag stands alone, which takes less than half as many symbols.
         output_pieces: pieces that can be written: "all", or those "seen" in training.
         schedule: "constant" (paper) or "linear" decay to 0 after a short warm-up.
     """
@@ -94,6 +96,7 @@ class DisentangledConfig:
     role_negatives: int = 0
     cut_trees: float = 0.0
     adapters: int = 0
+    brackets: bool = True
     output_pieces: Literal["all", "seen"] = "all"
     schedule: Literal["constant", "linear"] = "constant"
 
@@ -135,7 +138,7 @@ class DisentangledConfig:
     @classmethod
     def compact(cls) -> DisentangledConfig:
         """A configuration that trains on two cores."""
-        return cls(output_pieces="seen", tie_output=True, decoder_learning_rate=5e-4, schedule="linear", epochs=2)
+        return cls(brackets=False, output_pieces="seen", tie_output=True, decoder_learning_rate=5e-4, schedule="linear", epochs=2)
 
     def without(self, *, adversary: bool = False, syntax: bool = False) -> DisentangledConfig:
         """The ablations of Table 1: without the adversary, without the target's tree, or without both."""

@@ -117,7 +117,7 @@ def pair_batches(
     rank: int = 0,
     world: int = 1,
 ) -> tuple[Callable[[int], PairBatch], int]:
-    """Batches whose targets, and then sources, are about as long, so that little is padded.
+    """Batches whose targets' trees, and then sources', are about as long, so that little is padded.
 
     Args:
         batch_size: over all processes; each of the `world` gets every `world`-th pair of it.
@@ -132,7 +132,7 @@ def pair_batches(
     steps = epoch_steps(total, batch_size, world=world, what="pairs")
     counts = _counts(np.bincount(table.groups), shares)
     members = [np.flatnonzero(table.groups == group) for group in range(len(counts))]
-    source_lengths, target_lengths = table.pieces.lengths(table.source), table.pieces.lengths(table.target)
+    source_lengths, target_lengths = table.symbols.lengths(table.source), table.symbols.lengths(table.target)
     depths = np.maximum.reduceat(table.levels.values, table.levels.offsets[:-1]) if cut else np.zeros(0, np.int64)
 
     @lru_cache(maxsize=1)

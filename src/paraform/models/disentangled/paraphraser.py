@@ -249,8 +249,9 @@ class DisentangledParaphraser(nn.Module):
             pieces, cased = [int(number) for number in words["pieces"]], dict(words["cased"])
         except Exception as error:  # the tokenizers library raises bare Exceptions
             raise InputError(f"disentangled checkpoint: {' '.join(str(error).split())[:200]}") from error
-        symbols = TreeSymbols.read(assets["symbols.tsv"])
-        return cls(DisentangledConfig(**config), tokenizer, assets["encoder.json"], symbols, pieces, cased)
+        made = DisentangledConfig(**config)
+        symbols = TreeSymbols.read(assets["symbols.tsv"], brackets=made.brackets)
+        return cls(made, tokenizer, assets["encoder.json"], symbols, pieces, cased)
 
 
 def piece_rows(tokenizer: Tokenizer, texts: Sequence[str], most: int) -> list[list[int]]:

@@ -1,6 +1,7 @@
-"""Linearised trees as numbers: a bracket or a label is a symbol.
+"""Linearised trees as numbers.
 
-    (S (NP (DT) (NN)) (VP (VBZ)))  →  ( S ( NP ( DT ) ( NN ) ) ( VP ( VBZ ) ) )
+    (S (NP (DT) (NN)) (VP (VBZ)))  →  ( S ( NP ( DT ) ( NN ) ) ( VP ( VBZ ) ) )    brackets are symbols of their own
+                                   →  S NP DT NN ) VP VBZ ) )                     a constituent opens, a tag stands
 """
 
 from __future__ import annotations
@@ -27,17 +28,19 @@ class TreeSymbols:
     Args:
         labels: constituents and tags, ROOT among them.
         constituents: those of them that stand above others in some tree.
+        brackets: whether an opening bracket is a symbol of its own, and tags have brackets (the paper), or neither.
     """
 
-    def __init__(self, labels: Sequence[str], constituents: Iterable[str]) -> None:
+    def __init__(self, labels: Sequence[str], constituents: Iterable[str], *, brackets: bool) -> None:
         self.labels = tuple(labels)
         self.constituents = tuple(constituents)
+        self.brackets = brackets
         self._number = {label: number for number, label in enumerate(self.labels, FIRST)}
         if len(self._number) != len(self.labels) or not set(self.constituents) <= set(self.labels):
             raise InputError("tree symbols: a label twice, or a constituent that is no label; expected each once")
 
     @classmethod
-    def of(cls, trees: Iterable[Tree]) -> TreeSymbols:
+    def of(cls, trees: Iterable[Tree], *, brackets: bool) -> TreeSymbols:
         """The symbols of these trees, all below one ROOT."""
         labels, constituents = {ROOT}, set[str]()
         for tree in trees:
@@ -48,7 +51,7 @@ class TreeSymbols:
                 if node.children:
                     constituents.add(node.label)
                 waiting += node.children
-        return cls(sorted(labels), sorted(constituents))
+        return cls(sorted(labels), sorted(constituents), brackets=brackets)
 
     def __len__(self) -> int:
         return FIRST + len(self.labels)
@@ -59,13 +62,14 @@ class TreeSymbols:
         return "".join(f"{label}\t{int(label in known)}\n" for label in self.labels)
 
     @classmethod
-    def read(cls, text: str) -> TreeSymbols:
+    def read(cls, text: str, *, brackets: bool) -> TreeSymbols:
         """What `write` wrote. Raises: InputError for anything else."""
         rows = [line.split("\t") for line in text.splitlines()]
         for number, row in enumerate(rows, start=1):
             if len(row) != 2 or not row[0] or row[1] not in ("0", "1"):
                 raise InputError(f"tree symbols, line {number}: {row[0][:40]!r}; expected LABEL, a tab, and 0 or 1")
-        return cls([label for label, _ in rows], [label for label, mark in rows if mark == "1"])
+        constituents = [label for label, mark in rows if mark == "1"]
+        return cls([label for label, _ in rows], constituents, brackets=brackets)
 
     def encode(self, tree: Tree) -> tuple[list[int], list[int]]:
         """The symbols of a tree, ROOT left out, and the level of each: 1 is the sentence's own node.
@@ -74,6 +78,7 @@ class TreeSymbols:
         """
         numbers: list[int] = []
         levels: list[int] = []
+        phrases = set(self.constituents)
         waiting: list[tuple[Tree | None, int]] = [(node, 1) for node in reversed(below_root(tree))]
         while waiting:
             node, level = waiting.pop()
@@ -81,9 +86,11 @@ class TreeSymbols:
                 numbers.append(CLOSE)
                 levels.append(level)
                 continue
-            numbers += (OPEN, self._number.get(node.label, UNKNOWN))
-            levels += (level, level)
-            waiting.append((None, level))
+            opening = [OPEN] if self.brackets else []
+            numbers += [*opening, self._number.get(node.label, UNKNOWN)]
+            levels += [level] * (1 + len(opening))
+            if self.brackets or node.children or node.label in phrases:
+                waiting.append((None, level))
             waiting += [(child, level + 1) for child in reversed(node.children)]
         return numbers, levels
 
@@ -114,13 +121,16 @@ class TreeSymbols:
         return bag_C / max(1, sum(counts.values()))
 
     def symbol_shares(self, tree: Tree) -> npt.NDArray[np.float32]:
-        """The same of brackets, ROOT, tags and constituents, each counted from one: float32 [C + …], as the code."""
-        numbers = np.array(self.encode(tree)[0], np.int64)
-        counts_S = np.bincount(numbers, minlength=len(self))[[OPEN, CLOSE, *range(FIRST, len(self))]] + 1
-        counts_S[2 + self.labels.index(ROOT)] += 1
-        counts_S[:2] += 1  # ROOT's own
-        bag: npt.NDArray[np.float32] = (counts_S / counts_S.sum()).astype(np.float32)
-        return bag
+        """The same of both brackets, ROOT, constituents and tags, each counted from one (the code): float32 [C]."""
+        counts: Counter[str] = Counter([ROOT])
+        waiting = list(below_root(tree))
+        while waiting:
+            node = waiting.pop()
+            counts[node.label] += 1
+            waiting += node.children
+        brackets = [sum(counts.values())] * 2
+        bag_C = 1 + np.array([*brackets, *(counts[label] for label in self.labels)], np.float32)
+        return bag_C / bag_C.sum()
 
 
 def below_root(tree: Tree) -> tuple[Tree, ...]:

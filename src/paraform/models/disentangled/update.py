@@ -45,7 +45,7 @@ def make_update(
     known = {id(weight) for weight in network.semantic.parameters()}
     rest = [weight for weight in network.parameters() if id(weight) not in known]
     groups = [{"params": encoder, "lr": config.learning_rate}, {"params": rest, "lr": config.decoder_learning_rate}]
-    adamw = torch.optim.AdamW([group for group in groups if group["params"]], weight_decay=config.weight_decay)
+    adamw = torch.optim.AdamW([g for g in groups if g["params"]], weight_decay=config.weight_decay, fused=True)
     rates = [group["lr"] for group in adamw.param_groups]
     optimizers: dict[str, torch.optim.Optimizer] = {"adamw": adamw}
     prepared, main_step = accelerator.prepare(network, adamw)
