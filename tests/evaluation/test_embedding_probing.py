@@ -12,15 +12,13 @@ from numpy.typing import NDArray
 
 from paraform.corpora.probing import ProbingExample, write_probing
 from paraform.evaluation.bootstrap import bootstrap_interval, paired_bootstrap
+from paraform.evaluation.embedding.label_information import compared, information, taken_away
 from paraform.evaluation.embedding.probes import ProbeConfig
 from paraform.evaluation.embedding.probing import (
     ProbingSet,
-    compared,
-    information,
     probes_of,
     probing_sets,
     probing_table,
-    taken_away,
     write_sets,
 )
 from paraform.evaluation.embedding.space import Vectors, embedded

@@ -149,7 +149,7 @@ def test_the_folder_of_real_data_has_all_sets(data: Path) -> None:
     sets = similarity_sets(data)
     assert [one.name for one in sets] == ["STS12", "STS13", "STS14", "STS15", "STS16", "STS-B", "SICK-R"]
     assert [sum(map(len, one.domains.values())) for one in sets] == [3108, 1500, 3750, 3000, 1186, 1379, 4927]
-    splits = {one.name: (len(one.train), len(one.dev), len(one.test)) for one in similarity_splits(data)}
+    splits = {name: (len(one.train), len(one.dev), len(one.test)) for name, one in similarity_splits(data).items()}
     assert splits == {"STS-B": (5749, 1500, 1379), "SICK-R": (4500, 500, 4927)}
     with open(data / "stsb" / "stsb-en-test.csv", encoding="utf-8", newline="") as file:
         rows = list(csv.reader(file))

@@ -190,8 +190,9 @@ def pair_rows(path: PathLike, columns: Sequence[str], format: str | None = None)
     """
     _, second, value = columns
     for row in rows_with(path, columns, format):
-        texts = (row.text, _text(row.fields[second], second, row.origin))
-        yield PairRow(*(Sentence(text, origin=row.origin) for text in texts), row.fields[value], row.origin)
+        source, target = row.text, _text(row.fields[second], second, row.origin)
+        sides = Sentence(source, origin=row.origin), Sentence(target, origin=row.origin)
+        yield PairRow(*sides, row.fields[value], row.origin)
 
 
 def table_lines(rows: Iterable[Row], columns: Sequence[str], dialect: Dialect) -> Iterator[str]:
