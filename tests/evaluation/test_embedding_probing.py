@@ -23,7 +23,7 @@ from paraform.evaluation.embedding.probing import (
 )
 from paraform.evaluation.embedding.space import Vectors, embedded
 from paraform.evaluation.embedding.task import Finding
-from paraform.records import InputError
+from paraform.records import InputError, Origin
 
 COUNTS = {"tr": 240, "va": 60, "te": 120}
 EXAMPLES = [
@@ -108,6 +108,12 @@ def test_what_a_change_takes_away_by_hand() -> None:
     assert np.isnan(taken_away(nothing, before).over())
     with pytest.raises(ValueError, match="expected the same"):
         taken_away(before, replace(after, signature="y"))
+
+
+def test_one_label_alone_is_told_with_its_place() -> None:
+    alone = [replace(one, label="a", origin=Origin("set.txt", at + 1)) for at, one in enumerate(EXAMPLES)]
+    with pytest.raises(InputError, match=r"^set\.txt:1: all 420 labels are a; expected two classes or more"):
+        replace(SET, examples=alone).measure(space("s", 1.0))
 
 
 def test_two_spaces_compare_row_by_row() -> None:

@@ -193,7 +193,7 @@ def test_means_are_of_all_six_sets_or_not_at_all() -> None:
 
 
 def test_scores_that_do_not_differ_are_nothing_to_correlate_with() -> None:
-    with pytest.raises(InputError, match=r"^gold\.tsv: 2 scores, no two of them different"):
+    with pytest.raises(InputError, match=r"^gold\.tsv: no two scores are different"):
         similarity_set("flat", {"flat": [Pair(Sentence("a"), Sentence("b"), score=3.0)] * 2}, "gold.tsv")
 
 

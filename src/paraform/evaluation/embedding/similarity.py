@@ -174,8 +174,7 @@ def _scored(pairs: Sequence[Pair], path: PathLike) -> list[Pair]:
     scored = [pair for pair in pairs if pair.score is not None]
     if len({pair.score for pair in scored}) < 2:
         origin = next((pair.origin for pair in [*scored, *pairs] if pair.origin), path)
-        came = f"{len(scored):,} scores, no two of them different"
-        raise InputError(f"{origin}: {came}; expected pairs with at least two different scores")
+        raise InputError(f"{origin}: no two scores are different; expected pairs with at least two")
     return scored
 
 
