@@ -155,6 +155,21 @@ def test_paraphrases_of_one_form_have_no_halves(
     assert f"{path}: of the paraphrases 4 have the same top-level constituents, 0 others" in caplog.text
 
 
+def test_files_of_common_names_are_told_by_their_folders(tmp_path: Path, shaped: None) -> None:
+    """Whatever else its folder's name has; another folder's `test.tsv`, though it comes first, is none of them."""
+    files = {"a/test.tsv": "test", "a/dev.tsv": "dev", "My Quora 1/dev.tsv": "dev", "My Quora 1/test.tsv": "Quora"}
+    files |= {"paws_wiki/dev.tsv": "PAWS", "paws_wiki/train.tsv": "train"}
+    for number, file in enumerate(files, start=4):
+        (tmp_path / file).parent.mkdir(exist_ok=True)
+        labelled((tmp_path / file).parent, Path(file).name, number, 9)
+    sets = robustness_sets(tmp_path)
+    assert {one.name.split("-")[0].split()[0] for one in sets} == {"Quora", "PAWS"}
+    counts = {one.name: len(one.pairs) for one in sets if isinstance(one, RetrievalSet)}
+    assert counts == {"Quora retrieval": 7, "PAWS retrieval": 8}  # as many as that file was given
+    for file, name in files.items():
+        assert robustness_sets(tmp_path / file)[0].name == name
+
+
 def test_real_files(data: Path, shaped: None) -> None:
     """Every corpus with its own train or dev part, but for PAWS, of which only dev is there."""
     sets = {one.name: one for one in robustness_sets(data)}

@@ -46,12 +46,13 @@ def spaces_of(tasks: Sequence[Task], systems: Sequence[System], *, words: bool =
     """
     texts = [text for task in tasks for text in task.texts()]
     spaces: list[Space] = []
-    known: dict[str, Space] = {}  # by signature: the same vectors under another name are not computed again
+    known: dict[str, Vectors] = {}  # the same vectors under another name are not computed again
     for name, settings, embed in systems:
-        if (same := known.get(settings)) is not None and isinstance(same, Vectors):
-            spaces.append(replace(same, name=name))
-        else:
-            spaces.append(known.setdefault(settings, embedded(embed, texts, name=name, signature=settings)))
+        same = known.get(settings)
+        space = replace(same, name=name) if same else embedded(embed, texts, name=name, signature=settings)
+        if "weights:" in settings:  # else two callables may have one signature
+            known[settings] = space
+        spaces.append(space)
     return [*spaces, *(floors(texts) if words else ())]
 
 
