@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -61,6 +62,15 @@ def test_no_more_is_parsed_than_is_wanted(monkeypatch: pytest.MonkeyPatch) -> No
     everything = halves(pairs, shapes, 40)
     assert len(everything.easy) + len(everything.hard) == 40
     assert found.easy == everything.easy[:2] and found.hard == everything.hard[:2]
+
+
+def test_others_are_mined_for_both_halves_of_a_file(tmp_path: Path) -> None:
+    """As many as are wanted to measure on, and again as many to tune on."""
+    lines = [f"learn {topic} here\tstudy {topic} there" for topic in "abcdefghijkl"]
+    (tmp_path / "pairs.tsv").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    whole = robustness_sets(tmp_path / "pairs.tsv", Draw(size=4))[0]
+    assert isinstance(whole, PairSet) and Counter(pair.label for pair in whole.pairs) == {1: 4, 0: 4}
+    assert Counter(pair.label for pair in whole.tuning) == {1: 4, 0: 4}
 
 
 def test_mined_others_are_the_nearest_of_another_cluster() -> None:
