@@ -74,17 +74,19 @@ def train_disentangled(
     known = {name: METRICS[name] for name in METRICS if name != "development" or development}
     require_metric(loop, known if config.generation_weight else {**known, "nll": False})
     require_usable(folder, DisentangledParaphraser.system, config, resume=resume)
-    pairs = paraphrases(pairs)
+    pairs = whole = paraphrases(pairs)
     if validation is None:
         pairs, validation = hold_out_pairs(pairs, seed=loop.seed)
-    validation = paraphrases(validation)
+    else:
+        validation = paraphrases(validation)
+        whole = [*pairs, *validation]
     digests = {
         f"{split} pairs": text_digest(text for pair in some for text in (pair.source.text, pair.target.text))
         for split, some in (("training", pairs), ("validation", validation))
     }
     accelerator = make_accelerator(loop)
     with accelerator.main_process_first():  # the others find its cache
-        trees = trees_of([*pairs, *validation], parser=tagger, progress=progress)
+        trees = trees_of(whole, parser=tagger, progress=progress)
     torch.manual_seed(loop.seed)
     model = new_model(pairs, trees, config)
     model.to(accelerator.device)

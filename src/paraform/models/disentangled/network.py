@@ -18,6 +18,7 @@ from paraform.models.disentangled.config import DisentangledConfig
 from paraform.models.disentangled.pairs import PairBatch, Sentences, Trees
 
 DROPOUT = 0.1  # of what is not the encoder's own, as in BART
+ALIKE = 64  # pieces to write are filled up to a multiple of it
 
 
 class Outputs(NamedTuple):
@@ -112,8 +113,13 @@ class DisentangledNetwork(nn.Module):
         read_BMD, none_BM = self.memory(vectors_BD, trees)
         pieces_BT = self.columns(target.pieces_BT)
         states_BTD = self.states(pieces_BT[:, :-1], read_BMD, none_BM)
-        gold_BT = torch.arange(pieces_BT.shape[1] - 1, device=pieces_BT.device) < target.lengths_B[:, None] - 1
-        return vocabulary_nll(states_BTD[gold_BT], self.output.weight, pieces_BT[:, 1:][gold_BT]).mean()
+        there_BT = torch.arange(pieces_BT.shape[1] - 1, device=pieces_BT.device) < target.lengths_B[:, None] - 1
+        (rows_N,) = there_BT.flatten().nonzero(as_tuple=True)
+        # Some stand there twice, to no effect, so that the products of all batches have few shapes: oneDNN makes, and
+        # keeps, code for each.
+        filled_P = torch.cat([rows_N, rows_N[:1].expand(-len(rows_N) % ALIKE)])
+        gold_P = pieces_BT[:, 1:].flatten()[filled_P]
+        return vocabulary_nll(states_BTD.flatten(0, 1)[filled_P], self.output.weight, gold_P)[: len(rows_N)].mean()
 
     def states(self, pieces_BT: Tensor, read_BMD: Tensor, none_BM: Tensor) -> Tensor:
         """The decoder's states [B, T, D] from all pieces before each, by their columns."""

@@ -20,6 +20,7 @@ from paraform.batching import Ragged, epoch_steps
 from paraform.records import InputError
 
 POOL = 32  # batches that are sorted by length together
+LIKE = 8  # symbols: targets' trees that differ by less are as long, and the sources' lengths decide
 
 Rows = npt.NDArray[np.int64]
 
@@ -142,7 +143,7 @@ def pair_batches(
         shuffled = random.permutation(np.concatenate(drawn))[: steps * batch_size]
         pool = POOL * batch_size
         pools = [shuffled[start : start + pool] for start in range(0, len(shuffled), pool)]
-        rows = np.concatenate([p[np.lexsort((source_lengths[p], target_lengths[p]))] for p in pools])
+        rows = np.concatenate([p[np.lexsort((source_lengths[p], target_lengths[p] // LIKE))] for p in pools])
         return random.permutation(rows.reshape(steps, batch_size))
 
     def batches(step: int) -> PairBatch:
