@@ -126,7 +126,7 @@ def test_the_rate_falls_on_a_line_if_asked() -> None:
 
 
 def test_pairs_come_back() -> None:
-    """Overfitted, each source is said as its target, and as itself where its own tree is asked for."""
+    """Overfitted, each source is said as its target where that one's tree is asked for, and each target as its source."""
     rates = {"learning_rate": 3e-3, "decoder_learning_rate": 5e-3}
     model, update, batch = begun(replace(tiny.TINY, **rates, adversary_weight=0.01, brackets=False), fresh=True)
     for embedding in (model.network.semantic.embeddings.word_embeddings, model.network.target_embedding):
@@ -138,5 +138,5 @@ def test_pairs_come_back() -> None:
     sources, targets = [pair.source.text for pair in tiny.PAIRS], [pair.target.text for pair in tiny.PAIRS]
     said = model.decode_trees(sources, [tiny.parsed()[text] for text in targets])
     assert [text.lower().replace("?", " ?") for text in said] == targets
-    beam = model.decode_trees(sources, [tiny.parsed()[text] for text in sources], beam=3)
+    beam = model.decode_trees(targets, [tiny.parsed()[text] for text in sources], beam=3)
     assert [text.lower().replace("?", " ?") for text in beam] == sources
