@@ -21,8 +21,8 @@ TREES = {
     "home runs the dog": "(ROOT (SINV (ADVP (RB home)) (VP (VBZ runs)) (NP (DT the) (NN dog))))",
     "the cat sleeps": "(ROOT (S (NP (DT the) (NN cat)) (VP (VBZ sleeps))))",
     "sleeps the cat ?": "(ROOT (SQ (VBZ sleeps) (NP (DT the) (NN cat)) (. ?)))",
-    "a dog sleeps here": "(ROOT (S (NP (DT a) (NN dog)) (VP (VBZ sleeps) (ADVP (RB here)))))",
-    "here sleeps a dog": "(ROOT (SINV (ADVP (RB here)) (VP (VBZ sleeps)) (NP (DT a) (NN dog))))",
+    "we like tea": "(ROOT (S (NP (PRP we)) (VP (VBP like) (NP (NN tea)))))",
+    "tea we like": "(ROOT (S (NP (NN tea)) (NP (PRP we)) (VP (VBP like))))",
     "stop": "(ROOT (S (VP (VB stop))))",
     "do stop": "(ROOT (S (VP (VBP do) (VP (VB stop)))))",
 }
