@@ -51,9 +51,7 @@ def test_word_dropout_hides_tokens_from_attention_and_from_the_mean(special: boo
     for row in range(len(ROWS)):
         length = int(sentences.lengths_B[row])
         kept = [
-            place
-            for place in range(length)
-            if not dropped_BT[row, place] or (not special and place in (0, length - 1))
+            place for place in range(length) if not dropped_BT[row, place] or (not special and place in (0, length - 1))
         ] or list(range(length))
         kinds.add((0 in kept, length - 1 in kept))
         states = model.network.semantic(
@@ -67,7 +65,7 @@ def test_word_dropout_hides_tokens_from_attention_and_from_the_mean(special: boo
 
 @pytest.mark.parametrize("syntax", [True, False])
 def test_the_loss_is_the_mean_over_pieces_of_both_directions(syntax: bool) -> None:
-    """Each sentence alone: −ln softmax of every piece and the end, given all before, ū, and the tree if there is one."""
+    """Each sentence alone: −ln softmax of every piece and the end, given all before, ū, and the tree if any."""
     config = replace(tiny.TINY, syntax=syntax)
     model, table = tiny.paraphraser(config), tiny.table(config)
     batch = pair_batches(table, batch_size=4, seed=0)[0](0)

@@ -126,7 +126,7 @@ def test_the_rate_falls_on_a_line_if_asked() -> None:
 
 
 def test_pairs_come_back() -> None:
-    """Overfitted, each source is said as its target where that one's tree is asked for, and each target as its source."""
+    """Overfitted, each source is said as its target by that one's tree, and each target as its source."""
     rates = {"learning_rate": 3e-3, "decoder_learning_rate": 5e-3}
     model, update, batch = begun(replace(tiny.TINY, **rates, adversary_weight=0.01, brackets=False), fresh=True)
     for embedding in (model.network.semantic.embeddings.word_embeddings, model.network.target_embedding):

@@ -15,6 +15,7 @@ from paraform.cli import INTERRUPTED
 from paraform.cli.arguments import add_reading, bad_values, early, field_help, show_progress, training_device
 from paraform.cli.mine import pair_of
 from paraform.cli.output import print_json
+from paraform.cli.parse import add_parser
 from paraform.cli.reading import read_pairs, sentences_of
 from paraform.cli.tag import add_tagger
 from paraform.records import InputError
@@ -23,6 +24,7 @@ if TYPE_CHECKING:  # its import takes longer than a short answer
     from paraform.trainers import Trainer
     from paraform.training import Result
 
+ANNOTATORS = {"tagger": add_tagger, "parser": add_parser}
 OWN = {"steps", "seed", "device", "metric", "higher_is_better"}  # of TrainingConfig; set by other options
 
 
@@ -31,7 +33,8 @@ class Command:
 
     def __init__(self, name: str) -> None:
         self.trainer: Trainer = import_module(f"paraform.trainers.{name.removeprefix('train ')}").TRAINER
-        self.tags = "tagger" in inspect.signature(self.trainer.train).parameters
+        arguments = inspect.signature(self.trainer.train).parameters
+        self.annotates = [(name, add) for name, add in ANNOTATORS.items() if name in arguments]
         self.__doc__ = self.trainer.help
 
     def add_arguments(self, parser: ArgumentParser, given: Sequence[str]) -> None:
@@ -47,8 +50,8 @@ class Command:
         parser.add_argument("--preset", choices=presets, default=presets[0], help="where the fields of --config start")
         parser.add_argument("--resume", action="store_true", help="go on with the run in DIR")
         add_reading(parser, "pairs" if trainer.reads == "pairs" else "text")
-        if self.tags:
-            add_tagger(parser)
+        for _, add in self.annotates:
+            add(parser)
         parser.add_class_arguments(trainer.config, "config")
         parser.add_class_arguments(TrainingConfig, "loop", skip=OWN)
         field_help(parser, trainer.config, "config.")
@@ -77,7 +80,8 @@ class Command:
         loop = {name: value for name, value in dataclasses.asdict(trainer.loop).items() if name in OWN}
         loop |= {name: options.loop[name] for name in dataclasses.asdict(trainer.loop).keys() - OWN}
         loop |= {"seed": options.seed, "device": training_device(options)}
-        more: dict[str, Any] = {"tagger": options.tagger, "progress": show_progress()} if self.tags else {}
+        more: dict[str, Any] = {name: options[name] for name, _ in self.annotates}
+        more |= {"progress": show_progress()} if more else {}
         with bad_values():
             config, settings = trainer.config(**fields), dataclasses.replace(trainer.loop, **loop)
         data = self._read(options.data, options)

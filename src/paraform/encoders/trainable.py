@@ -26,7 +26,9 @@ def first_layers(module: nn.Module, count: int) -> nn.Module:
     found = sizes_of(module.config, Path())
     if not 1 <= count <= found.layers:
         raise InputError(f"layers {count}; expected 1 to {found.layers}, or 0 for all")
-    stack = next((part for part in module.modules() if isinstance(part, nn.ModuleList) and len(part) == found.layers), None)
+    stack = next(
+        (part for part in module.modules() if isinstance(part, nn.ModuleList) and len(part) == found.layers), None
+    )
     if stack is None:
         raise InputError(f"layers {count}: a {cast(Any, module).config.model_type} is not cut; expected layers 0, all")
     was = module.training

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import torch
@@ -25,8 +26,9 @@ from paraform.models.disentangled.pairs import PairTable, pair_batches
 from paraform.models.disentangled.paraphraser import piece_rows
 from paraform.models.disentangled.symbols import TreeSymbols
 from paraform.models.disentangled.table import pair_table, trees_of
-from paraform.records import InputError, Pair
+from paraform.records import Pair
 from paraform.syntax.running import DEFAULT
+from paraform.syntax.trees import Tree
 from paraform.trainers import Trainer
 from paraform.trainers.exemplar import paraphrases
 from paraform.trainers.held_out import hold_out_pairs
@@ -45,7 +47,7 @@ def train_disentangled(
     validation: Iterable[Pair] | None = None,
     config: DisentangledConfig | None = None,
     loop: TrainingConfig = BY_MRR,
-    tagger: str = DEFAULT,
+    parser: str = DEFAULT,
     groups: Sequence[int] = (),
     shares: Sequence[float] = (),
     development: Callable[[DisentangledParaphraser], float] | None = None,
@@ -64,7 +66,7 @@ def train_disentangled(
         validation: pairs of other clusters. None: about a twentieth of the pairs, at most 1,000, by whole clusters.
         config: None: `DisentangledConfig.compact()`.
         loop: best `replace(BY_MRR, …)`. Its `steps` are overridden: `config.epochs` passes over the pairs.
-        tagger: a name that `load_parser` knows; the trees are its.
+        parser: a name that `load_parser` knows.
         development: a further validation score, "development", of the model; higher is better.
         groups, shares: the file that each pair is from, and how many pairs of an epoch are from each.
         card, data_digests, resume, progress: as `train_exemplar` has them.
@@ -86,7 +88,7 @@ def train_disentangled(
     }
     accelerator = make_accelerator(loop)
     with accelerator.main_process_first():  # the others find its cache
-        trees = trees_of(whole, parser=tagger, progress=progress)
+        trees = trees_of(whole, parser=parser, progress=progress)
     torch.manual_seed(loop.seed)
     model = new_model(pairs, trees, config)
     model.to(accelerator.device)
@@ -119,11 +121,11 @@ def train_disentangled(
     )
 
 
-def new_model(pairs: Sequence[Pair], trees: Mapping[str, object], config: DisentangledConfig) -> DisentangledParaphraser:
+def new_model(pairs: Sequence[Pair], trees: Mapping[str, Tree], config: DisentangledConfig) -> DisentangledParaphraser:
     """A model that starts from `config.encoder`."""
     folder = encoders.locate(config.encoder)
     tokenizer = tokenizer_of(folder)
-    module = encoders.load_module(config.encoder)
+    module: Any = encoders.load_module(config.encoder)
     if config.layers:
         module = first_layers(module, config.layers)
     texts = list(dict.fromkeys(texts_of(pairs)))

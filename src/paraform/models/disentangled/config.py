@@ -57,8 +57,8 @@ class DisentangledConfig:
             other words; the source with two of its phrases exchanged. 0 or 1.
         cut_trees: share of the target trees that are cut at a random height, so that the decoder knows templates.
         adapters: rank of low-rank adapters, which then are all of the semantic encoder that is trained; 0: all of it.
-        brackets: whether trees are written with both brackets as symbols of their own around every label (paper); else a
-            constituent's label opens it and a tag stands alone, which takes less than half as many symbols.
+        brackets: whether trees are written with both brackets as symbols of their own around each label (paper); else
+            a constituent's label opens it and a tag stands alone, which takes less than half as many symbols.
         output_pieces: pieces that can be written: "all", or those "seen" in training.
         schedule: "constant" (paper) or "linear" decay to 0 after a short warm-up.
     """
@@ -123,7 +123,9 @@ class DisentangledConfig:
         if self.generation_weight == 0 and self.contrast_weight == 0:
             raise ValueError("generation_weight 0 and contrast_weight 0; expected one above 0, else nothing is learned")
         if (self.form_negatives or self.role_negatives) and self.contrast_weight == 0:
-            raise ValueError("form_negatives or role_negatives with contrast_weight 0; expected contrast_weight above 0")
+            raise ValueError(
+                "form_negatives or role_negatives with contrast_weight 0; expected contrast_weight above 0"
+            )
 
     @classmethod
     def paper(cls) -> DisentangledConfig:
@@ -138,7 +140,14 @@ class DisentangledConfig:
     @classmethod
     def compact(cls) -> DisentangledConfig:
         """A configuration that trains on two cores."""
-        return cls(brackets=False, output_pieces="seen", tie_output=True, decoder_learning_rate=5e-4, schedule="linear", epochs=2)
+        return cls(
+            brackets=False,
+            output_pieces="seen",
+            tie_output=True,
+            decoder_learning_rate=5e-4,
+            schedule="linear",
+            epochs=2,
+        )
 
     def without(self, *, adversary: bool = False, syntax: bool = False) -> DisentangledConfig:
         """The ablations of Table 1: without the adversary, without the target's tree, or without both."""

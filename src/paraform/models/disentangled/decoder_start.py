@@ -1,4 +1,4 @@
-"""What the decoder layer starts from: a model's own first decoder layer, or the encoder's first with new cross-attention.
+"""What the decoder layer starts from: a model's own first one, or the encoder's first with new cross-attention.
 
 Rothe et al. 2020, "Leveraging Pre-trained Checkpoints for Sequence Generation Tasks". A layer that is neither BERT's
 nor BART's is left as it was drawn.
@@ -7,7 +7,6 @@ nor BART's is left as it was drawn.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -43,10 +42,7 @@ def start_decoder(network: DisentangledNetwork, decoder: nn.Module | None) -> No
     """
     if not network.config.generation_weight:
         return
-    if decoder is not None:
-        found = _bart(dict(decoder.state_dict()))
-    else:
-        found = _bert(dict(network.semantic.state_dict()))
+    found = _bert(dict(network.semantic.state_dict())) if decoder is None else _bart(dict(decoder.state_dict()))
     own: dict[str, Tensor] = dict(network.decoder.state_dict())
     for name, tensor in found.items():
         if name in own and own[name].shape == tensor.shape:

@@ -46,22 +46,29 @@ class DisentangledNetwork(nn.Module):
         self.config = config
         self.semantic = module
         width = width_of(module)
-        sizes = {"d_model": width, "nhead": config.heads or _first(module, "num_attention_heads", "encoder_attention_heads")}
-        sizes |= {"dim_feedforward": _first(module, "intermediate_size", "encoder_ffn_dim", default=4 * width)}
-        options: dict[str, Any] = {"dropout": DROPOUT, "activation": "gelu", "batch_first": True}
+        layer: dict[str, Any] = {
+            "d_model": width,
+            "nhead": config.heads or _first(module, "num_attention_heads", "encoder_attention_heads", default=1),
+            "dim_feedforward": _first(module, "intermediate_size", "encoder_ffn_dim", default=4 * width),
+            "dropout": DROPOUT,
+            "activation": "gelu",
+            "batch_first": True,
+        }
         if config.generation_weight:
             if config.syntax:
                 self.symbol_embedding = nn.Embedding(symbols, width, padding_idx=0)
                 self.symbol_positions = nn.Embedding(config.max_symbols, width)
                 self.symbol_norm = nn.LayerNorm(width)
-                layer = nn.TransformerEncoderLayer(**sizes, **options)
-                self.syntactic = nn.TransformerEncoder(layer, config.syntax_layers, enable_nested_tensor=False)
+                self.syntactic = nn.TransformerEncoder(
+                    nn.TransformerEncoderLayer(**layer), config.syntax_layers, enable_nested_tensor=False
+                )
             pieces = len(written)
+            self.written_V: Tensor
             self.register_buffer("written_V", written, persistent=False)
             self.target_embedding = nn.Embedding(pieces, width)
             self.target_positions = nn.Embedding(config.max_tokens + 2, width)
             self.target_norm = nn.LayerNorm(width)
-            self.decoder = nn.TransformerDecoderLayer(**sizes, **options)
+            self.decoder = nn.TransformerDecoderLayer(**layer)
             self.output = nn.Linear(width, pieces, bias=False)
             for weight in (self.target_embedding.weight, self.target_positions.weight, self.output.weight):
                 nn.init.normal_(weight, std=0.02)
@@ -166,7 +173,7 @@ class Adversary(nn.Module):
         return F.linear(self.norm(vectors_BD), self.linear.weight.detach(), self.linear.bias.detach())
 
 
-def _first(module: nn.Module, *names: str, default: int | None = None) -> int:
+def _first(module: nn.Module, *names: str, default: int) -> int:
     """The first of these numbers that the encoder's config has."""
     config: Any = module.config
-    return next((int(value) for name in names if (value := getattr(config, name, None)) is not None), default or 1)
+    return next((int(value) for name in names if (value := getattr(config, name, None)) is not None), default)

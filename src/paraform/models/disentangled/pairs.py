@@ -34,7 +34,7 @@ class Sentences(NamedTuple):
 
 
 class Trees(NamedTuple):
-    """B linearised trees: symbols [B, S], zeros behind the last, how many [B], and the bags of the whole ones [B, C]."""
+    """B linearised trees: symbols [B, S], zeros behind the last, how many [B]; bags of the whole ones [B, C]."""
 
     symbols_BS: Tensor
     lengths_B: Tensor
@@ -174,11 +174,11 @@ def pair_batches(
 def _counts(sizes: Rows, shares: Sequence[float]) -> list[int]:
     """Pairs of each group in an epoch."""
     if not shares:
-        return sizes.tolist()
+        return [int(size) for size in sizes]
     if len(shares) != len(sizes) or min(shares) < 0 or sum(shares) <= 0:
         raise InputError(f"shares {list(shares)} of {len(sizes)} files of pairs; expected a number above 0 for each")
     ends = np.rint(np.cumsum(shares) / sum(shares) * sizes.sum()).astype(int)
-    return np.diff(ends, prepend=0).tolist()
+    return [int(count) for count in np.diff(ends, prepend=0)]
 
 
 def _drawn(rows: Rows, count: int, random: np.random.Generator) -> Rows:

@@ -90,7 +90,8 @@ class DisentangledParaphraser(nn.Module):
     @property
     def encoder(self) -> Encoder:
         """The semantic encoder alone, as fast as any."""
-        self.eval()
+        if self.training:
+            self.eval()
         if self._encoder is None or self._encoder.device != self.device:
             self._encoder = encoder_of(self.network.semantic, self.tokenizer, name=self.system, max_tokens=self.limit)
         return self._encoder

@@ -78,7 +78,7 @@ class StepDecoder:
 def _projected(attention: nn.MultiheadAttention, states_NTD: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     """Queries, keys and values, a head each: [N, A, T, D / A]."""
     parts = F.linear(states_NTD, attention.in_proj_weight, attention.in_proj_bias).chunk(3, -1)
-    query, key, value = (part.unflatten(2, (attention.num_heads, -1)).transpose(1, 2) for part in parts)
+    query, key, value = (part.view(*part.shape[:2], attention.num_heads, -1).transpose(1, 2) for part in parts)
     return query, key, value
 
 

@@ -1,7 +1,7 @@
 """Linearised trees as numbers.
 
-    (S (NP (DT) (NN)) (VP (VBZ)))  →  ( S ( NP ( DT ) ( NN ) ) ( VP ( VBZ ) ) )    brackets are symbols of their own
-                                   →  S NP DT NN ) VP VBZ ) )                     a constituent opens, a tag stands
+(S (NP (DT) (NN)) (VP (VBZ)))  →  ( S ( NP ( DT ) ( NN ) ) ( VP ( VBZ ) ) )    brackets are symbols of their own
+                               →  S NP DT NN ) VP VBZ ) )                     a constituent opens, a tag stands
 """
 
 from __future__ import annotations
@@ -118,7 +118,7 @@ class TreeSymbols:
                 counts[node.label] += 1
             waiting += node.children
         bag_C = np.array([counts[label] for label in self.constituents], np.float32)
-        return bag_C / max(1, sum(counts.values()))
+        return bag_C / np.float32(max(1, sum(counts.values())))
 
     def symbol_shares(self, tree: Tree) -> npt.NDArray[np.float32]:
         """The same of both brackets, ROOT, constituents and tags, each counted from one (the code): float32 [C]."""
@@ -129,8 +129,8 @@ class TreeSymbols:
             counts[node.label] += 1
             waiting += node.children
         brackets = [sum(counts.values())] * 2
-        bag_C = 1 + np.array([*brackets, *(counts[label] for label in self.labels)], np.float32)
-        return bag_C / bag_C.sum()
+        counted = [1 + count for count in (*brackets, *(counts[label] for label in self.labels))]
+        return np.array(counted, np.float32) / np.float32(sum(counted))
 
 
 def below_root(tree: Tree) -> tuple[Tree, ...]:

@@ -51,8 +51,9 @@ def make_update(
     prepared, main_step = accelerator.prepare(network, adamw)
     adversary, adversary_step = model.adversary, None
     if adversary is not None:
-        decay = {"lr": config.learning_rate, "weight_decay": config.weight_decay}
-        optimizers["adversary"] = torch.optim.AdamW(adversary.parameters(), **decay)
+        optimizers["adversary"] = torch.optim.AdamW(
+            adversary.parameters(), lr=config.learning_rate, weight_decay=config.weight_decay
+        )
         learner, adversary_step = accelerator.prepare(adversary, optimizers["adversary"])
     clipped = [*encoder, *rest]
     total = config.epochs * steps_per_epoch
@@ -82,7 +83,7 @@ def make_update(
                 loss = loss - config.adversary_weight * fooled
         if config.contrast_weight:
             clusters_B = gather_with_gradient(batch.source.clusters_B)
-            more: dict[str, Tensor] = {}
+            more: dict[str, Any] = {}
             if out.negatives_ND is not None and batch.negatives is not None:
                 more = {"negatives": out.negatives_ND, "negative_clusters": batch.negatives.clusters_B}
             terms["contrast"] = nt_xent(
