@@ -25,7 +25,7 @@ from paraform.models.disentangled.decoder_start import start_decoder
 from paraform.models.disentangled.pairs import PairTable, pair_batches
 from paraform.models.disentangled.paraphraser import piece_rows
 from paraform.models.disentangled.symbols import TreeSymbols
-from paraform.models.disentangled.table import pair_table, trees_of
+from paraform.models.disentangled.table import hard_negatives, pair_table, trees_of
 from paraform.records import Pair
 from paraform.syntax.running import DEFAULT
 from paraform.syntax.trees import Tree
@@ -73,8 +73,7 @@ def train_disentangled(
     Raises: InputError for too few pairs, what is no pair, or a folder that holds another run.
     """
     config = config or DisentangledConfig.compact()
-    known = {name: METRICS[name] for name in METRICS if name != "development" or development}
-    require_metric(loop, known if config.generation_weight else {**known, "nll": False})
+    require_metric(loop, {name: higher for name, higher in METRICS.items() if name != "development" or development})
     require_usable(folder, DisentangledParaphraser.system, config, resume=resume)
     pairs = whole = paraphrases(pairs)
     if validation is None:
@@ -92,9 +91,11 @@ def train_disentangled(
     torch.manual_seed(loop.seed)
     model = new_model(pairs, trees, config)
     model.to(accelerator.device)
-    table = pair_table(pairs, trees, config, model.tokenizer, model.symbols, groups=groups)
+    negatives = hard_negatives(pairs, trees, config, seed=loop.seed)
+    table = pair_table(pairs, trees, config, model.tokenizer, model.symbols, groups=groups, negatives=negatives)
     if config.distance_weight:
-        table = replace(table, start=model.embed(list(dict.fromkeys(texts_of(pairs)))))
+        different = dict.fromkeys([*texts_of(pairs), *(text for row in negatives for text in row if text)])
+        table = replace(table, start=model.embed(list(different)))
     batches, steps_per_epoch = pair_batches(
         table,
         batch_size=config.batch_size,
