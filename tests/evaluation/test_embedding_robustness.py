@@ -172,6 +172,8 @@ def test_a_corpus_in_a_folder_is_one_set_tuned_on_its_dev_part(tmp_path: Path, s
     whole, *others = robustness_sets(tmp_path, Draw(size=4))
     assert [one.name for one in others] == ["PAWS-Easy", "PAWS-Hard", "PAWS retrieval"]
     assert whole.settings.endswith("tuned_on:dev.tsv|tuning:8")
+    assert isinstance(whole, PairSet)
+    assert [pair.source.text for pair in whole.tuning[:4]] != [f"one two three p{at}" for at in range(4)]  # drawn
 
 
 def test_halves_are_of_the_size_of_the_smaller(tmp_path: Path, shaped: None) -> None:
