@@ -206,7 +206,7 @@ def test_what_is_compared_bold_unsure_and_of_no_system() -> None:
     }  # fmt: skip
     page = report.to_html()
     assert "<b>2.00</b>" in page and "<b>3.00</b>" not in page and "<b>1.00</b>" not in page
-    (table,) = (part for part in page.split("</table>") if "<h3>accuracy, default</h3>" in part)
+    table = next(part for part in page.split("</table>") if "<h3>accuracy, default</h3>" in part)
     assert '<tr class="reference"><th scope="row">majority</th><td>30.0<small>' in table
     assert '<td class="unsure">+0.0<small>+0.0 to +0.0</small></td>' in page
     assert "<td>+1.00<small>+1.00 to +1.00</small></td>" in page  # the edit distance
