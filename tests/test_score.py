@@ -1,6 +1,7 @@
 """A score's settings travel with it, in text, in JSON and under a table."""
 
 import dataclasses
+import math
 
 import pytest
 
@@ -27,6 +28,11 @@ def test_score_is_frozen_and_goes_to_json_with_its_place():
     assert str(score) == "BLEU|system:model|protocol:first|subset:all|tok:none = 35.84"
     between = dataclasses.replace(score, low=35.2, high=36.5)
     assert str(between).endswith(" = 35.84 (35.20 to 36.50)") and between.to_json()["low"] == 35.2
+
+
+def test_what_is_no_number_is_told_in_words():
+    at_chance, nearly = Score("taken away", math.nan, "", low=math.nan, high=math.nan), Score("x", 0.5, "")
+    assert at_chance.shown == "none" and dataclasses.replace(nearly, low=math.nan, high=1.0).shown == "0.50 (none)"
 
 
 def test_tables_leave_blanks_and_say_each_signature_once():

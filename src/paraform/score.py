@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, field
@@ -19,13 +20,14 @@ class Score:
     Args:
         name: the field's own, such as `BLEU`.
         value: in the unit that the field prints: BLEU, ROUGE and METEOR in percent, edit distances in tags, the rest
-            as fractions or cosines.
+            as fractions or cosines; NaN where the rows have none.
         signature: `setting:value` joined by `|`; see `signature`.
         system: the thing that was measured; "" where only one thing can be.
         protocol: which exemplar the system was given; "" where exemplars play no part.
         subset: the rows it was measured on.
         digits: after the decimal point, when printed.
-        low, high: the middle 95 % of the value over resamples of the rows; None: not resampled.
+        low, high: the middle 95 % of the value over resamples of the rows; None: not resampled; NaN: some resamples
+            have no value.
     """
 
     name: str
@@ -40,10 +42,14 @@ class Score:
 
     @property
     def shown(self) -> str:
-        """The value, and its interval if there is one, as a table prints them: `3.71 (3.20 to 4.10)`."""
+        """The value, and its interval if there is one, as a table prints them: `3.71 (3.20 to 4.10)`; NaN is `none`."""
+        if math.isnan(self.value):
+            return "none"
         value = f"{self.value:.{self.digits}f}"
         if self.low is None or self.high is None:
             return value
+        if math.isnan(self.low) or math.isnan(self.high):
+            return f"{value} (none)"
         return f"{value} ({self.low:.{self.digits}f} to {self.high:.{self.digits}f})"
 
     def __str__(self) -> str:

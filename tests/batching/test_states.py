@@ -37,4 +37,8 @@ def test_states_are_computed_once(minilm: Encoder, tmp_path: Path, monkeypatch: 
             cached_states(minilm, texts, layer=3, folder=tmp_path)
     with pytest.raises(AssertionError, match="computed again"):
         cached_states(dataclasses.replace(minilm, digest="another"), texts, layer=3, folder=tmp_path)
+    shorter = dataclasses.replace(minilm)
+    vars(shorter)["tokenizer_digest"] = "another"  # it is computed when it is first asked for
+    with pytest.raises(AssertionError, match="computed again"):
+        cached_states(shorter, texts, layer=3, folder=tmp_path)
     assert not list((tmp_path / "states").glob("*.unfinished"))

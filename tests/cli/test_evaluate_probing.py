@@ -7,7 +7,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
+
+from paraform.encoders import Encoder
 
 Command = Callable[..., Any]
 
@@ -41,10 +44,25 @@ def test_recreated_sets_are_written_read_and_measured(treebank: Path, tmp_path: 
     assert values["majority"] == values["1/classes"] == 50
     taken = about["scores"][-1]
     assert (taken["name"], taken["system"]) == ("taken away", "minilm → minilm@layer=3")
+    assert [note.partition(": trained")[0] for note in about["notes"]] == ["minilm", "minilm@layer=3"]
     done = command(
         "evaluate", "probing", "--data", tmp_path / "sets", "--model", "minilm", "--tasks", "BShift", "--floors", "none"
     )
     assert done.status == 0 and done.out.count("BShift (re-created)") == 2
+
+
+def test_nothing_above_chance_is_nothing_to_take_away(
+    treebank: Path, command: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of vectors that are all the same a probe says the commonest label."""
+    monkeypatch.setattr(Encoder, "embed", lambda self, texts, **_: np.ones((len(texts), 2), np.float32))
+    given = ["evaluate", "probing", "--data", treebank, "--model", "minilm", "minilm@layer=3", "--floors", "none"]
+    text = command(*given).out
+    (row,) = [line.split() for line in text.splitlines() if "→" in line]
+    assert row[-1] == "none" and "none: nothing was above chance" in text and "nan" not in text.lower().split()
+    done = command(*given, "--json")
+    (taken,) = [score for score in json.loads(done.out)["scores"] if score["name"] == "taken away"]
+    assert taken["value"] is taken["low"] is taken["high"] is None and "NaN" not in done.out
 
 
 @pytest.mark.parametrize(

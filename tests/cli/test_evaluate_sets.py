@@ -67,6 +67,13 @@ def test_a_regression_is_trained_on_a_set_s_own_pairs(tmp_path: Path, command: C
         "evaluate", "similarity", "--data", written(tmp_path, "own.csv", SCORED), "--trained", "default", *COLUMNS
     )
     assert done.status == 2 and "no train, dev and test part of STS-B or SICK below" in done.err
+    for content, said in (
+        ("a,b,3\nc,d,\n", "1: no two scores"),
+        ("a,b,1\nc,d,6\n", "2: the score is 6.0; expected 0 to 5"),
+    ):
+        written(tmp_path, "stsb-en-dev.csv", content)
+        done = command(*given, "--trained", "default")
+        assert done.status == 2 and f"stsb-en-dev.csv:{said}" in done.err
 
 
 def test_robustness_of_a_table(tmp_path: Path, command: Command) -> None:
@@ -102,9 +109,11 @@ def test_robustness_of_a_table(tmp_path: Path, command: Command) -> None:
     [
         ("similarity", "a.csv", "a,b,c\nx,y,nan\n", "a b c", "a.csv:2: the score is 'nan'; expected a finite number"),
         ("similarity", "a.csv", "a,b,c\nx,y,1\n", "a b d", "a.csv:1: no column 'd'; expected one of 'a', 'b', 'c'"),
-        ("similarity", "a.csv", "a,b,c\nx,y,\n", "a b c", "a.csv:2: 0 scores, no two of them different"),
+        ("similarity", "a.csv", "a,b,c\nx,y,\n", "a b c", "a.csv:2: no two scores are different"),
+        ("similarity", "a.csv", "a,b,c\nx,y,1\n", "a a c", "a.csv:1: column 'a' is named twice; expected columns that"),
         ("similarity", "none", "", "", "none: no such file"),
         ("robustness", "a.csv", "a,b,c\nx,y,1\n", "a b d", "a.csv:1: no column 'd'; expected one of 'a', 'b', 'c'"),
+        ("robustness", "a.csv", "a,b,c\nx,y,1\n", "a b b", "a.csv:1: column 'b' is named twice; expected columns that"),
         ("robustness", "a.csv", "a,b,c\nx,y,1\nx,z,1\n", "a b c", "a.csv:2: label 1, as of all 2 pairs; expected"),
         ("robustness", "a.csv", "a,b,c\nx,y,2\n", "a b c", "a.csv:2: the label is '2'; expected 0 or 1"),
         ("robustness", "a.csv", "a,b,c\nx,y,1\n", "a b c", "a.csv:2: label 1 of the only pair; expected pairs of both"),
@@ -132,7 +141,14 @@ def test_columns_are_those_of_a_file(tmp_path: Path, command: Command, kind: str
 def test_two_sets_of_one_name(tmp_path: Path, command: Command) -> None:
     path = written(tmp_path, "own.csv", SCORED)
     done = command("evaluate", "similarity", "--data", path, path, "--columns", "left", "right", "gold")
-    assert done.status == 2 and "two sets are called 'own'" in done.err
+    assert done.status == 2 and f"two sets are called 'own', of {path} and of {path}; expected" in done.err
+    years = [tmp_path / name for name in ("STS12-en-test", "STS12-en-train")]
+    for year in years:
+        year.mkdir()
+        written(year, "STS.input.a.txt", "a\tb\nc\td\n")
+        written(year, "STS.gs.a.txt", "1\n2\n")
+    done = command("evaluate", "similarity", "--data", tmp_path)
+    assert done.status == 2 and f"two sets are called 'STS12', of {years[0]} and of {years[1]}; expected" in done.err
 
 
 def test_tables_say_what_the_model_has_seen(tmp_path: Path, command: Command) -> None:

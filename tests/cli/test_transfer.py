@@ -7,7 +7,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
+
+from paraform.encoders import Encoder
 
 THINGS = "film book song meal phone game hotel show trip story"
 
@@ -63,4 +66,27 @@ def test_what_cannot_be_measured_is_one_line(
 def test_a_label_of_one_example_is_one_line(folder: Path, command: Callable[..., Any]) -> None:
     (folder / "CR" / "custrev.neg").write_text("an awful film .\n", encoding="utf-8")
     done = command("evaluate", "transfer", "--data", folder)
-    assert done.status == 2 and "CR: a label has 1 of 21 rows; expected one a fold, 10" in done.err
+    said = "custrev.neg:1: the label of this row has 1 of 21 rows; expected one a fold, 10"
+    assert done.status == 2 and said in done.err
+
+
+def test_figures_have_intervals_and_two_models_are_compared(
+    folder: Path, command: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    noise = np.random.default_rng(0)
+    monkeypatch.setattr(Encoder, "embed", lambda _, texts, **__: noise.normal(size=(len(texts), 3)).astype(np.float32))
+    given = ["evaluate", "transfer", "--data", folder, "--floors", "none", "--model", "minilm", "minilm@layer=3"]
+    found = json.loads(command(*given, "--resamples", 50, "--json").out)
+    accuracy = {score["system"]: score for score in found["scores"] if score["name"] == "accuracy"}
+    assert all(0 <= score["low"] <= score["value"] <= score["high"] <= 100 for score in accuracy.values())
+    (one,) = found["differences"]
+    assert [one[key] for key in ("name", "subset", "protocol", "first", "second")] == [
+        *("accuracy", "CR", "default", "minilm", "minilm@layer=3"),
+    ]
+    assert one["difference"] == pytest.approx(accuracy["minilm"]["value"] - accuracy["minilm@layer=3"]["value"])
+    assert one["low"] <= one["difference"] <= one["high"] and "resamples:50" in one["signature"]
+    assert [note.partition(":")[0] for note in found["notes"]] == ["minilm", "minilm@layer=3"]
+    text = command(*given, "--resamples", 50).out
+    assert "\n\nCR, accuracy, default: minilm − minilm@layer=3 = " in text and text.endswith(found["notes"][-1] + "\n")
+    none = json.loads(command(*given, "--resamples", 0, "--json").out)
+    assert none["differences"] == [] and "low" not in none["scores"][0]

@@ -41,6 +41,8 @@ def test_what_is_written_is_read_back(tmp_path: Path) -> None:
         (GOOD.replace("va", "tr"), r"set\.txt:1: no line of 'va'"),
         (GOOD + "tr\tX\tOnce .\n", r":5: the label 'X' has one example"),
         (GOOD + "te\tX\tOnce .\nte\tX\tTwice .\n", r":5: the label 'X' of te has no example in tr"),
+        (GOOD + "va\tX\tOnce .\nva\tX\tTwice .\n", r":5: the label 'X' of va has no example in tr"),
+        (GOOD.replace("\tO\t", "\tI\t"), r":1: all labels are 'I'; expected two or more"),
     ],
 )
 def test_what_is_no_probing_set(text: str, said: str, tmp_path: Path) -> None:

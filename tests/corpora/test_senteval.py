@@ -60,11 +60,11 @@ def test_pairs(tmp_path: Path) -> None:
         (read_trec, "NUM:date When ?\nODD:x When ?\n", ":2: .*one of ABBR"),
         (read_trec, "NUM:date\n", ":1: "),
         (read_sst, "fine\t1\nfine\t2\n", ":2: .*expected sentence TAB 0 or 1"),
-        (read_mrpc, f"{MRPC}\n1\t2\t3\tone\n", ":2: 4 columns"),
-        (read_mrpc, f"{MRPC}\n2\t2\t3\tone\tother\n", ":2: .*the first '2'"),
+        (read_mrpc, f"{MRPC}\n1\t2\t3\tone\n", ":2: 4 fields; expected 5"),
+        (read_mrpc, f"{MRPC}\n2\t2\t3\tone\tother\n", ":2: the label is '2'; expected 0 or 1"),
         (read_sick, "A\tB\n", ":1: no column 'sentence_A'"),
         (read_sick, f"{SICK}\n1\tA\tB\t3\tMAYBE\n", ":2: the label is 'MAYBE'"),
-        (read_sick, f"{SICK}\n1\tA\tB\n", ":2: 3 columns; expected 5"),
+        (read_sick, f"{SICK}\n1\tA\tB\n", ":2: 3 fields; expected 5"),
         (read_sst, "", "the file is empty"),
     ],
 )
@@ -75,15 +75,15 @@ def test_what_is_no_row(read: object, content: str, said: str, tmp_path: Path) -
 
 def test_a_folder_in_senteval_s_layout_and_one_with_all_files_side_by_side(tmp_path: Path) -> None:
     for place, label in (
-        ("SST/binary/sentiment-", "fine\t1\n"),
+        ("SST/binary/sentiment-", "fine\t1\nfine\t0\n"),
         ("SST/fine/sentiment-", "3 fine\n"),
-        ("flat/sst2.", "0 bad\n"),
+        ("flat/sst2.", "0 bad\n1 bad\n"),
     ):
         for part in ("train", "dev", "test"):
             path = tmp_path / f"{place}{part}"
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(label, encoding="utf-8")
-    parts = ["train", "dev", "test"]
+    parts = [part for part in ("train", "dev", "test") for _ in range(2)]
     assert [row.part for row in read_transfer_sets(tmp_path / "SST")["SST-2"]] == parts
     assert {row.text for row in read_transfer_sets(tmp_path / "SST")["SST-2"]} == {"fine"}
     assert {row.text for row in read_transfer_sets(tmp_path / "flat")["SST-2"]} == {"bad"}
@@ -98,6 +98,29 @@ def test_sets_that_are_not_there(tmp_path: Path) -> None:
         read_transfer_sets(tmp_path, ["TREC"])
     with pytest.raises(InputError, match="no set 'TRAC'; expected one of MR"):
         read_transfer_sets(tmp_path, ["TRAC"])
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        ({"custrev.neg": "\n \n"}, "custrev.neg:1: blank lines alone; expected a sentence in some"),
+        ({"SICK_trial.txt": f"{SICK}\n"}, "SICK_trial.txt:1: no rows below the header; expected at least one"),
+        ({"TREC.train": "NUM:a b\nNUM:a c\n"}, "TREC.train:1: all rows of train have the label of this one; expected"),
+        ({"TREC.test": "NUM:a b\nLOC:a c\n"}, "TREC.test:2: no row of train has the label of this one, of test"),
+        ({"SICK_trial.txt": f"{SICK}\n1\tA\tB\t3\tENTAILMENT\n"}, "SICK_trial.txt:2: no row of train .*, of dev"),
+    ],
+)
+def test_sets_that_no_probe_can_be_trained_on(changed: dict[str, str], said: str, tmp_path: Path) -> None:
+    pairs = f"{SICK}\n1\tA\tB\t3\tNEUTRAL\n2\tC\tD\t3\tCONTRADICTION\n"
+    files = {
+        **{"custrev.pos": "good\n", "custrev.neg": "bad\n"},
+        **{"TREC.train": "NUM:a b\nHUM:a c\n", "TREC.test": "NUM:a b\n"},
+        **dict.fromkeys(("SICK_train.txt", "SICK_trial.txt", "SICK_test_annotated.txt"), pairs),
+    }
+    for name, content in (files | changed).items():
+        (tmp_path / name).write_text(content, encoding="utf-8")
+    with pytest.raises(InputError, match=said):
+        read_transfer_sets(tmp_path)
 
 
 def test_the_real_sets_have_their_published_sizes(data: Path) -> None:

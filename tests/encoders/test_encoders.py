@@ -284,6 +284,8 @@ def test_pickled_weights_are_not_read(tmp_path: Path) -> None:
     said = f"{tmp_path / 'model.safetensors.index.json'}: names a file that is no safetensors"
     assert all(line.startswith(said) for line in load_everything(tmp_path))
     (tmp_path / "model.safetensors.index.json").unlink()
+    said = f"{tmp_path}: weights in pytorch_model.bin only; expected model.safetensors"  # no library reads the other
+    assert all(line.startswith(said) for line in load_everything(tmp_path))
     (tmp_path / "adapter_config.json").write_text("{}")
     assert all("an adapter; merge it" in line for line in load_everything(tmp_path))
 
@@ -328,6 +330,14 @@ def test_a_cache_that_holds_an_encoder_s_config_alone_is_filled(
         ("model.safetensors", b"", "config.json: "),
         ("config.json", b'{"model_type": "distilbert", "dim": "x"}', "config.json: "),
         ("config.json", b'{"model_type": "distilbert", "attn_implementation": "someone/kernel"}', "attention by"),
+        ("config.json", b'{"model_type": "distilbert", "x": {"attn_implementation": "a/kernel"}}', "attention by"),
+        (
+            "config.json",
+            b'{"model_type": "distilbert", "transformers_weights": "adapter_model.bin"}',
+            "no setting that",
+        ),
+        ("config.json", b"[" * 100_000, "expected the encoder's JSON"),
+        ("other.json", b"[" * 100_000, "weights lack"),
     ],
 )
 def test_a_stranger_s_folder_ends_in_one_line(name: str, content: bytes, message: str, tmp_path: Path) -> None:

@@ -128,3 +128,21 @@ def test_what_has_no_layers_of_text_is_told_in_one_line(tmp_path: Path) -> None:
     (tmp_path / "config.json").write_text('{"model_type": "timm_wrapper"}')
     with pytest.raises(InputError, match=r"config\.json: "):
         encoders.dimension_of(str(tmp_path))
+
+
+def test_weights_in_several_files_are_those_of_one(
+    tmp_path: Path, texts: list[str], write_tokenizer: Callable[..., None]
+) -> None:
+    module = seq2seq("bart")
+    folders = [tmp_path / "whole", tmp_path / "parts"]
+    for folder, size in zip(folders, ("1GB", "3KB"), strict=True):
+        module.save_pretrained(folder, max_shard_size=size)
+        write_tokenizer(folder)
+    parts = sorted(folders[1].glob("*.safetensors"))
+    assert len(parts) > 2 and not (folders[1] / "model.safetensors").exists()
+    whole, split = (encoders.load(str(folder), device="cpu") for folder in folders)
+    np.testing.assert_array_equal(whole.encode(texts), split.encode(texts))
+    assert whole.digest != split.digest
+    parts[1].unlink()
+    with pytest.raises(InputError, match=f"{parts[1].name}: no such file; expected each that model"):
+        encoders.load(str(folders[1]), device="cpu")

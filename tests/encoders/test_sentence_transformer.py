@@ -15,8 +15,10 @@ import torch
 
 from paraform import checkpoint, encoders
 from paraform.encoders import Encoder
+from paraform.encoders.hugging_face import ELSEWHERE, SENTENCE_SETTINGS, sentence_settings
 from paraform.encoders.sentence_transformer import ModulePipeline, is_plain, pooling_of
 from paraform.records import InputError
+from paraform.weights import load_tensors, save_tensors
 
 Written = Callable[..., tuple[Path, Any]]
 
@@ -83,10 +85,6 @@ def dense(modules: Any) -> Any:
     return modules.Dense(16, 8)
 
 
-def units(vectors: Any) -> Any:
-    return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
-
-
 def test_all_modules_are_the_library_s_own(written: Written, texts: list[str]) -> None:
     folder, peer = written(pooling("mean"), dense, lambda modules: modules.Normalize())
     model = checkpoint.load(folder, device="cpu")
@@ -110,14 +108,34 @@ def test_a_plain_folder_needs_no_library(mode: str, written: Written, texts: lis
     model = checkpoint.load(folder, device="cpu")
     assert isinstance(model, Encoder) and model.pooling == mode
     np.testing.assert_allclose(model.embed(texts), peer.encode(texts), atol=1e-5)
+    assert f"|pooling:{mode}|length:1|tokens:12|" in model.signature
     last = checkpoint.load(f"{folder}@layer=1,pooling=max", device="cpu")
     assert last.embed(texts).shape == (7, 16)
 
 
-def test_a_plain_folder_without_normalize_has_the_same_directions(written: Written, texts: list[str]) -> None:
+def test_lengths_are_the_library_s(written: Written, texts: list[str]) -> None:
+    """Without a Normalize module they are what the states make them."""
     folder, peer = written(pooling("mean"))
-    found = checkpoint.load(folder, device="cpu").embed(texts)
-    np.testing.assert_allclose(found, units(peer.encode(texts)), atol=1e-5)
+    model = checkpoint.load(folder, device="cpu")
+    assert isinstance(model, Encoder) and "|length:own|" in model.signature
+    np.testing.assert_allclose(model.embed(texts), peer.encode(texts), atol=1e-5)
+    np.testing.assert_allclose(np.linalg.norm(model.encode(texts, normalize=True), axis=1), 1, atol=1e-6)
+
+
+def test_a_transformer_below_its_folder_is_the_one_that_is_read(written: Written, texts: list[str]) -> None:
+    """Above it lies another encoder, as an older version of the library left them."""
+    folder, peer = written(pooling("mean"))
+    inside = folder / "0_Transformer"
+    inside.mkdir()
+    for path in (*folder.glob("*token*"), *folder.glob("sentence_*"), folder / "config.json"):
+        shutil.copy(path, inside)
+    modules = json.loads((folder / "modules.json").read_text())
+    modules[0]["path"] = inside.name
+    (folder / "modules.json").write_text(json.dumps(modules))
+    (folder / "model.safetensors").rename(inside / "model.safetensors")
+    tensors = load_tensors(inside / "model.safetensors")
+    save_tensors({name: 2 * tensor for name, tensor in tensors.items()}, folder / "model.safetensors")
+    np.testing.assert_allclose(checkpoint.load(folder, device="cpu").embed(texts), peer.encode(texts), atol=1e-5)
 
 
 @pytest.mark.parametrize(
@@ -129,6 +147,7 @@ def test_a_plain_folder_without_normalize_has_the_same_directions(written: Writt
         ([pooling("mean")], {"transformer": {"do_lower_case": True}}, None),
         ([pooling("mean")], {"prompts": {"query": "query : "}, "default_prompt_name": "query"}, False),
         ([pooling("mean")], {"prompts": {"query": "query : "}}, True),
+        ([pooling("mean"), lambda modules: modules.Normalize()], {"truncate_dim": 5}, False),
     ],
 )
 def test_what_the_library_was_told_is_heeded(
@@ -140,8 +159,25 @@ def test_what_the_library_was_told_is_heeded(
     model = checkpoint.load(folder, device="cpu")
     if plain is not None:  # newer versions keep the lower-casing in the tokenizer, where either finds it
         assert isinstance(model, Encoder) == plain == is_plain(folder)
-    found = model.embed(texts)
-    np.testing.assert_allclose(found, units(expected) if isinstance(model, Encoder) else expected, atol=1e-5)
+    np.testing.assert_allclose(model.embed(texts), expected, atol=1e-5)
+
+
+def test_arguments_of_the_library_s_are_its_own_business(written: Written, texts: list[str]) -> None:
+    """Here a layer less, by an argument in the folder; whatever the key, ours would not know what it does."""
+    import sentence_transformers
+
+    folder, _ = written(pooling("mean"))
+    (folder / "vocab.json").write_text('{"weights_only": 1}')  # a word is no setting
+    settings = (folder / SETTINGS).read_text()
+    for key in (*ARGUMENTS, "processing_kwargs", "tokenizer_name_or_path"):
+        nested(SETTINGS, **{key: {"a": 1}})(folder)
+        assert not is_plain(folder)
+        (folder / SETTINGS).write_text(settings)
+    before = checkpoint.load(folder, device="cpu").embed(texts)
+    nested(SETTINGS, config_args={"num_hidden_layers": 1})(folder)
+    found = checkpoint.load(folder, device="cpu").embed(texts)
+    np.testing.assert_allclose(found, sentence_transformers.SentenceTransformer(str(folder)).encode(texts), atol=1e-5)
+    assert not np.allclose(found, before, atol=1e-2)
 
 
 def test_older_folders_say_their_pooling_in_other_words(tmp_path: Path) -> None:
@@ -199,8 +235,18 @@ def test_a_tokenizer_without_padding_pads_with_its_end(tmp_path: Path, write_tok
     np.testing.assert_allclose(checkpoint.load(tmp_path / "model", device="cpu").embed(texts), alone, atol=1e-5)
 
 
-def change(path: Path, **values: Any) -> None:
-    path.write_text(json.dumps(json.loads(path.read_text()) | values))
+SETTINGS = "sentence_bert_config.json"
+ARGUMENTS = ("config_args", "config_kwargs", "model_args", "model_kwargs", "tokenizer_args", "processor_kwargs")
+
+
+def nested(name: str, **values: Any) -> Callable[[Path], None]:
+    """Settings deep inside a file of the folder, which may not be there yet."""
+
+    def write(folder: Path) -> None:
+        path = folder / name
+        path.write_text(json.dumps((json.loads(path.read_text()) if path.is_file() else {}) | values))
+
+    return write
 
 
 def first_type(name: object) -> Callable[[Path], None]:
@@ -222,6 +268,18 @@ def pickle_only(folder: Path) -> None:
     (folder / "2_Dense" / "model.safetensors").rename(folder / "2_Dense" / "pytorch_model.bin")
 
 
+def decoy(folder: Path) -> None:
+    """The library reads `model.safetensors`, or else the pickle."""
+    pickle_only(folder)
+    (folder / "2_Dense" / "other.safetensors").touch()
+
+
+def sharded_pickle(folder: Path) -> None:
+    """By the argument `variant` transformers would read this index."""
+    weights = '{"weight_map": {"a": "evil.bin"}}'
+    (folder / "model.safetensors.index.fp16.json").write_text(weights)
+
+
 def route(folder: Path) -> None:
     first_type("sentence_transformers.base.modules.router.Router")(folder)
     (folder / "2_Dense" / "router_config.json").write_text('{"types": {"query_0": "evil.Dense"}}')
@@ -235,10 +293,24 @@ def route(folder: Path) -> None:
         (first_type("sentence_transformers.base.model.pickle"), "expected one of Asym, BoW, CLIPModel"),
         (path_outside, "a module at '../elsewhere'; expected a folder inside this one"),
         (pickle_only, "weights in pytorch_model.bin only; expected model.safetensors"),
+        (decoy, "weights in pytorch_model.bin only; expected model.safetensors"),
+        (lambda folder: (folder / "model.safetensors").rename(folder / "other.safetensors"), "no weights; expected"),
+        (sharded_pickle, "index.fp16.json: names a file that is no safetensors"),
+        (lambda folder: (folder / "2_Dense" / "evil.pkl").touch(), "evil.pkl: a pickle beside model.safetensors"),
+        (lambda folder: (folder / "training_args.bin").touch(), "training_args.bin: a pickle beside"),
         (route, "names the class 'evil.Dense'"),
         (lambda folder: (folder / "modules.json").write_text("{}"), "a dict; expected a list of modules"),
         (lambda folder: (folder / "modules.json").write_text("[1]"), "expected a list of modules, each with its type"),
-        (lambda folder: change(folder / "config.json", attn_implementation="a/kernel"), "attention by 'a/kernel'"),
+        (nested("config.json", attn_implementation="a/kernel"), "attention by 'a/kernel'"),
+        *((nested(SETTINGS, **{key: {"attn_implementation": "a/kernel"}}), "attention by") for key in ARGUMENTS),
+        (nested("config.json", text_config={"_attn_implementation": {"": "a/kernel"}}), "attention by 'a/kernel'"),
+        (nested("other_config.json", list=[[{"attn_implementation": "a/kernel"}]]), "other_config.json: attention by"),
+        (
+            nested("sentence_xlnet_config.json", config_args={"auto_map": {"AutoModel": "m.M"}}),
+            "has 'auto_map'; expected",
+        ),
+        *((nested(SETTINGS, model_args={key: True}), f"has '{key}'; expected") for key in sorted(ELSEWHERE)),
+        (nested("config.json", transformers_weights="adapter_model.bin"), "has 'transformers_weights'"),
         (lambda folder: (folder / "adapter_config.json").write_text("{}"), "an adapter; merge it"),
     ],
 )
@@ -262,6 +334,60 @@ def test_weights_of_word_embeddings_and_their_tokenizer(tmp_path: Path) -> None:
     (folder / "wordembedding_config.json").write_text('{"tokenizer_class": "evil.Tokenizer"}')
     with pytest.raises(InputError, match=r"names the class 'evil\.Tokenizer'"):
         checkpoint.load(tmp_path, device="cpu")
+
+
+def test_only_safetensors_are_asked_for(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever a folder has beside them, neither library is free to read a pickle, or to run code."""
+    import sentence_transformers
+    import transformers
+
+    asked: list[dict[str, Any]] = []
+
+    def spy(*_: Any, **options: Any) -> Any:
+        asked.append(options)
+        raise OSError("seen enough")
+
+    monkeypatch.setattr(sentence_transformers, "SentenceTransformer", spy)
+    monkeypatch.setattr(transformers.AutoModel, "from_pretrained", spy)
+    for load in (checkpoint.load, encoders.load_module):
+        with pytest.raises(InputError, match="seen enough"):
+            load(str(folder))
+    assert [options["trust_remote_code"] for options in asked] == [False, False]
+    assert asked[0]["model_kwargs"] == {"use_safetensors": True} and asked[1]["use_safetensors"] is True
+
+
+def test_settings_are_those_that_the_library_reads(tmp_path: Path) -> None:
+    """Each of its names, the first in its order that says anything."""
+    from sentence_transformers.sentence_transformer.modules import Transformer
+
+    (tmp_path / "sentence_gpt_config.json").write_text('{"max_seq_length": 99}')  # a name that it does not know
+    assert sentence_settings(tmp_path) == {}
+    for number, name in enumerate(reversed(SENTENCE_SETTINGS), start=1):
+        for content, expected in ((f'{{"max_seq_length": {number}}}', number), ("{}", number - 1)):
+            (tmp_path / name).write_text(content)
+            theirs = Transformer.load_config(str(tmp_path)).get("max_seq_length")
+            assert sentence_settings(tmp_path).get("max_seq_length", 0) == expected == (theirs or 0)
+        (tmp_path / name).write_text(f'{{"max_seq_length": {number}}}')
+    assert number == 7
+
+
+@pytest.mark.parametrize("plain", [True, False])
+def test_signatures_tell_tokenizers_and_limits_apart(plain: bool, written: Written) -> None:
+    """Kept vectors are found by them: the weights alone do not say what a vector is."""
+    folder, _ = written(pooling("mean"), *([] if plain else [dense]))
+    tokenizer = (folder / "tokenizer.json").read_text()
+    signatures = [checkpoint.load(folder, device="cpu").signature]
+    (folder / "tokenizer.json").write_text(tokenizer.replace('"dog": 5', '"dog": 6').replace('"runs": 6', '"runs": 5'))
+    signatures.append(checkpoint.load(folder, device="cpu").signature)
+    (folder / "tokenizer.json").write_text(tokenizer)
+    change_limit = nested(SETTINGS, max_seq_length=4)
+    change_limit(folder)
+    signatures.append(checkpoint.load(folder, device="cpu").signature)
+    if not plain:  # tokenizers that are no JSON
+        for name in ("vocab.txt", "spiece.model"):
+            (folder / name).touch()
+            signatures.append(checkpoint.load(folder, device="cpu").signature)
+    assert len(set(signatures)) == (3 if plain else 5)
 
 
 def test_without_the_library_one_line_names_the_extra(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

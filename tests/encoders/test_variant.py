@@ -78,7 +78,8 @@ def test_a_layer_and_a_pooling(minilm: Encoder) -> None:
     assert isinstance(model, Embedder)
     np.testing.assert_array_equal(model.embed(TEXTS), minilm.encode(TEXTS, layer=2, pooling="cls"))
     assert checkpoint.signature_of(model, "x") == (
-        f"model:minilm|layer:2|pooling:cls|length:1|weights:{encoders.MINILM_SHA256[:12]}"
+        f"model:minilm|layer:2|pooling:cls|length:1|tokens:256|weights:{encoders.MINILM_SHA256[:12]}"
+        f"|tokenizer:{minilm.tokenizer_digest[:12]}"
     )
     assert checkpoint.load("minilm", device="cpu") is checkpoint.load("minilm", device="cpu")
 

@@ -97,7 +97,7 @@ def test_a_limited_task_has_so_many_rows_of_each_part(folder: Path) -> None:
     )
     assert isinstance(matched, ContentMatching) and len(matched.pairs) == 2
     assert isinstance(styled, StyleRetrieval) and len(styled.queries) == 2
-    assert isinstance(trained, RegressionSet) and len(trained.dev.scores) == len(trained.train.lefts) == 2
+    assert isinstance(trained, RegressionSet) and [len(part) for part in trained.parts] == [2] * 3
     (rated,), (asked,), (told, *_) = (tasks[name] for name in ("transfer", "retrieval", "robustness"))
     assert isinstance(rated, TransferSet) and [row.label for row in rated.rows] in ([0, 0, 1, 1], [1, 1, 0, 0])
     assert isinstance(asked, RetrievalSet) and len(asked.pairs) == 2

@@ -58,6 +58,15 @@ def test_a_text_of_another_call_is_no_text_of_the_space() -> None:
             space.similarity(TEXTS[:1], TEXTS[:2])
 
 
-def test_texts_without_words_have_no_tf_idf() -> None:
+def test_a_floor_without_words_is_left_out_and_the_rest_is_kept(caplog: pytest.LogCaptureFixture) -> None:
     with pytest.raises(InputError, match="none of 2 texts has a word of two letters"):
         tf_idf(["?", "a b"])
+    for texts, names, warnings in (
+        (["?", "a b"], ["shared words"], ["TF-IDF: none of 2 texts has a word of two letters; expected some"]),
+        ([" ", ""], [], ["shared words: none of 2 texts has a word; expected some", "TF-IDF: none of 2"]),
+        (TEXTS, ["shared words", "TF-IDF"], []),
+    ):
+        caplog.clear()
+        assert [space.name for space in floors(texts)] == names
+        for message, expected in zip(caplog.messages, warnings, strict=True):
+            assert message.startswith(expected) and message.endswith("; this floor is left out")

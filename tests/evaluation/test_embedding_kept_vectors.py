@@ -48,3 +48,10 @@ def test_rows_without_a_text_are_left_and_texts_without_a_row_are_an_error(tmp_p
 def test_an_embed_that_leaves_texts_out_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=r"embed gave shape \[1, 2\] for 2 texts"):
         kept(lambda texts: np.zeros((1, 2), np.float32), "a", tmp_path)(["x", "y"])
+
+
+def test_what_is_no_vector_is_not_kept(tmp_path: Path) -> None:
+    """Else it would be found in every later call."""
+    with pytest.raises(ValueError, match="embed gave NaN or infinity"):
+        kept(lambda texts: np.full((len(texts), 2), np.nan, np.float32), "a", tmp_path)(["x"])
+    assert kept(Counting(), "a", tmp_path)(["x"]).tolist() == [[1, 1]]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import asdict, replace
+from typing import Literal
 
 import numpy as np
 import pytest
@@ -18,6 +19,7 @@ from paraform.evaluation.embedding.logistic import logistic_optimum
 from paraform.evaluation.embedding.probe_rows import standardised_rows
 from paraform.evaluation.embedding.probes import Folds, ProbeConfig, fit_probes
 
+HOW: tuple[Literal["consecutive"], Literal["total"]] = ("consecutive", "total")
 QUICK = {"max_epochs": 6, "epoch_size": 2}
 
 
@@ -84,11 +86,20 @@ def plain_loop(
     l2: float,
     config: ProbeConfig,
 ) -> tuple[list[torch.Tensor], int]:
-    """One fold and one L2: the network, optimiser and loop of SentEval's classifier.py in torch's own words."""
+    """One fold and one L2: the network, optimiser and loop of SentEval's classifier.py in torch's own words.
+
+    Of dropout the hidden units left out are those of the rows that any fold is trained on, by a generator of their own.
+    """
     classes, features = int(labels_N.max()) + 1, vectors_ND.shape[1]
-    layers = [torch.nn.Linear(features, config.hidden or classes)]
+    kept_units: list[torch.Tensor] = []  # of the rows of a batch, in a step alone
+
+    class Dropped(torch.nn.Module):
+        def forward(self, hidden_BH: torch.Tensor) -> torch.Tensor:
+            return hidden_BH * kept_units[0] / (1 - config.dropout) if kept_units else hidden_BH
+
+    layers: list[torch.nn.Module] = [torch.nn.Linear(features, config.hidden or classes)]
     if config.hidden:
-        layers += [torch.nn.Sigmoid() if config.activation == "sigmoid" else torch.nn.Tanh()]
+        layers += [Dropped(), torch.nn.Sigmoid() if config.activation == "sigmoid" else torch.nn.Tanh()]
         layers += [torch.nn.Linear(config.hidden, classes)]
     model = torch.nn.Sequential(*layers)
     with torch.no_grad():
@@ -100,18 +111,23 @@ def plain_loop(
     inputs, targets = torch.from_numpy(vectors_ND).float(), torch.from_numpy(labels_N)
     used = np.flatnonzero(folds.train_FN.any(0))
     step = round(config.batch_size / folds.train_FN[:, used].mean())
-    generator = torch.Generator().manual_seed(config.seed + 1)
+    generator, dropping = (torch.Generator().manual_seed(config.seed + plus) for plus in (1, 2))
     best, failures, epoch, kept, kept_epoch = -1.0, 0, 0, [], 0
     while epoch <= config.max_epochs:
         for _ in range(config.epoch_size):
             order = used[torch.randperm(len(used), generator=generator).numpy()]
             for start in range(0, len(order), step):
-                batch = [row for row in order[start : start + step] if folds.train_FN[fold, row]]
+                rows = order[start : start + step]
+                batch = rows[folds.train_FN[fold, rows]]
+                if config.dropout:
+                    drawn_HB = torch.rand((config.hidden, len(rows)), generator=dropping)
+                    kept_units[:] = [(drawn_HB >= config.dropout).T[folds.train_FN[fold, rows]]]
                 loss = torch.nn.functional.cross_entropy(model(inputs[batch]), targets[batch], reduction=config.loss)
                 optimiser.zero_grad()
                 loss.backward()
                 optimiser.step()
         epoch += config.epoch_size
+        kept_units.clear()
         dev = folds.dev_FN[fold]
         accuracy = float((model(inputs[dev]).argmax(1) == targets[dev]).float().mean())
         if accuracy > best:
@@ -124,6 +140,17 @@ def plain_loop(
     return kept, kept_epoch
 
 
+COUNTED = replace(
+    ProbeConfig.paper(),
+    failures="consecutive",
+    tenacity=3,
+    epoch_size=1,
+    max_epochs=40,
+    batch_size=16,
+    learning_rate=0.05,
+)
+
+
 @pytest.mark.parametrize(
     "config",
     [
@@ -131,8 +158,11 @@ def plain_loop(
         replace(ProbeConfig.paper(5), max_epochs=40, tenacity=1, batch_size=16),
         replace(ProbeConfig.mlp(5), **QUICK, loss="sum", activation="tanh"),
         replace(ProbeConfig.paper(), standardise=True, failures="consecutive", tenacity=0, max_epochs=60),
+        replace(ProbeConfig.mlp(5), **QUICK, dropout=0.5),
+        replace(ProbeConfig.mlp(5), **QUICK, dropout=0.2),
+        COUNTED,
     ],
-    ids=["logistic", "mlp", "tanh", "standardised"],
+    ids=["logistic", "mlp", "tanh", "standardised", "half dropped", "a fifth dropped", "counted anew"],
 )
 @pytest.mark.parametrize("classes", [2, 3])
 def test_all_fits_side_by_side_are_the_plain_loop_weight_by_weight(config: ProbeConfig, classes: int) -> None:
@@ -152,8 +182,11 @@ def test_all_fits_side_by_side_are_the_plain_loop_weight_by_weight(config: Probe
 
 
 def test_fits_stop_at_different_times() -> None:
-    """Without which the test above would say nothing of the fits that leave the tensor."""
+    """Without which the test above would say nothing of the fits that leave the tensor, or count failures anew."""
     vectors_ND, labels_N = clouds(3, rows=120)
+    folds = folds_of(labels_N, 3)
+    stopped = {how: plain_loop(vectors_ND, labels_N, folds, 0, 1e-4, replace(COUNTED, failures=how))[1] for how in HOW}
+    assert stopped["consecutive"] > stopped["total"]
     config = replace(ProbeConfig.paper(), max_epochs=40, tenacity=1, batch_size=16, l2=(1e-4, 1e-1))
     assert len(set(fit_probes(vectors_ND, labels_N, folds_of(labels_N, 3), config).epochs_F.tolist())) > 1
 
@@ -268,6 +301,16 @@ def test_a_held_out_share_has_its_part_of_each_label_and_no_row_that_is_measured
     assert _held_out(np.ones((1, 2), bool), np.zeros((1, 2), bool), np.arange(2), config).dev_FN.sum() == 1
 
 
+@pytest.mark.parametrize("share", [0.05, 0.1, 0.25, 0.5])
+def test_the_share_that_is_held_out_is_the_one_that_was_asked_for(share: float) -> None:
+    """Of each label's training rows: 200 of one, 100 of the other; no row outside them."""
+    labels_N = np.repeat([0, 1], [240, 120])
+    test_FN = (np.arange(360) % 6 == 0)[None]
+    folds = _held_out(~test_FN, test_FN, labels_N, ProbeConfig(selection="held-out", held_out=share))
+    assert np.abs(np.bincount(labels_N[folds.dev_FN[0]]) - share * np.array([200, 100])).max() <= 1
+    assert (folds.train_FN | folds.dev_FN == ~test_FN).all() and not (folds.train_FN & folds.dev_FN).any()
+
+
 def test_folds_are_as_even_as_scikit_learn_s() -> None:
     labels_N = np.repeat([0, 1, 2], [31, 17, 25])
     mine = stratified_folds(labels_N, 5, 3)
@@ -311,7 +354,7 @@ def test_dropout_leaves_out_units_in_training_alone() -> None:
     ("change", "said"),
     [
         ({"vectors": np.full((60, 4), np.nan, np.float32)}, "row 1 holds NaN"),
-        ({"labels": np.zeros(60)}, "all labels are 0.0; expected two classes"),
+        ({"labels": np.zeros(60)}, "all 60 labels are 0.0; expected two classes"),
         ({"labels": np.arange(61) % 2}, "61 labels"),
         ({"config": ProbeConfig.mlp()}, "without dev rows"),
     ],
@@ -348,5 +391,5 @@ def test_masks_that_are_no_folds() -> None:
 
 
 def test_a_label_with_fewer_rows_than_folds() -> None:
-    with pytest.raises(ValueError, match="a label has 1 of 20 rows; expected one a fold, 10"):
+    with pytest.raises(ValueError, match="label of this row has 1 of 20 rows; expected one a fold, 10"):
         stratified_folds(np.array([0] * 19 + [1]), 10, 0)

@@ -12,20 +12,18 @@ from numpy.typing import NDArray
 
 from paraform.corpora.probing import ProbingExample, write_probing
 from paraform.evaluation.bootstrap import bootstrap_interval, paired_bootstrap
+from paraform.evaluation.embedding.label_information import compared, information, taken_away
 from paraform.evaluation.embedding.probes import ProbeConfig
 from paraform.evaluation.embedding.probing import (
     ProbingSet,
-    compared,
-    information,
     probes_of,
     probing_sets,
     probing_table,
-    taken_away,
     write_sets,
 )
 from paraform.evaluation.embedding.space import Vectors, embedded
 from paraform.evaluation.embedding.task import Finding
-from paraform.records import InputError
+from paraform.records import InputError, Origin
 
 COUNTS = {"tr": 240, "va": 60, "te": 120}
 EXAMPLES = [
@@ -110,6 +108,12 @@ def test_what_a_change_takes_away_by_hand() -> None:
     assert np.isnan(taken_away(nothing, before).over())
     with pytest.raises(ValueError, match="expected the same"):
         taken_away(before, replace(after, signature="y"))
+
+
+def test_one_label_alone_is_told_with_its_place() -> None:
+    alone = [replace(one, label="a", origin=Origin("set.txt", at + 1)) for at, one in enumerate(EXAMPLES)]
+    with pytest.raises(InputError, match=r"^set\.txt:1: all 420 labels are a; expected two classes or more"):
+        replace(SET, examples=alone).measure(space("s", 1.0))
 
 
 def test_two_spaces_compare_row_by_row() -> None:

@@ -1,23 +1,25 @@
 from __future__ import annotations
 
 from dataclasses import asdict, replace
+from typing import Literal
 
 import numpy as np
 import pytest
 import torch
 from scipy import stats
 
+from paraform.evaluation.embedding import regression
 from paraform.evaluation.embedding.adam_probes import initial_layers
 from paraform.evaluation.embedding.regression import (
     RegressionConfig,
     RegressionSet,
-    ScoredTexts,
     fit_regression,
     pearson,
     two_points,
 )
+from paraform.evaluation.embedding.similarity import Splits
 from paraform.evaluation.embedding.space import embedded
-from paraform.records import InputError
+from paraform.records import InputError, Origin, Pair, Sentence
 
 
 def senteval_targets(scores: np.ndarray) -> np.ndarray:
@@ -83,22 +85,54 @@ def test_it_is_senteval_s_loop(config: RegressionConfig) -> None:
     assert found == pytest.approx(wanted, abs=1e-4)
 
 
+@pytest.mark.parametrize(
+    ("failures", "dev", "looks", "kept"),
+    [
+        ("consecutive", [0.1, 0.0, 0.2, 0.0, 0.1, 0.3], 5, 3),  # the better third look forgives the second
+        ("total", [0.1, 0.0, 0.2, 0.0, 0.1, 0.3], 4, 3),
+        ("consecutive", [0.1, 0.1, 0.1, 0.3], 3, 1),  # as good is not better
+        ("consecutive", [-0.2, -0.1, -0.3, -0.3], 4, 2),
+    ],
+)
+def test_training_stops_by_the_looks_at_the_dev_pairs(
+    failures: Literal["consecutive", "total"],
+    dev: list[float],
+    looks: int,
+    kept: int,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """By hand, with a tenacity of 1; what is kept is what training gives that ends with that look."""
+    generator = np.random.default_rng(0)
+    features, scores = generator.normal(size=(30, 4)).astype(np.float32), generator.uniform(1, 5, 30)
+
+    def fitted(correlations: list[float], most: int) -> tuple[np.ndarray, int]:
+        left = list(correlations)
+        monkeypatch.setattr(regression, "pearson", lambda *_: left.pop(0))
+        config = RegressionConfig(tenacity=1, failures=failures, epoch_size=2, max_epochs=most, learning_rate=0.1)
+        found = fit_regression(features, scores, features, scores, features, 1, 5, config)
+        return found, len(correlations) - len(left)
+
+    found, count = fitted(dev, 100)
+    wanted, _ = fitted([0.1 * look for look in range(1, 1 + kept)], 2 * (kept - 1))
+    assert count == looks and found == pytest.approx(wanted, abs=1e-6)
+
+
 def test_a_constant_correlates_with_nothing() -> None:
     assert pearson(np.ones(30), np.arange(30.0)) == 0
     assert pearson(np.arange(30.0), 2 * np.arange(30.0)) == pytest.approx(1)
 
 
-def scored(low: int, high: int) -> ScoredTexts:
+def scored(low: int, high: int) -> list[Pair]:
     """Alike in as many parts as the score says."""
-    rows = range(low, high)
-    return ScoredTexts(
-        [f"left {row}" for row in rows], [f"right {row}" for row in rows], [float(row % 6) for row in rows]
-    )
+    return [
+        Pair(Sentence(f"left {row}"), Sentence(f"right {row}"), score=row % 6, origin=Origin("sick.txt", row + 2))
+        for row in range(low, high)
+    ]
 
 
 def test_a_similarity_that_stands_in_the_vectors_is_found() -> None:
     quick = (("default", replace(RegressionConfig(), max_epochs=100, learning_rate=0.05)),)
-    task = RegressionSet("STS-B", scored(0, 120), scored(120, 150), scored(150, 200), 0, 5, quick)
+    task = RegressionSet("STS-B", Splits(scored(0, 120), scored(120, 150), scored(150, 200)), 0, 5, quick)
     generator = np.random.default_rng(0)
 
     def embed(texts: object) -> np.ndarray:
@@ -113,10 +147,10 @@ def test_a_similarity_that_stands_in_the_vectors_is_found() -> None:
 
 
 def test_scores_outside_the_scale() -> None:
-    task = RegressionSet("SICK-R", scored(0, 12), scored(12, 24), scored(24, 36), 1, 5)
-    space = embedded(lambda texts: np.ones((len(texts), 2), np.float32), task.texts(), name="ones", signature="")
-    with pytest.raises(InputError, match="SICK-R: scores from 0 to 5; expected 1 to 5"):
-        task.measure(space)
+    """Before anything is encoded."""
+    inside = scored(1, 6)
+    with pytest.raises(InputError, match=r"^sick\.txt:14: the score is 0; expected 1 to 5$"):
+        RegressionSet("SICK-R", Splits(inside, inside, scored(11, 14)), 1, 5)
 
 
 def test_paper_and_the_default_differ_in_these_fields_alone() -> None:

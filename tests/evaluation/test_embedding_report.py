@@ -16,8 +16,8 @@ import pytest
 
 from paraform.evaluation.embedding.correlation import MEAN, correlations
 from paraform.evaluation.embedding.families import Families, Family
+from paraform.evaluation.embedding.label_information import information
 from paraform.evaluation.embedding.measuring import SEEN
-from paraform.evaluation.embedding.probing import information
 from paraform.evaluation.embedding.report import EmbeddingReport, command_of, embedding_report
 from paraform.evaluation.embedding.similarity import SIX
 from paraform.evaluation.embedding.space import Space, embedded

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -82,6 +83,15 @@ def test_a_text_is_parsed_once(monkeypatch: pytest.MonkeyPatch) -> None:
     assert asked == ["a", "b", "c"]
 
 
+def test_others_are_mined_for_both_halves_of_a_file(tmp_path: Path) -> None:
+    """As many as are wanted to measure on, and again as many to tune on."""
+    lines = [f"learn {topic} here\tstudy {topic} there" for topic in "abcdefghijkl"]
+    (tmp_path / "pairs.tsv").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    whole = robustness_sets(tmp_path / "pairs.tsv", Draw(size=4))[0]
+    assert isinstance(whole, PairSet) and Counter(pair.label for pair in whole.pairs) == {1: 4, 0: 4}
+    assert Counter(pair.label for pair in whole.tuning) == {1: 4, 0: 4}
+
+
 def test_mined_others_are_the_nearest_of_another_cluster() -> None:
     texts = [
         f"{verb} {topic} {place}"
@@ -146,14 +156,6 @@ def test_one_file_is_parted_in_two(tmp_path: Path, shaped: None) -> None:
     assert again.texts() == whole.texts() != other.texts()
 
 
-def test_of_a_file_without_labels_as_many_are_mined_as_both_halves_take(tmp_path: Path, shaped: None) -> None:
-    topics = [f"{first}{second}" for first in "bcdfgh" for second in ("ana", "elo", "iru", "oma", "uti")]
-    rows = [f"learn {topic} {'now' * (at % 2)}\tstudy {topic}\n" for at, topic in enumerate(topics)]
-    (tmp_path / "own.tsv").write_text("".join(rows), encoding="utf-8")
-    whole, *_ = robustness_sets(tmp_path / "own.tsv", Draw(size=8))
-    assert whole.settings == "paraphrases:8|others:8 mined by TF-IDF|seed:0|tuned_on:the other half|tuning:16"
-
-
 @pytest.mark.parametrize(
     ("file", "name"), [("PAWS/dev.tsv", "PAWS"), ("own/dev.tsv", "dev"), ("paws/test.tsv", "PAWS"), ("x.tsv", "x")]
 )
@@ -192,6 +194,21 @@ def test_paraphrases_of_one_form_have_no_halves(
     with caplog.at_level(logging.WARNING, "paraform"):
         assert [one.name for one in robustness_sets(path)] == ["own", "own retrieval"]
     assert f"{path}: of the paraphrases 4 have the same top-level constituents, 0 others" in caplog.text
+
+
+def test_files_of_common_names_are_told_by_their_folders(tmp_path: Path, shaped: None) -> None:
+    """Whatever else its folder's name has; another folder's `test.tsv`, though it comes first, is none of them."""
+    files = {"a/test.tsv": "test", "a/dev.tsv": "dev", "My Quora 1/dev.tsv": "dev", "My Quora 1/test.tsv": "Quora"}
+    files |= {"paws_wiki/dev.tsv": "PAWS", "paws_wiki/train.tsv": "train"}
+    for number, file in enumerate(files, start=4):
+        (tmp_path / file).parent.mkdir(exist_ok=True)
+        labelled((tmp_path / file).parent, Path(file).name, number, 9)
+    sets = robustness_sets(tmp_path)
+    assert {one.name.split("-")[0].split()[0] for one in sets} == {"Quora", "PAWS"}
+    counts = {one.name: len(one.pairs) for one in sets if isinstance(one, RetrievalSet)}
+    assert counts == {"Quora retrieval": 7, "PAWS retrieval": 8}  # as many as that file was given
+    for file, name in files.items():
+        assert robustness_sets(tmp_path / file)[0].name == name
 
 
 def test_real_files(data: Path, shaped: None) -> None:

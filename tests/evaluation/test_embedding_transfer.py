@@ -9,11 +9,12 @@ from sklearn.metrics import f1_score
 
 from paraform.corpora.senteval import LabelledText
 from paraform.evaluation.bootstrap import paired_bootstrap
+from paraform.evaluation.embedding.probe_rows import pair_features
 from paraform.evaluation.embedding.probes import ProbeConfig
 from paraform.evaluation.embedding.space import Space, Vectors, embedded
 from paraform.evaluation.embedding.task import Finding, Task
-from paraform.evaluation.embedding.transfer import TransferSet, f1, pair_features, protocols_of, transfer_sets
-from paraform.records import InputError
+from paraform.evaluation.embedding.transfer import TransferSet, f1, protocols_of, transfer_sets
+from paraform.records import InputError, Origin
 
 PROBE = {"default": ProbeConfig(folds=4, l2=(1e-3, 1e-1))}
 
@@ -87,8 +88,8 @@ def test_f1_is_scikit_learn_s() -> None:
 
 
 def test_texts_that_a_probe_was_trained_on_are_counted() -> None:
-    """Twins across folds count, and so does another case and spacing; the same number as pair by pair."""
-    rows = [*reviews(), *(replace(row, text=row.text.upper().replace(" ", "  ")) for row in reviews()[:9])]
+    """Twins across folds count, whatever their case, spacing and punctuation; the same number as pair by pair."""
+    rows = [*reviews(), *(replace(row, text=row.text.upper().replace(" ", "  ") + " !") for row in reviews()[:9])]
     task = TransferSet("CR", rows, PROBE)
     test_FN = task.test_rows(PROBE["default"])
     fold = {row: at for at, test in enumerate(test_FN) for row in np.flatnonzero(test).tolist()}
@@ -109,10 +110,12 @@ def test_protocols_stand_side_by_side_each_with_its_signature() -> None:
 
 
 def test_what_cannot_be_measured() -> None:
-    rows = [*reviews()[:20], LabelledText("odd", None, 2, "")]
-    with pytest.raises(InputError, match="CR: a label has 1 of 21 rows; expected one a fold, 4"):
-        task = TransferSet("CR", rows, PROBE)
-        task.measure(space_of(task, told=True))
+    rows = [*reviews()[:20], LabelledText("odd", None, 2, "", Origin("odd.txt", 7))]
+    said = r"^odd\.txt:7: the label of this row has 1 of 21 rows; expected one a fold, 4"
+    for given in (rows, [replace(row, part="train") for row in rows] + reviews("test")[6:8]):
+        task = TransferSet("CR", given, PROBE)
+        with pytest.raises(InputError, match=said):
+            task.measure(space_of(task, told=True))
 
     class Floor:
         name, signature = "shared words", ""

@@ -17,8 +17,8 @@ from typing import Any
 
 from jsonargparse import ArgumentParser, Namespace
 
-from paraform.cli.output import show
-from paraform.cli.systems import add_systems, systems_of
+from paraform.cli.output import show_measured
+from paraform.cli.systems import add_systems, model_names, systems_of
 from paraform.records import counted
 
 
@@ -33,25 +33,24 @@ def add_arguments(parser: ArgumentParser, given: Sequence[str]) -> None:
 
 def run(options: Namespace) -> int:
     """Print the figures."""
+    from paraform.evaluation.embedding.label_information import compared
     from paraform.evaluation.embedding.measuring import measured, spaces_of
-    from paraform.evaluation.embedding.probing import compared, explained, probing_sets, probing_table, write_sets
+    from paraform.evaluation.embedding.probing import explained, probing_sets, probing_table, write_sets
 
     sets = probing_sets(options.data, options.tasks, protocols=options.protocol, seed=options.seed)
-    about: dict[str, Any] = {"data": options.data, "sets": [one.to_json() for one in sets], "scores": []}
-    shown = []
+    about: dict[str, Any] = {"sets": [one.to_json() for one in sets]}
+    shown, spaces, scores = [], [], []
     if options.write is not None:
         about["written"] = write_sets(sets, options.write)
         shown += [f"{path}: {counted(count, 'sentence')}" for path, count in about["written"].items()]
     if options.write is None or options.model or options.vectors:
-        systems = systems_of(options)
-        spaces = spaces_of(sets, systems, words=options.floors != "none")
+        spaces = spaces_of(sets, systems_of(options), words=options.floors != "none")
         findings = measured(sets, spaces)
         scores = [finding.score for finding in findings]
         shown.append(probing_table(sets, spaces, scores))
-        first, *others = ([one for one in findings if one.score.system == name] for name in options.model or ["minilm"])
+        first, *others = ([one for one in findings if one.score.system == name] for name in model_names(options))
         taken = [score for other in others for score in compared(first, other)]
         if taken:
             scores += taken
             shown += ["", explained(taken)]
-        about["scores"] = [score.to_json() for score in scores]
-    return show(options, about, "\n".join(shown))
+    return show_measured(options, spaces, scores, "\n".join(shown), **about)

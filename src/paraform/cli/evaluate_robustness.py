@@ -22,7 +22,7 @@ from jsonargparse.typing import PositiveInt
 
 from paraform.cli.arguments import show_progress
 from paraform.cli.evaluate_similarity import add_measuring
-from paraform.cli.output import show
+from paraform.cli.output import show_measured
 from paraform.cli.parse import add_parser
 from paraform.cli.systems import systems_of
 
@@ -39,19 +39,15 @@ def add_arguments(parser: ArgumentParser, given: Sequence[str]) -> None:
 
 def run(options: Namespace) -> int:
     """Print the figures."""
-    from paraform.evaluation.embedding.measuring import bounded, measured, require_different, seen_notes, spaces_of
+    from paraform.evaluation.embedding.measuring import bounded, measured, spaces_of
     from paraform.evaluation.embedding.robustness import Draw, robustness_sets, robustness_table
+    from paraform.evaluation.embedding.task import distinct
 
     draw = Draw(options.size, options.parser, options.seed, show_progress())
     how = {"columns": options.columns, "tuning": options.tuning}
-    sets = require_different([one for path in options.data for one in robustness_sets(path, draw, **how)])
+    sets = distinct((path, one) for path in options.data for one in robustness_sets(path, draw, **how))
     systems = systems_of(options)
     spaces = spaces_of(sets, systems, words=options.floors != "none")
     scores = bounded(measured(sets, spaces), options.resamples)
-    about = {
-        "models": [system.name for system in systems],
-        "data": options.data,
-        "scores": [score.to_json() for score in scores],
-    }
-    notes = seen_notes(spaces)
-    return show(options, {**about, "notes": notes}, "\n".join([robustness_table(sets, spaces, scores), *notes]))
+    models = [system.name for system in systems]
+    return show_measured(options, spaces, scores, robustness_table(sets, spaces, scores), models=models)

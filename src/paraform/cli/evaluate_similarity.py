@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from jsonargparse import ArgumentParser, Namespace
 from jsonargparse.typing import NonNegativeInt
 
-from paraform.cli.output import show
+from paraform.cli.output import show_measured
 from paraform.cli.systems import add_systems, systems_of
 from paraform.records import InputError
 
@@ -42,14 +42,15 @@ def add_arguments(parser: ArgumentParser, given: Sequence[str]) -> None:
 
 def run(options: Namespace) -> int:
     """Print the figures."""
-    from paraform.evaluation.embedding.measuring import bounded, measured, require_different, seen_notes, spaces_of
+    from paraform.evaluation.embedding.measuring import bounded, measured, spaces_of
     from paraform.evaluation.embedding.regression import regression_sets
     from paraform.evaluation.embedding.similarity import set_means, similarity_sets, similarity_table
+    from paraform.evaluation.embedding.task import distinct
     from paraform.score import table
 
-    sets = require_different([one for path in options.data for one in similarity_sets(path, options.columns)])
+    sets = distinct((path, one) for path in options.data for one in similarity_sets(path, options.columns))
     paths = options.data if options.trained else []
-    trained = require_different([one for path in paths for one in regression_sets(path, options.trained)])
+    trained = distinct((path, one) for path in paths for one in regression_sets(path, options.trained))
     if options.trained and not trained:
         raise InputError(
             f"--trained: no train, dev and test part of STS-B or SICK below {options.data[0]}; expected them"
@@ -61,12 +62,7 @@ def run(options: Namespace) -> int:
     more = bounded(measured(trained, spaces), options.resamples)
     # Twelve figures a set with their intervals would fit no screen.
     scores = bounded(findings, options.resamples if options.json else 0)
-    about = {
-        "models": [system.name for system in systems],
-        "data": options.data,
-        "scores": [score.to_json() for score in (*scores, *more)],
-    }
     shown = similarity_table(sets, spaces, scores)
-    notes = seen_notes(spaces)
     shown = f"{shown}\n\n{table(more)}" if more else shown
-    return show(options, {**about, "notes": notes}, "\n".join([shown, *notes]))
+    models = [system.name for system in systems]
+    return show_measured(options, spaces, [*scores, *more], shown, models=models)

@@ -3,8 +3,9 @@
 --data is a folder that holds SentEval's files, in its own folders or not; all sets that are there are measured, or
 those that --tasks names. The probe is a logistic regression, or with --classifier mlp a network of 50 hidden units.
 default: coordinates standardised on a probe's training rows, L2 chosen by inner folds (mlp: by a held-out tenth).
-paper: SentEval as its code behaves today. Beside each figure stand the commonest label's, and the test rows whose text
-training holds.
+paper: SentEval as its code behaves today. Beside each figure stand the middle 95 % over resamples of the test rows, the
+commonest label's, and the test rows whose text training holds. Of several models the first is compared with each other
+one by a paired bootstrap.
 
 Example:
   paraform evaluate transfer --model minilm --data ../shared/data --tasks MR TREC MRPC
@@ -16,10 +17,11 @@ from collections.abc import Sequence
 from typing import Literal
 
 from jsonargparse import ArgumentParser, Namespace
+from jsonargparse.typing import NonNegativeInt
 
 from paraform.cli.arguments import bad_values
-from paraform.cli.output import show
-from paraform.cli.systems import add_systems, systems_of
+from paraform.cli.output import show_measured
+from paraform.cli.systems import add_systems, model_names, systems_of
 
 
 def add_arguments(parser: ArgumentParser, given: Sequence[str]) -> None:
@@ -29,11 +31,13 @@ def add_arguments(parser: ArgumentParser, given: Sequence[str]) -> None:
     parser.add_argument("--tasks", type=str, nargs="+", default=[], metavar="SET", help="sets by name; else all there")
     parser.add_argument("--classifier", type=Literal["logistic", "mlp"], default="logistic", help="the probe")
     parser.add_argument("--protocol", nargs="+", choices=("default", "paper"), default=["default"], help="one or both")
+    parser.add_argument("--resamples", type=NonNegativeInt, default=1000, help="draws of the bootstrap; 0: none")
 
 
 def run(options: Namespace) -> int:
     """Print the figures."""
-    from paraform.evaluation.embedding.measuring import measured, spaces_of
+    from paraform.evaluation.embedding.differences import differences_of
+    from paraform.evaluation.embedding.measuring import bounded, measured, spaces_of
     from paraform.evaluation.embedding.transfer import protocols_of, transfer_sets
     from paraform.score import table
 
@@ -41,10 +45,12 @@ def run(options: Namespace) -> int:
     systems = systems_of(options)
     with bad_values():
         spaces = spaces_of(sets, systems, words=options.floors != "none")
-        scores = [finding.score for finding in measured(sets, spaces)]
+        findings = measured(sets, spaces)
+    scores = bounded(findings, options.resamples)
+    differences = differences_of(findings, model_names(options), options.resamples)
     about = {
         "models": [system.name for system in systems],
-        "data": options.data,
-        "scores": [score.to_json() for score in scores],
+        "differences": [difference.to_json() for difference in differences],
     }
-    return show(options, about, table(scores))
+    shown = "\n".join([table(scores), *(["", *map(str, differences)] if differences else [])])
+    return show_measured(options, spaces, scores, shown, **about)

@@ -6,9 +6,13 @@ import json
 import math
 import sys
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from jsonargparse import Namespace
+
+if TYPE_CHECKING:
+    from paraform.evaluation.embedding.space import Space
+    from paraform.score import Score
 
 
 def print_json(value: dict[str, Any]) -> None:
@@ -36,6 +40,19 @@ def show(options: Namespace, value: dict[str, Any], text: str) -> int:
     else:
         print(text)
     return 0
+
+
+def show_measured(options: Namespace, spaces: Sequence[Space], scores: Sequence[Score], text: str, **more: Any) -> int:
+    """Print what was measured of spaces, and which of their models have seen such sentences; returns the exit status.
+
+    Args:
+        more: what else the JSON object holds, before its scores.
+    """
+    from paraform.evaluation.embedding.measuring import seen_notes
+
+    notes = seen_notes(spaces)
+    about = {"data": options.data, **more, "scores": [score.to_json() for score in scores], "notes": notes}
+    return show(options, about, "\n".join([text, *notes]))
 
 
 def aligned(rows: Sequence[Sequence[str]]) -> list[str]:

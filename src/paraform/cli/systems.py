@@ -29,6 +29,13 @@ def add_systems(parser: ArgumentParser) -> None:
     )
 
 
+def model_names(options: Namespace) -> list[str]:
+    """What tables call the models, the first one first; networks with random weights are none."""
+    if options.vectors is not None:
+        return [str(options.vectors[1])]
+    return list(options.model or ["minilm"])
+
+
 def systems_of(options: Namespace) -> list[System]:
     """The models, and behind them the networks with random weights, if these are wanted.
 
@@ -39,8 +46,8 @@ def systems_of(options: Namespace) -> list[System]:
             raise InputError(f"--vectors beside --model {options.model[0]}; expected one of the two")
         from paraform.encoders import read_vectors
 
-        return [_system(options.vectors[1], read_vectors(*options.vectors), options)]
-    names = options.model or ["minilm"]
+        return [_system(model_names(options)[0], read_vectors(*options.vectors), options)]
+    names = model_names(options)
     if twice := [name for name in names if names.count(name) > 1]:
         raise InputError(f"--model {twice[0]} twice; expected names that differ, such as minilm and minilm@layer=3")
     systems = [_system(name, _load(name, options), options) for name in names]

@@ -12,7 +12,7 @@ from paraform.corpora.pairs import read_pairs
 from paraform.corpora.quora import COLUMNS as QUORA
 from paraform.corpora.quora import read_quora
 from paraform.corpora.quoted import in_one_line
-from paraform.corpora.tables import MAX_ROW, rows_with
+from paraform.corpora.tables import MAX_ROW, Value, pair_rows
 from paraform.records import Origin, Pair
 from paraform.weights import PathLike
 
@@ -81,15 +81,17 @@ def _of_three_files(labels: Path) -> Iterator[Pair]:
 
 
 def _of_table(path: PathLike, columns: Sequence[str], format: str | None = None) -> Iterator[Pair]:
-    _, second, label = columns
-    for row in rows_with(path, columns, format):
-        value = row.fields[label]
-        written = str(int(value)) if isinstance(value, bool) else str(value)
-        yield _pair(row.text, str(row.fields[second] or ""), written, row.origin)
+    for row in pair_rows(path, columns, format):
+        yield Pair(row.source, row.target, label=_label(row.value, row.origin), origin=row.origin)
 
 
 def _pair(first: str, second: str, label: str, origin: Origin) -> Pair:
-    if label not in ("0", "1"):
-        raise origin.error(f"the label is {label[:40]!r}; expected 0 or 1")
     sides = [sentence(in_one_line(text), name, origin) for text, name in ((first, COLUMNS[0]), (second, COLUMNS[1]))]
-    return Pair(sides[0], sides[1], label=int(label), origin=origin)
+    return Pair(sides[0], sides[1], label=_label(label, origin), origin=origin)
+
+
+def _label(value: Value, origin: Origin) -> int:
+    written = str(int(value)) if isinstance(value, bool) else str(value)
+    if written not in ("0", "1"):
+        raise origin.error(f"the label is {written[:40]!r}; expected 0 or 1")
+    return int(written)

@@ -44,8 +44,8 @@ class ProbingExample:
 def read_probing(path: PathLike) -> Iterator[ProbingExample]:
     """The examples of a file, in order; columns between label and sentence are left out, as SentEval leaves them.
 
-    Whether the set can be used is known at its end only: it must have all three parts, and two examples or more of
-    each label, of which one in `tr` if there is one in `te`.
+    Whether the set can be used is known at its end only: it must have all three parts, two labels or more, and two
+    examples or more of each, of which one in `tr`.
     Raises: InputError, naming file and line, for a line of another form, a blank sentence, and for what the set lacks.
     """
     first: dict[tuple[str, str], Origin] = {}  # of each part and label
@@ -69,8 +69,11 @@ def read_probing(path: PathLike) -> Iterator[ProbingExample]:
     for (part, label), origin in first.items():
         if count[label] == 1:
             raise origin.error(f"the label {label[:40]!r} has one example; expected two or more of each")
-        if part == "te" and ("tr", label) not in first:
-            raise origin.error(f"the label {label[:40]!r} of te has no example in tr; expected labels that are trained")
+        if ("tr", label) not in first:
+            came = f"the label {label[:40]!r} of {part} has no example in tr"
+            raise origin.error(f"{came}; expected labels that are trained")
+        if len(count) == 1:
+            raise origin.error(f"all labels are {label[:40]!r}; expected two or more")
 
 
 def write_probing(examples: Iterable[ProbingExample], path: PathLike) -> int:

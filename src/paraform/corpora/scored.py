@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator, Sequence
 from paraform.corpora.lines import Line, lines, records, sentence
 from paraform.corpora.quoted import fields_of, in_one_line, quoted_rows
 from paraform.corpora.sts import score_of
-from paraform.corpora.tables import MAX_ROW, rows_with
-from paraform.records import Origin, Pair
+from paraform.corpora.tables import MAX_ROW, pair_rows
+from paraform.records import Pair
 from paraform.weights import PathLike
 
 COLUMNS = ("sentence1", "sentence2", "score")
@@ -56,20 +56,14 @@ def _rows(
         if len(fields) < least:
             raise line.origin.error(f"{len(fields)} columns; expected {least}, as in the first line")
         first, second, score = (fields[place] for place in places)
-        yield _pair(first, second, score, line.origin)
+        named = ((first, COLUMNS[0]), (second, COLUMNS[1]))
+        sides = [sentence(in_one_line(text), name, line.origin) for text, name in named]
+        yield Pair(sides[0], sides[1], score=score_of(score, line.origin), origin=line.origin)
 
     return records(path, rows, parse, skip=False)
 
 
 def _of_table(path: PathLike, columns: Sequence[str]) -> Iterator[Pair]:
-    _, second, score = columns
-    for row in rows_with(path, columns):
-        value = row.fields[score]
-        written = "" if value is None else str(value)
-        yield _pair(row.text, str(row.fields[second] or ""), written, row.origin)
-
-
-def _pair(first: str, second: str, score: str, origin: Origin) -> Pair:
-    """The pair that three fields of one row make."""
-    sides = [sentence(in_one_line(text), name, origin) for text, name in ((first, COLUMNS[0]), (second, COLUMNS[1]))]
-    return Pair(sides[0], sides[1], score=score_of(score, origin), origin=origin)
+    for row in pair_rows(path, columns):
+        written = "" if row.value is None else str(row.value)
+        yield Pair(row.source, row.target, score=score_of(written, row.origin), origin=row.origin)

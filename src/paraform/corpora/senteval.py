@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from itertools import chain
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, TypeAlias
 
+from paraform.corpora.files import highest
+from paraform.corpora.labelled_pairs import MRPC, read_labelled_pairs
 from paraform.corpora.lines import Line, lines
-from paraform.records import InputError
+from paraform.corpora.tables import pair_rows
+from paraform.records import InputError, Origin
 from paraform.weights import PathLike
 
 Part: TypeAlias = Literal["train", "dev", "test", ""]
@@ -18,7 +20,6 @@ Reader: TypeAlias = "Callable[[PathLike], Iterator[LabelledText]]"
 
 TREC_CLASSES = ("ABBR", "DESC", "ENTY", "HUM", "LOC", "NUM")
 SICK_CLASSES = ("CONTRADICTION", "NEUTRAL", "ENTAILMENT")
-MRPC_COLUMNS = 5
 SICK_COLUMNS = ("sentence_A", "sentence_B", "entailment_judgment")
 
 
@@ -37,6 +38,7 @@ class LabelledText:
     other: str | None
     label: int
     part: Part
+    origin: Origin | None = field(default=None, compare=False, repr=False)
 
 
 def read_binary(path: PathLike, label: int, part: Part = "") -> Iterator[LabelledText]:
@@ -47,7 +49,7 @@ def read_binary(path: PathLike, label: int, part: Part = "") -> Iterator[Labelle
     """
     for line in lines(path, latin_1=True):
         if line.text.strip():
-            yield LabelledText(line.text.strip(), None, label, part)
+            yield LabelledText(line.text.strip(), None, label, part, line.origin)
 
 
 def read_trec(path: PathLike, part: Part) -> Iterator[LabelledText]:
@@ -59,7 +61,7 @@ def read_trec(path: PathLike, part: Part) -> Iterator[LabelledText]:
             raise line.origin.error(
                 f"{line.text[:40]!r}; expected CLASS:kind question, one of {', '.join(TREC_CLASSES)}"
             )
-        yield LabelledText(question.strip(), None, TREC_CLASSES.index(name), part)
+        yield LabelledText(question.strip(), None, TREC_CLASSES.index(name), part, line.origin)
 
 
 def read_sst(path: PathLike, part: Part) -> Iterator[LabelledText]:
@@ -70,38 +72,22 @@ def read_sst(path: PathLike, part: Part) -> Iterator[LabelledText]:
             label, _, sentence = line.text.strip().partition(" ")
         if label not in ("0", "1") or not sentence.strip():
             raise line.origin.error(f"{line.text[:40]!r}; expected sentence TAB 0 or 1, or 0 or 1 and a sentence")
-        yield LabelledText(sentence.strip(), None, int(label), part)
+        yield LabelledText(sentence.strip(), None, int(label), part, line.origin)
 
 
 def read_mrpc(path: PathLike, part: Part) -> Iterator[LabelledText]:
-    """MRPC: a header, then `0|1 TAB id TAB id TAB sentence TAB sentence`; quotes are text."""
-    rows = _filled(path)
-    next(rows)
-    for line in rows:
-        columns = [column.strip() for column in line.text.strip().split("\t")]
-        if len(columns) != MRPC_COLUMNS or columns[0] not in ("0", "1") or not (columns[3] and columns[4]):
-            raise line.origin.error(
-                f"{len(columns)} columns, the first {columns[0][:20]!r}; expected 0 or 1, two ids and two sentences"
-            )
-        yield LabelledText(columns[3], columns[4], int(columns[0]), part)
+    """MRPC: TAB separated below a header with Quality (0 or 1), #1 String and #2 String; quotes are text."""
+    for pair in read_labelled_pairs(path, MRPC):
+        yield LabelledText(pair.source.text, pair.target.text, int(pair.label == 1), part, pair.origin)
 
 
 def read_sick(path: PathLike, part: Part) -> Iterator[LabelledText]:
-    """SICK-E: a header with sentence_A, sentence_B and entailment_judgment, TAB separated."""
-    rows = _filled(path)
-    header_line = next(rows)
-    header = header_line.text.strip().split("\t")
-    if missing := [name for name in SICK_COLUMNS if name not in header]:
-        raise header_line.origin.error(f"no column {missing[0]!r} in the header; expected {', '.join(SICK_COLUMNS)}")
-    places = [header.index(name) for name in SICK_COLUMNS]
-    for line in rows:
-        columns = line.text.strip().split("\t")
-        if len(columns) != len(header):
-            raise line.origin.error(f"{len(columns)} columns; expected {len(header)}, as in the header")
-        first, second, label = (columns[place].strip() for place in places)
-        if label not in SICK_CLASSES or not (first and second):
-            raise line.origin.error(f"the label is {label[:40]!r}; expected one of {', '.join(SICK_CLASSES)}")
-        yield LabelledText(first, second, SICK_CLASSES.index(label), part)
+    """SICK-E: TAB separated below a header with sentence_A, sentence_B and entailment_judgment."""
+    for row in pair_rows(path, SICK_COLUMNS, "tsv"):
+        label = str(row.value).strip()
+        if label not in SICK_CLASSES:
+            raise row.origin.error(f"the label is {label[:40]!r}; expected one of {', '.join(SICK_CLASSES)}")
+        yield LabelledText(row.source.text, row.target.text, SICK_CLASSES.index(label), part, row.origin)
 
 
 def _filled(path: PathLike, latin_1: bool = False) -> Iterator[Line]:
@@ -147,7 +133,9 @@ LAYOUTS: Mapping[str, Sequence[tuple[tuple[str, Reader], ...]]] = {
 def read_transfer_sets(folder: PathLike, names: Sequence[str] = ()) -> dict[str, list[LabelledText]]:
     """The sets of these names, or all that are there, by their files anywhere below a folder; the highest one counts.
 
-    Raises: InputError if there is none, one of these names is not there, or a file cannot be read as it should.
+    Raises: InputError if there is none, one of these names is not there, or a file cannot be read as it should; naming
+        file and line, for a file without rows, and for labels that no probe can be trained on: one alone, or one of
+        dev or test that train has not.
     """
     if not Path(folder).is_dir():
         raise InputError(f"{folder}: no such folder; expected SentEval's data")
@@ -156,24 +144,33 @@ def read_transfer_sets(folder: PathLike, names: Sequence[str] = ()) -> dict[str,
     found: dict[str, list[LabelledText]] = {}
     for name in names or LAYOUTS:
         for layout in LAYOUTS[name]:
-            places = [
-                _highest(Path(folder), file, under="binary" if file.startswith("sentiment-") else "")
-                for file, _ in layout
-            ]
+            places = [highest(folder, file, "binary" if file.startswith("sentiment-") else "") for file, _ in layout]
             if all(places):
                 readers = [read for _, read in layout]
-                pairs = zip(places, readers, strict=True)
-                found[name] = list(chain.from_iterable(read(place) for place, read in pairs if place))
+                files = [_filled_file(place, read) for place, read in zip(places, readers, strict=True) if place]
+                found[name] = [row for rows in files for row in rows]
+                _require_labels(found[name])
                 break
         else:
             if names:
-                files = " and ".join(file for file, _ in LAYOUTS[name][0])
-                raise InputError(f"{folder}: {name} is not there; expected {files}")
+                expected = " and ".join(file for file, _ in LAYOUTS[name][0])
+                raise InputError(f"{folder}: {name} is not there; expected {expected}")
     if not found:
         raise InputError(f"{folder}: none of {', '.join(LAYOUTS)}; expected files as SentEval names them")
     return found
 
 
-def _highest(folder: Path, file: str, under: str) -> Path | None:
-    places = [path for path in folder.rglob(file) if path.is_file() and (not under or path.parent.name == under)]
-    return min(places, key=lambda path: (len(path.parts), str(path)), default=None)
+def _filled_file(path: Path, read: Reader) -> list[LabelledText]:
+    rows = list(read(path))
+    if not rows:
+        raise Origin(str(path), 1).error("blank lines alone; expected a sentence in some")
+    return rows
+
+
+def _require_labels(rows: Sequence[LabelledText]) -> None:
+    trained = {row.label for row in rows if row.part in ("train", "")}
+    for row in rows:
+        if row.origin and row.label not in trained:
+            raise row.origin.error(f"no row of train has the label of this one, of {row.part}; expected some")
+    if len(trained) < 2 and rows[0].origin:
+        raise rows[0].origin.error("all rows of train have the label of this one; expected two or more labels")

@@ -11,12 +11,12 @@ import math
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from paraform.corpora.jsonl import value_of
 from paraform.corpora.lines import MAX_CHARACTERS, Line, lines, records, require_writable, sentence
 from paraform.corpora.quoted import fields_of, in_one_line, quoted_rows
-from paraform.records import InputError, Origin
+from paraform.records import InputError, Origin, Sentence
 from paraform.weights import PathLike, atomic_path
 
 TABLES = ("csv", "tsv", "jsonl")
@@ -44,6 +44,15 @@ class Row:
 
     fields: Mapping[str, Value]
     text: str
+    origin: Origin
+
+
+class PairRow(NamedTuple):
+    """Two texts of a row, and what it says of them: a label, or a score."""
+
+    source: Sentence
+    target: Sentence
+    value: Value
     origin: Origin
 
 
@@ -160,8 +169,11 @@ def rows_with(path: PathLike, columns: Sequence[str], format: str | None = None)
 
     Args:
         format: one of `TABLES`; None: as the file's name ends, else TSV.
-    Raises: InputError as `read_table`, and for a column that is not there, at the header if there is one.
+    Raises: InputError as `read_table`, and for a column that is not there, at the header if there is one, or that is
+        named twice.
     """
+    if twice := [column for column in columns if columns.count(column) > 1]:
+        raise Origin(str(path), 1).error(f"column {twice[0]!r} is named twice; expected columns that differ")
     found = read_table(path, columns[0], format or table_format(path) or "tsv")
     for column in columns:
         require_column(column, found.columns, Origin(str(path), 1))
@@ -169,6 +181,18 @@ def rows_with(path: PathLike, columns: Sequence[str], format: str | None = None)
         for column in columns:
             require_column(column, row.fields, row.origin)  # an object of JSON lines may lack one
         yield row
+
+
+def pair_rows(path: PathLike, columns: Sequence[str], format: str | None = None) -> Iterator[PairRow]:
+    """The rows of a table by the names of two columns with texts, and of one that says something of the two.
+
+    Raises: InputError as `rows_with`, and for a second text that is none.
+    """
+    _, second, value = columns
+    for row in rows_with(path, columns, format):
+        source, target = row.text, _text(row.fields[second], second, row.origin)
+        sides = Sentence(source, origin=row.origin), Sentence(target, origin=row.origin)
+        yield PairRow(*sides, row.fields[value], row.origin)
 
 
 def table_lines(rows: Iterable[Row], columns: Sequence[str], dialect: Dialect) -> Iterator[str]:
@@ -221,13 +245,16 @@ def require_column(name: str, columns: Collection[str], origin: Origin) -> None:
 
 
 def _row(fields: dict[str, Value], column: str, origin: Origin) -> Row:
-    value = fields[column]
+    return Row(fields, _text(fields[column], column, origin), origin)
+
+
+def _text(value: Value, column: str, origin: Origin) -> str:
     if not isinstance(value, str):
         raise origin.error(f"column {column!r} holds {_kind(value)}; expected a text")
     text = sentence(in_one_line(value), f"column {column!r}", origin).text
     if len(text) > MAX_CHARACTERS:
         raise origin.error(f"column {column!r} has {len(text):,} characters; expected at most {MAX_CHARACTERS:,}")
-    return Row(fields, text, origin)
+    return text
 
 
 def _chosen(columns: Sequence[str], wanted: str | None, origin: Origin) -> str:

@@ -5,8 +5,10 @@ Shape key: B sentences, T tokens, N tokens of all sentences end to end, W words 
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import ClassVar, Literal, NamedTuple, TypeAlias, final, get_args
 
 import numpy as np
@@ -60,7 +62,7 @@ class Encoder:
         dimension: the width of a vector, in features.
         num_layers: the encoder's; layer 0 is the embeddings.
         max_tokens: a longer text is cut there, special tokens counted.
-        layer, pooling: `encode`'s, unless it is told otherwise.
+        layer, pooling, normalize: `encode`'s, unless it is told otherwise.
         digest: SHA-256 of the weights, for signatures and caches.
         seed: what random weights were drawn by; None: they are trained.
     """
@@ -74,6 +76,7 @@ class Encoder:
     max_tokens: int
     layer: int
     pooling: Pooling
+    normalize: bool
     digest: str
     seed: int | None
     device: torch.device
@@ -82,10 +85,20 @@ class Encoder:
 
     @property
     def signature(self) -> str:
-        """What of the encoder changes a vector: its name, layer, pooling, and the beginning of its weights' digest."""
+        """What of the encoder changes a vector; of the digests of its weights and its tokenizer the beginning.
+
+        `length` is 1, or `own`: as the states have it.
+        """
         weights = self.digest[:12] if self.seed is None else f"random-{self.seed}-{self.digest[:12]}"
         layer = self.layer if self.layer >= 0 else self.num_layers + 1 + self.layer
-        return signature(model=self.name, layer=layer, pooling=self.pooling, length=1, weights=weights)
+        length = 1 if self.normalize else "own"
+        settings = {"layer": layer, "pooling": self.pooling, "length": length, "tokens": self.max_tokens}
+        return signature(model=self.name, **settings, weights=weights, tokenizer=self.tokenizer_digest[:12])
+
+    @cached_property
+    def tokenizer_digest(self) -> str:
+        """SHA-256 of the tokenizer with its limit of tokens, for signatures and caches."""
+        return hashlib.sha256(self._tokenizer.to_str().encode()).hexdigest()
 
     def encode(
         self,
@@ -93,16 +106,17 @@ class Encoder:
         *,
         layer: int | None = None,
         pooling: Pooling | None = None,
-        normalize: bool = True,
+        normalize: bool | None = None,
         batch_tokens: int = 2048,
         progress: bool = False,
     ) -> npt.NDArray[np.float32]:
-        """One vector a text: float32 [B, D], of length 1 if `normalize`.
+        """One vector a text: float32 [B, D].
 
         Args:
             layer: 0 the embeddings … `num_layers`, negative from the end; None: the encoder's own.
             pooling: "mean" over all tokens, [CLS] and [SEP] counted (as all-MiniLM-L6-v2 was trained), "max" over them,
                 "cls", the first, or "last", the last of them; None: the encoder's own.
+            normalize: whether each has length 1; None: the encoder's own.
             batch_tokens: tokens computed at once; memory grows with it, results do not change.
             progress: a bar on stderr.
         Raises: InputError for a lone string, whose letters would be taken for texts.
@@ -118,7 +132,7 @@ class Encoder:
         for chosen, (hidden_ND,) in self._batches(encodings, wanted, batch_tokens, progress, "embedding"):
             lengths = torch.tensor([len(encodings[i].ids) for i in chosen], device=self.device)
             pooled_BD = pooled(hidden_ND, lengths, pooling or self.pooling)
-            if normalize:
+            if self.normalize if normalize is None else normalize:
                 pooled_BD = torch.nn.functional.normalize(pooled_BD, dim=-1)
             out_BD[chosen] = pooled_BD.cpu().numpy()
         return out_BD[[row[text] for text in texts]] if len(unique) < len(texts) else out_BD

@@ -22,6 +22,17 @@ from paraform.records import InputError
 
 USUAL_LIMIT = 512  # tokens, where neither the positions nor the tokenizer set a limit: T5 was trained on as many
 NO_LIMIT = 10**6  # a tokenizer's `model_max_length` above it stands for none
+WEIGHTS, INDEX = "model.safetensors", "model.safetensors.index.json"
+PICKLES = ("*.bin", "*.pt", "*.pth", "*.ckpt", "*.pkl")
+SENTENCE_SETTINGS = tuple(  # in the order in which sentence-transformers looks for them
+    f"sentence_{kind}_config.json"
+    for kind in ("bert", "roberta", "distilbert", "camembert", "albert", "xlm-roberta", "xlnet")
+)
+ATTENTION = "attn_implementation"
+ELSEWHERE = {  # transformers' arguments by which it reads other code or weights than the folder's safetensors
+    "_configuration_file", "adapter_kwargs", "allow_all_kernels", "kernel_config", "transformers_weights",
+    "use_kernels", "weights_only",
+}  # fmt: skip
 
 
 def config_of(folder: Path) -> Any:
@@ -75,22 +86,35 @@ def no_adapter(folder: Path) -> None:
 
 
 def weight_files(folder: Path) -> list[Path]:
-    """The safetensors of an encoder: a large one has several. Raises: InputError if there are none."""
-    files = sorted(folder.glob("*.safetensors"))
+    """The safetensors that transformers reads: `model.safetensors`, or the several files that its index names.
+
+    Raises: InputError if there are none, or an index names anything else.
+    """
+    for index in sorted(folder.glob("*.safetensors.index*.json")):
+        named = read_json(index).get("weight_map")
+        if not isinstance(named, dict) or not all(str(name).endswith(".safetensors") for name in named.values()):
+            raise InputError(f"{index}: names a file that is no safetensors; expected names that end in .safetensors")
+    if (folder / WEIGHTS).is_file():
+        return [folder / WEIGHTS]
+    files = [folder / name for name in sorted(set(read_json(folder / INDEX, {}).get("weight_map", {}).values()))]
+    if lacking := [file for file in files if not file.is_file()]:
+        raise InputError(f"{lacking[0]}: no such file; expected each that {INDEX} names")
     if not files:
-        others = sorted(path.name for pattern in ("*.bin", "*.h5", "*.msgpack") for path in folder.glob(pattern))
-        came = f"weights in {others[0]} only" if others else "no weights"
-        raise InputError(f"{folder}: {came}; expected model.safetensors (safetensors hold no code, unlike a pickle)")
-    index = folder / "model.safetensors.index.json"  # of several: which holds what
-    named = read_json(index, {}).get("weight_map", {})
-    if not isinstance(named, dict) or any(not str(name).endswith(".safetensors") for name in named.values()):
-        raise InputError(f"{index}: names a file that is no safetensors; expected names that end in .safetensors")
+        raise no_weights(folder)
     return files
+
+
+def no_weights(folder: Path) -> InputError:
+    """The complaint about a folder whose weights are not where they are read from."""
+    others = sorted(path.name for pattern in (*PICKLES, "*.h5", "*.msgpack") for path in folder.glob(pattern))
+    came = f"weights in {others[0]} only" if others else "no weights"
+    return InputError(f"{folder}: {came}; expected {WEIGHTS} (safetensors hold no code, unlike a pickle)")
 
 
 def _own(auto: Any, folder: Path, **options: Any) -> Any:
     """What one of transformers' Auto classes makes of the folder, by transformers' own code."""
-    no_kernel(folder / "config.json", read_json(folder / "config.json"))
+    read_json(folder / "config.json")
+    no_code(folder)
     try:
         return auto.from_pretrained(folder, trust_remote_code=False, **options)
     except Exception as error:  # damaged files end in whatever transformers, safetensors or torch trips over
@@ -100,11 +124,33 @@ def _own(auto: Any, folder: Path, **options: Any) -> Any:
         raise InputError(f"{folder / 'config.json'}: {reason[:300]}") from error
 
 
-def no_kernel(path: Path, config: dict[str, Any]) -> None:
-    """Raises: InputError for attention from the hub, which transformers would fetch and run."""
-    kernel = [value for key, value in config.items() if key.endswith("attn_implementation")]
-    if any("/" in str(value) for value in kernel):
-        raise InputError(f"{path}: attention by {kernel[0]!r}; expected none, or transformers' own")
+def no_code(folder: Path) -> None:
+    """Looks at every setting in the folder's JSON, however deep: arguments for transformers hide in several places.
+
+    An `auto_map` at the top may stay: without trust in it transformers takes its own code, or none.
+
+    Raises: InputError for attention from the hub, which transformers would fetch and run, and for what names code or
+        weights elsewhere.
+    """
+    for path in sorted(folder.glob("*.json")):
+        if path.name in ("tokenizer.json", "vocab.json"):
+            continue  # their keys are words, none of them a setting
+        try:
+            whole = json.loads(path.read_text(encoding="utf-8"))
+        except (OSError, ValueError, RecursionError):
+            continue  # nor can transformers read it; whoever needs it complains
+        unread = [("", whole)]
+        while unread:
+            name, value = unread.pop()
+            if isinstance(value, str) and ATTENTION in name and "/" in value:
+                raise InputError(f"{path}: attention by {value!r}; expected none, or transformers' own")
+            if isinstance(value, list):
+                unread += [(name, inner) for inner in value]
+            if isinstance(value, dict):
+                own = {key for key in value if key in ELSEWHERE or (key == "auto_map" and value is not whole)}
+                if own:
+                    raise InputError(f"{path}: has {min(own)!r}; expected no setting that names code or other weights")
+                unread += [(name if ATTENTION in name else key, inner) for key, inner in value.items()]
 
 
 class Sizes(NamedTuple):
@@ -139,8 +185,8 @@ def longest(folder: Path, positions: int | None) -> int:
 
 
 def sentence_settings(folder: Path) -> dict[str, Any]:
-    """What sentence-transformers was told of a transformer: `sentence_bert_config.json`, or another architecture's."""
-    return read_json(next(iter(sorted(folder.glob("sentence_*bert*_config.json"))), folder / "none"), {})
+    """What sentence-transformers was told of a transformer, in the first of its files that says anything."""
+    return next((found for name in SENTENCE_SETTINGS if (found := read_json(folder / name, {}))), {})
 
 
 def hugging_face(model: Any, device: torch.device, width: int) -> Forward:
@@ -173,7 +219,7 @@ def read_json_value(path: Path, kind: type, expected: str) -> Any:
     """The JSON in a file of an encoder's. Raises: InputError if there is none of that kind."""
     try:
         value = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise InputError(f"{path}: {error}; expected the encoder's JSON") from error
     if not isinstance(value, kind):
         raise InputError(f"{path}: a {type(value).__name__}; expected {expected}")

@@ -18,6 +18,7 @@ from torch import Tensor
 from paraform.encoders.bert import PackedBert, can_run
 from paraform.encoders.encoder import Encoder, Forward, Pooling
 from paraform.encoders.hugging_face import (
+    WEIGHTS,
     Sizes,
     config_of,
     hugging_face,
@@ -29,7 +30,7 @@ from paraform.encoders.hugging_face import (
     weight_files,
 )
 from paraform.encoders.precision import best_dtype
-from paraform.encoders.sentence_transformer import ModulePipeline, is_plain, load_pipeline, plain_pooling
+from paraform.encoders.sentence_transformer import ModulePipeline, is_plain, load_pipeline, normalizes, plain_pooling
 from paraform.encoders.tokenizing import tokenizer_of
 from paraform.encoders.variant import Variant
 from paraform.encoders.word_vectors import SUFFIXES, WordVectors, load_word_vectors
@@ -137,7 +138,7 @@ def _minilm(where: torch.device, dtype: torch.dtype) -> Encoder:
 def _load(name: str, where: torch.device, dtype: torch.dtype, seed: int | None = None) -> Encoder:
     folder = locate(name)
     config = read_json(folder / "config.json")
-    weights = folder / "model.safetensors"
+    weights = folder / WEIGHTS
     expected = MINILM_SHA256 if name == "minilm" else None
     forward: Forward
     if config.get("model_type") == "bert" and can_run(config) and (seed is not None or weights.is_file()):
@@ -161,6 +162,7 @@ def _load(name: str, where: torch.device, dtype: torch.dtype, seed: int | None =
         max_tokens=max_tokens,
         layer=-1,
         pooling=plain_pooling(folder),
+        normalize=normalizes(folder),
         digest=digest,
         seed=seed,
         device=where,
@@ -184,7 +186,7 @@ def load_module(name: str, *, layer: int = -1) -> torch.nn.Module:
     Raises: InputError as `load`, or if there is no such layer.
     """
     folder = locate(name)
-    if name == "minilm" and (found := sha256(folder / "model.safetensors")) != MINILM_SHA256:
+    if name == "minilm" and (found := sha256(folder / WEIGHTS)) != MINILM_SHA256:
         raise InputError(f"{folder / 'model.safetensors'}: SHA-256 is {found}, expected {MINILM_SHA256}")
     with torch.device("cpu"), torch.inference_mode(False), torch.enable_grad():  # whatever the caller is in
         module: torch.nn.Module = module_of(folder)

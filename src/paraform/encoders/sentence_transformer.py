@@ -17,7 +17,17 @@ import torch
 from numpy.typing import NDArray
 
 from paraform.encoders.encoder import Pooling
-from paraform.encoders.hugging_face import no_adapter, no_kernel, read_json, read_json_value, sentence_settings
+from paraform.encoders.hugging_face import (
+    PICKLES,
+    WEIGHTS,
+    no_adapter,
+    no_code,
+    no_weights,
+    read_json,
+    read_json_value,
+    sentence_settings,
+    weight_files,
+)
 from paraform.records import InputError
 from paraform.score import signature
 from paraform.weights import sha256
@@ -31,7 +41,10 @@ WEIGHTED = NETWORKS | {
 ROUTERS = {"Router", "Asym"}  # they hold modules of their own
 KNOWN = WEIGHTED | ROUTERS | {"BoW", "Dropout", "Normalize", "Pooling", "WordWeights"}
 TOKENIZERS = {"WhitespaceTokenizer", "PhraseTokenizer", "TransformersTokenizerWrapper"}
-PICKLES = ("*.bin", "*.pt", "*.pth", "*.ckpt", "*.pkl")
+ARGUMENTS = (  # a Transformer's settings that change what it computes in ways that are not ours
+    "processing_kwargs", "model_args", "model_kwargs", "tokenizer_args", "processor_kwargs", "config_args",
+    "config_kwargs", "tokenizer_name_or_path",
+)  # fmt: skip
 
 
 class Module(NamedTuple):
@@ -64,19 +77,12 @@ def _checked(named_in: Path, kind: object, above: Path, inside: str) -> Iterator
     if relative.is_absolute() or ".." in relative.parts or "\\" in inside:
         raise InputError(f"{named_in}: a module at {inside!r}; expected a folder inside this one")
     folder = above / relative
+    no_code(folder)
     if name in NETWORKS:
         no_adapter(folder)
-        settings = sentence_settings(folder)
-        for options in (
-            read_json(folder / "config.json", {}),
-            settings.get("model_args"),
-            settings.get("model_kwargs"),
-        ):
-            no_kernel(folder / "config.json", options if isinstance(options, dict) else {})
-    if name in WEIGHTED and not any(folder.glob("*.safetensors")):
-        others = sorted(path.name for pattern in PICKLES for path in folder.glob(pattern))
-        came = f"weights in {others[0]} only" if others else "no weights"
-        raise InputError(f"{folder}: {came}; expected model.safetensors (safetensors hold no code, unlike a pickle)")
+        weight_files(folder)
+    elif name in WEIGHTED and not (folder / WEIGHTS).is_file():
+        raise no_weights(folder)
     if name == "WordEmbeddings":
         path = folder / "wordembedding_config.json"
         _class_name(path, read_json(path).get("tokenizer_class"), TOKENIZERS)
@@ -106,9 +112,9 @@ def _class_name(named_in: Path, kind: object, known: set[str]) -> str:
 
 
 def is_plain(folder: Path) -> bool:
-    """Whether the vectors are the mean of the last states, or the first of them, and nothing more is done.
+    """Whether the vectors are the mean of the last states, or the first of them, and at most made of length 1.
 
-    Then `Encoder` gives them (of length 1), without the library and without padding.
+    Then `Encoder` gives them, without the library and without padding.
 
     Raises: InputError as `modules_of`.
     """
@@ -121,7 +127,7 @@ def is_plain(folder: Path) -> bool:
         or modules[0].folder != folder
     ):
         return False
-    settings = sentence_settings(folder)
+    settings, whole = sentence_settings(folder), read_json(folder / "config_sentence_transformers.json", {})
     modalities = settings.get("modality_config", {"text": {}})
     text = modalities.get("text") if isinstance(modalities, dict) else None
     usual = {"do_lower_case": False, "transformer_task": "feature-extraction", "module_output_name": "token_embeddings"}
@@ -131,8 +137,9 @@ def is_plain(folder: Path) -> bool:
         and all(settings.get(key, value) == value for key, value in usual.items())
         and text.get("method", "forward") == "forward"
         and text.get("method_output_name", "last_hidden_state") == "last_hidden_state"
-        and not any(settings.get(key) for key in ("processing_kwargs", "model_args", "model_kwargs", "tokenizer_args"))
-        and not read_json(folder / "config_sentence_transformers.json", {}).get("default_prompt_name")
+        and not any(settings.get(key) for key in ARGUMENTS)
+        and not whole.get("default_prompt_name")
+        and whole.get("truncate_dim") is None
     )
 
 
@@ -157,6 +164,12 @@ def plain_pooling(folder: Path) -> Pooling:
     return pooling_of(inside[0]) or "mean"
 
 
+def normalizes(folder: Path) -> bool:
+    """Whether an encoder's vectors have length 1: as the folder's modules say, yes where it has none."""
+    modules = modules_of(folder)
+    return not modules or any(module.kind == "Normalize" for module in modules)
+
+
 @final
 @dataclass(frozen=True, eq=False)
 class ModulePipeline:
@@ -164,7 +177,7 @@ class ModulePipeline:
 
     Args:
         name: as it was given.
-        digest: SHA-256 over the weights and settings of all modules.
+        digest: SHA-256 over the weights, settings and tokenizers of all modules.
     """
 
     kind: ClassVar[str] = "a sentence-transformers model"
@@ -201,7 +214,10 @@ def load_pipeline(name: str, folder: Path, device: torch.device) -> ModulePipeli
 
     Raises: InputError as `modules_of`, if the library is not installed, or if it cannot read the folder.
     """
-    modules_of(folder)
+    for module in modules_of(folder):
+        pickles = sorted(path for pattern in PICKLES for path in module.folder.glob(pattern))
+        if pickles and module.kind in WEIGHTED:
+            raise InputError(f"{pickles[0]}: a pickle beside {WEIGHTS}; expected none, for the library to find none")
     try:
         from sentence_transformers import SentenceTransformer
     except ImportError as error:
@@ -229,7 +245,7 @@ def _pads(model: Any) -> bool:
 
 
 def _digest(folder: Path) -> str:
-    """Settings count too: they hold activations, poolings and prompts."""
-    files = sorted(path for pattern in ("**/*.safetensors", "**/*.json") for path in folder.glob(pattern))
+    """Settings and tokenizers count too: activations, poolings, prompts, vocabularies."""
+    files = sorted(path for kind in ("safetensors", "json", "txt", "model") for path in folder.glob(f"**/*.{kind}"))
     parts = (f"{path.relative_to(folder).as_posix()} {sha256(path)}\n" for path in files)
     return hashlib.sha256("".join(parts).encode()).hexdigest()

@@ -23,14 +23,23 @@ def embed_unique(embed: Embed, texts: Sequence[str]) -> Vectors:
     different = [text for text in dict.fromkeys(texts) if text.strip()]
     known: Vectors = np.zeros((0, 1), dtype=np.float32)
     if different:
-        known = np.asarray(embed(different), dtype=np.float32)
-    if known.ndim != 2 or len(known) != len(different):
-        raise ValueError(f"embed gave shape {list(known.shape)} for {len(different)} texts; expected [N, D]")
-    if not np.isfinite(known).all():
-        raise ValueError("embed gave NaN or infinity; expected finite vectors")
+        known = finite_vectors(embed, different)
     place = {text: at for at, text in enumerate(different)}
     padded = np.concatenate([known, np.zeros((1, known.shape[1]), np.float32)])
     vectors_ND: Vectors = padded[[place.get(text, -1) for text in texts]]
+    return vectors_ND
+
+
+def finite_vectors(embed: Embed, texts: Sequence[str]) -> Vectors:
+    """What `embed` gives for the texts, [N, D] float32.
+
+    Raises: ValueError if it does not give one vector a text, or gives NaN or infinity.
+    """
+    vectors_ND = np.asarray(embed(texts), dtype=np.float32)
+    if vectors_ND.ndim != 2 or len(vectors_ND) != len(texts):
+        raise ValueError(f"embed gave shape {list(vectors_ND.shape)} for {len(texts)} texts; expected [N, D]")
+    if not np.isfinite(vectors_ND).all():
+        raise ValueError("embed gave NaN or infinity; expected finite vectors")
     return vectors_ND
 
 

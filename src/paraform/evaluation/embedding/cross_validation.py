@@ -12,7 +12,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from paraform.evaluation.embedding.probes import Folds, Masks, ProbeConfig, Probed, fit_probes, try_probes
+from paraform.evaluation.embedding.probes import (
+    Folds,
+    Masks,
+    ProbeConfig,
+    Probed,
+    UnusableLabels,
+    fit_probes,
+    try_probes,
+)
 
 
 def cross_validate(
@@ -31,7 +39,7 @@ def cross_validate(
     Args:
         test_FN: [F, N] booleans.
         rows_N: the rows that are used at all; None: all.
-    Raises: ValueError as `fit_probes`, or if a label has fewer rows than there are inner folds.
+    Raises: ValueError as `fit_probes`; UnusableLabels if a label has fewer rows than there are inner folds.
     """
     _, numbers_N = np.unique(np.asarray(labels_N), return_inverse=True)
     train_FN = ~test_FN if rows_N is None else ~test_FN & rows_N
@@ -57,7 +65,7 @@ def stratified_folds(
 ) -> NDArray[np.int64]:
     """The fold of each row, [N]; −1 of rows that are not among `rows_N`. Each fold has its share of each label.
 
-    Raises: ValueError if a label has fewer rows than there are folds: some would have none of it.
+    Raises: UnusableLabels if a label has fewer rows than there are folds: some would have none of it.
     """
     generator = np.random.default_rng(seed)
     fold_N = np.full(len(labels_N), -1)
@@ -66,7 +74,8 @@ def stratified_folds(
     for label in np.unique(labels_N):
         rows = generator.permutation(np.flatnonzero((labels_N == label) & chosen_N))
         if len(rows) < folds:
-            raise ValueError(f"a label has {len(rows)} of {int(chosen_N.sum())} rows; expected one a fold, {folds}")
+            came = f"the label of this row has {len(rows)} of {int(chosen_N.sum()):,} rows"
+            raise UnusableLabels(f"{came}; expected one a fold, {folds}", row=int(np.argmax(labels_N == label)))
         # Where one label's deal ends the next begins, so that folds differ by one row at most.
         fold_N[rows] = (begin + np.arange(len(rows))) % folds
         begin = (begin + len(rows)) % folds

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from paraform.capabilities import Embed
 from paraform.encoders.encoder import Encoder, pooled
 from paraform.evaluation.embedding.correlation import MEAN
-from paraform.evaluation.embedding.probing import INFORMATION
+from paraform.evaluation.embedding.label_information import INFORMATION
 from paraform.evaluation.embedding.report import EmbeddingReport
 from paraform.score import Score
 

@@ -15,12 +15,12 @@ from paraform.corpora.sts import INPUT
 from paraform.evaluation.embedding.detection import PairSet
 from paraform.evaluation.embedding.matching import ContentMatching, StyleRetrieval, style_retrieval
 from paraform.evaluation.embedding.probing import ProbingSet, probing_sets
-from paraform.evaluation.embedding.regression import RegressionSet, ScoredTexts, regression_sets
+from paraform.evaluation.embedding.regression import RegressionSet, regression_sets
 from paraform.evaluation.embedding.retrieval import RetrievalSet
 from paraform.evaluation.embedding.robustness import FILES as ROBUSTNESS
 from paraform.evaluation.embedding.robustness import Draw, robustness_sets
 from paraform.evaluation.embedding.similarity import FILES as SIMILARITY
-from paraform.evaluation.embedding.similarity import SimilaritySet, similarity_sets
+from paraform.evaluation.embedding.similarity import SimilaritySet, Splits, similarity_sets
 from paraform.evaluation.embedding.task import Task
 from paraform.evaluation.embedding.transfer import TransferSet, transfer_sets
 from paraform.records import InputError, Pair
@@ -132,11 +132,7 @@ def limited(task: Task, most: int) -> Task:
     if isinstance(task, SimilaritySet):
         return replace(task, domains={name: list(pairs)[:most] for name, pairs in task.domains.items()})
     if isinstance(task, RegressionSet):
-        train, dev, test = (
-            ScoredTexts(part.lefts[:most], part.rights[:most], part.scores[:most])
-            for part in (task.train, task.dev, task.test)
-        )
-        return replace(task, train=train, dev=dev, test=test)
+        return replace(task, parts=Splits(*(part[:most] for part in task.parts)))
     if isinstance(task, TransferSet):
         return replace(task, rows=_first(task.rows, most, lambda row: (row.part, row.label)))
     if isinstance(task, ProbingSet):

@@ -5,6 +5,7 @@ Shape key: N texts or pairs, Q queries, P texts of a pool, V words, W the common
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias, final
@@ -21,6 +22,10 @@ Sparse: TypeAlias = Any
 """A scipy.sparse.csr_array, [N, V]."""
 
 COMMONEST = 2048
+
+
+class NoWords(InputError):
+    """No text has a word, so that there is nothing to compare by."""
 
 
 @final
@@ -80,19 +85,27 @@ class TfIdf:
 
 
 def floors(texts: Sequence[str]) -> list[Space]:
-    """The spaces of these texts that every table prints beside an encoder's."""
-    return [shared_words(texts), tf_idf(texts)]
+    """The spaces of these texts that every table prints beside an encoder's; without words less, and a warning."""
+    spaces: list[Space] = []
+    for make in (shared_words, tf_idf):
+        try:
+            spaces.append(make(texts))
+        except NoWords as error:
+            logging.getLogger("paraform").warning("%s; this floor is left out", error)
+    return spaces
 
 
 def shared_words(texts: Sequence[str]) -> SharedWords:
     """The space of these texts whose similarity is Jaccard's over lower-cased Penn Treebank words.
 
-    Raises: InputError if scipy, of the extra `eval`, is not installed.
+    Raises: InputError if scipy, of the extra `eval`, is not installed; NoWords if no text has a word.
     """
     sparse = require("scipy.sparse", "shared words")
     different = list(dict.fromkeys(texts))
     numbers: dict[str, int] = {}
     columns = [[numbers.setdefault(w, len(numbers)) for w in set(words)] for words in metric_words(different, None)]
+    if not numbers:
+        raise NoWords(f"shared words: none of {len(different):,} texts has a word; expected some")
     ends = np.cumsum([0, *map(len, columns)])
     flat = np.fromiter((number for row in columns for number in row), np.int64, count=int(ends[-1]))
     has_NV = sparse.csr_array((np.ones(len(flat), np.float32), flat, ends), shape=(len(different), len(numbers)))
@@ -107,7 +120,7 @@ def tf_idf(texts: Sequence[str], *, commonest: int = COMMONEST) -> TfIdf:
 
     Args:
         commonest: words that `vectors` has a coordinate for, those of most texts.
-    Raises: InputError if scikit-learn, of the extra `eval`, is not installed, or no text has a word.
+    Raises: InputError if scikit-learn, of the extra `eval`, is not installed; NoWords if no text has a word.
     """
     sparse = require("scipy.sparse", "TF-IDF")
     text_features = require("sklearn.feature_extraction.text", "TF-IDF")
@@ -115,9 +128,7 @@ def tf_idf(texts: Sequence[str], *, commonest: int = COMMONEST) -> TfIdf:
     try:
         weights_NV = sparse.csr_array(text_features.TfidfVectorizer(dtype=np.float32).fit_transform(different))
     except ValueError as error:  # scikit-learn's "empty vocabulary"
-        raise InputError(
-            f"TF-IDF: none of {len(different):,} texts has a word of two letters; expected some"
-        ) from error
+        raise NoWords(f"TF-IDF: none of {len(different):,} texts has a word of two letters; expected some") from error
     frequencies_V = np.bincount(weights_NV.indices, minlength=weights_NV.shape[1])
     commonest_W = np.argsort(-frequencies_V, kind="stable")[:commonest]
     settings = signature(

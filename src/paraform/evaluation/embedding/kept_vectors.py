@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from paraform.capabilities import Embed
+from paraform.evaluation.content import finite_vectors
 from paraform.records import InputError
 from paraform.weights import PathLike, atomic_path
 
@@ -29,9 +30,7 @@ def kept(embed: Embed, signature: str, folder: PathLike) -> Embed:
         known, rows_ND = _read(rows_file, texts_file)
         missing = [text for text in dict.fromkeys(texts) if text not in known]
         if missing:
-            new_ND = np.asarray(embed(missing), dtype=np.float32)
-            if new_ND.ndim != 2 or len(new_ND) != len(missing):
-                raise ValueError(f"embed gave shape {list(new_ND.shape)} for {len(missing)} texts; expected [N, D]")
+            new_ND = finite_vectors(embed, missing)
             rows_ND = np.concatenate([rows_ND, new_ND]) if len(known) else new_ND
             known |= {text: len(known) + at for at, text in enumerate(missing)}
             _write(rows_file, texts_file, known, rows_ND)

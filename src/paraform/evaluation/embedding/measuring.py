@@ -4,18 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
 from paraform.capabilities import Embed
 from paraform.evaluation.bootstrap import bootstrap_interval
 from paraform.evaluation.embedding.floors import floors
 from paraform.evaluation.embedding.space import Space, Vectors, VectorSpace, embedded
 from paraform.evaluation.embedding.task import Finding, Task
-from paraform.records import InputError
 from paraform.score import Score
-
-Kind = TypeVar("Kind", bound=Task)
-
 
 SEEN = {  # by the beginning of the weights' digest, as signatures have it
     "weights:53aa51172d14": "trained, its card says, on captions of Flickr30k and COCO, Quora's duplicates, SNLI and"
@@ -50,12 +46,13 @@ def spaces_of(tasks: Sequence[Task], systems: Sequence[System], *, words: bool =
     """
     texts = [text for task in tasks for text in task.texts()]
     spaces: list[Space] = []
-    known: dict[str, Space] = {}  # by signature: the same vectors under another name are not computed again
+    known: dict[str, Vectors] = {}  # the same vectors under another name are not computed again
     for name, settings, embed in systems:
-        if (same := known.get(settings)) is not None and isinstance(same, Vectors):
-            spaces.append(replace(same, name=name))
-        else:
-            spaces.append(known.setdefault(settings, embedded(embed, texts, name=name, signature=settings)))
+        same = known.get(settings)
+        space = replace(same, name=name) if same else embedded(embed, texts, name=name, signature=settings)
+        if "weights:" in settings:  # else two callables may have one signature
+            known[settings] = space
+        spaces.append(space)
     return [*spaces, *(floors(texts) if words else ())]
 
 
@@ -79,11 +76,3 @@ def bounded(findings: Sequence[Finding], resamples: int) -> list[Score]:
             score = replace(score, low=low, high=high)
         scores.append(score)
     return scores
-
-
-def require_different(tasks: Sequence[Kind]) -> list[Kind]:
-    """The tasks. Raises: InputError if two have one name: their figures could not be told apart."""
-    names = [task.name for task in tasks]
-    if twice := [name for name in names if names.count(name) > 1]:
-        raise InputError(f"two sets are called {twice[0]!r}; expected names that differ, of files or of their folders")
-    return list(tasks)

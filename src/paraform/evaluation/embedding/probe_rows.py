@@ -7,7 +7,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 BLOCK = 1 << 23
@@ -50,6 +52,12 @@ class ProbeRows:
         """Parts of the rows, of which a product of that many columns is `BLOCK` numbers at most."""
         size = max(1, BLOCK // width)
         return [slice(start, start + size) for start in range(0, len(self.vectors_ND), size)]
+
+
+def pair_features(lefts_ND: NDArray[np.float32], rights_ND: NDArray[np.float32]) -> NDArray[np.float32]:
+    """What a probe sees of two vectors u and v: |u − v| and u ∗ v, [N, 2 D]."""
+    features: NDArray[np.float32] = np.concatenate([np.abs(lefts_ND - rights_ND), lefts_ND * rights_ND], axis=1)
+    return features
 
 
 def standardised_rows(vectors_ND: Tensor, train_FN: Tensor, standardise: bool) -> ProbeRows:

@@ -26,6 +26,18 @@ MOST_WEIGHTS = 1 << 25
 """Weights trained at once, 128 MiB, of which Adam holds five copies; fits beyond them wait for the next turn."""
 
 
+class UnusableLabels(ValueError):
+    """Labels that no probe can be trained on.
+
+    Args:
+        row: the number of the first one that shows it.
+    """
+
+    def __init__(self, message: str, row: int) -> None:
+        super().__init__(message)
+        self.row = row
+
+
 @dataclass(frozen=True)
 class ProbeConfig:
     """How probes are trained, and their L2 is chosen.
@@ -269,9 +281,8 @@ def _require(
     if vectors_ND.ndim != 2 or folds.train_FN.shape[1] != len(vectors_ND):
         raise ValueError(f"vectors {vectors_ND.shape}, folds of {folds.train_FN.shape[1]} rows; expected [N, D] and N")
     if len(classes_C) < 2:
-        raise ValueError(
-            f"all labels are {classes_C[0] if len(classes_C) else 'missing'}; expected two classes or more"
-        )
+        came = f"all {folds.train_FN.shape[1]:,} labels are {classes_C[0] if len(classes_C) else 'missing'}"
+        raise UnusableLabels(f"{came}; expected two classes or more", row=0)
     if not np.isfinite(vectors_ND).all():
         row = int(np.flatnonzero(~np.isfinite(vectors_ND).all(1))[0])
         raise ValueError(f"the vector of row {row + 1} holds NaN or infinity; expected finite numbers")

@@ -16,11 +16,12 @@ from numpy.typing import NDArray
 from paraform.corpora.lines import lines, sentences
 from paraform.corpora.probing import FILES, ProbingExample, read_probing, write_probing
 from paraform.evaluation.bootstrap import bootstrap_interval
-from paraform.evaluation.embedding.probes import Folds, ProbeConfig, Probed, fit_probes
+from paraform.evaluation.embedding.label_information import INFORMATION, TAKEN_AWAY, information
+from paraform.evaluation.embedding.probes import Folds, ProbeConfig, Probed, UnusableLabels, fit_probes
 from paraform.evaluation.embedding.recreated import RecreatedConfig, recreate
 from paraform.evaluation.embedding.space import Space, VectorSpace
 from paraform.evaluation.embedding.task import Finding
-from paraform.evaluation.figures import RowFigure, row_mean
+from paraform.evaluation.figures import row_mean
 from paraform.records import InputError
 from paraform.score import Score, signature, table
 from paraform.weights import PathLike, atomic_path
@@ -30,15 +31,16 @@ PART_NAMES = {"tr": "train", "va": "dev", "te": "test"}
 DEFAULT = {"default": ProbeConfig.mlp()}
 
 SOURCES = "sources.tsv"
-INFORMATION = "label information"
 ABOUT = {
     "accuracy": "% of test sentences whose label the probe gives (95 % of resamples of them)",
     "validation": "% of the validation sentences, by which L2 and epoch are chosen",
     "majority": "% of the test, by the commonest label of training",
     "1/classes": "% by drawing one of the labels",
     "length alone": "% of the test, by the commonest label that training has for so many words",
-    INFORMATION: "(accuracy − majority) / (100 − majority); a probe on the tree itself would find 1",
-    "taken away": "(before − after) / (before − majority) (95 % of resamples of the test sentences)",
+    INFORMATION: "(accuracy − majority) / (100 − majority); a probe on the tree itself would find 1; none: all of"
+    " the test has the commonest label",
+    TAKEN_AWAY: "(before − after) / (before − majority) (95 % of resamples of the test sentences); none: nothing was"
+    " above chance, before or in one of these resamples",
 }
 """The figures, as the table explains them."""
 
@@ -95,7 +97,7 @@ class ProbingSet:
     def measure(self, space: Space) -> list[Finding]:
         """The figures of `ABOUT` by each protocol.
 
-        Raises: InputError if the space has no vectors.
+        Raises: InputError if the space has no vectors; naming file and line, if all labels are one.
         """
         if not isinstance(space, VectorSpace):
             raise InputError(f"{space.name} has no vectors; expected some, to train a probe of {self.name} on")
@@ -113,8 +115,8 @@ class ProbingSet:
         folds = Folds.split([PART_NAMES[example.part] for example in self.examples])
         try:
             return fit_probes(vectors_ND, [example.label for example in self.examples], folds, config)
-        except InputError:
-            raise
+        except UnusableLabels as error:
+            raise InputError(f"{self.examples[error.row].origin or self.name}: {error}") from error
         except ValueError as error:
             raise InputError(f"{name}, {self.name}: {error}") from error
 
@@ -149,48 +151,6 @@ class ProbingSet:
         best = {length: labels.most_common(1)[0][0] for length, labels in known.items()}
         lengths = [_words(example.text) for example in self.examples if example.part == "te"]
         return np.array([best[min(best, key=lambda one: (abs(one - length), one))] for length in lengths])
-
-
-def information(right_N: NDArray[np.bool_], majority_N: NDArray[np.bool_], settings: str) -> RowFigure:
-    """The share of the labels that a probe finds beyond chance: (accuracy − majority) / (1 − majority).
-
-    Args:
-        right_N, majority_N: [N], whether the probe is right, and whether the commonest label is.
-        settings: a signature.
-    """
-    rows_N3 = np.stack([right_N, majority_N, np.ones_like(right_N)], 1).astype(np.float64)
-    return RowFigure(INFORMATION, rows_N3, settings, _beyond_chance, digits=3)
-
-
-def taken_away(before: RowFigure, after: RowFigure) -> RowFigure:
-    """The share of the accuracy above chance that a change takes away: (before − after) / (before − majority).
-
-    1: nothing is left; 0: all of it; NaN where there was nothing to take. Its interval: `bootstrap_interval`.
-
-    Args:
-        before, after: of the same test rows by the same probe, made by `information`.
-    Raises: ValueError for figures of different sets or probes, or others.
-    """
-    same = (before.name, before.signature) == (after.name, after.signature)
-    if not same or before.name != INFORMATION or before.rows.shape != after.rows.shape:
-        raise ValueError(f"{before.name} ({before.signature}) and {after.name} ({after.signature}); expected the same")
-    rows_N3 = np.stack([before.rows[:, 0], after.rows[:, 0], before.rows[:, 1]], 1)
-    return RowFigure("taken away", rows_N3, before.signature, _lost, digits=3)
-
-
-def compared(before: Sequence[Finding], after: Sequence[Finding]) -> list[Score]:
-    """`taken_away` of each set and protocol that both have, with its interval; of the system `before → after`."""
-    known = {(one.score.subset, one.score.protocol): one for one in before if one.score.name == INFORMATION}
-    scores = []
-    for finding in after:
-        other = known.get((finding.score.subset, finding.score.protocol))
-        if finding.score.name == INFORMATION and other and other.figure and finding.figure:
-            figure = taken_away(other.figure, finding.figure)
-            low, high = bootstrap_interval(figure)
-            system = f"{other.score.system} → {finding.score.system}"
-            score = figure.score(system=system, protocol=finding.score.protocol, subset=finding.score.subset)
-            scores.append(replace(score, low=low, high=high))
-    return scores
 
 
 def probing_sets(
@@ -285,13 +245,3 @@ def probing_table(sets: Sequence[ProbingSet], spaces: Sequence[Space], scores: S
 @functools.lru_cache(maxsize=1 << 16)  # a treebank's sentence stands in most of the sets made from it
 def _words(text: str) -> int:
     return len(tokenize(text))
-
-
-def _beyond_chance(sums: NDArray[Any]) -> float:
-    right, majority, rows = map(float, sums)
-    return (right - majority) / (rows - majority) if rows > majority else float("nan")
-
-
-def _lost(sums: NDArray[Any]) -> float:
-    before, after, majority = map(float, sums)
-    return (before - after) / (before - majority) if before > majority else float("nan")

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import ClassVar, Literal, NamedTuple, final
+from typing import ClassVar, Literal, final
 
 import numpy as np
 import torch
@@ -19,12 +19,10 @@ from torch.nn.functional import mse_loss
 from paraform.evaluation.embedding.adam import Adam
 from paraform.evaluation.embedding.adam_probes import initial_layers
 from paraform.evaluation.embedding.correlation import ALL, correlations
-from paraform.evaluation.embedding.probe_rows import standardised_rows
-from paraform.evaluation.embedding.similarity import similarity_splits
+from paraform.evaluation.embedding.probe_rows import pair_features, standardised_rows
+from paraform.evaluation.embedding.similarity import Splits, similarity_splits
 from paraform.evaluation.embedding.space import Space, VectorSpace
 from paraform.evaluation.embedding.task import Finding
-from paraform.evaluation.embedding.transfer import pair_features
-from paraform.evaluation.preparation import same_length
 from paraform.records import InputError, Pair
 from paraform.score import signature
 from paraform.weights import PathLike
@@ -75,14 +73,6 @@ class RegressionConfig:
         return signature(regression="softmax-5", features="|u-v|,u*v", **vars(self))
 
 
-class ScoredTexts(NamedTuple):
-    """Pairs with scores: `lefts[i]` and `rights[i]` are as alike as `scores[i]` says."""
-
-    lefts: Sequence[str]
-    rights: Sequence[str]
-    scores: Sequence[float]
-
-
 @final
 @dataclass(frozen=True, eq=False, slots=True)
 class RegressionSet:
@@ -90,64 +80,64 @@ class RegressionSet:
 
     Args:
         lowest, highest: the ends of the scale: 0 and 5 of STS-B, 1 and 5 of SICK-R.
+    Raises: InputError, naming file and line, for a score outside the scale.
     """
 
     needs_vectors: ClassVar[bool] = True
 
     name: str
-    train: ScoredTexts
-    dev: ScoredTexts
-    test: ScoredTexts
+    parts: Splits
     lowest: float
     highest: float
     protocols: Sequence[tuple[str, RegressionConfig]] = (("default", RegressionConfig()),)
 
+    def __post_init__(self) -> None:
+        for pair in (pair for part in self.parts for pair in part):
+            if pair.score is None or not self.lowest <= pair.score <= self.highest:
+                place = pair.origin or self.name
+                raise InputError(f"{place}: the score is {pair.score}; expected {self.lowest:g} to {self.highest:g}")
+
     def texts(self) -> list[str]:
         """Both sentences of every pair."""
-        return [text for part in (self.train, self.dev, self.test) for text in (*part.lefts, *part.rights)]
+        return [text for part in self.parts for pair in part for text in (pair.source.text, pair.target.text)]
 
     def measure(self, space: Space) -> list[Finding]:
         """Pearson and Spearman × 100 of the test pairs' scores, by each protocol.
 
-        Raises: InputError if the space has no vectors, or a score lies outside the scale.
+        Raises: InputError if the space has no vectors.
         """
         if not isinstance(space, VectorSpace):
             raise InputError(f"{self.name}: {space.name} has no vectors; expected some to train a regression on")
-        parts = [(self._features(space, part), np.asarray(part.scores)) for part in (self.train, self.dev, self.test)]
+        features = [_features(space, part) for part in self.parts]
+        train_N, dev_N, test_N = (np.array([pair.score for pair in part], dtype=np.float64) for part in self.parts)
         findings = []
         for protocol, config in self.protocols:
-            found_N = fit_regression(*parts[0], *parts[1], parts[2][0], self.lowest, self.highest, config)
-            figures = correlations([found_N], [parts[2][1]], config.signature)
+            found_N = fit_regression(
+                features[0], train_N, features[1], dev_N, features[2], self.lowest, self.highest, config
+            )
+            figures = correlations([found_N], [test_N], config.signature)
             for figure in (figures["Pearson", ALL], figures["Spearman", ALL]):
                 score = figure.score(system=space.name, protocol=protocol, subset=self.name)
                 findings.append(Finding(replace(score, signature=f"{figure.signature}|{space.signature}"), figure))
         return findings
 
-    def _features(self, space: VectorSpace, part: ScoredTexts) -> NDArray[np.float32]:
-        same_length(lefts=part.lefts, rights=part.rights, scores=part.scores)
-        scores_N = np.asarray(part.scores, dtype=np.float64)
-        if not ((scores_N >= self.lowest) & (scores_N <= self.highest)).all():
-            raise InputError(
-                f"{self.name}: scores from {scores_N.min():g} to {scores_N.max():g}; expected"
-                f" {self.lowest:g} to {self.highest:g}"
-            )
-        return pair_features(space.vectors(part.lefts), space.vectors(part.rights))
-
 
 def regression_sets(path: PathLike, protocols: Sequence[Literal["default", "paper"]]) -> list[RegressionSet]:
-    """The STS Benchmark and SICK-R below a folder, where their train and dev parts are there too."""
+    """The STS Benchmark and SICK-R below a folder, where their train and dev parts are there too.
+
+    Raises: InputError as `RegressionSet` and `similarity_splits` do.
+    """
     known = {"default": RegressionConfig(), "paper": RegressionConfig.paper()}
     chosen = [(name, known[name]) for name in protocols]
-    sets = []
-    for one in similarity_splits(path):
-        train, dev, test = map(_scored, (one.train, one.dev, one.test))
-        sets.append(RegressionSet(f"{one.name}, trained", train, dev, test, *SCALES[one.name], chosen))
-    return sets
+    return [
+        RegressionSet(f"{name}, trained", parts, *SCALES[name], chosen)
+        for name, parts in similarity_splits(path).items()
+    ]
 
 
-def _scored(pairs: Sequence[Pair]) -> ScoredTexts:
+def _features(space: VectorSpace, pairs: Sequence[Pair]) -> NDArray[np.float32]:
     lefts, rights = [pair.source.text for pair in pairs], [pair.target.text for pair in pairs]
-    return ScoredTexts(lefts, rights, [float(pair.score or 0) for pair in pairs])
+    return pair_features(space.vectors(lefts), space.vectors(rights))
 
 
 def two_points(scores_N: NDArray[np.float64]) -> NDArray[np.float32]:

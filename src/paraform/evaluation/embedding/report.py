@@ -8,10 +8,10 @@ import shlex
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
-from paraform.evaluation.bootstrap import Comparison, paired_bootstrap
 from paraform.evaluation.embedding.correlation import ALL, MEAN
+from paraform.evaluation.embedding.differences import Difference, differences_of
 from paraform.evaluation.embedding.families import FAMILIES, Families, Family
 from paraform.evaluation.embedding.measuring import bounded, measured, seen_notes
 from paraform.evaluation.embedding.regression import RegressionSet
@@ -25,20 +25,6 @@ from paraform.weights import PathLike, atomic_path
 
 MEANS = (("Pearson", MEAN), ("Spearman", ALL))
 """The figures that have a mean over sets: ParaBART's, and SimCSE's."""
-
-REFERENCES = frozenset({"majority", "1/classes", "length alone", "chance", "random", "nearest tags", "seen"})
-"""Figures that no system has a part in."""
-
-
-class Difference(NamedTuple):
-    """How far the first model is above another one, on one set.
-
-    Args:
-        subset: the set.
-    """
-
-    subset: str
-    comparison: Comparison
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +90,7 @@ class EmbeddingReport:
                     "family": section.family,
                     "command": section.command,
                     "scores": [score.to_json() for score in section.scores],
-                    "differences": [{"subset": one.subset, **one.comparison.to_json()} for one in section.differences],
+                    "differences": [one.to_json() for one in section.differences],
                 }
                 for section in self.sections
             ],
@@ -159,7 +145,7 @@ def embedding_report(
             # Of the means those that papers print: each holds the rows of all sets.
             findings += set_means([one for one in findings if (one.score.name, one.score.protocol) in MEANS])
         scores = tuple(bounded(findings, resamples))
-        differences = tuple(_differences(findings, models, resamples))
+        differences = tuple(differences_of(findings, models, resamples))
         sections.append(Section(family.name, command_of(family, models), scores, differences))
         kept += [finding for finding in findings if counts(finding.score)]  # the others' rows need much memory
     found = summaries(kept, models, resamples)
@@ -187,26 +173,6 @@ def command_of(family: Family, models: Sequence[str]) -> str:
     if family.name == "style":
         return "\n".join(f"{program} {name} {data}" for name in named)
     return " ".join([program, *named, data])
-
-
-def _differences(findings: Sequence[Finding], models: Sequence[str], resamples: int) -> list[Difference]:
-    """The first model − each other one, of every figure with rows that is not the same for all."""
-    places: dict[tuple[str, str, str], dict[str, Finding]] = {}
-    for finding in findings if resamples else ():
-        score = finding.score
-        if finding.figure is not None and score.system in models and score.name not in REFERENCES:
-            places.setdefault((score.name, score.protocol, score.subset), {})[score.system] = finding
-    found = []
-    for (_, protocol, subset), by_system in places.items():
-        first, *others = [by_system[name] for name in models if name in by_system]
-        for other in others:
-            if first.figure is not None and other.figure is not None:
-                names = (first.score.system, other.score.system)
-                compared = paired_bootstrap(
-                    first.figure, other.figure, names=names, protocol=protocol, resamples=resamples
-                )
-                found.append(Difference(subset, compared))
-    return found
 
 
 def _finite(value: Any) -> Any:

@@ -11,7 +11,8 @@ from importlib import resources
 from typing import NamedTuple
 
 from paraform.evaluation.embedding.correlation import MEAN
-from paraform.evaluation.embedding.report import REFERENCES, Difference, EmbeddingReport, Section
+from paraform.evaluation.embedding.differences import REFERENCES, Difference
+from paraform.evaluation.embedding.report import EmbeddingReport, Section
 from paraform.evaluation.embedding.report_picture import picture
 from paraform.score import Score
 

@@ -15,6 +15,7 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
+from paraform.corpora.files import folder_name, highest
 from paraform.corpora.labelled_pairs import read_labelled_pairs, require_both_labels
 from paraform.evaluation.embedding.detection import FIGURES as DETECTION
 from paraform.evaluation.embedding.detection import PairSet
@@ -92,9 +93,9 @@ def robustness_sets(
     sets: list[PairSet | RetrievalSet] = []
     done = set()
     for name, folder, others, test in FILES:
-        found = [file for file in sorted(Path(path).rglob(test)) if folder in _parent(file)]
-        if found and name not in done and (not others or found[0].with_name(others).is_file()):
-            sets += _sets(name, found[0], found[0].with_name(others) if others else None, draw, columns)
+        found = highest(path, test, folder)
+        if found and name not in done and (not others or found.with_name(others).is_file()):
+            sets += _sets(name, found, found.with_name(others) if others else None, draw, columns)
             done.add(name)
     if not sets:
         known = ", ".join(f"{folder}/{test}" if folder else test for _, folder, _, test in FILES)
@@ -224,10 +225,6 @@ def _labelled(path: Path, draw: Draw, columns: Sequence[str] | None) -> tuple[li
 def _name(path: Path) -> str:
     """What the file's set is called: as `FILES` does, else by the file's name."""
     for name, folder, _, test in FILES:
-        if path.name == test and folder in _parent(path):
+        if path.name == test and folder in folder_name(path):
             return name
     return path.stem
-
-
-def _parent(path: Path) -> str:
-    return path.resolve().parent.name.lower()

@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import ClassVar, final
+from typing import ClassVar, NamedTuple, final
 
 import numpy as np
 
+from paraform.corpora.files import highest
 from paraform.corpora.scored import read_scored
 from paraform.corpora.sts import INPUT, read_sts, sts_domains
 from paraform.evaluation.embedding.correlation import correlation_signature, correlations, mean_figure
 from paraform.evaluation.embedding.space import Space
-from paraform.evaluation.embedding.task import Finding
+from paraform.evaluation.embedding.task import Finding, distinct
 from paraform.records import InputError, Pair
 from paraform.score import Score, signature, table
 from paraform.weights import PathLike
@@ -70,11 +71,9 @@ class SimilaritySet:
         return findings
 
 
-@dataclass(frozen=True, slots=True)
-class Splits:
-    """The parts of a set that has some to train on; for a regression, which `SimilaritySet` has no part in."""
+class Splits(NamedTuple):
+    """The scored pairs of a set that has some to train on."""
 
-    name: str
     train: Sequence[Pair]
     dev: Sequence[Pair]
     test: Sequence[Pair]
@@ -85,16 +84,9 @@ def similarity_set(name: str, domains: Mapping[str, Iterable[Pair]], path: PathL
 
     Raises: InputError, naming the file, for a domain without two different scores, of which nothing correlates.
     """
-    scored, unscored = {}, 0
-    for domain, read in domains.items():
-        pairs = list(read)
-        scored[domain] = [pair for pair in pairs if pair.score is not None]
-        unscored += len(pairs) - len(scored[domain])
-        if len({pair.score for pair in scored[domain]}) < 2:
-            origin = next((pair.origin for pair in [*scored[domain], *pairs] if pair.origin), path)
-            came = f"{len(scored[domain]):,} scores, no two of them different"
-            raise InputError(f"{origin}: {came}; expected pairs with at least two different scores")
-    return SimilaritySet(name, scored, unscored)
+    pairs = {domain: list(read) for domain, read in domains.items()}
+    scored = {domain: _scored(read, path) for domain, read in pairs.items()}
+    return SimilaritySet(name, scored, sum(len(read) - len(scored[domain]) for domain, read in pairs.items()))
 
 
 def similarity_sets(path: PathLike, columns: Sequence[str] | None = None) -> list[SimilaritySet]:
@@ -104,33 +96,35 @@ def similarity_sets(path: PathLike, columns: Sequence[str] | None = None) -> lis
         path: a file that `read_scored` knows; one year's folder as SentEval lays it out; or a folder that has such
             folders anywhere below it, the STS Benchmark's files or SICK's, of which the test part is taken.
         columns: those of a table, as `read_scored` takes them.
-    Raises: InputError if there is none, or a file cannot be used.
+    Raises: InputError if there is none, a file cannot be used, or two sets have one name.
     """
     if not Path(path).is_dir():
         name = _known_name(path) or Path(path).stem
         return [similarity_set(name, {name: read_scored(path, columns)}, path)]
     if columns:
         raise InputError(f"{path}: a folder; expected a file, if columns are named")
-    sets = []
+    read: list[tuple[Path, SimilaritySet]] = []
     for folder in sorted({file.parent for file in Path(path).rglob(f"{INPUT}*.txt")}):
         domains = {name: read_sts(*files) for name, files in sts_domains(folder).items()}
-        sets.append(similarity_set(folder.name.split("-")[0], domains, folder))
+        read.append((folder, similarity_set(folder.name.split("-")[0], domains, folder)))
     for name, files in _parts(path).items():
-        sets.append(similarity_set(name, {name: read_scored(files[-1])}, files[-1]))
-    if not sets:
+        read.append((files[-1], similarity_set(name, {name: read_scored(files[-1])}, files[-1])))
+    if not read:
         tests = ", ".join(kind[-1] for kinds in FILES.values() for kind in kinds)
         raise InputError(f"{path}: no scored pairs; expected {INPUT}*.txt, {tests} in it, or a file")
-    return sets
+    return distinct(read)
 
 
-def similarity_splits(path: PathLike) -> list[Splits]:
-    """The STS Benchmark and SICK below a folder with their train and dev parts, scored pairs only, where all are."""
-    found = []
-    for name, files in _parts(path).items():
-        if all(file.is_file() for file in files):
-            parts = [[pair for pair in read_scored(file) if pair.score is not None] for file in files]
-            found.append(Splits(name, *parts))
-    return found
+def similarity_splits(path: PathLike) -> dict[str, Splits]:
+    """The STS Benchmark and SICK below a folder with their train and dev parts, scored pairs only, where all are.
+
+    Raises: InputError as `similarity_set` does.
+    """
+    return {
+        name: Splits(*(_scored(list(read_scored(file)), file) for file in files))
+        for name, files in _parts(path).items()
+        if all(file.is_file() for file in files)
+    }
 
 
 def set_means(findings: Sequence[Finding]) -> list[Finding]:
@@ -175,11 +169,20 @@ def _known_name(path: PathLike) -> str | None:
     return names.get(Path(path).name)
 
 
+def _scored(pairs: Sequence[Pair], path: PathLike) -> list[Pair]:
+    """Those with a score. Raises: InputError, naming file and line, if no two of these differ."""
+    scored = [pair for pair in pairs if pair.score is not None]
+    if len({pair.score for pair in scored}) < 2:
+        origin = next((pair.origin for pair in [*scored, *pairs] if pair.origin), path)
+        raise InputError(f"{origin}: no two scores are different; expected pairs with at least two")
+    return scored
+
+
 def _parts(path: PathLike) -> dict[str, list[Path]]:
     """Train, dev and test file of each set whose test file is below the folder; the first two may not be there."""
     found: dict[str, list[Path]] = {}
     for name, kinds in FILES.items():
         for kind in kinds:
-            for test in sorted(Path(path).rglob(kind[-1]))[:1]:
+            if test := highest(path, kind[-1]):
                 found.setdefault(name, [test.with_name(file) for file in kind])
     return found

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from paraform.evaluation.bootstrap import bootstrap_interval, paired_bootstrap
 from paraform.evaluation.embedding.correlation import MEAN, mean_figure
-from paraform.evaluation.embedding.probing import INFORMATION
+from paraform.evaluation.embedding.label_information import INFORMATION
 from paraform.evaluation.embedding.similarity import SIX
 from paraform.evaluation.embedding.task import Finding
 from paraform.evaluation.figures import RowFigure

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 from paraform.evaluation.embedding.space import Space
 from paraform.evaluation.figures import RowFigure
+from paraform.records import InputError
 from paraform.score import Score
+from paraform.weights import PathLike
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -44,3 +46,22 @@ class Task(Protocol):
     def measure(self, space: Space) -> list[Finding]:
         """The figures of a space that knows these texts."""
         ...
+
+
+Kind = TypeVar("Kind", bound=Task)
+
+
+def distinct(sets: Iterable[tuple[PathLike, Kind]]) -> list[Kind]:
+    """The sets of these files or folders.
+
+    Raises: InputError, naming both, if two sets have one name: their figures could not be told apart.
+    """
+    found: dict[str, tuple[PathLike, Kind]] = {}
+    for path, one in sets:
+        if one.name in found:
+            both = f"{found[one.name][0]} and of {path}"
+            raise InputError(
+                f"two sets are called {one.name!r}, of {both}; expected names that differ, of files or of their folders"
+            )
+        found[one.name] = (path, one)
+    return [one for _, one in found.values()]

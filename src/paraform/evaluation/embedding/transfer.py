@@ -12,9 +12,11 @@ from typing import ClassVar, Literal, final
 import numpy as np
 from numpy.typing import NDArray
 
+from paraform.corpora.leaks import normalised
 from paraform.corpora.senteval import LabelledText, read_transfer_sets
 from paraform.evaluation.embedding.cross_validation import cross_validate, stratified_folds
-from paraform.evaluation.embedding.probes import Folds, Masks, ProbeConfig, fit_probes
+from paraform.evaluation.embedding.probe_rows import pair_features
+from paraform.evaluation.embedding.probes import Folds, Masks, ProbeConfig, UnusableLabels, fit_probes
 from paraform.evaluation.embedding.space import Space, VectorSpace
 from paraform.evaluation.embedding.task import Finding
 from paraform.evaluation.figures import RowFigure
@@ -23,6 +25,7 @@ from paraform.score import Score, signature
 from paraform.weights import PathLike
 
 DEFAULT = {"default": ProbeConfig()}
+SEEN = "test-rows:text-in-training|text:normalised"
 
 
 @final
@@ -52,7 +55,7 @@ class TransferSet:
     def measure(self, space: Space) -> list[Finding]:
         """Accuracy by each protocol (of MRPC F1, too), the commonest label's, and how many test rows training holds.
 
-        Raises: InputError if the space has no vectors, or there is too little of a label.
+        Raises: InputError if the space has no vectors; naming file and line, if there is too little of a label.
         """
         if not isinstance(space, VectorSpace):
             raise InputError(f"{self.name}: {space.name} has no vectors; expected some to train a probe on")
@@ -62,6 +65,8 @@ class TransferSet:
             try:
                 test_FN = self.test_rows(config)
                 findings += self._figures(protocol, config, space, self.predictions(vectors_ND, config), test_FN)
+            except UnusableLabels as error:
+                raise InputError(f"{self.rows[error.row].origin or self.name}: {error}") from error
             except ValueError as error:
                 raise InputError(f"{self.name}: {error}") from error
         return findings
@@ -98,8 +103,11 @@ class TransferSet:
         return found_N
 
     def seen(self, test_FN: Masks) -> int:
-        """How many test rows have the text (of pairs, both texts) of a row that their probe was trained or tuned on."""
-        texts = ["\t".join(" ".join(text.lower().split()) for text in (row.text, row.other or "")) for row in self.rows]
+        """How many test rows have the text (of pairs, both texts) of a row that their probe was trained or tuned on.
+
+        By text without case, punctuation and spacing (`leaks.normalised`).
+        """
+        texts = [(normalised(row.text), normalised(row.other or "")) for row in self.rows]
         count = 0
         for test_N in test_FN:
             others = {text for text, test in zip(texts, test_N, strict=True) if not test}
@@ -121,9 +129,7 @@ class TransferSet:
             score = figure.score(system=space.name, protocol=protocol, subset=self.name)
             full = figure.signature if figure.name == "majority" else f"{figure.signature}|{space.signature}"
             findings.append(Finding(replace(score, signature=full), figure))
-        seen = Score(
-            "seen", self.seen(test_FN), "test-rows:text-in-training", space.name, protocol, self.name, digits=0
-        )
+        seen = Score("seen", self.seen(test_FN), SEEN, space.name, protocol, self.name, digits=0)
         return [*findings, Finding(seen)]
 
     def _commonest(self, test_FN: Masks) -> int:
@@ -149,12 +155,6 @@ def transfer_sets(
     """
     found = read_transfer_sets(folder, names)
     return [TransferSet(name, rows, protocols or DEFAULT) for name, rows in found.items()]
-
-
-def pair_features(lefts_ND: NDArray[np.float32], rights_ND: NDArray[np.float32]) -> NDArray[np.float32]:
-    """|u − v| and u ∗ v, [N, 2 D]."""
-    features: NDArray[np.float32] = np.concatenate([np.abs(lefts_ND - rights_ND), lefts_ND * rights_ND], axis=1)
-    return features
 
 
 def f1(found_T: NDArray[np.int64], gold_T: NDArray[np.int64], settings: str) -> RowFigure:
