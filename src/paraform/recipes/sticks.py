@@ -80,7 +80,8 @@ class Sticks:
     def table(self, style: Literal["plain", "markdown"] = "markdown") -> str:
         """A table of what it comes to, and one of each family's main figures."""
         heading = "### " if style == "markdown" else ""
-        parts = [f"{heading}Summary", table(self.report.summary, style)]
+        summary = [replace(score, subset="all") for score in self.report.summary]  # the sets are in its signature
+        parts = [f"{heading}Summary", table(summary, style)]
         for section in self.report.sections:
             for headline in HEADLINES[section.family]:
                 if found := self._by_set(section, headline.name, headline.protocol):
