@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import os
 import subprocess
@@ -87,3 +88,24 @@ def test_probes_find_what_their_peer_finds(tmp_path: Path) -> None:
     found = figures("probes", "--data", tmp_path, "--outer", 2, "--epochs", 1)["figures"]
     assert found["logistic, accuracy"] > 0.8 and found["logistic, difference"] <= 0.1
     assert found["logistic, ratio"] > 0 and found["mlp, ratio"] > 0
+
+
+def test_the_report_is_measured_against_the_encoding_of_its_sentences(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Both parts in this process: two more would take seconds to start."""
+    rows = [("a cat", "the cat", 4), ("a dog", "a tree", 0), ("a cat", "a tree", 1), ("left", "out", 2)]
+    (tmp_path / "sts-test.csv").write_text("".join(f"{a},{b},{score}\n" for a, b, score in rows), encoding="utf-8")
+    monkeypatch.syspath_prepend(REPOSITORY / "benchmarks")
+    benchmark = importlib.import_module("report")
+    peaks = {"report": 1.5, "encoding": 0.5}
+    parts = {
+        part: (lambda options, part=part: benchmark.PARTS[part](options) | {"peak": peaks[part]}) for part in peaks
+    }
+    monkeypatch.setattr(benchmark, "run", lambda part, options, cache: parts[part](options))
+    given = ["--data", tmp_path, "--rows", 3, "--families", "similarity", "--repeats", 2, "--json"]
+    monkeypatch.setattr(sys, "argv", ["report.py", *map(str, given)])
+    assert benchmark.main() in (0, 1)
+    found = json.loads(capsys.readouterr().out)["figures"]
+    assert found["different texts"] == 4 and found["peak, GiB"] == 1.5 and found["peak, ratio"] == 3
+    assert found["report, ratio"] > found["encoding, ratio"] > 0 and found["similarity, ratio"] > 0

@@ -19,6 +19,11 @@ class InputError(ValueError):
     """What the user gave cannot be used; the message is one line that says what came and what was expected."""
 
 
+def counted(number: int, noun: str) -> str:
+    """`1 pair`, `2 pairs`, `1,379 pairs`."""
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+
+
 @dataclass(frozen=True, slots=True)
 class Origin:
     """Where a record was read: `path`, and `line` counted from 1 (for a `datasets` row: the row's number)."""

@@ -40,7 +40,7 @@ def test_two_models_side_by_side(folder: Path, tmp_path: Path, command: Command)
     assert "paraform: transfer: left out; expected SentEval's files" in done.err
     texts = 6 + 6 + 3 + 24  # of STS-B those with a, with the, with no; the parts of BShift have the same
     assert f"paraform: encoding: {texts} different texts\n" in done.err
-    assert "paraform: similarity: 1 sets, 4 systems\n" in done.err and "paraform: probing: 1 sets" in done.err
+    assert "paraform: similarity: 1 set, 4 systems\n" in done.err and "paraform: probing: 1 set, " in done.err
     found = json.loads(page.with_suffix(".json").read_text("utf-8"))
     assert list(found["models"]) == ["minilm", "minilm@layer=2,pooling=cls"]
     assert list(found["floors"]) == ["shared words", "TF-IDF"]

@@ -116,7 +116,11 @@ def test_robustness_of_a_table(tmp_path: Path, command: Command) -> None:
         ("robustness", "a.csv", "a,b,c\nx,y,1\n", "a b b", "a.csv:1: column 'b' is named twice; expected columns that"),
         ("robustness", "a.csv", "a,b,c\nx,y,1\nx,z,1\n", "a b c", "a.csv:2: label 1, as of all 2 pairs; expected"),
         ("robustness", "a.csv", "a,b,c\nx,y,2\n", "a b c", "a.csv:2: the label is '2'; expected 0 or 1"),
-        ("robustness", "a.tsv", "a b\tc d\n", "", "1 pairs of paraphrases, all of one cluster"),
+        ("robustness", "a.csv", "a,b,c\nx,y,1\n", "a b c", "a.csv:2: label 1 of the only pair; expected pairs of both"),
+        ("robustness", "a.tsv", "a b\tc d\n", "", "a.tsv:1: 1 pair of paraphrases, all of one cluster; expected two"),
+        ("robustness", "a.tsv", "a b\tA B!\na b\tc d\n", "", "a.tsv:1: 2 pairs of paraphrases, all of one cluster"),
+        ("robustness", "a.csv", "a,b,c\nx,y,1\nx,z,1\nx,w,0\n", "a b c", "a.csv:2: 2 pairs of paraphrases, all of one"),
+        ("robustness", "a.csv", "a,b,c\nx,x,1\nx,w,0\n", "a b c", "a.csv:2: no paraphrases but sentences with them"),
     ],
 )
 def test_bad_files(

@@ -37,6 +37,7 @@ def test_every_command_shows_what_it_is_for_and_an_example(name: str, command: C
     for option in ("--device", "--products", "--batch-size", "--seed", "--json", "--version", "--help"):
         assert option in done.out
     assert ("--format" in done.out) == (name not in WITHOUT_FORMAT)
+    assert "lambda" not in done.out and "<function" not in done.out
 
 
 def test_the_overview_lists_every_command(command: Command) -> None:

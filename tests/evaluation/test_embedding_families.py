@@ -7,12 +7,16 @@ from pathlib import Path
 import pytest
 
 from paraform.cli import evaluate_report
-from paraform.evaluation.embedding.families import FAMILIES, limited, read_families
-from paraform.evaluation.embedding.matching import ContentMatching
+from paraform.evaluation.embedding.detection import PairSet
+from paraform.evaluation.embedding.families import FAMILIES, read_families
+from paraform.evaluation.embedding.matching import ContentMatching, StyleRetrieval
 from paraform.evaluation.embedding.probing import ProbingSet
+from paraform.evaluation.embedding.regression import RegressionSet
 from paraform.evaluation.embedding.report import command_of
+from paraform.evaluation.embedding.retrieval import RetrievalSet
 from paraform.evaluation.embedding.robustness import Draw
 from paraform.evaluation.embedding.similarity import SimilaritySet
+from paraform.evaluation.embedding.transfer import TransferSet
 from paraform.records import InputError
 
 
@@ -79,14 +83,26 @@ def test_wrong_names(tmp_path: Path) -> None:
 
 
 def test_a_limited_task_has_so_many_rows_of_each_part(folder: Path) -> None:
-    sets = read_families(folder, ["similarity", "probing", "style"])
-    similar, probed, matched = (limited(family.tasks[0], 2) for family in sets.found)
+    for part in ("train", "dev"):
+        test = folder / "sts/stsb-en-test.csv"
+        test.with_name(f"stsb-en-{part}.csv").write_text(test.read_text())
+    for name in ("custrev.pos", "custrev.neg"):
+        (folder / name).write_text("".join(f"{name} of number {at}\n" for at in range(20)))
+    sets = read_families(folder, draw=Draw(size=10)).limited(2)
+    tasks = {family.name: family.tasks for family in sets.found}
+    (similar, trained), (probed,), (matched, styled) = (tasks[name] for name in ("similarity", "probing", "style"))
     assert isinstance(similar, SimilaritySet) and [len(pairs) for pairs in similar.domains.values()] == [2]
     assert (
         isinstance(probed, ProbingSet) and [one.part for one in probed.examples] == ["tr"] * 2 + ["va"] * 2 + ["te"] * 2
     )
     assert isinstance(matched, ContentMatching) and len(matched.pairs) == 2
-    assert limited(sets.found[2].tasks[1], 2) is sets.found[2].tasks[1]
+    assert isinstance(styled, StyleRetrieval) and len(styled.queries) == 2
+    assert isinstance(trained, RegressionSet) and [len(part) for part in trained.parts] == [2] * 3
+    (rated,), (asked,), (told, *_) = (tasks[name] for name in ("transfer", "retrieval", "robustness"))
+    assert isinstance(rated, TransferSet) and [row.label for row in rated.rows] in ([0, 0, 1, 1], [1, 1, 0, 0])
+    assert isinstance(asked, RetrievalSet) and len(asked.pairs) == 2
+    assert isinstance(told, PairSet)
+    assert [pair.label for pair in told.pairs] == [pair.label for pair in told.tuning] == [1, 1, 0, 0]
 
 
 def test_the_commands_families_are_the_librarys() -> None:

@@ -68,6 +68,16 @@ def test_all_fits_are_scikit_learn_s_optimum(classes: int, standardise: bool) ->
         assert np.abs(logits - wanted).max() < 1e-3 * np.abs(wanted).max()
 
 
+def test_without_eigenvectors_the_optimum_is_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    """LAPACK finds none of TF-IDF's coordinates of few rows, most of which are 0 throughout."""
+
+    def failing(_: torch.Tensor) -> None:
+        raise torch.linalg.LinAlgError("failed to converge")
+
+    monkeypatch.setattr(torch.linalg, "eigh", failing)
+    test_all_fits_are_scikit_learn_s_optimum(4, standardise=True)
+
+
 def plain_loop(
     vectors_ND: NDArray[np.float64],
     labels_N: NDArray[np.int64],

@@ -119,9 +119,9 @@ def test_small_treebanks_give_the_sets_that_they_can(tmp_path: Path, caplog: pyt
         (tmp_path / folder / "x.mrg").write_text("\n".join(lines), encoding="utf-8")
     with caplog.at_level(logging.WARNING, "paraform"):
         assert list(recreate(tmp_path)) == ["BShift"]
-    assert "20 sentences are too few for TreeDepth, TopConst, SentLen, WordContent; left out" in caplog.text
+    assert "20 sentences: too few for TreeDepth, TopConst, SentLen, WordContent; left out" in caplog.text
     (tmp_path / "test" / "x.mrg").write_text("(S (NP (NN a) (, ,) (NN c) (, ,)) (VP (VB d)))", encoding="utf-8")
-    with pytest.raises(InputError, match="17 sentences are too few for BShift, TreeDepth, TopConst"):
+    with pytest.raises(InputError, match="17 sentences: too few for BShift, TreeDepth, TopConst"):
         recreate(tmp_path)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from html.parser import HTMLParser
@@ -18,6 +19,7 @@ from paraform.evaluation.embedding.families import Families, Family
 from paraform.evaluation.embedding.label_information import information
 from paraform.evaluation.embedding.measuring import SEEN
 from paraform.evaluation.embedding.report import EmbeddingReport, command_of, embedding_report
+from paraform.evaluation.embedding.similarity import SIX
 from paraform.evaluation.embedding.space import Space, embedded
 from paraform.evaluation.embedding.task import Finding
 from paraform.evaluation.figures import RowFigure, row_mean
@@ -180,6 +182,103 @@ def test_the_best_model_of_a_column_is_bold_and_no_floor_is(report: EmbeddingRep
     assert "<b>60.0</b>" not in page and "<b>50.0</b>" not in page
 
 
+def measured_names(made: EmbeddingReport) -> set[tuple[str, str]]:
+    return {(one.comparison.name, one.subset) for section in made.sections for one in section.differences}
+
+
+def test_what_is_compared_bold_unsure_and_of_no_system() -> None:
+    """`two` has the lower edit distance, and as much of MR as `one`; the majority is no system's."""
+    similar = tuple(Fake(name, pearson({"one": 1.0, "two": 0.5, "floor": 9.0}), MEAN) for name in SIX)
+    probes = (
+        Fake("MR", accuracy({"one": 0.75, "two": 0.75, "floor": 0.5}), "default"),
+        Fake("MR", lambda system: row_mean("majority", 100.0 * right(0.3), "of:labels", digits=1), "default"),
+    )
+    edits = {"one": 3.0, "two": 2.0, "floor": 1.0}
+    style = Fake("Quora", lambda system: row_mean("style retrieval ED", edits[system] * np.ones(ROWS), "top:5"))
+    found = (Family("similarity", similar, "d"), Family("transfer", probes, "d"), Family("style", (style,), "d"))
+    report = embedding_report(Families(found, {}), spaces("one", "two", "floor"), ["one", "two"], resamples=20)
+    of_six = [score for score in report.sections[0].scores if score.subset == "mean of 6"]
+    assert {score.system: round(score.value, 6) for score in of_six} == {
+        score.system: round(score.value, 6) for score in report.summary if score.name == "meaning"
+    }
+    assert measured_names(report) == {
+        *(("Pearson", name) for name in (*SIX, "mean of 6")), ("accuracy", "MR"), ("style retrieval ED", "Quora")
+    }  # fmt: skip
+    page = report.to_html()
+    assert "<b>2.00</b>" in page and "<b>3.00</b>" not in page and "<b>1.00</b>" not in page
+    table = next(part for part in page.split("</table>") if "<h3>accuracy, default</h3>" in part)
+    assert '<tr class="reference"><th scope="row">majority</th><td>30.0<small>' in table
+    assert '<td class="unsure">+0.0<small>+0.0 to +0.0</small></td>' in page
+    assert "<td>+1.00<small>+1.00 to +1.00</small></td>" in page  # the edit distance
+    assert report.settings(of_six[0]).endswith("|pairs:2400") and of_six[0].signature.endswith("|pairs:2400|model:one")
+    alone = embedding_report(Families(found, {}), spaces("one"), ["one"], resamples=0).to_html()
+    assert "<td>3.00</td>" in alone and "<b>3.00</b>" not in alone and "Differences from" not in alone
+
+
+def test_summaries_are_of_these_sets_and_of_systems_that_have_them_all() -> None:
+    """Not of SICK-R, of PAWS's halves or of a second protocol; PAWS-Hard counts among the hard halves."""
+    shares = {"one": 0.6, "two": 0.7, "floor": 0.5}
+
+    def absent(system: str) -> RowFigure:
+        return form({"one": 0.6, "two": 0.8, "floor": 0.5})(system) if system != "two" else accuracy(shares)(system)
+
+    noise = {"one": 0.5, "two": 1.0, "floor": 9.0}
+    similar = (Fake("STS12", pearson(noise), MEAN), Fake("SICK-R", pearson(dict.fromkeys(noise, 9.0)), MEAN))
+    probes = (
+        Fake("BShift", form(shares), "default"),
+        Fake("BShift", form(dict.fromkeys(shares, 1.0)), "paper"),
+        Fake("TopConst", absent, "default"),
+    )
+    robust = (Fake("PAWS", accuracy(shares)), Fake("PAWS-Easy", accuracy(dict.fromkeys(shares, 1.0))))
+    hard = Fake("PAWS-Hard", accuracy(shares))
+    found = (
+        Family("similarity", similar, "d"),
+        Family("probing", probes, "d"),
+        Family("robustness", (*robust, hard), "d"),
+    )
+    report = embedding_report(Families(found, {}), spaces("one", "two", "floor"), ["one", "two"], resamples=0)
+    summary = {(score.name, score.system): (score.value, score.subset) for score in report.summary}
+    assert summary["meaning", "one"][1] == "STS12" and summary["meaning", "one"][0] > 80
+    assert summary["form", "one"] == (pytest.approx(20), "BShift, TopConst") and ("form", "two") not in summary
+    assert summary["paws", "two"] == (pytest.approx(70), "PAWS")
+    assert summary["hard", "two"] == (pytest.approx(70), "PAWS-Hard")
+    assert report.findings[2].endswith(
+        "with an accuracy of 70.0; on PAWS, where the order of words decides, it has 70.0."
+    )
+
+
+def test_equal_models_differ_by_luck() -> None:
+    equal = Families((Family("similarity", (Fake("STS12", pearson({"one": 1.0, "two": 1.0}), MEAN),), "d"),), {})
+    report = embedding_report(equal, spaces("one", "two"), ["one", "two"], resamples=20)
+    assert "two is next, 0.0 (95 %: 0.0 to 0.0, which may be luck) below" in report.findings[0]
+
+
+def test_colours_of_text_are_told_from_their_ground(report: EmbeddingReport) -> None:
+    """WCAG 2.2, 1.4.3: a contrast of 4.5 or more, light and dark; names and tables can be reached by keys."""
+    page = report.to_html()
+    schemes = [dict(re.findall(r"--(\w+): #(\w+)", block)) for block in re.findall(r":root \{(.*?)\}", page, re.DOTALL)]
+    assert len(schemes) == 2
+
+    def luminance(colour: str) -> float:
+        digits = colour if len(colour) == 6 else "".join(digit * 2 for digit in colour)
+        values = np.array([int(digits[at : at + 2], 16) / 255 for at in (0, 2, 4)])
+        linear = np.where(values <= 0.04045, values / 12.92, ((values + 0.055) / 1.055) ** 2.4)
+        return float(linear @ [0.2126, 0.7152, 0.0722])
+
+    for colours in schemes:
+        for text in ("ink", "soft", "model", "floor"):
+            for ground in ("back", "box"):
+                low, high = sorted(luminance(colours[name]) for name in (text, ground))
+                assert (high + 0.05) / (low + 0.05) >= 4.5, (text, ground)
+    assert page.count('<div class="box" tabindex="0" role="region" aria-label="') == page.count("<table>") > 5
+
+
+def test_a_long_name_breaks_between_its_parts() -> None:
+    names = ("minilm@layer=3,pooling=cls", "two", "floor")
+    report = embedding_report(families(one=names[0]), spaces(*names), list(names[:2]), resamples=0)
+    assert '<th scope="row">minilm@<wbr>layer=<wbr>3,<wbr>pooling=<wbr>cls</th>' in report.to_html()
+
+
 def test_files_and_json(report: EmbeddingReport, tmp_path: Path) -> None:
     beside = report.write(tmp_path / "page.html")
     assert beside == tmp_path / "page.json" and (tmp_path / "page.html").read_text("utf-8") == report.to_html()
@@ -209,6 +308,7 @@ def test_what_a_model_has_seen_is_said() -> None:
         == [x.split(":")[0] for x in report.to_json()["notes"]]
     )
     assert "sentences of STS15-images" in report.to_html()
+    assert embedding_report(given, [*spaces("two"), seen], ["two"], resamples=0).notes == ()  # of a floor none
 
 
 def test_style_takes_a_model_a_call_and_names_must_differ() -> None:
@@ -219,5 +319,6 @@ def test_style_takes_a_model_a_call_and_names_must_differ() -> None:
     ]
     with pytest.raises(ValueError, match="expected different names, all measured"):
         embedding_report(families(), spaces("one", "one"), ["one"])
-    with pytest.raises(ValueError, match="expected different names, all measured"):
-        embedding_report(families(), spaces("one"), ["two"])
+    for models in (["two"], []):
+        with pytest.raises(ValueError, match="expected different names, all measured"):
+            embedding_report(families(), spaces("one"), models)

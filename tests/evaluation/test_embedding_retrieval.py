@@ -54,8 +54,9 @@ def test_ranks_are_those_of_a_loop(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_texts_that_differ_in_punctuation_are_of_one_cluster() -> None:
     texts = [("Who is he?", "his name"), ("who is he", "his surname"), ("C++ or C?", "which of both")]
+    texts += [("C", "the language"), ("C++", "its successor"), ("c ++ .", "what came next")]
     found = clustered([Pair(Sentence(left), Sentence(right)) for left, right in texts])
-    assert [pair.cluster for pair in found] == [0, 0, 1]
+    assert [pair.cluster for pair in found] == [0, 0, 1, 2, 3, 3]
     assert [pair.source.text for pair in found] == [left for left, _ in texts]
 
 
@@ -67,7 +68,9 @@ def test_of_equals_the_wrong_ones_stand_first() -> None:
 
 def test_what_can_be_asked_for() -> None:
     same, other = Pair(Sentence("a"), Sentence("a")), Pair(Sentence("a"), Sentence("b"))
-    with pytest.raises(InputError, match=r"^toy: 1 pairs of paraphrases, of one cluster or none"):
+    with pytest.raises(
+        InputError, match=r"^toy: 1 pair of paraphrases, all of one cluster; expected two clusters or more"
+    ):
         retrieval_set("toy", [same, other, Pair(Sentence("c"), Sentence("d"), label=0)])
     with pytest.raises(ValueError, match="a pair without a cluster"):
         RetrievalSet("toy", [other]).texts()

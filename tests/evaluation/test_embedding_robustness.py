@@ -64,6 +64,25 @@ def test_no_more_is_parsed_than_is_wanted(monkeypatch: pytest.MonkeyPatch) -> No
     assert found.easy == everything.easy[:2] and found.hard == everything.hard[:2]
 
 
+def test_halves_are_told_by_all_constituents() -> None:
+    pairs = [Pair(Sentence("ab"), Sentence("ac"), label=1), Pair(Sentence("ab"), Sentence("ab."), label=1)]
+    found = halves(pairs, lambda texts: [tuple(text.strip(".")) for text in texts], 2)
+    assert found.easy == pairs[1:] and found.hard == pairs[:1]
+
+
+def test_a_text_is_parsed_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str] = []
+
+    def parsed(texts: Sequence[str], **_: object) -> list[Sentence]:
+        asked.extend(texts)
+        return [Sentence(text, tree=f"(S (NP (NN {text})) (. .))") for text in texts]
+
+    monkeypatch.setattr(robustness, "annotate", parsed)
+    tops = tops_by("syntax")
+    assert [*tops(["a", "b", "a"]), *tops(["b", "c"])] == [("NP", ".")] * 5
+    assert asked == ["a", "b", "c"]
+
+
 def test_others_are_mined_for_both_halves_of_a_file(tmp_path: Path) -> None:
     """As many as are wanted to measure on, and again as many to tune on."""
     lines = [f"learn {topic} here\tstudy {topic} there" for topic in "abcdefghijkl"]
@@ -135,6 +154,28 @@ def test_one_file_is_parted_in_two(tmp_path: Path, shaped: None) -> None:
     again, *_ = robustness_sets(tmp_path / "own.tsv", Draw(size=8))
     other, *_ = robustness_sets(tmp_path / "own.tsv", Draw(size=8, seed=1))
     assert again.texts() == whole.texts() != other.texts()
+
+
+@pytest.mark.parametrize(
+    ("file", "name"), [("PAWS/dev.tsv", "PAWS"), ("own/dev.tsv", "dev"), ("paws/test.tsv", "PAWS"), ("x.tsv", "x")]
+)
+def test_a_file_is_called_by_its_folder_where_its_name_says_nothing(
+    file: str, name: str, tmp_path: Path, shaped: None
+) -> None:
+    (tmp_path / file).parent.mkdir(exist_ok=True)
+    found = robustness_sets(labelled(tmp_path, file, 11, 9), Draw(size=4))
+    assert [one.name for one in found] == [name, f"{name}-Easy", f"{name}-Hard", f"{name} retrieval"]
+
+
+def test_a_corpus_in_a_folder_is_one_set_tuned_on_its_dev_part(tmp_path: Path, shaped: None) -> None:
+    (tmp_path / "paws").mkdir()
+    for name in ("dev.tsv", "test.tsv"):
+        labelled(tmp_path, f"paws/{name}", 11, 9)
+    whole, *others = robustness_sets(tmp_path, Draw(size=4))
+    assert [one.name for one in others] == ["PAWS-Easy", "PAWS-Hard", "PAWS retrieval"]
+    assert whole.settings.endswith("tuned_on:dev.tsv|tuning:8")
+    assert isinstance(whole, PairSet)
+    assert [pair.source.text for pair in whole.tuning[:4]] != [f"one two three p{at}" for at in range(4)]  # drawn
 
 
 def test_halves_are_of_the_size_of_the_smaller(tmp_path: Path, shaped: None) -> None:

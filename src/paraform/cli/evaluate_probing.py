@@ -19,6 +19,7 @@ from jsonargparse import ArgumentParser, Namespace
 
 from paraform.cli.output import show_measured
 from paraform.cli.systems import add_systems, model_names, systems_of
+from paraform.records import counted
 
 
 def add_arguments(parser: ArgumentParser, given: Sequence[str]) -> None:
@@ -26,9 +27,7 @@ def add_arguments(parser: ArgumentParser, given: Sequence[str]) -> None:
     parser.add_argument("--data", type=str, required=True, help="SentEval's probing files, or treebanks")
     add_systems(parser)
     parser.add_argument("--tasks", type=str, nargs="+", default=[], metavar="SET", help="sets by name; else all there")
-    parser.add_argument(
-        "--protocol", type=str, nargs="+", choices=("default", "paper"), default=["default"], help="one or both"
-    )
+    parser.add_argument("--protocol", nargs="+", choices=("default", "paper"), default=["default"], help="one or both")
     parser.add_argument("--write", type=str | None, default=None, help="a folder for the sets in SentEval's format")
 
 
@@ -43,7 +42,7 @@ def run(options: Namespace) -> int:
     shown, spaces, scores = [], [], []
     if options.write is not None:
         about["written"] = write_sets(sets, options.write)
-        shown += [f"{path}: {count:,} sentences" for path, count in about["written"].items()]
+        shown += [f"{path}: {counted(count, 'sentence')}" for path, count in about["written"].items()]
     if options.write is None or options.model or options.vectors:
         spaces = spaces_of(sets, systems_of(options), words=options.floors != "none")
         findings = measured(sets, spaces)

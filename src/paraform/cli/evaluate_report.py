@@ -34,7 +34,9 @@ def add_arguments(parser: ArgumentParser, given: Sequence[str]) -> None:
     add_systems(parser)
     parser.add_argument("--data", type=str, required=True, metavar="FOLDER", help="holds evaluation sets")
     parser.add_argument("--out", type=str, required=True, metavar="FILE.html", help="the page")
-    parser.add_argument("--families", type=str, nargs="+", choices=FAMILIES, default=list(FAMILIES), help="which")
+    parser.add_argument(
+        "--families", nargs="+", choices=FAMILIES, default=list(FAMILIES), metavar="FAMILY", help="what is measured"
+    )
     parser.add_argument("--resamples", type=NonNegativeInt, default=1000, help="draws of the bootstrap; 0: none")
     parser.add_argument("--size", type=PositiveInt, default=1000, help="paraphrases of a set of robustness at most")
     add_parser(parser)

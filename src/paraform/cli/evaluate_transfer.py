@@ -30,9 +30,7 @@ def add_arguments(parser: ArgumentParser, given: Sequence[str]) -> None:
     parser.add_argument("--data", type=str, required=True, help="a folder that holds SentEval's files")
     parser.add_argument("--tasks", type=str, nargs="+", default=[], metavar="SET", help="sets by name; else all there")
     parser.add_argument("--classifier", type=Literal["logistic", "mlp"], default="logistic", help="the probe")
-    parser.add_argument(
-        "--protocol", type=str, nargs="+", choices=("default", "paper"), default=["default"], help="one or both"
-    )
+    parser.add_argument("--protocol", nargs="+", choices=("default", "paper"), default=["default"], help="one or both")
     parser.add_argument("--resamples", type=NonNegativeInt, default=1000, help="draws of the bootstrap; 0: none")
 
 

@@ -19,7 +19,7 @@ from jsonargparse.typing import NonNegativeInt
 from paraform.cli.arguments import add_reading
 from paraform.cli.output import aligned, show
 from paraform.cli.reading import read_records
-from paraform.records import InputError, sides_of
+from paraform.records import InputError, counted, sides_of
 
 if TYPE_CHECKING:
     from paraform.corpora.leaks import Overlaps
@@ -55,7 +55,7 @@ def run(options: Namespace) -> int:
         texts = (text for some in evaluation.values() for text in some)
         rows = drop_overlap(options.train[0], options.out, texts, options.format, skip_bad_lines=options.skip_bad_lines)
         about |= {"out": options.out, **rows._asdict()}
-        shown += f"\n\n{options.out}: {rows.kept:,} rows; dropped are {rows.leaked:,} that hold such a sentence"
+        shown += f"\n\n{options.out}: {counted(rows.kept, 'row')}; dropped are {rows.leaked:,} with such a sentence"
         shown += f" and {rows.related:,} of one cluster with them"
     return show(options, about, shown)
 

@@ -55,7 +55,10 @@ def require_both_labels(pairs: Sequence[Pair], path: PathLike) -> None:
     if len(labels) < 2:
         origin = pairs[0].origin if pairs and pairs[0].origin else Origin(str(path), 1)
         label = pairs[0].label if pairs else None
-        raise origin.error(f"label {label}, as of all {len(pairs):,} pairs; expected pairs of both labels, 0 and 1")
+        came = (
+            f"label {label} of the only pair" if len(pairs) == 1 else f"label {label}, as of all {len(pairs):,} pairs"
+        )
+        raise origin.error(f"{came}; expected pairs of both labels, 0 and 1")
 
 
 def _paws(line: Line) -> Iterator[Pair]:

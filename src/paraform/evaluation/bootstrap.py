@@ -73,12 +73,11 @@ def paired_bootstrap(
             f"{first.name} ({first.signature}) against {second.name} ({second.signature}); expected the same figure"
         )
     rows = same_length(first=first.rows, second=second.rows)
-    both = np.concatenate([first.rows, second.rows], axis=1).astype(np.float64)
-    width = first.rows.shape[1]
     differences = np.array(
         [
-            first.of_sums(sums[:width], rows) - second.of_sums(sums[width:], rows)
-            for sums in _resampled(both, resamples, seed)
+            first.of_sums(one, rows) - second.of_sums(other, rows)
+            for drawn_RN in _resampled(rows, resamples, seed)
+            for one, other in zip(first.sums(drawn_RN), second.sums(drawn_RN), strict=True)
         ]
     )
     difference = first.over() - second.over()
@@ -104,19 +103,22 @@ def bootstrap_interval(figure: RowFigure, *, resamples: int = 1000, seed: int = 
     Raises: ValueError if there is no row or no resample.
     """
     rows = len(figure.rows)
-    values = [figure.of_sums(sums, rows) for sums in _resampled(figure.rows.astype(np.float64), resamples, seed)]
+    values = [
+        figure.of_sums(sums, rows) for drawn_RN in _resampled(rows, resamples, seed) for sums in figure.sums(drawn_RN)
+    ]
     low, high = np.quantile(values, [0.025, 0.975])
     return float(low), float(high)
 
 
-def _resampled(values_NK: NDArray[np.float64], resamples: int, seed: int) -> Iterator[NDArray[np.float64]]:
-    """The sums, [K], of each draw of as many rows as there are, with replacement. Raises: ValueError without either."""
-    rows = len(values_NK)
+def _resampled(rows: int, resamples: int, seed: int) -> Iterator[NDArray[np.float64]]:
+    """How often each row is in each draw of as many, with replacement, [R, N]; R draws at once, as `DRAWS` allows.
+
+    Raises: ValueError without a row or a resample.
+    """
     if resamples < 1 or rows < 1:
         raise ValueError(f"{resamples} resamples of {rows} rows; expected at least 1 of each")
     generator = np.random.default_rng(seed)
     block = max(1, DRAWS // rows)
     for start in range(0, resamples, block):
         drawn = generator.choice(rows, size=(min(block, resamples - start), rows), replace=True)
-        counts = np.stack([np.bincount(draw, minlength=rows) for draw in drawn]).astype(np.float64)
-        yield from counts @ values_NK
+        yield np.stack([np.bincount(draw, minlength=rows) for draw in drawn]).astype(np.float64)

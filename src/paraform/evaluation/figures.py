@@ -19,7 +19,8 @@ class RowFigure:
     """One figure of one system.
 
     Args:
-        rows: [N, K], what each row adds to the sums that the figure is made of.
+        rows: [N, K], what each row adds to the sums that the figure is made of; with K = 0 these are how often each
+            row was drawn, [N], for a figure that no sums of a few columns make.
         signature: every setting that changes it.
         value: from the sums, [K], to the figure; None: the mean over rows of the only column.
         digits: after the decimal point, when printed.
@@ -31,6 +32,10 @@ class RowFigure:
     value: Callable[[NDArray[Any]], float] | None = None
     digits: int = 2
 
+    def sums(self, drawn_RN: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The sums of each of R draws, [R, K], by how often it has each row."""
+        return drawn_RN @ self.rows.astype(np.float64) if self.rows.shape[1] else drawn_RN
+
     def of_sums(self, sums: NDArray[Any], count: int) -> float:
         """The figure of `count` rows that add up to `sums`, [K]."""
         return float(sums[0] / count) if self.value is None else self.value(sums)
@@ -38,7 +43,10 @@ class RowFigure:
     def over(self, chosen: NDArray[np.int64] | slice = EVERY) -> float:
         """The figure of the rows of these numbers."""
         rows = self.rows[chosen]
-        return self.of_sums(rows.sum(axis=0, dtype=np.float64), len(rows))
+        if self.rows.shape[1]:
+            return self.of_sums(rows.sum(axis=0, dtype=np.float64), len(rows))
+        drawn_N = np.bincount(np.arange(len(self.rows))[chosen], minlength=len(self.rows))
+        return self.of_sums(drawn_N.astype(np.float64), len(rows))
 
     def score(
         self, chosen: NDArray[np.int64] | slice = EVERY, *, system: str = "", protocol: str = "", subset: str = "all"

@@ -22,7 +22,7 @@ from paraform.capabilities import Embed, Embedder, LatentSpace
 from paraform.checkpoint import signature_of
 from paraform.encoders import Encoder
 from paraform.evaluation.embedding.depth import depth_figure, layer_embeds
-from paraform.evaluation.embedding.families import FAMILIES, Families, limited, read_families
+from paraform.evaluation.embedding.families import FAMILIES, read_families
 from paraform.evaluation.embedding.kept_vectors import kept
 from paraform.evaluation.embedding.measuring import System, spaces_of
 from paraform.evaluation.embedding.report import EmbeddingReport, Section, embedding_report
@@ -80,7 +80,8 @@ class Sticks:
     def table(self, style: Literal["plain", "markdown"] = "markdown") -> str:
         """A table of what it comes to, and one of each family's main figures."""
         heading = "### " if style == "markdown" else ""
-        parts = [f"{heading}Summary", table(self.report.summary, style)]
+        summary = [replace(score, subset="all") for score in self.report.summary]  # the sets are in its signature
+        parts = [f"{heading}Summary", table(summary, style)]
         for section in self.report.sections:
             for headline in HEADLINES[section.family]:
                 if found := self._by_set(section, headline.name, headline.protocol):
@@ -151,7 +152,7 @@ def run(
         raise InputError(f"no row {unknown[0]!r}; expected some of {', '.join(MODELS)}")
     families = read_families(data, setting.families, draw=Draw(setting.size, seed=seed), trained=scale == "full")
     if setting.most is not None:
-        families = _limited(families, setting.most)
+        families = families.limited(setting.most)
     spaces = spaces_of(families.tasks, systems_of(models, out / "vectors", device))
     report = embedding_report(families, spaces, models, resamples=setting.resamples)
     sticks = Sticks(report, out / scale)
@@ -162,8 +163,3 @@ def run(
     with atomic_path(sticks.folder / "tables.md") as unfinished:
         unfinished.write_text(sticks.table(), encoding="utf-8")
     return sticks
-
-
-def _limited(families: Families, most: int) -> Families:
-    found = (family._replace(tasks=tuple(limited(task, most) for task in family.tasks)) for family in families.found)
-    return replace(families, found=tuple(found))

@@ -57,7 +57,7 @@ def depth_figure(report: EmbeddingReport, layers: Mapping[int, str]) -> Figure:
     """
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(9, 3.6), layout="constrained")
+    figure = Figure(figsize=(10, 3.6), layout="constrained")
     meaning, form = figure.subplots(1, 2)
     numbers = {system: layer for layer, system in layers.items()}
     summed = {kind: [one for one in report.summary if one.name == kind] for kind in ("meaning", "form")}
@@ -74,7 +74,8 @@ def depth_figure(report: EmbeddingReport, layers: Mapping[int, str]) -> Figure:
     for axes in (meaning, form):
         axes.set_xlabel("layer (0: embeddings)")
         axes.grid(alpha=0.3)
-        axes.legend(fontsize="small")
+    meaning.legend(fontsize="small")
+    form.legend(fontsize="small", loc="center left", bbox_to_anchor=(1, 0.5))  # no corner is free of lines
     return figure
 
 

@@ -107,7 +107,7 @@ def grid_accuracy(found_N: NDArray[np.float64], labels_N: NDArray[np.bool_]) -> 
 def average_precision(found_N: NDArray[np.float64], labels_N: NDArray[np.bool_]) -> RowFigure:
     """AP = Σ (R_k − R_{k−1}) P_k over the different similarities, from the highest down; no interpolation.
 
-    No sums of a few columns make it. Row i has its one in column i, so that the sums are how often each pair was drawn.
+    No sums of a few columns make it: a resample is ranked by how often each pair was drawn.
     """
     order = np.argsort(-found_N, kind="stable")
     ranked_N, labelled_N = found_N[order], labels_N[order]
@@ -121,7 +121,7 @@ def average_precision(found_N: NDArray[np.float64], labels_N: NDArray[np.bool_])
         precision = np.divide(right, called, out=np.zeros(len(ends)), where=called > 0)
         return 100 * float(np.sum(np.diff(right, prepend=0) * precision) / right[-1])
 
-    return RowFigure("AP", np.eye(len(found_N), dtype=np.bool_), FIGURES["AP"], value, digits=1)
+    return RowFigure("AP", np.empty((len(found_N), 0), dtype=np.bool_), FIGURES["AP"], value, digits=1)
 
 
 def _similarities(space: Space, pairs: Sequence[Pair]) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:

@@ -2,28 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from paraform.corpora import clusters, read_pairs
 from paraform.corpora.probing import FILES as PROBING
 from paraform.corpora.senteval import LAYOUTS
 from paraform.corpora.sts import INPUT
-from paraform.evaluation.embedding.matching import ContentMatching, style_retrieval
+from paraform.evaluation.embedding.detection import PairSet
+from paraform.evaluation.embedding.matching import ContentMatching, StyleRetrieval, style_retrieval
 from paraform.evaluation.embedding.probing import ProbingSet, probing_sets
-from paraform.evaluation.embedding.regression import regression_sets
+from paraform.evaluation.embedding.regression import RegressionSet, regression_sets
 from paraform.evaluation.embedding.retrieval import RetrievalSet
 from paraform.evaluation.embedding.robustness import FILES as ROBUSTNESS
 from paraform.evaluation.embedding.robustness import Draw, robustness_sets
 from paraform.evaluation.embedding.similarity import FILES as SIMILARITY
-from paraform.evaluation.embedding.similarity import SimilaritySet, similarity_sets
+from paraform.evaluation.embedding.similarity import SimilaritySet, Splits, similarity_sets
 from paraform.evaluation.embedding.task import Task
-from paraform.evaluation.embedding.transfer import transfer_sets
+from paraform.evaluation.embedding.transfer import TransferSet, transfer_sets
 from paraform.records import InputError, Pair
 from paraform.syntax.running import DEFAULT
 from paraform.weights import PathLike
+
+Row = TypeVar("Row")
 
 FAMILIES = {  # and the command that measures the same by itself
     "similarity": "evaluate similarity",
@@ -65,6 +69,11 @@ class Families:
     def tasks(self) -> list[Task]:
         """Of all of them, so that each different text is encoded once."""
         return [task for family in self.found for task in family.tasks]
+
+    def limited(self, most: int) -> Families:
+        """The same with `limited` tasks."""
+        tasks = ((family, tuple(limited(task, most) for task in family.tasks)) for family in self.found)
+        return replace(self, found=tuple(family._replace(tasks=some) for family, some in tasks))
 
 
 def read_families(
@@ -116,15 +125,38 @@ def read_families(
 
 
 def limited(task: Task, most: int) -> Task:
-    """A task with so many rows of each of its parts at most, to see whether all goes well; its figures say little."""
+    """A task with so many rows at most, to see whether all goes well; its figures say little.
+
+    So many of each part, and of each label, where a probe or a threshold is trained; of retrieval so many queries.
+    """
     if isinstance(task, SimilaritySet):
         return replace(task, domains={name: list(pairs)[:most] for name, pairs in task.domains.items()})
+    if isinstance(task, RegressionSet):
+        return replace(task, parts=Splits(*(part[:most] for part in task.parts)))
+    if isinstance(task, TransferSet):
+        return replace(task, rows=_first(task.rows, most, lambda row: (row.part, row.label)))
     if isinstance(task, ProbingSet):
-        kept = [one for part in ("tr", "va", "te") for one in [x for x in task.examples if x.part == part][:most]]
+        kept = _first(task.examples, most, lambda example: example.part)
         return replace(task, examples=kept, source=f"{task.source}|first:{most} of a part")
-    if isinstance(task, ContentMatching):
+    if isinstance(task, PairSet):
+        pairs, tuning = (_first(some, most, lambda pair: pair.label) for some in (task.pairs, task.tuning))
+        return replace(task, pairs=pairs, tuning=tuning)
+    if isinstance(task, StyleRetrieval):
+        return replace(task, queries=task.queries[:most])
+    if isinstance(task, ContentMatching | RetrievalSet):
         return replace(task, pairs=task.pairs[:most])
     return task
+
+
+def _first(rows: Sequence[Row], most: int, group: Callable[[Row], Hashable]) -> list[Row]:
+    """So many of each group, in order."""
+    counts: Counter[Hashable] = Counter()
+    kept = []
+    for row in rows:
+        counts[group(row)] += 1
+        if counts[group(row)] <= most:
+            kept.append(row)
+    return kept
 
 
 def _place(folder: Path, name: str) -> Path | None:

@@ -6,6 +6,7 @@ P weights of a fit (O × (D + 1)), M pairs remembered, B rows at once.
 
 from __future__ import annotations
 
+import contextlib
 from typing import NamedTuple
 
 import torch
@@ -178,7 +179,8 @@ class _InverseHessian:
         values_D = share_N @ (vectors_ND - mean_D).square()
         if features <= MOST_EIGEN:
             covariance_DD = (vectors_ND * share_N[:, None]).T @ vectors_ND - torch.outer(mean_D, mean_D)
-            values_D, self.axes_DD = torch.linalg.eigh(covariance_DD)
+            with contextlib.suppress(RuntimeError):  # LAPACK, of few rows: the same optimum, by more steps
+                values_D, self.axes_DD = torch.linalg.eigh(covariance_DD)
         values_D = values_D.clamp(min=0) + DAMPING * values_D.mean()
         scale_KD = self.variance * values_D + problem.l2_K[:, None]
         self.first_KD = scale_KD.reciprocal()

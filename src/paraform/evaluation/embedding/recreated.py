@@ -16,7 +16,7 @@ from typing import TypeVar
 
 from paraform.corpora.probing import PARTS, ProbingExample
 from paraform.evaluation.embedding.treebank_parts import TreebankSentence, treebank_parts
-from paraform.records import InputError
+from paraform.records import InputError, counted
 from paraform.score import signature
 from paraform.syntax.trees import depth, top_constituents, without_root
 from paraform.weights import PathLike
@@ -95,7 +95,7 @@ def recreate(path: PathLike, config: RecreatedConfig | None = None) -> dict[str,
     }
     made = {name: _usable(make(sentences, config)) for name, make in makers.items()}
     if lacking := [name for name, examples in made.items() if not examples]:
-        came = f"{path}: {len(sentences):,} sentences are too few for {', '.join(lacking)}"
+        came = f"{path}: {counted(len(sentences), 'sentence')}: too few for {', '.join(lacking)}"
         if len(lacking) == len(made):
             raise InputError(f"{came}; expected a larger treebank")
         logging.getLogger("paraform").warning("%s; left out", came)

@@ -19,6 +19,7 @@ from paraform.evaluation.embedding.similarity import set_means
 from paraform.evaluation.embedding.space import Space
 from paraform.evaluation.embedding.summary import KINDS, Point, counts, points, sentences, summaries
 from paraform.evaluation.embedding.task import Finding
+from paraform.records import counted
 from paraform.score import Score, signature
 from paraform.weights import PathLike, atomic_path
 
@@ -138,7 +139,7 @@ def embedding_report(
     sections: list[Section] = []
     kept: list[Finding] = []
     for family in families.found:
-        tell(f"{family.name}: {len(family.tasks)} sets, {len(spaces)} systems")
+        tell(f"{family.name}: {counted(len(family.tasks), 'set')}, {counted(len(spaces), 'system')}")
         findings = measured(family.tasks, spaces)
         if family.name == "similarity":
             # Of the means those that papers print: each holds the rows of all sets.

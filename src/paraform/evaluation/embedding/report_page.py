@@ -160,7 +160,7 @@ def _grid(
                 ours = system in report.models
                 tds = [_cell(cells.get((system, subset)), best.get(subset) if ours else None) for subset in subsets]
                 kind = "" if ours else ' class="floor"'
-                rows.append(f'<tr{kind}><th scope="row">{escape(system)}</th>{"".join(tds)}</tr>')
+                rows.append(f'<tr{kind}><th scope="row">{_broken(system)}</th>{"".join(tds)}</tr>')
     for reference, known_scores in references:
         first = {score.subset: score for score in reversed(known_scores)}
         tds = [_cell(first.get(subset), None) for subset in subsets]
@@ -180,7 +180,7 @@ def _differences(differences: Sequence[Difference]) -> str:
         for second in dict.fromkeys(one.comparison.second for one in found):
             tds = [_difference(cells.get((second, subset))) for subset in subsets]
             pair = f"{found[0].comparison.first} − {second}"
-            rows.append(f'<tr><th scope="row">{escape(pair)}</th>{"".join(tds)}</tr>')
+            rows.append(f'<tr><th scope="row">{_broken(pair)}</th>{"".join(tds)}</tr>')
         tables.append(_table(_titled(name, protocol), subsets, rows))
     return "".join(tables)
 
@@ -208,9 +208,14 @@ def _cell(score: Score | None, best: float | None) -> str:
 def _table(title: str, columns: Sequence[str], rows: Sequence[str]) -> str:
     head = "".join(f'<th scope="col">{escape(column)}</th>' for column in columns)
     return (
-        f'<h3>{escape(title)}</h3><div class="box"><table><thead><tr><th scope="col">system</th>{head}</tr></thead>'
-        f"<tbody>{''.join(rows)}</tbody></table></div>"
+        f'<h3>{escape(title)}</h3><div class="box" tabindex="0" role="region" aria-label="{escape(title)}"><table>'
+        f'<thead><tr><th scope="col">system</th>{head}</tr></thead><tbody>{"".join(rows)}</tbody></table></div>'
     )
+
+
+def _broken(name: str) -> str:
+    """A name that is broken, where it is too long for its column, between its parts."""
+    return re.sub(r"(?<=[@,=/])", "<wbr>", escape(name))
 
 
 def _titled(name: str, protocol: str) -> str:

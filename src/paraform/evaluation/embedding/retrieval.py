@@ -5,7 +5,6 @@ Shape key: N pairs, Q queries, P texts of the pool.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -15,13 +14,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from paraform.corpora import clusters
+from paraform.corpora.leaks import normalised
 from paraform.evaluation.embedding.detection import signed_finding
 from paraform.evaluation.embedding.space import Space
 from paraform.evaluation.embedding.task import Finding
 from paraform.evaluation.figures import row_mean
 from paraform.evaluation.preparation import metric_words
 from paraform.evaluation.subsets import SETTING, THIRDS, subsets
-from paraform.records import InputError, Pair, Sentence
+from paraform.records import InputError, Pair, Sentence, counted
 from paraform.score import signature
 
 BLOCK = 512  # queries whose similarities to the pool are held at once
@@ -103,22 +103,24 @@ def retrieval_set(name: str, pairs: Sequence[Pair]) -> RetrievalSet:
     """
     kept = [pair for pair in clustered(pairs) if pair.label != 0 and pair.source.text != pair.target.text]
     if len({pair.cluster for pair in kept}) < 2:
-        came = f"{name}: {len(kept):,} pairs of paraphrases, of one cluster or none"
-        raise InputError(f"{came}; expected sentences that are no paraphrases of one another, to find one among")
+        place = next((pair.origin for pair in pairs if pair.origin), name)
+        came = f"{counted(len(kept), 'pair')} of paraphrases, all of one cluster"
+        came = came if kept else "no paraphrases but sentences with themselves"
+        raise InputError(f"{place}: {came}; expected two clusters or more, to find a sentence among others")
     return RetrievalSet(name, kept)
 
 
 def clustered(pairs: Sequence[Pair]) -> list[Pair]:
-    """The pairs with their clusters, in which texts that differ in case, spaces and punctuation alone are one.
+    """The pairs with their clusters, in which texts are one that `corpora.leaks.normalised` does not tell apart.
 
-    Corpora have such texts under several names, and who finds one for the other is not wrong.
+    Corpora have a text as it was typed and tokenised, and who finds one for the other is not wrong. C is not C++.
     """
     plain = [Pair(_plain(pair.source), _plain(pair.target), pair.label) for pair in pairs]
     return [replace(pair, cluster=found.cluster) for pair, found in zip(pairs, clusters(plain), strict=True)]
 
 
 def _plain(sentence: Sentence) -> Sentence:
-    return Sentence("".join(re.findall(r"\w+", sentence.text.casefold())) or sentence.text)
+    return Sentence(normalised(sentence.text))
 
 
 def cluster_of(pair: Pair) -> int:

@@ -23,7 +23,7 @@ from paraform.evaluation.embedding.floors import tf_idf
 from paraform.evaluation.embedding.retrieval import FIGURES as RETRIEVAL
 from paraform.evaluation.embedding.retrieval import RetrievalSet, cluster_of, clustered, retrieval_set
 from paraform.evaluation.embedding.space import Space
-from paraform.records import InputError, Pair, Sentence
+from paraform.records import InputError, Pair, Sentence, counted
 from paraform.score import Score, signature, table
 from paraform.syntax.annotation import annotate
 from paraform.syntax.parsing import parser_digest
@@ -134,14 +134,16 @@ def mined_others(pairs: Sequence[Pair], size: int, seed: int) -> list[Pair]:
 
     "Nearest" is TF-IDF's cosine over all sentences here, whatever is measured afterwards, so that the pairs are the
     same for all. They are hard for TF-IDF above all, and some are paraphrases that no one has labelled;
-    what differs in case, spaces and punctuation alone is of one cluster.
+    texts that differ in case, spaces and punctuation alone are of one cluster (`clustered`).
 
     Raises: InputError if the pairs are of one cluster.
     """
     known = {side.text: cluster_of(pair) for pair in clustered(pairs) for side in (pair.source, pair.target)}
     texts, clusters_P = list(known), np.array(list(known.values()))
     if len(set(clusters_P)) < 2:
-        raise InputError(f"{len(pairs):,} pairs of paraphrases, all of one cluster; expected several, to mine others")
+        place = next((f"{pair.origin}: " for pair in pairs if pair.origin), "")
+        came = f"{place}{counted(len(pairs), 'pair')} of paraphrases, all of one cluster"
+        raise InputError(f"{came}; expected two clusters or more, to mine others")
     space = tf_idf(texts)
     drawn = np.random.default_rng(seed).permutation(len(texts))
     mined: dict[frozenset[str], Pair] = {}
@@ -173,6 +175,7 @@ def _sets(
 ) -> list[PairSet | RetrievalSet]:
     generator = np.random.default_rng(draw.seed)
     pairs, origin = _labelled(test, draw, columns)
+    retrieval = retrieval_set(f"{name} retrieval", [pair for pair in pairs if pair.label == 1])
     drawn = [[pairs[row] for row in generator.permutation(len(pairs)) if pairs[row].label == label] for label in (1, 0)]
     if tuning is None:
         if min(map(len, drawn)) < 2:
@@ -206,7 +209,7 @@ def _sets(
     else:
         warning = "%s: of the paraphrases %d have the same top-level constituents, %d others; no halves of such a file"
         logging.getLogger("paraform").warning(warning, test, *map(len, parted))
-    return [*made, retrieval_set(f"{name} retrieval", [pair for pair in pairs if pair.label == 1])]
+    return [*made, retrieval]
 
 
 def _labelled(path: Path, draw: Draw, columns: Sequence[str] | None) -> tuple[list[Pair], str]:
