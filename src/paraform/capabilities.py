@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from paraform.decoding import Decoding
 from paraform.rewording import Candidate, Rewording
+from paraform.syntax.trees import Tree
 
 Embed: TypeAlias = Callable[[Sequence[str]], NDArray[np.float32]]
 """Texts to their vectors, float32 [N, D]."""
@@ -78,6 +79,17 @@ class Paraphraser(Protocol):
 
     def decoding_settings(self, *, ration: bool | None = None, **how: Unpack[Decoding]) -> dict[str, Any]:
         """What a signature says of `decode` with these arguments."""
+        ...
+
+
+@runtime_checkable
+class WritesByTree(Protocol):
+    """A model that rewords a source in the form of a tree, whole or a template."""
+
+    kind: ClassVar[str]
+
+    def decode_trees(self, sources: Sequence[str], trees: Sequence[Tree], **how: Unpack[Decoding]) -> list[str]:
+        """Source i in the form of tree i; words in it are not read."""
         ...
 
 

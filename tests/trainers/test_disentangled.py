@@ -118,8 +118,20 @@ def test_the_command_trains_embeds_and_writes(
     like = ["--like", "why does nobody play golf ?", "--model", run, "--device", "cpu", "--json"]
     assert main(["paraphrase", "is chess something to learn ?", *like]) == 0
     assert len(json.loads(capsys.readouterr().out)["paraphrases"]) == 1
-    assert main(["paraphrase", "is chess something to learn ?", "--model", run, "--device", "cpu"]) == 2
-    assert "needs a form" in capsys.readouterr().err
+    templates = ["(SBARQ (WHADVP) (SQ) (. ?))", "(SQ (VBZ is) (NP))"]
+    assert main(["paraphrase", "is chess something to learn ?", "--each", "--template", *templates, *like[2:]]) == 0
+    shown = json.loads(capsys.readouterr().out)["paraphrases"]
+    assert [one["exemplar"] for one in shown] == templates
+    for more, complaint in (
+        ([], "needs a form"),
+        (["--template", "(S (NP)"], "template 1: character 7: the end, with 1 brackets open"),
+        (["--template", "(S (WEIRD))"], "label 'WEIRD' in no tree of training; the nearest is '"),
+        (["--template", "(S (NP))", "--like", "is it so ?"], "--like and --template; expected one of them"),
+    ):
+        assert main(["paraphrase", "is chess something to learn ?", *more, *like[2:4], "--device", "cpu"]) == 2
+        assert complaint in capsys.readouterr().err
+    assert main(["paraphrase", "is chess something to learn ?", "--template", "(S (NP) (VP))"]) == 2
+    assert "--template expects a model that writes by trees" in capsys.readouterr().err
 
 
 def test_what_cannot_be_trained_on(config: DisentangledConfig, encoder: Path, tmp_path: Path, own_cache: None) -> None:
