@@ -52,7 +52,7 @@ def add_arguments(parser: ArgumentParser, given: Sequence[str]) -> None:
         nargs="+",
         type=str,
         metavar="TREE",
-        help="forms to take, as trees cut at any height: (S (NP) (VP))",
+        help="forms to take, trees cut at any height: (S (NP) (VP))",
     )
     parser.add_argument("--each", action="store_true", help="every text with every exemplar")
     parser.add_argument("--num", type=PositiveInt, default=1, help="rewordings of each text, at most")
@@ -112,14 +112,12 @@ def reworded(
     if like is None and isinstance(model, Rewords):
         with bad_values():
             return model.reword(texts, num=options.num, force=options.force, ration=ration, **how)
-    trees = (
-        None if options.template is None else {text: tree_of(text, number) for number, text in enumerate(like or (), 1)}
-    )
+    trees = {text: tree_of(text, number) for number, text in enumerate(options.template or (), start=1)}
     chosen = model.exemplars(texts, like, each=options.each, num=options.num, seed=options.seed)
     sources = [text for text, row in zip(texts, chosen, strict=True) for _ in row]
     exemplars = [exemplar for row in chosen for exemplar in row]
     with bad_values():
-        if trees is None:
+        if not trees:
             outputs = model.decode(sources, exemplars, ration=ration, **how)
         elif isinstance(model, WritesByTree):
             outputs = model.decode_trees(sources, [trees[text] for text in exemplars], **how)
