@@ -70,7 +70,7 @@ def test_the_loss_is_the_mean_over_pieces_of_both_directions(syntax: bool) -> No
     model, table = tiny.paraphraser(config), tiny.table(config)
     batch = pair_batches(table, batch_size=4, seed=0)[0](0)
     network = model.network
-    nll = network(batch).nll
+    written = network(batch).written
     terms = []
     for first, second, trees in (
         (batch.source, batch.target, batch.target_tree),
@@ -88,11 +88,11 @@ def test_the_loss_is_the_mean_over_pieces_of_both_directions(syntax: bool) -> No
             for place in range(1, pieces.shape[1]):
                 state = network.states(pieces[:, :place], *read)[:, -1]
                 each.append(-F.log_softmax(network.output(state), -1)[0, pieces[0, place]])
-        terms.append(torch.stack(each).mean())
-    assert nll is not None
-    assert nll.item() == pytest.approx((terms[0] + terms[1]).item() / 2, rel=1e-4)
+        terms.append((torch.stack(each).sum().item(), len(each)))
+    assert [one.nll.item() for one in written] == pytest.approx([nll for nll, _ in terms], rel=1e-4)
+    assert [one.pieces.item() for one in written] == [count for _, count in terms]
     network.config = replace(config, directions="one")
-    assert network(batch).nll.item() == pytest.approx(terms[0].item(), rel=1e-4)
+    assert [one.nll.item() for one in network(batch).written] == pytest.approx([terms[0][0]], rel=1e-4)
 
 
 def test_a_step_at_a_time_the_decoder_says_the_same() -> None:
@@ -171,7 +171,7 @@ def test_without_generation_there_is_no_decoder() -> None:
     config = replace(tiny.TINY, generation_weight=0.0, contrast_weight=1.0)
     model = tiny.paraphraser(config)
     assert not [name for name, _ in model.network.named_parameters() if not name.startswith("semantic.")]
-    assert model.network(pair_batches(tiny.table(config), batch_size=4, seed=0)[0](0)).nll is None
+    assert model.network(pair_batches(tiny.table(config), batch_size=4, seed=0)[0](0)).written == ()
 
 
 def test_paper_reference_and_default_differ_in_named_fields_only() -> None:

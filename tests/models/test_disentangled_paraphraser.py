@@ -11,6 +11,7 @@ import tiny_disentangled as tiny
 import torch
 
 from paraform import checkpoint
+from paraform.cli import main
 from paraform.models.disentangled import DisentangledParaphraser
 from paraform.records import InputError
 from paraform.syntax.trees import Tree
@@ -89,3 +90,19 @@ def test_damaged_assets(asset: str) -> None:
         DisentangledParaphraser.restore(config, {name: text for name, text in assets.items() if name != asset})
     with pytest.raises(InputError, match="unknown fields \\['more'\\]"):
         DisentangledParaphraser.restore({**config, "more": 1}, assets)
+
+
+def test_the_encoder_alone_is_exported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    library = pytest.importorskip("sentence_transformers")
+    model = tiny.paraphraser()
+    checkpoint.save(model, tmp_path / "model", card="a test")
+    assert main(["export", str(tmp_path / "model"), "--out", str(tmp_path / "mine"), "--json"]) == 0
+    assert str(tmp_path / "mine") in capsys.readouterr().out
+    theirs = library.SentenceTransformer(str(tmp_path / "mine"), device="cpu")
+    np.testing.assert_allclose(theirs.encode(tiny.TEXTS), model.embed(tiny.TEXTS), atol=1e-5)
+    assert "adversary_weight 0.1" in (tmp_path / "mine" / "README.md").read_text(encoding="utf-8")
+    assert main(["export", str(tmp_path / "model"), "--out", str(tmp_path / "mine")]) == 2
+    assert main(["export", "minilm", "--out", str(tmp_path / "other")]) == 2
+    assert "expected a model that is exported" in capsys.readouterr().err
+    with pytest.raises(InputError, match="pool_special=False"):
+        tiny.paraphraser(replace(tiny.TINY, pool_special=False)).export(tmp_path / "other")

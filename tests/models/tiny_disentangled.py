@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import torch
 from tokenizers import Tokenizer, models, pre_tokenizers, processors
 from torch import nn
 from transformers import BartConfig, BartModel, BertConfig, BertModel
 
-from paraform.models.disentangled import DisentangledConfig, DisentangledParaphraser
-from paraform.models.disentangled.pairs import PairTable
+from paraform.models.disentangled import DisentangledConfig, DisentangledParaphraser, make_update
+from paraform.models.disentangled.pairs import PairBatch, PairTable, pair_batches
 from paraform.models.disentangled.symbols import TreeSymbols
 from paraform.models.disentangled.table import pair_table
+from paraform.models.update import Update
 from paraform.records import Pair, Sentence
 from paraform.syntax.trees import Tree
 
@@ -30,7 +34,8 @@ TEXTS = list(TREES)
 PAIRS = [Pair(Sentence(TEXTS[i]), Sentence(TEXTS[i + 1]), cluster=i // 2) for i in range(0, 8, 2)]
 WORDS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", *sorted({word for text in TREES for word in text.split()})]
 WIDTH = 8
-TINY = DisentangledConfig(batch_size=4, epochs=2, word_dropout=0.0, adversary_start=0, max_tokens=6, max_symbols=60)
+COMMON: dict[str, Any] = {"batch_size": 4, "epochs": 2, "word_dropout": 0.0, "max_tokens": 6, "max_symbols": 60}
+TINY = DisentangledConfig(**COMMON, adversary_start=0)
 
 
 def parsed() -> dict[str, Tree]:
@@ -51,7 +56,10 @@ def bert(layers: int = 2) -> nn.Module:
     config = BertConfig(
         **sizes, num_hidden_layers=layers, num_attention_heads=2, max_position_embeddings=16, attention_dropout=0.0
     )
-    return shaken(BertModel(config))
+    made: nn.Module = shaken(BertModel(config))
+    for name, weight in made.named_parameters():
+        weight.requires_grad_("pooler" not in name)  # as `encoders.load_module` has it
+    return made
 
 
 def bart() -> BartModel:
@@ -87,3 +95,28 @@ def paraphraser(
 def table(config: DisentangledConfig = TINY) -> PairTable:
     symbols = TreeSymbols.of(parsed().values(), brackets=config.brackets)
     return pair_table(PAIRS, parsed(), config, tokenizer(), symbols)
+
+
+CONFIGS = {
+    "paper": replace(DisentangledConfig.paper(), **COMMON),
+    "reference": replace(DisentangledConfig.reference(), **COMMON),
+    "contrast": replace(DisentangledConfig.compact(), **COMMON, contrast_weight=1.0, distance_weight=0.5),
+}
+
+
+def begin(
+    config: DisentangledConfig, accelerator: Any
+) -> tuple[DisentangledParaphraser, Update, Callable[[int], PairBatch]]:
+    """How a training begins; nothing is dropped, which two processes would do otherwise than one."""
+    made = table(config)
+    if config.distance_weight:
+        made = replace(made, start=np.random.default_rng(0).standard_normal((8, 3)).astype(np.float32))
+    rank, world = accelerator.process_index, accelerator.num_processes
+    batches, steps = pair_batches(made, batch_size=4, seed=0, rank=rank, world=world)
+    model = paraphraser(config)
+    for module in model.modules():
+        if isinstance(module, nn.Dropout):
+            module.p = 0.0
+        if isinstance(module, nn.MultiheadAttention):
+            module.dropout = 0.0
+    return model, make_update(model, config, accelerator, steps_per_epoch=steps)[0], batches

@@ -168,8 +168,9 @@ def validator(
         ranks_N = 1 + (similar_NN > similar_NN.diagonal()[:, None]).sum(1)
         scores = {"mrr": float((1 / ranks_N).mean())}
         if model.config.generation_weight:
-            losses = [model.network(batches(step).to(model.device)).nll for step in range(steps)]
-            scores["nll"] = float(torch.stack([loss for loss in losses if loss is not None]).mean())
+            found = [model.network(batches(step).to(model.device)).written for step in range(steps)]
+            each = [(one.nll.item(), one.pieces.item()) for written in found for one in written]
+            scores["nll"] = sum(nll for nll, _ in each) / sum(pieces for _, pieces in each)
         if development is not None:
             scores["development"] = development(model)
         return scores

@@ -21,12 +21,19 @@ DROPOUT = 0.1  # of what is not the encoder's own, as in BART
 ALIKE = 64  # pieces to write are filled up to a multiple of it
 
 
-class Outputs(NamedTuple):
-    """Of a batch: −ln p(target) in nats a piece (None without generation), and vectors of all its sentences."""
+class Written(NamedTuple):
+    """−ln p of all pieces of a batch's targets, summed, in nats, and how many there are."""
 
-    nll: Tensor | None
+    nll: Tensor
+    pieces: Tensor
+
+
+class Outputs(NamedTuple):
+    """Of a batch: each direction's targets (none without generation), and the vectors that some loss reads."""
+
+    written: tuple[Written, ...]
     source_BD: Tensor
-    target_BD: Tensor
+    target_BD: Tensor | None
     negatives_ND: Tensor | None
 
 
@@ -76,15 +83,17 @@ class DisentangledNetwork(nn.Module):
                 self.output.weight = self.target_embedding.weight
 
     def forward(self, batch: PairBatch) -> Outputs:
-        """Both sides' vectors and, of one or both directions, the paraphrase loss L_para, a mean over pieces."""
-        source_BD, target_BD = self.encode(batch.source), self.encode(batch.target)
+        """Both sides' vectors and, of one or both directions, what the paraphrase loss L_para is made of."""
+        source_BD, target_BD = self.encode(batch.source), None
+        if self.config.directions == "both" or self.config.contrast_weight or self.config.distance_weight:
+            target_BD = self.encode(batch.target)
         negatives_ND = None if batch.negatives is None else self.encode(batch.negatives)
-        nll = None
+        written: tuple[Written, ...] = ()
         if self.config.generation_weight:
-            nll = self.nll(source_BD, batch.target_tree, batch.target)
-            if self.config.directions == "both":
-                nll = (nll + self.nll(target_BD, batch.source_tree, batch.source)) / 2
-        return Outputs(nll, source_BD, target_BD, negatives_ND)
+            written = (self.written(source_BD, batch.target_tree, batch.target),)
+            if self.config.directions == "both" and target_BD is not None:
+                written += (self.written(target_BD, batch.source_tree, batch.source),)
+        return Outputs(written, source_BD, target_BD, negatives_ND)
 
     def encode(self, sentences: Sentences) -> Tensor:
         """ū, the mean of the semantic encoder's states: [B, D], float32. In training some pieces are not seen."""
@@ -115,8 +124,8 @@ class DisentangledNetwork(nn.Module):
         states_BSD = self.syntactic(embedded_BSD, src_key_padding_mask=beyond_BS)
         return torch.cat([first_B1D.to(states_BSD.dtype), states_BSD], 1), torch.cat([none_B1, beyond_BS], 1)
 
-    def nll(self, vectors_BD: Tensor, trees: Trees, target: Sentences) -> Tensor:
-        """−ln p(target | ū, tree), nats a piece, the mean over all pieces and ends of the batch."""
+    def written(self, vectors_BD: Tensor, trees: Trees, target: Sentences) -> Written:
+        """−ln p(target | ū, tree) over all pieces and ends of the batch."""
         read_BMD, none_BM = self.memory(vectors_BD, trees)
         pieces_BT = self.columns(target.pieces_BT)
         states_BTD = self.states(pieces_BT[:, :-1], read_BMD, none_BM)
@@ -126,7 +135,8 @@ class DisentangledNetwork(nn.Module):
         # keeps, code for each.
         filled_P = torch.cat([rows_N, rows_N[:1].expand(-len(rows_N) % ALIKE)])
         gold_P = pieces_BT[:, 1:].flatten()[filled_P]
-        return vocabulary_nll(states_BTD.flatten(0, 1)[filled_P], self.output.weight, gold_P)[: len(rows_N)].mean()
+        nll_P = vocabulary_nll(states_BTD.flatten(0, 1)[filled_P], self.output.weight, gold_P)
+        return Written(nll_P[: len(rows_N)].sum(), there_BT.sum())
 
     def states(self, pieces_BT: Tensor, read_BMD: Tensor, none_BM: Tensor) -> Tensor:
         """The decoder's states [B, T, D] from all pieces before each, by their columns."""

@@ -17,6 +17,7 @@ from torch import nn
 from paraform.batching import Ragged
 from paraform.decoding import Decoding, decode, require_decoding
 from paraform.encoders import STDERR, Encoder
+from paraform.encoders.export import save_sentence_transformer
 from paraform.encoders.hugging_face import USUAL_LIMIT, sizes_of
 from paraform.encoders.trainable import encoder_of, module_of_config
 from paraform.models.disentangled.config import DisentangledConfig
@@ -28,6 +29,7 @@ from paraform.models.exemplar.selection import select_exemplars
 from paraform.records import InputError
 from paraform.syntax.parsing import load_parser
 from paraform.syntax.trees import Tree, delexicalized
+from paraform.weights import PathLike
 from paraform.words import detokenize, recase, tokenize
 
 BATCH = 128  # sentences that are decoded together, if the caller does not say
@@ -109,6 +111,21 @@ class DisentangledParaphraser(nn.Module):
             mean_D = words_TD.mean(0).cpu().numpy()
             out_BD[row] = mean_D / max(float(np.linalg.norm(mean_D)), 1e-12)
         return out_BD
+
+    def export(self, folder: PathLike) -> Path:
+        """Write the semantic encoder alone, as `capabilities.Exports` has it."""
+        if not self.config.pool_special:
+            raise InputError("pool_special=False: sentence-transformers' mean counts the special tokens; expected True")
+        names = ("layers", "adversary_weight", "generation_weight", "contrast_weight", "syntax")
+        fields = ", ".join(f"{name} {getattr(self.config, name)}" for name in names)
+        card = (
+            f"# {Path(folder).name}\n\nThe semantic encoder of a ParaBART (Huang et al. 2021), trained by paraform from"
+            f" `{self.config.encoder}` ({fields}). Its vectors are for use under the terms of that encoder and of the"
+            " data that it was trained on.\n"
+        )
+        return save_sentence_transformer(
+            self.network.semantic, self.tokenizer, folder, max_tokens=self.limit, card=card
+        )
 
     def exemplars(
         self,

@@ -66,12 +66,14 @@ def make_update(
         out = prepared(batch)
         terms: dict[str, Tensor] = {}
         loss = out.source_BD.new_zeros(())
-        if out.nll is not None:
-            terms["generation"] = out.nll
-            loss = loss + config.generation_weight * out.nll
+        if out.written:
+            # DDP averages over processes: by the mean count of pieces that is the mean over all pieces.
+            means = [each.nll / accelerator.reduce(each.pieces.float(), "mean") for each in out.written]
+            terms["generation"] = torch.stack(means).mean()
+            loss = loss + config.generation_weight * terms["generation"]
         if adversary_step is not None:
             both_BD, bags_BC = [out.source_BD], [batch.source_tree.bags_BC]
-            if config.directions == "both":
+            if config.directions == "both" and out.target_BD is not None:
                 both_BD, bags_BC = [*both_BD, out.target_BD], [*bags_BC, batch.target_tree.bags_BC]
             vectors_BD, bag_BC = torch.cat(both_BD), torch.cat(bags_BC)
             terms["adversary"] = bag_loss(learner(vectors_BD.detach()), bag_BC, kind=config.adversary_loss)
@@ -81,7 +83,7 @@ def make_update(
             if step >= config.adversary_start * steps_per_epoch:
                 fooled = bag_loss(adversary.frozen(vectors_BD), bag_BC, kind=config.adversary_loss)
                 loss = loss - config.adversary_weight * fooled
-        if config.contrast_weight:
+        if config.contrast_weight and out.target_BD is not None:
             clusters_B = gather_with_gradient(batch.source.clusters_B)
             more: dict[str, Any] = {}
             if out.negatives_ND is not None and batch.negatives is not None:
@@ -94,8 +96,9 @@ def make_update(
                 **more,
             )
             loss = loss + config.contrast_weight * terms["contrast"]
-        if batch.start_RD is not None:
-            terms["distance"] = similarity_distance(torch.cat([out.source_BD, out.target_BD]), batch.start_RD)
+        if batch.start_RD is not None and out.target_BD is not None:
+            vectors_RD = gather_with_gradient(torch.cat([out.source_BD, out.target_BD]))
+            terms["distance"] = similarity_distance(vectors_RD, gather_with_gradient(batch.start_RD))
             loss = loss + config.distance_weight * terms["distance"]
         main_step.zero_grad()
         accelerator.backward(loss)
