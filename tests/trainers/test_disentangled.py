@@ -110,9 +110,31 @@ def test_the_command_trains_embeds_and_writes(
     data = tmp_path / "pairs.tsv"
     data.write_text("".join(question_pairs.read_text(encoding="utf-8").splitlines(True)[:48]), encoding="utf-8")
     run = str(tmp_path / "run")
-    given = ["train", "disentangled", "--data", str(data), "--out", run, "--device", "cpu", "--config.epochs", "1"]
+    more = tmp_path / "more.tsv"
+    more.write_text("i like tea\tTea is what I like.\nwe like tea\tTea is what we like.\n", encoding="utf-8")
+    unseen = tmp_path / "sts.tsv"
+    unseen.write_text("sentence1\tsentence2\tscore\ntea is what i like\tno tea\t1.0\n", encoding="utf-8")
+    given = [
+        "train",
+        "disentangled",
+        "--data",
+        str(data),
+        str(more),
+        "--shares",
+        "3",
+        "1",
+        "--out",
+        run,
+        "--device",
+        "cpu",
+        "--config.epochs",
+        "1",
+    ]
+    given += ["--against", str(unseen)]
     assert main([*given, "--config.encoder", str(encoder), "--config.batch_size", "16", "--json"]) == 0
-    printed = json.loads(capsys.readouterr().out)
+    shown = capsys.readouterr()
+    assert "1 of 50 pairs have a sentence of the evaluation sets, and 0 are of one cluster with these" in shown.err
+    printed = json.loads(shown.out)
     assert (printed["model"], printed["metric"], printed["ended"]) == (f"{run}/best", "mrr", "finished")
     assert main(["embed", "is chess something to learn ?", "--model", run, "--device", "cpu", "--json"]) == 0
     assert np.isclose(np.linalg.norm(json.loads(capsys.readouterr().out)["vectors"][0]), 1)

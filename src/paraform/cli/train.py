@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from jsonargparse import ArgumentParser, Namespace
 
 from paraform.cli import INTERRUPTED
-from paraform.cli.arguments import add_reading, bad_values, early, field_help, show_progress, training_device
+from paraform.cli.arguments import add_reading, bad_values, early, field_help, show_progress, tell, training_device
 from paraform.cli.mine import pair_of
 from paraform.cli.output import print_json
 from paraform.cli.parse import add_parser
@@ -34,6 +34,7 @@ class Command:
     def __init__(self, name: str) -> None:
         self.trainer: Trainer = import_module(f"paraform.trainers.{name.removeprefix('train ')}").TRAINER
         arguments = inspect.signature(self.trainer.train).parameters
+        self.several, self.against = "shares" in arguments, "against" in arguments
         self.annotates = [(name, add) for name, add in ANNOTATORS.items() if name in arguments]
         self.__doc__ = self.trainer.help
 
@@ -42,7 +43,20 @@ class Command:
         from paraform.training import TrainingConfig
 
         trainer, presets = self.trainer, tuple(self.trainer.presets)
-        parser.add_argument("--data", type=str, required=True, metavar="PATH", help=f"the {trainer.reads}")
+        if self.several:
+            parser.add_argument(
+                "--data", nargs="+", type=str, required=True, metavar="PATH", help=f"the {trainer.reads}"
+            )
+            parser.add_argument(
+                "--shares", nargs="+", type=float, default=[], help="of an epoch, how many are from each file of --data"
+            )
+        else:
+            parser.add_argument("--data", type=str, required=True, metavar="PATH", help=f"the {trainer.reads}")
+        if self.against:
+            parser.add_argument(
+                "--against", nargs="+", type=str, default=[], metavar="PATH",
+                help="evaluation sets, files or folders: what shares a sentence with one is not trained on",
+            )  # fmt: skip
         parser.add_argument("--validation", type=str | None, default=None, metavar="PATH", help=trainer.held_out)
         parser.add_argument("--out", type=str, required=True, metavar="DIR", help="the run's folder")
         if trainer.objectives:
@@ -84,8 +98,13 @@ class Command:
         more |= {"progress": show_progress()} if more else {}
         with bad_values():
             config, settings = trainer.config(**fields), dataclasses.replace(trainer.loop, **loop)
-        data = self._read(options.data, options)
-        validation = None if options.validation is None else self._read(options.validation, options)
+        paths = options.data if self.several else [options.data]
+        data = self._read(paths, options)
+        validation = None if options.validation is None else self._read([options.validation], options)
+        if self.several:
+            more["shares"] = options.shares
+        if self.against:
+            more["against"] = self._evaluation_texts(options)
         with bad_values():
             result = trainer.train(
                 data,
@@ -93,20 +112,28 @@ class Command:
                 validation=validation,
                 config=config,
                 loop=settings,
-                data_digests=digests(options.data),
+                data_digests={name: digest for path in paths for name, digest in digests(path).items()},
                 resume=options.resume,
                 **more,
             )
         about = {"objective": config.objective} if trainer.objectives else {}
         return tell_end(options, result, trainer, **about)
 
-    def _read(self, path: str, options: Namespace) -> Sequence[Any]:
-        """What the trainer reads: pairs with their clusters, or sentences."""
+    def _read(self, paths: Sequence[str], options: Namespace) -> Sequence[Any]:
+        """What the trainer reads: pairs with their clusters, which may reach over files, or sentences."""
         if self.trainer.reads == "sentences":
-            return sentences_of(path, options)
+            return sentences_of(paths[0], options)
         from paraform.corpora import clusters
 
-        return clusters(pair_of(record) for record in read_pairs(path, options))
+        return clusters(pair_of(record) for path in paths for record in read_pairs(path, options))
+
+    def _evaluation_texts(self, options: Namespace) -> list[str]:
+        if not options.against:
+            tell("no evaluation sets named (--against): what is trained on may stand in them")
+            return []
+        from paraform.corpora.evaluation_sets import read_evaluation_sets
+
+        return [text for some in read_evaluation_sets(options.against).values() for text in some]
 
 
 command = Command

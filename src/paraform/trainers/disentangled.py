@@ -9,6 +9,7 @@ Example:
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -18,6 +19,7 @@ import torch
 
 from paraform import encoders
 from paraform.batching import Vocabulary, prepare
+from paraform.corpora.leaks import without_overlap
 from paraform.encoders.tokenizing import tokenizer_of
 from paraform.encoders.trainable import first_layers
 from paraform.models.disentangled import DisentangledConfig, DisentangledParaphraser, make_update
@@ -48,8 +50,8 @@ def train_disentangled(
     config: DisentangledConfig | None = None,
     loop: TrainingConfig = BY_MRR,
     parser: str = DEFAULT,
-    groups: Sequence[int] = (),
     shares: Sequence[float] = (),
+    against: Iterable[str] = (),
     development: Callable[[DisentangledParaphraser], float] | None = None,
     card: str = "",
     data_digests: Mapping[str, str] | None = None,
@@ -68,18 +70,22 @@ def train_disentangled(
         loop: best `replace(BY_MRR, …)`. Its `steps` are overridden: `config.epochs` passes over the pairs.
         parser: a name that `load_parser` knows.
         development: a further validation score, "development", of the model; higher is better.
-        groups, shares: the file that each pair is from, and how many pairs of an epoch are from each.
+        shares: of pairs that were read from several files, in the order of the files, how many of an epoch's pairs are
+            from each, up to a factor; (): as many as there are.
+        against: texts that the model is to be measured by: pairs with one, and the rest of their clusters, are left
+            out of training and validation, with a warning that counts them.
         card, data_digests, resume, progress: as `train_exemplar` has them.
     Raises: InputError for too few pairs, what is no pair, or a folder that holds another run.
     """
     config = config or DisentangledConfig.compact()
     require_metric(loop, {name: higher for name, higher in METRICS.items() if name != "development" or development})
     require_usable(folder, DisentangledParaphraser.system, config, resume=resume)
-    pairs = whole = paraphrases(pairs)
+    texts = list(against)
+    pairs = whole = unseen(paraphrases(pairs), texts)
     if validation is None:
         pairs, validation = hold_out_pairs(pairs, seed=loop.seed)
     else:
-        validation = paraphrases(validation)
+        validation = unseen(paraphrases(validation), texts)
         whole = [*pairs, *validation]
     digests = {
         f"{split} pairs": text_digest(text for pair in some for text in (pair.source.text, pair.target.text))
@@ -92,7 +98,9 @@ def train_disentangled(
     model = new_model(pairs, trees, config)
     model.to(accelerator.device)
     negatives = hard_negatives(pairs, trees, config, seed=loop.seed)
-    table = pair_table(pairs, trees, config, model.tokenizer, model.symbols, groups=groups, negatives=negatives)
+    table = pair_table(
+        pairs, trees, config, model.tokenizer, model.symbols, groups=files_of(pairs), negatives=negatives
+    )
     if config.distance_weight:
         different = dict.fromkeys([*texts_of(pairs), *(text for row in negatives for text in row if text)])
         table = replace(table, start=model.embed(list(different)))
@@ -120,6 +128,27 @@ def train_disentangled(
         data_digests={**(data_digests or {}), **digests},
         resume=resume,
     )
+
+
+def unseen(pairs: list[Pair], texts: Sequence[str]) -> list[Pair]:
+    """The pairs without those that share a sentence with the texts, whole clusters at a time; a warning counts them."""
+    if not texts:
+        return pairs
+    kept = without_overlap(pairs, texts)
+    logging.getLogger("paraform").warning(
+        "%d of %d pairs have a sentence of the evaluation sets, and %d are of one cluster with these; left out",
+        kept.leaked,
+        len(pairs),
+        kept.related,
+    )
+    return kept.records
+
+
+def files_of(pairs: Sequence[Pair]) -> list[int]:
+    """The file that each pair was read from, numbered as they first come."""
+    paths: dict[str, int] = {}
+    names = ["" if pair.origin is None else pair.origin.path for pair in pairs]
+    return [paths.setdefault(name, len(paths)) for name in names]
 
 
 def new_model(pairs: Sequence[Pair], trees: Mapping[str, Tree], config: DisentangledConfig) -> DisentangledParaphraser:
