@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from typing import TYPE_CHECKING, Any
 
 from jsonargparse import ArgumentParser, Namespace
@@ -34,6 +35,11 @@ def model_names(options: Namespace) -> list[str]:
     if options.vectors is not None:
         return [str(options.vectors[1])]
     return list(options.model or ["minilm"])
+
+
+def given_models(options: Namespace) -> str:
+    """The option that names vectors which the user made, as it is typed; "" of models."""
+    return "" if options.vectors is None else shlex.join(["--vectors", *map(str, options.vectors)])
 
 
 def systems_of(options: Namespace) -> list[System]:
