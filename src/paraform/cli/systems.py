@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from jsonargparse import ArgumentParser, Namespace
 
@@ -85,10 +85,6 @@ def _load(name: str, options: Namespace) -> Embedder:
 
 
 def _system(name: str, model: Embedder, options: Namespace) -> System:
-    from paraform.checkpoint import signature_of
-    from paraform.evaluation.embedding.measuring import System
-    from paraform.evaluation.on_pairs import precision_of
+    from paraform.evaluation.embedding.measuring import system_of
 
-    settings = f"similarity:cosine|{signature_of(model, name)}|{precision_of(model.device)}"
-    how: dict[str, Any] = {"batch_size": options.batch_size or 0, "seed": options.seed, "progress": show_progress()}
-    return System(name, settings, lambda texts: model.embed(texts, **how))
+    return system_of(name, model, batch_size=options.batch_size or 0, seed=options.seed, progress=show_progress())
