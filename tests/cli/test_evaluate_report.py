@@ -83,3 +83,14 @@ def test_the_page_names_the_command_of_vectors_that_the_user_made(
 def test_one_line_for_what_it_cannot_use(given: list[str], said: str, folder: Path, command: Command) -> None:
     done = command("evaluate", "report", "--data", folder, *given)
     assert (done.status, done.out) == (2, "") and said in done.err and done.err.count("\n") <= 2
+
+
+@pytest.mark.parametrize("ending", ["html", "json"])
+def test_what_cannot_be_written_is_told_before_anything_is_measured(
+    ending: str, folder: Path, tmp_path: Path, command: Command
+) -> None:
+    (tmp_path / f"r.{ending}").mkdir()
+    done = command("evaluate", "report", "--data", folder, "--out", tmp_path / "r.html", "--families", "similarity")
+    said = f"paraform: error: {tmp_path / 'r'}.{ending}: not a regular file; expected the name of one to write\n"
+    assert (done.status, done.out, done.err) == (2, "", said)
+    assert list(tmp_path.glob(".*")) == [] and not (tmp_path / "r.html").is_file()

@@ -49,9 +49,12 @@ def run(options: Namespace) -> int:
     from paraform.evaluation.embedding.measuring import spaces_of
     from paraform.evaluation.embedding.report import embedding_report
     from paraform.evaluation.embedding.robustness import Draw
+    from paraform.weights import require_writable
 
     if Path(options.out).suffix.lower() not in (".html", ".htm"):
         raise InputError(f"--out {options.out}: expected a page's name, such as report.html; the JSON stands beside it")
+    for file in (options.out, Path(options.out).with_suffix(".json")):
+        require_writable(file)
     systems = systems_of(options)
     draw = Draw(options.size, options.parser, options.seed, show_progress())
     families = read_families(options.data, options.families, draw=draw, tagger=options.tagger)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from jsonargparse import ArgumentParser, Namespace
 
-from paraform.cli.arguments import EMBEDDERS, add_given_vectors, load_able, show_progress
+from paraform.cli.arguments import EMBEDDERS, add_given_vectors, load_able, show_progress, tell
 from paraform.records import InputError
 
 if TYPE_CHECKING:
@@ -71,7 +71,8 @@ def _untrained(names: list[str], options: Namespace) -> list[System]:
         random = with_choices(name, {"weights": "random"})
         try:
             model = _load(random, options)
-        except InputError:
+        except InputError as error:
+            tell(f"no network with random weights beside {name}: {error}")
             continue
         systems.append(_system(random, model, options))
     return systems
