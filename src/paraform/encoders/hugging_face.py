@@ -129,8 +129,9 @@ def _own(auto: Any, folder: Path, **options: Any) -> Any:
 @contextmanager
 def quiet() -> Iterator[None]:
     """Inside, transformers says nothing on stderr: what we need to tell of a folder is one line, and ours."""
-    from transformers.utils import logging
+    from transformers.utils import logging as untyped
 
+    logging: Any = untyped
     verbosity, bars = logging.get_verbosity(), logging.is_progress_bar_enabled()
     logging.set_verbosity_error()
     logging.disable_progress_bar()
