@@ -32,11 +32,7 @@ def atomic_path(path: PathLike) -> Iterator[Path]:
 
     Raises: InputError if `path` is a device or a folder.
     """
-    final = Path(path).resolve()
-    if final.exists() and not final.is_file():
-        raise InputError(f"{path}: not a regular file; expected the name of one to write")
-    final.parent.mkdir(parents=True, exist_ok=True)
-    _sweep(final.parent)
+    final = _final(path)
     with _workplace(final) as folder:
         unfinished = folder / final.name
         unfinished.touch(exist_ok=False)
@@ -46,6 +42,22 @@ def atomic_path(path: PathLike) -> Iterator[Path]:
             os.fsync(written.fileno())
         os.chmod(unfinished, mode)  # a library may have put a file of its own there
         os.replace(unfinished, final)
+
+
+def require_writable(path: PathLike) -> None:
+    """For what takes long: raises now what `atomic_path` would raise at the end; makes the folder and no file."""
+    with _workplace(_final(path)):
+        pass
+
+
+def _final(path: PathLike) -> Path:
+    """Where the file will stand, in a folder that is there and clean."""
+    final = Path(path).resolve()
+    if final.exists() and not final.is_file():
+        raise InputError(f"{path}: not a regular file; expected the name of one to write")
+    final.parent.mkdir(parents=True, exist_ok=True)
+    _sweep(final.parent)
+    return final
 
 
 @contextlib.contextmanager

@@ -91,6 +91,16 @@ def test_vectors_that_the_user_made_are_measured_as_the_model_that_made_them(
     by_file = json.loads(command(*style, "--vectors", tmp_path / "texts.txt", tmp_path / "v.npy").out)
     assert (by_model.pop("model"), by_file.pop("model")) == ("minilm@layer=2", str(tmp_path / "v.npy"))
 
+    own = {
+        "minilm@layer=2": "|model:minilm|layer:2|",
+        str(tmp_path / "v.npy"): f"|vectors:{tmp_path / 'v.npy'}|weights:",
+    }
+    for report in (by_model, by_file):
+        for score in report["scores"]:  # a floor's is nobody's own
+            assert (own.get(score["system"], "|weights:") in score["signature"]) == (score["system"] in own)
+    told = command(*style[:-1], *given).out
+    assert told.count("model:minilm|layer:2|") == 1 and "\nminilm@layer=2: model:minilm|layer:2|" in told
+
     def figures(report: Any) -> list[float]:
         return [score["value"] for score in report["scores"]]
 

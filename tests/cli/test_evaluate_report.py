@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import shlex
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 Command = Callable[..., Any]
@@ -46,11 +48,27 @@ def test_two_models_side_by_side(folder: Path, tmp_path: Path, command: Command)
     assert list(found["floors"]) == ["shared words", "TF-IDF"]
     assert [family["family"] for family in found["families"]] == ["similarity", "probing"]
     assert found["families"][0]["command"] == (
-        f"paraform evaluate similarity --model minilm --model minilm@layer=2,pooling=cls --data {folder}"
+        f"paraform evaluate similarity --model minilm --model minilm@layer=2,pooling=cls --data {folder} --resamples 20"
     )
     assert {point["system"] for point in found["points"]} == {*found["models"], *found["floors"]}
     text = page.read_text("utf-8")
     assert text.count("<svg") == 2 and "minilm@layer=2,pooling=cls" in text and "<script" not in text
+
+
+def test_the_page_names_the_command_of_vectors_that_the_user_made(
+    folder: Path, tmp_path: Path, command: Command
+) -> None:
+    sides = [line.split(",")[:2] for line in (folder / "stsb-en-test.csv").read_text("utf-8").splitlines()]
+    texts = sorted({text for side in sides for text in side})
+    (tmp_path / "my texts.txt").write_text("\n".join(texts) + "\n", "utf-8")
+    np.save(tmp_path / "v.npy", np.random.default_rng(0).normal(size=(len(texts), 4)))
+    given = ["--data", folder, "--vectors", tmp_path / "my texts.txt", tmp_path / "v.npy", "--floors", "none"]
+    more = ["--families", "similarity", "--resamples", 5, "--json"]
+    done = command("evaluate", "report", *given, "--out", tmp_path / "r.html", *more)
+    (family,) = json.loads(done.out)["families"]
+    program, *typed = shlex.split(family["command"])
+    again = json.loads(command(*typed, "--floors", "none", "--json").out)
+    assert program == "paraform" and again["scores"] == family["scores"]
 
 
 @pytest.mark.parametrize(
@@ -65,3 +83,14 @@ def test_two_models_side_by_side(folder: Path, tmp_path: Path, command: Command)
 def test_one_line_for_what_it_cannot_use(given: list[str], said: str, folder: Path, command: Command) -> None:
     done = command("evaluate", "report", "--data", folder, *given)
     assert (done.status, done.out) == (2, "") and said in done.err and done.err.count("\n") <= 2
+
+
+@pytest.mark.parametrize("ending", ["html", "json"])
+def test_what_cannot_be_written_is_told_before_anything_is_measured(
+    ending: str, folder: Path, tmp_path: Path, command: Command
+) -> None:
+    (tmp_path / f"r.{ending}").mkdir()
+    done = command("evaluate", "report", "--data", folder, "--out", tmp_path / "r.html", "--families", "similarity")
+    said = f"paraform: error: {tmp_path / 'r'}.{ending}: not a regular file; expected the name of one to write\n"
+    assert (done.status, done.out, done.err) == (2, "", said)
+    assert list(tmp_path.glob(".*")) == [] and not (tmp_path / "r.html").is_file()

@@ -52,6 +52,14 @@ def test_similarity_of_a_table(tmp_path: Path, command: Command) -> None:
     assert all(score["low"] <= score["high"] and "unscored:1|similarity:" in score["signature"] for score in found)
 
 
+def test_a_floor_that_there_is_none_of_is_told(tmp_path: Path, command: Command) -> None:
+    words = written(tmp_path, "words.txt", "a 1 2\n")
+    given = ["--data", written(tmp_path, "own.csv", SCORED), "--columns", "left", "right", "gold", "--resamples", 0]
+    done = command("evaluate", "similarity", *given, "--model", words)
+    assert done.status == 0 and done.err.count("\n") == 1
+    assert done.err.startswith(f"paraform: no network with random weights beside {words}: weights=random: ")
+
+
 def test_a_regression_is_trained_on_a_set_s_own_pairs(tmp_path: Path, command: Command) -> None:
     rows = [line.rsplit(",", 1)[0] + f",{place % 6}" for place, line in enumerate(SCORED.splitlines()[1:5])]
     for part in ("train", "dev", "test"):

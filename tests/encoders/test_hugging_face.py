@@ -111,8 +111,10 @@ def test_an_encoder_without_a_padding_token(
         assert not encoder.encode([""], pooling=pooling).any()
 
 
-def test_weights_that_are_not_all_there_are_named(tmp_path: Path, write_tokenizer: Callable[..., None]) -> None:
-    """Without a complaint transformers would draw the rest at random."""
+def test_weights_that_are_not_all_there_are_named(
+    tmp_path: Path, write_tokenizer: Callable[..., None], capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Without a complaint transformers would draw the rest at random; its own report and its bar are not shown."""
     from paraform.weights import load_tensors, save_tensors
 
     seq2seq("bart").save_pretrained(tmp_path)
@@ -120,8 +122,10 @@ def test_weights_that_are_not_all_there_are_named(tmp_path: Path, write_tokenize
     path = tmp_path / "model.safetensors"
     kept = {name: tensor for name, tensor in load_tensors(path).items() if ".encoder.layers.1." not in name}
     save_tensors(kept, path)
+    capfd.readouterr()
     with pytest.raises(InputError, match=r"weights lack 'encoder\.layers\.1\.\S+' and \d+ more"):
         encoders.load(str(tmp_path), device="cpu")
+    assert capfd.readouterr() == ("", "")
 
 
 def test_what_has_no_layers_of_text_is_told_in_one_line(tmp_path: Path) -> None:

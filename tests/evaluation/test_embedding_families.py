@@ -61,6 +61,20 @@ def test_the_trained_regression_where_there_is_something_to_train_on(folder: Pat
     assert not command_of(family, ["minilm"]).endswith("default")
 
 
+def test_the_commands_give_the_figures_of_the_page(folder: Path) -> None:
+    for draw, options in ((Draw(size=10, seed=3), ["--size 10 --seed 3", "--seed 3", "--seed 3"]), (Draw(), [""] * 3)):
+        found = {family.name: family for family in read_families(folder, draw=draw).found}
+        for name, expected in zip(("robustness", "probing", "style"), options, strict=True):
+            family = found[name]
+            end = f"--data {family.data} {expected}".rstrip()
+            assert command_of(family, ["a"]) == f"paraform {FAMILIES[name]} --model a {end}"
+        assert found["retrieval"].options == found["robustness"].options
+    given = command_of(found["style"], ["v.npy"], given="--vectors texts.txt v.npy")
+    assert given == f"paraform evaluate style --vectors texts.txt v.npy --data {found['style'].data}"
+    assert command_of(found["similarity"], ["a"], 20).endswith(" --resamples 20")
+    assert "resamples" not in command_of(found["probing"], ["a"], 20)  # which has no such option
+
+
 def test_a_file_of_another_corpus_is_no_robustness(tmp_path: Path) -> None:
     (tmp_path / "multi30k").mkdir()
     (tmp_path / "multi30k/test.tsv").write_text("a\tb\n")

@@ -45,6 +45,15 @@ def test_rows_without_a_text_are_left_and_texts_without_a_row_are_an_error(tmp_p
         kept(embed, "a", tmp_path)(["x"])
 
 
+@pytest.mark.parametrize("ending", ["json", "npy"])
+def test_damaged_files_are_named(ending: str, tmp_path: Path) -> None:
+    kept(Counting(), "a", tmp_path)(["x", "y"])
+    (damaged,) = tmp_path.glob(f"*.{ending}")
+    damaged.write_bytes(damaged.read_bytes()[:-4])
+    with pytest.raises(InputError, match=f"^{damaged.with_suffix('.npy')} and .json: .*; remove both"):
+        kept(Counting(), "a", tmp_path)(["x"])
+
+
 def test_an_embed_that_leaves_texts_out_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=r"embed gave shape \[1, 2\] for 2 texts"):
         kept(lambda texts: np.zeros((1, 2), np.float32), "a", tmp_path)(["x", "y"])

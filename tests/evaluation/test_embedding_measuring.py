@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from paraform.evaluation.embedding.measuring import System, spaces_of
+from paraform import checkpoint
+from paraform.capabilities import Embedder
+from paraform.encoders import read_vectors
+from paraform.encoders.sentence_transformer import ModulePipeline
+from paraform.evaluation.embedding.measuring import System, spaces_of, system_of
 from paraform.evaluation.embedding.similarity import SimilaritySet
 from paraform.evaluation.embedding.space import Vectors
 from paraform.records import Pair, Sentence
@@ -31,3 +37,26 @@ def test_vectors_are_shared_only_where_the_signature_has_the_weights(signature: 
     assert isinstance(first, Vectors) and isinstance(second, Vectors)
     assert first.vectors(["a"]).tolist() == [[1, 1]]
     assert second.vectors(["a"]).tolist() == ([[1, 1]] if shared else [[2, 2]])
+
+
+@pytest.mark.parametrize("name", ["minilm", "latent-compact", "words.txt", "vectors", "modules"])
+def test_a_signature_has_the_precision_of_our_own_products_alone(name: str, tmp_path: Path) -> None:
+    model: Embedder
+    (tmp_path / "words.txt").write_text("a 1 2\nb 3 4\n")
+    np.save(tmp_path / "v.npy", np.eye(2))
+    if name == "vectors":
+        model = read_vectors(tmp_path / "words.txt", tmp_path / "v.npy")
+    elif name == "modules":  # of sentence-transformers, which multiplies as it likes
+        model = ModulePipeline(name, "0123", SimpleNamespace(device="cpu"), True)
+    else:
+        model = checkpoint.load(str(tmp_path / name) if name == "words.txt" else name, device="cpu")
+    assert ("|precision:" in system_of(name, model).signature) == (name in ("minilm", "latent-compact"))
+
+
+def test_what_a_latent_model_does_not_read_is_cut() -> None:
+    model = checkpoint.load("latent-compact", device="cpu")
+    system = system_of("latent-compact", model)
+    words = ["we", "like", "cats"] * 20
+    cut, whole, short = system.embed([" ".join(words), " ".join(words[:40]), "we like cats"])
+    assert np.array_equal(cut, whole) and not np.array_equal(cut, short)
+    assert system.signature.endswith("|longer:first 40 words")

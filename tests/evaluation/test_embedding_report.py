@@ -284,7 +284,9 @@ def test_files_and_json(report: EmbeddingReport, tmp_path: Path) -> None:
     assert beside == tmp_path / "page.json" and (tmp_path / "page.html").read_text("utf-8") == report.to_html()
     found = json.loads(beside.read_text("utf-8"))
     assert found["findings"] == list(report.findings) and found["left_out"]["transfer"].startswith("expected")
-    assert found["families"][2]["command"] == "paraform evaluate robustness --model one --model two --data 'a folder'"
+    assert found["families"][2]["command"] == (
+        "paraform evaluate robustness --model one --model two --data 'a folder' --resamples 400"
+    )
     assert found["families"][2]["scores"][0]["signature"] == "unit:percent|model:one"
     assert found["families"][2]["differences"][0]["low"] < -5
 

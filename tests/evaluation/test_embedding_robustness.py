@@ -243,5 +243,8 @@ def test_what_no_set_can_be_made_of(tmp_path: Path) -> None:
         robustness_sets(tmp_path)
     with pytest.raises(InputError, match=r"own\.tsv:1: label 1, as of all 3 pairs"):
         robustness_sets(labelled(tmp_path, "own.tsv", 3, 0))
+    own = labelled(tmp_path, "own.tsv", 3, 3)
+    with pytest.raises(InputError, match=r"own\.tsv: to tune the threshold on what it is measured on; expected other"):
+        robustness_sets(own, tuning=tmp_path / "." / "own.tsv")
     with pytest.raises(InputError, match=r"own\.tsv: one pair of a label; expected at least two of each"):
         robustness_sets(labelled(tmp_path, "own.tsv", 3, 1))

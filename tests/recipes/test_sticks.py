@@ -7,7 +7,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
 from paraform.evaluation.embedding import depth
@@ -52,14 +51,6 @@ def test_what_it_does_not_have(folder: Path, command: Command) -> None:
     assert done.status == 2 and "--scale long: sticks has smoke, small, full" in done.err
     done = command("reproduce", "sticks", "--data", folder, "--row", "glove")
     assert done.status == 2 and "no row 'glove'; expected some of minilm, minilm@layer=0" in done.err
-
-
-def test_a_long_text_is_cut_where_the_latent_model_ends(tmp_path: Path) -> None:
-    (system,) = (one for one in sticks.systems_of(["latent-compact"], tmp_path, "cpu") if one.name == "latent-compact")
-    words = ["we", "like", "cats"] * 20
-    cut, whole, short = system.embed([" ".join(words), " ".join(words[:40]), "we like cats"])
-    assert np.array_equal(cut, whole) and not np.array_equal(cut, short)
-    assert system.signature.endswith("|longer:first 40 words")
 
 
 def test_rows_of_every_scale_are_the_recipes() -> None:

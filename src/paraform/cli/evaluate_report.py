@@ -21,7 +21,7 @@ from jsonargparse.typing import NonNegativeInt, PositiveInt
 from paraform.cli.arguments import show_progress, tell
 from paraform.cli.output import show
 from paraform.cli.parse import add_parser
-from paraform.cli.systems import add_systems, model_names, systems_of
+from paraform.cli.systems import add_systems, given_models, model_names, systems_of
 from paraform.cli.tag import add_tagger
 from paraform.records import InputError
 
@@ -49,9 +49,12 @@ def run(options: Namespace) -> int:
     from paraform.evaluation.embedding.measuring import spaces_of
     from paraform.evaluation.embedding.report import embedding_report
     from paraform.evaluation.embedding.robustness import Draw
+    from paraform.weights import require_writable
 
     if Path(options.out).suffix.lower() not in (".html", ".htm"):
         raise InputError(f"--out {options.out}: expected a page's name, such as report.html; the JSON stands beside it")
+    for file in (options.out, Path(options.out).with_suffix(".json")):
+        require_writable(file)
     systems = systems_of(options)
     draw = Draw(options.size, options.parser, options.seed, show_progress())
     families = read_families(options.data, options.families, draw=draw, tagger=options.tagger)
@@ -59,7 +62,14 @@ def run(options: Namespace) -> int:
         tell(f"{name}: left out; {expected}")
     tell(f"encoding: {len({text for task in families.tasks for text in task.texts()}):,} different texts")
     spaces = spaces_of(families.tasks, systems, words=options.floors != "none")
-    report = embedding_report(families, spaces, model_names(options), resamples=options.resamples, tell=tell)
+    report = embedding_report(
+        families,
+        spaces,
+        model_names(options),
+        resamples=options.resamples,
+        given=given_models(options),
+        tell=tell,
+    )
     beside = report.write(options.out)
     lines = "\n".join([*report.findings, f"{options.out}, {beside}"])
     return show(options, {"out": options.out, **report.to_json()}, lines)

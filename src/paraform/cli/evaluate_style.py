@@ -9,6 +9,7 @@ Example:
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from jsonargparse import ArgumentParser, Namespace
 from jsonargparse.typing import PositiveInt
@@ -17,6 +18,8 @@ from paraform.cli.arguments import EMBEDDERS, add_given_vectors, bad_values, loa
 from paraform.cli.evaluate_generation import add_measuring
 from paraform.cli.output import show
 from paraform.cli.reading import read_pairs
+
+VECTORS = ("content", "style")  # those of content matching, and of style retrieval
 
 
 def add_arguments(parser: ArgumentParser, given: Sequence[str]) -> None:
@@ -29,6 +32,7 @@ def add_arguments(parser: ArgumentParser, given: Sequence[str]) -> None:
 
 def run(options: Namespace) -> int:
     """Print the figures."""
+    from paraform.checkpoint import signature_of
     from paraform.evaluation.on_pairs import evaluate_embedder
     from paraform.score import table
 
@@ -45,5 +49,14 @@ def run(options: Namespace) -> int:
             queries=options.queries,
             seed=options.seed,
         )
-    about = {"model": name, "data": options.data, **report.to_json()}
-    return show(options, about, table(report.scores, "plain"))
+    settings = {kind: signature_of(model, name, kind if kind in model.vector_names else "") for kind in VECTORS}
+    scores = [
+        replace(score, signature=f"{score.signature}|{settings[VECTORS[score.name.startswith('style')]]}")
+        if score.system == name
+        else score
+        for score in report.scores
+    ]
+    about = {"model": name, "data": options.data, **replace(report, scores=tuple(scores)).to_json()}
+    # The table has the model's settings once, below it, and not with each figure.
+    told = dict.fromkeys(f"{name}: {one}" for one in settings.values())
+    return show(options, about, "\n".join([table(report.scores, "plain"), *told]))

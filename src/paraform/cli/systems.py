@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import shlex
+from typing import TYPE_CHECKING
 
 from jsonargparse import ArgumentParser, Namespace
 
-from paraform.cli.arguments import EMBEDDERS, add_given_vectors, load_able, show_progress
+from paraform.cli.arguments import EMBEDDERS, add_given_vectors, load_able, show_progress, tell
 from paraform.records import InputError
 
 if TYPE_CHECKING:
@@ -34,6 +35,11 @@ def model_names(options: Namespace) -> list[str]:
     if options.vectors is not None:
         return [str(options.vectors[1])]
     return list(options.model or ["minilm"])
+
+
+def given_models(options: Namespace) -> str:
+    """The option that names vectors which the user made, as it is typed; "" of models."""
+    return "" if options.vectors is None else shlex.join(["--vectors", *map(str, options.vectors)])
 
 
 def systems_of(options: Namespace) -> list[System]:
@@ -65,7 +71,8 @@ def _untrained(names: list[str], options: Namespace) -> list[System]:
         random = with_choices(name, {"weights": "random"})
         try:
             model = _load(random, options)
-        except InputError:
+        except InputError as error:
+            tell(f"no network with random weights beside {name}: {error}")
             continue
         systems.append(_system(random, model, options))
     return systems
@@ -79,10 +86,6 @@ def _load(name: str, options: Namespace) -> Embedder:
 
 
 def _system(name: str, model: Embedder, options: Namespace) -> System:
-    from paraform.checkpoint import signature_of
-    from paraform.evaluation.embedding.measuring import System
-    from paraform.evaluation.on_pairs import precision_of
+    from paraform.evaluation.embedding.measuring import system_of
 
-    settings = f"similarity:cosine|{signature_of(model, name)}|{precision_of(model.device)}"
-    how: dict[str, Any] = {"batch_size": options.batch_size or 0, "seed": options.seed, "progress": show_progress()}
-    return System(name, settings, lambda texts: model.embed(texts, **how))
+    return system_of(name, model, batch_size=options.batch_size or 0, seed=options.seed, progress=show_progress())

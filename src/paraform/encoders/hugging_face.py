@@ -9,7 +9,8 @@ safetensors are read, never a pickle.
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from itertools import groupby
 from pathlib import Path
 from typing import Any, NamedTuple, cast
@@ -119,12 +120,30 @@ def _own(auto: Any, folder: Path, **options: Any) -> Any:
     read_json(folder / "config.json")
     no_code(folder)
     try:
-        return auto.from_pretrained(folder, trust_remote_code=False, **options)
+        with quiet():
+            return auto.from_pretrained(folder, trust_remote_code=False, **options)
     except Exception as error:  # damaged files end in whatever transformers, safetensors or torch trips over
         reason = " ".join(str(error).split())
         if "custom code" in reason:
             reason = "its architecture is code of its own, which is never run; expected one of transformers' own"
         raise InputError(f"{folder / 'config.json'}: {reason[:300]}") from error
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """Inside, transformers says nothing on stderr: what we need to tell of a folder is one line, and ours."""
+    from transformers.utils import logging as untyped
+
+    logging: Any = untyped
+    verbosity, bars = logging.get_verbosity(), logging.is_progress_bar_enabled()
+    logging.set_verbosity_error()
+    logging.disable_progress_bar()
+    try:
+        yield
+    finally:
+        logging.set_verbosity(verbosity)
+        if bars:
+            logging.enable_progress_bar()
 
 
 def no_code(folder: Path) -> None:

@@ -23,6 +23,7 @@ from paraform.encoders.hugging_face import (
     no_adapter,
     no_code,
     no_weights,
+    quiet,
     read_json,
     read_json_value,
     sentence_settings,
@@ -223,13 +224,14 @@ def load_pipeline(name: str, folder: Path, device: torch.device) -> ModulePipeli
     except ImportError as error:
         raise InputError(f"{folder}: needs sentence-transformers; pip install 'paraform[eval]'") from error
     try:
-        model = SentenceTransformer(
-            str(folder),
-            device=str(device),
-            local_files_only=True,
-            trust_remote_code=False,
-            model_kwargs={"use_safetensors": True},
-        ).eval()
+        with quiet():
+            model = SentenceTransformer(
+                str(folder),
+                device=str(device),
+                local_files_only=True,
+                trust_remote_code=False,
+                model_kwargs={"use_safetensors": True},
+            ).eval()
     except Exception as error:  # damaged files end in whatever the libraries trip over
         raise InputError(f"{folder}: {' '.join(str(error).split())[:300]}") from error
     return ModulePipeline(name, _digest(folder), model, _pads(model))

@@ -45,8 +45,9 @@ def finite_vectors(embed: Embed, texts: Sequence[str]) -> Vectors:
 
 def unit(vectors_ND: Vectors) -> Vectors:
     """Each row divided by its length; zeros stay zeros."""
-    lengths = np.linalg.norm(vectors_ND, axis=1, keepdims=True)
-    units_ND: Vectors = np.divide(vectors_ND, lengths, out=np.zeros_like(vectors_ND), where=lengths > 0)
+    # In float64: squares of what is finite may be infinity or nothing in float32.
+    lengths_N1 = np.sqrt(np.einsum("nd,nd->n", vectors_ND, vectors_ND, dtype=np.float64))[:, None]
+    units_ND: Vectors = np.divide(vectors_ND, lengths_N1, out=np.zeros_like(vectors_ND), where=lengths_N1 > 0)
     return units_ND
 
 

@@ -18,18 +18,16 @@ from pathlib import Path
 from typing import Any, Literal
 
 from paraform import checkpoint
-from paraform.capabilities import Embed, Embedder, LatentSpace
-from paraform.checkpoint import signature_of
+from paraform.capabilities import Embed, Embedder
 from paraform.encoders import Encoder
 from paraform.evaluation.embedding.depth import depth_figure, layer_embeds
 from paraform.evaluation.embedding.families import FAMILIES, read_families
 from paraform.evaluation.embedding.kept_vectors import kept
-from paraform.evaluation.embedding.measuring import System, spaces_of
+from paraform.evaluation.embedding.measuring import System, spaces_of, system_of
 from paraform.evaluation.embedding.report import EmbeddingReport, Section, embedding_report
 from paraform.evaluation.embedding.report_page import HEADLINES, TITLES
 from paraform.evaluation.embedding.robustness import Draw
 from paraform.evaluation.latent.plots import save_figure
-from paraform.evaluation.on_pairs import precision_of
 from paraform.records import InputError
 from paraform.score import Score, table
 from paraform.weights import atomic_path
@@ -105,28 +103,11 @@ def systems_of(models: Sequence[str], folder: Path, device: str | None) -> list[
     by_layer: dict[str, Embed] = {}
     for name in (*models, FLOOR):
         model: Embedder = checkpoint.load(name, device=device)
-        settings = f"similarity:cosine|{signature_of(model, name)}|{precision_of(model.device)}"
+        _, settings, embed = system_of(name, model)
         if isinstance(model, Encoder) and name in layers.values():
             by_layer = by_layer or dict(zip(layers.values(), layer_embeds(model, list(layers)), strict=True))
-        embed = by_layer.get(name, model.embed)
-        if isinstance(model, LatentSpace):  # it reads no text longer than those that it was trained on
-            settings += f"|longer:first {model.max_tokens} words"
-            embed = beginnings(model.embed, model)
-        systems.append(System(name, settings, kept(embed, settings, folder)))
+        systems.append(System(name, settings, kept(by_layer.get(name, embed), settings, folder)))
     return systems
-
-
-def beginnings(embed: Embed, model: LatentSpace) -> Embed:
-    """`embed` of as many first words of each text as the model reads."""
-
-    def first(text: str) -> str:
-        words, most = model.words(text), model.max_tokens
-        while len(model.words(text)) > model.max_tokens:
-            text = " ".join(words[:most])
-            most -= 1  # what was two words and stands beside each other may be read as three
-        return text
-
-    return lambda texts: embed([first(text) for text in texts])
 
 
 def run(

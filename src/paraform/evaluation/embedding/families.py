@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections import Counter
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, replace
@@ -47,11 +48,13 @@ class Family(NamedTuple):
     Args:
         name: one of `FAMILIES`.
         data: what the command that measures it by itself takes as --data.
+        options: further options by which that command gives the same figures, as they are typed.
     """
 
     name: str
     tasks: tuple[Task, ...]
     data: str
+    options: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +90,7 @@ def read_families(
     """Everything below a folder that a family of these names can be measured on.
 
     Args:
-        draw: of robustness; its seed is that of the re-created probing sets and of the queries, too.
+        draw: of robustness; its seed is that of the re-created probing sets and of style retrieval's queries, too.
         tagger: of style retrieval.
         trained: with similarity by a trained regression, where STS-B or SICK have their training parts.
     Raises: InputError if there is nothing, no family of a name, or a file that cannot be read as it should.
@@ -97,6 +100,9 @@ def read_families(
         raise InputError(f"no family {unknown[0]!r}; expected some of {', '.join(FAMILIES)}")
     if not Path(folder).is_dir():
         raise InputError(f"{folder}: no such folder; expected one that holds evaluation sets")
+    usual = Draw()
+    seed = _options(seed=(draw.seed, usual.seed))
+    drawn = _options(size=(draw.size, usual.size), parser=(draw.parser, usual.parser)) + seed
     found, left_out = [], {}
     robust = None
     for name in (name for name in FAMILIES if name in names):
@@ -105,20 +111,21 @@ def read_families(
             left_out[name] = f"expected {_expected(name)}"
         elif name == "similarity":
             more = regression_sets(place, ["default"]) if trained else []
-            found.append(Family(name, (*similarity_sets(place), *more), str(place)))
+            found.append(Family(name, (*similarity_sets(place), *more), str(place), " --trained default" * bool(more)))
         elif name == "transfer":
             found.append(Family(name, tuple(transfer_sets(place)), str(place)))
         elif name == "probing":
-            found.append(Family(name, tuple(probing_sets(place, seed=draw.seed)), str(place)))
+            found.append(Family(name, tuple(probing_sets(place, seed=draw.seed)), str(place), seed))
         elif name == "style":
             pairs = clusters(pair for pair in read_pairs(place) if isinstance(pair, Pair))
             tagged = style_retrieval("Quora", pairs, tagger=tagger, seed=draw.seed)
-            found.append(Family(name, (ContentMatching("Quora", pairs), tagged), str(place)))
+            options = _options(tagger=(tagger, DEFAULT)) + seed
+            found.append(Family(name, (ContentMatching("Quora", pairs), tagged), str(place), options))
         else:
             robust = robust or robustness_sets(place, draw)
             retrieval = name == "retrieval"
             tasks = tuple(one for one in robust if isinstance(one, RetrievalSet) == retrieval)
-            found.append(Family(name, tasks, str(place)))
+            found.append(Family(name, tasks, str(place), drawn))
     if not found:
         raise InputError(f"{folder}: nothing for {', '.join(left_out)}; expected {_expected(next(iter(left_out)))}")
     return Families(tuple(found), left_out)
@@ -157,6 +164,11 @@ def _first(rows: Sequence[Row], most: int, group: Callable[[Row], Hashable]) -> 
         if counts[group(row)] <= most:
             kept.append(row)
     return kept
+
+
+def _options(**chosen: tuple[object, object]) -> str:
+    """Those that are not as the command has them by itself: `size=(300, 1000)` → " --size 300"."""
+    return "".join(f" --{name} {shlex.quote(str(value))}" for name, (value, usual) in chosen.items() if value != usual)
 
 
 def _place(folder: Path, name: str) -> Path | None:

@@ -44,8 +44,11 @@ def _read(rows_file: Path, texts_file: Path) -> tuple[dict[str, int], NDArray[np
     """The texts with their rows; none if either file is not there."""
     if not (rows_file.is_file() and texts_file.is_file()):
         return {}, np.zeros((0, 1), np.float32)
-    texts = json.loads(texts_file.read_text(encoding="utf-8"))
-    rows_ND = np.load(rows_file, allow_pickle=False)
+    try:
+        texts = json.loads(texts_file.read_text(encoding="utf-8"))
+        rows_ND = np.load(rows_file, allow_pickle=False)
+    except (ValueError, EOFError) as error:
+        raise InputError(f"{rows_file} and .json: {error}; remove both, to encode the texts anew") from error
     if len(texts) > len(rows_ND):
         raise InputError(f"{rows_file}: {len(rows_ND)} rows for {len(texts)} texts; remove it, to encode them anew")
     return {text: row for row, text in enumerate(texts)}, rows_ND[: len(texts)]

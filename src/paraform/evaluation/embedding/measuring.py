@@ -6,11 +6,19 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from paraform.capabilities import Embed
+import numpy as np
+from numpy.typing import NDArray
+
+from paraform.capabilities import Embed, Embedder, LatentSpace
+from paraform.checkpoint import signature_of
+from paraform.encoders.given_vectors import GivenVectors
+from paraform.encoders.sentence_transformer import ModulePipeline
+from paraform.encoders.word_vectors import WordVectors
 from paraform.evaluation.bootstrap import bootstrap_interval
 from paraform.evaluation.embedding.floors import floors
 from paraform.evaluation.embedding.space import Space, Vectors, VectorSpace, embedded
 from paraform.evaluation.embedding.task import Finding, Task
+from paraform.evaluation.on_pairs import precision_of
 from paraform.score import Score
 
 SEEN = {  # by the beginning of the weights' digest, as signatures have it
@@ -36,6 +44,40 @@ class System(NamedTuple):
     name: str
     signature: str
     embed: Embed
+
+
+def system_of(name: str, model: Embedder, *, batch_size: int = 0, seed: int = 0, progress: bool = False) -> System:
+    """A model as it is measured, by its usual vectors.
+
+    Of a latent-variable model, which reads no text longer than those that it was trained on, longer ones are cut. What
+    multiplies nothing here, or by another library, has no precision of ours.
+
+    Args:
+        batch_size, seed, progress: of `Embedder.embed`.
+    """
+
+    def embed(texts: Sequence[str]) -> NDArray[np.float32]:
+        return model.embed(texts, batch_size=batch_size, seed=seed, progress=progress)
+
+    settings = f"similarity:cosine|{signature_of(model, name)}"
+    if not isinstance(model, GivenVectors | ModulePipeline | WordVectors):
+        settings += f"|{precision_of(model.device)}"
+    if isinstance(model, LatentSpace):
+        return System(name, f"{settings}|longer:first {model.max_tokens} words", _beginnings(embed, model))
+    return System(name, settings, embed)
+
+
+def _beginnings(embed: Embed, model: LatentSpace) -> Embed:
+    """`embed` of as many first words of each text as the model reads."""
+
+    def first(text: str) -> str:
+        words, most = model.words(text), model.max_tokens
+        while len(model.words(text)) > model.max_tokens:
+            text = " ".join(words[:most])
+            most -= 1  # what was two words and stands beside each other may be read as three
+        return text
+
+    return lambda texts: embed([first(text) for text in texts])
 
 
 def spaces_of(tasks: Sequence[Task], systems: Sequence[System], *, words: bool = True) -> list[Space]:

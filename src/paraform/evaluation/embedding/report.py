@@ -14,7 +14,6 @@ from paraform.evaluation.embedding.correlation import ALL, MEAN
 from paraform.evaluation.embedding.differences import Difference, differences_of
 from paraform.evaluation.embedding.families import FAMILIES, Families, Family
 from paraform.evaluation.embedding.measuring import bounded, measured, seen_notes
-from paraform.evaluation.embedding.regression import RegressionSet
 from paraform.evaluation.embedding.similarity import set_means
 from paraform.evaluation.embedding.space import Space
 from paraform.evaluation.embedding.summary import KINDS, Point, counts, points, sentences, summaries
@@ -25,6 +24,8 @@ from paraform.weights import PathLike, atomic_path
 
 MEANS = (("Pearson", MEAN), ("Spearman", ALL))
 """The figures that have a mean over sets: ParaBART's, and SimCSE's."""
+RESAMPLES = 1000
+"""Of every interval, unless a command is told otherwise."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +120,8 @@ def embedding_report(
     spaces: Sequence[Space],
     models: Sequence[str],
     *,
-    resamples: int = 1000,
+    resamples: int = RESAMPLES,
+    given: str = "",
     tell: Callable[[str], None] = lambda message: None,
 ) -> EmbeddingReport:
     """Measure the spaces on everything, and compare the first model with each other one by a paired bootstrap.
@@ -128,6 +130,7 @@ def embedding_report(
         spaces: of the texts of all families.
         models: the names of the spaces that are no floors, the first one first.
         resamples: of every interval; 0: no intervals and no differences.
+        given: the option that names the models, for the commands; "": a --model for each.
         tell: is told of each family that is begun.
     Raises: ValueError if a model has no space, or two spaces have one name.
     """
@@ -146,7 +149,7 @@ def embedding_report(
             findings += set_means([one for one in findings if (one.score.name, one.score.protocol) in MEANS])
         scores = tuple(bounded(findings, resamples))
         differences = tuple(differences_of(findings, models, resamples))
-        sections.append(Section(family.name, command_of(family, models), scores, differences))
+        sections.append(Section(family.name, command_of(family, models, resamples, given), scores, differences))
         kept += [finding for finding in findings if counts(finding.score)]  # the others' rows need much memory
     found = summaries(kept, models, resamples)
     settings = {space.name: space.signature for space in spaces}
@@ -163,15 +166,15 @@ def embedding_report(
     )
 
 
-def command_of(family: Family, models: Sequence[str]) -> str:
-    """What measures a family by itself; `evaluate style` takes one model a call."""
+def command_of(family: Family, models: Sequence[str], resamples: int = RESAMPLES, given: str = "") -> str:
+    """What gives a family's figures by itself; `evaluate style` takes one model a call."""
     program = f"paraform {FAMILIES[family.name]}"
-    data = f"--data {shlex.quote(family.data)}"
-    if any(isinstance(task, RegressionSet) for task in family.tasks):
-        data += " --trained default"
-    named = [f"--model {shlex.quote(name)}" for name in models]
+    data = f"--data {shlex.quote(family.data)}{family.options}"
+    named = [given] if given else [f"--model {shlex.quote(name)}" for name in models]
     if family.name == "style":
         return "\n".join(f"{program} {name} {data}" for name in named)
+    if family.name != "probing" and resamples != RESAMPLES:  # probing has no such option
+        data += f" --resamples {resamples}"
     return " ".join([program, *named, data])
 
 

@@ -87,6 +87,8 @@ def robustness_sets(
     """
     draw = draw or Draw()
     if not Path(path).is_dir():
+        if tuning and Path(tuning).resolve() == Path(path).resolve():
+            raise InputError(f"{tuning}: to tune the threshold on what it is measured on; expected other pairs")
         return _sets(_name(Path(path)), Path(path), Path(tuning) if tuning else None, draw, columns)
     if columns or tuning:
         raise InputError(f"{path}: a folder; expected a file, if columns or pairs to tune on are named")
