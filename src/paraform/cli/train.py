@@ -129,7 +129,8 @@ class Command:
 
     def _evaluation_texts(self, options: Namespace) -> list[str]:
         if not options.against:
-            tell("no evaluation sets named (--against): what is trained on may stand in them")
+            if self.several:  # what is trained for its vectors is mostly measured by public sets
+                tell("no evaluation sets named (--against): what is trained on may stand in them")
             return []
         from paraform.corpora.evaluation_sets import read_evaluation_sets
 

@@ -9,7 +9,6 @@ Example:
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -19,7 +18,6 @@ import torch
 
 from paraform import encoders
 from paraform.batching import Vocabulary, prepare
-from paraform.corpora.leaks import without_overlap
 from paraform.encoders.tokenizing import tokenizer_of
 from paraform.encoders.trainable import first_layers
 from paraform.models.disentangled import DisentangledConfig, DisentangledParaphraser, make_update
@@ -33,7 +31,7 @@ from paraform.syntax.running import DEFAULT
 from paraform.syntax.trees import Tree
 from paraform.trainers import Trainer
 from paraform.trainers.exemplar import paraphrases
-from paraform.trainers.held_out import hold_out_pairs
+from paraform.trainers.held_out import hold_out_pairs, unseen_pairs
 from paraform.training import Result, TrainingConfig, fit, make_accelerator, require_metric, require_usable, text_digest
 from paraform.weights import PathLike
 
@@ -81,11 +79,11 @@ def train_disentangled(
     require_metric(loop, {name: higher for name, higher in METRICS.items() if name != "development" or development})
     require_usable(folder, DisentangledParaphraser.system, config, resume=resume)
     texts = list(against)
-    pairs = whole = unseen(paraphrases(pairs), texts)
+    pairs = whole = unseen_pairs(paraphrases(pairs), texts)
     if validation is None:
         pairs, validation = hold_out_pairs(pairs, seed=loop.seed)
     else:
-        validation = unseen(paraphrases(validation), texts)
+        validation = unseen_pairs(paraphrases(validation), texts)
         whole = [*pairs, *validation]
     digests = {
         f"{split} pairs": text_digest(text for pair in some for text in (pair.source.text, pair.target.text))
@@ -128,20 +126,6 @@ def train_disentangled(
         data_digests={**(data_digests or {}), **digests},
         resume=resume,
     )
-
-
-def unseen(pairs: list[Pair], texts: Sequence[str]) -> list[Pair]:
-    """The pairs without those that share a sentence with the texts, whole clusters at a time; a warning counts them."""
-    if not texts:
-        return pairs
-    kept = without_overlap(pairs, texts)
-    logging.getLogger("paraform").warning(
-        "%d of %d pairs have a sentence of the evaluation sets, and %d are of one cluster with these; left out",
-        kept.leaked,
-        len(pairs),
-        kept.related,
-    )
-    return kept.records
 
 
 def files_of(pairs: Sequence[Pair]) -> list[int]:
