@@ -11,6 +11,8 @@ from .evaluation import evaluate_generation as evaluate_generation
 from .evaluation import evaluate_style as evaluate_style
 from .evaluation import evaluate_syntax as evaluate_syntax
 from .evaluation.latent import evaluate_latent as evaluate_latent
+from .models.disentangled import DisentangledConfig as DisentangledConfig
+from .models.disentangled import DisentangledParaphraser as DisentangledParaphraser
 from .models.exemplar import ExemplarConfig as ExemplarConfig
 from .models.exemplar import ExemplarParaphraser as ExemplarParaphraser
 from .models.latent import LatentConfig as LatentConfig
@@ -26,6 +28,7 @@ from .syntax import Tree as Tree
 from .syntax import mine as mine
 from .syntax.parsing import load_parser as load_parser
 from .syntax.tagging import load_tagger as load_tagger
+from .trainers.disentangled import train_disentangled as train_disentangled
 from .trainers.exemplar import train_exemplar as train_exemplar
 from .trainers.latent import train_latent as train_latent
 from .training import TrainingConfig as TrainingConfig

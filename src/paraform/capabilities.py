@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any, ClassVar, Protocol, TypeAlias, Unpack, runtime_checkable
 
 import numpy as np
@@ -11,6 +12,8 @@ from numpy.typing import NDArray
 
 from paraform.decoding import Decoding
 from paraform.rewording import Candidate, Rewording
+from paraform.syntax.trees import Tree
+from paraform.weights import PathLike
 
 Embed: TypeAlias = Callable[[Sequence[str]], NDArray[np.float32]]
 """Texts to their vectors, float32 [N, D]."""
@@ -78,6 +81,31 @@ class Paraphraser(Protocol):
 
     def decoding_settings(self, *, ration: bool | None = None, **how: Unpack[Decoding]) -> dict[str, Any]:
         """What a signature says of `decode` with these arguments."""
+        ...
+
+
+@runtime_checkable
+class WritesByTree(Protocol):
+    """A model that rewords a source in the form of a tree, whole or a template."""
+
+    kind: ClassVar[str]
+
+    def decode_trees(self, sources: Sequence[str], trees: Sequence[Tree], **how: Unpack[Decoding]) -> list[str]:
+        """Source i in the form of tree i; words in it are not read."""
+        ...
+
+
+@runtime_checkable
+class Exports(Protocol):
+    """A model with an encoder that other tools can load."""
+
+    kind: ClassVar[str]
+
+    def export(self, folder: PathLike) -> Path:
+        """Write a folder that `SentenceTransformer(folder)` loads, with the same vectors; returns it.
+
+        Raises: InputError if there is something of that name, or the vectors cannot be had in that way.
+        """
         ...
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import doctest
 import math
-from typing import Literal
+from typing import Any, Literal
 
 import pytest
 import torch
@@ -92,3 +92,29 @@ def test_errors(first: tuple[int, ...], second: tuple[int, ...], temperature: fl
 
 def test_the_example() -> None:
     assert doctest.testmod(module).failed == 0 < doctest.testmod(module).attempted
+
+
+@pytest.mark.parametrize("clusters", [None, [0, 1, 0]])
+def test_further_negatives_stand_in_every_denominator(clusters: list[int] | None) -> None:
+    """By a loop: −ln of the partner among the others of other clusters and the negatives of other clusters."""
+    torch.manual_seed(2)
+    first, second, negatives = torch.randn(3, 4), torch.randn(3, 4), torch.randn(2, 4)
+    given = None if clusters is None else torch.tensor(clusters)
+    beyond = None if clusters is None else torch.tensor([1, 9])
+    rows, numbers = torch.cat([first, second]), (clusters or [0, 1, 2]) * 2
+    total = 0.0
+    for i in range(6):
+        like = [math.exp(float(rows[i] @ rows[k]) / 0.5) for k in range(6)]
+        partner = (i + 3) % 6
+        bottom = like[partner] + sum(like[k] for k in range(6) if k % 3 != i % 3 and numbers[k] != numbers[i])
+        for k, cluster in enumerate([-1, -1] if clusters is None else [1, 9]):
+            bottom += math.exp(float(rows[i] @ negatives[k]) / 0.5) if cluster != numbers[i] else 0
+        total -= math.log(like[partner] / bottom)
+    options: dict[str, Any] = {"temperature": 0.5, "similarity": "dot", "reduction": "sum", "clusters": given}
+    found = nt_xent(first, second, **options, negatives=negatives, negative_clusters=beyond)
+    assert found.item() == pytest.approx(total, rel=1e-5)
+
+
+def test_negatives_without_clusters_beside_rows_with_some() -> None:
+    with pytest.raises(ValueError, match="with clusters if the rows have some"):
+        nt_xent(torch.ones(2, 3), torch.ones(2, 3), temperature=1, clusters=torch.arange(2), negatives=torch.ones(1, 3))

@@ -11,6 +11,7 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
+import tiny_disentangled
 import two_processes
 
 
@@ -20,9 +21,9 @@ def test_two_processes_train_as_one_with_the_whole_batch(
     """Contrastive negatives, circle losses and squared differences are of all sentences, whichever process has them;
     a term's mean over the processes is that of one process.
 
-    Both systems in one start, which takes longer than their steps.
+    All systems in one start, which takes longer than their steps.
     """
-    modules = [tiny, tiny_latent]
+    modules: list[ModuleType] = [tiny, tiny_latent, tiny_disentangled]
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = str(free.getsockname()[1])

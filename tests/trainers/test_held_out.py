@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from importlib import import_module
+from pathlib import Path
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from paraform.corpora import clusters
 from paraform.records import InputError, Pair, Sentence
-from paraform.trainers.held_out import hold_out_pairs, hold_out_texts
+from paraform.trainers.held_out import hold_out_pairs, hold_out_texts, unseen_pairs, unseen_texts
+from paraform.trainers.latent import train_latent
 
 
 @pytest.mark.parametrize(("different", "held"), [(2, 1), (39, 1), (40, 2), (500, 25), (19_999, 999), (30_000, 1000)])
@@ -65,3 +70,25 @@ def test_one_cluster_cannot_be_held_out() -> None:
     for pairs in ([], [pair], [pair] * 3):
         with pytest.raises(InputError, match="expected two or more"):
             hold_out_pairs(pairs, seed=0)
+
+
+def test_what_is_evaluated_on_is_not_trained_on(caplog: pytest.LogCaptureFixture) -> None:
+    """A pair that shares a sentence goes, and the rest of its cluster; of texts the same text in other writing."""
+    pairs = clusters([Pair(Sentence(a), Sentence(b)) for a, b in (("a b", "c d"), ("c d", "e f"), ("g h", "i j"))])
+    assert unseen_pairs(pairs, ["A  b!"]) == pairs[2:]
+    assert "1 of 3 pairs have a sentence of the evaluation sets, and 1 are of one cluster with these" in caplog.text
+    assert unseen_pairs(pairs, []) is pairs
+    assert unseen_texts(["A dog.", "a cat"], ["a dog"]) == ["a cat"]
+    assert "1 of 2 texts stand in the evaluation sets; left out" in caplog.text
+    assert unseen_texts(["A dog."], []) == ["A dog."]
+
+
+@pytest.mark.parametrize("trainer", ["exemplar", "disentangled"])
+def test_every_trainer_leaves_out_what_it_is_measured_by(trainer: str, tmp_path: Path) -> None:
+    train = import_module(f"paraform.trainers.{trainer}").TRAINER.train
+    pairs = [Pair(Sentence(f"do {word} ?"), Sentence(f"will {word} ?")) for word in ("cats", "dogs")]
+    texts = [side.text for pair in pairs for side in (pair.source, pair.target)]
+    with pytest.raises(InputError, match="0 clusters of pairs"):
+        train(pairs, tmp_path / "run", against=texts)
+    with pytest.raises(InputError, match="training: no sentence"):
+        train_latent(texts, tmp_path / "other", against=texts)

@@ -6,12 +6,14 @@ with the reason. Of a table (CSV, TSV, JSON lines) --text-column says which colu
 line and the other columns of each.
 
 With --like, texts and exemplars pair up when there are as many of one as of the other; one exemplar serves all texts;
---each gives every combination. Nothing is dropped but what --min-content says; --json has the checks.
+--each gives every combination. Nothing is dropped but what --min-content says; --json has the checks. --template takes
+trees in the exemplars' place, of a model that writes by trees (train disentangled).
 
 Example:
   paraform paraphrase "Can I use my card abroad?" --num 3
   paraform paraphrase questions.txt --otherwise copy --json > reworded.json
   paraform paraphrase "how can i earn money online ?" --like "what is the best way to reduce weight ?"
+  paraform paraphrase questions.txt --template "(SBARQ (WHNP) (SQ) (.))" --model runs/mine
 """
 
 from __future__ import annotations
@@ -33,6 +35,7 @@ if TYPE_CHECKING:
     from paraform.capabilities import Paraphraser
     from paraform.decoding import Decoding
     from paraform.rewording import Candidate, Rewording
+    from paraform.syntax.trees import Tree
 
 DEFAULT_MODEL = "quora-compact"
 Cosine = restricted_number_type("Cosine", float, [(">=", -1), ("<=", 1)])
@@ -43,6 +46,13 @@ def add_arguments(parser: ArgumentParser, given: Sequence[str]) -> None:
     add_texts(parser, tables=True)
     parser.add_argument(
         "--like", nargs="+", type=str, metavar="EXEMPLAR", help="sentences whose form to take, or a file of them"
+    )
+    parser.add_argument(
+        "--template",
+        nargs="+",
+        type=str,
+        metavar="TREE",
+        help="forms to take, trees cut at any height: (S (NP) (VP))",
     )
     parser.add_argument("--each", action="store_true", help="every text with every exemplar")
     parser.add_argument("--num", type=PositiveInt, default=1, help="rewordings of each text, at most")
@@ -61,12 +71,15 @@ def add_arguments(parser: ArgumentParser, given: Sequence[str]) -> None:
 def run(options: Namespace) -> int:
     """Print the paraphrases."""
     how = decoding_of(options)
-    if options.like is not None and options.num > 1:
+    if options.like is not None and options.template is not None:
+        raise InputError("--like and --template; expected one of them")
+    forms = options.template or options.like
+    if forms is not None and options.num > 1:
         raise InputError("--num is of rewordings without --like; leave one out, or give --like more exemplars")
-    if options.each and options.like is None:
+    if options.each and forms is None:
         raise InputError("--each needs --like")
     rows = list(rows_of(options.text, options))
-    like = None if options.like is None else read_texts(options.like, options, "exemplar")
+    like = options.template if options.like is None else read_texts(options.like, options, "exemplar")
     found = filtered(reworded([row.text for row in rows], like, load_paraphraser(options), how, options), options)
     if skipped := [one for one in found if one.reason]:
         done = "left out" if options.otherwise == "skip" else "copied"
@@ -92,18 +105,24 @@ def reworded(
     texts: Sequence[str], like: Sequence[str] | None, model: Paraphraser, how: Decoding, options: Namespace
 ) -> list[Rewording]:
     """What the model says in the place of each text."""
-    from paraform.capabilities import Rewords
+    from paraform.capabilities import Rewords, WritesByTree
     from paraform.rewording import Candidate, Rewording
 
     ration = False if options.no_ration else None
     if like is None and isinstance(model, Rewords):
         with bad_values():
             return model.reword(texts, num=options.num, force=options.force, ration=ration, **how)
+    trees = {text: tree_of(text, number) for number, text in enumerate(options.template or (), start=1)}
     chosen = model.exemplars(texts, like, each=options.each, num=options.num, seed=options.seed)
     sources = [text for text, row in zip(texts, chosen, strict=True) for _ in row]
     exemplars = [exemplar for row in chosen for exemplar in row]
     with bad_values():
-        outputs = model.decode(sources, exemplars, ration=ration, **how)
+        if not trees:
+            outputs = model.decode(sources, exemplars, ration=ration, **how)
+        elif isinstance(model, WritesByTree):
+            outputs = model.decode_trees(sources, [trees[text] for text in exemplars], **how)
+        else:
+            raise InputError(f"{options.model} is {model.kind}; --template expects a model that writes by trees")
     if isinstance(model, Rewords):
         candidates = iter(model.assess(sources, outputs, exemplars))
     else:
@@ -111,6 +130,16 @@ def reworded(
         rows = zip(outputs, exemplars, content, strict=True)
         candidates = iter([Candidate(output, form, {}, score, {"content": score}) for output, form, score in rows])
     return [Rewording(text, tuple(next(candidates) for _ in row)) for text, row in zip(texts, chosen, strict=True)]
+
+
+def tree_of(text: str, number: int) -> Tree:
+    """The tree that a template is. Raises: InputError, with its number, if it is none."""
+    from paraform.syntax.trees import Tree
+
+    try:
+        return Tree.parse(text)
+    except InputError as error:
+        raise InputError(f"template {number}: {error}") from error
 
 
 def filtered(found: Sequence[Rewording], options: Namespace) -> list[Rewording]:

@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Any
 from jsonargparse import ArgumentParser, Namespace
 
 from paraform.cli import INTERRUPTED
-from paraform.cli.arguments import add_reading, bad_values, early, field_help, show_progress, training_device
+from paraform.cli.arguments import add_reading, bad_values, early, field_help, show_progress, tell, training_device
 from paraform.cli.mine import pair_of
 from paraform.cli.output import print_json
+from paraform.cli.parse import add_parser
 from paraform.cli.reading import read_pairs, sentences_of
 from paraform.cli.tag import add_tagger
 from paraform.records import InputError
@@ -23,6 +24,7 @@ if TYPE_CHECKING:  # its import takes longer than a short answer
     from paraform.trainers import Trainer
     from paraform.training import Result
 
+ANNOTATORS = {"tagger": add_tagger, "parser": add_parser}
 OWN = {"steps", "seed", "device", "metric", "higher_is_better"}  # of TrainingConfig; set by other options
 
 
@@ -31,7 +33,9 @@ class Command:
 
     def __init__(self, name: str) -> None:
         self.trainer: Trainer = import_module(f"paraform.trainers.{name.removeprefix('train ')}").TRAINER
-        self.tags = "tagger" in inspect.signature(self.trainer.train).parameters
+        arguments = inspect.signature(self.trainer.train).parameters
+        self.several, self.against = "shares" in arguments, "against" in arguments
+        self.annotates = [(name, add) for name, add in ANNOTATORS.items() if name in arguments]
         self.__doc__ = self.trainer.help
 
     def add_arguments(self, parser: ArgumentParser, given: Sequence[str]) -> None:
@@ -39,7 +43,20 @@ class Command:
         from paraform.training import TrainingConfig
 
         trainer, presets = self.trainer, tuple(self.trainer.presets)
-        parser.add_argument("--data", type=str, required=True, metavar="PATH", help=f"the {trainer.reads}")
+        if self.several:
+            parser.add_argument(
+                "--data", nargs="+", type=str, required=True, metavar="PATH", help=f"the {trainer.reads}"
+            )
+            parser.add_argument(
+                "--shares", nargs="+", type=float, default=[], help="of an epoch, how many are from each file of --data"
+            )
+        else:
+            parser.add_argument("--data", type=str, required=True, metavar="PATH", help=f"the {trainer.reads}")
+        if self.against:
+            parser.add_argument(
+                "--against", nargs="+", type=str, default=[], metavar="PATH",
+                help="evaluation sets, files or folders: what shares a sentence with one is not trained on",
+            )  # fmt: skip
         parser.add_argument("--validation", type=str | None, default=None, metavar="PATH", help=trainer.held_out)
         parser.add_argument("--out", type=str, required=True, metavar="DIR", help="the run's folder")
         if trainer.objectives:
@@ -47,8 +64,8 @@ class Command:
         parser.add_argument("--preset", choices=presets, default=presets[0], help="where the fields of --config start")
         parser.add_argument("--resume", action="store_true", help="go on with the run in DIR")
         add_reading(parser, "pairs" if trainer.reads == "pairs" else "text")
-        if self.tags:
-            add_tagger(parser)
+        for _, add in self.annotates:
+            add(parser)
         parser.add_class_arguments(trainer.config, "config")
         parser.add_class_arguments(TrainingConfig, "loop", skip=OWN)
         field_help(parser, trainer.config, "config.")
@@ -77,11 +94,17 @@ class Command:
         loop = {name: value for name, value in dataclasses.asdict(trainer.loop).items() if name in OWN}
         loop |= {name: options.loop[name] for name in dataclasses.asdict(trainer.loop).keys() - OWN}
         loop |= {"seed": options.seed, "device": training_device(options)}
-        more: dict[str, Any] = {"tagger": options.tagger, "progress": show_progress()} if self.tags else {}
+        more: dict[str, Any] = {name: options[name] for name, _ in self.annotates}
+        more |= {"progress": show_progress()} if more else {}
         with bad_values():
             config, settings = trainer.config(**fields), dataclasses.replace(trainer.loop, **loop)
-        data = self._read(options.data, options)
-        validation = None if options.validation is None else self._read(options.validation, options)
+        paths = options.data if self.several else [options.data]
+        data = self._read(paths, options)
+        validation = None if options.validation is None else self._read([options.validation], options)
+        if self.several:
+            more["shares"] = options.shares
+        if self.against:
+            more["against"] = self._evaluation_texts(options)
         with bad_values():
             result = trainer.train(
                 data,
@@ -89,20 +112,29 @@ class Command:
                 validation=validation,
                 config=config,
                 loop=settings,
-                data_digests=digests(options.data),
+                data_digests={name: digest for path in paths for name, digest in digests(path).items()},
                 resume=options.resume,
                 **more,
             )
         about = {"objective": config.objective} if trainer.objectives else {}
         return tell_end(options, result, trainer, **about)
 
-    def _read(self, path: str, options: Namespace) -> Sequence[Any]:
-        """What the trainer reads: pairs with their clusters, or sentences."""
+    def _read(self, paths: Sequence[str], options: Namespace) -> Sequence[Any]:
+        """What the trainer reads: pairs with their clusters, which may reach over files, or sentences."""
         if self.trainer.reads == "sentences":
-            return sentences_of(path, options)
+            return sentences_of(paths[0], options)
         from paraform.corpora import clusters
 
-        return clusters(pair_of(record) for record in read_pairs(path, options))
+        return clusters(pair_of(record) for path in paths for record in read_pairs(path, options))
+
+    def _evaluation_texts(self, options: Namespace) -> list[str]:
+        if not options.against:
+            if self.several:  # what is trained for its vectors is mostly measured by public sets
+                tell("no evaluation sets named (--against): what is trained on may stand in them")
+            return []
+        from paraform.corpora.evaluation_sets import read_evaluation_sets
+
+        return [text for some in read_evaluation_sets(options.against).values() for text in some]
 
 
 command = Command

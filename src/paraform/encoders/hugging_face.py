@@ -114,6 +114,9 @@ def no_weights(folder: Path) -> InputError:
 
 def _own(auto: Any, folder: Path, **options: Any) -> Any:
     """What one of transformers' Auto classes makes of the folder, by transformers' own code."""
+    from transformers.utils import logging
+
+    cast(Any, logging).disable_progress_bar()  # weights are read in a moment
     read_json(folder / "config.json")
     no_code(folder)
     try:

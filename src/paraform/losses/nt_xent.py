@@ -17,6 +17,8 @@ def nt_xent(
     similarity: Literal["dot", "cosine"] = "cosine",
     reduction: Literal["mean", "sum"] = "mean",
     clusters: Tensor | None = None,
+    negatives: Tensor | None = None,
+    negative_clusters: Tensor | None = None,
 ) -> Tensor:
     """−log softmax of each row's partner among the 2B − 1 other rows of both views (CRL-EGPG, eqs. 6–8 and 9–11).
 
@@ -30,6 +32,8 @@ def nt_xent(
         similarity: "dot" (the paper) or "cosine" (the authors' code).
         reduction: "sum" over the 2B anchors (eqs. 8, 11) or their "mean".
         clusters: [B] numbers; rows of one cluster say the same, so they are no negatives of each other. None: all are.
+        negatives: [N, D] further negatives of every anchor, which are no anchors themselves. None: there are none.
+        negative_clusters: [N] their clusters, if the rows have some.
     Returns: scalar, in nats (summed) or nats per anchor (mean).
     Raises: ValueError if the shapes differ, B < 2 (nothing to contrast) or the temperature is not positive.
 
@@ -39,6 +43,10 @@ def nt_xent(
     """
     if first.shape != second.shape or first.ndim != 2 or first.shape[0] < 2:
         raise ValueError(f"views of shape {tuple(first.shape)} and {tuple(second.shape)}; expected twice [B ≥ 2, D]")
+    if negatives is not None and (
+        negatives.shape[1:] != first.shape[1:] or (clusters is None) != (negative_clusters is None)
+    ):
+        raise ValueError(f"negatives {tuple(negatives.shape)}; expected [N, D], with clusters if the rows have some")
     if temperature <= 0:
         raise ValueError(f"temperature {temperature}; expected a number above 0")
     batch = first.shape[0]
@@ -53,4 +61,12 @@ def nt_xent(
         cluster_N = clusters.repeat(2)
         left_out_NN = cluster_N[:, None] == cluster_N[None, :]
         left_out_NN[rows, partner_N] = False
-    return F.cross_entropy(similar_NN.masked_fill(left_out_NN, float("-inf")), partner_N, reduction=reduction)
+    scores_NK = similar_NN.masked_fill(left_out_NN, float("-inf"))
+    if negatives is not None:
+        more_KD = F.normalize(negatives, dim=-1) if similarity == "cosine" else negatives
+        more_NK = views_ND @ more_KD.T / temperature
+        if clusters is not None and negative_clusters is not None:
+            same_NK = clusters.repeat(2)[:, None] == negative_clusters[None, :]
+            more_NK = more_NK.masked_fill(same_NK, float("-inf"))
+        scores_NK = torch.cat([scores_NK, more_NK], 1)
+    return F.cross_entropy(scores_NK, partner_N, reduction=reduction)

@@ -13,7 +13,7 @@ class Trainer(NamedTuple):
 
     Args:
         train: (data, folder, *, validation, config, loop, data_digests, resume) → how the run ended; one that takes
-            `tagger` takes `progress` as well.
+            `tagger` or `parser` takes `progress` as well.
         config: the class of the model's config, a frozen dataclass.
         presets: configs by name, the usual one first.
         loop: the usual loop.

@@ -31,7 +31,7 @@ from paraform.rewording.transformations import Transformation, Transformations
 from paraform.syntax import Tagger, load_tagger
 from paraform.syntax.running import DEFAULT
 from paraform.trainers import Trainer
-from paraform.trainers.held_out import hold_out_pairs
+from paraform.trainers.held_out import hold_out_pairs, unseen_pairs
 from paraform.training import Result, TrainingConfig, fit, make_accelerator, require_metric, require_usable, text_digest
 from paraform.weights import PathLike
 
@@ -55,6 +55,7 @@ def train_exemplar(
     config: ExemplarConfig | None = None,
     loop: TrainingConfig = BY_BLEU,
     tagger: str = DEFAULT,
+    against: Iterable[str] = (),
     card: str = "",
     data_digests: Mapping[str, str] | None = None,
     resume: bool = False,
@@ -74,6 +75,8 @@ def train_exemplar(
         loop: best `replace(BY_BLEU, …)`. Its `steps` are overridden: `config.epochs` passes over the pairs that have an
             exemplar. Its seed is set for torch, NumPy and `random`.
         tagger: a name that `load_tagger` knows; tags choose the exemplars.
+        against: texts that the model is to be measured by: pairs with one, and the rest of their
+            clusters, are left out, with a warning that counts them.
         card: README.md of the checkpoints; "": a line that says what they are.
         data_digests: SHA-256 of the files that the pairs are from; those of the pairs themselves are added.
         resume: go on with the run in the folder, if there is one.
@@ -84,10 +87,12 @@ def train_exemplar(
     config = config or ExemplarConfig.compact()
     require_metric(loop, METRICS)
     require_usable(folder, ExemplarParaphraser.system, config, resume=resume)
-    pairs = paraphrases(pairs)
+    texts = list(against)
+    pairs = unseen_pairs(paraphrases(pairs), texts)
     if validation is None:
         pairs, validation = hold_out_pairs(pairs, seed=loop.seed)
-    validation = paraphrases(validation)
+    else:
+        validation = unseen_pairs(paraphrases(validation), texts)
     digests = {
         f"{split} pairs": text_digest(text for pair in some for text in (pair.source.text, pair.target.text))
         for split, some in (("training", pairs), ("validation", validation))

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import logging
 import random
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
+from paraform.corpora.leaks import first_of_each, normalised, without_overlap
 from paraform.records import InputError, Pair
 
 MOST = 1000  # texts or pairs that are held out
@@ -14,6 +16,36 @@ MOST = 1000  # texts or pairs that are held out
 def room_of(count: int) -> int:
     """How many of so many texts or pairs are held out."""
     return min(MOST, max(1, count // 20))
+
+
+def unseen_pairs(pairs: list[Pair], evaluation: Iterable[str]) -> list[Pair]:
+    """The pairs without those that share a sentence with evaluation texts, whole clusters at a time; a warning counts.
+
+    What is trained on a test's sentences is not tested by it.
+    """
+    texts = list(evaluation)
+    if not texts:
+        return pairs
+    kept = without_overlap(pairs, texts)
+    logging.getLogger("paraform").warning(
+        "%s of %s pairs have a sentence of the evaluation sets, and %s are of one cluster with these; left out",
+        f"{len(kept.leaked):,}",
+        f"{len(pairs):,}",
+        f"{len(kept.related):,}",
+    )
+    return kept.records
+
+
+def unseen_texts(texts: list[str], evaluation: Iterable[str]) -> list[str]:
+    """The texts that are no evaluation texts, as `leaks.normalised` tells; a warning counts the others."""
+    known = first_of_each(evaluation)
+    if not known:
+        return texts
+    kept = [text for text in texts if normalised(text) not in known]
+    logging.getLogger("paraform").warning(
+        "%s of %s texts stand in the evaluation sets; left out", f"{len(texts) - len(kept):,}", f"{len(texts):,}"
+    )
+    return kept
 
 
 def hold_out_texts(texts: Sequence[str], *, seed: int, key: Callable[[str], str] = str) -> tuple[list[str], list[str]]:

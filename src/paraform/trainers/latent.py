@@ -32,7 +32,7 @@ from paraform.models.latent import OBJECTIVES, LatentConfig, LatentLanguageModel
 from paraform.models.latent.texts import read_words, short_enough
 from paraform.records import require_texts
 from paraform.trainers import Trainer
-from paraform.trainers.held_out import hold_out_texts
+from paraform.trainers.held_out import hold_out_texts, unseen_texts
 from paraform.training import Result, TrainingConfig, fit, make_accelerator, require_metric, require_usable, text_digest
 from paraform.weights import PathLike
 
@@ -49,6 +49,7 @@ def train_latent(
     validation: Iterable[str] | None = None,
     config: LatentConfig | None = None,
     loop: TrainingConfig = EACH_EPOCH,
+    against: Iterable[str] = (),
     card: str = "",
     data_digests: Mapping[str, str] | None = None,
     resume: bool = False,
@@ -65,6 +66,7 @@ def train_latent(
         loop: best `replace(EACH_EPOCH, …)`. Its `steps` are overridden: `config.epochs` passes over the texts;
             validations are one an epoch if its `evaluate_every` is above an epoch's steps. Its seed is set for torch,
             NumPy and `random`.
+        against: texts that the model is to be measured by: they are left out, with a warning that counts them.
         card: README.md of the checkpoints; "": a line that says what they are.
         data_digests: SHA-256 of the files that the texts are from; those of the texts themselves are added.
         resume: go on with the run in the folder, if there is one.
@@ -80,12 +82,13 @@ def train_latent(
     def readable(some: Sequence[str], name: str) -> list[str]:
         return short_enough(some, read, config.max_tokens, name)
 
-    texts = require_texts(texts)
+    evaluation = list(against)
+    texts = unseen_texts(require_texts(texts), evaluation)
     if validation is None:  # of those that are read, or what is held out might be none
         texts, validation = hold_out_texts(
             readable(texts, "training"), seed=loop.seed, key=lambda text: " ".join(read(text)).lower()
         )
-    validation = require_texts(validation)
+    validation = unseen_texts(require_texts(validation), evaluation)
     digests = {"training sentences": text_digest(texts), "validation sentences": text_digest(validation)}
     texts, validation = readable(texts, "training"), readable(validation, "validation")
     words = [read(text) for text in texts]

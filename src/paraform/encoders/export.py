@@ -1,0 +1,75 @@
+"""An encoder as a folder of sentence-transformers, which every tool of that ecosystem loads."""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from tokenizers import Tokenizer
+from torch import nn
+
+from paraform.encoders.hugging_face import sizes_of
+from paraform.records import InputError
+from paraform.weights import PathLike
+
+MODULES = {"": "Transformer", "1_Pooling": "Pooling", "2_Normalize": "Normalize"}
+
+
+def save_sentence_transformer(
+    module: nn.Module, tokenizer: Tokenizer, folder: PathLike, *, max_tokens: int, card: str
+) -> Path:
+    """Write the mean of the module's last states, at length 1, as a folder that `SentenceTransformer(folder)` reads.
+
+    Args:
+        module: an encoder as transformers has it.
+        tokenizer: its own.
+        folder: the folder to be made; none is replaced, and a kill leaves none.
+        max_tokens: a longer text is cut there, special tokens counted.
+        card: README.md.
+    Returns: the folder.
+    Raises: InputError if there is something of that name.
+    """
+    final = Path(folder)
+    if final.exists():
+        raise InputError(f"{folder}: is there already; expected the name of a folder to be made")
+    model: Any = module
+    width = sizes_of(model.config, final).width
+    settings: dict[str, Any] = {
+        "modules.json": [
+            {"idx": number, "name": str(number), "path": path, "type": f"sentence_transformers.models.{kind}"}
+            for number, (path, kind) in enumerate(MODULES.items())
+        ],
+        "sentence_bert_config.json": {"max_seq_length": max_tokens, "do_lower_case": False},
+        "1_Pooling/config.json": {"word_embedding_dimension": width, "pooling_mode_mean_tokens": True},
+        "2_Normalize/config.json": {},
+    }
+    final.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix=f".{final.name}.", dir=final.parent) as scratch:
+        unfinished = Path(scratch) / final.name
+        model.save_pretrained(unfinished)
+        _with_names(tokenizer, model.config, max_tokens).save_pretrained(unfinished)
+        for name, value in settings.items():
+            (unfinished / name).parent.mkdir(exist_ok=True)
+            (unfinished / name).write_text(json.dumps(value, indent=2) + "\n", encoding="utf-8")
+        (unfinished / "README.md").write_text(card, encoding="utf-8")
+        os.rename(unfinished, final)
+    return final
+
+
+def _with_names(tokenizer: Tokenizer, config: Any, max_tokens: int) -> Any:
+    """The tokenizer as transformers has it, which wants to be told what its special tokens are called."""
+    from transformers import PreTrainedTokenizerFast
+
+    ends = tokenizer.encode("").tokens
+    padding = None if config.pad_token_id is None else tokenizer.id_to_token(config.pad_token_id)
+    names = {"pad_token": padding, "cls_token": ends[0] if ends else None, "sep_token": ends[-1] if ends else None}
+    names |= {"unk_token": getattr(tokenizer.model, "unk_token", None)}
+    own = Tokenizer.from_str(tokenizer.to_str())
+    own.no_truncation()
+    own.no_padding()
+    found = {name: token for name, token in names.items() if token is not None}
+    made: Any = PreTrainedTokenizerFast  # transformers leaves it untyped
+    return made(tokenizer_object=own, model_max_length=max_tokens, **found)

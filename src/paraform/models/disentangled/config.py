@@ -1,0 +1,158 @@
+"""Every number and choice of ParaBART, and where the paper, the authors' code and we disagree."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from paraform.records import MOST_STEPS, MOST_WIDTH, require_types
+
+
+@dataclass(frozen=True)
+class DisentangledConfig:
+    """ParaBART (Huang et al. 2021); the defaults are what we recommend at the paper's size.
+
+    Fields on which paper and code disagree (REFERENCE items in brackets):
+
+    Args:
+        adversary_loss: [1] "softmax" cross-entropy (paper) or "sigmoid", binary cross-entropy (code).
+        bag_of_tags: [2] what the adversary tells: "constituents", their shares of a tree (paper), or "symbols", the
+            shares of everything that the linearised tree is written with, brackets, ROOT and tags too, each counted
+            from one (code).
+        directions: [3] "both": each pair is reworded from source to target and from target to source in one step
+            (code); "one" (paper).
+        adversary_start: [4] epochs before the encoder begins to fool the adversary; 1 in the code.
+        adversary_norm: [6] the adversary reads vectors normalised by mean and variance (code).
+        tie_output: [6] the output layer shares the target's word embeddings; in the code it does not.
+        pool_special: [6] the mean over states counts the first and the last token's, which are no words (code).
+        drop_special: [6] word dropout may drop these two as well (code).
+
+    Fields they agree on:
+
+    Args:
+        encoder: any Hugging Face encoder, or the encoder half of a model with a decoder; BART-base in the paper.
+        layers: the encoder's first so many layers are the semantic encoder; 0: all.
+        syntax_layers: layers of the syntactic encoder.
+        heads: its attention's; 0: as the encoder.
+        max_tokens: longer sentences are cut there, in word pieces without the two special ones.
+        max_symbols: longer linearised trees are cut there, in symbols.
+        word_dropout: share of the source's tokens that the semantic encoder does not see.
+        adversary_weight: λ_adv; 0: no adversary.
+        syntax: the decoder reads the target's tree; without it, it rewords by meaning alone (Table 1, "w/o AL and SG").
+        learning_rate: AdamW's, of the semantic encoder and the adversary.
+        decoder_learning_rate: of everything else.
+        weight_decay: AdamW's.
+        clip_norm: largest gradient norm; 0: not clipped.
+        batch_size: pairs a step, over all processes.
+        epochs: passes over the pairs.
+
+    Beyond the paper:
+
+    Args:
+        generation_weight: factor on the paraphrase loss; 0 leaves tree, decoder and adversary's tree unread.
+        contrast_weight: factor on NT-Xent between the two sides of a batch's pairs; 0 leaves it out.
+        temperature: τ of that contrast, which is of cosines.
+        distance_weight: factor on the mean squared change of cosines against the encoder as it came; 0 leaves it out.
+        form_negatives, role_negatives: further negatives a pair in the contrast: sentences with the source's tags and
+            other words; the source with two of its phrases exchanged. 0 or 1.
+        cut_trees: share of the target trees that are cut at a random height, so that the decoder knows templates.
+        adapters: rank of low-rank adapters, which then are all of the semantic encoder that is trained; 0: all of it.
+        brackets: whether trees are written with both brackets as symbols of their own around each label (paper); else
+            a constituent's label opens it and a tag stands alone, which takes less than half as many symbols.
+        output_pieces: pieces that can be written: "all", or those "seen" in training.
+        schedule: "constant" (paper) or "linear" decay to 0 after a short warm-up.
+    """
+
+    adversary_loss: Literal["softmax", "sigmoid"] = "softmax"
+    bag_of_tags: Literal["constituents", "symbols"] = "constituents"
+    directions: Literal["one", "both"] = "both"
+    adversary_start: int = 1
+    adversary_norm: bool = True
+    tie_output: bool = False
+    pool_special: bool = True
+    drop_special: bool = False
+
+    encoder: str = "minilm"
+    layers: int = 0
+    syntax_layers: int = 1
+    heads: int = 0
+    max_tokens: int = 40
+    max_symbols: int = 160
+    word_dropout: float = 0.2
+    adversary_weight: float = 0.1
+    syntax: bool = True
+    learning_rate: float = 2e-5
+    decoder_learning_rate: float = 1e-4
+    weight_decay: float = 0.01
+    clip_norm: float = 1.0
+    batch_size: int = 64
+    epochs: int = 10
+
+    generation_weight: float = 1.0
+    contrast_weight: float = 0.0
+    temperature: float = 0.05
+    distance_weight: float = 0.0
+    form_negatives: int = 0
+    role_negatives: int = 0
+    cut_trees: float = 0.0
+    adapters: int = 0
+    brackets: bool = True
+    output_pieces: Literal["all", "seen"] = "all"
+    schedule: Literal["constant", "linear"] = "constant"
+
+    def __post_init__(self) -> None:
+        require_types(self)
+        for name, least, most in (
+            ("batch_size", 2, None),
+            ("max_tokens", 1, MOST_STEPS),
+            ("max_symbols", 1, MOST_STEPS),
+            ("syntax_layers", 1, 100),
+            ("layers", 0, 1000),
+            ("heads", 0, MOST_WIDTH),
+            ("adapters", 0, MOST_WIDTH),
+            ("form_negatives", 0, 1),
+            ("role_negatives", 0, 1),
+            ("word_dropout", 0, 0.99),
+            ("cut_trees", 0, 1),
+        ):
+            value = getattr(self, name)
+            if value < least or (most is not None and value > most):
+                raise ValueError(f"{name} {value}; expected {least} to {most}" if most else f"{name} {value}; {least}…")
+        if self.temperature <= 0:
+            raise ValueError(f"temperature {self.temperature}; expected a number above 0")
+        if self.generation_weight == 0 and self.contrast_weight == 0:
+            raise ValueError("generation_weight 0 and contrast_weight 0; expected one above 0, else nothing is learned")
+        if (self.form_negatives or self.role_negatives) and self.contrast_weight == 0:
+            raise ValueError(
+                "form_negatives or role_negatives with contrast_weight 0; expected contrast_weight above 0"
+            )
+
+    @classmethod
+    def paper(cls) -> DisentangledConfig:
+        """As the paper's text says (its BART-base is named where it is at hand)."""
+        return cls(directions="one", adversary_start=0, adversary_norm=False, pool_special=False, tie_output=True)
+
+    @classmethod
+    def reference(cls) -> DisentangledConfig:
+        """As the authors' released code behaves."""
+        return cls(adversary_loss="sigmoid", bag_of_tags="symbols", drop_special=True)
+
+    @classmethod
+    def compact(cls) -> DisentangledConfig:
+        """A configuration that trains on two cores."""
+        return cls(
+            brackets=False,
+            output_pieces="seen",
+            tie_output=True,
+            decoder_learning_rate=5e-4,
+            schedule="linear",
+            epochs=2,
+        )
+
+    def without(self, *, adversary: bool = False, syntax: bool = False) -> DisentangledConfig:
+        """The ablations of Table 1: without the adversary, without the target's tree, or without both."""
+        return replace(
+            self,
+            adversary_weight=0.0 if adversary else self.adversary_weight,
+            syntax=self.syntax and not syntax,
+        )

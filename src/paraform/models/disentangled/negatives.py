@@ -1,0 +1,81 @@
+"""Sentences to tell a vector from: of the same form and other words, or of the same words in other roles."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from paraform.records import Pair
+from paraform.syntax.mining import mined_exemplars
+from paraform.syntax.rules import MiningConfig
+from paraform.syntax.running import DEFAULT
+from paraform.syntax.trees import Tree
+from paraform.words import detokenize
+
+NAMES = frozenset(("NNP", "NNPS", "CD"))
+
+
+def same_form(pairs: Sequence[Pair], *, max_tokens: int, tagger: str = DEFAULT, seed: int = 0) -> list[str | None]:
+    """For each pair a sentence of another cluster with the target's tags, or nearly so, and mostly other words.
+
+    It is the target's exemplar of CRL-EGPG, in another part: what shares form and not meaning. None: there is none.
+    """
+    mined = mined_exemplars(pairs, MiningConfig(keep=1, min_new_words=2, seed=seed), max_tokens, tagger=tagger)
+    return [None if first < 0 else mined.pool[first].text for first in mined.exemplars[:, 0].tolist()]
+
+
+def exchanged(tree: Tree, *, seed: int = 0) -> Tree | None:
+    """The tree with two of its noun phrases, names or numbers in each other's place; None if it has no two.
+
+    A phrase is exchanged for a phrase and a name for a name, neither inside the other, of other words; which two, the
+    seed and the words decide. "the cat chased a dog" → "a dog chased the cat".
+    """
+    places = list(_places(tree, (), 0))
+    choices = [
+        (one, other)
+        for number, one in enumerate(places)
+        for other in places[number + 1 :]
+        if one.kind == other.kind and other.start >= one.end and one.words != other.words
+    ]
+    if not choices:
+        return None
+    one, other = random.Random(f"{seed} {' '.join(tree.words())}").choice(choices)
+    return _put(_put(tree, one.path, other.node), other.path, one.node)
+
+
+def as_text(tree: Tree) -> str:
+    """The tree's words as a person would write them."""
+    return detokenize(tree.words())
+
+
+class _Place(NamedTuple):
+    path: tuple[int, ...]
+    node: Tree
+    kind: str
+    start: int
+    end: int
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        return tuple(word.lower() for word in self.node.words())
+
+
+def _places(node: Tree, path: tuple[int, ...], start: int) -> Iterator[_Place]:
+    """Noun phrases, names and numbers below a node, with the words that they reach over."""
+    end = start + len(node.words())
+    kind = "phrase" if node.label == "NP" and node.children else node.label if node.label in NAMES else ""
+    if kind and path:
+        yield _Place(path, node, kind, start, end)
+    for number, child in enumerate(node.children):
+        yield from _places(child, (*path, number), start)
+        start += len(child.words())
+
+
+def _put(tree: Tree, path: tuple[int, ...], node: Tree) -> Tree:
+    if not path:
+        return node
+    first, *rest = path
+    children = list(tree.children)
+    children[first] = _put(children[first], tuple(rest), node)
+    return Tree(tree.label, tuple(children), tree.word)

@@ -1,0 +1,189 @@
+"""ParaBART's parts: semantic encoder, syntactic encoder and one decoder layer; and its adversary.
+
+Shape key: B sentences, T word pieces, S symbols of a tree, M = 1 + S states that the decoder reads, D features, V
+pieces that can be written, C parts of a bag; N pieces of all targets end to end.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple, final
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from paraform.encoders import width_of
+from paraform.losses.vocabulary import vocabulary_nll
+from paraform.models.disentangled.config import DisentangledConfig
+from paraform.models.disentangled.pairs import PairBatch, Sentences, Trees
+
+DROPOUT = 0.1  # of what is not the encoder's own, as in BART
+ALIKE = 64  # pieces to write are filled up to a multiple of it
+
+
+class Written(NamedTuple):
+    """−ln p of all pieces of a batch's targets, summed, in nats, and how many there are."""
+
+    nll: Tensor
+    pieces: Tensor
+
+
+class Outputs(NamedTuple):
+    """Of a batch: each direction's targets (none without generation), and the vectors that some loss reads."""
+
+    written: tuple[Written, ...]
+    source_BD: Tensor
+    target_BD: Tensor | None
+    negatives_ND: Tensor | None
+
+
+@final
+class DisentangledNetwork(nn.Module):
+    """All parts but the adversary.
+
+    Args:
+        config: sizes and choices.
+        module: the semantic encoder, a transformers module.
+        written: [V] numbers of the pieces that can be written, ascending; the first stands for all others.
+        symbols: labels and brackets of trees.
+    """
+
+    def __init__(self, config: DisentangledConfig, module: nn.Module, written: Tensor, symbols: int) -> None:
+        super().__init__()
+        self.config = config
+        self.semantic = module
+        width = width_of(module)
+        layer: dict[str, Any] = {
+            "d_model": width,
+            "nhead": config.heads or _first(module, "num_attention_heads", "encoder_attention_heads", default=1),
+            "dim_feedforward": _first(module, "intermediate_size", "encoder_ffn_dim", default=4 * width),
+            "dropout": DROPOUT,
+            "activation": "gelu",
+            "batch_first": True,
+        }
+        if config.generation_weight:
+            if config.syntax:
+                self.symbol_embedding = nn.Embedding(symbols, width, padding_idx=0)
+                self.symbol_positions = nn.Embedding(config.max_symbols, width)
+                self.symbol_norm = nn.LayerNorm(width)
+                self.syntactic = nn.TransformerEncoder(
+                    nn.TransformerEncoderLayer(**layer), config.syntax_layers, enable_nested_tensor=False
+                )
+            pieces = len(written)
+            self.written_V: Tensor
+            self.register_buffer("written_V", written, persistent=False)
+            self.target_embedding = nn.Embedding(pieces, width)
+            self.target_positions = nn.Embedding(config.max_tokens + 2, width)
+            self.target_norm = nn.LayerNorm(width)
+            self.decoder = nn.TransformerDecoderLayer(**layer)
+            self.output = nn.Linear(width, pieces, bias=False)
+            for weight in (self.target_embedding.weight, self.target_positions.weight, self.output.weight):
+                nn.init.normal_(weight, std=0.02)
+            if config.tie_output:
+                self.output.weight = self.target_embedding.weight
+
+    def forward(self, batch: PairBatch) -> Outputs:
+        """Both sides' vectors and, of one or both directions, what the paraphrase loss L_para is made of."""
+        source_BD, target_BD = self.encode(batch.source), None
+        if self.config.directions == "both" or self.config.contrast_weight or self.config.distance_weight:
+            target_BD = self.encode(batch.target)
+        negatives_ND = None if batch.negatives is None else self.encode(batch.negatives)
+        written: tuple[Written, ...] = ()
+        if self.config.generation_weight:
+            written = (self.written(source_BD, batch.target_tree, batch.target),)
+            if self.config.directions == "both" and target_BD is not None:
+                written += (self.written(target_BD, batch.source_tree, batch.source),)
+        return Outputs(written, source_BD, target_BD, negatives_ND)
+
+    def encode(self, sentences: Sentences) -> Tensor:
+        """ū, the mean of the semantic encoder's states: [B, D], float32. In training some pieces are not seen."""
+        pieces_BT, lengths_B = sentences.pieces_BT, sentences.lengths_B
+        places_T = torch.arange(pieces_BT.shape[1], device=pieces_BT.device)
+        there_BT = places_T < lengths_B[:, None]
+        words_BT = (places_T > 0) & (places_T < lengths_B[:, None] - 1)
+        seen_BT = there_BT
+        if self.training and self.config.word_dropout:
+            dropped_BT = torch.rand(pieces_BT.shape, device=pieces_BT.device) < self.config.word_dropout
+            seen_BT = there_BT & ~(dropped_BT if self.config.drop_special else dropped_BT & words_BT)
+        pooled_BT = seen_BT if self.config.pool_special else seen_BT & words_BT
+        none_B1 = ~pooled_BT.any(1, keepdim=True)  # all was dropped, or there is no word
+        seen_BT, pooled_BT = seen_BT | (none_B1 & there_BT), pooled_BT | (none_B1 & there_BT)
+        states_BTD = self.semantic(input_ids=pieces_BT, attention_mask=seen_BT.long()).last_hidden_state
+        weight_BT = pooled_BT.float() / pooled_BT.sum(1, keepdim=True)
+        return torch.einsum("bt,btd->bd", weight_BT, states_BTD.float())
+
+    def memory(self, vectors_BD: Tensor, trees: Trees | None) -> tuple[Tensor, Tensor]:
+        """[ū; V], what the decoder reads: states [B, M, D], and which of them are none [B, M]."""
+        first_B1D = vectors_BD[:, None]
+        none_B1 = torch.zeros(len(vectors_BD), 1, dtype=torch.bool, device=vectors_BD.device)
+        if not self.config.syntax or trees is None:
+            return first_B1D, none_B1
+        places_S = torch.arange(trees.symbols_BS.shape[1], device=vectors_BD.device)
+        beyond_BS = places_S >= trees.lengths_B[:, None]
+        embedded_BSD = self.symbol_norm(self.symbol_embedding(trees.symbols_BS) + self.symbol_positions(places_S))
+        states_BSD = self.syntactic(embedded_BSD, src_key_padding_mask=beyond_BS)
+        return torch.cat([first_B1D.to(states_BSD.dtype), states_BSD], 1), torch.cat([none_B1, beyond_BS], 1)
+
+    def written(self, vectors_BD: Tensor, trees: Trees, target: Sentences) -> Written:
+        """−ln p(target | ū, tree) over all pieces and ends of the batch."""
+        read_BMD, none_BM = self.memory(vectors_BD, trees)
+        pieces_BT = self.columns(target.pieces_BT)
+        states_BTD = self.states(pieces_BT[:, :-1], read_BMD, none_BM)
+        there_BT = torch.arange(pieces_BT.shape[1] - 1, device=pieces_BT.device) < target.lengths_B[:, None] - 1
+        (rows_N,) = there_BT.flatten().nonzero(as_tuple=True)
+        # Some stand there twice, to no effect, so that the products of all batches have few shapes: oneDNN makes, and
+        # keeps, code for each.
+        filled_P = torch.cat([rows_N, rows_N[:1].expand(-len(rows_N) % ALIKE)])
+        gold_P = pieces_BT[:, 1:].flatten()[filled_P]
+        nll_P = vocabulary_nll(states_BTD.flatten(0, 1)[filled_P], self.output.weight, gold_P)
+        return Written(nll_P[: len(rows_N)].sum(), there_BT.sum())
+
+    def states(self, pieces_BT: Tensor, read_BMD: Tensor, none_BM: Tensor) -> Tensor:
+        """The decoder's states [B, T, D] from all pieces before each, by their columns."""
+        places_T = torch.arange(pieces_BT.shape[1], device=pieces_BT.device)
+        embedded_BTD = self.target_norm(self.target_embedding(pieces_BT) + self.target_positions(places_T))
+        later_TT = torch.ones(len(places_T), len(places_T), dtype=torch.bool, device=pieces_BT.device).triu(1)
+        out_BTD: Tensor = self.decoder(
+            F.dropout(embedded_BTD, DROPOUT, self.training),
+            read_BMD,
+            tgt_mask=later_TT,
+            memory_key_padding_mask=none_BM,
+            tgt_is_causal=True,
+        )
+        return out_BTD
+
+    def columns(self, pieces: Tensor) -> Tensor:
+        """The encoder's numbers of pieces → columns of the output layer; 0 of one that cannot be written."""
+        place = torch.searchsorted(self.written_V, pieces).clamp_max_(len(self.written_V) - 1)
+        return place.where(self.written_V[place] == pieces, 0)
+
+
+@final
+class Adversary(nn.Module):
+    """D_dis: a linear layer that tells from a vector what its sentence's tree is made of.
+
+    Args:
+        width: D.
+        bag: C.
+        norm: it reads vectors of mean 0 and variance 1.
+    """
+
+    def __init__(self, width: int, bag: int, *, norm: bool) -> None:
+        super().__init__()
+        self.norm = nn.LayerNorm(width, elementwise_affine=False) if norm else nn.Identity()
+        self.linear = nn.Linear(width, bag)
+
+    def forward(self, vectors_BD: Tensor) -> Tensor:
+        """Logits [B, C]."""
+        logits_BC: Tensor = self.linear(self.norm(vectors_BD))
+        return logits_BC
+
+    def frozen(self, vectors_BD: Tensor) -> Tensor:
+        """The same, without a gradient to the adversary's own weights: what the encoder fools."""
+        return F.linear(self.norm(vectors_BD), self.linear.weight.detach(), self.linear.bias.detach())
+
+
+def _first(module: nn.Module, *names: str, default: int) -> int:
+    """The first of these numbers that the encoder's config has."""
+    config: Any = module.config
+    return next((int(value) for name in names if (value := getattr(config, name, None)) is not None), default)

@@ -1,0 +1,187 @@
+"""ParaBART's training table, and batches of it.
+
+Shape key: M pairs, B of a batch, N further sentences, T word pieces of the longest, S symbols of the longest tree, C
+parts of a bag.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import NamedTuple, final
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from torch import Tensor
+
+from paraform.batching import Ragged, epoch_steps
+from paraform.records import InputError
+
+POOL = 32  # batches that are sorted by length together
+LIKE = 8  # symbols: targets' trees that differ by less are as long, and the sources' lengths decide
+
+Rows = npt.NDArray[np.int64]
+
+
+class Sentences(NamedTuple):
+    """B sentences: pieces [B, T], zeros behind the last, how many [B], the special two counted, and clusters [B]."""
+
+    pieces_BT: Tensor
+    lengths_B: Tensor
+    clusters_B: Tensor
+
+
+class Trees(NamedTuple):
+    """B linearised trees: symbols [B, S], zeros behind the last, how many [B]; bags of the whole ones [B, C]."""
+
+    symbols_BS: Tensor
+    lengths_B: Tensor
+    bags_BC: Tensor
+
+
+class PairBatch(NamedTuple):
+    """B pairs with both sides' trees; further negatives, and [2B, D] vectors of all sources and then all targets by the
+    encoder as it came, either of which may be none."""
+
+    source: Sentences
+    target: Sentences
+    source_tree: Trees
+    target_tree: Trees
+    negatives: Sentences | None = None
+    start_RD: Tensor | None = None
+
+    def to(self, device: torch.device) -> PairBatch:
+        """On that device."""
+        return PairBatch(
+            Sentences(*(part.to(device) for part in self.source)),
+            Sentences(*(part.to(device) for part in self.target)),
+            Trees(*(part.to(device) for part in self.source_tree)),
+            Trees(*(part.to(device) for part in self.target_tree)),
+            self.negatives and Sentences(*(part.to(device) for part in self.negatives)),
+            None if self.start_RD is None else self.start_RD.to(device),
+        )
+
+
+@final
+@dataclass(frozen=True)
+class PairTable:
+    """Pairs of numbered sentences, each of which stands here once.
+
+    Args:
+        pieces: word pieces of each sentence, the special two among them.
+        symbols, levels: of each sentence's tree (`TreeSymbols.encode`).
+        bags: [sentences, C] float32, what the adversary tells of each.
+        clusters: [sentences]; those of one number say the same.
+        source, target: [M] sentences of the pairs.
+        negatives: [M, K] further negatives of each pair, −1 where there is none.
+        groups: [M] the file that a pair is from, counted from 0.
+        start: [sentences, D] float32, vectors by the encoder as it came; None: not needed.
+    """
+
+    pieces: Ragged
+    symbols: Ragged
+    levels: Ragged
+    bags: npt.NDArray[np.float32]
+    clusters: Rows
+    source: Rows
+    target: Rows
+    negatives: Rows
+    groups: Rows
+    start: npt.NDArray[np.float32] | None = None
+
+    def sentences(self, rows: Rows) -> Sentences:
+        """Those sentences."""
+        return Sentences(*self.pieces.padded(rows), torch.from_numpy(self.clusters[rows]))
+
+    def trees(self, rows: Rows, heights: Rows | None = None) -> Trees:
+        """The trees of those sentences, each cut below that many levels if heights [B] are given."""
+        symbols_BS, lengths_B = self.symbols.padded(rows)
+        if heights is not None:
+            kept_BS = self.levels.padded(rows)[0] <= torch.from_numpy(heights)[:, None]
+            kept_BS &= symbols_BS > 0
+            order_BS = (~kept_BS).long().argsort(dim=1, stable=True)  # those kept come first, in their order
+            symbols_BS = (symbols_BS * kept_BS).gather(1, order_BS)
+            lengths_B = kept_BS.sum(1)
+            symbols_BS = symbols_BS[:, : int(lengths_B.max())]
+        return Trees(symbols_BS, lengths_B, torch.from_numpy(self.bags[rows]))
+
+
+def pair_batches(
+    table: PairTable,
+    *,
+    batch_size: int,
+    seed: int,
+    shares: Sequence[float] = (),
+    cut: float = 0.0,
+    rank: int = 0,
+    world: int = 1,
+) -> tuple[Callable[[int], PairBatch], int]:
+    """Batches whose targets' trees, and then sources', are about as long, so that little is padded.
+
+    Args:
+        batch_size: over all processes; each of the `world` gets every `world`-th pair of it.
+        seed: with the step it decides everything: `batches(step)` is a pure function of both.
+        shares: of an epoch's pairs, how many are from each group, up to a factor; (): as many as there are.
+        cut: share of the trees that are cut at a height drawn from 2 to their own.
+    Returns: `batches(step)`, and the steps of an epoch.
+    Raises: InputError if there are fewer pairs than one batch holds, a batch has no equal parts, or the shares are not
+        one for each group.
+    """
+    total = len(table.source)
+    steps = epoch_steps(total, batch_size, world=world, what="pairs")
+    counts = _counts(np.bincount(table.groups), shares)
+    members = [np.flatnonzero(table.groups == group) for group in range(len(counts))]
+    source_lengths, target_lengths = table.symbols.lengths(table.source), table.symbols.lengths(table.target)
+    depths = np.maximum.reduceat(table.levels.values, table.levels.offsets[:-1]) if cut else np.zeros(0, np.int64)
+
+    @lru_cache(maxsize=1)
+    def order(epoch: int) -> Rows:
+        random = np.random.default_rng([seed, epoch])
+        drawn = [_drawn(rows, count, random) for rows, count in zip(members, counts, strict=True)]
+        shuffled = random.permutation(np.concatenate(drawn))[: steps * batch_size]
+        pool = POOL * batch_size
+        pools = [shuffled[start : start + pool] for start in range(0, len(shuffled), pool)]
+        rows = np.concatenate([p[np.lexsort((source_lengths[p], target_lengths[p] // LIKE))] for p in pools])
+        return random.permutation(rows.reshape(steps, batch_size))
+
+    def batches(step: int) -> PairBatch:
+        rows = order(step // steps)[step % steps][rank::world]
+        random = np.random.default_rng([seed, step, 1])
+        source, target, negatives = table.source[rows], table.target[rows], table.negatives[rows].ravel()
+        negatives = np.unique(negatives[negatives >= 0])
+
+        def heights(sentences: Rows) -> Rows | None:
+            if not cut:
+                return None
+            depth_B = depths[sentences].astype(np.int64)
+            drawn_B = 2 + (random.random(len(sentences)) * (depth_B - 1)).astype(np.int64)
+            return np.where(random.random(len(sentences)) < cut, drawn_B, depth_B)
+
+        return PairBatch(
+            table.sentences(source),
+            table.sentences(target),
+            table.trees(source, heights(source)),
+            table.trees(target, heights(target)),
+            table.sentences(negatives) if len(negatives) else None,
+            None if table.start is None else torch.from_numpy(table.start[np.concatenate([source, target])]),
+        )
+
+    return batches, steps
+
+
+def _counts(sizes: Rows, shares: Sequence[float]) -> list[int]:
+    """Pairs of each group in an epoch."""
+    if not shares:
+        return [int(size) for size in sizes]
+    if len(shares) != len(sizes) or min(shares) < 0 or sum(shares) <= 0:
+        raise InputError(f"shares {list(shares)} of {len(sizes)} files of pairs; expected a number above 0 for each")
+    ends = np.rint(np.cumsum(shares) / sum(shares) * sizes.sum()).astype(int)
+    return [int(count) for count in np.diff(ends, prepend=0)]
+
+
+def _drawn(rows: Rows, count: int, random: np.random.Generator) -> Rows:
+    """So many of the rows, none once more often than another."""
+    whole, rest = divmod(count, len(rows))
+    return np.concatenate([*(rows,) * whole, random.permutation(rows)[:rest]])

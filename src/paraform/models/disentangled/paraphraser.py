@@ -1,0 +1,279 @@
+"""ParaBART on text: sentences to vectors that keep meaning, and to paraphrases of a given form."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, ClassVar, Self, Unpack, final
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from rich.progress import track
+from tokenizers import Tokenizer
+from torch import nn
+
+from paraform.batching import Ragged
+from paraform.decoding import Decoding, decode, require_decoding
+from paraform.encoders import STDERR, Encoder
+from paraform.encoders.export import save_sentence_transformer
+from paraform.encoders.hugging_face import USUAL_LIMIT, sizes_of
+from paraform.encoders.trainable import encoder_of, module_of_config
+from paraform.models.disentangled.config import DisentangledConfig
+from paraform.models.disentangled.network import Adversary, DisentangledNetwork
+from paraform.models.disentangled.pairs import Sentences, Trees
+from paraform.models.disentangled.step_decoder import StepDecoder
+from paraform.models.disentangled.symbols import TreeSymbols
+from paraform.models.exemplar.selection import select_exemplars
+from paraform.records import InputError
+from paraform.syntax.parsing import load_parser
+from paraform.syntax.trees import Tree, delexicalized
+from paraform.weights import PathLike
+from paraform.words import detokenize, recase, tokenize
+
+BATCH = 128  # sentences that are decoded together, if the caller does not say
+
+
+@final
+class DisentangledParaphraser(nn.Module):
+    """Sentence vectors without form, and sentences said in the form of a tree (ParaBART, Huang et al. 2021).
+
+    Args:
+        config: sizes and choices.
+        tokenizer: the semantic encoder's.
+        encoder_config: its config, JSON as transformers writes it.
+        symbols: what trees are written with.
+        pieces: numbers of the pieces that can be written, ascending; (): all.
+        cased: word → its usual form inside a sentence, where that is not the word itself.
+        module: the semantic encoder itself; None: made from its config, with weights yet to be loaded.
+    """
+
+    system: ClassVar[str] = "disentangled"
+    kind: ClassVar[str] = "a disentangled model"
+    vector_names: ClassVar[tuple[str, ...]] = ("semantic",)
+
+    def __init__(
+        self,
+        config: DisentangledConfig,
+        tokenizer: Tokenizer,
+        encoder_config: str,
+        symbols: TreeSymbols,
+        pieces: Sequence[int] = (),
+        cased: dict[str, str] | None = None,
+        module: nn.Module | None = None,
+    ) -> None:
+        super().__init__()
+        self.config = config
+        self.tokenizer = tokenizer
+        self.encoder_config = encoder_config
+        self.symbols = symbols
+        self.pieces = tuple(pieces)
+        self.cased = cased or {}
+        module = module_of_config(encoder_config) if module is None else module
+        self.limit = sizes_of(module.config, Path()).tokens or USUAL_LIMIT
+        written = torch.tensor(self.pieces or range(tokenizer.get_vocab_size()))
+        self.network = DisentangledNetwork(config, module, written, len(symbols))
+        width = sizes_of(module.config, Path()).width
+        norm, bag = config.adversary_norm, symbols.bag_size(config.bag_of_tags)
+        self.adversary = Adversary(width, bag, norm=norm) if config.adversary_weight else None
+        self._encoder: Encoder | None = None
+
+    @property
+    def device(self) -> torch.device:
+        """Where the weights are."""
+        return next(self.network.parameters()).device
+
+    def train(self, mode: bool = True) -> Self:
+        """As every module's; the weights may change from here on."""
+        self._encoder = None
+        return super().train(mode)
+
+    @property
+    def encoder(self) -> Encoder:
+        """The semantic encoder alone, as fast as any."""
+        if self.training:
+            self.eval()
+        if self._encoder is None or self._encoder.device != self.device:
+            self._encoder = encoder_of(self.network.semantic, self.tokenizer, name=self.system, max_tokens=self.limit)
+        return self._encoder
+
+    def embed(
+        self, texts: Sequence[str], name: str = "", *, batch_size: int = 0, seed: int = 0, progress: bool = False
+    ) -> npt.NDArray[np.float32]:
+        """Semantic vectors ū, as every model that embeds is asked: float32 [N, D], of length 1."""
+        if self.config.pool_special:
+            return self.encoder.embed(texts, batch_size=batch_size, progress=progress)
+        states_ND, offsets = self.encoder.states(texts, layers=[-1], progress=progress)[0]
+        out_BD = np.empty((len(texts), states_ND.shape[1]), np.float32)
+        for row, (start, end) in enumerate(zip(offsets[:-1].tolist(), offsets[1:].tolist(), strict=True)):
+            words_TD = states_ND[start + 1 : end - 1] if end - start > 2 else states_ND[start:end]
+            mean_D = words_TD.mean(0).cpu().numpy()
+            out_BD[row] = mean_D / max(float(np.linalg.norm(mean_D)), 1e-12)
+        return out_BD
+
+    def export(self, folder: PathLike) -> Path:
+        """Write the semantic encoder alone, as `capabilities.Exports` has it."""
+        if not self.config.pool_special:
+            raise InputError("pool_special=False: sentence-transformers' mean counts the special tokens; expected True")
+        names = ("layers", "adversary_weight", "generation_weight", "contrast_weight", "syntax")
+        fields = ", ".join(f"{name} {getattr(self.config, name)}" for name in names)
+        card = (
+            f"# {Path(folder).name}\n\nThe semantic encoder of a ParaBART (Huang et al. 2021), trained by paraform from"
+            f" `{self.config.encoder}` ({fields}). Its vectors are for use under the terms of that encoder and of the"
+            " data that it was trained on.\n"
+        )
+        return save_sentence_transformer(
+            self.network.semantic, self.tokenizer, folder, max_tokens=self.limit, card=card
+        )
+
+    def exemplars(
+        self,
+        sources: Sequence[str],
+        like: Sequence[str] | Sequence[Sequence[str]] | None = None,
+        *,
+        each: bool = False,
+        num: int = 1,
+        seed: int = 0,
+    ) -> list[list[str]]:
+        """The exemplars that each source gets, as `ExemplarParaphraser.paraphrase` has the arguments.
+
+        Raises: InputError if there are none: this model has no bank of its own.
+        """
+        if like is None:
+            raise InputError("a disentangled model needs a form: like=[exemplar] (--like), or a template (--template)")
+        return select_exemplars(sources, like, (), each=each, num=num, seed=seed)
+
+    def decode(
+        self,
+        sources: Sequence[str],
+        exemplars: Sequence[str],
+        *,
+        ration: bool | None = None,
+        **how: Unpack[Decoding],
+    ) -> list[str]:
+        """Source i in the form of exemplar i, which is parsed by the offline parser.
+
+        Args:
+            ration: not used: nothing is copied.
+            how: as `decoding.Decoding` has them.
+        """
+        if len(sources) != len(exemplars):
+            raise InputError(f"{len(sources)} sources, {len(exemplars)} exemplars; expected an exemplar a source")
+        different = list(dict.fromkeys(exemplars))
+        parse = load_parser(device=str(self.device))
+        trees = dict(zip(different, parse([tokenize(text) for text in different]), strict=True))
+        for number, text in enumerate(exemplars, start=1):
+            if trees[text] is None:
+                raise InputError(f"exemplar {number} is empty; expected a sentence whose form to take")
+        return self.decode_trees(sources, [tree for text in exemplars if (tree := trees[text]) is not None], **how)
+
+    @torch.inference_mode()
+    def decode_trees(self, sources: Sequence[str], trees: Sequence[Tree], **how: Unpack[Decoding]) -> list[str]:
+        """Source i in the form of tree i, whole or a template; words in it are not read.
+
+        Raises: InputError for a model without a decoder, an empty source, or a label that no tree of training had.
+        """
+        if not self.config.generation_weight or not self.config.syntax:
+            raise InputError("this model was trained without trees to write by; expected generation_weight and syntax")
+        if len(sources) != len(trees):
+            raise InputError(f"{len(sources)} sources, {len(trees)} trees; expected a tree a source")
+        require_decoding(how)
+        self.eval()
+        for number, source in enumerate(sources, start=1):
+            if not source.strip():
+                raise InputError(f"source {number} is empty; expected a sentence")
+        for tree in set(map(delexicalized, trees)):
+            self.symbols.require_known(tree)
+        rows = [self.symbols.encode(tree)[0][: self.config.max_symbols] for tree in trees]
+        forms, vectors_ND = Ragged.of(rows), self._vectors(sources)
+        decoder = StepDecoder(self.network, self._never())
+        start, stop = self._ends()
+        size = how.get("batch_size", BATCH)
+        order = np.argsort([len(row) for row in rows], kind="stable")
+        parts = [order[at : at + size] for at in range(0, len(order), size)]
+        generator = torch.Generator(self.device).manual_seed(how.get("seed", 0))
+        out = [""] * len(sources)
+        hidden = not how.get("progress", False)
+        for part in track(parts, "paraphrasing", console=STDERR, disable=hidden, transient=True):
+            symbols_BS, lengths_B = forms.padded(part)
+            memory = decoder.begin(
+                vectors_ND[part], Trees(symbols_BS.to(self.device), lengths_B.to(self.device), torch.empty(0))
+            )
+            ends: dict[str, int] = {"start": start, "stop": stop, "longest": self.config.max_tokens + 1}
+            tokens_BT = decode(decoder.step, memory, len(part), how, generator, **ends)
+            for row, columns in zip(part.tolist(), tokens_BT.tolist(), strict=True):
+                kept = columns[: columns.index(stop)] if stop in columns else columns
+                out[row] = self._text(kept, sources[row])
+        return out
+
+    def decoding_settings(self, *, ration: bool | None = None, **how: Unpack[Decoding]) -> dict[str, Any]:
+        """What a signature says of `decode` with these arguments."""
+        beam = how.get("beam", 1)
+        return {"decode": "greedy" if beam == 1 else f"beam {beam}", "decoder": "float32", "parser": "syntax"}
+
+    def _vectors(self, sources: Sequence[str]) -> torch.Tensor:
+        """ū of each source as it was in training: not of length 1, and cut as there."""
+        numbers = piece_rows(self.tokenizer, sources, self.config.max_tokens)
+        table = Ragged.of(numbers)
+        order = np.argsort([len(row) for row in numbers], kind="stable")
+        parts = []
+        for at in range(0, len(order), BATCH):
+            pieces_BT, lengths_B = table.padded(order[at : at + BATCH])
+            side = Sentences(pieces_BT.to(self.device), lengths_B.to(self.device), lengths_B)
+            parts.append(self.network.encode(side))
+        return torch.cat(parts)[torch.from_numpy(np.argsort(order, kind="stable"))]
+
+    def _ends(self) -> tuple[int, int]:
+        """Columns of the piece that a sentence begins with, and of that which it ends with."""
+        first, last = torch.tensor(self.tokenizer.encode("").ids)[[0, -1]].to(self.device)
+        return int(self.network.columns(first)), int(self.network.columns(last))
+
+    def _never(self) -> torch.Tensor:
+        """Columns that are not written: special pieces but the end's, and what stands for all that cannot be."""
+        _, stop = self._ends()
+        special = [number for number, token in self.tokenizer.get_added_tokens_decoder().items() if token.special]
+        columns = self.network.columns(torch.tensor([0, *special], device=self.device))
+        return columns[columns != stop]
+
+    def _text(self, columns: Sequence[int], source: str) -> str:
+        text = self.tokenizer.decode(self.network.written_V[torch.tensor(columns, dtype=torch.long)].tolist())
+        if text != text.lower():
+            return text.strip()
+        return detokenize(recase(tokenize(text), self.cased, tokenize(source)))
+
+    def assets(self) -> dict[str, str]:
+        """The encoder's config and tokenizer, the symbols of trees, and the pieces and cases of words."""
+        return {
+            "encoder.json": self.encoder_config,
+            "tokenizer.json": self.tokenizer.to_str(),
+            "symbols.tsv": self.symbols.write(),
+            "words.json": json.dumps({"pieces": self.pieces, "cased": self.cased}, ensure_ascii=False) + "\n",
+        }
+
+    @classmethod
+    def restore(cls, config: dict[str, Any], assets: dict[str, str]) -> DisentangledParaphraser:
+        """A model with fresh weights from what a checkpoint holds.
+
+        Raises: InputError if an asset is missing or damaged, or a field is unknown.
+        """
+        unknown = sorted(set(config) - set(DisentangledConfig.__dataclass_fields__))
+        lacking = sorted({"encoder.json", "tokenizer.json", "symbols.tsv", "words.json"} - set(assets))
+        if unknown or lacking:
+            raise InputError(f"disentangled checkpoint with unknown fields {unknown}, without {lacking}")
+        try:
+            tokenizer = Tokenizer.from_str(assets["tokenizer.json"])
+            words = json.loads(assets["words.json"])
+            pieces, cased = [int(number) for number in words["pieces"]], dict(words["cased"])
+        except Exception as error:  # the tokenizers library raises bare Exceptions
+            raise InputError(f"disentangled checkpoint: {' '.join(str(error).split())[:200]}") from error
+        made = DisentangledConfig(**config)
+        symbols = TreeSymbols.read(assets["symbols.tsv"], brackets=made.brackets)
+        return cls(made, tokenizer, assets["encoder.json"], symbols, pieces, cased)
+
+
+def piece_rows(tokenizer: Tokenizer, texts: Sequence[str], most: int) -> list[list[int]]:
+    """Numbers of each text's pieces, the special two around at most so many others."""
+    tokenizer.no_padding()
+    tokenizer.enable_truncation(most + 2)
+    return [encoding.ids for encoding in tokenizer.encode_batch_fast(list(texts))]

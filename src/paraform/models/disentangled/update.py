@@ -1,0 +1,113 @@
+"""ParaBART's optimisation step: the adversary's, then everything else's (section 3, "Training")."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch import Tensor
+
+from paraform.losses.bag_of_constituents import bag_loss
+from paraform.losses.nt_xent import nt_xent
+from paraform.losses.similarity_distance import similarity_distance
+from paraform.models.disentangled.config import DisentangledConfig
+from paraform.models.disentangled.pairs import PairBatch
+from paraform.models.update import State, Update, gather_with_gradient
+from paraform.schedules import constant, warmup_linear
+
+if TYPE_CHECKING:  # its import takes longer than a short answer
+    from accelerate import Accelerator
+
+
+def make_update(
+    model: Any,
+    config: DisentangledConfig,
+    accelerator: Accelerator,
+    *,
+    draw: Callable[[int], list[PairBatch]] | None = None,
+    steps_per_epoch: int,
+) -> tuple[Update, State]:
+    """One step of min over E_sem, E_syn, D_dec of (max over D_dis of L_para − λ L_adv) and what is beyond the paper.
+
+        the adversary:   L_adv(ū without gradient)
+        all else:        w L_para − λ L_adv(ū) + w_c NT-Xent(ū_source, ū_target) + w_d distance to the start
+
+    Args:
+        model: a `DisentangledParaphraser`.
+        draw: not used; this system needs no further batches in a step.
+        steps_per_epoch: for the start of the adversary and the learning rate's decay.
+    Returns: the update, which gives `loss`, and of those with a weight `generation` (nats a piece), `adversary` (nats,
+        before its step), `contrast` (nats), `distance`; and `gradient_norm`; and the optimisers' state.
+    """
+    network = model.network
+    encoder = [weight for weight in network.semantic.parameters() if weight.requires_grad]
+    known = {id(weight) for weight in network.semantic.parameters()}
+    rest = [weight for weight in network.parameters() if id(weight) not in known]
+    groups = [{"params": encoder, "lr": config.learning_rate}, {"params": rest, "lr": config.decoder_learning_rate}]
+    adamw = torch.optim.AdamW([g for g in groups if g["params"]], weight_decay=config.weight_decay, fused=True)
+    rates = [group["lr"] for group in adamw.param_groups]
+    optimizers: dict[str, torch.optim.Optimizer] = {"adamw": adamw}
+    prepared, main_step = accelerator.prepare(network, adamw)
+    adversary, adversary_step = model.adversary, None
+    if adversary is not None:
+        optimizers["adversary"] = torch.optim.AdamW(
+            adversary.parameters(), lr=config.learning_rate, weight_decay=config.weight_decay
+        )
+        learner, adversary_step = accelerator.prepare(adversary, optimizers["adversary"])
+    clipped = [*encoder, *rest]
+    total = config.epochs * steps_per_epoch
+    rate = warmup_linear(total=total, warmup=min(500, total // 20)) if config.schedule == "linear" else constant()
+
+    def update(batch: PairBatch, step: int) -> dict[str, float]:
+        for group, most in zip(adamw.param_groups, rates, strict=True):
+            group["lr"] = most * rate(step)
+        batch = batch.to(accelerator.device)
+        out = prepared(batch)
+        terms: dict[str, Tensor] = {}
+        loss = out.source_BD.new_zeros(())
+        if out.written:
+            # DDP averages over processes: by the mean count of pieces that is the mean over all pieces.
+            means = [each.nll / accelerator.reduce(each.pieces.float(), "mean") for each in out.written]
+            terms["generation"] = torch.stack(means).mean()
+            loss = loss + config.generation_weight * terms["generation"]
+        if adversary_step is not None:
+            both_BD, bags_BC = [out.source_BD], [batch.source_tree.bags_BC]
+            if config.directions == "both" and out.target_BD is not None:
+                both_BD, bags_BC = [*both_BD, out.target_BD], [*bags_BC, batch.target_tree.bags_BC]
+            vectors_BD, bag_BC = torch.cat(both_BD), torch.cat(bags_BC)
+            terms["adversary"] = bag_loss(learner(vectors_BD.detach()), bag_BC, kind=config.adversary_loss)
+            adversary_step.zero_grad()
+            accelerator.backward(terms["adversary"])
+            adversary_step.step()
+            if step >= config.adversary_start * steps_per_epoch:
+                fooled = bag_loss(adversary.frozen(vectors_BD), bag_BC, kind=config.adversary_loss)
+                loss = loss - config.adversary_weight * fooled
+        if config.contrast_weight and out.target_BD is not None:
+            clusters_B = gather_with_gradient(batch.source.clusters_B)
+            more: dict[str, Any] = {}
+            if out.negatives_ND is not None and batch.negatives is not None:
+                more = {"negatives": out.negatives_ND, "negative_clusters": batch.negatives.clusters_B}
+            terms["contrast"] = nt_xent(
+                gather_with_gradient(out.source_BD),
+                gather_with_gradient(out.target_BD),
+                temperature=config.temperature,
+                clusters=clusters_B,
+                **more,
+            )
+            loss = loss + config.contrast_weight * terms["contrast"]
+        if batch.start_RD is not None and out.target_BD is not None:
+            vectors_RD = gather_with_gradient(torch.cat([out.source_BD, out.target_BD]))
+            terms["distance"] = similarity_distance(vectors_RD, gather_with_gradient(batch.start_RD))
+            loss = loss + config.distance_weight * terms["distance"]
+        main_step.zero_grad()
+        accelerator.backward(loss)
+        norm = accelerator.clip_grad_norm_(clipped, config.clip_norm or float("inf"))
+        main_step.step()
+        return {
+            "loss": loss.item(),
+            **{name: term.item() for name, term in terms.items()},
+            "gradient_norm": norm.item(),
+        }
+
+    return update, State(optimizers)

@@ -1,0 +1,208 @@
+"""Train ParaBART on pairs: trees are parsed on the way and cached by content.
+
+OUT/best is the checkpoint with the best validation score, OUT/last what --resume goes on from. A field of the preset
+is replaced by --config.FIELD VALUE, or by a YAML or JSON file of fields: --config FILE.
+
+Example:
+  paraform train disentangled --data pairs.tsv --out runs/mine --preset compact --config.epochs 1
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import torch
+
+from paraform import encoders
+from paraform.batching import Vocabulary, prepare
+from paraform.encoders.tokenizing import tokenizer_of
+from paraform.encoders.trainable import first_layers
+from paraform.models.disentangled import DisentangledConfig, DisentangledParaphraser, make_update
+from paraform.models.disentangled.decoder_start import start_decoder
+from paraform.models.disentangled.pairs import PairTable, pair_batches
+from paraform.models.disentangled.paraphraser import piece_rows
+from paraform.models.disentangled.symbols import TreeSymbols
+from paraform.models.disentangled.table import hard_negatives, pair_table, trees_of
+from paraform.records import Pair
+from paraform.syntax.running import DEFAULT
+from paraform.syntax.trees import Tree
+from paraform.trainers import Trainer
+from paraform.trainers.exemplar import paraphrases
+from paraform.trainers.held_out import hold_out_pairs, unseen_pairs
+from paraform.training import Result, TrainingConfig, fit, make_accelerator, require_metric, require_usable, text_digest
+from paraform.weights import PathLike
+
+METRICS = {"mrr": True, "nll": False, "development": True}  # whether higher is better
+BY_MRR = TrainingConfig(metric="mrr", higher_is_better=True)
+CASED = 4  # a word's usual case is kept if it was seen as often
+
+
+def train_disentangled(
+    pairs: Iterable[Pair],
+    folder: PathLike,
+    *,
+    validation: Iterable[Pair] | None = None,
+    config: DisentangledConfig | None = None,
+    loop: TrainingConfig = BY_MRR,
+    parser: str = DEFAULT,
+    shares: Sequence[float] = (),
+    against: Iterable[str] = (),
+    development: Callable[[DisentangledParaphraser], float] | None = None,
+    card: str = "",
+    data_digests: Mapping[str, str] | None = None,
+    resume: bool = False,
+    progress: bool = False,
+) -> Result:
+    """Train and validate; `folder/best` is the checkpoint with the best validation score.
+
+    Ctrl-C or SIGTERM saves the run and ends it; with `resume` it goes on as if it had not been stopped.
+
+    Args:
+        pairs: paraphrases; those labelled 0 are left out, with a warning; all get new clusters if one has none.
+        folder: the run's; `paraform.load(folder)` reads the best weights.
+        validation: pairs of other clusters. None: about a twentieth of the pairs, at most 1,000, by whole clusters.
+        config: None: `DisentangledConfig.compact()`.
+        loop: best `replace(BY_MRR, …)`. Its `steps` are overridden: `config.epochs` passes over the pairs.
+        parser: a name that `load_parser` knows.
+        development: a further validation score, "development", of the model; higher is better.
+        shares: of pairs that were read from several files, in the order of the files, how many of an epoch's pairs are
+            from each, up to a factor; (): as many as there are.
+        against: texts that the model is to be measured by: pairs with one, and the rest of their clusters, are left
+            out of training and validation, with a warning that counts them.
+        card, data_digests, resume, progress: as `train_exemplar` has them.
+    Raises: InputError for too few pairs, what is no pair, or a folder that holds another run.
+    """
+    config = config or DisentangledConfig.compact()
+    require_metric(loop, {name: higher for name, higher in METRICS.items() if name != "development" or development})
+    require_usable(folder, DisentangledParaphraser.system, config, resume=resume)
+    texts = list(against)
+    pairs = whole = unseen_pairs(paraphrases(pairs), texts)
+    if validation is None:
+        pairs, validation = hold_out_pairs(pairs, seed=loop.seed)
+    else:
+        validation = unseen_pairs(paraphrases(validation), texts)
+        whole = [*pairs, *validation]
+    digests = {
+        f"{split} pairs": text_digest(text for pair in some for text in (pair.source.text, pair.target.text))
+        for split, some in (("training", pairs), ("validation", validation))
+    }
+    accelerator = make_accelerator(loop)
+    with accelerator.main_process_first():  # the others find its cache
+        trees = trees_of(whole, parser=parser, progress=progress)
+    torch.manual_seed(loop.seed)
+    model = new_model(pairs, trees, config)
+    model.to(accelerator.device)
+    negatives = hard_negatives(pairs, trees, config, seed=loop.seed)
+    table = pair_table(
+        pairs, trees, config, model.tokenizer, model.symbols, groups=files_of(pairs), negatives=negatives
+    )
+    if config.distance_weight:
+        different = dict.fromkeys([*texts_of(pairs), *(text for row in negatives for text in row if text)])
+        table = replace(table, start=model.embed(list(different)))
+    batches, steps_per_epoch = pair_batches(
+        table,
+        batch_size=config.batch_size,
+        seed=loop.seed,
+        shares=shares,
+        cut=config.cut_trees,
+        rank=accelerator.process_index,
+        world=accelerator.num_processes,
+    )
+    update, state = make_update(model, config, accelerator, steps_per_epoch=steps_per_epoch)
+    held = pair_table(validation, trees, config, model.tokenizer, model.symbols)
+    return fit(
+        model,
+        update,
+        state,
+        batches,
+        folder=folder,
+        config=replace(loop, steps=config.epochs * steps_per_epoch),
+        accelerator=accelerator,
+        evaluate=validator(model, validation, held, development),
+        card=card,
+        data_digests={**(data_digests or {}), **digests},
+        resume=resume,
+    )
+
+
+def files_of(pairs: Sequence[Pair]) -> list[int]:
+    """The file that each pair was read from, numbered as they first come."""
+    paths: dict[str, int] = {}
+    names = ["" if pair.origin is None else pair.origin.path for pair in pairs]
+    return [paths.setdefault(name, len(paths)) for name in names]
+
+
+def new_model(pairs: Sequence[Pair], trees: Mapping[str, Tree], config: DisentangledConfig) -> DisentangledParaphraser:
+    """A model that starts from `config.encoder`."""
+    folder = encoders.locate(config.encoder)
+    tokenizer = tokenizer_of(folder)
+    module: Any = encoders.load_module(config.encoder)
+    if config.layers:
+        module = first_layers(module, config.layers)
+    texts = list(dict.fromkeys(texts_of(pairs)))
+    pieces: list[int] = []
+    if config.output_pieces == "seen":
+        pieces = sorted({0, *(piece for row in piece_rows(tokenizer, texts, config.max_tokens) for piece in row)})
+    cased = Vocabulary.build((prepare(text, config.max_tokens) for text in texts), min_count=CASED).cased
+    symbols = TreeSymbols.of((trees[text] for text in texts), brackets=config.brackets)
+    model = DisentangledParaphraser(
+        config, tokenizer, module.config.to_json_string(), symbols, pieces, dict(cased), module
+    )
+    start_decoder(model.network, None)
+    return model
+
+
+def texts_of(pairs: Sequence[Pair]) -> list[str]:
+    """Sources and targets, in the order of the table."""
+    return [side.text for pair in pairs for side in (pair.source, pair.target)]
+
+
+def validator(
+    model: DisentangledParaphraser,
+    pairs: Sequence[Pair],
+    table: PairTable,
+    development: Callable[[DisentangledParaphraser], float] | None,
+) -> Callable[[], dict[str, float]]:
+    """The validation's figures: `mrr`, of each target among all by its source; `nll` (nats a piece); `development`."""
+    batches, steps = pair_batches(table, batch_size=min(model.config.batch_size, len(pairs)), seed=0)
+    sources, targets = [pair.source.text for pair in pairs], [pair.target.text for pair in pairs]
+    clusters = np.array([pair.cluster for pair in pairs])
+    same_NN = clusters[:, None] == clusters[None, :]
+    np.fill_diagonal(same_NN, False)
+
+    @torch.inference_mode()
+    def evaluate() -> dict[str, float]:
+        model.eval()
+        similar_NN = model.embed(sources) @ model.embed(targets).T
+        similar_NN[same_NN] = -np.inf
+        ranks_N = 1 + (similar_NN > similar_NN.diagonal()[:, None]).sum(1)
+        scores = {"mrr": float((1 / ranks_N).mean())}
+        if model.config.generation_weight:
+            found = [model.network(batches(step).to(model.device)).written for step in range(steps)]
+            each = [(one.nll.item(), one.pieces.item()) for written in found for one in written]
+            scores["nll"] = sum(nll for nll, _ in each) / sum(pieces for _, pieces in each)
+        if development is not None:
+            scores["development"] = development(model)
+        return scores
+
+    return evaluate
+
+
+TRAINER = Trainer(
+    train=train_disentangled,
+    config=DisentangledConfig,
+    presets={
+        "compact": DisentangledConfig.compact,
+        "default": DisentangledConfig,
+        "paper": DisentangledConfig.paper,
+        "reference": DisentangledConfig.reference,
+    },
+    loop=BY_MRR,
+    reads="pairs",
+    held_out="pairs of other clusters; null: a twentieth of the clusters, at most 1,000 pairs, is held out",
+    best="validation MRR {:.3f}",
+    help=__doc__,
+)

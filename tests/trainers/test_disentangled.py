@@ -1,0 +1,169 @@
+"""ParaBART from Python and by the command line: pairs and a folder are enough."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
+from transformers import BertConfig, BertModel
+
+import paraform
+from paraform.cli import main
+from paraform.models.disentangled import DisentangledConfig
+from paraform.models.disentangled.pairs import pair_batches
+from paraform.models.disentangled.table import pair_table, trees_of
+from paraform.records import InputError, Pair, Sentence
+from paraform.trainers.disentangled import BY_MRR, train_disentangled
+from paraform.trainers.held_out import hold_out_pairs
+
+LOOP = replace(BY_MRR, tensorboard=False, device="cpu", evaluate_every=4, log_every=2)
+
+
+@pytest.fixture(scope="module")
+def pairs(question_pairs: Path) -> list[Pair]:
+    return list(paraform.clusters([one for one in paraform.read(question_pairs) if isinstance(one, Pair)][:48]))
+
+
+@pytest.fixture(scope="module")
+def encoder(pairs: list[Pair], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a tiny BERT of the pairs' words, as Hugging Face writes it."""
+    folder = tmp_path_factory.mktemp("encoder")
+    texts = [side.text.lower().replace("?", " ?") for pair in pairs for side in (pair.source, pair.target)]
+    special = ["[PAD]", "[UNK]", "[CLS]", "[SEP]"]
+    words = sorted({word for text in texts for word in text.split()})
+    numbers = {word: row for row, word in enumerate([*special, *words])}
+    tokenizer = Tokenizer(models.WordLevel(numbers, unk_token="[UNK]"))
+    tokenizer.normalizer = normalizers.Lowercase()
+    tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()
+    tokenizer.add_special_tokens(special)
+    ends = [("[CLS]", 2), ("[SEP]", 3)]
+    tokenizer.post_processor = processors.TemplateProcessing(single="[CLS] $A [SEP]", special_tokens=ends)
+    tokenizer.save(str(folder / "tokenizer.json"))
+    torch.manual_seed(0)
+    sizes = {"hidden_size": 16, "intermediate_size": 24, "num_attention_heads": 2, "num_hidden_layers": 2}
+    BertModel(BertConfig(vocab_size=len(numbers), max_position_embeddings=64, **sizes)).save_pretrained(folder)
+    return folder
+
+
+@pytest.fixture
+def config(encoder: Path) -> DisentangledConfig:
+    return replace(DisentangledConfig.compact(), encoder=str(encoder), batch_size=8, epochs=2, cut_trees=0.5)
+
+
+def test_a_run_that_was_stopped_goes_on_to_the_same_weights(
+    pairs: list[Pair], config: DisentangledConfig, tmp_path: Path, own_cache: None
+) -> None:
+    """With contrast, both kinds of hard negatives and the distance; half the epochs, then the rest."""
+    more = {"contrast_weight": 0.5, "form_negatives": 1, "role_negatives": 1, "distance_weight": 0.5, "layers": 1}
+    config = replace(config, **more)
+    whole = train_disentangled(pairs, tmp_path / "whole", config=config, loop=LOOP)
+    assert whole.ended == "finished" and whole.step == 2 * (len(hold_out_pairs(pairs, seed=0)[0]) // 8)
+    terms = whole.history[0]["train"]
+    assert set(terms) >= {"loss", "generation", "adversary", "contrast", "distance"}
+
+    def stop(_: object) -> float:
+        raise KeyError("as if it were killed at its first validation")
+
+    loop = replace(LOOP, checkpoint_every=3)
+    with pytest.raises(KeyError):
+        train_disentangled(pairs, tmp_path / "part", config=config, loop=loop, development=stop)
+    again = train_disentangled(pairs, tmp_path / "part", config=config, loop=loop, resume=True)
+    assert again.step == whole.step
+    one, other = paraform.load(str(tmp_path / "whole" / "last")), paraform.load(str(tmp_path / "part" / "last"))
+    for name, tensor in one.state_dict().items():
+        torch.testing.assert_close(other.state_dict()[name], tensor, atol=1e-6, rtol=1e-5)
+    assert one.network.semantic.config.num_hidden_layers == 1
+
+
+def test_validation_by_a_loop(pairs: list[Pair], config: DisentangledConfig, tmp_path: Path, own_cache: None) -> None:
+    """MRR: the place of each target among all targets but the others of its cluster; `nll` of every batch."""
+    found = train_disentangled(
+        pairs, tmp_path / "run", config=replace(config, cut_trees=0.0), loop=LOOP, validation=pairs[:8],
+        development=lambda model: 7.0,
+    )  # fmt: skip
+    scores = [record["validation"] for record in found.history if "validation" in record][-1]
+    assert scores["development"] == 7.0 and found.best_score is not None
+    model = paraform.load(str(tmp_path / "run" / "last"), device="cpu")
+    sources, targets = model.embed([p.source.text for p in pairs[:8]]), model.embed([p.target.text for p in pairs[:8]])
+    inverse = []
+    for row, pair in enumerate(pairs[:8]):
+        others = [n for n, other in enumerate(pairs[:8]) if n == row or other.cluster != pair.cluster]
+        ahead = sum(float(sources[row] @ targets[n]) > float(sources[row] @ targets[row]) for n in others)
+        inverse.append(1 / (1 + ahead))
+    assert scores["mrr"] == pytest.approx(np.mean(inverse), abs=1e-6)
+    trees = trees_of(pairs[:8])
+    table = pair_table(pairs[:8], trees, model.config, model.tokenizer, model.symbols)
+    with torch.no_grad():
+        written = model.network(pair_batches(table, batch_size=8, seed=9)[0](0)).written
+    nll = sum(one.nll for one in written) / sum(one.pieces for one in written)
+    assert scores["nll"] == pytest.approx(float(nll), rel=1e-5)
+
+
+def test_the_command_trains_embeds_and_writes(
+    question_pairs: Path, encoder: Path, tmp_path: Path, own_cache: None, capsys: pytest.CaptureFixture[str]
+) -> None:
+    data = tmp_path / "pairs.tsv"
+    data.write_text("".join(question_pairs.read_text(encoding="utf-8").splitlines(True)[:48]), encoding="utf-8")
+    run = str(tmp_path / "run")
+    more = tmp_path / "more.tsv"
+    more.write_text("i like tea\tTea is what I like.\nwe like tea\tTea is what we like.\n", encoding="utf-8")
+    unseen = tmp_path / "sts.tsv"
+    unseen.write_text("sentence1\tsentence2\tscore\ntea is what i like\tno tea\t1.0\n", encoding="utf-8")
+    given = [
+        "train",
+        "disentangled",
+        "--data",
+        str(data),
+        str(more),
+        "--shares",
+        "3",
+        "1",
+        "--out",
+        run,
+        "--device",
+        "cpu",
+        "--config.epochs",
+        "1",
+    ]
+    given += ["--against", str(unseen)]
+    assert main([*given, "--config.encoder", str(encoder), "--config.batch_size", "16", "--json"]) == 0
+    shown = capsys.readouterr()
+    assert "1 of 50 pairs have a sentence of the evaluation sets, and 0 are of one cluster with these" in shown.err
+    printed = json.loads(shown.out)
+    assert (printed["model"], printed["metric"], printed["ended"]) == (f"{run}/best", "mrr", "finished")
+    assert main(["embed", "is chess something to learn ?", "--model", run, "--device", "cpu", "--json"]) == 0
+    assert np.isclose(np.linalg.norm(json.loads(capsys.readouterr().out)["vectors"][0]), 1)
+    like = ["--like", "why does nobody play golf ?", "--model", run, "--device", "cpu", "--json"]
+    assert main(["paraphrase", "is chess something to learn ?", *like]) == 0
+    assert len(json.loads(capsys.readouterr().out)["paraphrases"]) == 1
+    templates = ["(SBARQ (WHADVP) (SQ) (. ?))", "(SQ (VBZ is) (NP))"]
+    assert main(["paraphrase", "is chess something to learn ?", "--each", "--template", *templates, *like[2:]]) == 0
+    shown = json.loads(capsys.readouterr().out)["paraphrases"]
+    assert [one["exemplar"] for one in shown] == templates
+    for more, complaint in (
+        ([], "needs a form"),
+        (["--template", "(S (NP)"], "template 1: character 7: the end, with 1 brackets open"),
+        (["--template", "(S (WEIRD))"], "label 'WEIRD' in no tree of training; the nearest is '"),
+        (["--template", "(S (NP))", "--like", "is it so ?"], "--like and --template; expected one of them"),
+    ):
+        assert main(["paraphrase", "is chess something to learn ?", *more, *like[2:4], "--device", "cpu"]) == 2
+        assert complaint in capsys.readouterr().err
+    assert main(["paraphrase", "is chess something to learn ?", "--template", "(S (NP) (VP))"]) == 2
+    assert "--template expects a model that writes by trees" in capsys.readouterr().err
+
+
+def test_what_cannot_be_trained_on(config: DisentangledConfig, encoder: Path, tmp_path: Path, own_cache: None) -> None:
+    two = [Pair(Sentence("a dog ?"), Sentence("is it a dog ?")), Pair(Sentence("a cat ?"), Sentence("is it a cat ?"))]
+    with pytest.raises(InputError, match="1 pairs; expected at least one batch of 8"):
+        train_disentangled(two, tmp_path / "run", config=config, loop=LOOP)
+    with pytest.raises(InputError, match=r"neither a folder nor a hub id|out of reach"):
+        train_disentangled(two, tmp_path / "run", config=replace(config, encoder="no/such"), loop=LOOP)
+    with pytest.raises(InputError, match="metric 'bleu'"):
+        train_disentangled(two, tmp_path / "run", config=config, loop=replace(LOOP, metric="bleu"))
+    with pytest.raises(InputError, match="metric 'development'"):
+        train_disentangled(two, tmp_path / "run", config=config, loop=replace(LOOP, metric="development"))
