@@ -14,7 +14,7 @@ from paraform import checkpoint
 from paraform.capabilities import Embedder
 from paraform.encoders import read_vectors
 from paraform.encoders.sentence_transformer import ModulePipeline
-from paraform.evaluation.embedding.measuring import System, spaces_of, system_of
+from paraform.evaluation.embedding.measuring import System, seen_notes, spaces_of, system_of
 from paraform.evaluation.embedding.similarity import SimilaritySet
 from paraform.evaluation.embedding.space import Vectors
 from paraform.records import Pair, Sentence
@@ -60,3 +60,13 @@ def test_what_a_latent_model_does_not_read_is_cut() -> None:
     cut, whole, short = system.embed([" ".join(words), " ".join(words[:40]), "we like cats"])
     assert np.array_equal(cut, whole) and not np.array_equal(cut, short)
     assert system.signature.endswith("|longer:first 40 words")
+
+
+def test_models_of_the_same_weights_share_a_note() -> None:
+    weights = {"a": "weights:53aa51172d14", "b": "weights:0", "c": "weights:53aa51172d14"}
+    spaces = [
+        Vectors(name, f"model:{name}|{which}", {}, np.zeros((0, 1), np.float32)) for name, which in weights.items()
+    ]
+    (line,) = seen_notes(spaces)
+    assert line.startswith("a, c: trained, its card says, on captions")
+    assert seen_notes(spaces[1:2]) == []

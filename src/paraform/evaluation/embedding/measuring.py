@@ -28,8 +28,9 @@ SEEN = {  # by the beginning of the weights' digest, as signatures have it
 
 
 def seen_notes(spaces: Sequence[Space]) -> list[str]:
-    """A line for each space whose model is known to have been trained on sentences of the sets."""
-    return [f"{space.name}: {note}" for space in spaces for key, note in SEEN.items() if key in space.signature]
+    """A line for the spaces of each model that is known to have been trained on sentences of the sets."""
+    named = {note: [space.name for space in spaces if key in space.signature] for key, note in SEEN.items()}
+    return [f"{', '.join(names)}: {note}" for note, names in named.items() if names]
 
 
 class System(NamedTuple):
