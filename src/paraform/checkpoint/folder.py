@@ -21,7 +21,7 @@ from torch import Tensor
 from paraform import manifest
 from paraform.checkpoint.hub import FOREIGN, one_line, pull
 from paraform.checkpoint.variants import chosen_of
-from paraform.encoders.variant import Variant, parse_name
+from paraform.encoders.variant import Variant, parse_name, with_choices
 from paraform.manifest import CARD, NAME, WEIGHTS, Manifest, Writer
 from paraform.models.systems import SYSTEMS
 from paraform.records import InputError
@@ -113,6 +113,14 @@ def save(
     )
     manifest.commit(folder, about, writers | dict(extra or {}))
     return Path(folder)
+
+
+def absolute_name(name: str) -> str:
+    """What `load` takes in a process with another working folder: of a file or folder its absolute path."""
+    text, variant = parse_name(name)
+    if text in ENCODERS or pretrained_folder(text) is not None or not os.path.exists(text):
+        return name
+    return with_choices(os.path.abspath(text), dataclasses.asdict(variant))
 
 
 def load(name: PathLike, *, device: str | None = None, systems: Mapping[str, System] | None = None) -> Any:

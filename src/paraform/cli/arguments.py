@@ -9,8 +9,8 @@ import logging
 import os
 import re
 import sys
-from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from jsonargparse import ArgumentParser, DefaultHelpFormatter, Namespace
 from jsonargparse.typing import NonNegativeFloat, PositiveInt, restricted_number_type
@@ -27,6 +27,7 @@ FORMATS = ("pairs", "quora", "paranmt", "qqp-pos", "captions", "triples", "text"
 TABLES = ("csv", "tsv", "jsonl")  # those of corpora.tables, likewise
 
 
+Item = TypeVar("Item")
 LATENT_MODEL = "latent-compact"
 Share = restricted_number_type("Share", float, [(">", 0), ("<=", 1)])
 Seed = restricted_number_type("Seed", int, [(">=", 0), ("<", 2**32)])
@@ -202,6 +203,16 @@ def checkpoint_named(name: str) -> str:
     return best if run else name
 
 
+def chosen_name(given: str, options: Namespace) -> str:
+    """A model's name as `checkpoint.load` takes it: of a run's folder the best checkpoint, with --layer and --pooling.
+
+    Raises: InputError if one of them is chosen in the name already.
+    """
+    from paraform.encoders.variant import with_choices
+
+    return with_choices(checkpoint_named(given), {key: options.get(key) for key in ("layer", "pooling")})
+
+
 def load_able(options: Namespace, ability: Any, expected: str, option: str = "model", name: str | None = None) -> Any:
     """The model that the option names (of a run's folder the best checkpoint), if it can do what a protocol asks.
 
@@ -214,12 +225,7 @@ def load_able(options: Namespace, ability: Any, expected: str, option: str = "mo
     from paraform import checkpoint
 
     given = options[option] if name is None else name
-    name, choices = checkpoint_named(given), {key: options.get(key) for key in ("layer", "pooling")}
-    if any(choice is not None for choice in choices.values()):
-        from paraform.encoders.variant import with_choices
-
-        name = with_choices(name, choices)
-    model = checkpoint.load(name, device=device_of(options))
+    model = checkpoint.load(chosen_name(given, options), device=device_of(options))
     if not isinstance(model, ability):
         raise InputError(f"--{option} {given}: {model.kind}; expected {expected}")
     return model
@@ -323,17 +329,22 @@ def tell_unknown(model: LatentSpace, texts: Sequence[str]) -> None:
         tell(f"{unknown:,} of {words:,} words are unknown to the model")
 
 
-def readable(model: LatentSpace, texts: Iterable[str], options: Namespace) -> Iterator[str]:
+def readable(
+    model: LatentSpace, items: Iterable[Item], options: Namespace, text_of: Callable[[Item], str] = str
+) -> Iterator[Item]:
     """The texts that a latent-variable model can read; with --skip-bad-lines longer ones are counted and left out.
+
+    Args:
+        items: the texts, or what `text_of` finds them in.
 
     Raises: InputError for a longer one, by its number among all, or if none is left.
     """
     most = model.max_tokens
     number, long = 0, 0
-    for number, text in enumerate(texts, start=1):
-        count = len(model.words(text))
+    for number, item in enumerate(items, start=1):
+        count = len(model.words(text_of(item)))
         if count <= most:
-            yield text
+            yield item
         elif options.skip_bad_lines:
             long += 1
         else:

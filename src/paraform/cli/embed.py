@@ -1,24 +1,43 @@
-"""One vector a text: a float32 row of a .npy file, or JSON.
+"""One vector a text: a float32 row of a .npy file, JSON, or a folder of shards.
 
 An encoder's rows have length 1; an exemplar model has a content vector and a style vector for each text; the vector of
 a latent-variable model is the mean of its posterior; those of a sentence-transformers model are that library's own.
 
+--out NAME.npy is one file; any other --out is a folder, for a corpus of any size: one file in, shards of 4,096 rows
+out, made by all cores or a Ray cluster. A job that was killed goes on with the shards that are not there yet. Of text,
+and of records by --format, a shard is a .npy file. Of a table, a file named .parquet, .jsonl, .json or .ndjson, or any
+table with --text-column, it is a Parquet file of the columns as they came, and the column "vector".
+
 Example:
   paraform embed sentences.txt --model minilm --out vectors.npy
   paraform embed sentences.txt --model minilm@layer=3,pooling=mean --out third-layer.npy
+  paraform embed corpus.parquet --text-column body --out vectors/ --engine ray --address auto
 """
 
 from __future__ import annotations
 
+import hashlib
 import itertools
+import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from jsonargparse import ArgumentParser, Namespace
 
-from paraform.cli.arguments import EMBEDDERS, add_texts, bound_memory, load_embedder, readable, show_progress
+from paraform.cli.arguments import (
+    EMBEDDERS,
+    add_engine,
+    add_text_column,
+    add_texts,
+    bound_memory,
+    chosen_name,
+    engine_of,
+    load_embedder,
+    readable,
+    show_progress,
+)
 from paraform.cli.output import print_items, show
-from paraform.cli.reading import parts, stream_texts
+from paraform.cli.reading import comes_again, digest_of, parts, stream_texts
 from paraform.records import InputError
 
 if TYPE_CHECKING:
@@ -33,6 +52,7 @@ CHUNK = 16_384  # texts whose vectors are held at once
 def add_arguments(parser: ArgumentParser, given: Sequence[str]) -> None:
     """The options of this command."""
     add_texts(parser)
+    add_text_column(parser)
     parser.description = f"{parser.description}\n\n{EMBEDDERS}"
     parser.add_argument("--model", type=str, default="minilm", help="as above")
     parser.add_argument(
@@ -40,7 +60,10 @@ def add_arguments(parser: ArgumentParser, given: Sequence[str]) -> None:
     )
     parser.add_argument("--pooling", type=str | None, default=None, help="of an encoder: mean, cls, max or last")
     parser.add_argument("--vectors", type=str | None, default=None, help="content or style, of a model that has both")
-    parser.add_argument("--out", type=str | None, default=None, help="the .npy file; null: the rows are in the JSON")
+    parser.add_argument(
+        "--out", type=str | None, default=None, help="NAME.npy, or a folder; null: the rows are in the JSON"
+    )
+    add_engine(parser)
 
 
 def run(options: Namespace) -> int:
@@ -48,6 +71,10 @@ def run(options: Namespace) -> int:
     bound_memory()
     from paraform.capabilities import LatentSpace
 
+    if options.out is not None and not options.out.endswith(".npy"):
+        return write_shards(options)
+    require_one_file(options)
+    del options["text_column"]  # else a .csv would be read as a table
     if options.out is None and not options.json:
         raise InputError("no --out; expected --out vectors.npy, or --json for rows on stdout")
     texts = stream_texts(options.text, options)
@@ -75,12 +102,93 @@ def counted(vectors: Iterable[NDArray[float32]], about: dict[str, Any]) -> Itera
 
 def embedder(model: Embedder, options: Namespace) -> Callable[[Sequence[str]], NDArray[float32]]:
     """Texts to rows, by the model. Raises: InputError if it has no vectors of the kind that --vectors names."""
+    require_vectors(model, options)
+    how: dict[str, Any] = {"batch_size": options.batch_size or 0, "seed": options.seed, "progress": show_progress()}
+    return lambda texts: model.embed(texts, options.vectors or "", **how)
+
+
+def require_vectors(model: Embedder, options: Namespace) -> None:
+    """Raises: InputError if the model has no vectors of the kind that --vectors names."""
     names = model.vector_names
     if options.vectors and options.vectors not in names:
         expected = " or ".join(names) if len(names) > 1 else "no --vectors: its vectors are of one kind"
         raise InputError(f"--vectors {options.vectors}: {options.model} is {model.kind}; expected {expected}")
-    how: dict[str, Any] = {"batch_size": options.batch_size or 0, "seed": options.seed, "progress": show_progress()}
-    return lambda texts: model.embed(texts, options.vectors or "", **how)
+
+
+def require_one_file(options: Namespace) -> None:
+    """Raises: InputError for an option that is of shards alone."""
+    given = {
+        "engine": options.engine if options.engine != "local" else None,
+        "workers": options.workers,
+        "address": options.address,
+        "text-column": options.text_column,
+    }
+    for name, value in given.items():
+        if value is not None:
+            raise InputError(f"--{name} {value}: of shards; expected --out FOLDER, whose name does not end in .npy")
+
+
+def write_shards(options: Namespace) -> int:
+    """Make the shards of a folder that are not there yet."""
+    from paraform.capabilities import LatentSpace
+    from paraform.checkpoint import signature_of
+    from paraform.checkpoint.folder import absolute_name
+    from paraform.checkpoint.shards import SHARD, Embedding, Job, embed_corpus
+    from paraform.corpora.columns import ArrowColumns, Columns, read_columns, write_columns
+    from paraform.encoders.precision import best_dtype
+    from paraform.weights import cache_folder
+
+    path = options.text[0] if options.text else "-"
+    if len(options.text) > 1 or not comes_again(path):
+        came = f"{len(options.text)} texts or files" if len(options.text) > 1 else f"{path}: no such file"
+        raise InputError(f"{came}; expected one file for the shards in {options.out}, or --out NAME.npy")
+    engine = engine_of(options)
+    options.device = options.device or "cpu"  # of which every worker has one
+    options.model = absolute_name(chosen_name(options.model, options))  # workers may run elsewhere
+    options.layer = options.pooling = None  # they are in the name now
+    model = load_embedder(options)
+    require_vectors(model, options)
+    signature, input = signature_of(model, options.model, options.vectors or ""), input_digest(path, options, model)
+    arrow = cache_folder() / "columns" / f"{input[:32]}.arrow"
+    if not arrow.is_file():
+        corpus = read_columns(path, options.format, options.text_column, skip_bad_lines=options.skip_bad_lines)
+        if isinstance(model, LatentSpace):
+            places = readable(model, corpus.places, options, lambda place: place.text)
+            corpus = Columns(corpus.schema, places)
+        write_columns(corpus, arrow)
+    data = ArrowColumns(arrow)
+    if "vector" in data.names:
+        raise InputError(f"{path}: a column is named 'vector'; expected another name, since shards have vectors there")
+    job = Job(
+        model=signature,
+        products=str(best_dtype(model.device)).removeprefix("torch."),
+        batch_size=options.batch_size or 0,
+        seed=options.seed,
+        input=input,
+        rows=len(data),
+        size=SHARD,
+        suffix=".parquet" if data.names else ".npy",
+    )
+    work = Embedding(
+        str(arrow.resolve()), os.path.abspath(options.out), options.model, options.vectors or "", options.device, job
+    )
+    made = embed_corpus(work, engine=engine, progress="embedding" if show_progress() else None)
+    about = {"model": options.model, "rows": made.rows, "dimension": made.dimension, "shards": made.shards}
+    shards = f"{made.shards:,} shards" if made.shards > 1 else "1 shard"
+    return show(
+        options,
+        {"out": options.out, **about},
+        f"{options.out}: {shards} ({job.suffix}) of float32 [{made.rows}, {made.dimension}]",
+    )
+
+
+def input_digest(path: str, options: Namespace, model: Embedder) -> str:
+    """SHA-256 of what the rows depend on: the file, how it is read, and what the model can't read of it."""
+    from paraform.capabilities import LatentSpace
+
+    longest = model.max_tokens if isinstance(model, LatentSpace) else None
+    settings = f"{digest_of(path, options)} {options.text_column!r} {longest}"
+    return hashlib.sha256(settings.encode(errors="surrogatepass")).hexdigest()
 
 
 def write_vectors(vectors: Iterator[NDArray[float32]], path: str) -> None:

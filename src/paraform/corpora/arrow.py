@@ -18,7 +18,7 @@ AT_ONCE = 4096  # rows of a record batch
 
 def write_arrow(records: Iterable[Record], path: PathLike) -> int:
     """Write the records; returns how many. An error on the way, in the source of records too, leaves no file."""
-    arrow, rest, count = _arrow(), iter(records), 0
+    arrow, rest, count = pyarrow_or_error(), iter(records), 0
     schema = arrow.schema([("record", arrow.string())])
     with (
         atomic_path(path) as unfinished,
@@ -36,7 +36,7 @@ class ArrowRecords:
     """The records of such a file by number: `rows(first, last)`."""
 
     def __init__(self, path: PathLike) -> None:
-        _arrow()
+        pyarrow_or_error()
         import datasets
 
         try:
@@ -52,7 +52,8 @@ class ArrowRecords:
         return [from_json(json.loads(line)) for line in self._data[first:last]["record"]]
 
 
-def _arrow() -> Any:
+def pyarrow_or_error() -> Any:
+    """The module `pyarrow`. Raises: InputError, which says how to install it, if it is not."""
     try:
         import datasets  # noqa: F401 (it comes with the same extra)
         import pyarrow

@@ -138,7 +138,7 @@ def read_table(
             nonlocal column
             fields = _object(line)
             if column is None or column not in fields:  # a row without it is bad; the first one says which it is
-                column = _chosen(list(fields), column, line.origin)
+                column = choose_column(list(fields), column, line.origin)
             yield _row(fields, column, line.origin)
 
         rows = finished(parse_object, physical)
@@ -149,7 +149,7 @@ def read_table(
     whole = quoted_rows(physical, delimiter, MAX_ROW) if format == "csv" else physical
     header = next(whole)
     columns = _columns(_fields(header, dialect), header.origin)
-    chosen = _chosen(columns, text_column, header.origin)
+    chosen = choose_column(columns, text_column, header.origin)
 
     def parse_fields(line: Line) -> Iterator[Row]:
         fields = _fields(line, dialect)
@@ -190,7 +190,7 @@ def pair_rows(path: PathLike, columns: Sequence[str], format: str | None = None)
     """
     _, second, value = columns
     for row in rows_with(path, columns, format):
-        source, target = row.text, _text(row.fields[second], second, row.origin)
+        source, target = row.text, text_in(row.fields[second], second, row.origin)
         sides = Sentence(source, origin=row.origin), Sentence(target, origin=row.origin)
         yield PairRow(*sides, row.fields[value], row.origin)
 
@@ -245,19 +245,21 @@ def require_column(name: str, columns: Collection[str], origin: Origin) -> None:
 
 
 def _row(fields: dict[str, Value], column: str, origin: Origin) -> Row:
-    return Row(fields, _text(fields[column], column, origin), origin)
+    return Row(fields, text_in(fields[column], column, origin), origin)
 
 
-def _text(value: Value, column: str, origin: Origin) -> str:
+def text_in(value: object, column: str, origin: Origin) -> str:
+    """The text that a field holds, in one line. Raises: InputError for what is no text, is empty or too long."""
     if not isinstance(value, str):
-        raise origin.error(f"column {column!r} holds {_kind(value)}; expected a text")
+        raise origin.error(f"column {column!r} holds {kind_of(value)}; expected a text")
     text = sentence(in_one_line(value), f"column {column!r}", origin).text
     if len(text) > MAX_CHARACTERS:
         raise origin.error(f"column {column!r} has {len(text):,} characters; expected at most {MAX_CHARACTERS:,}")
     return text
 
 
-def _chosen(columns: Sequence[str], wanted: str | None, origin: Origin) -> str:
+def choose_column(columns: Sequence[str], wanted: str | None, origin: Origin) -> str:
+    """The wanted one, else the only one of `TEXT_COLUMNS`. Raises: InputError, which names the columns, otherwise."""
     if wanted is not None:
         require_column(wanted, columns, origin)
         return wanted
@@ -302,10 +304,10 @@ def _object(line: Line) -> dict[str, Value]:
 
     value = value_of(line, object_pairs_hook=once, parse_constant=constant)
     if not isinstance(value, dict):
-        raise line.origin.error(f"{_kind(value)}; expected an object a line, such as {{'text': …}}")
+        raise line.origin.error(f"{kind_of(value)}; expected an object a line, such as {{'text': …}}")
     for key, field in value.items():
         if isinstance(field, (dict, list)):
-            raise line.origin.error(f"column {key[:40]!r} holds {_kind(field)}; expected a text or a number")
+            raise line.origin.error(f"column {key[:40]!r} holds {kind_of(field)}; expected a text or a number")
         if isinstance(field, float) and not math.isfinite(field):
             raise line.origin.error(f"column {key[:40]!r} holds a number beyond all bounds; expected a finite one")
         for text in (key, field if isinstance(field, str) else ""):
@@ -313,7 +315,8 @@ def _object(line: Line) -> dict[str, Value]:
     return value
 
 
-def _kind(value: object) -> str:
+def kind_of(value: object) -> str:
+    """A value of JSON in words, for messages."""
     kinds = {
         str: "a text",
         bool: "true or false",
