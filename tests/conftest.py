@@ -72,6 +72,7 @@ def inline(monkeypatch: pytest.MonkeyPatch) -> None:
         return (compute(chunk) for chunk in range(count))
 
     monkeypatch.setattr("paraform.syntax.corpus.run", run)
+    monkeypatch.setattr("paraform.checkpoint.shards.run", run)
 
 
 @pytest.fixture(scope="session")

@@ -48,6 +48,7 @@ TEXT_READERS = {
     "paraphrase": ["paraphrase", "FILE", "--model", "MODEL"],
     "paraphrase, like": ["paraphrase", "a text", "--like", "FILE", "--model", "MODEL"],
     "embed": ["embed", "FILE", "--out", "OUT/x.npy"],
+    "embed, shards": ["embed", "FILE", "--out", "OUT/"],
     "tag": ["tag", "FILE", "--json"],
     "parse": ["parse", "FILE", "--json"],
     "train latent": ["train", "latent", "--data", "FILE", "--out", "OUT/run"],
