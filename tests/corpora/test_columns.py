@@ -78,7 +78,7 @@ def test_bad_rows_can_be_skipped(tmp_path: Path, caplog: pytest.LogCaptureFixtur
         ("a.parquet", b"", r"a\.parquet: .*; expected a Parquet file$"),
         ("a.parquet", {"text": [1]}, r"a\.parquet:1: column 'text' holds a number; expected a text"),
         ("a.parquet", {"text": [["a"]]}, r"a\.parquet:1: column 'text' holds a list"),
-        ("a.parquet", {"text": ["a", ""]}, r"a\.parquet:2: column 'text' is empty"),
+        ("a.parquet", {"text": ["a", ""]}, r"a\.parquet:2: the column 'text' is empty"),
         ("a.parquet", {"text": ["a", "b\0"]}, r"a\.parquet:2: column 'text' holds a NUL"),
         ("a.parquet", {"text": ["x" * 20_001]}, r"a\.parquet:1: .*20,001 characters"),
         ("a.parquet", {"body": ["a"]}, r"a\.parquet:1: no column named text, .*one of 'body'"),

@@ -63,10 +63,11 @@ class Toy:
 
 @dataclass(frozen=True)
 class Threads:
-    """The number of threads that a worker's libraries are told to use, and what they multiply."""
+    """The number of threads that a worker's libraries are told to use, what they multiply, and a bound of memory."""
 
     def open(self) -> Callable[[int], bytes]:
-        return lambda chunk: f"{os.environ['OMP_NUM_THREADS']} {os.environ['PARAFORM_PRODUCTS']}".encode()
+        names = ("OMP_NUM_THREADS", "PARAFORM_PRODUCTS", "LRU_CACHE_CAPACITY")
+        return lambda chunk: " ".join(os.environ.get(name, "-") for name in names).encode()
 
 
 class Contrary(Exception):

@@ -143,14 +143,16 @@ def test_closing_the_results_ends_the_workers(tmp_path: Path) -> None:
 
 def test_a_worker_has_one_thread(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OMP_NUM_THREADS", "7")
-    assert list(run(engine_work.Threads(), 2)) == [b"1 float32", b"1 float32"]
+    monkeypatch.delenv("LRU_CACHE_CAPACITY", raising=False)
+    assert list(run(engine_work.Threads(), 2)) == [b"1 float32 -", b"1 float32 -"]
     assert os.environ["OMP_NUM_THREADS"] == "7"
 
 
 def test_workers_multiply_what_their_driver_does(two: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Those of a cluster, too, that began with another setting."""
+    """Those of a cluster, too, that began with another setting; and they keep as little of shapes."""
     monkeypatch.setenv("PARAFORM_PRODUCTS", "bfloat16")
-    assert list(run(engine_work.Threads(), 1, engine=two)) == [b"1 bfloat16"]
+    monkeypatch.setenv("LRU_CACHE_CAPACITY", "16")
+    assert list(run(engine_work.Threads(), 1, engine=two)) == [b"1 bfloat16 16"]
 
 
 def test_the_bar_is_for_terminals(

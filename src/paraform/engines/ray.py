@@ -34,6 +34,8 @@ LOST = (
 START = "start a cluster with: ray start --head"
 SAME_EVERYWHERE = "every machine of the cluster needs the same environment"
 SECONDS_TO_CONNECT = 5.0
+# Variables of the driver's that workers get: what they multiply, and how much torch keeps of shapes that it has seen.
+PASSED_ON = ("PARAFORM_PRODUCTS", "ONEDNN_PRIMITIVE_CACHE_CAPACITY", "LRU_CACHE_CAPACITY")
 
 
 @contextlib.contextmanager
@@ -77,7 +79,7 @@ class Actors:
         self._work = ray.put(work)
         self._idle: list[Any] = []
         self._calls: dict[Any, tuple[Any, int | None]] = {}  # chunk None: the actor is not ready yet
-        asked = {name: os.environ[name] for name in ("PARAFORM_PRODUCTS",) if name in os.environ}
+        asked = {name: os.environ[name] for name in PASSED_ON if name in os.environ}
         self._actors = [remote.remote(ONE_THREAD | asked) for _ in range(workers)]
         for actor in self._actors:
             self._expect(actor)
