@@ -238,8 +238,10 @@ def test_texts_longer_than_a_latent_model_reads(tmp_path: Path, command: Command
     assert pq.read_table(tmp_path / "shards" / "000000.parquet")["id"].to_pylist() == [0, 2]
 
 
-def test_workers_of_another_model_are_told(texts: Path, tmp_path: Path, command: Command, inline: None) -> None:
-    """On another machine of a cluster a folder of the same name may hold other weights."""
+def test_workers_of_another_model_are_told(
+    texts: Path, tmp_path: Path, command: Command, inline: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On another machine a folder of that name may hold other weights; and what it multiplies is the job's."""
     from dataclasses import replace
 
     from paraform.checkpoint.shards import Embedding
@@ -250,3 +252,6 @@ def test_workers_of_another_model_are_told(texts: Path, tmp_path: Path, command:
         assert command("embed", texts, "--out", tmp_path / "shards").status == 0
     with pytest.raises(ValueError, match=r"^a worker's model is .*layer:3.*; expected .*layer:6.*on every machine$"):
         replace(found[0], name="minilm@layer=3").open()(0)
+    monkeypatch.setenv("PARAFORM_PRODUCTS", "bfloat16")
+    found[0].open()
+    assert os.environ["PARAFORM_PRODUCTS"] == "float32"
