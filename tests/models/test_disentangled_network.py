@@ -10,6 +10,7 @@ import tiny_disentangled as tiny
 import torch
 import torch.nn.functional as F
 from torch import Tensor
+from transformers import RobertaConfig, RobertaModel
 
 from paraform.models.disentangled.config import DisentangledConfig
 from paraform.models.disentangled.decoder_start import start_decoder
@@ -151,6 +152,26 @@ def test_the_decoder_starts_as_the_encoder_s_first_layer() -> None:
         found = network.states(piece, torch.zeros(1, 1, tiny.WIDTH), torch.zeros(1, 1, dtype=torch.bool))
         expected = bert(input_ids=piece, output_hidden_states=True).hidden_states[1]
     torch.testing.assert_close(found, expected, atol=1e-3, rtol=1e-3)  # norm2 of what norm1 made: an ε
+
+
+def test_the_positions_of_a_roberta_start_behind_those_of_no_text() -> None:
+    sizes = {"hidden_size": tiny.WIDTH, "intermediate_size": 12, "num_hidden_layers": 1, "num_attention_heads": 2}
+    roberta = RobertaModel(RobertaConfig(vocab_size=20, max_position_embeddings=18, pad_token_id=1, **sizes))
+    network = tiny.paraphraser(module=roberta, fresh=True).network
+    start_decoder(network, None)
+    kind = roberta.embeddings.token_type_embeddings.weight[0]
+    expected = roberta.embeddings.position_embeddings.weight[2:10] + kind
+    torch.testing.assert_close(network.target_positions.weight, expected)
+
+
+def test_a_decoder_that_is_no_bart_s_is_left_as_it_was_drawn() -> None:
+    """mBART's layers have the same names and sizes."""
+    bart = tiny.bart()
+    bart.config.model_type = "mbart"
+    network = tiny.paraphraser(module=bart.get_encoder(), fresh=True).network
+    before = {name: tensor.clone() for name, tensor in network.state_dict().items()}
+    start_decoder(network, bart.get_decoder())
+    assert all(torch.equal(tensor, before[name]) for name, tensor in network.state_dict().items())
 
 
 def test_the_decoder_starts_as_a_seq2seq_model_s_own_first_layer() -> None:

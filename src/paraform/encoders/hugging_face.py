@@ -59,6 +59,16 @@ def module_of(folder: Path, **options: Any) -> Any:
     return encoder_half(model)
 
 
+def decoder_of(folder: Path) -> Any:
+    """The decoder half of a model that has one, as `module_of` reads the other; None: it has none."""
+    from transformers import AutoModel
+
+    if not getattr(config_of(folder), "is_encoder_decoder", False):
+        return None
+    weight_files(folder)
+    return _own(AutoModel, folder, use_safetensors=True).get_decoder()
+
+
 def random_module(folder: Path, seed: int) -> Any:
     """The same network with random weights, as transformers draws them for that config.
 

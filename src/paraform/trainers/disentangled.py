@@ -18,6 +18,7 @@ import torch
 
 from paraform import encoders
 from paraform.batching import Vocabulary, prepare
+from paraform.encoders.hugging_face import decoder_of
 from paraform.encoders.tokenizing import tokenizer_of
 from paraform.encoders.trainable import first_layers
 from paraform.models.disentangled import DisentangledConfig, DisentangledParaphraser, make_update
@@ -151,7 +152,7 @@ def new_model(pairs: Sequence[Pair], trees: Mapping[str, Tree], config: Disentan
     model = DisentangledParaphraser(
         config, tokenizer, module.config.to_json_string(), symbols, pieces, dict(cased), module
     )
-    start_decoder(model.network, None)
+    start_decoder(model.network, decoder_of(folder) if config.generation_weight else None)
     return model
 
 
