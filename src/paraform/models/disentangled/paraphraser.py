@@ -267,6 +267,8 @@ class DisentangledParaphraser(nn.Module):
             pieces, cased = [int(number) for number in words["pieces"]], dict(words["cased"])
         except Exception as error:  # the tokenizers library raises bare Exceptions
             raise InputError(f"disentangled checkpoint: {' '.join(str(error).split())[:200]}") from error
+        if sorted(set(pieces)) != pieces or not set(pieces) <= set(tokenizer.get_vocab().values()):
+            raise InputError("disentangled checkpoint: pieces to write: expected numbers of the tokenizer's, ascending")
         made = DisentangledConfig(**config)
         symbols = TreeSymbols.read(assets["symbols.tsv"], brackets=made.brackets)
         return cls(made, tokenizer, assets["encoder.json"], symbols, pieces, cased)
