@@ -14,6 +14,7 @@ import torch
 from paraform import checkpoint
 from paraform.cli import main
 from paraform.models.disentangled import DisentangledParaphraser
+from paraform.models.disentangled.symbols import TreeSymbols
 from paraform.records import InputError
 from paraform.syntax.trees import Tree
 
@@ -75,6 +76,8 @@ def test_what_cannot_be_said() -> None:
         model.decode_trees(["stop"], [tree, tree])
     with pytest.raises(InputError, match="label 'SBARQ' in no tree of training"):
         model.decode_trees(["stop"], [Tree.parse("(SBARQ (NP))")])
+    model.symbols = TreeSymbols(("NN", "NP", "ROOT", "S", "VP"), ("NP", "S", "VP"), brackets=True)
+    assert len(model.decode(["stop"], ["why ?"])) == 1  # what its parser makes of an exemplar is no user's mistake
     with pytest.raises(InputError, match="needs a form: like="):
         model.exemplars(["stop"])
     with pytest.raises(InputError, match="trained without trees"):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from dataclasses import replace
 from pathlib import Path
 
@@ -19,7 +20,7 @@ from paraform.models.disentangled.pairs import pair_batches
 from paraform.models.disentangled.table import pair_table, trees_of
 from paraform.records import InputError, Pair, Sentence
 from paraform.syntax.trees import Tree
-from paraform.trainers.disentangled import BY_MRR, new_model, train_disentangled
+from paraform.trainers.disentangled import BY_MRR, new_model, train_disentangled, validator
 from paraform.trainers.held_out import hold_out_pairs
 
 LOOP = replace(BY_MRR, tensorboard=False, device="cpu", evaluate_every=4, log_every=2)
@@ -179,6 +180,37 @@ def test_the_decoder_of_a_seq2seq_folder_is_what_ours_starts_from(pairs: list[Pa
     assert torch.equal(network.decoder.linear1.weight, theirs.fc1.weight)
     assert torch.equal(network.decoder.multihead_attn.out_proj.weight, theirs.encoder_attn.out_proj.weight)
     assert torch.equal(network.output.weight, bart.shared.weight)
+
+
+def test_vectors_that_are_all_equal_find_nothing(
+    pairs: list[Pair], config: DisentangledConfig, own_cache: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """MRR 1 / N, of equal vectors and of NaN: a run is not to be chosen for them."""
+    own = [replace(pair, cluster=number) for number, pair in enumerate(pairs[:8])]
+    trees = trees_of(own)
+    model = new_model(own, trees, replace(config, generation_weight=0.0, contrast_weight=1.0))
+    table = pair_table(own, trees, model.config, model.tokenizer, model.symbols)
+    for value in (1.0, np.nan):
+        monkeypatch.setattr(model, "embed", lambda texts, value=value: np.full((len(texts), 2), value, np.float32))
+        assert validator(model, own, table, None)() == {"mrr": 1 / 8}
+
+
+@pytest.mark.parametrize("template", ["$A [SEP]", "$A [SEP] [CLS]", "$A"])
+def test_a_tokenizer_without_a_special_token_on_either_side(
+    template: str, pairs: list[Pair], encoder: Path, tmp_path: Path
+) -> None:
+    """As T5's, mBART's and GPT-2's: nothing would say where a sentence begins."""
+    folder = Path(shutil.copytree(encoder, tmp_path / "it"))
+    tokenizer = words_of(pairs)
+    ends = [("[CLS]", 2), ("[SEP]", 3)]
+    tokenizer.post_processor = processors.TemplateProcessing(single=template, special_tokens=ends)
+    tokenizer.enable_padding(length=8)
+    tokenizer.save(str(folder / "tokenizer.json"))
+    config = replace(DisentangledConfig(), encoder=str(folder))
+    with pytest.raises(InputError, match=f"its tokenizer puts {template.count('[')} special tokens around a text"):
+        new_model(pairs, {}, config)
+    trees = {side.text: Tree.parse("(S (NP (NN it)))") for pair in pairs for side in (pair.source, pair.target)}
+    new_model(pairs, trees, replace(config, generation_weight=0.0, contrast_weight=1.0))
 
 
 def test_what_cannot_be_trained_on(config: DisentangledConfig, encoder: Path, tmp_path: Path, own_cache: None) -> None:
