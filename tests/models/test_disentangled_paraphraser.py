@@ -72,6 +72,7 @@ def test_what_cannot_be_said() -> None:
     tree = tiny.parsed()["stop"]
     with pytest.raises(InputError, match="source 2 is empty"):
         model.decode_trees(["stop", " "], [tree, tree])
+    assert model.decode_trees([], []) == model.decode([], []) == []
     with pytest.raises(InputError, match="1 sources, 2 trees"):
         model.decode_trees(["stop"], [tree, tree])
     with pytest.raises(InputError, match="label 'SBARQ' in no tree of training"):
