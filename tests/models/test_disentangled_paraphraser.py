@@ -72,6 +72,9 @@ def test_what_cannot_be_said() -> None:
     tree = tiny.parsed()["stop"]
     with pytest.raises(InputError, match="source 2 is empty"):
         model.decode_trees(["stop", " "], [tree, tree])
+    deep = Tree.parse("(S " * 40 + "(NP)" + ")" * 40)  # more symbols than there are places
+    assert len(model.decode_trees(["stop"], [deep])) == 1
+    assert model.decode_trees([], []) == model.decode([], []) == []
     with pytest.raises(InputError, match="1 sources, 2 trees"):
         model.decode_trees(["stop"], [tree, tree])
     with pytest.raises(InputError, match="label 'SBARQ' in no tree of training"):
@@ -82,6 +85,13 @@ def test_what_cannot_be_said() -> None:
         model.exemplars(["stop"])
     with pytest.raises(InputError, match="trained without trees"):
         tiny.paraphraser(replace(tiny.TINY, syntax=False)).decode_trees(["stop"], [tree])
+
+
+def test_special_pieces_are_never_written() -> None:
+    """Nor is the first, which stands for all that cannot be; the end is."""
+    model = tiny.paraphraser()
+    assert sorted(model._never().tolist()) == [0, 0, 1, 2]  # padding, for itself and as the first; unknown; the start
+    assert model._ends() == (2, 3)
 
 
 @pytest.mark.parametrize("asset", ["encoder.json", "tokenizer.json", "symbols.tsv", "words.json"])

@@ -219,6 +219,13 @@ def test_what_cannot_be_trained_on(config: DisentangledConfig, encoder: Path, tm
         train_disentangled(two, tmp_path / "run", config=config, loop=LOOP)
     with pytest.raises(InputError, match=r"neither a folder nor a hub id|out of reach"):
         train_disentangled(two, tmp_path / "run", config=replace(config, encoder="no/such"), loop=LOOP)
+    damaged = Path(shutil.copytree(encoder, tmp_path / "damaged"))
+    bert = BertModel.from_pretrained(encoder)
+    with torch.no_grad():
+        bert.encoder.layer[1].output.dense.bias[3] = torch.nan
+    bert.save_pretrained(damaged)
+    with pytest.raises(InputError, match=r"'encoder.layer.1.output.dense.bias' holds NaN or infinity"):
+        train_disentangled(two, tmp_path / "run", config=replace(config, encoder=str(damaged)), loop=LOOP)
     with pytest.raises(InputError, match="metric 'bleu'"):
         train_disentangled(two, tmp_path / "run", config=config, loop=replace(LOOP, metric="bleu"))
     with pytest.raises(InputError, match="metric 'development'"):

@@ -189,6 +189,8 @@ class DisentangledParaphraser(nn.Module):
         for number, source in enumerate(sources, start=1):
             if not source.strip():
                 raise InputError(f"source {number} is empty; expected a sentence")
+        if not sources:
+            return []
         rows = [self.symbols.encode(tree)[0][: self.config.max_symbols] for tree in trees]
         forms, vectors_ND = Ragged.of(rows), self._vectors(sources)
         decoder = StepDecoder(self.network, self._never())
