@@ -44,7 +44,7 @@ def test_recreated_sets_are_written_read_and_measured(treebank: Path, tmp_path: 
     assert values["majority"] == values["1/classes"] == 50
     taken = about["scores"][-1]
     assert (taken["name"], taken["system"]) == ("taken away", "minilm → minilm@layer=3")
-    assert [note.partition(": trained")[0] for note in about["notes"]] == ["minilm", "minilm@layer=3"]
+    assert [note.partition(": trained")[0] for note in about["notes"]] == ["minilm, minilm@layer=3"]
     done = command(
         "evaluate", "probing", "--data", tmp_path / "sets", "--model", "minilm", "--tasks", "BShift", "--floors", "none"
     )

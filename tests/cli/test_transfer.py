@@ -85,7 +85,7 @@ def test_figures_have_intervals_and_two_models_are_compared(
     ]
     assert one["difference"] == pytest.approx(accuracy["minilm"]["value"] - accuracy["minilm@layer=3"]["value"])
     assert one["low"] <= one["difference"] <= one["high"] and "resamples:50" in one["signature"]
-    assert [note.partition(":")[0] for note in found["notes"]] == ["minilm", "minilm@layer=3"]
+    assert [note.partition(":")[0] for note in found["notes"]] == ["minilm, minilm@layer=3"]
     text = command(*given, "--resamples", 50).out
     assert "\n\nCR, accuracy, default: minilm − minilm@layer=3 = " in text and text.endswith(found["notes"][-1] + "\n")
     none = json.loads(command(*given, "--resamples", 0, "--json").out)

@@ -12,6 +12,7 @@ from paraform import corpora
 from paraform.models.disentangled.negatives import as_text, exchanged, same_form
 from paraform.models.disentangled.symbols import TreeSymbols
 from paraform.models.disentangled.table import hard_negatives, pair_table
+from paraform.records import Pair, Sentence
 from paraform.syntax.trees import Tree
 
 
@@ -63,3 +64,16 @@ def test_negatives_are_numbered_with_clusters_of_their_own() -> None:
     assert table.negatives.tolist() == [[-1], [-1], [8], [-1]]
     assert table.clusters[:8].tolist() == [0, 0, 1, 1, 2, 2, 3, 3] and table.clusters[8] < -1
     assert hard_negatives(tiny.PAIRS, trees, tiny.TINY, seed=0) == []
+
+
+def test_what_somebody_says_is_no_negative_and_long_trees_are_cut() -> None:
+    there = "(S (NP (DT the) (NN {})) (VP (VBZ sees) (NP (DT the) (NN {}))))"
+    trees = {"the dog sees the cat": Tree.parse(there.format("dog", "cat"))}
+    other = {"the cat sees the dog": Tree.parse(there.format("cat", "dog"))}
+    pairs = [Pair(Sentence("the dog sees the cat"), Sentence("the dog sees the cat"), cluster=0)]
+    config = replace(tiny.TINY, role_negatives=1, contrast_weight=1.0, max_symbols=5)
+    assert hard_negatives(pairs, {**trees, **other}, config, seed=0) == [[None]]
+    assert hard_negatives(pairs, dict(trees), config, seed=0) == [["the cat sees the dog"]]
+    symbols = TreeSymbols.of(trees.values(), brackets=True)
+    table = pair_table(pairs, trees, config, tiny.tokenizer(), symbols)
+    assert len(table.symbols.values) == len(table.levels.values) == 5

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import math
+import re
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -10,12 +13,14 @@ import tiny_disentangled as tiny
 import torch
 import torch.nn.functional as F
 from torch import Tensor
+from transformers import RobertaConfig, RobertaModel
 
 from paraform.models.disentangled.config import DisentangledConfig
 from paraform.models.disentangled.decoder_start import start_decoder
 from paraform.models.disentangled.network import Adversary
 from paraform.models.disentangled.pairs import Sentences, pair_batches
 from paraform.models.disentangled.step_decoder import StepDecoder
+from paraform.records import InputError
 
 ROWS = np.arange(len(tiny.TEXTS))
 
@@ -153,6 +158,26 @@ def test_the_decoder_starts_as_the_encoder_s_first_layer() -> None:
     torch.testing.assert_close(found, expected, atol=1e-3, rtol=1e-3)  # norm2 of what norm1 made: an ε
 
 
+def test_the_positions_of_a_roberta_start_behind_those_of_no_text() -> None:
+    sizes = {"hidden_size": tiny.WIDTH, "intermediate_size": 12, "num_hidden_layers": 1, "num_attention_heads": 2}
+    roberta = RobertaModel(RobertaConfig(vocab_size=20, max_position_embeddings=18, pad_token_id=1, **sizes))
+    network = tiny.paraphraser(module=roberta, fresh=True).network
+    start_decoder(network, None)
+    kind = roberta.embeddings.token_type_embeddings.weight[0]
+    expected = roberta.embeddings.position_embeddings.weight[2:10] + kind
+    torch.testing.assert_close(network.target_positions.weight, expected)
+
+
+def test_a_decoder_that_is_no_bart_s_is_left_as_it_was_drawn() -> None:
+    """mBART's layers have the same names and sizes."""
+    bart = tiny.bart()
+    bart.config.model_type = "mbart"
+    network = tiny.paraphraser(module=bart.get_encoder(), fresh=True).network
+    before = {name: tensor.clone() for name, tensor in network.state_dict().items()}
+    start_decoder(network, bart.get_decoder())
+    assert all(torch.equal(tensor, before[name]) for name, tensor in network.state_dict().items())
+
+
 def test_the_decoder_starts_as_a_seq2seq_model_s_own_first_layer() -> None:
     """Its states are those of transformers' BART decoder cut to one layer, over the same memory."""
     bart = tiny.bart().eval()
@@ -183,3 +208,30 @@ def test_paper_reference_and_default_differ_in_named_fields_only() -> None:
         "adversary_loss", "bag_of_tags", "directions", "adversary_start", "adversary_norm", "tie_output",
         "pool_special", "drop_special",
     }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "complaint"),
+    [
+        ("batch_size", 1, "batch_size 1; expected 2 or more"),
+        ("epochs", 0, "epochs 0; expected 1 or more"),
+        ("word_dropout", math.nan, "word_dropout nan; expected 0 to 0.99"),
+        ("word_dropout", 1.0, "word_dropout 1.0; expected 0 to 0.99"),
+        ("temperature", math.nan, "temperature nan; expected a number above 0"),
+        ("adversary_weight", -0.1, "adversary_weight -0.1; expected 0 or more"),
+        ("learning_rate", math.inf, "learning_rate inf; expected 0 or more"),
+        ("contrast_weight", -1.0, "contrast_weight -1.0; expected 0 or more"),
+        ("adapters", 8, "adapters 8; expected 0 to 0"),
+        ("adversary_loss", "sigmod", "adversary_loss 'sigmod'; expected one of softmax, sigmoid"),
+        ("generation_weight", 0.0, "generation_weight 0 and contrast_weight 0"),
+        ("role_negatives", 1, "role_negatives with contrast_weight 0"),
+    ],
+)
+def test_a_number_or_choice_that_is_none(field: str, value: Any, complaint: str) -> None:
+    with pytest.raises(ValueError, match=re.escape(complaint)):
+        replace(DisentangledConfig(), **{field: value})
+
+
+def test_heads_that_do_not_divide_the_encoder_s_features() -> None:
+    with pytest.raises(InputError, match="heads 3 of an encoder of 8 features; expected a divisor"):
+        tiny.paraphraser(replace(tiny.TINY, heads=3))

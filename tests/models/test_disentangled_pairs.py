@@ -68,7 +68,7 @@ def test_an_epoch_has_each_file_s_share() -> None:
     assert [seen[number] for number in range(30, 40)] == [2] * 10
 
 
-@pytest.mark.parametrize("shares", [(1.0,), (1.0, -1.0), (0.0, 0.0)])
+@pytest.mark.parametrize("shares", [(1.0,), (1.0, -1.0), (0.0, 1.0), (float("nan"), 1.0), (float("inf"), 1.0)])
 def test_shares_that_are_none(shares: tuple[float, ...]) -> None:
     with pytest.raises(InputError, match="of 2 files of pairs; expected a number above 0 for each"):
         pair_batches(numbered(8, [0] * 4 + [1] * 4), batch_size=4, seed=0, shares=shares)

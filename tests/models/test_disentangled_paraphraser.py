@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,6 +14,7 @@ import torch
 from paraform import checkpoint
 from paraform.cli import main
 from paraform.models.disentangled import DisentangledParaphraser
+from paraform.models.disentangled.symbols import TreeSymbols
 from paraform.records import InputError
 from paraform.syntax.trees import Tree
 
@@ -70,14 +72,26 @@ def test_what_cannot_be_said() -> None:
     tree = tiny.parsed()["stop"]
     with pytest.raises(InputError, match="source 2 is empty"):
         model.decode_trees(["stop", " "], [tree, tree])
+    deep = Tree.parse("(S " * 40 + "(NP)" + ")" * 40)  # more symbols than there are places
+    assert len(model.decode_trees(["stop"], [deep])) == 1
+    assert model.decode_trees([], []) == model.decode([], []) == []
     with pytest.raises(InputError, match="1 sources, 2 trees"):
         model.decode_trees(["stop"], [tree, tree])
     with pytest.raises(InputError, match="label 'SBARQ' in no tree of training"):
         model.decode_trees(["stop"], [Tree.parse("(SBARQ (NP))")])
+    model.symbols = TreeSymbols(("NN", "NP", "ROOT", "S", "VP"), ("NP", "S", "VP"), brackets=True)
+    assert len(model.decode(["stop"], ["why ?"])) == 1  # what its parser makes of an exemplar is no user's mistake
     with pytest.raises(InputError, match="needs a form: like="):
         model.exemplars(["stop"])
     with pytest.raises(InputError, match="trained without trees"):
         tiny.paraphraser(replace(tiny.TINY, syntax=False)).decode_trees(["stop"], [tree])
+
+
+def test_special_pieces_are_never_written() -> None:
+    """Nor is the first, which stands for all that cannot be; the end is."""
+    model = tiny.paraphraser()
+    assert sorted(model._never().tolist()) == [0, 0, 1, 2]  # padding, for itself and as the first; unknown; the start
+    assert model._ends() == (2, 3)
 
 
 @pytest.mark.parametrize("asset", ["encoder.json", "tokenizer.json", "symbols.tsv", "words.json"])
@@ -90,6 +104,30 @@ def test_damaged_assets(asset: str) -> None:
         DisentangledParaphraser.restore(config, {name: text for name, text in assets.items() if name != asset})
     with pytest.raises(InputError, match="unknown fields \\['more'\\]"):
         DisentangledParaphraser.restore({**config, "more": 1}, assets)
+
+
+@pytest.mark.parametrize("name", ["_attn_implementation", "attn_implementation"])
+def test_a_checkpoint_names_no_code(name: str) -> None:
+    """transformers would fetch such an attention from the hub, and run it."""
+    model = tiny.paraphraser()
+    config = json.dumps({**json.loads(model.encoder_config), name: "somebody/attention"})
+    with pytest.raises(InputError, match="attention by 'somebody/attention'; expected none"):
+        DisentangledParaphraser.restore(vars(model.config), {**model.assets(), "encoder.json": config})
+
+
+@pytest.mark.parametrize("pieces", [[3, 2], [2, 2], [-1, 2], [0, 99]])
+def test_a_checkpoint_s_pieces_are_the_tokenizer_s_in_order(pieces: list[int]) -> None:
+    model = tiny.paraphraser()
+    words = json.dumps({"pieces": pieces, "cased": {}})
+    with pytest.raises(InputError, match="pieces to write: expected numbers of the tokenizer's, ascending"):
+        DisentangledParaphraser.restore(vars(model.config), {**model.assets(), "words.json": words})
+
+
+def test_half_of_a_model_is_not_exported(tmp_path: Path) -> None:
+    """sentence-transformers would make the whole of it, and draw the weights."""
+    with pytest.raises(InputError, match="the encoder half of a bart"):
+        tiny.paraphraser(module=tiny.bart().get_encoder()).export(tmp_path / "it")
+    assert not list(tmp_path.iterdir())
 
 
 def test_the_encoder_alone_is_exported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -128,6 +128,48 @@ def test_the_rate_falls_on_a_line_if_asked() -> None:
     assert steps[2] < steps[1] / 5
 
 
+def test_rates_weight_decay_and_the_largest_gradient_are_the_config_s() -> None:
+    """Encoder and adversary at one rate, all else at the other (section 4.1)."""
+    config = replace(
+        tiny.TINY, learning_rate=1e-3, decoder_learning_rate=2e-3, weight_decay=0.3, clip_norm=1e-3, adversary_start=1
+    )
+    model = tiny.paraphraser(config)
+    batches, steps = pair_batches(tiny.table(config), batch_size=4, seed=0)
+    accelerator = make_accelerator(TrainingConfig(device="cpu"))
+    update, state = make_update(model, config, accelerator, steps_per_epoch=steps)
+    assert model.adversary is not None
+    rates = {
+        id(weight): group["lr"]
+        for optimizer in state.optimizers.values()
+        for group in optimizer.param_groups
+        for weight in group["params"]
+        if group["weight_decay"] == 0.3
+    }
+    slow = {id(weight) for part in (model.network.semantic, model.adversary) for weight in part.parameters()}
+    used = {id(weight) for weight in model.parameters() if weight.requires_grad}
+    assert rates == {name: 1e-3 if name in slow else 2e-3 for name in used}
+    assert update(batches(0), 0)["gradient_norm"] > 1e-3
+    grads = [weight.grad.norm() for weight in model.network.parameters() if weight.grad is not None]
+    assert torch.stack(grads).norm().item() == pytest.approx(1e-3, rel=1e-2)
+
+
+def test_fooling_leaves_no_gradient_on_the_adversary() -> None:
+    """What its weights hold after a step is its own loss's gradient, alone (REFERENCE, ParaBART 5)."""
+    config = replace(tiny.TINY, adversary_weight=100.0, learning_rate=0.0, decoder_learning_rate=0.0)
+    model, update, batch = begun(config)
+    assert model.adversary is not None
+    out = model.network(batch)
+    assert out.target_BD is not None
+    vectors_BD = torch.cat([out.source_BD, out.target_BD]).detach()
+    bags_BC = torch.cat([batch.source_tree.bags_BC, batch.target_tree.bags_BC])
+    weight = model.adversary.linear.weight
+    (expected,) = torch.autograd.grad(bag_loss(model.adversary(vectors_BD), bags_BC), weight)
+    norms = [update(batch, step)["gradient_norm"] for step in range(2)]
+    assert norms[0] == pytest.approx(norms[1])  # nor does a step leave one for the next
+    assert weight.grad is not None
+    torch.testing.assert_close(weight.grad, expected)
+
+
 def test_pairs_come_back() -> None:
     """Overfitted, each source is said as its target by that one's tree, and each target as its source."""
     rates = {"learning_rate": 3e-3, "decoder_learning_rate": 5e-3}

@@ -100,7 +100,9 @@ def table(config: DisentangledConfig = TINY) -> PairTable:
 CONFIGS = {
     "paper": replace(DisentangledConfig.paper(), **COMMON),
     "reference": replace(DisentangledConfig.reference(), **COMMON),
-    "contrast": replace(DisentangledConfig.compact(), **COMMON, contrast_weight=1.0, distance_weight=0.5),
+    "contrast": replace(
+        DisentangledConfig.compact(), **COMMON, contrast_weight=1.0, distance_weight=0.5, role_negatives=1
+    ),
 }
 
 
@@ -111,6 +113,8 @@ def begin(
     made = table(config)
     if config.distance_weight:
         made = replace(made, start=np.random.default_rng(0).standard_normal((8, 3)).astype(np.float32))
+    if config.role_negatives:
+        made = replace(made, negatives=np.array([[3], [-1], [0], [-1]]))
     rank, world = accelerator.process_index, accelerator.num_processes
     batches, steps = pair_batches(made, batch_size=4, seed=0, rank=rank, world=world)
     model = paraphraser(config)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,7 +11,7 @@ import numpy as np
 import pytest
 import torch
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
-from transformers import BertConfig, BertModel
+from transformers import BartConfig, BartModel, BertConfig, BertModel
 
 import paraform
 from paraform.cli import main
@@ -18,7 +19,8 @@ from paraform.models.disentangled import DisentangledConfig
 from paraform.models.disentangled.pairs import pair_batches
 from paraform.models.disentangled.table import pair_table, trees_of
 from paraform.records import InputError, Pair, Sentence
-from paraform.trainers.disentangled import BY_MRR, train_disentangled
+from paraform.syntax.trees import Tree
+from paraform.trainers.disentangled import BY_MRR, new_model, train_disentangled, validator
 from paraform.trainers.held_out import hold_out_pairs
 
 LOOP = replace(BY_MRR, tensorboard=False, device="cpu", evaluate_every=4, log_every=2)
@@ -33,6 +35,17 @@ def pairs(question_pairs: Path) -> list[Pair]:
 def encoder(pairs: list[Pair], tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with a tiny BERT of the pairs' words, as Hugging Face writes it."""
     folder = tmp_path_factory.mktemp("encoder")
+    tokenizer = words_of(pairs)
+    tokenizer.save(str(folder / "tokenizer.json"))
+    torch.manual_seed(0)
+    sizes = {"hidden_size": 16, "intermediate_size": 24, "num_attention_heads": 2, "num_hidden_layers": 2}
+    size = tokenizer.get_vocab_size()
+    BertModel(BertConfig(vocab_size=size, max_position_embeddings=64, **sizes)).save_pretrained(folder)
+    return folder
+
+
+def words_of(pairs: list[Pair]) -> Tokenizer:
+    """A tokenizer of the pairs' words."""
     texts = [side.text.lower().replace("?", " ?") for pair in pairs for side in (pair.source, pair.target)]
     special = ["[PAD]", "[UNK]", "[CLS]", "[SEP]"]
     words = sorted({word for text in texts for word in text.split()})
@@ -43,11 +56,7 @@ def encoder(pairs: list[Pair], tmp_path_factory: pytest.TempPathFactory) -> Path
     tokenizer.add_special_tokens(special)
     ends = [("[CLS]", 2), ("[SEP]", 3)]
     tokenizer.post_processor = processors.TemplateProcessing(single="[CLS] $A [SEP]", special_tokens=ends)
-    tokenizer.save(str(folder / "tokenizer.json"))
-    torch.manual_seed(0)
-    sizes = {"hidden_size": 16, "intermediate_size": 24, "num_attention_heads": 2, "num_hidden_layers": 2}
-    BertModel(BertConfig(vocab_size=len(numbers), max_position_embeddings=64, **sizes)).save_pretrained(folder)
-    return folder
+    return tokenizer
 
 
 @pytest.fixture
@@ -157,12 +166,66 @@ def test_the_command_trains_embeds_and_writes(
     assert "--template expects a model that writes by trees" in capsys.readouterr().err
 
 
+def test_the_decoder_of_a_seq2seq_folder_is_what_ours_starts_from(pairs: list[Pair], tmp_path: Path) -> None:
+    tokenizer = words_of(pairs)
+    tokenizer.save(str(tmp_path / "tokenizer.json"))
+    sizes = {"d_model": 16, "encoder_layers": 1, "decoder_layers": 1, "encoder_ffn_dim": 24, "decoder_ffn_dim": 24}
+    heads = {"encoder_attention_heads": 2, "decoder_attention_heads": 2, "max_position_embeddings": 64}
+    bart = BartModel(BartConfig(vocab_size=tokenizer.get_vocab_size(), pad_token_id=0, **sizes, **heads))
+    bart.save_pretrained(tmp_path)
+    trees = {side.text: Tree.parse("(S (NP (NN it)))") for pair in pairs for side in (pair.source, pair.target)}
+    config = replace(DisentangledConfig.paper(), encoder=str(tmp_path))
+    network = new_model(pairs, trees, config).network
+    theirs = bart.decoder.layers[0]
+    assert torch.equal(network.decoder.linear1.weight, theirs.fc1.weight)
+    assert torch.equal(network.decoder.multihead_attn.out_proj.weight, theirs.encoder_attn.out_proj.weight)
+    assert torch.equal(network.output.weight, bart.shared.weight)
+
+
+def test_vectors_that_are_all_equal_find_nothing(
+    pairs: list[Pair], config: DisentangledConfig, own_cache: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """MRR 1 / N, of equal vectors and of NaN: a run is not to be chosen for them."""
+    own = [replace(pair, cluster=number) for number, pair in enumerate(pairs[:8])]
+    trees = trees_of(own)
+    model = new_model(own, trees, replace(config, generation_weight=0.0, contrast_weight=1.0))
+    table = pair_table(own, trees, model.config, model.tokenizer, model.symbols)
+    for value in (1.0, np.nan):
+        monkeypatch.setattr(model, "embed", lambda texts, value=value: np.full((len(texts), 2), value, np.float32))
+        assert validator(model, own, table, None)() == {"mrr": 1 / 8}
+
+
+@pytest.mark.parametrize("template", ["$A [SEP]", "$A [SEP] [CLS]", "$A"])
+def test_a_tokenizer_without_a_special_token_on_either_side(
+    template: str, pairs: list[Pair], encoder: Path, tmp_path: Path
+) -> None:
+    """As T5's, mBART's and GPT-2's: nothing would say where a sentence begins."""
+    folder = Path(shutil.copytree(encoder, tmp_path / "it"))
+    tokenizer = words_of(pairs)
+    ends = [("[CLS]", 2), ("[SEP]", 3)]
+    tokenizer.post_processor = processors.TemplateProcessing(single=template, special_tokens=ends)
+    tokenizer.enable_padding(length=8)
+    tokenizer.save(str(folder / "tokenizer.json"))
+    config = replace(DisentangledConfig(), encoder=str(folder))
+    with pytest.raises(InputError, match=f"its tokenizer puts {template.count('[')} special tokens around a text"):
+        new_model(pairs, {}, config)
+    trees = {side.text: Tree.parse("(S (NP (NN it)))") for pair in pairs for side in (pair.source, pair.target)}
+    new_model(pairs, trees, replace(config, generation_weight=0.0, contrast_weight=1.0))
+
+
 def test_what_cannot_be_trained_on(config: DisentangledConfig, encoder: Path, tmp_path: Path, own_cache: None) -> None:
     two = [Pair(Sentence("a dog ?"), Sentence("is it a dog ?")), Pair(Sentence("a cat ?"), Sentence("is it a cat ?"))]
     with pytest.raises(InputError, match="1 pairs; expected at least one batch of 8"):
         train_disentangled(two, tmp_path / "run", config=config, loop=LOOP)
     with pytest.raises(InputError, match=r"neither a folder nor a hub id|out of reach"):
         train_disentangled(two, tmp_path / "run", config=replace(config, encoder="no/such"), loop=LOOP)
+    damaged = Path(shutil.copytree(encoder, tmp_path / "damaged"))
+    bert = BertModel.from_pretrained(encoder)
+    with torch.no_grad():
+        bert.encoder.layer[1].output.dense.bias[3] = torch.nan
+    bert.save_pretrained(damaged)
+    with pytest.raises(InputError, match=r"'encoder.layer.1.output.dense.bias' holds NaN or infinity"):
+        train_disentangled(two, tmp_path / "run", config=replace(config, encoder=str(damaged)), loop=LOOP)
     with pytest.raises(InputError, match="metric 'bleu'"):
         train_disentangled(two, tmp_path / "run", config=config, loop=replace(LOOP, metric="bleu"))
     with pytest.raises(InputError, match="metric 'development'"):

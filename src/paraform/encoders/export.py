@@ -30,12 +30,17 @@ def save_sentence_transformer(
         max_tokens: a longer text is cut there, special tokens counted.
         card: README.md.
     Returns: the folder.
-    Raises: InputError if there is something of that name.
+    Raises: InputError if there is something of that name, or the module is half of a model with a decoder.
     """
     final = Path(folder)
     if final.exists():
         raise InputError(f"{folder}: is there already; expected the name of a folder to be made")
     model: Any = module
+    if getattr(model.config, "is_encoder_decoder", False):  # that library would make the whole, and draw its weights
+        raise InputError(
+            f"the encoder half of a {model.config.model_type}: sentence-transformers loads whole models alone; expected"
+            " one without a decoder"
+        )
     width = sizes_of(model.config, final).width
     settings: dict[str, Any] = {
         "modules.json": [

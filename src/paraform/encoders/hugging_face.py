@@ -59,6 +59,16 @@ def module_of(folder: Path, **options: Any) -> Any:
     return encoder_half(model)
 
 
+def decoder_of(folder: Path) -> Any:
+    """The decoder half of a model that has one, as `module_of` reads the other; None: it has none."""
+    from transformers import AutoModel
+
+    if not getattr(config_of(folder), "is_encoder_decoder", False):
+        return None
+    weight_files(folder)
+    return _own(AutoModel, folder, use_safetensors=True).get_decoder()
+
+
 def random_module(folder: Path, seed: int) -> Any:
     """The same network with random weights, as transformers draws them for that config.
 
@@ -161,18 +171,23 @@ def no_code(folder: Path) -> None:
             whole = json.loads(path.read_text(encoding="utf-8"))
         except (OSError, ValueError, RecursionError):
             continue  # nor can transformers read it; whoever needs it complains
-        unread = [("", whole)]
-        while unread:
-            name, value = unread.pop()
-            if isinstance(value, str) and ATTENTION in name and "/" in value:
-                raise InputError(f"{path}: attention by {value!r}; expected none, or transformers' own")
-            if isinstance(value, list):
-                unread += [(name, inner) for inner in value]
-            if isinstance(value, dict):
-                own = {key for key in value if key in ELSEWHERE or (key == "auto_map" and value is not whole)}
-                if own:
-                    raise InputError(f"{path}: has {min(own)!r}; expected no setting that names code or other weights")
-                unread += [(name if ATTENTION in name else key, inner) for key, inner in value.items()]
+        no_code_in(whole, str(path))
+
+
+def no_code_in(settings: Any, place: str) -> None:
+    """The same of settings that have been read."""
+    unread = [("", settings)]
+    while unread:
+        name, value = unread.pop()
+        if isinstance(value, str) and ATTENTION in name and "/" in value:
+            raise InputError(f"{place}: attention by {value!r}; expected none, or transformers' own")
+        if isinstance(value, list):
+            unread += [(name, inner) for inner in value]
+        if isinstance(value, dict):
+            own = {key for key in value if key in ELSEWHERE or (key == "auto_map" and value is not settings)}
+            if own:
+                raise InputError(f"{place}: has {min(own)!r}; expected no setting that names code or other weights")
+            unread += [(name if ATTENTION in name else key, inner) for key, inner in value.items()]
 
 
 class Sizes(NamedTuple):

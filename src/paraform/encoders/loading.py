@@ -183,13 +183,16 @@ def load_module(name: str, *, layer: int = -1) -> torch.nn.Module:
         name: an encoder's, as `load` takes it.
         layer: whose states are used. Weights that they do not depend on (higher layers, a pooler) are frozen: no loss
             would reach them, and DDP wants a gradient for every weight that may have one.
-    Raises: InputError as `load`, or if there is no such layer.
+    Raises: InputError as `load`, if a weight is not finite, or if there is no such layer.
     """
     folder = locate(name)
     if name == "minilm" and (found := sha256(folder / WEIGHTS)) != MINILM_SHA256:
         raise InputError(f"{folder / 'model.safetensors'}: SHA-256 is {found}, expected {MINILM_SHA256}")
     with torch.device("cpu"), torch.inference_mode(False), torch.enable_grad():  # whatever the caller is in
         module: torch.nn.Module = module_of(folder)
+        for weight_name, weight in module.named_parameters():
+            if not torch.isfinite(weight).all():
+                raise InputError(f"{folder}: {weight_name!r} holds NaN or infinity; expected finite weights")
         out = module(input_ids=torch.tensor([[1, 2]]), output_hidden_states=layer != -1)
         if layer != -1 and not -len(out.hidden_states) <= layer < len(out.hidden_states):
             raise InputError(f"layer {layer} of {name!r}; expected 0 to {len(out.hidden_states) - 1}")

@@ -12,7 +12,7 @@ from torch import nn
 
 from paraform.encoders.bert import PackedBert, can_run
 from paraform.encoders.encoder import Encoder, Forward
-from paraform.encoders.hugging_face import encoder_half, hugging_face, sizes_of
+from paraform.encoders.hugging_face import encoder_half, hugging_face, no_code_in, sizes_of
 from paraform.encoders.precision import best_dtype
 from paraform.records import InputError
 from paraform.weights import tensors_digest
@@ -59,15 +59,18 @@ def module_of_config(text: str) -> nn.Module:
 
     Args:
         text: JSON, as `module.config.to_json_string()` writes it.
-    Raises: InputError if it is none of transformers' own.
+    Raises: InputError if it is none of transformers' own, or names code elsewhere, which transformers would run.
     """
     from transformers import AutoConfig, AutoModel
 
     try:
         values = json.loads(text)
+        no_code_in(values, "encoder's config")
         kind = values.pop("model_type")
         config = AutoConfig.for_model(kind, **{k: v for k, v in values.items() if k != "auto_map"})
         made: nn.Module = encoder_half(cast(Any, AutoModel).from_config(config, trust_remote_code=False))
+    except InputError:
+        raise
     except Exception as error:  # whatever JSON, transformers or torch trips over
         raise InputError(f"encoder's config: {' '.join(str(error).split())[:300]}") from error
     return made

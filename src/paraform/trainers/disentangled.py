@@ -18,12 +18,13 @@ import torch
 
 from paraform import encoders
 from paraform.batching import Vocabulary, prepare
+from paraform.encoders.hugging_face import decoder_of
 from paraform.encoders.tokenizing import tokenizer_of
 from paraform.encoders.trainable import first_layers
 from paraform.models.disentangled import DisentangledConfig, DisentangledParaphraser, make_update
 from paraform.models.disentangled.decoder_start import start_decoder
 from paraform.models.disentangled.pairs import PairTable, pair_batches
-from paraform.models.disentangled.paraphraser import piece_rows
+from paraform.models.disentangled.paraphraser import piece_rows, require_ends
 from paraform.models.disentangled.symbols import TreeSymbols
 from paraform.models.disentangled.table import hard_negatives, pair_table, trees_of
 from paraform.records import Pair
@@ -139,6 +140,7 @@ def new_model(pairs: Sequence[Pair], trees: Mapping[str, Tree], config: Disentan
     """A model that starts from `config.encoder`."""
     folder = encoders.locate(config.encoder)
     tokenizer = tokenizer_of(folder)
+    require_ends(tokenizer, config)
     module: Any = encoders.load_module(config.encoder)
     if config.layers:
         module = first_layers(module, config.layers)
@@ -151,7 +153,7 @@ def new_model(pairs: Sequence[Pair], trees: Mapping[str, Tree], config: Disentan
     model = DisentangledParaphraser(
         config, tokenizer, module.config.to_json_string(), symbols, pieces, dict(cased), module
     )
-    start_decoder(model.network, None)
+    start_decoder(model.network, decoder_of(folder) if config.generation_weight else None)
     return model
 
 
@@ -178,7 +180,8 @@ def validator(
         model.eval()
         similar_NN = model.embed(sources) @ model.embed(targets).T
         similar_NN[same_NN] = -np.inf
-        ranks_N = 1 + (similar_NN > similar_NN.diagonal()[:, None]).sum(1)
+        # what is as near stands before the target: that all vectors are equal, or NaN, is no success
+        ranks_N = (~(similar_NN < similar_NN.diagonal()[:, None])).sum(1)
         scores = {"mrr": float((1 / ranks_N).mean())}
         if model.config.generation_weight:
             found = [model.network(batches(step).to(model.device)).written for step in range(steps)]

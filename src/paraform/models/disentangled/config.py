@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Literal, get_args, get_origin, get_type_hints
 
 from paraform.records import MOST_STEPS, MOST_WIDTH, require_types
+
+AT_LEAST_0 = (
+    "learning_rate", "decoder_learning_rate", "weight_decay", "clip_norm", "adversary_weight", "generation_weight",
+    "contrast_weight", "distance_weight",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -49,14 +55,14 @@ class DisentangledConfig:
     Beyond the paper:
 
     Args:
-        generation_weight: factor on the paraphrase loss; 0 leaves tree, decoder and adversary's tree unread.
+        generation_weight: factor on the paraphrase loss; 0: no decoder, and no tree is read but the adversary's.
         contrast_weight: factor on NT-Xent between the two sides of a batch's pairs; 0 leaves it out.
         temperature: τ of that contrast, which is of cosines.
         distance_weight: factor on the mean squared change of cosines against the encoder as it came; 0 leaves it out.
         form_negatives, role_negatives: further negatives a pair in the contrast: sentences with the source's tags and
             other words; the source with two of its phrases exchanged. 0 or 1.
         cut_trees: share of the target trees that are cut at a random height, so that the decoder knows templates.
-        adapters: rank of low-rank adapters, which then are all of the semantic encoder that is trained; 0: all of it.
+        adapters: not there yet; 0.
         brackets: whether trees are written with both brackets as symbols of their own around each label (paper); else
             a constituent's label opens it and a tag stands alone, which takes less than half as many symbols.
         output_pieces: pieces that can be written: "all", or those "seen" in training.
@@ -102,23 +108,30 @@ class DisentangledConfig:
 
     def __post_init__(self) -> None:
         require_types(self)
+        for name, hint in get_type_hints(DisentangledConfig).items():
+            if get_origin(hint) is Literal and getattr(self, name) not in get_args(hint):
+                raise ValueError(f"{name} {getattr(self, name)!r}; expected one of {', '.join(get_args(hint))}")
         for name, least, most in (
-            ("batch_size", 2, None),
+            ("batch_size", 2, math.inf),
+            ("epochs", 1, math.inf),
+            ("adversary_start", 0, math.inf),
             ("max_tokens", 1, MOST_STEPS),
             ("max_symbols", 1, MOST_STEPS),
             ("syntax_layers", 1, 100),
             ("layers", 0, 1000),
             ("heads", 0, MOST_WIDTH),
-            ("adapters", 0, MOST_WIDTH),
+            ("adapters", 0, 0),  # not there yet
             ("form_negatives", 0, 1),
             ("role_negatives", 0, 1),
+            *((name, 0, math.inf) for name in AT_LEAST_0),
             ("word_dropout", 0, 0.99),
             ("cut_trees", 0, 1),
         ):
             value = getattr(self, name)
-            if value < least or (most is not None and value > most):
-                raise ValueError(f"{name} {value}; expected {least} to {most}" if most else f"{name} {value}; {least}…")
-        if self.temperature <= 0:
+            if not least <= value <= most or value == math.inf:
+                above = f"{least} or more" if most == math.inf else f"{least} to {most}"
+                raise ValueError(f"{name} {value}; expected {above}")
+        if not 0 < self.temperature < math.inf:
             raise ValueError(f"temperature {self.temperature}; expected a number above 0")
         if self.generation_weight == 0 and self.contrast_weight == 0:
             raise ValueError("generation_weight 0 and contrast_weight 0; expected one above 0, else nothing is learned")

@@ -7,10 +7,13 @@ nor BART's is left as it was drawn.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
 
 import torch
 from torch import Tensor, nn
 
+from paraform.encoders.hugging_face import sizes_of
 from paraform.models.disentangled.network import DisentangledNetwork
 
 Weights = Mapping[str, Tensor]
@@ -42,7 +45,13 @@ def start_decoder(network: DisentangledNetwork, decoder: nn.Module | None) -> No
     """
     if not network.config.generation_weight:
         return
-    found = _bert(dict(network.semantic.state_dict())) if decoder is None else _bart(dict(decoder.state_dict()))
+    whole: Any = network.semantic if decoder is None else decoder
+    weights = dict(whole.state_dict())
+    if decoder is None:
+        rows = weights.get("embeddings.position_embeddings.weight", ())
+        found = _bert(weights, len(rows) - (sizes_of(whole.config, Path()).tokens or len(rows)))  # RoBERTa: 2 fewer
+    else:  # mBART's and Pegasus's layers have BART's names, and norms in other places
+        found = _bart(weights) if whole.config.model_type == "bart" else {}
     own: dict[str, Tensor] = dict(network.decoder.state_dict())
     for name, tensor in found.items():
         if name in own and own[name].shape == tensor.shape:
@@ -73,8 +82,8 @@ def _bart(weights: dict[str, Tensor]) -> dict[str, Tensor]:
     return found
 
 
-def _bert(weights: dict[str, Tensor]) -> dict[str, Tensor]:
-    """The same of a BERT's first layer; cross-attention is left out."""
+def _bert(weights: dict[str, Tensor], skipped: int) -> dict[str, Tensor]:
+    """The same of a BERT's first layer; cross-attention is left out, and rows of positions that no text has."""
     found = _renamed(weights, "encoder.layer.0.", BERT)
     names = [f"encoder.layer.0.attention.self.{name}" for name in ("query", "key", "value")]
     found |= _projections(weights, "self_attn", names)
@@ -83,7 +92,7 @@ def _bert(weights: dict[str, Tensor]) -> dict[str, Tensor]:
         found |= _named(weights, f"embedding_norm.{part}", f"embeddings.LayerNorm.{part}")
     if {"embeddings.position_embeddings.weight", "embeddings.token_type_embeddings.weight"} <= weights.keys():
         kind = weights["embeddings.token_type_embeddings.weight"][0]
-        found["positions"] = weights["embeddings.position_embeddings.weight"] + kind
+        found["positions"] = weights["embeddings.position_embeddings.weight"][skipped:] + kind
     return found
 
 

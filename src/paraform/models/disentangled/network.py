@@ -16,6 +16,7 @@ from paraform.encoders import width_of
 from paraform.losses.vocabulary import vocabulary_nll
 from paraform.models.disentangled.config import DisentangledConfig
 from paraform.models.disentangled.pairs import PairBatch, Sentences, Trees
+from paraform.records import InputError
 
 DROPOUT = 0.1  # of what is not the encoder's own, as in BART
 ALIKE = 64  # pieces to write are filled up to a multiple of it
@@ -53,9 +54,12 @@ class DisentangledNetwork(nn.Module):
         self.config = config
         self.semantic = module
         width = width_of(module)
+        heads = config.heads or _first(module, "num_attention_heads", "encoder_attention_heads", default=1)
+        if width % heads:
+            raise InputError(f"heads {heads} of an encoder of {width} features; expected a divisor of these")
         layer: dict[str, Any] = {
             "d_model": width,
-            "nhead": config.heads or _first(module, "num_attention_heads", "encoder_attention_heads", default=1),
+            "nhead": heads,
             "dim_feedforward": _first(module, "intermediate_size", "encoder_ffn_dim", default=4 * width),
             "dropout": DROPOUT,
             "activation": "gelu",

@@ -6,6 +6,7 @@ parts of a bag.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -121,7 +122,8 @@ def pair_batches(
     """Batches whose targets' trees, and then sources', are about as long, so that little is padded.
 
     Args:
-        batch_size: over all processes; each of the `world` gets every `world`-th pair of it.
+        batch_size: over all processes; each of the `world` gets every `world`-th pair of it, and all further negatives,
+            which may not be as many for each.
         seed: with the step it decides everything: `batches(step)` is a pure function of both.
         shares: of an epoch's pairs, how many are from each group, up to a factor; (): as many as there are.
         cut: share of the trees that are cut at a height drawn from 2 to their own.
@@ -147,9 +149,10 @@ def pair_batches(
         return random.permutation(rows.reshape(steps, batch_size))
 
     def batches(step: int) -> PairBatch:
-        rows = order(step // steps)[step % steps][rank::world]
+        whole = order(step // steps)[step % steps]
+        rows = whole[rank::world]
         random = np.random.default_rng([seed, step, 1])
-        source, target, negatives = table.source[rows], table.target[rows], table.negatives[rows].ravel()
+        source, target, negatives = table.source[rows], table.target[rows], table.negatives[whole]
         negatives = np.unique(negatives[negatives >= 0])
 
         def heights(sentences: Rows) -> Rows | None:
@@ -175,7 +178,7 @@ def _counts(sizes: Rows, shares: Sequence[float]) -> list[int]:
     """Pairs of each group in an epoch."""
     if not shares:
         return [int(size) for size in sizes]
-    if len(shares) != len(sizes) or min(shares) < 0 or sum(shares) <= 0:
+    if len(shares) != len(sizes) or not all(0 < share < math.inf for share in shares):
         raise InputError(f"shares {list(shares)} of {len(sizes)} files of pairs; expected a number above 0 for each")
     ends = np.rint(np.cumsum(shares) / sum(shares) * sizes.sum()).astype(int)
     return [int(count) for count in np.diff(ends, prepend=0)]

@@ -166,14 +166,20 @@ class DisentangledParaphraser(nn.Module):
         for number, text in enumerate(exemplars, start=1):
             if trees[text] is None:
                 raise InputError(f"exemplar {number} is empty; expected a sentence whose form to take")
-        return self.decode_trees(sources, [tree for text in exemplars if (tree := trees[text]) is not None], **how)
+        # A label that only the parser has is read as one never seen; who writes a template is told.
+        return self._decode(sources, [tree for text in exemplars if (tree := trees[text]) is not None], how)
 
-    @torch.inference_mode()
     def decode_trees(self, sources: Sequence[str], trees: Sequence[Tree], **how: Unpack[Decoding]) -> list[str]:
         """Source i in the form of tree i, whole or a template; words in it are not read.
 
         Raises: InputError for a model without a decoder, an empty source, or a label that no tree of training had.
         """
+        for tree in set(map(delexicalized, trees)):
+            self.symbols.require_known(tree)
+        return self._decode(sources, trees, how)
+
+    @torch.inference_mode()
+    def _decode(self, sources: Sequence[str], trees: Sequence[Tree], how: Decoding) -> list[str]:
         if not self.config.generation_weight or not self.config.syntax:
             raise InputError("this model was trained without trees to write by; expected generation_weight and syntax")
         if len(sources) != len(trees):
@@ -183,8 +189,8 @@ class DisentangledParaphraser(nn.Module):
         for number, source in enumerate(sources, start=1):
             if not source.strip():
                 raise InputError(f"source {number} is empty; expected a sentence")
-        for tree in set(map(delexicalized, trees)):
-            self.symbols.require_known(tree)
+        if not sources:
+            return []
         rows = [self.symbols.encode(tree)[0][: self.config.max_symbols] for tree in trees]
         forms, vectors_ND = Ragged.of(rows), self._vectors(sources)
         decoder = StepDecoder(self.network, self._never())
@@ -267,9 +273,23 @@ class DisentangledParaphraser(nn.Module):
             pieces, cased = [int(number) for number in words["pieces"]], dict(words["cased"])
         except Exception as error:  # the tokenizers library raises bare Exceptions
             raise InputError(f"disentangled checkpoint: {' '.join(str(error).split())[:200]}") from error
+        if sorted(set(pieces)) != pieces or not set(pieces) <= set(tokenizer.get_vocab().values()):
+            raise InputError("disentangled checkpoint: pieces to write: expected numbers of the tokenizer's, ascending")
         made = DisentangledConfig(**config)
         symbols = TreeSymbols.read(assets["symbols.tsv"], brackets=made.brackets)
         return cls(made, tokenizer, assets["encoder.json"], symbols, pieces, cased)
+
+
+def require_ends(tokenizer: Tokenizer, config: DisentangledConfig) -> None:
+    """Raises: InputError for a tokenizer without a special token on either side, if the config needs these."""
+    tokenizer.no_padding()
+    special = tokenizer.encode("a").special_tokens_mask
+    whole = len(special) > 2 and special == [1, *[0] * (len(special) - 2), 1]
+    if not whole and (config.generation_weight or not config.pool_special):
+        raise InputError(
+            f"{config.encoder}: its tokenizer puts {sum(special)} special tokens around a text; expected one before and"
+            " one after, as BERT's and BART's do, or generation_weight 0 with pool_special"
+        )
 
 
 def piece_rows(tokenizer: Tokenizer, texts: Sequence[str], most: int) -> list[list[int]]:
