@@ -113,6 +113,34 @@ def test_a_plain_folder_needs_no_library(mode: str, written: Written, texts: lis
     assert last.embed(texts).shape == (7, 16)
 
 
+@pytest.mark.parametrize("last", [True, False])
+def test_a_linear_map_needs_no_library(last: bool, written: Written, texts: list[str]) -> None:
+    """A Dense module without an activation; with one, or to another width, it is the library's business."""
+
+    def linear(modules: Any) -> Any:
+        return modules.Dense(16, 16, activation_function=torch.nn.Identity())
+
+    folder, peer = written(pooling("mean"), linear, *([lambda modules: modules.Normalize()] if last else []))
+    model = checkpoint.load(folder, device="cpu")
+    assert isinstance(model, Encoder) and model.dense is not None
+    np.testing.assert_allclose(model.embed(texts), peer.encode(texts), atol=1e-5)
+    assert f"dense:{model.dense.digest[:12]}" in model.signature
+    states = encoders.load(str(folder), device="cpu", layer=1)
+    assert states.dense is None and states.encode(texts).shape == (7, 16)
+    assert not np.allclose(model.encode(texts, layer=2), model.encode(texts))  # another layer's or pooling's are plain
+    assert checkpoint.load(f"{folder}@weights=random", device="cpu").dense is None
+    weights = folder / "2_Dense" / "model.safetensors"
+    save_tensors({"linear.weight": torch.eye(8), "linear.bias": torch.zeros(8)}, weights)
+    with pytest.raises(InputError, match=r"2_Dense.*\[8, 8\].*; expected linear.weight \[16, 16\] and"):
+        checkpoint.load(folder, device="cpu")
+    save_tensors({"linear.weight": torch.full((16, 16), torch.nan), "linear.bias": torch.zeros(16)}, weights)
+    with pytest.raises(InputError, match="NaN or infinity"):
+        checkpoint.load(folder, device="cpu")
+    config = folder / "2_Dense" / "config.json"
+    config.write_text(config.read_text().replace("linear.Identity", "activation.Tanh"))
+    assert not is_plain(folder)
+
+
 def test_lengths_are_the_library_s(written: Written, texts: list[str]) -> None:
     """Without a Normalize module they are what the states make them."""
     folder, peer = written(pooling("mean"))

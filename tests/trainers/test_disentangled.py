@@ -69,7 +69,7 @@ def test_a_run_that_was_stopped_goes_on_to_the_same_weights(
 ) -> None:
     """With contrast, both kinds of hard negatives and the distance; half the epochs, then the rest."""
     more = {"contrast_weight": 0.5, "form_negatives": 1, "role_negatives": 1, "distance_weight": 0.5, "layers": 1}
-    config = replace(config, **more)
+    config = replace(config, **more, erased="form")
     whole = train_disentangled(pairs, tmp_path / "whole", config=config, loop=LOOP)
     assert whole.ended == "finished" and whole.step == 2 * (len(hold_out_pairs(pairs, seed=0)[0]) // 8)
     terms = whole.history[0]["train"]
@@ -87,6 +87,7 @@ def test_a_run_that_was_stopped_goes_on_to_the_same_weights(
     for name, tensor in one.state_dict().items():
         torch.testing.assert_close(other.state_dict()[name], tensor, atol=1e-6, rtol=1e-5)
     assert one.network.semantic.config.num_hidden_layers == 1
+    assert not torch.equal(one.erasure.weight, torch.eye(16))
 
 
 def test_validation_by_a_loop(pairs: list[Pair], config: DisentangledConfig, tmp_path: Path, own_cache: None) -> None:

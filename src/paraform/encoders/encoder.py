@@ -19,6 +19,7 @@ from rich.progress import track
 from tokenizers import Encoding, Tokenizer
 from torch import Tensor
 
+from paraform.encoders.dense import Dense
 from paraform.records import InputError
 from paraform.score import signature
 
@@ -65,6 +66,7 @@ class Encoder:
         layer, pooling, normalize: `encode`'s, unless it is told otherwise.
         digest: SHA-256 of the weights, for signatures and caches.
         seed: what random weights were drawn by; None: they are trained.
+        dense: a linear map behind the encoder's own layer and pooling; None: none.
     """
 
     kind: ClassVar[str] = "an encoder"
@@ -82,6 +84,7 @@ class Encoder:
     device: torch.device
     _tokenizer: Tokenizer
     _forward: Forward
+    dense: Dense | None = None
 
     @property
     def signature(self) -> str:
@@ -93,7 +96,8 @@ class Encoder:
         layer = self.layer if self.layer >= 0 else self.num_layers + 1 + self.layer
         length = 1 if self.normalize else "own"
         settings = {"layer": layer, "pooling": self.pooling, "length": length, "tokens": self.max_tokens}
-        return signature(model=self.name, **settings, weights=weights, tokenizer=self.tokenizer_digest[:12])
+        dense = {} if self.dense is None else {"dense": self.dense.digest[:12]}
+        return signature(model=self.name, **settings, weights=weights, **dense, tokenizer=self.tokenizer_digest[:12])
 
     @cached_property
     def tokenizer_digest(self) -> str:
@@ -132,6 +136,8 @@ class Encoder:
         for chosen, (hidden_ND,) in self._batches(encodings, wanted, batch_tokens, progress, "embedding"):
             lengths = torch.tensor([len(encodings[i].ids) for i in chosen], device=self.device)
             pooled_BD = pooled(hidden_ND, lengths, pooling or self.pooling)
+            if self.dense is not None and layer is None and pooling is None:  # it was made for these
+                pooled_BD = self.dense(pooled_BD)
             if self.normalize if normalize is None else normalize:
                 pooled_BD = torch.nn.functional.normalize(pooled_BD, dim=-1)
             out_BD[chosen] = pooled_BD.cpu().numpy()

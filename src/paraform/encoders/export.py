@@ -11,15 +11,14 @@ from typing import Any
 from tokenizers import Tokenizer
 from torch import nn
 
-from paraform.encoders.hugging_face import sizes_of
+from paraform.encoders.dense import Dense
+from paraform.encoders.hugging_face import WEIGHTS, sizes_of
 from paraform.records import InputError
-from paraform.weights import PathLike
-
-MODULES = {"": "Transformer", "1_Pooling": "Pooling", "2_Normalize": "Normalize"}
+from paraform.weights import PathLike, save_tensors
 
 
 def save_sentence_transformer(
-    module: nn.Module, tokenizer: Tokenizer, folder: PathLike, *, max_tokens: int, card: str
+    module: nn.Module, tokenizer: Tokenizer, folder: PathLike, *, max_tokens: int, card: str, dense: Dense | None = None
 ) -> Path:
     """Write the mean of the module's last states, at length 1, as a folder that `SentenceTransformer(folder)` reads.
 
@@ -29,6 +28,7 @@ def save_sentence_transformer(
         folder: the folder to be made; none is replaced, and a kill leaves none.
         max_tokens: a longer text is cut there, special tokens counted.
         card: README.md.
+        dense: a linear map between the mean and its length.
     Returns: the folder.
     Raises: InputError if there is something of that name, or the module is half of a model with a decoder.
     """
@@ -42,15 +42,19 @@ def save_sentence_transformer(
             " one without a decoder"
         )
     width = sizes_of(model.config, final).width
+    kinds = ["Transformer", "Pooling", *(["Dense"] if dense else []), "Normalize"]
+    paths = ["", *(f"{number}_{kind}" for number, kind in enumerate(kinds[1:], start=1))]
     settings: dict[str, Any] = {
         "modules.json": [
             {"idx": number, "name": str(number), "path": path, "type": f"sentence_transformers.models.{kind}"}
-            for number, (path, kind) in enumerate(MODULES.items())
+            for number, (path, kind) in enumerate(zip(paths, kinds, strict=True))
         ],
         "sentence_bert_config.json": {"max_seq_length": max_tokens, "do_lower_case": False},
         "1_Pooling/config.json": {"word_embedding_dimension": width, "pooling_mode_mean_tokens": True},
-        "2_Normalize/config.json": {},
+        f"{paths[-1]}/config.json": {},
     }
+    if dense:
+        settings[f"{paths[2]}/config.json"] = dense.settings()
     final.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=f".{final.name}.", dir=final.parent) as scratch:
         unfinished = Path(scratch) / final.name
@@ -59,6 +63,8 @@ def save_sentence_transformer(
         for name, value in settings.items():
             (unfinished / name).parent.mkdir(exist_ok=True)
             (unfinished / name).write_text(json.dumps(value, indent=2) + "\n", encoding="utf-8")
+        if dense:
+            save_tensors(dense.tensors(), unfinished / paths[2] / WEIGHTS)
         (unfinished / "README.md").write_text(card, encoding="utf-8")
         os.rename(unfinished, final)
     return final

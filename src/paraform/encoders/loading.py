@@ -30,7 +30,15 @@ from paraform.encoders.hugging_face import (
     weight_files,
 )
 from paraform.encoders.precision import best_dtype
-from paraform.encoders.sentence_transformer import ModulePipeline, is_plain, load_pipeline, normalizes, plain_pooling
+from paraform.encoders.sentence_transformer import (
+    ModulePipeline,
+    dense_folder,
+    is_plain,
+    load_pipeline,
+    normalizes,
+    plain_pooling,
+    read_dense,
+)
 from paraform.encoders.tokenizing import tokenizer_of
 from paraform.encoders.variant import Variant
 from paraform.encoders.word_vectors import SUFFIXES, WordVectors, load_word_vectors
@@ -97,7 +105,9 @@ def load(
     made = _minilm(where, dtype) if name == "minilm" and seed is None else _load(name, where, dtype, seed)
     if not -made.num_layers - 1 <= layer <= made.num_layers:
         raise InputError(f"layer {layer} of {name}; expected 0, the embeddings, to {made.num_layers}, the last")
-    return made if (layer, pooling) == (-1, None) else replace(made, layer=layer, pooling=pooling or made.pooling)
+    if (layer, pooling) == (-1, None):
+        return made
+    return replace(made, layer=layer, pooling=pooling or made.pooling, dense=None)
 
 
 def load_embedder(
@@ -155,6 +165,7 @@ def _load(name: str, where: torch.device, dtype: torch.dtype, seed: int | None =
     tokenizer = tokenizer_of(folder)
     tokenizer.no_padding()
     tokenizer.enable_truncation(max_tokens)
+    mapped = dense_folder(folder) if seed is None else None
     return Encoder(
         name=name,
         dimension=sizes.width,
@@ -168,6 +179,7 @@ def _load(name: str, where: torch.device, dtype: torch.dtype, seed: int | None =
         device=where,
         _tokenizer=tokenizer,
         _forward=forward,
+        dense=None if mapped is None else read_dense(mapped, sizes.width).to(where),
     )
 
 

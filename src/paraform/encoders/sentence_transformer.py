@@ -16,6 +16,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from paraform.encoders.dense import IDENTITY, Dense
 from paraform.encoders.encoder import Pooling
 from paraform.encoders.hugging_face import (
     PICKLES,
@@ -31,7 +32,7 @@ from paraform.encoders.hugging_face import (
 )
 from paraform.records import InputError
 from paraform.score import signature
-from paraform.weights import sha256
+from paraform.weights import load_tensors, sha256
 
 MODULES = "modules.json"
 LIBRARY = "sentence_transformers."
@@ -113,7 +114,7 @@ def _class_name(named_in: Path, kind: object, known: set[str]) -> str:
 
 
 def is_plain(folder: Path) -> bool:
-    """Whether the vectors are the mean of the last states, or the first of them, and at most made of length 1.
+    """Whether the vectors are the mean of the last states, or the first of them, a linear map and length 1 aside.
 
     Then `Encoder` gives them, without the library and without padding.
 
@@ -123,10 +124,11 @@ def is_plain(folder: Path) -> bool:
     if not modules:
         return True
     names = [module.kind for module in modules]
-    if (
-        names not in (["Transformer", "Pooling"], ["Transformer", "Pooling", "Normalize"])
-        or modules[0].folder != folder
-    ):
+    if names[:2] != ["Transformer", "Pooling"] or modules[0].folder != folder:
+        return False
+    if names[2:] not in ([], ["Normalize"], ["Dense"], ["Dense", "Normalize"]):
+        return False
+    if "Dense" in names and not is_linear(modules[2].folder):
         return False
     settings, whole = sentence_settings(folder), read_json(folder / "config_sentence_transformers.json", {})
     modalities = settings.get("modality_config", {"text": {}})
@@ -163,6 +165,44 @@ def plain_pooling(folder: Path) -> Pooling:
     """The pooling of an encoder: what the folder's `Pooling` module says if it is mean or cls, else mean."""
     inside = [module.folder for module in modules_of(folder) if module.kind == "Pooling"] or [folder / "1_Pooling"]
     return pooling_of(inside[0]) or "mean"
+
+
+def is_linear(folder: Path) -> bool:
+    """Whether the module in this folder is a map as `Dense`, from as many features to as many."""
+    config = read_json(folder / "config.json", {})
+    own = {"in_features", "out_features", "bias", "activation_function"}
+    return (
+        set(config) <= own | {"module_input_name", "module_output_name"}
+        and config.get("activation_function") == IDENTITY
+        and config.get("in_features") == config.get("out_features")
+        and config.get("bias", True) is True
+        and config.get("module_input_name", "sentence_embedding") == "sentence_embedding"
+        and config.get("module_output_name") in (None, "sentence_embedding")
+    )
+
+
+def read_dense(folder: Path, width: int) -> Dense:
+    """The map of a module's folder.
+
+    Args:
+        width: D, features of the encoder's states.
+    Raises: InputError if the weights are not of this shape, or as `load_tensors`.
+    """
+    tensors = load_tensors(folder / WEIGHTS)
+    weight_ED, bias_E = tensors.get("linear.weight"), tensors.get("linear.bias")
+    if weight_ED is None or bias_E is None or weight_ED.shape != (width, width) or bias_E.shape != (width,):
+        shapes = {name: list(tensor.shape) for name, tensor in tensors.items()}
+        raise InputError(
+            f"{folder / WEIGHTS}: {shapes}; expected linear.weight [{width}, {width}] and linear.bias [{width}]"
+        )
+    return Dense(weight_ED.float(), bias_E.float())
+
+
+def dense_folder(folder: Path) -> Path | None:
+    """The folder of a plain encoder's linear map; None if it has none."""
+    if not is_plain(folder):
+        return None  # its states alone are used
+    return next((module.folder for module in modules_of(folder) if module.kind == "Dense"), None)
 
 
 def normalizes(folder: Path) -> bool:

@@ -11,6 +11,7 @@ from tokenizers import Tokenizer
 from torch import nn
 
 from paraform.encoders.bert import PackedBert, can_run
+from paraform.encoders.dense import Dense
 from paraform.encoders.encoder import Encoder, Forward
 from paraform.encoders.hugging_face import encoder_half, hugging_face, no_code_in, sizes_of
 from paraform.encoders.precision import best_dtype
@@ -76,11 +77,14 @@ def module_of_config(text: str) -> nn.Module:
     return made
 
 
-def encoder_of(module: nn.Module, tokenizer: Tokenizer, *, name: str, max_tokens: int) -> Encoder:
+def encoder_of(
+    module: nn.Module, tokenizer: Tokenizer, *, name: str, max_tokens: int, dense: Dense | None = None
+) -> Encoder:
     """A frozen `Encoder` of the module's weights as they are now, on its device: the mean of its last layer.
 
     Args:
         tokenizer: the encoder's own; it is not changed.
+        dense: a linear map behind the mean.
     """
     weights = dict(module.state_dict())
     device = next(iter(weights.values())).device
@@ -108,4 +112,5 @@ def encoder_of(module: nn.Module, tokenizer: Tokenizer, *, name: str, max_tokens
         device=device,
         _tokenizer=own,
         _forward=forward,
+        dense=dense,
     )

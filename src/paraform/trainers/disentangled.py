@@ -9,6 +9,7 @@ Example:
 
 from __future__ import annotations
 
+import random
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -23,6 +24,7 @@ from paraform.encoders.tokenizing import tokenizer_of
 from paraform.encoders.trainable import first_layers
 from paraform.models.disentangled import DisentangledConfig, DisentangledParaphraser, make_update
 from paraform.models.disentangled.decoder_start import start_decoder
+from paraform.models.disentangled.erasure import concepts
 from paraform.models.disentangled.pairs import PairTable, pair_batches
 from paraform.models.disentangled.paraphraser import piece_rows, require_ends
 from paraform.models.disentangled.symbols import TreeSymbols
@@ -38,6 +40,7 @@ from paraform.weights import PathLike
 
 METRICS = {"mrr": True, "nll": False, "development": True}  # whether higher is better
 BY_MRR = TrainingConfig(metric="mrr", higher_is_better=True)
+ERASED = 20_000  # sentences: with 50 times their features more of them change nothing
 CASED = 4  # a word's usual case is kept if it was seen as often
 
 
@@ -122,7 +125,7 @@ def train_disentangled(
         folder=folder,
         config=replace(loop, steps=config.epochs * steps_per_epoch),
         accelerator=accelerator,
-        evaluate=validator(model, validation, held, development),
+        evaluate=validator(model, validation, held, development, eraser(model, trees, texts_of(pairs), seed=loop.seed)),
         card=card,
         data_digests={**(data_digests or {}), **digests},
         resume=resume,
@@ -162,13 +165,26 @@ def texts_of(pairs: Sequence[Pair]) -> list[str]:
     return [side.text for pair in pairs for side in (pair.source, pair.target)]
 
 
+def eraser(
+    model: DisentangledParaphraser, trees: Mapping[str, Tree], texts: Sequence[str], *, seed: int
+) -> Callable[[], None]:
+    """What fits the model's erasure to its vectors of at most 20,000 training sentences; nothing if it has none."""
+    if model.erasure is None:
+        return lambda: None
+    different = list(dict.fromkeys(texts))
+    some = random.Random(seed).sample(different, min(len(different), ERASED))
+    concepts_NC = concepts([trees[text] for text in some], model.symbols, model.config.erased)
+    return lambda: model.erase(some, concepts_NC)
+
+
 def validator(
     model: DisentangledParaphraser,
     pairs: Sequence[Pair],
     table: PairTable,
     development: Callable[[DisentangledParaphraser], float] | None,
+    erase: Callable[[], None] = lambda: None,
 ) -> Callable[[], dict[str, float]]:
-    """The validation's figures: `mrr`, of each target among all by its source; `nll` (nats a piece); `development`."""
+    """What erases anew, and then gives the validation's figures: `mrr`, of each target among all by its source; `nll` (nats a piece); `development`."""
     batches, steps = pair_batches(table, batch_size=min(model.config.batch_size, len(pairs)), seed=0)
     sources, targets = [pair.source.text for pair in pairs], [pair.target.text for pair in pairs]
     clusters = np.array([pair.cluster for pair in pairs])
@@ -178,6 +194,7 @@ def validator(
     @torch.inference_mode()
     def evaluate() -> dict[str, float]:
         model.eval()
+        erase()
         similar_NN = model.embed(sources) @ model.embed(targets).T
         similar_NN[same_NN] = -np.inf
         # what is as near stands before the target: that all vectors are equal, or NaN, is no success

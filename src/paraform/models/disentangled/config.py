@@ -9,8 +9,8 @@ from typing import Literal, get_args, get_origin, get_type_hints
 from paraform.records import MOST_STEPS, MOST_WIDTH, require_types
 
 AT_LEAST_0 = (
-    "learning_rate", "decoder_learning_rate", "weight_decay", "clip_norm", "adversary_weight", "generation_weight",
-    "contrast_weight", "distance_weight",
+    "learning_rate", "decoder_learning_rate", "adversary_learning_rate", "weight_decay", "clip_norm",
+    "adversary_weight", "generation_weight", "contrast_weight", "distance_weight",
 )  # fmt: skip
 
 
@@ -45,8 +45,9 @@ class DisentangledConfig:
         word_dropout: share of the source's tokens that the semantic encoder does not see.
         adversary_weight: λ_adv; 0: no adversary.
         syntax: the decoder reads the target's tree; without it, it rewords by meaning alone (Table 1, "w/o AL and SG").
-        learning_rate: AdamW's, of the semantic encoder and the adversary.
+        learning_rate: AdamW's, of the semantic encoder and the adversary (paper).
         decoder_learning_rate: of everything else.
+        adversary_learning_rate: of the adversary, if not the encoder's; 0: the encoder's.
         weight_decay: AdamW's.
         clip_norm: largest gradient norm; 0: not clipped.
         batch_size: pairs a step, over all processes.
@@ -61,6 +62,9 @@ class DisentangledConfig:
         distance_weight: factor on the mean squared change of cosines against the encoder as it came; 0 leaves it out.
         form_negatives, role_negatives: further negatives a pair in the contrast: sentences with the source's tags and
             other words; the source with two of its phrases exchanged. 0 or 1.
+        erased: what a linear map takes from the vectors that are given out, so that no linear adversary can tell it;
+            it is fitted anew at each validation. "nothing"; "constituents", their shares of the tree; "form", these
+            and which of them stand at the top. The decoder reads ū as it is without.
         cut_trees: share of the target trees that are cut at a random height, so that the decoder knows templates.
         adapters: not there yet; 0.
         brackets: whether trees are written with both brackets as symbols of their own around each label (paper); else
@@ -89,6 +93,7 @@ class DisentangledConfig:
     syntax: bool = True
     learning_rate: float = 2e-5
     decoder_learning_rate: float = 1e-4
+    adversary_learning_rate: float = 0.0
     weight_decay: float = 0.01
     clip_norm: float = 1.0
     batch_size: int = 64
@@ -100,6 +105,7 @@ class DisentangledConfig:
     distance_weight: float = 0.0
     form_negatives: int = 0
     role_negatives: int = 0
+    erased: Literal["nothing", "constituents", "form"] = "nothing"
     cut_trees: float = 0.0
     adapters: int = 0
     brackets: bool = True

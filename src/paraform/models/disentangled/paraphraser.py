@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, ClassVar, Self, Unpack, final
+from typing import Any, ClassVar, Self, TypeAlias, Unpack, final
 
 import numpy as np
 import numpy.typing as npt
@@ -17,10 +18,12 @@ from torch import nn
 from paraform.batching import Ragged
 from paraform.decoding import Decoding, decode, require_decoding
 from paraform.encoders import STDERR, Encoder
+from paraform.encoders.dense import Dense
 from paraform.encoders.export import save_sentence_transformer
 from paraform.encoders.hugging_face import USUAL_LIMIT, sizes_of
 from paraform.encoders.trainable import encoder_of, module_of_config
 from paraform.models.disentangled.config import DisentangledConfig
+from paraform.models.disentangled.erasure import least_squares_erasure
 from paraform.models.disentangled.network import Adversary, DisentangledNetwork
 from paraform.models.disentangled.pairs import Sentences, Trees
 from paraform.models.disentangled.step_decoder import StepDecoder
@@ -32,6 +35,7 @@ from paraform.syntax.trees import Tree, delexicalized
 from paraform.weights import PathLike
 from paraform.words import detokenize, recase, tokenize
 
+Array: TypeAlias = npt.NDArray[np.float32]
 BATCH = 128  # sentences that are decoded together, if the caller does not say
 
 
@@ -77,6 +81,11 @@ class DisentangledParaphraser(nn.Module):
         width = sizes_of(module.config, Path()).width
         norm, bag = config.adversary_norm, symbols.bag_size(config.bag_of_tags)
         self.adversary = Adversary(width, bag, norm=norm) if config.adversary_weight else None
+        self.erasure: nn.Linear | None = None
+        if config.erased != "nothing":
+            self.erasure = nn.Linear(width, width).requires_grad_(False)
+            nn.init.eye_(self.erasure.weight)
+            nn.init.zeros_(self.erasure.bias)
         self._encoder: Encoder | None = None
 
     @property
@@ -95,28 +104,51 @@ class DisentangledParaphraser(nn.Module):
         if self.training:
             self.eval()
         if self._encoder is None or self._encoder.device != self.device:
-            self._encoder = encoder_of(self.network.semantic, self.tokenizer, name=self.system, max_tokens=self.limit)
+            self._encoder = encoder_of(
+                self.network.semantic, self.tokenizer, name=self.system, max_tokens=self.limit, dense=self._dense
+            )
         return self._encoder
+
+    @property
+    def _dense(self) -> Dense | None:
+        return None if self.erasure is None else Dense(self.erasure.weight.detach(), self.erasure.bias.detach())
+
+    def erase(self, texts: Sequence[str], concepts_NC: torch.Tensor) -> None:
+        """Fit the erasure to the vectors that the encoder has of texts now, and what is to be erased of each."""
+        if self.erasure is None:
+            raise ValueError("erased 'nothing'; expected a model that erases")
+        plain = replace(self.encoder, dense=None, normalize=False)
+        weight_DD, bias_D = least_squares_erasure(torch.from_numpy(self._pooled(plain, texts)), concepts_NC)
+        self.erasure.weight.data.copy_(weight_DD)
+        self.erasure.bias.data.copy_(bias_D)
+        self._encoder = None  # it holds the erasure as it was
 
     def embed(
         self, texts: Sequence[str], name: str = "", *, batch_size: int = 0, seed: int = 0, progress: bool = False
-    ) -> npt.NDArray[np.float32]:
+    ) -> Array:
         """Semantic vectors ū, as every model that embeds is asked: float32 [N, D], of length 1."""
+        return self._pooled(self.encoder, texts, batch_size=batch_size, progress=progress)
+
+    def _pooled(self, encoder: Encoder, texts: Sequence[str], *, batch_size: int = 0, progress: bool = False) -> Array:
+        """The encoder's vectors of texts; the states of special tokens count as the config says."""
         if self.config.pool_special:
-            return self.encoder.embed(texts, batch_size=batch_size, progress=progress)
-        states_ND, offsets = self.encoder.states(texts, layers=[-1], progress=progress)[0]
+            return encoder.embed(texts, batch_size=batch_size, progress=progress)
+        states_ND, offsets = encoder.states(texts, layers=[-1], progress=progress)[0]
         out_BD = np.empty((len(texts), states_ND.shape[1]), np.float32)
         for row, (start, end) in enumerate(zip(offsets[:-1].tolist(), offsets[1:].tolist(), strict=True)):
             words_TD = states_ND[start + 1 : end - 1] if end - start > 2 else states_ND[start:end]
-            mean_D = words_TD.mean(0).cpu().numpy()
-            out_BD[row] = mean_D / max(float(np.linalg.norm(mean_D)), 1e-12)
+            out_BD[row] = words_TD.mean(0).cpu().numpy()
+        if encoder.dense is not None:
+            out_BD = encoder.dense(torch.from_numpy(out_BD).to(self.device)).cpu().numpy()
+        if encoder.normalize:
+            out_BD /= np.maximum(np.linalg.norm(out_BD, axis=1, keepdims=True), 1e-12)
         return out_BD
 
     def export(self, folder: PathLike) -> Path:
         """Write the semantic encoder alone, as `capabilities.Exports` has it."""
         if not self.config.pool_special:
             raise InputError("pool_special=False: sentence-transformers' mean counts the special tokens; expected True")
-        names = ("layers", "adversary_weight", "generation_weight", "contrast_weight", "syntax")
+        names = ("layers", "adversary_weight", "generation_weight", "contrast_weight", "syntax", "erased")
         fields = ", ".join(f"{name} {getattr(self.config, name)}" for name in names)
         card = (
             f"# {Path(folder).name}\n\nThe semantic encoder of a ParaBART (Huang et al. 2021), trained by paraform from"
@@ -124,7 +156,7 @@ class DisentangledParaphraser(nn.Module):
             " data that it was trained on.\n"
         )
         return save_sentence_transformer(
-            self.network.semantic, self.tokenizer, folder, max_tokens=self.limit, card=card
+            self.network.semantic, self.tokenizer, folder, max_tokens=self.limit, card=card, dense=self._dense
         )
 
     def exemplars(

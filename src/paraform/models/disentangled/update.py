@@ -51,9 +51,8 @@ def make_update(
     prepared, main_step = accelerator.prepare(network, adamw)
     adversary, adversary_step = model.adversary, None
     if adversary is not None:
-        optimizers["adversary"] = torch.optim.AdamW(
-            adversary.parameters(), lr=config.learning_rate, weight_decay=config.weight_decay
-        )
+        own = config.adversary_learning_rate or config.learning_rate
+        optimizers["adversary"] = torch.optim.AdamW(adversary.parameters(), lr=own, weight_decay=config.weight_decay)
         learner, adversary_step = accelerator.prepare(adversary, optimizers["adversary"])
     clipped = [*encoder, *rest]
     total = config.epochs * steps_per_epoch
