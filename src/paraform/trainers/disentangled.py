@@ -184,7 +184,7 @@ def validator(
     development: Callable[[DisentangledParaphraser], float] | None,
     erase: Callable[[], None] = lambda: None,
 ) -> Callable[[], dict[str, float]]:
-    """What erases anew, and then gives the validation's figures: `mrr`, of each target among all by its source; `nll` (nats a piece); `development`."""
+    """It erases anew; gives `mrr`, of each target among all by its source, `nll`, nats a piece, `development`."""
     batches, steps = pair_batches(table, batch_size=min(model.config.batch_size, len(pairs)), seed=0)
     sources, targets = [pair.source.text for pair in pairs], [pair.target.text for pair in pairs]
     clusters = np.array([pair.cluster for pair in pairs])
