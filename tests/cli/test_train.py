@@ -41,15 +41,17 @@ def test_how_a_run_ended_is_said(capsys: pytest.CaptureFixture[str]) -> None:
     early, late = Result(7, "interrupted", None, None, []), Result(9, "finished", 1.25, 6, [])
     plain, as_json = Namespace(out="runs/a", json=False), Namespace(out="runs/a", json=True)
     trainer = TRAINER._replace(best="{:.1f} nats")
-    assert tell_end(plain, early, trainer) == INTERRUPTED
+    assert tell_end(plain, early, trainer, "loss") == INTERRUPTED
     assert capsys.readouterr().out == "runs/a: no validation yet; interrupted after step 7\n"
-    assert tell_end(plain, late, trainer) == 0
+    assert tell_end(plain, late, trainer, "loss") == 0
     assert capsys.readouterr().out == "runs/a/best: 1.2 nats at step 6; finished after step 9\n"
-    tell_end(as_json, early, trainer, objective="vae")
+    tell_end(as_json, early, trainer, "loss", objective="vae")
     expected = {"model": None, "objective": "vae", "metric": "loss", "best_score": None, "best_step": None}
     expected |= {"ended": "interrupted", "step": 7}
     assert json.loads(capsys.readouterr().out) == expected
-    tell_end(as_json, late, trainer)
+    assert tell_end(plain, late, trainer, "development") == 0
+    assert capsys.readouterr().out == "runs/a/best: development 1.250 at step 6; finished after step 9\n"
+    tell_end(as_json, late, trainer, "loss")
     assert json.loads(capsys.readouterr().out)["model"] == "runs/a/best"
 
 

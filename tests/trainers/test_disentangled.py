@@ -75,7 +75,7 @@ def test_a_run_that_was_stopped_goes_on_to_the_same_weights(
     terms = whole.history[0]["train"]
     assert set(terms) >= {"loss", "generation", "adversary", "contrast", "distance"}
 
-    def stop(_: object) -> float:
+    def stop(_: object) -> dict[str, float]:
         raise KeyError("as if it were killed at its first validation")
 
     loop = replace(LOOP, checkpoint_every=3)
@@ -94,10 +94,10 @@ def test_validation_by_a_loop(pairs: list[Pair], config: DisentangledConfig, tmp
     """MRR: the place of each target among all targets but the others of its cluster; `nll` of every batch."""
     found = train_disentangled(
         pairs, tmp_path / "run", config=replace(config, cut_trees=0.0), loop=LOOP, validation=pairs[:8],
-        development=lambda model: 7.0,
+        development=lambda model: {"development": 7.0, "part": 5.0},
     )  # fmt: skip
     scores = [record["validation"] for record in found.history if "validation" in record][-1]
-    assert scores["development"] == 7.0 and found.best_score is not None
+    assert (scores["development"], scores["part"]) == (7.0, 5.0) and found.best_score is not None
     model = paraform.load(str(tmp_path / "run" / "last"), device="cpu")
     sources, targets = model.embed([p.source.text for p in pairs[:8]]), model.embed([p.target.text for p in pairs[:8]])
     inverse = []
@@ -140,12 +140,15 @@ def test_the_command_trains_embeds_and_writes(
         "--config.epochs",
         "1",
     ]
-    given += ["--against", str(unseen)]
+    (tmp_path / "paws").mkdir()
+    rows = [f"{n}\t{n} teas here\there {n} teas\t{label}\n" for n in range(9) for label in (0, 1)]
+    (tmp_path / "paws" / "dev.tsv").write_text("id\tsentence1\tsentence2\tlabel\n" + "".join(rows))
+    given += ["--against", str(unseen), "--development", str(tmp_path)]
     assert main([*given, "--config.encoder", str(encoder), "--config.batch_size", "16", "--json"]) == 0
     shown = capsys.readouterr()
     assert "1 of 50 pairs have a sentence of the evaluation sets, and 0 are of one cluster with these" in shown.err
     printed = json.loads(shown.out)
-    assert (printed["model"], printed["metric"], printed["ended"]) == (f"{run}/best", "mrr", "finished")
+    assert (printed["model"], printed["metric"], printed["ended"]) == (f"{run}/best", "development", "finished")
     assert main(["embed", "is chess something to learn ?", "--model", run, "--device", "cpu", "--json"]) == 0
     assert np.isclose(np.linalg.norm(json.loads(capsys.readouterr().out)["vectors"][0]), 1)
     like = ["--like", "why does nobody play golf ?", "--model", run, "--device", "cpu", "--json"]

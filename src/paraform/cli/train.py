@@ -21,6 +21,7 @@ from paraform.cli.tag import add_tagger
 from paraform.records import InputError
 
 if TYPE_CHECKING:  # its import takes longer than a short answer
+    from paraform.evaluation.embedding.development import Development
     from paraform.trainers import Trainer
     from paraform.training import Result
 
@@ -35,6 +36,7 @@ class Command:
         self.trainer: Trainer = import_module(f"paraform.trainers.{name.removeprefix('train ')}").TRAINER
         arguments = inspect.signature(self.trainer.train).parameters
         self.several, self.against = "shares" in arguments, "against" in arguments
+        self.develops = "development" in arguments
         self.annotates = [(name, add) for name, add in ANNOTATORS.items() if name in arguments]
         self.__doc__ = self.trainer.help
 
@@ -56,6 +58,12 @@ class Command:
             parser.add_argument(
                 "--against", nargs="+", type=str, default=[], metavar="PATH",
                 help="evaluation sets, files or folders: what shares a sentence with one is not trained on",
+            )  # fmt: skip
+        if self.develops:
+            parser.add_argument(
+                "--development", type=str | None, default=None, metavar="FOLDER",
+                help="public development sets that choose the best checkpoint; what shares a sentence with them is not"
+                " trained on",
             )  # fmt: skip
         parser.add_argument("--validation", type=str | None, default=None, metavar="PATH", help=trainer.held_out)
         parser.add_argument("--out", type=str, required=True, metavar="DIR", help="the run's folder")
@@ -96,6 +104,11 @@ class Command:
         loop |= {"seed": options.seed, "device": training_device(options)}
         more: dict[str, Any] = {name: options[name] for name, _ in self.annotates}
         more |= {"progress": show_progress()} if more else {}
+        development = self._development(options) if self.develops else None
+        if development is not None:
+            from paraform.evaluation.embedding.development import MEAN
+
+            more["development"], loop["metric"], loop["higher_is_better"] = development, MEAN, True
         with bad_values():
             config, settings = trainer.config(**fields), dataclasses.replace(trainer.loop, **loop)
         paths = options.data if self.several else [options.data]
@@ -104,7 +117,7 @@ class Command:
         if self.several:
             more["shares"] = options.shares
         if self.against:
-            more["against"] = self._evaluation_texts(options)
+            more["against"] = [*self._evaluation_texts(options), *(development.texts() if development else [])]
         with bad_values():
             result = trainer.train(
                 data,
@@ -117,7 +130,7 @@ class Command:
                 **more,
             )
         about = {"objective": config.objective} if trainer.objectives else {}
-        return tell_end(options, result, trainer, **about)
+        return tell_end(options, result, trainer, settings.metric, **about)
 
     def _read(self, paths: Sequence[str], options: Namespace) -> Sequence[Any]:
         """What the trainer reads: pairs with their clusters, which may reach over files, or sentences."""
@@ -126,6 +139,14 @@ class Command:
         from paraform.corpora import clusters
 
         return clusters(pair_of(record) for path in paths for record in read_pairs(path, options))
+
+    @staticmethod
+    def _development(options: Namespace) -> Development | None:
+        if options.development is None:
+            return None
+        from paraform.evaluation.embedding.development import read_development
+
+        return read_development(options.development)
 
     def _evaluation_texts(self, options: Namespace) -> list[str]:
         if not options.against:
@@ -140,22 +161,24 @@ class Command:
 command = Command
 
 
-def tell_end(options: Namespace, result: Result, trainer: Trainer, **about: object) -> int:
+def tell_end(options: Namespace, result: Result, trainer: Trainer, metric: str, **about: object) -> int:
     """Say how a run ended, in the first of the processes that accelerate started; returns the exit status.
 
     Args:
+        metric: what the best score is of.
         about: more to say with --json.
     """
     best = None if result.best_score is None else os.path.join(options.out, "best")
     ended = f"{result.ended} after step {result.step}"
     if int(os.environ.get("RANK", "0")) == 0:
         if options.json:
-            about |= {"metric": trainer.loop.metric, "best_score": result.best_score, "best_step": result.best_step}
+            about |= {"metric": metric, "best_score": result.best_score, "best_step": result.best_step}
             print_json({"model": best, **about, "ended": result.ended, "step": result.step})
         elif best is None:
             print(f"{options.out}: no validation yet; {ended}")
         else:
-            print(f"{best}: {trainer.best.format(result.best_score)} at step {result.best_step}; {ended}")
+            said = trainer.best if metric == trainer.loop.metric else f"{metric} {{:.3f}}"
+            print(f"{best}: {said.format(result.best_score)} at step {result.best_step}; {ended}")
     return INTERRUPTED if result.ended == "interrupted" else 0
 
 

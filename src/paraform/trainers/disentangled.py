@@ -54,7 +54,7 @@ def train_disentangled(
     parser: str = DEFAULT,
     shares: Sequence[float] = (),
     against: Iterable[str] = (),
-    development: Callable[[DisentangledParaphraser], float] | None = None,
+    development: Callable[[DisentangledParaphraser], Mapping[str, float]] | None = None,
     card: str = "",
     data_digests: Mapping[str, str] | None = None,
     resume: bool = False,
@@ -71,7 +71,8 @@ def train_disentangled(
         config: None: `DisentangledConfig.compact()`.
         loop: best `replace(BY_MRR, …)`. Its `steps` are overridden: `config.epochs` passes over the pairs.
         parser: a name that `load_parser` knows.
-        development: a further validation score, "development", of the model; higher is better.
+        development: further validation scores of the model, "development" among them; higher is better. Those of public
+            sets: `read_development`. `loop`'s metric may name it.
         shares: of pairs that were read from several files, in the order of the files, how many of an epoch's pairs are
             from each, up to a factor; (): as many as there are.
         against: texts that the model is to be measured by: pairs with one, and the rest of their clusters, are left
@@ -181,7 +182,7 @@ def validator(
     model: DisentangledParaphraser,
     pairs: Sequence[Pair],
     table: PairTable,
-    development: Callable[[DisentangledParaphraser], float] | None,
+    development: Callable[[DisentangledParaphraser], Mapping[str, float]] | None,
     erase: Callable[[], None] = lambda: None,
 ) -> Callable[[], dict[str, float]]:
     """It erases anew; gives `mrr`, of each target among all by its source, `nll`, nats a piece, `development`."""
@@ -205,7 +206,7 @@ def validator(
             each = [(one.nll.item(), one.pieces.item()) for written in found for one in written]
             scores["nll"] = sum(nll for nll, _ in each) / sum(pieces for _, pieces in each)
         if development is not None:
-            scores["development"] = development(model)
+            scores |= development(model)
         return scores
 
     return evaluate

@@ -26,6 +26,7 @@ FIGURES: Mapping[str, str] = {
     "accuracy, tuned on test": signature(
         unit="percent", threshold="best of these pairs, -1 to 0.99 by 0.01", resampled="pairs, the threshold tuned anew"
     ),
+    "AUC": signature(unit="percent", ties="half", resampled="pairs, ranked anew"),
     "AP": signature(unit="percent", ties="one threshold", resampled="pairs, ranked anew"),
 }
 """The settings of each figure that no set and no space has a part in."""
@@ -55,8 +56,8 @@ class PairSet:
 
     def measure(self, space: Space) -> list[Finding]:
         """The accuracy with the threshold of other pairs and with the paper's, and the average precision."""
-        found_N, labels_N = _similarities(space, self.pairs)
-        threshold = best_threshold(*_similarities(space, self.tuning))
+        found_N, labels_N = similarities(space, self.pairs)
+        threshold = best_threshold(*similarities(space, self.tuning))
         made = (
             tuned_accuracy(found_N, labels_N, threshold),
             grid_accuracy(found_N, labels_N),
@@ -124,6 +125,25 @@ def average_precision(found_N: NDArray[np.float64], labels_N: NDArray[np.bool_])
     return RowFigure("AP", np.empty((len(found_N), 0), dtype=np.bool_), FIGURES["AP"], value, digits=1)
 
 
-def _similarities(space: Space, pairs: Sequence[Pair]) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+def roc_auc(found_N: NDArray[np.float64], labels_N: NDArray[np.bool_]) -> RowFigure:
+    """How often a paraphrase is nearer than another pair, ties counted half: the area under the ROC curve."""
+    order = np.argsort(found_N, kind="stable")
+    ranked_N, labelled_N = found_N[order], labels_N[order]
+    starts = np.flatnonzero(np.r_[True, ranked_N[1:] > ranked_N[:-1]])  # of the runs of one similarity
+
+    def value(times_N: NDArray[Any]) -> float:
+        drawn_N = times_N[order]
+        right = np.add.reduceat(drawn_N * labelled_N, starts, dtype=np.float64)
+        wrong = np.add.reduceat(drawn_N * ~labelled_N, starts, dtype=np.float64)
+        if not right.sum() or not wrong.sum():
+            return 50.0
+        below = np.cumsum(wrong) - wrong
+        return 100 * float((right * (below + wrong / 2)).sum() / (right.sum() * wrong.sum()))
+
+    return RowFigure("AUC", np.empty((len(found_N), 0), dtype=np.bool_), FIGURES["AUC"], value, digits=1)
+
+
+def similarities(space: Space, pairs: Sequence[Pair]) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+    """The similarity of each pair, and whether it is a paraphrase; both [N]."""
     found_N = space.similarity([pair.source.text for pair in pairs], [pair.target.text for pair in pairs])
     return found_N, np.array([pair.label == 1 for pair in pairs], dtype=np.bool_)
