@@ -47,11 +47,19 @@ def weights(model: DisentangledParaphraser) -> dict[str, Tensor]:
 
 
 @pytest.mark.parametrize("kind", ["softmax", "sigmoid"])
-@pytest.mark.parametrize("directions", ["one", "both"])
-def test_the_terms_are_those_of_the_paper(directions: Any, kind: Any) -> None:
-    """w L_para − λ L_adv by the adversary after its own step, + NT-Xent + distance, each computed again."""
-    config = replace(ALL, adversary_loss=kind, directions=directions, decoder_learning_rate=0.0, learning_rate=1e-3)
+@pytest.mark.parametrize(("directions", "fooled"), [("one", "loss"), ("both", "loss"), ("both", "prior")])
+def test_the_terms_are_those_of_the_paper(directions: Any, fooled: Any, kind: Any) -> None:
+    """w L_para − λ L_adv by the adversary after its own step, + NT-Xent + distance, each computed again.
+
+    Fooled into its prior: + λ times what the mean bag, whatever the sentence's own is, costs under what it says.
+    """
+    rates = {"decoder_learning_rate": 0.0, "learning_rate": 1e-3}
+    config = replace(ALL, adversary_loss=kind, directions=directions, fooled=fooled, **rates)
     model, update, batch = begun(config, full_table(config))
+    assert model.adversary is not None
+    prior = model.adversary.prior_C
+    prior.copy_(torch.rand(len(prior), generator=torch.Generator().manual_seed(3)))
+    prior /= prior.sum()
     out = model.network(batch)
     terms = update(batch, 0)
     both = directions == "both"
@@ -69,15 +77,15 @@ def test_the_terms_are_those_of_the_paper(directions: Any, kind: Any) -> None:
         negative_clusters=batch.negatives.clusters_B,
     )
     distance = similarity_distance(torch.cat([out.source_BD, out.target_BD]), batch.start_RD)
-    assert model.adversary is not None
-    fooled = bag_loss(model.adversary(vectors), bags, kind=kind)  # it has made its step
+    said = model.adversary(vectors)  # it has made its step
+    told, mean = bag_loss(said, bags, kind=kind), bag_loss(said, prior.repeat(len(said), 1), kind=kind)
     means = [(one.nll / one.pieces).item() for one in out.written]
     assert len(means) == (2 if both else 1)
     assert terms["generation"] == pytest.approx(sum(means) / len(means), rel=1e-5)
     assert terms["contrast"] == pytest.approx(contrast.item(), rel=1e-5)
     assert terms["distance"] == pytest.approx(distance.item(), rel=1e-5)
-    assert fooled.item() < terms["adversary"]
-    loss = terms["generation"] + 0.7 * contrast + 0.3 * distance - 0.5 * fooled
+    assert told.item() < terms["adversary"]
+    loss = terms["generation"] + 0.7 * contrast + 0.3 * distance + 0.5 * (mean if fooled == "prior" else -told)
     assert terms["loss"] == pytest.approx(loss.item(), rel=1e-5)
 
 

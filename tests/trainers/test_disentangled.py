@@ -88,6 +88,8 @@ def test_a_run_that_was_stopped_goes_on_to_the_same_weights(
         torch.testing.assert_close(other.state_dict()[name], tensor, atol=1e-6, rtol=1e-5)
     assert one.network.semantic.config.num_hidden_layers == 1
     assert not torch.equal(one.erasure.weight, torch.eye(16))
+    prior_C = one.adversary.prior_C
+    assert float(prior_C.sum()) == pytest.approx(1) and int(prior_C.argmax()) == one.symbols.constituents.index("NP")
 
 
 def test_validation_by_a_loop(pairs: list[Pair], config: DisentangledConfig, tmp_path: Path, own_cache: None) -> None:

@@ -104,6 +104,9 @@ def train_disentangled(
     table = pair_table(
         pairs, trees, config, model.tokenizer, model.symbols, groups=files_of(pairs), negatives=negatives
     )
+    if model.adversary is not None:
+        sides = np.concatenate([table.source, table.target])
+        model.adversary.prior_C.copy_(torch.from_numpy(table.bags[sides].mean(0)))
     if config.distance_weight:
         different = dict.fromkeys([*texts_of(pairs), *(text for row in negatives for text in row if text)])
         table = replace(table, start=model.embed(list(different)))

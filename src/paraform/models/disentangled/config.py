@@ -56,6 +56,9 @@ class DisentangledConfig:
     Beyond the paper:
 
     Args:
+        fooled: what the encoder wants of the adversary: "loss", that it is wrong (the paper; that has no bound, and an
+            encoder that learns faster than the adversary runs away with it); "prior", that it says what it would say
+            without reading, the mean bag.
         generation_weight: factor on the paraphrase loss; 0: no decoder, and no tree is read but the adversary's.
         contrast_weight: factor on NT-Xent between the two sides of a batch's pairs; 0 leaves it out.
         temperature: τ of that contrast, which is of cosines.
@@ -94,6 +97,7 @@ class DisentangledConfig:
     learning_rate: float = 2e-5
     decoder_learning_rate: float = 1e-4
     adversary_learning_rate: float = 0.0
+    fooled: Literal["loss", "prior"] = "loss"
     weight_decay: float = 0.01
     clip_norm: float = 1.0
     batch_size: int = 64

@@ -166,6 +166,8 @@ class DisentangledNetwork(nn.Module):
 class Adversary(nn.Module):
     """D_dis: a linear layer that tells from a vector what its sentence's tree is made of.
 
+    `prior_C` is the mean bag, what it can say without reading; whoever trains it sets that.
+
     Args:
         width: D.
         bag: C.
@@ -176,6 +178,8 @@ class Adversary(nn.Module):
         super().__init__()
         self.norm = nn.LayerNorm(width, elementwise_affine=False) if norm else nn.Identity()
         self.linear = nn.Linear(width, bag)
+        self.prior_C: Tensor
+        self.register_buffer("prior_C", torch.full((bag,), 1 / max(1, bag)))
 
     def forward(self, vectors_BD: Tensor) -> Tensor:
         """Logits [B, C]."""

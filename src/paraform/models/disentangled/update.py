@@ -80,8 +80,12 @@ def make_update(
             accelerator.backward(terms["adversary"])
             adversary_step.step()
             if step >= config.adversary_start * steps_per_epoch:
-                fooled = bag_loss(adversary.frozen(vectors_BD), bag_BC, kind=config.adversary_loss)
-                loss = loss - config.adversary_weight * fooled
+                said_BC = adversary.frozen(vectors_BD)
+                if config.fooled == "loss":
+                    fooled = -bag_loss(said_BC, bag_BC, kind=config.adversary_loss)
+                else:
+                    fooled = bag_loss(said_BC, adversary.prior_C.expand_as(bag_BC), kind=config.adversary_loss)
+                loss = loss + config.adversary_weight * fooled
         if config.contrast_weight and out.target_BD is not None:
             clusters_B = gather_with_gradient(batch.source.clusters_B)
             more: dict[str, Any] = {}
