@@ -4,8 +4,10 @@ Tables: crl/table2 (CRL-EGPG's Tables 2 and 3 and Figure 2: full, without CCL, w
 to read, as its Tables 4, 6 and 7), crl/table5 (rating by people: makes the sheet, and reports once it is rated);
 clvae/table1 (language modelling on PTB: the latent-variable family by both protocols), /table2 (on Yahoo and Yelp),
 /table3 (contrast on h or z), /table4 (forward and reverse perplexity), /dropout (Figure 4), /augment (Table 7), /toy
-(Table 5: spaces of 4, 8 and 16 categories as they are learnt); sticks (ours: what `minilm`, each of its layers and the
-embedded models know, and how much form is left in them).
+(Table 5: spaces of 4, 8 and 16 categories as they are learnt); parabart/table1 (ParaBART's semantic similarity),
+/table2 and /table5 (probing for syntax), /table3 (pairs to read), /table4 (paraphrases of the same form and of
+another); sticks (ours: what `minilm`, each of its layers and the embedded models know, and how much form is left in
+them).
 
 Example:
   paraform reproduce crl/table2 --scale smoke --corpus quora --data ../shared/data --out runs/crl
@@ -35,6 +37,7 @@ TABLES = {  # recipe, and the corpora that it knows
     "clvae/dropout": ("clvae_dropout", ("ptb",)),
     "clvae/augment": ("clvae_augment", ("ptb",)),
     "clvae/toy": ("clvae_toy", ()),
+    **{f"parabart/table{number}": (f"parabart_table{number}", ()) for number in range(1, 6)},
     "sticks": ("sticks", ()),
 }
 

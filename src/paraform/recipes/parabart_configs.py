@@ -1,0 +1,98 @@
+"""The rows of ParaBART's tables: which start, which parts, and what a scale means."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+from paraform.models.disentangled import DisentangledConfig
+from paraform.records import InputError
+
+Scale = Literal["smoke", "small", "full"]
+
+STARTS: dict[str, dict[str, Any]] = {"minilm": {}, "minilm3": {"layers": 3}}
+"""What is trained: the offline encoder, or its first three layers, mean-pooled, which are full of form, as the mean of
+an untrained BART is (docs/results/encoders.md)."""
+
+CONTRAST: dict[str, Any] = {"contrast_weight": 1.0, "generation_weight": 0.0, "adversary_weight": 0.0}
+PARTS: dict[str, dict[str, Any]] = {
+    # Tables 1, 2, 4 and 5
+    "full": {},
+    "without adversary": {"adversary_weight": 0.0},
+    "without both": {"adversary_weight": 0.0, "syntax": False},  # adversary and syntax
+    # the adversary as the paper has it: its loss without a bound
+    "fooled by loss": {"fooled": "loss"},
+    # beyond the paper
+    "contrast": CONTRAST,
+    "contrast, roles": {**CONTRAST, "role_negatives": 1},
+    "contrast, forms": {**CONTRAST, "form_negatives": 1},
+    "full, contrast": {"contrast_weight": 0.5},
+    "full, distance": {"distance_weight": 10.0},
+    "full, erased": {"erased": "form"},
+    "default": {"contrast_weight": 0.5, "distance_weight": 10.0, "role_negatives": 1, "erased": "form"},
+}
+PAPER = ("full", "without adversary", "without both")
+"""The paper's own rows."""
+
+SMALL: dict[str, Any] = {
+    "learning_rate": 1e-4,
+    "adversary_learning_rate": 1e-3,
+    "adversary_start": 0,
+    "adversary_weight": 0.5,
+    "fooled": "prior",
+}
+
+
+@dataclass(frozen=True)
+class Size:
+    """What a scale means.
+
+    Args:
+        pairs: of each corpus, at most so many; 0: all.
+        config: of the row "full".
+        evaluate_every: steps between two validations, which choose.
+        size: paraphrases of a set of robustness, at most.
+        most: rows of each part of an evaluation set; None: all.
+    """
+
+    pairs: dict[str, int]
+    config: DisentangledConfig
+    evaluate_every: int
+    size: int
+    most: int | None = None
+    resamples: int = 1000
+
+
+SIZES: dict[Scale, Size] = {
+    "smoke": Size(
+        {"quora": 60, "tatoeba": 60},
+        replace(DisentangledConfig.compact(), **SMALL, epochs=1, batch_size=16),
+        1000,
+        20,
+        most=40,
+        resamples=20,
+    ),
+    "small": Size(
+        {"quora": 16_000, "tatoeba": 0, "paranmt": 0, "multi30k": 16_000},
+        replace(DisentangledConfig.compact(), **SMALL),
+        350,
+        300,
+    ),
+    "full": Size({"paranmt": 0}, replace(DisentangledConfig.paper(), encoder="facebook/bart-base"), 5000, 1000),
+}
+ROWS = tuple(f"{start} {part}" for start in STARTS for part in PARTS)
+
+
+def config_of(row: str, scale: Scale) -> DisentangledConfig:
+    """A row's configuration at a scale. Raises: InputError for no row, or a part that the full scale does not have."""
+    start, _, part = row.partition(" ")
+    if row not in ROWS:
+        raise InputError(f"no row {row!r}; expected some of {', '.join(ROWS)}")
+    if scale == "full" and (start != "minilm" or part not in PAPER):
+        raise InputError(f"row {row!r} at scale full; expected the paper's own, {', '.join(rows_of(scale))}")
+    return replace(SIZES[scale].config, **STARTS[start], **PARTS[part])
+
+
+def rows_of(scale: Scale) -> tuple[str, ...]:
+    """The paper's rows; at the full scale the encoder is BART, whatever the row's first word."""
+    return tuple(f"{start} {part}" for start in (["minilm"] if scale == "full" else STARTS) for part in PAPER)

@@ -1,0 +1,41 @@
+"""ParaBART's Table 4: telling Quora's paraphrases of the same and of another form from other pairs.
+
+    paraform reproduce parabart/table4 --scale small --data ../shared/data --out runs/parabart
+
+Easy: the same top-level constituents, Hard: others. By the paper's protocol (a threshold tuned on the test pairs), by
+an honest one (tuned on other pairs), and by average precision, which needs none. Beyond the paper: the halves of PAN,
+MRPC and PAWS, and ROC AUC on the half of PAWS that chose nothing. Rows, seeds and running time: parabart/table1.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+
+from paraform.evaluation.embedding.detection import PairSet
+from paraform.evaluation.embedding.development import PAWS, OrderSet, paws_halves
+from paraform.evaluation.embedding.robustness import Draw, robustness_sets
+from paraform.evaluation.embedding.task import Task
+from paraform.recipes.parabart_rows import run_table
+from paraform.score import Score
+
+
+def pair_sets(data: Path, size: int) -> list[Task]:
+    """The halves of PAN, MRPC, Quora and PAWS."""
+    return [one for one in robustness_sets(data, Draw(size)) if isinstance(one, PairSet)]
+
+
+def tasks(data: Path, size: int) -> list[Task]:
+    """Those, and the half of PAWS that is kept for tables."""
+    found = pair_sets(data, size)
+    if (data / PAWS).is_file():
+        found.append(OrderSet("PAWS dev, reporting half", paws_halves(data / PAWS).reporting))
+    return found
+
+
+def keep(score: Score) -> bool:
+    """All of them."""
+    return True
+
+
+run = partial(run_table, tasks, keep, name="table4")

@@ -1,0 +1,131 @@
+"""ParaBART's tables at scale smoke, on a few rows and a tiny encoder."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
+from transformers import BertConfig, BertModel
+
+from paraform.models.disentangled import DisentangledConfig
+from paraform.recipes import parabart_rows
+from paraform.recipes.parabart_configs import PAPER, ROWS, SIZES, STARTS, config_of, rows_of
+
+Command = Callable[..., Any]
+NOUNS = ("cat", "dog", "man", "girl", "bird", "horse", "child", "king")
+VERBS = ("sees", "likes", "hears", "finds")
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Pairs, development and test sets, of a few words."""
+    data = tmp_path / "data"
+    for name in ("quora", "tatoeba", "paws", "treebank"):
+        (data / name).mkdir(parents=True)
+    said = [f"the {one} {verb} the {NOUNS[(at + 3) % 8]}" for at, one in enumerate(NOUNS) for verb in VERBS]
+    asked = [f"does {text.replace('sees', 'see').replace('hears', 'hear')} ?" for text in said]
+    rows = [f"{one}\t{other}\n" for one, other in zip(said, asked, strict=True)]
+    (data / "quora" / "train.tsv").write_text("".join(rows[:24]))
+    (data / "quora" / "dev.tsv").write_text("".join(rows[24:28]))
+    # of some the same form, of others another
+    alike = [f"{said[at]}\t{said[at].replace('the', 'a', 1)}\n" for at in range(28, 32)]
+    (data / "quora" / "test.tsv").write_text("".join([*rows[28:], *alike]))
+    (data / "tatoeba" / "pairs.tsv").write_text("a bird sings\ta bird is singing\nwe see a king\tthe king is seen\n")
+    labelled = [f"{at}\t{NOUNS[at]} sees dog\tdog sees {NOUNS[at]}\t{at % 2}\n" for at in range(8) if at != 1]
+    (data / "paws" / "dev.tsv").write_text("id\tsentence1\tsentence2\tlabel\n" + "".join(labelled))
+    (data / "stsb-en-test.csv").write_text("a cat,the cat,4.5\na dog,a tree,0.5\nwe sing,they sing,3\n")
+    probing = [f"{part}\t{'IO'[at % 2]}\tword {at} of {part}\n" for part in ("tr", "va", "te") for at in range(12)]
+    (data / "treebank" / "bigram_shift.txt").write_text("".join(probing))
+    return data
+
+
+@pytest.fixture
+def tiny(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The scale smoke with an encoder of a few words, of four layers."""
+    place = tmp_path / "encoder"
+    special = ["[PAD]", "[UNK]", "[CLS]", "[SEP]"]
+    words = sorted({word for file in folder.rglob("*.tsv") for word in file.read_text().split()})
+    tokenizer = Tokenizer(models.WordLevel({w: row for row, w in enumerate([*special, *words])}, unk_token="[UNK]"))
+    tokenizer.normalizer, tokenizer.pre_tokenizer = normalizers.Lowercase(), pre_tokenizers.Whitespace()
+    tokenizer.add_special_tokens(special)
+    ends = [("[CLS]", 2), ("[SEP]", 3)]
+    tokenizer.post_processor = processors.TemplateProcessing(single="[CLS] $A [SEP]", special_tokens=ends)
+    torch.manual_seed(0)
+    sizes = {"hidden_size": 16, "intermediate_size": 24, "num_attention_heads": 2, "num_hidden_layers": 4}
+    BertModel(BertConfig(vocab_size=len(special + words), **sizes)).save_pretrained(place)
+    tokenizer.save(str(place / "tokenizer.json"))
+    config = replace(SIZES["smoke"].config, encoder=str(place), batch_size=8)
+    monkeypatch.setitem(SIZES, "smoke", replace(SIZES["smoke"], config=config))
+
+
+def test_rows_are_trained_once_and_measured_for_every_seed(
+    folder: Path, tmp_path: Path, command: Command, tiny: None, own_cache: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given = ["--data", folder, "--out", tmp_path / "runs", "--device", "cpu", "--row", "minilm3 without both"]
+    for seed in (1, 0):
+        done = command("reproduce", "parabart/table1", *given, "--seed", seed, "--json")
+        assert done.status == 0, done.err
+    assert "of 26 pairs have a sentence of the evaluation sets" in done.err
+    scores = json.loads(done.out)["scores"]
+    systems = ["minilm3 as it comes", "minilm3 without both, seed 0", "minilm3 without both, seed 1"]
+    assert list(dict.fromkeys(score["system"] for score in scores)) == systems
+    assert {score["subset"] for score in scores} == {"STS-B"}
+    run = tmp_path / "runs" / "smoke" / "seed-0" / "minilm3-without-both"
+    kept = json.loads((run / "trained.json").read_text())
+    assert (kept["syntax"], kept["layers"], kept["adversary_weight"]) == (False, 3, 0)
+    log = (run / "log.jsonl").read_text()
+    assert '"development"' in log and '"PAWS dev, choosing half"' in log
+
+    def refuse(*_: object, **__: object) -> None:
+        raise AssertionError("trained again")
+
+    monkeypatch.setattr(parabart_rows, "train_disentangled", refuse)
+    shown = {}
+    for number in (1, 2, 3, 4, 5):
+        done = command("reproduce", f"parabart/table{number}", *given)
+        assert done.status == 0, done.err
+        shown[number] = done.out
+        assert (tmp_path / "runs" / "smoke" / f"table{number}.md").read_text().strip()
+    assert "BShift" in shown[2] and "accuracy, paper" in shown[2] and "validation, default" in shown[5]
+    assert "PAWS dev, reporting half" in shown[4] and "accuracy, tuned on test" in shown[4]
+    assert shown[3].count("Quora-Hard:") == 3 and shown[3].count("minilm3 without both, seed 1") >= 3
+    assert all(name in shown[3] for name in systems)
+
+
+def test_what_there_is_not(folder: Path, command: Command) -> None:
+    given = ["reproduce", "parabart/table1", "--data", folder]
+    done = command(*given, "--scale", "long")
+    assert done.status == 2 and "--scale long: ParaBART's tables have smoke, small, full" in done.err
+    done = command(*given, "--row", "minilm best")
+    assert done.status == 2 and "no row 'minilm best'; expected some of minilm full, " in done.err
+    done = command(*given, "--scale", "full", "--row", "minilm default")
+    assert done.status == 2 and "expected the paper's own, minilm full, minilm without adversary" in done.err
+
+
+def test_rows_differ_in_what_they_are_called_by() -> None:
+    """Of one start all but the parts that a row names are the full model's."""
+    for scale in ("smoke", "small"):
+        for start, fields in STARTS.items():
+            full = config_of(f"{start} full", scale)
+            assert full.layers == fields.get("layers", 0)
+            assert config_of(f"{start} without adversary", scale) == full.without(adversary=True)
+            assert config_of(f"{start} without both", scale) == full.without(adversary=True, syntax=True)
+    assert all(config_of(row, "small") for row in ROWS)
+    assert [row.partition(" ")[2] for row in rows_of("full")] == list(PAPER)
+    assert config_of("minilm full", "full") == replace(DisentangledConfig.paper(), encoder="facebook/bart-base")
+
+
+def test_of_an_image_there_is_one_pair_of_captions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "multi30k").mkdir()
+    lines = [f"a man {at}\tone man {at}\tsomebody {at}\n" for at in range(5)]
+    (tmp_path / "multi30k" / "train.tsv").write_text("".join(lines))
+    monkeypatch.setitem(SIZES, "smoke", replace(SIZES["smoke"], pairs={"multi30k": 4}))
+    pairs = parabart_rows.pairs_of(tmp_path, "smoke")
+    assert len(pairs) == len({pair.cluster for pair in pairs}) == 4
+    assert {pair.source.text.split()[0] for pair in pairs} == {"a"}
