@@ -188,6 +188,19 @@ def test_the_decoder_of_a_seq2seq_folder_is_what_ours_starts_from(pairs: list[Pa
     assert torch.equal(network.output.weight, bart.shared.weight)
 
 
+def test_embeddings_may_stay_as_they_came(
+    pairs: list[Pair], config: DisentangledConfig, encoder: Path, tmp_path: Path, own_cache: None
+) -> None:
+    came = BertModel.from_pretrained(encoder).state_dict()
+    for frozen in (True, False):
+        given = replace(config, freeze_embeddings=frozen, epochs=1, learning_rate=1e-2)
+        train_disentangled(pairs, tmp_path / str(frozen), config=given, loop=LOOP)
+        own = paraform.load(str(tmp_path / str(frozen)), device="cpu").network.semantic.state_dict()
+        for name in ("embeddings.word_embeddings.weight", "embeddings.position_embeddings.weight"):
+            assert torch.equal(own[name], came[name]) == frozen
+        assert not torch.equal(own["encoder.layer.0.output.dense.weight"], came["encoder.layer.0.output.dense.weight"])
+
+
 def test_vectors_that_are_all_equal_find_nothing(
     pairs: list[Pair], config: DisentangledConfig, own_cache: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:

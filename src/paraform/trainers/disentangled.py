@@ -151,6 +151,9 @@ def new_model(pairs: Sequence[Pair], trees: Mapping[str, Tree], config: Disentan
     module: Any = encoders.load_module(config.encoder)
     if config.layers:
         module = first_layers(module, config.layers)
+    if config.freeze_embeddings:
+        for part in (found for found in module.modules() if isinstance(found, torch.nn.Embedding)):
+            part.requires_grad_(False)
     texts = list(dict.fromkeys(texts_of(pairs)))
     pieces: list[int] = []
     if config.output_pieces == "seen":

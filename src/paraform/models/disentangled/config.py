@@ -56,6 +56,7 @@ class DisentangledConfig:
     Beyond the paper:
 
     Args:
+        freeze_embeddings: the encoder's embeddings stay as they came.
         fooled: what the encoder wants of the adversary: "loss", that it is wrong (the paper; that has no bound, and an
             encoder that learns faster than the adversary runs away with it); "prior", that it says what it would say
             without reading, the mean bag.
@@ -97,6 +98,7 @@ class DisentangledConfig:
     learning_rate: float = 2e-5
     decoder_learning_rate: float = 1e-4
     adversary_learning_rate: float = 0.0
+    freeze_embeddings: bool = False
     fooled: Literal["loss", "prior"] = "loss"
     weight_decay: float = 0.01
     clip_norm: float = 1.0
