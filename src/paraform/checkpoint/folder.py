@@ -142,7 +142,7 @@ def load(name: PathLike, *, device: str | None = None, systems: Mapping[str, Sys
     embedded = pretrained_folder(text)
     if embedded is not None and (embedded / NAME).is_file():
         folder = embedded
-    elif text in ENCODERS or Path(text).is_file():
+    elif text in ENCODERS or embedded is not None or Path(text).is_file():
         return _encoder(text, device, variant)
     elif Path(text).is_dir():
         best = Path(text) / "best"  # a run's folder stands for its best checkpoint
@@ -152,7 +152,7 @@ def load(name: PathLike, *, device: str | None = None, systems: Mapping[str, Sys
     elif text.count("/") == 1 and not text.startswith((".", "/", "~")) and not text.endswith("/"):
         folder = pull(text)
     else:
-        known = sorted(path.parent.name for path in (Path(__file__).parents[1] / "pretrained").glob(f"*/{NAME}"))
+        known = sorted(path.name for path in (Path(__file__).parents[1] / "pretrained").iterdir() if path.is_dir())
         raise InputError(
             f"{text}: no such model; looked among the embedded ones ({', '.join([*known, *ENCODERS])}) and for a"
             " folder of that name; a hub id reads 'owner/name'"

