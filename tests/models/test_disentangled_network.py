@@ -235,3 +235,12 @@ def test_a_number_or_choice_that_is_none(field: str, value: Any, complaint: str)
 def test_heads_that_do_not_divide_the_encoder_s_features() -> None:
     with pytest.raises(InputError, match="heads 3 of an encoder of 8 features; expected a divisor"):
         tiny.paraphraser(replace(tiny.TINY, heads=3))
+
+
+@pytest.mark.parametrize("norm", [True, False])
+def test_the_decoder_reads_meaning_as_large_as_form(norm: bool) -> None:
+    model, table = tiny.paraphraser(replace(tiny.TINY, memory_norm=norm)), tiny.table()
+    vectors = model.network.encode(table.sentences(ROWS)).detach()
+    read_BMD, _ = model.network.memory(vectors, table.trees(ROWS))
+    expected = (vectors - vectors.mean(1, keepdim=True)) / vectors.std(1, correction=0, keepdim=True)
+    torch.testing.assert_close(read_BMD[:, 0], expected if norm else vectors, atol=1e-3, rtol=1e-3)

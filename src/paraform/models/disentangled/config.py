@@ -57,6 +57,7 @@ class DisentangledConfig:
 
     Args:
         freeze_embeddings: the encoder's embeddings stay as they came.
+        memory_norm: the decoder reads ū normalised by mean and variance, so that it is as large as the tree's states.
         fooled: what the encoder wants of the adversary: "loss", that it is wrong (the paper; that has no bound, and an
             encoder that learns faster than the adversary runs away with it); "prior", that it says what it would say
             without reading, the mean bag.
@@ -99,6 +100,7 @@ class DisentangledConfig:
     decoder_learning_rate: float = 1e-4
     adversary_learning_rate: float = 0.0
     freeze_embeddings: bool = False
+    memory_norm: bool = False
     fooled: Literal["loss", "prior"] = "loss"
     weight_decay: float = 0.01
     clip_norm: float = 1.0

@@ -118,7 +118,8 @@ class DisentangledNetwork(nn.Module):
 
     def memory(self, vectors_BD: Tensor, trees: Trees | None) -> tuple[Tensor, Tensor]:
         """[ū; V], what the decoder reads: states [B, M, D], and which of them are none [B, M]."""
-        first_B1D = vectors_BD[:, None]
+        read_BD = F.layer_norm(vectors_BD, vectors_BD.shape[1:]) if self.config.memory_norm else vectors_BD
+        first_B1D = read_BD[:, None]
         none_B1 = torch.zeros(len(vectors_BD), 1, dtype=torch.bool, device=vectors_BD.device)
         if not self.config.syntax or trees is None:
             return first_B1D, none_B1
