@@ -12,7 +12,7 @@ Embedding, in turn: what `paraform embed` calls, with the folder that the traine
 `SentenceTransformer.encode` with that folder, in the better of two batch sizes; in float32, as it comes, which has the
 bound, and in bfloat16 too where that is faster (AMX). Layers, in turn: the states of the first three against those of
 all, without the tokenizer. Memory: `paraform train disentangled` for an epoch of the same pairs, parsing counted, in a
-process of its own, whose resident set the kernel reports.
+process of its own, whose resident set the kernel reports. The benchmark takes 7.5 GiB itself, mostly for the peer.
 
 Bounds: 4 times the pairs a second; twice the captions where bfloat16 is faster, else 1.2 times, with cosines of at
 least 0.9995; 1.8 times the forward passes; 6 GiB.
@@ -78,6 +78,12 @@ def positions(batch: PairBatch) -> int:
     return sum(side.numel() for side in sides)
 
 
+def lengths(batch: PairBatch) -> int:
+    """Of pieces and symbols, padding not counted."""
+    sides = batch.source, batch.target, batch.source_tree, batch.target_tree
+    return sum(int(side.lengths_B.sum()) for side in sides)
+
+
 @torch.inference_mode()
 def nll(model: DisentangledParaphraser, batch: PairBatch) -> float:
     """Of all pieces of both directions, in nats, nothing dropped."""
@@ -97,7 +103,7 @@ def train(
     model.train()
     peer.train()
     ours = theirs = 0.0
-    pairs = short = wide = 0
+    pairs = real = short = wide = 0
     for step in range(steps + 1):
         start = time.perf_counter()
         batch = batches(step)
@@ -109,10 +115,11 @@ def train(
         if step:
             ours, theirs = ours + between - start, theirs + end - between
             pairs += len(batch.source.lengths_B)
-            short, wide = short + positions(batch), wide + positions(padded)
+            real, short, wide = real + lengths(batch), short + positions(batch), wide + positions(padded)
     return {
         "pieces that can be written": len(model.pieces),
         "steps": steps,
+        "positions of a pair, without padding": real / pairs,
         "positions of a pair, by length": short / pairs,
         "positions of a pair, fixed": wide / pairs,
         "by length, pairs a second": pairs / ours,

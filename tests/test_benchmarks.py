@@ -139,6 +139,7 @@ def test_parabart_is_measured_against_fixed_widths_and_the_library(
     printed = json.loads(capsys.readouterr().out)
     found = printed["figures"]
     assert found["positions of a pair, fixed"] == 2 * (42 + 162) > 5 * found["positions of a pair, by length"]
+    assert found["positions of a pair, without padding"] <= found["positions of a pair, by length"]
     assert printed["bounds"]["relative difference of the first loss"]["kept"] and found["least cosine"] > 0.999
     assert (found["pairs"], found["captions"], found["peak of training, GiB"]) == (2, 3, 1.5)
     assert found["training, ratio"] == pytest.approx(
