@@ -109,3 +109,41 @@ def test_the_report_is_measured_against_the_encoding_of_its_sentences(
     found = json.loads(capsys.readouterr().out)["figures"]
     assert found["different texts"] == 4 and found["peak, GiB"] == 1.5 and found["peak, ratio"] == 3
     assert found["report, ratio"] > found["encoding, ratio"] > 0 and found["similarity, ratio"] > 0
+
+
+def test_parabart_is_measured_against_fixed_widths_and_the_library(
+    question_pairs: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    bfloat16: None,
+) -> None:
+    """In this process, and what memory it takes is not measured: one more would take seconds to start."""
+    lines = question_pairs.read_text(encoding="utf-8").splitlines()[:20]
+    (tmp_path / "pairs.tsv").write_text("\n".join(lines), encoding="utf-8")
+    (tmp_path / "captions.tsv").write_text("A dog runs.\tA dog is running.\tA dog.\n" * 8, encoding="utf-8")
+    monkeypatch.syspath_prepend(REPOSITORY / "benchmarks")
+    benchmark = importlib.import_module("disentangled")
+    commands: list[list[str]] = []
+
+    def measure(command: list[str], *_: object) -> tuple[float, float]:
+        commands.append(command)
+        assert not (Path(command[command.index("--out") + 1]).parent / "exported").exists()  # it has not grown yet
+        return 1.5, 9.0
+
+    monkeypatch.setattr(benchmark, "measure", measure)
+    given = ["--quora", tmp_path / "pairs.tsv", "--multi30k", tmp_path / "captions.tsv", "--pairs", 1]
+    given += ["--batch-size", 2, "--steps", 1, "--captions", 3, "--repeats", 1, "--json"]
+    monkeypatch.setattr(sys, "argv", ["disentangled.py", *map(str, given)])
+    assert benchmark.main() in (0, 1)
+    printed = json.loads(capsys.readouterr().out)
+    found = printed["figures"]
+    assert found["positions of a pair, fixed"] == 2 * (42 + 162) > 5 * found["positions of a pair, by length"]
+    assert found["positions of a pair, without padding"] <= found["positions of a pair, by length"]
+    assert printed["bounds"]["relative difference of the first loss"]["kept"] and found["least cosine"] > 0.999
+    assert (found["pairs"], found["captions"], found["peak of training, GiB"]) == (2, 3, 1.5)
+    assert found["training, ratio"] == pytest.approx(
+        found["by length, pairs a second"] / found["fixed, pairs a second"]
+    )
+    assert min(found[name] for name in ("embedding, ratio to float32", "embedding, ratio to bfloat16")) > 0
+    assert found["layers, ratio"] > 0 and [command[:2] for command in commands] == [["train", "disentangled"]]
