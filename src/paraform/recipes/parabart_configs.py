@@ -26,6 +26,9 @@ PARTS: dict[str, dict[str, Any]] = {
     "contrast": CONTRAST,
     "contrast, roles": {**CONTRAST, "role_negatives": 1},
     "contrast, forms": {**CONTRAST, "form_negatives": 1},
+    # the encoder as it came, and what is erased of it in closed form
+    "erased alone": {**CONTRAST, "learning_rate": 0.0, "epochs": 1, "erased": "form"},
+    "constituents erased alone": {**CONTRAST, "learning_rate": 0.0, "epochs": 1, "erased": "constituents"},
     "full, contrast": {"contrast_weight": 0.5},
     "full, distance": {"distance_weight": 10.0},
     "full, erased": {"erased": "form"},
