@@ -69,6 +69,8 @@ def test_onnxruntime_gives_the_same_vectors(
         module.train(), tokenizer, tmp_path / "it", max_tokens=12, card="", dense=dense, onnx=True
     )
     assert module.training and sorted(path.name for path in (folder / "onnx").iterdir()) == ["model.onnx"]
+    written = (folder / "onnx" / "model.onnx").read_bytes()
+    assert b"Dropout" not in written and str(Path(encoders.__file__).parent).encode() not in written
     ours = encoder_of(module.eval(), tokenizer, name="it", max_tokens=12, dense=dense).encode(texts)
     np.testing.assert_allclose(encoders.load(str(folder), device="cpu").encode(texts), ours, atol=1e-5)
     session = runtime.InferenceSession(folder / "onnx" / "model.onnx", providers=["CPUExecutionProvider"])

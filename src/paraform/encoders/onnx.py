@@ -41,6 +41,8 @@ def save_onnx(module: nn.Module, path: Path, *, max_tokens: int) -> None:
     """
     if find_spec("onnxscript") is None:
         raise InputError("writing ONNX needs onnxscript; pip install 'paraform[onnx]'")
+    from onnx_ir.passes.common import ClearMetadataAndDocStringPass
+
     states = _LastStates(copy.deepcopy(module).cpu()).eval()
     ids_BT, mask_BT = torch.ones(2, 3, dtype=torch.long), torch.tensor([[1, 1, 1], [1, 1, 0]])
     sizes: Any = {0: torch.export.Dim("batch"), 1: torch.export.Dim("sequence", max=max_tokens)}
@@ -60,6 +62,7 @@ def save_onnx(module: nn.Module, path: Path, *, max_tokens: int) -> None:
         raise InputError(
             f"a {type(module).__name__} cannot be written as ONNX: {str(reason).splitlines()[0]}"
         ) from error
+    ClearMetadataAndDocStringPass()(program.model)  # lines of code, with this machine's paths
     path.parent.mkdir(parents=True, exist_ok=True)
     program.save(path)
 
