@@ -35,7 +35,7 @@ def save_onnx(module: nn.Module, path: Path, *, max_tokens: int) -> None:
 
     Args:
         module: an encoder as transformers has it.
-        path: model.onnx; what does not fit into 2 GB stands in a second file beside it.
+        path: model.onnx; of more than 1.5 GB the weights stand in a second file beside it.
         max_tokens: the most columns that T may be.
     Raises: InputError if what writes ONNX is not installed, or cannot write this module.
     """
@@ -58,10 +58,8 @@ def save_onnx(module: nn.Module, path: Path, *, max_tokens: int) -> None:
                 verbose=False,
             )
     except torch.onnx.errors.OnnxExporterError as error:
-        reason = error.__cause__ or error
-        raise InputError(
-            f"a {type(module).__name__} cannot be written as ONNX: {str(reason).splitlines()[0]}"
-        ) from error
+        reason = str(error.__cause__ or error).strip().partition("\n")[0]
+        raise InputError(f"a {type(module).__name__} cannot be written as ONNX: {reason}") from error
     ClearMetadataAndDocStringPass()(program.model)  # lines of code, with this machine's paths
     path.parent.mkdir(parents=True, exist_ok=True)
     program.save(path)
