@@ -101,10 +101,14 @@ class Exports(Protocol):
 
     kind: ClassVar[str]
 
-    def export(self, folder: PathLike) -> Path:
+    def export(self, folder: PathLike, *, onnx: bool = False, terms: str = "") -> Path:
         """Write a folder that `SentenceTransformer(folder)` loads, with the same vectors; returns it.
 
-        Raises: InputError if there is something of that name, or the vectors cannot be had in that way.
+        Args:
+            onnx: with an ONNX file, which `SentenceTransformer(folder, backend="onnx")` loads.
+            terms: those of the training data, for the card.
+        Raises: InputError if there is something of that name, the vectors cannot be had in that way, or what writes
+            ONNX is not installed.
         """
         ...
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 
@@ -12,7 +13,9 @@ from tokenizers import Tokenizer
 from transformers import BertConfig, BertModel
 
 from paraform import encoders
+from paraform.encoders.dense import Dense
 from paraform.encoders.export import save_sentence_transformer
+from paraform.encoders.onnx import save_onnx
 from paraform.encoders.trainable import encoder_of
 from paraform.records import InputError
 
@@ -33,6 +36,8 @@ def test_the_library_gives_the_same_vectors(
     np.testing.assert_allclose(theirs.encode(texts), ours, atol=1e-5)
     np.testing.assert_allclose(encoders.load(str(folder), device="cpu").encode(texts), ours, atol=1e-5)
     assert theirs.max_seq_length == 12 and (folder / "README.md").read_text() == "# It\n"
+    # a class that transformers 4 has, with which alone the library's ONNX backend works
+    assert json.loads((folder / "tokenizer_config.json").read_text())["tokenizer_class"] == "PreTrainedTokenizerFast"
     assert not list(folder.rglob("*.bin")) and [path.name for path in folder.parent.iterdir()] == ["it"]
     with pytest.raises(InputError, match="is there already"):
         save_sentence_transformer(module, tokenizer, folder, max_tokens=12, card="")
@@ -47,3 +52,67 @@ def test_what_fails_leaves_nothing(tmp_path: Path, write_tokenizer: Callable[...
         save_sentence_transformer(module, tokenizer, tmp_path / "out" / "it", max_tokens=12, card="")
     assert list((tmp_path / "out").iterdir()) == []
     assert torch.is_grad_enabled()
+
+
+def test_onnxruntime_gives_the_same_vectors(
+    tmp_path: Path, write_tokenizer: Callable[..., None], shake: Callable[..., None], texts: list[str]
+) -> None:
+    """Its states, pooled, mapped and normalised by hand: of all texts in one batch, and of each alone."""
+    pytest.importorskip("onnxscript")
+    runtime = pytest.importorskip("onnxruntime")
+    module = BertModel(BertConfig(**{**SIZES, "num_hidden_layers": 1}, max_position_embeddings=40))
+    shake(module)
+    write_tokenizer(tmp_path)
+    tokenizer = Tokenizer.from_file(str(tmp_path / "tokenizer.json"))
+    dense = Dense(torch.randn(8, 8), torch.randn(8))
+    folder = save_sentence_transformer(
+        module.train(), tokenizer, tmp_path / "it", max_tokens=12, card="", dense=dense, onnx=True
+    )
+    assert module.training and sorted(path.name for path in (folder / "onnx").iterdir()) == ["model.onnx"]
+    written = (folder / "onnx" / "model.onnx").read_bytes()
+    assert b"Dropout" not in written and str(Path(encoders.__file__).parent).encode() not in written
+    ours = encoder_of(module.eval(), tokenizer, name="it", max_tokens=12, dense=dense).encode(texts)
+    np.testing.assert_allclose(encoders.load(str(folder), device="cpu").encode(texts), ours, atol=1e-5)
+    session = runtime.InferenceSession(folder / "onnx" / "model.onnx", providers=["CPUExecutionProvider"])
+    theirs = Tokenizer.from_file(str(folder / "tokenizer.json"))
+    theirs.enable_truncation(12)
+    theirs.enable_padding(pad_id=module.config.pad_token_id)
+    lengths = {len(theirs.encode(text).ids) for text in texts}
+    assert len(lengths) > 2 and max(lengths) == 12
+
+    def vectors(batch: list[str]) -> np.ndarray:
+        encoded = theirs.encode_batch(batch)
+        ids_BT, mask_BT = np.array([row.ids for row in encoded]), np.array([row.attention_mask for row in encoded])
+        (states_BTD,) = session.run(["last_hidden_state"], {"input_ids": ids_BT, "attention_mask": mask_BT})
+        means_BD = (states_BTD * mask_BT[..., None]).sum(1) / mask_BT.sum(1, keepdims=True)
+        mapped_BE = means_BD @ dense.weight_ED.numpy().T + dense.bias_E.numpy()
+        return mapped_BE / np.linalg.norm(mapped_BE, axis=1, keepdims=True)
+
+    np.testing.assert_allclose(vectors(texts), ours, atol=1e-5)
+    np.testing.assert_allclose(np.concatenate([vectors([text]) for text in texts]), ours, atol=1e-5)
+
+
+def test_without_what_writes_onnx(
+    tmp_path: Path, write_tokenizer: Callable[..., None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_tokenizer(tmp_path)
+    tokenizer = Tokenizer.from_file(str(tmp_path / "tokenizer.json"))
+    module = BertModel(BertConfig(**SIZES))
+    monkeypatch.setattr("paraform.encoders.onnx.find_spec", lambda name: None)
+    with pytest.raises(InputError, match=r"^writing ONNX needs onnxscript; pip install 'paraform\[onnx\]'$"):
+        save_sentence_transformer(module, tokenizer, tmp_path / "out" / "it", max_tokens=12, card="", onnx=True)
+    assert list((tmp_path / "out").iterdir()) == []
+
+
+class Branches(torch.nn.Module):
+    """What it computes depends on the numbers that it is given, which a graph cannot say."""
+
+    def forward(self, input_ids: torch.Tensor, attention_mask: torch.Tensor) -> torch.Tensor:
+        return input_ids * 2 if input_ids.sum() > 3 else attention_mask
+
+
+def test_what_onnx_cannot_say_is_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("onnxscript")
+    with pytest.raises(InputError, match=r"^a Branches cannot be written as ONNX: Could not guard on data-.*$"):
+        save_onnx(Branches(), tmp_path / "onnx" / "model.onnx", max_tokens=12)
+    assert capsys.readouterr() == ("", "") and not list(tmp_path.iterdir())

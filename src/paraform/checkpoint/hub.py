@@ -1,4 +1,4 @@
-"""Checkpoint folders on the Hugging Face hub: push and pull."""
+"""Folders on the Hugging Face hub: checkpoints, push and pull; exported encoders, push."""
 
 from __future__ import annotations
 
@@ -19,19 +19,48 @@ def push(folder: PathLike, repo_id: str, *, private: bool = False, token: str | 
     Returns: the address of the commit.
     Raises: InputError if the checkpoint is damaged or the hub refuses.
     """
-    import huggingface_hub as hub
-
     manifest = read(folder)
     names = [WEIGHTS, *manifest.assets]
     for name in names:
         if located(folder, manifest, name) != Path(folder) / name:
             raise InputError(f"{folder}: a save was killed here; load it and save it again before the upload")
+    return _upload(folder, repo_id, private=private, exist_ok=True, token=token, patterns=[NAME, CARD, *names])
+
+
+def push_new(folder: PathLike, repo_id: str, *, private: bool = True, token: str | None = None) -> str:
+    """Upload an exported encoder's folder to a model repository that is made for it, as one commit.
+
+    Args:
+        repo_id: OWNER/NAME; none is replaced.
+        token: the hub's; None: the one that this machine has.
+    Returns: the address of the commit.
+    Raises: InputError if there is no token, or the hub refuses.
+    """
+    import huggingface_hub as hub
+
+    token = token or hub.get_token()
+    if token is None:
+        raise InputError(f"{repo_id}: no token for the hub; expected one in HF_TOKEN, or call: hf auth login")
+    return _upload(folder, repo_id, private=private, exist_ok=False, token=token)
+
+
+def _upload(
+    folder: PathLike,
+    repo_id: str,
+    *,
+    private: bool,
+    exist_ok: bool,
+    token: str | None,
+    patterns: list[str] | None = None,
+) -> str:
+    import huggingface_hub as hub
+
     # OSError and the error of whichever HTTP library this version of the hub's client is built on
     refused = cast(tuple[type[Exception], ...], (*hub.errors.HfHubHTTPError.__bases__, hub.errors.HFValidationError))
     api = hub.HfApi(token=token)
     try:
-        api.create_repo(repo_id, private=private, exist_ok=True)
-        done = api.upload_folder(repo_id=repo_id, folder_path=os.fspath(folder), allow_patterns=[NAME, CARD, *names])
+        api.create_repo(repo_id, private=private, exist_ok=exist_ok)
+        done = api.upload_folder(repo_id=repo_id, folder_path=os.fspath(folder), allow_patterns=patterns)
     except refused as error:
         raise InputError(f"{repo_id}: not uploaded: {one_line(error)}") from error
     return str(done.commit_url)

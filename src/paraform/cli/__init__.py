@@ -44,7 +44,7 @@ COMMANDS = {  # module, and what it does
     "evaluate probing": ("evaluate_probing", "form, length and content that a classifier reads off vectors"),
     "evaluate report": ("evaluate_report", "all of these of several models side by side, as one page"),
     "overlap": ("overlap", "sentences of training files that stand in evaluation sets"),
-    "export": ("export", "a trained encoder as a folder of sentence-transformers"),
+    "export": ("export", "a trained encoder as a folder of sentence-transformers, as ONNX, or on the hub"),
     "rate": ("rate", "outputs of systems, rated blind by people, and what they found"),
     "reproduce": ("reproduce", "a table of a paper"),
 }

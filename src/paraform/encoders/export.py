@@ -13,12 +13,20 @@ from torch import nn
 
 from paraform.encoders.dense import Dense
 from paraform.encoders.hugging_face import WEIGHTS, sizes_of
+from paraform.encoders.onnx import save_onnx
 from paraform.records import InputError
 from paraform.weights import PathLike, save_tensors
 
 
 def save_sentence_transformer(
-    module: nn.Module, tokenizer: Tokenizer, folder: PathLike, *, max_tokens: int, card: str, dense: Dense | None = None
+    module: nn.Module,
+    tokenizer: Tokenizer,
+    folder: PathLike,
+    *,
+    max_tokens: int,
+    card: str,
+    dense: Dense | None = None,
+    onnx: bool = False,
 ) -> Path:
     """Write the mean of the module's last states, at length 1, as a folder that `SentenceTransformer(folder)` reads.
 
@@ -29,8 +37,10 @@ def save_sentence_transformer(
         max_tokens: a longer text is cut there, special tokens counted.
         card: README.md.
         dense: a linear map between the mean and its length.
+        onnx: with `onnx/model.onnx`, the module as that library's ONNX backend reads it; the rest stays the library's.
     Returns: the folder.
-    Raises: InputError if there is something of that name, or the module is half of a model with a decoder.
+    Raises: InputError if there is something of that name, the module is half of a model with a decoder, or what
+        writes ONNX is not installed.
     """
     final = Path(folder)
     if final.exists():
@@ -59,19 +69,21 @@ def save_sentence_transformer(
     with tempfile.TemporaryDirectory(prefix=f".{final.name}.", dir=final.parent) as scratch:
         unfinished = Path(scratch) / final.name
         model.save_pretrained(unfinished)
-        _with_names(tokenizer, model.config, max_tokens).save_pretrained(unfinished)
+        _save_tokenizer(tokenizer, model.config, max_tokens, unfinished)
         for name, value in settings.items():
             (unfinished / name).parent.mkdir(exist_ok=True)
             (unfinished / name).write_text(json.dumps(value, indent=2) + "\n", encoding="utf-8")
         if dense:
             save_tensors(dense.tensors(), unfinished / paths[2] / WEIGHTS)
+        if onnx:
+            save_onnx(module, unfinished / "onnx" / "model.onnx", max_tokens=max_tokens)
         (unfinished / "README.md").write_text(card, encoding="utf-8")
         os.rename(unfinished, final)
     return final
 
 
-def _with_names(tokenizer: Tokenizer, config: Any, max_tokens: int) -> Any:
-    """The tokenizer as transformers has it, which wants to be told what its special tokens are called."""
+def _save_tokenizer(tokenizer: Tokenizer, config: Any, max_tokens: int, folder: Path) -> None:
+    """As transformers has it, which wants to be told what its special tokens are called."""
     from transformers import PreTrainedTokenizerFast
 
     ends = tokenizer.encode("").tokens
@@ -83,4 +95,8 @@ def _with_names(tokenizer: Tokenizer, config: Any, max_tokens: int) -> Any:
     own.no_padding()
     found = {name: token for name, token in names.items() if token is not None}
     made: Any = PreTrainedTokenizerFast  # transformers leaves it untyped
-    return made(tokenizer_object=own, model_max_length=max_tokens, **found)
+    made(tokenizer_object=own, model_max_length=max_tokens, **found).save_pretrained(folder)
+    path = folder / "tokenizer_config.json"
+    # transformers 5 writes a name that older ones do not know; all know this
+    settings = {**json.loads(path.read_text(encoding="utf-8")), "tokenizer_class": "PreTrainedTokenizerFast"}
+    path.write_text(json.dumps(settings, indent=2) + "\n", encoding="utf-8")

@@ -144,7 +144,7 @@ class DisentangledParaphraser(nn.Module):
             out_BD /= np.maximum(np.linalg.norm(out_BD, axis=1, keepdims=True), 1e-12)
         return out_BD
 
-    def export(self, folder: PathLike) -> Path:
+    def export(self, folder: PathLike, *, onnx: bool = False, terms: str = "") -> Path:
         """Write the semantic encoder alone, as `capabilities.Exports` has it."""
         if not self.config.pool_special:
             raise InputError("pool_special=False: sentence-transformers' mean counts the special tokens; expected True")
@@ -155,8 +155,16 @@ class DisentangledParaphraser(nn.Module):
             f" `{self.config.encoder}` ({fields}). Its vectors are for use under the terms of that encoder and of the"
             " data that it was trained on.\n"
         )
+        if terms:
+            card += f"\n**Terms of the training data.** {terms}\n"
         return save_sentence_transformer(
-            self.network.semantic, self.tokenizer, folder, max_tokens=self.limit, card=card, dense=self._dense
+            self.network.semantic,
+            self.tokenizer,
+            folder,
+            max_tokens=self.limit,
+            card=card,
+            dense=self._dense,
+            onnx=onnx,
         )
 
     def exemplars(
