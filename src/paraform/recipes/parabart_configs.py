@@ -10,9 +10,13 @@ from paraform.records import InputError
 
 Scale = Literal["smoke", "small", "full"]
 
-STARTS: dict[str, dict[str, Any]] = {"minilm": {}, "minilm3": {"layers": 3}}
+STARTS: dict[str, dict[str, Any]] = {
+    "minilm": {"learning_rate": 3e-5},
+    "minilm3": {"layers": 3, "learning_rate": 3e-4, "decoder_learning_rate": 1e-3},
+}
 """What is trained: the offline encoder, or its first three layers, mean-pooled, which are full of form, as the mean of
-an untrained BART is (docs/results/encoders.md)."""
+an untrained BART is (docs/results/encoders.md). The rates are those below the full scale: what knows much is moved
+little."""
 
 CONTRAST: dict[str, Any] = {"contrast_weight": 1.0, "generation_weight": 0.0, "adversary_weight": 0.0}
 PARTS: dict[str, dict[str, Any]] = {
@@ -30,18 +34,26 @@ PARTS: dict[str, dict[str, Any]] = {
     "erased alone": {**CONTRAST, "learning_rate": 0.0, "epochs": 1, "erased": "form"},
     "constituents erased alone": {**CONTRAST, "learning_rate": 0.0, "epochs": 1, "erased": "constituents"},
     "full, contrast": {"contrast_weight": 0.5},
-    "full, distance": {"distance_weight": 10.0},
+    "full, distance": {"distance_weight": 1000.0},
     "full, erased": {"erased": "form"},
-    "default": {"contrast_weight": 0.5, "distance_weight": 10.0, "role_negatives": 1, "erased": "form"},
+    "default": {
+        "adversary_weight": 0.0,
+        "generation_weight": 0.1,
+        "contrast_weight": 1.0,
+        "distance_weight": 1000.0,
+        "role_negatives": 1,
+        "erased": "form",
+    },
 }
 PAPER = ("full", "without adversary", "without both")
 """The paper's own rows."""
 
 SMALL: dict[str, Any] = {
-    "learning_rate": 1e-4,
+    "freeze_embeddings": True,
+    "memory_norm": True,
     "adversary_learning_rate": 1e-3,
     "adversary_start": 0,
-    "adversary_weight": 0.5,
+    "adversary_weight": 0.02,
     "fooled": "prior",
 }
 
@@ -93,7 +105,8 @@ def config_of(row: str, scale: Scale) -> DisentangledConfig:
         raise InputError(f"no row {row!r}; expected some of {', '.join(ROWS)}")
     if scale == "full" and (start != "minilm" or part not in PAPER):
         raise InputError(f"row {row!r} at scale full; expected the paper's own, {', '.join(rows_of(scale))}")
-    return replace(SIZES[scale].config, **STARTS[start], **PARTS[part])
+    start_fields = {} if scale == "full" else STARTS[start]
+    return replace(SIZES[scale].config, **{**start_fields, **PARTS[part]})
 
 
 def rows_of(scale: Scale) -> tuple[str, ...]:
