@@ -66,6 +66,23 @@ def test_negatives_are_numbered_with_clusters_of_their_own() -> None:
     assert hard_negatives(tiny.PAIRS, trees, tiny.TINY, seed=0) == []
 
 
+def test_a_share_of_the_pairs_has_a_negative() -> None:
+    """Those drawn have the same one as if all had."""
+    there = "(S (NP (DT the) (NN n{})) (VP (VBZ sees) (NP (DT a) (NN m{}))))"
+    trees = {f"the n{n} sees a m{n}": Tree.parse(there.format(n, n)) for n in range(200)}
+    pairs = [Pair(Sentence(text), Sentence(text + " !"), cluster=n) for n, text in enumerate(trees)]
+    trees |= {pair.target.text: trees[pair.source.text] for pair in pairs}
+    for field in ("role_negatives", "form_negatives"):
+        found = []
+        for share in (1.0, 0.3):
+            config = replace(tiny.TINY, contrast_weight=1.0, **{field: share})
+            found.append([row[0] for row in hard_negatives(pairs, dict(trees), config, seed=0)])
+        whole, part = found
+        there_are = sum(text is not None for text in whole)
+        assert there_are > 150 and 0.2 * there_are < sum(text is not None for text in part) < 0.4 * there_are
+        assert all(one in (None, other) for one, other in zip(part, whole, strict=True))
+
+
 def test_what_somebody_says_is_no_negative_and_long_trees_are_cut() -> None:
     there = "(S (NP (DT the) (NN {})) (VP (VBZ sees) (NP (DT the) (NN {}))))"
     trees = {"the dog sees the cat": Tree.parse(there.format("dog", "cat"))}

@@ -65,8 +65,8 @@ class DisentangledConfig:
         contrast_weight: factor on NT-Xent between the two sides of a batch's pairs; 0 leaves it out.
         temperature: τ of that contrast, which is of cosines.
         distance_weight: factor on the mean squared change of cosines against the encoder as it came; 0 leaves it out.
-        form_negatives, role_negatives: further negatives a pair in the contrast: sentences with the source's tags and
-            other words; the source with two of its phrases exchanged. 0 or 1.
+        form_negatives, role_negatives: share of the pairs that have a further negative in the contrast: a sentence with
+            the source's tags and other words; the source with two of its phrases exchanged. 0 to 1.
         erased: what a linear map takes from the vectors that are given out, so that no linear adversary can tell it;
             it is fitted anew at each validation. "nothing"; "constituents", their shares of the tree; "form", these
             and which of them stand at the top. The decoder reads ū as it is without.
@@ -111,8 +111,8 @@ class DisentangledConfig:
     contrast_weight: float = 0.0
     temperature: float = 0.05
     distance_weight: float = 0.0
-    form_negatives: int = 0
-    role_negatives: int = 0
+    form_negatives: float = 0.0
+    role_negatives: float = 0.0
     erased: Literal["nothing", "constituents", "form"] = "nothing"
     cut_trees: float = 0.0
     adapters: int = 0

@@ -84,12 +84,15 @@ def hard_negatives(
 ) -> list[list[str | None]]:
     """The further negatives of each pair that the config asks for; the trees of those that are new are entered."""
     columns: list[list[str | None]] = []
+    draw = np.random.default_rng([seed, 2])
     if config.form_negatives:
-        columns.append(same_form(pairs, max_tokens=config.max_tokens, seed=seed))
+        found = same_form(pairs, max_tokens=config.max_tokens, seed=seed)
+        wanted = draw.random(len(pairs)) < config.form_negatives
+        columns.append([text if want else None for text, want in zip(found, wanted, strict=True)])
     if config.role_negatives:
         known, made = set(trees), list[str | None]()
-        for pair in pairs:
-            tree = exchanged(trees[pair.source.text], seed=seed)
+        for pair, want in zip(pairs, draw.random(len(pairs)) < config.role_negatives, strict=True):
+            tree = exchanged(trees[pair.source.text], seed=seed) if want else None
             text = None if tree is None else as_text(tree)
             if tree is None or text is None or text in known:  # what somebody says may mean what the pair does
                 made.append(None)
