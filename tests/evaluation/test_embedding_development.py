@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 from numpy.typing import NDArray
 from scipy.stats import pearsonr
 from sklearn.metrics import roc_auc_score
@@ -23,9 +24,13 @@ ROWS = [("a", "b", 1), ("b", "c", 0), ("d", "e", 1), ("f", "g", 0), ("h", "i", 0
 class Letters:
     """A model whose vectors are counts of letters."""
 
-    kind, vector_names, device = "letters", ("letters",), None
+    kind = "letters"
+    vector_names = ("letters",)
+    device = torch.device("cpu")
 
-    def embed(self, texts: Sequence[str], name: str = "", **_: object) -> NDArray[np.float32]:
+    def embed(
+        self, texts: Sequence[str], name: str = "", *, batch_size: int = 0, seed: int = 0, progress: bool = False
+    ) -> NDArray[np.float32]:
         return np.array([[1 + text.count(letter) for letter in "abcdefghi"] for text in texts], np.float32)
 
 
@@ -71,7 +76,7 @@ def test_each_set_has_its_figure_and_the_mean_is_of_those_that_are_there(tmp_pat
     many = [(f"{one} {n}", f"{other} {n}", label) for n in range(8) for one, other, label in ROWS]
     choosing = paws_halves(write_paws(tmp_path / "paws" / "dev.tsv", many)).choosing
     model = Letters()
-    found = read_development(tmp_path)(model)  # type: ignore[arg-type]
+    found = read_development(tmp_path)(model)
     assert list(found) == ["PAWS dev, choosing half", "development"]
     sides = [[pair.source.text for pair in choosing], [pair.target.text for pair in choosing]]
     near_N = [
@@ -90,7 +95,7 @@ def test_each_set_has_its_figure_and_the_mean_is_of_those_that_are_there(tmp_pat
     (tmp_path / "quora").mkdir()
     (tmp_path / "quora" / "dev.tsv").write_text("a b\ta b b\nc d\tc\ne f\tg h\n")
     sets = read_development(tmp_path)
-    found = sets(model)  # type: ignore[arg-type]
+    found = sets(model)
     assert list(found) == ["STS-B dev", "PAWS dev, choosing half", "Quora dev", "development"]
     u, v = model.embed([row[0] for row in rows]), model.embed([row[1] for row in rows])
     cosines = (u * v).sum(1) / np.linalg.norm(u, axis=1) / np.linalg.norm(v, axis=1)

@@ -148,8 +148,9 @@ def write_shards(options: Namespace) -> int:
     options.layer = options.pooling = None  # they are in the name now
     model = load_embedder(options)
     require_vectors(model, options)
-    signature, input = signature_of(model, options.model, options.vectors or ""), input_digest(path, options, model)
-    arrow = cache_folder() / "columns" / f"{input[:32]}.arrow"
+    signature = signature_of(model, options.model, options.vectors or "")
+    source = input_digest(path, options, model)
+    arrow = cache_folder() / "columns" / f"{source[:32]}.arrow"
     if not arrow.is_file():
         corpus = read_columns(path, options.format, options.text_column, skip_bad_lines=options.skip_bad_lines)
         if isinstance(model, LatentSpace):
@@ -164,7 +165,7 @@ def write_shards(options: Namespace) -> int:
         products=str(best_dtype(model.device)).removeprefix("torch."),
         batch_size=options.batch_size or 0,
         seed=options.seed,
-        input=input,
+        input=source,
         rows=len(data),
         size=SHARD,
         suffix=".parquet" if data.names else ".npy",

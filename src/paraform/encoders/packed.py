@@ -1,7 +1,7 @@
 """An encoder packed as what was changed of another one, and made whole again in the user's cache.
 
 Training moves weights little. Of each matrix that it moved the change is kept in four bits a number, with a scale a
-row; what did not move is not kept at all. So an encoder of 90 MB takes 6, beside the one that it started from.
+row, beside the one that it started from; what did not move is not kept at all.
 
 Shape key: R rows and C columns of a matrix.
 """

@@ -13,10 +13,11 @@ Scale = Literal["smoke", "small", "full"]
 STARTS: dict[str, dict[str, Any]] = {
     "minilm": {"learning_rate": 3e-5},
     "minilm3": {"layers": 3, "learning_rate": 3e-4, "decoder_learning_rate": 1e-3},
+    "bart": {"encoder": "facebook/bart-base"},
 }
 """What is trained: the offline encoder, or its first three layers, mean-pooled, which are full of form, as the mean of
 an untrained BART is (docs/results/encoders.md). The rates are those below the full scale: what knows much is moved
-little."""
+little. `bart` is the paper's own, of the scale full alone."""
 
 CONTRAST: dict[str, Any] = {"contrast_weight": 1.0, "generation_weight": 0.0, "adversary_weight": 0.0}
 PARTS: dict[str, dict[str, Any]] = {
@@ -93,22 +94,22 @@ SIZES: dict[Scale, Size] = {
         350,
         300,
     ),
-    "full": Size({"paranmt": 0}, replace(DisentangledConfig.paper(), encoder="facebook/bart-base"), 5000, 1000),
+    "full": Size({"paranmt": 0}, DisentangledConfig.paper(), 5000, 1000),
 }
 ROWS = tuple(f"{start} {part}" for start in STARTS for part in PARTS)
 
 
 def config_of(row: str, scale: Scale) -> DisentangledConfig:
-    """A row's configuration at a scale. Raises: InputError for no row, or a part that the full scale does not have."""
+    """A row's configuration at a scale. Raises: InputError for no row, or one that this scale does not have."""
     start, _, part = row.partition(" ")
     if row not in ROWS:
         raise InputError(f"no row {row!r}; expected some of {', '.join(ROWS)}")
-    if scale == "full" and (start != "minilm" or part not in PAPER):
-        raise InputError(f"row {row!r} at scale full; expected the paper's own, {', '.join(rows_of(scale))}")
-    start_fields = {} if scale == "full" else STARTS[start]
-    return replace(SIZES[scale].config, **{**start_fields, **PARTS[part]})
+    paper = start == "bart"
+    if paper != (scale == "full") or (paper and part not in PAPER):
+        raise InputError(f"row {row!r} at scale {scale}; expected such as {', '.join(rows_of(scale))}")
+    return replace(SIZES[scale].config, **{**STARTS[start], **PARTS[part]})
 
 
 def rows_of(scale: Scale) -> tuple[str, ...]:
-    """The paper's rows; at the full scale the encoder is BART, whatever the row's first word."""
-    return tuple(f"{start} {part}" for start in (["minilm"] if scale == "full" else STARTS) for part in PAPER)
+    """The paper's own rows, from each start that the scale has."""
+    return tuple(f"{start} {part}" for start in STARTS if (start == "bart") == (scale == "full") for part in PAPER)

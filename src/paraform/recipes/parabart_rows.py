@@ -110,14 +110,12 @@ def systems_of(rows: Iterable[str], scale: Scale, out: Path, device: str | None)
     chosen = list(rows)
     known: dict[str, str | Path] = {}
     for start, fields in STARTS.items():
-        if scale != "full" and any(row.startswith(f"{start} ") for row in chosen):
-            known[f"{start} as it comes"] = f"minilm@layer={fields['layers']}" if fields else "minilm"
-    for seed in range(1000):
+        if any(row.startswith(f"{start} ") for row in chosen):
+            layer = f"@layer={fields['layers']}" if "layers" in fields else ""
+            known[f"{start} as it comes"] = fields.get("encoder", "minilm") + layer
+    for seed in sorted(int(place.name.removeprefix("seed-")) for place in (out / scale).glob("seed-*")):
         there = {row: folder_of(row, scale, out, seed) for row in chosen}
-        found = {f"{row}, seed {seed}": place for row, place in there.items() if (place / "trained.json").is_file()}
-        if not found and seed > 9:
-            break
-        known |= found
+        known |= {f"{row}, seed {seed}": place for row, place in there.items() if (place / "trained.json").is_file()}
     systems = []
     for name, place in known.items():
         model: Any = checkpoint.load(str(place), device=device)

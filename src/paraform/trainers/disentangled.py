@@ -40,7 +40,7 @@ from paraform.weights import PathLike
 
 METRICS = {"mrr": True, "nll": False, "development": True}  # whether higher is better
 BY_MRR = TrainingConfig(metric="mrr", higher_is_better=True)
-ERASED = 20_000  # sentences: with 50 times their features more of them change nothing
+ERASED = 20_000  # sentences: 50 times as many as features, so that their covariance is known well
 CASED = 4  # a word's usual case is kept if it was seen as often
 
 

@@ -58,9 +58,8 @@ class DisentangledConfig:
     Args:
         freeze_embeddings: the encoder's embeddings stay as they came.
         memory_norm: the decoder reads ū normalised by mean and variance, so that it is as large as the tree's states.
-        fooled: what the encoder wants of the adversary: "loss", that it is wrong (the paper; that has no bound, and an
-            encoder that learns faster than the adversary runs away with it); "prior", that it says what it would say
-            without reading, the mean bag.
+        fooled: what the encoder wants of the adversary: "loss", that it is wrong (the paper; that has no bound);
+            "prior", that it says what it would say without reading, the mean bag.
         generation_weight: factor on the paraphrase loss; 0: no decoder, and no tree is read but the adversary's.
         contrast_weight: factor on NT-Xent between the two sides of a batch's pairs; 0 leaves it out.
         temperature: τ of that contrast, which is of cosines.
