@@ -43,6 +43,7 @@ COMMANDS = {  # module, and what it does
     "evaluate latent": ("evaluate_latent", "bounds, KL, information and more, by the paper's protocol and honestly"),
     "evaluate probing": ("evaluate_probing", "form, length and content that a classifier reads off vectors"),
     "evaluate report": ("evaluate_report", "all of these of several models side by side, as one page"),
+    "erase": ("erase", "any encoder, without what a linear reader tells of a sentence's form"),
     "overlap": ("overlap", "sentences of training files that stand in evaluation sets"),
     "export": ("export", "a trained encoder as a folder of sentence-transformers, as ONNX, or on the hub"),
     "rate": ("rate", "outputs of systems, rated blind by people, and what they found"),

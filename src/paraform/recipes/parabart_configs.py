@@ -8,7 +8,7 @@ from typing import Any, Literal
 from paraform.models.disentangled import DisentangledConfig
 from paraform.records import InputError
 
-Scale = Literal["smoke", "small", "full"]
+Scale = Literal["smoke", "small", "long", "full"]
 
 STARTS: dict[str, dict[str, Any]] = {
     "minilm": {"learning_rate": 3e-5},
@@ -31,12 +31,8 @@ PARTS: dict[str, dict[str, Any]] = {
     "contrast": CONTRAST,
     "contrast, roles": {**CONTRAST, "role_negatives": 1},
     "contrast, forms": {**CONTRAST, "form_negatives": 1},
-    # the encoder as it came, and what is erased of it in closed form
-    "erased alone": {**CONTRAST, "learning_rate": 0.0, "epochs": 1, "erased": "form"},
-    "constituents erased alone": {**CONTRAST, "learning_rate": 0.0, "epochs": 1, "erased": "constituents"},
     "full, contrast": {"contrast_weight": 0.5},
     "full, distance": {"distance_weight": 1000.0},
-    "full, erased": {"erased": "form"},
     "default": {
         "adversary_weight": 0.0,
         "generation_weight": 0.1,
@@ -46,6 +42,13 @@ PARTS: dict[str, dict[str, Any]] = {
         "erased": "form",
     },
 }
+ERASED: dict[str, tuple[str, Literal["constituents", "form"]]] = {
+    "erased alone": ("", "form"),
+    "constituents erased alone": ("", "constituents"),
+    "full, erased": ("full", "form"),
+}
+"""Rows that are not trained: of what a linear map erases what; of another row, or (nothing) of the start."""
+
 PAPER = ("full", "without adversary", "without both")
 """The paper's own rows."""
 
@@ -89,6 +92,12 @@ SIZES: dict[Scale, Size] = {
         resamples=20,
     ),
     "small": Size(
+        {"quora": 8_000, "tatoeba": 0, "paranmt": 0, "multi30k": 8_000},
+        replace(DisentangledConfig.compact(), **SMALL, epochs=1),
+        160,
+        300,
+    ),
+    "long": Size(
         {"quora": 16_000, "tatoeba": 0, "paranmt": 0, "multi30k": 16_000},
         replace(DisentangledConfig.compact(), **SMALL),
         350,
@@ -96,18 +105,27 @@ SIZES: dict[Scale, Size] = {
     ),
     "full": Size({"paranmt": 0}, DisentangledConfig.paper(), 5000, 1000),
 }
-ROWS = tuple(f"{start} {part}" for start in STARTS for part in PARTS)
+ROWS = tuple(f"{start} {part}" for start in STARTS for part in (*PARTS, *ERASED))
 
 
-def config_of(row: str, scale: Scale) -> DisentangledConfig:
-    """A row's configuration at a scale. Raises: InputError for no row, or one that this scale does not have."""
+def config_of(row: str, scale: Scale) -> DisentangledConfig | None:
+    """A row's configuration at a scale; None: it is not trained (`ERASED`).
+
+    Raises: InputError for no row, or one that this scale does not have.
+    """
     start, _, part = row.partition(" ")
     if row not in ROWS:
         raise InputError(f"no row {row!r}; expected some of {', '.join(ROWS)}")
     paper = start == "bart"
     if paper != (scale == "full") or (paper and part not in PAPER):
         raise InputError(f"row {row!r} at scale {scale}; expected such as {', '.join(rows_of(scale))}")
-    return replace(SIZES[scale].config, **{**STARTS[start], **PARTS[part]})
+    return None if part in ERASED else replace(SIZES[scale].config, **{**STARTS[start], **PARTS[part]})
+
+
+def name_of(start: str) -> str:
+    """The encoder that a start names, as it comes."""
+    fields = STARTS[start]
+    return f"{fields.get('encoder', 'minilm')}{'@layer={}'.format(fields['layers']) if 'layers' in fields else ''}"
 
 
 def rows_of(scale: Scale) -> tuple[str, ...]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import shutil
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -16,10 +17,12 @@ from paraform.evaluation.embedding.families import limited
 from paraform.evaluation.embedding.kept_vectors import kept
 from paraform.evaluation.embedding.measuring import System, bounded, measured, spaces_of, system_of
 from paraform.evaluation.embedding.task import Finding, Task
-from paraform.recipes.parabart_configs import SIZES, STARTS, Scale, config_of, rows_of
+from paraform.recipes.parabart_configs import ERASED, SIZES, STARTS, Scale, config_of, name_of, rows_of
 from paraform.records import InputError, Pair
 from paraform.score import Score, table
-from paraform.trainers.disentangled import BY_MRR, train_disentangled
+from paraform.trainers.disentangled import BY_MRR, texts_of, train_disentangled
+from paraform.trainers.erasing import erase
+from paraform.trainers.held_out import unseen_pairs
 from paraform.weights import atomic_path
 
 FILES = {  # of each corpus, and how it is read
@@ -75,29 +78,43 @@ def train_row(row: str, scale: Scale, data: Path, out: Path, *, seed: int, devic
     """Train one row, or go on with it; returns its folder. Raises: KeyboardInterrupt if interrupted, and saved."""
     folder = folder_of(row, scale, out, seed)
     config = config_of(row, scale)
-    trained = folder / "trained.json"
-    if trained.is_file() and json.loads(trained.read_text(encoding="utf-8")) == asdict(config):
+    trained, about = folder / "trained.json", {} if config is None else asdict(config)
+    if trained.is_file() and json.loads(trained.read_text(encoding="utf-8")) == about:
         return folder  # nothing is parsed again
     texts = read_evaluation_sets([data / name for name in EVALUATION if (data / name).exists()])
     sets = read_development(data)
-    loop = replace(
-        BY_MRR, metric=MEAN, seed=seed, evaluate_every=SIZES[scale].evaluate_every, checkpoint_every=100, log_every=50,
-        device=device, mixed_precision="bf16",
-    )  # fmt: skip
-    result = train_disentangled(
-        pairs_of(data, scale),
-        folder,
-        config=config,
-        loop=loop,
-        against=[*(text for some in texts.values() for text in some), *sets.texts()],
-        development=sets,
-        resume=True,
-    )
-    if result.ended == "interrupted":
-        raise KeyboardInterrupt
+    against = [*(text for some in texts.values() for text in some), *sets.texts()]
+    if config is None:
+        erase_row(row, scale, data, out, against, seed=seed, device=device)
+    else:
+        loop = replace(
+            BY_MRR, metric=MEAN, seed=seed, evaluate_every=SIZES[scale].evaluate_every, checkpoint_every=100,
+            log_every=50, device=device, mixed_precision="bf16",
+        )  # fmt: skip
+        pairs = pairs_of(data, scale)
+        result = train_disentangled(
+            pairs, folder, config=config, loop=loop, against=against, development=sets, resume=True
+        )
+        if result.ended == "interrupted":
+            raise KeyboardInterrupt
     with atomic_path(trained) as unfinished:
-        unfinished.write_text(json.dumps(asdict(config)), encoding="utf-8")
+        unfinished.write_text(json.dumps(about), encoding="utf-8")
     return folder
+
+
+def erase_row(row: str, scale: Scale, data: Path, out: Path, against: Sequence[str], *, seed: int, device: str) -> None:
+    """Make an encoder, FOLDER/encoder, of another row's or of the start, from which form is erased."""
+    start, _, part = row.partition(" ")
+    of, erased = ERASED[part]
+    folder = folder_of(row, scale, out, seed)
+    shutil.rmtree(folder, ignore_errors=True)  # what a kill has left
+    folder.mkdir(parents=True)
+    encoder = name_of(start)
+    if of:
+        before = train_row(f"{start} {of}", scale, data, out, seed=seed, device=device)
+        encoder = str(checkpoint.load(str(before)).export(folder / "before"))
+    texts = texts_of(unseen_pairs(pairs_of(data, scale), against))
+    erase(encoder, texts, folder / "encoder", erased=erased, seed=seed, device=None if device == "auto" else device)
 
 
 def folder_of(row: str, scale: Scale, out: Path, seed: int) -> Path:
@@ -109,16 +126,16 @@ def systems_of(rows: Iterable[str], scale: Scale, out: Path, device: str | None)
     """The starts of these rows, and the rows of every seed that are trained; vectors are kept."""
     chosen = list(rows)
     known: dict[str, str | Path] = {}
-    for start, fields in STARTS.items():
+    for start in STARTS:
         if any(row.startswith(f"{start} ") for row in chosen):
-            layer = f"@layer={fields['layers']}" if "layers" in fields else ""
-            known[f"{start} as it comes"] = fields.get("encoder", "minilm") + layer
+            known[f"{start} as it comes"] = name_of(start)
     for seed in sorted(int(place.name.removeprefix("seed-")) for place in (out / scale).glob("seed-*")):
         there = {row: folder_of(row, scale, out, seed) for row in chosen}
         known |= {f"{row}, seed {seed}": place for row, place in there.items() if (place / "trained.json").is_file()}
     systems = []
     for name, place in known.items():
-        model: Any = checkpoint.load(str(place), device=device)
+        encoder = Path(place) / "encoder"
+        model: Any = checkpoint.load(str(encoder if encoder.is_dir() else place), device=device)
         system = system_of(name, model)
         systems.append(system._replace(embed=kept(system.embed, system.signature, out / "vectors")))
     return systems

@@ -24,7 +24,7 @@ from paraform.encoders.tokenizing import tokenizer_of
 from paraform.encoders.trainable import first_layers
 from paraform.models.disentangled import DisentangledConfig, DisentangledParaphraser, make_update
 from paraform.models.disentangled.decoder_start import start_decoder
-from paraform.models.disentangled.erasure import concepts
+from paraform.models.disentangled.erasure import MOST, concepts
 from paraform.models.disentangled.pairs import PairTable, pair_batches
 from paraform.models.disentangled.paraphraser import piece_rows, require_ends
 from paraform.models.disentangled.symbols import TreeSymbols
@@ -40,7 +40,6 @@ from paraform.weights import PathLike
 
 METRICS = {"mrr": True, "nll": False, "development": True}  # whether higher is better
 BY_MRR = TrainingConfig(metric="mrr", higher_is_better=True)
-ERASED = 20_000  # sentences: 50 times as many as features, so that their covariance is known well
 CASED = 4  # a word's usual case is kept if it was seen as often
 
 
@@ -179,7 +178,7 @@ def eraser(
     if model.erasure is None:
         return lambda: None
     different = list(dict.fromkeys(texts))
-    some = random.Random(seed).sample(different, min(len(different), ERASED))
+    some = random.Random(seed).sample(different, min(len(different), MOST))
     concepts_NC = concepts([trees[text] for text in some], model.symbols, model.config.erased)
     return lambda: model.erase(some, concepts_NC)
 

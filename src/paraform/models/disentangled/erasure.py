@@ -22,7 +22,9 @@ from torch import Tensor
 from paraform.models.disentangled.symbols import TreeSymbols
 from paraform.syntax.trees import Tree, top_constituents
 
+ROUNDING = 1e-4  # of the concepts' deviation: what is told less is the float32 of vectors, not a concept
 LEAST = 1e-6  # of the largest eigenvalue: smaller ones are noise, and their directions are left as they are
+MOST = 20_000  # sentences it is fitted to: 50 times as many as features, so that their covariance is known well
 SEEN = 0.003  # share of the sentences that a way to build the top level must have to be a concept of its own
 
 
@@ -57,6 +59,6 @@ def least_squares_erasure(vectors_ND: Tensor, concepts_NC: Tensor) -> tuple[Tens
     colour_DD = (axes_DD * root_D) @ axes_DD.T
     told_DC = whiten_DD @ (x_ND.T @ z_NC / len(x_ND))
     left_DC, singular_C, _ = torch.linalg.svd(told_DC, full_matrices=False)
-    basis_DK = left_DC[:, singular_C > LEAST * singular_C[0].clamp_min(torch.finfo(torch.float64).tiny)]
+    basis_DK = left_DC[:, singular_C > ROUNDING * z_NC.square().mean(0).sum().sqrt()]
     erased_DD = torch.eye(len(mean_D), dtype=torch.float64) - colour_DD @ basis_DK @ basis_DK.T @ whiten_DD
     return erased_DD.float(), (mean_D - erased_DD @ mean_D).float()
