@@ -13,6 +13,7 @@ from paraform.evaluation.rouge import rouge
 from paraform.evaluation.style import edit_distances
 from paraform.evaluation.subsets import THIRDS, subsets
 from paraform.records import InputError
+from paraform.syntax.trees import Tree
 
 WORDS = ["how", "what", "buys", "a", "red", "car", "trees", "quickly", "?", "Paris"]
 
@@ -207,3 +208,23 @@ def test_one_row_and_empty_outputs_are_measured():
     values = {score.name: score.value for score in report.scores if (score.system, score.subset) == ("model", "all")}
     assert values.pop("ED-E") == values.pop("ED-R") == 1
     assert set(values.values()) == {0}
+
+
+def test_of_flat_trees_the_distance_is_that_of_their_tags(rows):
+    """And what has no tree at all is as far from one as that has labels."""
+
+    def parse(sentences):
+        return [Tree("S", tuple(Tree(label) for label in labels)) for labels in tag(sentences)]
+
+    given = {"tag": tag, "embed": embed, "resamples": 0, "protocols": ["first"]}
+    report = evaluate_generation(paraphrase, rows, **given, parse=parse, parser_name="flat")
+    found = {(one.name, one.system): one for one in report.scores if one.subset == "all"}
+    for system in ("model", "copy source", "copy exemplar"):
+        for kind in "ER":
+            assert found[f"TED-{kind}", system].value == found[f"ED-{kind}", system].value
+    assert found["TED-E", "copy exemplar"].value == 0 < found["TED-E", "model"].value
+    assert "trees:flat" in found["TED-E", "model"].signature
+    silent = evaluate_generation(lambda sources, likes: [""] * len(sources), rows[:1], **given, parse=parse)
+    words = metric_words([rows[0].exemplars[0]])[0]
+    said = next(one for one in silent.scores if (one.name, one.system) == ("TED-E", "model"))
+    assert said.value == len(words) + 1

@@ -252,3 +252,22 @@ def test_what_cannot_be_trained_on(config: DisentangledConfig, encoder: Path, tm
         train_disentangled(two, tmp_path / "run", config=config, loop=replace(LOOP, metric="bleu"))
     with pytest.raises(InputError, match="metric 'development'"):
         train_disentangled(two, tmp_path / "run", config=config, loop=replace(LOOP, metric="development"))
+
+
+def test_trees_that_came_along_are_taken(tmp_path: Path) -> None:
+    """None of a parser that would not make them; one of other words is refused by its line."""
+    file = tmp_path / "annotated.jsonl"
+
+    def write(tree: str) -> list[Pair]:
+        own = "(ROOT (X (NNS Cats) (VBP see) (-LRB- -LRB-) (RB well) (-RRB- -RRB-) (. .)))"
+        row = {"source": {"text": "Cats see (well).", "tree": own}, "target": {"text": "Dogs run.", "tree": tree}}
+        file.write_text(json.dumps(row) + "\n")
+        return [one for one in paraform.read(file, "jsonl") if isinstance(one, Pair)]
+
+    trees = trees_of(write("(ROOT (Y (NNS Dogs) (VBP run) (. .)))"), parser="no such parser")
+    assert [tree.children[0].label for tree in trees.values()] == ["X", "Y"]
+    for tree, said in (("(S (NNS Dogs) (VBP ran) (. .))", "'ran', not 'run'"), ("(S (NNS Dogs))", "1 words, not 3")):
+        with pytest.raises(InputError, match=rf"annotated\.jsonl:1: a tree of other words than its sentence .{said}.;"):
+            trees_of(write(tree))
+    with pytest.raises(InputError, match=r"annotated\.jsonl:1: character "):
+        trees_of(write("(S (NNS Dogs)"))

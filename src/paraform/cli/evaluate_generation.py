@@ -41,6 +41,9 @@ def add_arguments(parser: ArgumentParser, given: Sequence[str]) -> None:
     parser.add_argument("--exemplars", type=PositiveInt, default=5, help="mined for each row, at most")
     parser.add_argument("--bleu-tokenize", type=str, default="none", help="none, multi-bleu, 13a, intl")
     parser.add_argument("--resamples", type=NonNegativeInt, default=1000, help="draws of the bootstrap; 0: none")
+    parser.add_argument(
+        "--parser", type=str | None, default=None, help="syntax, stanza …: tree edit distances, too; null: without"
+    )
     parser.add_argument("--outputs", type=str | None, default=None, metavar="FILE", help="every output, as JSON lines")
 
 
@@ -59,6 +62,7 @@ def run(options: Namespace) -> int:
             protocols=list(dict.fromkeys(options.protocols)),
             bleu_tokenize=options.bleu_tokenize,
             resamples=options.resamples,
+            parser=options.parser,
             ration=False if options.no_ration else None,
             beam=options.beam,
             batch_size=options.batch_size or 512,

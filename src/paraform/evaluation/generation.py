@@ -18,9 +18,19 @@ from paraform.evaluation.preparation import metric_words
 from paraform.evaluation.protocols import PROTOCOLS, Decoded, GenerationRow, Paraphrase, Protocol, check_rows, decode
 from paraform.evaluation.report import GenerationReport, Outputs, compare
 from paraform.evaluation.rouge import rouge_figures
-from paraform.evaluation.style import StyleReport, Tag, edit_distances, edit_signature, evaluate_style, tag_unique
+from paraform.evaluation.style import (
+    StyleReport,
+    Tag,
+    edit_distances,
+    edit_signature,
+    evaluate_style,
+    tag_unique,
+    tree_distance,
+    tree_signature,
+)
 from paraform.evaluation.subsets import SETTING, subsets
 from paraform.score import Score, signature
+from paraform.syntax.trees import Parser, Tree
 
 
 def copy_source(sources: list[str], exemplars: list[str]) -> list[str]:
@@ -54,8 +64,13 @@ def evaluate_generation(
     seed: int = 0,
     tagger_name: str = "unnamed",
     encoder_name: str = "unnamed",
+    parse: Parser | None = None,
+    parser_name: str = "unnamed",
 ) -> GenerationReport:
     """BLEU, ROUGE, METEOR, ED-E, ED-R, content kept and distinct-n of a paraphraser and of the floors.
+
+    With `parse`, also TED-E and TED-R: labels to insert, delete or rename to make the output's tree that of the
+    exemplar (of the tree asked for, where a system reads one), or of the reference; words are no labels.
 
     Under `first` and `oracle` every figure is given; under `blind`, whose exemplar has nothing to do with the
     reference, only ED-E and content kept. Each is given for all rows and by thirds of source–reference overlap.
@@ -67,7 +82,8 @@ def evaluate_generation(
         tag: sentences of words → their tags. embed: texts → vectors, [N, D], for the content kept.
         content, style: the system's own vectors; with them CMA and retrieval by style are measured too.
         systems: further systems by name, measured and compared by the same code; the two floors always are.
-        name, tagger_name, encoder_name: how table and signatures call the system, `tag` and `embed`.
+        name: how table and signatures call the system.
+        tagger_name, encoder_name: how table and signatures call the system, `tag` and `embed`.
         max_tokens: words of each text that count; None counts all. Content is compared on the texts as they are.
         bleu_tokenize: see `bleu`. wordnet: None looks for it.
         resamples: draws of the paired bootstrap between `name` and every other system; 0 leaves it out.
@@ -82,13 +98,14 @@ def evaluate_generation(
     decoded = {system: decode(call, rows, protocols, max_tokens=max_tokens) for system, call in everyone.items()}
     sources, references = tuple(row.source for row in rows), tuple(row.reference for row in rows)
     measure = _Measure(
-        sources, references, [each for by in decoded.values() for each in by.values()], tag, embed, max_tokens
+        sources, references, [each for by in decoded.values() for each in by.values()], tag, embed, max_tokens, parse
     )
     shared = signature(exemplars=max(len(row.exemplars) for row in rows), thirds=SETTING)
     overlap: list[RowFigure] = []
     if set(protocols) != {"blind"}:
         overlap = measure.overlap_figures(bleu_tokenize, find_wordnet() if wordnet is None else wordnet)
     edit_settings = edit_signature(max_tokens, tagger_name)
+    tree_settings = tree_signature(max_tokens, parser_name)
     distinct = f"{distinct_signature(max_tokens)}|{shared}"
     kept_settings = signature(similarity="cosine", encoder=encoder_name, text="as-written", average="rows")
     parts = subsets([measure.words[text] for text in sources], [measure.words[text] for text in references])
@@ -102,6 +119,10 @@ def evaluate_generation(
             if protocol != "blind":
                 measured = [*measure.pick(overlap, given.texts), *measured]
                 measured.append(row_mean("ED-R", measure.distances(given.texts, references), edit_settings))
+            if parse is not None:
+                measured.append(row_mean("TED-E", measure.tree_distances(given.texts, given.exemplars), tree_settings))
+                if protocol != "blind":
+                    measured.append(row_mean("TED-R", measure.tree_distances(given.texts, references), tree_settings))
             measured.append(row_mean("content kept", measure.kept(given.texts), kept_settings, digits=3))
             figures[system] = [replace(figure, signature=f"{figure.signature}|{shared}") for figure in measured]
             named = {figure.name: figure for figure in figures[system]}
@@ -152,6 +173,7 @@ class _Measure:
         tag: Tag,
         embed: Embed,
         max_tokens: int | None,
+        parse: Parser | None,
     ) -> None:
         self.references, self.max_tokens = references, max_tokens
         written = [text for each in decoded for text in each.texts]
@@ -160,6 +182,10 @@ class _Measure:
         words = metric_words(texts, max_tokens)
         self.words = dict(zip(texts, words, strict=True))
         self.tags = dict(zip(texts, tag_unique(tag, words), strict=True))
+        self.trees: dict[str, Tree | None] = {}
+        if parse is not None:
+            asked = [text for text in texts if self.words[text]]
+            self.trees = dict(zip(asked, parse([self.words[text] for text in asked]), strict=True))
         embedded = list(dict.fromkeys([*sources, *written]))
         self._vectors = embed_unique(embed, embedded)
         self._vector_of = {text: at for at, text in enumerate(embedded)}
@@ -189,6 +215,12 @@ class _Measure:
     def distances(self, texts: Sequence[str], wanted: Sequence[str]) -> NDArray[np.int64]:
         """Edit distances of the tags of each row, [N]."""
         return edit_distances([self.tags[text] for text in texts], [self.tags[text] for text in wanted])
+
+    def tree_distances(self, texts: Sequence[str], wanted: Sequence[str]) -> NDArray[np.int64]:
+        """Tree edit distances of each row, [N]; what has no tree is as far from a tree as that has nodes."""
+        pairs = list(zip(texts, wanted, strict=True))
+        known = {pair: tree_distance(self.trees.get(pair[0]), self.trees.get(pair[1])) for pair in dict.fromkeys(pairs)}
+        return np.array([known[pair] for pair in pairs], dtype=np.int64)
 
     def kept(self, texts: Sequence[str]) -> NDArray[np.float64]:
         """Content kept of each row, [N]."""

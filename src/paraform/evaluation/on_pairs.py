@@ -21,6 +21,7 @@ from paraform.evaluation.style import StyleReport, evaluate_style
 from paraform.records import InputError, Pair, Triple
 from paraform.score import Score, signature
 from paraform.syntax.mining import mined_exemplars
+from paraform.syntax.parsing import load_parser, parser_digest
 from paraform.syntax.rules import MiningConfig
 from paraform.syntax.running import DEFAULT
 from paraform.syntax.tagging import load_tagger, tagger_digest
@@ -111,6 +112,7 @@ def evaluate_paraphraser(
     protocols: Sequence[Protocol] = PROTOCOLS,
     bleu_tokenize: str = "none",
     resamples: int = 1000,
+    parser: str | None = None,
     ration: bool | None = None,
     **how: Unpack[Decoding],
 ) -> GenerationReport:
@@ -119,6 +121,7 @@ def evaluate_paraphraser(
     Args:
         rivals: further models by name, measured on the same rows and compared with this one.
         protocols, bleu_tokenize, resamples: arguments of `evaluate_generation`.
+        parser: a name that `load_parser` knows, for TED-E and TED-R; None: without these.
         ration, how: arguments of `Paraphraser.decode`; every signature carries them.
     """
 
@@ -142,6 +145,8 @@ def evaluate_paraphraser(
         seed=on.seed,
         tagger_name=tagger_name(on.tagger),
         encoder_name="minilm",
+        parse=None if parser is None else load_parser(parser, device=str(model.device)),
+        parser_name="none" if parser is None else head_name(parser, parser_digest(parser)),
     )
     everyone = {name: model, **(rivals or {})}
     decoded = {one: signature(**system.decoding_settings(ration=ration, **how)) for one, system in everyone.items()}
@@ -189,8 +194,12 @@ def precision_of(device: torch.device) -> str:
 
 def tagger_name(tagger: str) -> str:
     """A tagger's name in a signature, with the beginning of its digest: other weights give other tags."""
-    digest = tagger_digest(tagger)
-    return tagger if digest == tagger else f"{tagger}-{digest[:8]}"
+    return head_name(tagger, tagger_digest(tagger))
+
+
+def head_name(name: str, digest: str) -> str:
+    """The same of a tagger or a parser whose digest is known."""
+    return name if digest == name else f"{name}-{digest[:8]}"
 
 
 def _blind(asked: Sequence[tuple[str, int | None]], pairs: Sequence[Pair], seed: int) -> list[str]:

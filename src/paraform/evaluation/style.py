@@ -19,6 +19,7 @@ from paraform.evaluation.preparation import metric_words, same_length
 from paraform.evaluation.subsets import SETTING, subsets
 from paraform.records import InputError
 from paraform.score import Score, signature
+from paraform.syntax.trees import Tree, tree_edit_distance, without_root
 
 Tag: TypeAlias = Callable[[list[list[str]]], list[list[str]]]
 Tags: TypeAlias = tuple[str, ...]
@@ -50,6 +51,17 @@ def edit_distances(outputs: Sequence[Tags], wanted: Sequence[Tags]) -> NDArray[n
 def edit_signature(max_tokens: int | None, tagger: str) -> str:
     """The settings of ED-E, ED-R and of retrieval; the tagger matters."""
     return signature(words="penn-treebank", max_tokens=max_tokens, case="lc", tags=tagger, average="rows")
+
+
+def tree_distance(one: Tree | None, other: Tree | None) -> int:
+    """Tree edit distance of two sentences' trees without words and ROOT; None is a sentence that has none."""
+    rooted = [Tree("ROOT", () if tree is None else without_root(tree)) for tree in (one, other)]
+    return tree_edit_distance(rooted[0], rooted[1])
+
+
+def tree_signature(max_tokens: int | None, parser: str) -> str:
+    """The settings of TED-E and TED-R; the parser matters."""
+    return signature(words="penn-treebank", max_tokens=max_tokens, case="lc", trees=parser, average="rows")
 
 
 @dataclass(frozen=True, slots=True)

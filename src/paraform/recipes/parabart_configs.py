@@ -92,9 +92,9 @@ SIZES: dict[Scale, Size] = {
         resamples=20,
     ),
     "small": Size(
-        {"quora": 8_000, "tatoeba": 0, "paranmt": 0, "multi30k": 8_000},
+        {"quora": 5_000, "tatoeba": 5_000, "paranmt": 5_000, "multi30k": 5_000},
         replace(DisentangledConfig.compact(), **SMALL, epochs=1),
-        160,
+        1000,
         300,
     ),
     "long": Size(

@@ -14,25 +14,43 @@ from paraform.models.disentangled.negatives import as_text, exchanged, same_form
 from paraform.models.disentangled.pairs import PairTable
 from paraform.models.disentangled.paraphraser import piece_rows
 from paraform.models.disentangled.symbols import TreeSymbols
-from paraform.records import InputError, Pair
+from paraform.records import InputError, Pair, Sentence
 from paraform.syntax import annotate
 from paraform.syntax.running import DEFAULT
-from paraform.syntax.trees import Tree
+from paraform.syntax.trees import Tree, read_tree
+from paraform.words import tokenize
 
 
 def trees_of(
     pairs: Sequence[Pair], *, parser: str = DEFAULT, cache: Path | None = None, progress: bool = False
 ) -> dict[str, Tree]:
-    """The tree of every text of the pairs. Raises: InputError for a text without words."""
-    texts = list(dict.fromkeys(side.text for pair in pairs for side in (pair.source, pair.target)))
-    found = {
+    """The tree of every text of the pairs: its own, where the file brought one, else as it is parsed.
+
+    Raises: InputError for a text without words, or a tree of other words than its sentence's.
+    """
+    sides = [side for pair in pairs for side in (pair.source, pair.target)]
+    found = {side.text: own_tree(side) for side in sides if side.tree}
+    texts = [text for text in dict.fromkeys(side.text for side in sides) if text not in found]
+    found |= {
         one.text: Tree.parse(one.tree)
-        for one in annotate(texts, parser=parser, cache=cache, progress=progress)
+        for one in (annotate(texts, parser=parser, cache=cache, progress=progress) if texts else [])
         if one.tree
     }
     if lacking := [text for text in texts if text not in found]:
         raise InputError(f"{lacking[0][:60]!r} has no words to parse; expected sentences")
     return found
+
+
+def own_tree(sentence: Sentence) -> Tree:
+    """The tree that a sentence was read with. Raises: InputError if its words are not the sentence's."""
+    tree = read_tree(sentence)
+    words, expected = tree.words(), sentence.tokens or tuple(tokenize(sentence.text))
+    if words != expected:
+        at = next((at for at, pair in enumerate(zip(words, expected, strict=False)) if pair[0] != pair[1]), None)
+        said = f"{len(words)} words, not {len(expected)}" if at is None else f"{words[at]!r}, not {expected[at]!r}"
+        message = f"a tree of other words than its sentence ({said}); without trees they are parsed on the way"
+        raise sentence.origin.error(message) if sentence.origin else InputError(message)
+    return tree
 
 
 def pair_table(
