@@ -221,7 +221,6 @@ def test_paper_reference_and_default_differ_in_named_fields_only() -> None:
         ("adversary_weight", -0.1, "adversary_weight -0.1; expected 0 or more"),
         ("learning_rate", math.inf, "learning_rate inf; expected 0 or more"),
         ("contrast_weight", -1.0, "contrast_weight -1.0; expected 0 or more"),
-        ("adapters", 8, "adapters 8; expected 0 to 0"),
         ("adversary_loss", "sigmod", "adversary_loss 'sigmod'; expected one of softmax, sigmoid"),
         ("generation_weight", 0.0, "generation_weight 0 and contrast_weight 0"),
         ("role_negatives", 1, "role_negatives with contrast_weight 0"),

@@ -15,7 +15,7 @@ from transformers import BertConfig, BertModel
 
 from paraform.models.disentangled import DisentangledConfig
 from paraform.recipes import parabart_rows
-from paraform.recipes.parabart_configs import ERASED, PAPER, ROWS, SIZES, STARTS, config_of, rows_of
+from paraform.recipes.parabart_configs import ERASED, PAPER, ROWS, SIZES, STARTS, config_of, corpora_of, rows_of
 
 Command = Callable[..., Any]
 NOUNS = ("cat", "dog", "man", "girl", "bird", "horse", "child", "king")
@@ -121,15 +121,16 @@ def test_rows_differ_in_what_they_are_called_by() -> None:
     assert all(
         (config_of(row, "small") is None) == (row.partition(" ")[2] in ERASED) for row in ROWS if "bart" not in row
     )
+    assert config_of("minilm default, free", "small") == config_of("minilm default", "small")
+    assert corpora_of("minilm default, free", "small").keys() < corpora_of("minilm default", "small").keys()
     assert [row.partition(" ")[2] for row in rows_of("full")] == list(PAPER)
     assert config_of("bart full", "full") == replace(DisentangledConfig.paper(), encoder="facebook/bart-base")
 
 
-def test_of_an_image_there_is_one_pair_of_captions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_of_an_image_there_is_one_pair_of_captions(tmp_path: Path) -> None:
     (tmp_path / "multi30k").mkdir()
     lines = [f"a man {at}\tone man {at}\tsomebody {at}\n" for at in range(5)]
     (tmp_path / "multi30k" / "train.tsv").write_text("".join(lines))
-    monkeypatch.setitem(SIZES, "smoke", replace(SIZES["smoke"], pairs={"multi30k": 4}))
-    pairs = parabart_rows.pairs_of(tmp_path, "smoke")
+    pairs = parabart_rows.pairs_of(tmp_path, {"multi30k": 4})
     assert len(pairs) == len({pair.cluster for pair in pairs}) == 4
     assert {pair.source.text.split()[0] for pair in pairs} == {"a"}

@@ -20,6 +20,14 @@ an untrained BART is (docs/results/encoders.md). The rates are those below the f
 little. `bart` is the paper's own, of the scale full alone."""
 
 CONTRAST: dict[str, Any] = {"contrast_weight": 1.0, "generation_weight": 0.0, "adversary_weight": 0.0}
+DEFAULT: dict[str, Any] = {
+    "adversary_weight": 0.0,
+    "generation_weight": 0.1,
+    "contrast_weight": 1.0,
+    "distance_weight": 1000.0,
+    "role_negatives": 1,
+    "erased": "form",
+}
 PARTS: dict[str, dict[str, Any]] = {
     # Tables 1, 2, 4 and 5
     "full": {},
@@ -33,15 +41,12 @@ PARTS: dict[str, dict[str, Any]] = {
     "contrast, forms": {**CONTRAST, "form_negatives": 1},
     "full, contrast": {"contrast_weight": 0.5},
     "full, distance": {"distance_weight": 1000.0},
-    "default": {
-        "adversary_weight": 0.0,
-        "generation_weight": 0.1,
-        "contrast_weight": 1.0,
-        "distance_weight": 1000.0,
-        "role_negatives": 1,
-        "erased": "form",
-    },
+    "default": DEFAULT,
+    "default, free": DEFAULT,
 }
+FREE = {"tatoeba": 0, "paranmt": 0}
+"""The corpora of a row whose name ends in "free", all of each: their terms let anybody use what is trained on them."""
+
 ERASED: dict[str, tuple[str, Literal["constituents", "form"]]] = {
     "erased alone": ("", "form"),
     "constituents erased alone": ("", "constituents"),
@@ -126,6 +131,11 @@ def name_of(start: str) -> str:
     """The encoder that a start names, as it comes."""
     fields = STARTS[start]
     return f"{fields.get('encoder', 'minilm')}{'@layer={}'.format(fields['layers']) if 'layers' in fields else ''}"
+
+
+def corpora_of(row: str, scale: Scale) -> dict[str, int]:
+    """The corpora that a row is trained on, and of each at most so many pairs; 0: all."""
+    return FREE if row.endswith("free") else SIZES[scale].pairs
 
 
 def rows_of(scale: Scale) -> tuple[str, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import random
 import shutil
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
@@ -17,7 +17,7 @@ from paraform.evaluation.embedding.families import limited
 from paraform.evaluation.embedding.kept_vectors import kept
 from paraform.evaluation.embedding.measuring import System, bounded, measured, spaces_of, system_of
 from paraform.evaluation.embedding.task import Finding, Task
-from paraform.recipes.parabart_configs import ERASED, SIZES, STARTS, Scale, config_of, name_of, rows_of
+from paraform.recipes.parabart_configs import ERASED, SIZES, STARTS, Scale, config_of, corpora_of, name_of, rows_of
 from paraform.records import InputError, Pair
 from paraform.score import Score, table
 from paraform.trainers.disentangled import BY_MRR, texts_of, train_disentangled
@@ -61,10 +61,10 @@ class Table:
         return "\n\n".join(part for part in (table(turned, style) if turned else "", notes, self.text) if part)
 
 
-def pairs_of(data: Path, scale: Scale, seed: int = 0) -> list[Pair]:
-    """The pairs of a scale, corpus by corpus, in an order drawn by seed; of an image one pair of captions."""
+def pairs_of(data: Path, sizes: Mapping[str, int], seed: int = 0) -> list[Pair]:
+    """The pairs of corpora, one after the other, in an order drawn by seed; of an image one pair of captions."""
     out: list[Pair] = []
-    for corpus, most in SIZES[scale].pairs.items():
+    for corpus, most in sizes.items():
         file, layout = FILES[corpus]
         read = [record for record in corpora.read(data / file, layout) if isinstance(record, Pair)]
         random.Random(seed).shuffle(read)
@@ -91,7 +91,7 @@ def train_row(row: str, scale: Scale, data: Path, out: Path, *, seed: int, devic
             BY_MRR, metric=MEAN, seed=seed, evaluate_every=SIZES[scale].evaluate_every, checkpoint_every=100,
             log_every=50, device=device, mixed_precision="bf16",
         )  # fmt: skip
-        pairs = pairs_of(data, scale)
+        pairs = pairs_of(data, corpora_of(row, scale))
         result = train_disentangled(
             pairs, folder, config=config, loop=loop, against=against, development=sets, resume=True
         )
@@ -113,7 +113,7 @@ def erase_row(row: str, scale: Scale, data: Path, out: Path, against: Sequence[s
     if of:
         before = train_row(f"{start} {of}", scale, data, out, seed=seed, device=device)
         encoder = str(checkpoint.load(str(before)).export(folder / "before"))
-    texts = texts_of(unseen_pairs(pairs_of(data, scale), against))
+    texts = texts_of(unseen_pairs(pairs_of(data, corpora_of(row, scale)), against))
     erase(encoder, texts, folder / "encoder", erased=erased, seed=seed, device=None if device == "auto" else device)
 
 

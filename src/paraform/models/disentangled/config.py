@@ -70,7 +70,6 @@ class DisentangledConfig:
             it is fitted anew at each validation. "nothing"; "constituents", their shares of the tree; "form", these
             and which of them stand at the top. The decoder reads ū as it is without.
         cut_trees: share of the target trees that are cut at a random height, so that the decoder knows templates.
-        adapters: not there yet; 0.
         brackets: whether trees are written with both brackets as symbols of their own around each label (paper); else
             a constituent's label opens it and a tag stands alone, which takes less than half as many symbols.
         output_pieces: pieces that can be written: "all", or those "seen" in training.
@@ -114,7 +113,6 @@ class DisentangledConfig:
     role_negatives: float = 0.0
     erased: Literal["nothing", "constituents", "form"] = "nothing"
     cut_trees: float = 0.0
-    adapters: int = 0
     brackets: bool = True
     output_pieces: Literal["all", "seen"] = "all"
     schedule: Literal["constant", "linear"] = "constant"
@@ -133,7 +131,6 @@ class DisentangledConfig:
             ("syntax_layers", 1, 100),
             ("layers", 0, 1000),
             ("heads", 0, MOST_WIDTH),
-            ("adapters", 0, 0),  # not there yet
             ("form_negatives", 0, 1),
             ("role_negatives", 0, 1),
             *((name, 0, math.inf) for name in AT_LEAST_0),
