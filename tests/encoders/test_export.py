@@ -43,6 +43,31 @@ def test_the_library_gives_the_same_vectors(
         save_sentence_transformer(module, tokenizer, folder, max_tokens=12, card="")
 
 
+def test_any_encoder_is_exported_as_it_is(
+    tmp_path: Path, write_tokenizer: Callable[..., None], shake: Callable[..., None], texts: list[str]
+) -> None:
+    """At a layer of its own, with a Dense module, by a folder of transformers' own: the library's vectors are ours."""
+    library = pytest.importorskip("sentence_transformers")
+    module = BertModel(BertConfig(**SIZES, max_position_embeddings=40))
+    shake(module)
+    plain = tmp_path / "plain"
+    module.save_pretrained(plain)
+    write_tokenizer(plain)
+    tokenizer = Tokenizer.from_file(str(plain / "tokenizer.json"))
+    dense = Dense(torch.randn(8, 8), torch.randn(8))
+    mapped = save_sentence_transformer(module, tokenizer, tmp_path / "mapped", max_tokens=9, card="Mapped", dense=dense)
+    for name, layer in ((plain, -1), (plain, 1), (mapped, -1)):
+        encoder = encoders.load(str(name), device="cpu", layer=layer)
+        made = encoder.export(tmp_path / f"{name.name}{layer}", terms="Free.")
+        theirs = library.SentenceTransformer(str(made), device="cpu")
+        np.testing.assert_allclose(theirs.encode(texts), encoder.encode(texts), atol=1e-5)
+        card = (made / "README.md").read_text()
+        assert "Free." in card and (name is plain or card.startswith("Mapped"))
+    for bad, said in (({"pooling": "cls"}, "the cls of trained states"), ({"seed": 1}, "the mean of random states")):
+        with pytest.raises(InputError, match=f"{said}, at length 1; expected"):
+            encoders.load(str(plain), device="cpu", **bad).export(tmp_path / "out")  # type: ignore[arg-type]
+
+
 def test_what_fails_leaves_nothing(tmp_path: Path, write_tokenizer: Callable[..., None]) -> None:
     write_tokenizer(tmp_path)
     tokenizer = Tokenizer.from_file(str(tmp_path / "tokenizer.json"))

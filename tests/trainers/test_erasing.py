@@ -81,8 +81,8 @@ def test_what_is_written_does_not_tell(layer: str, texts: list[str], encoder: st
 def test_what_cannot_be_erased(texts: list[str], encoder: str, tmp_path: Path) -> None:
     with pytest.raises(InputError, match="31 different sentences; expected at least 32, 2 for each of"):
         paraform.erase(encoder, texts[:31], tmp_path / "out")
-    for choice in ("@pooling=cls", "@weights=random"):
-        with pytest.raises(InputError, match="expected a trained Hugging Face encoder whose last states are averaged"):
+    for choice, said in (("@pooling=cls", "the cls of trained"), ("@weights=random", "the mean of random")):
+        with pytest.raises(InputError, match=f"{said} states, at length 1; expected the mean of trained ones"):
             paraform.erase(encoder + choice, texts, tmp_path / "out")
     assert not (tmp_path / "out").exists()
 

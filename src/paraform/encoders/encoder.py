@@ -9,6 +9,7 @@ import hashlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 from typing import ClassVar, Literal, NamedTuple, TypeAlias, final, get_args
 
 import numpy as np
@@ -22,6 +23,7 @@ from torch import Tensor
 from paraform.encoders.dense import Dense
 from paraform.records import InputError
 from paraform.score import signature
+from paraform.weights import PathLike
 
 STDERR = Console(stderr=True)  # progress never mixes with what a command prints
 USUAL_TOKENS = 16  # of a text: batches are counted in tokens
@@ -148,6 +150,12 @@ class Encoder:
     ) -> npt.NDArray[np.float32]:
         """`encode`, as every model that embeds is asked (`capabilities.Embedder`)."""
         return self.encode(texts, batch_tokens=USUAL_TOKENS * (batch_size or 128), progress=progress)
+
+    def export(self, folder: PathLike, *, onnx: bool = False, terms: str = "") -> Path:
+        """A folder that `SentenceTransformer(folder)` loads, as `capabilities.Exports` has it."""
+        from paraform.encoders.export import export_encoder  # it reads encoders again, as modules
+
+        return export_encoder(self, folder, onnx=onnx, terms=terms)
 
     def count_tokens(self, texts: Sequence[str]) -> npt.NDArray[np.int64]:
         """Tokens of each text, [CLS] and [SEP] among them: int64 [B]."""

@@ -8,14 +8,69 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+import torch
 from tokenizers import Tokenizer
 from torch import nn
 
 from paraform.encoders.dense import Dense
+from paraform.encoders.encoder import Encoder
 from paraform.encoders.hugging_face import WEIGHTS, sizes_of
+from paraform.encoders.loading import load_module, locate
 from paraform.encoders.onnx import save_onnx
+from paraform.encoders.tokenizing import tokenizer_of
+from paraform.encoders.trainable import first_layers
 from paraform.records import InputError
 from paraform.weights import PathLike, save_tensors
+
+
+def export_encoder(
+    encoder: Encoder,
+    folder: PathLike,
+    *,
+    card: str = "",
+    terms: str = "",
+    dense: Dense | None = None,
+    onnx: bool = False,
+) -> Path:
+    """Write an encoder as a folder that `SentenceTransformer(folder)` reads, with the same vectors.
+
+    Args:
+        encoder: a trained one, as `load` makes it, whose vectors are the mean of its states, at length 1; of layers
+            above the one that it takes nothing is written.
+        card: README.md; "": its own folder's, or a line that says what it is.
+        terms: those of the training data, for the card.
+        dense: the linear map behind the mean; None: its own, if it has one.
+    Raises: InputError for another encoder; and as `save_sentence_transformer`.
+    """
+    require_exported(encoder, folder)
+    place = locate(encoder.name)
+    module: Any = load_module(encoder.name)
+    if encoder.layer not in (-1, encoder.num_layers):
+        first_layers(module, encoder.layer % (encoder.num_layers + 1))
+    own = place / "README.md"
+    card = card or (own.read_text(encoding="utf-8") if own.is_file() else f"# {encoder.name}\n")
+    return save_sentence_transformer(
+        module,
+        tokenizer_of(place),
+        folder,
+        max_tokens=encoder.max_tokens,
+        card=card + (f"\n**Terms of the training data.** {terms}\n" if terms else ""),
+        dense=dense or (None if encoder.dense is None else encoder.dense.to(torch.device("cpu"))),
+        onnx=onnx,
+    )
+
+
+def require_exported(encoder: Encoder, folder: PathLike) -> None:
+    """Raises: InputError for an encoder that `export_encoder` cannot write, or a folder that is there already."""
+    if Path(folder).exists():
+        raise InputError(f"{folder}: is there already; expected the name of a folder to be made")
+    states = "trained" if encoder.seed is None else "random"
+    if (encoder.pooling, states, encoder.normalize) != ("mean", "trained", True):
+        length = "at length 1" if encoder.normalize else "at its own length"
+        raise InputError(
+            f"{encoder.name}: the {encoder.pooling} of {states} states, {length}; expected the mean of trained ones, at"
+            " length 1"
+        )
 
 
 def save_sentence_transformer(

@@ -12,9 +12,7 @@ import torch
 
 from paraform import encoders
 from paraform.encoders.dense import Dense
-from paraform.encoders.export import save_sentence_transformer
-from paraform.encoders.tokenizing import tokenizer_of
-from paraform.encoders.trainable import first_layers
+from paraform.encoders.export import export_encoder, require_exported
 from paraform.models.disentangled.erasure import MOST, concepts, least_squares_erasure
 from paraform.models.disentangled.symbols import TreeSymbols
 from paraform.records import InputError
@@ -53,8 +51,9 @@ def erase(
     """
     name, variant = encoders.parse_name(encoder)
     known = encoders.load_embedder(name, device=device, variant=variant)
-    if not isinstance(known, encoders.Encoder) or known.pooling != "mean" or known.seed is not None:
-        raise InputError(f"{encoder}: expected a trained Hugging Face encoder whose last states are averaged")
+    if not isinstance(known, encoders.Encoder):
+        raise InputError(f"{encoder}: {known.kind}; expected a Hugging Face encoder whose states are averaged")
+    require_exported(known, folder)
     different = list(dict.fromkeys(texts))
     some = random.Random(seed).sample(different, min(len(different), MOST))
     trees = [(one.text, Tree.parse(one.tree)) for one in annotate(some, parser=parser, progress=progress) if one.tree]
@@ -72,16 +71,9 @@ def erase(
     if known.dense is not None:
         before = known.dense.to(torch.device("cpu"))
         dense = Dense(weight_DD @ before.weight_ED, dense(before.bias_E))
-    module = encoders.load_module(name)
-    if known.layer not in (-1, known.num_layers):
-        first_layers(module, known.layer % (known.num_layers + 1))
     card = (
         f"# {Path(folder).name}\n\n`{encoder}`, and a linear map behind it that erases what a linear reader could tell"
         f" of a sentence's form ({erased}; LEACE, Belrose et al. 2023), fitted by paraform to {len(trees):,} sentences."
         " For use under the encoder's terms.\n"
     )
-    if terms:
-        card += f"\n**Terms of these sentences.** {terms}\n"
-    return save_sentence_transformer(
-        module, tokenizer_of(encoders.locate(name)), folder, max_tokens=known.max_tokens, card=card, dense=dense
-    )
+    return export_encoder(known, folder, card=card, terms=terms, dense=dense)

@@ -1,0 +1,85 @@
+"""The embedded model `minilm-disentangled`: `minilm` trained to keep meaning, drop form, and not forget word order.
+
+    python -m paraform.recipes.minilm_disentangled ../shared/data --out runs/minilm-disentangled
+
+It trains a row of ParaBART's tables ("minilm default, free": pairs whose terms let anybody use the result), packs what
+was changed of `minilm` in four bits a weight, measures what is made whole of that, and writes OUT/minilm-disentangled.
+Interrupted, it goes on. Running time: half an hour on one core. Expected figures: docs/results/parabart.md.
+"""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+
+from paraform import checkpoint, encoders, manifest
+from paraform.encoders.packed import pack, unpacked
+from paraform.evaluation.embedding.families import limited
+from paraform.evaluation.embedding.measuring import measured, spaces_of, system_of
+from paraform.evaluation.embedding.probing import probing_sets
+from paraform.evaluation.embedding.task import Finding, Task
+from paraform.recipes import parabart_table1, parabart_table2, parabart_table4
+from paraform.recipes.parabart_configs import SIZES, Scale, corpora_of
+from paraform.recipes.parabart_rows import Table, train_row
+from paraform.score import Score
+
+NAME, ROW = "minilm-disentangled", "minilm default, free"
+CARD = Path(__file__).parent / "cards" / f"{NAME}.md"
+
+
+def finish(run: Path, data: Path, out: Path, scale: Scale) -> str:
+    """Pack the best checkpoint of a run, measure it beside `minilm`, and write OUT/NAME with its card."""
+    for folder in (out / "whole", out / NAME):
+        shutil.rmtree(folder, ignore_errors=True)
+    model = checkpoint.load(str(run), device="cpu")
+    pack(model.export(out / "whole"), encoders.locate("minilm"), out / NAME, name="minilm")
+    made = unpacked(out / NAME, encoders.locate("minilm"))
+    scores = figures(data, scale, {"minilm": "minilm", NAME: str(made)})
+    card = CARD.read_text(encoding="utf-8").format(
+        corpora=" and ".join(corpora_of(ROW, scale)),
+        row=ROW,
+        size=sum(file.stat().st_size for file in (out / NAME).rglob("*") if file.is_file()) / 1e6,
+        commit=(manifest.read(run / "best").git or "unknown")[:7],
+        table=Table(tuple(scores)).table(),
+    )
+    (out / NAME / "README.md").write_text(card, encoding="utf-8")
+    return card
+
+
+def figures(data: Path, scale: Scale, models: dict[str, str]) -> list[Score]:
+    """Of each model the means of similarity, what a probe reads, and how pairs are told apart."""
+    size = SIZES[scale]
+    sets: list[Task] = [*parabart_table1.tasks(data, size.size), *parabart_table4.tasks(data, size.size)]
+    sets += probing_sets(data / "treebank")
+    if size.most is not None:
+        sets = [limited(task, size.most) for task in sets]
+    systems = [system_of(name, checkpoint.load(place, device="cpu")) for name, place in models.items()]
+    findings = measured(sets, spaces_of(sets, systems, words=False))
+    return [one.score for one in kept(findings)]
+
+
+def kept(findings: Sequence[Finding]) -> list[Finding]:
+    """What the card says."""
+    similar = [one for one in findings if parabart_table1.keep(one.score)]
+    return [
+        *parabart_table1.means(similar),
+        *(one for one in findings if parabart_table2.keep(one.score)),
+        *(one for one in findings if one.score.name in ("AP", "AUC")),
+    ]
+
+
+def main() -> None:
+    """Train (or go on), then `finish`."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
+    parser.add_argument("data", type=Path)
+    parser.add_argument("--out", type=Path, required=True)
+    parser.add_argument("--scale", choices=("smoke", "small", "long"), default="small")
+    options = parser.parse_args()
+    run = train_row(ROW, options.scale, options.data, options.out / "runs", seed=0, device="cpu")
+    print(finish(run, options.data, options.out, options.scale))
+
+
+if __name__ == "__main__":
+    main()
