@@ -1,4 +1,4 @@
-"""ParaBART in `compact()`'s form: training, embedding by the folder that is exported, half the layers, peak memory.
+"""ParaBART by `compact_paper()`: training, embedding by the folder that is exported, half the layers, peak memory.
 
     python benchmarks/disentangled.py [--pairs 4096] [--steps 20] [--captions 20000] [--repeats 3] [--threads 1]
 
@@ -11,8 +11,9 @@ both give the same loss, without dropout.
 Embedding, in turn: what `paraform embed` calls, with the folder that the trained model was exported to, against
 `SentenceTransformer.encode` with that folder, in the better of two batch sizes; in float32, as it comes, which has the
 bound, and in bfloat16 too where that is faster (AMX). Layers, in turn: the states of the first three against those of
-all, without the tokenizer. Memory: `paraform train disentangled` for an epoch of the same pairs, parsing counted, in a
-process of its own, whose resident set the kernel reports. The benchmark takes 7.5 GiB itself, mostly for the peer.
+all, without the tokenizer. Memory: `paraform train disentangled`, by `compact()`, for an epoch of the same pairs,
+parsing counted, in a process of its own, whose resident set the kernel reports. The benchmark takes 7.5 GiB itself,
+mostly for the peer.
 
 Bounds: 4 times the pairs a second; twice the captions where bfloat16 is faster, else 1.2 times, with cosines of at
 least 0.9995; 1.8 times the forward passes; 6 GiB.
@@ -226,7 +227,7 @@ def main() -> int:
 
 def measured(options: Namespace, out: Path) -> dict[str, Any]:
     """All figures."""
-    config = replace(DisentangledConfig.compact(), batch_size=options.batch_size, max_symbols=SYMBOLS)
+    config = replace(DisentangledConfig.compact_paper(), batch_size=options.batch_size, max_symbols=SYMBOLS)
     files = {
         "quora": list(corpora.read_pairs(options.quora)),
         "multi30k": list(corpora.read_captions(options.multi30k)),

@@ -140,7 +140,7 @@ def test_the_encoder_alone_is_exported(tmp_path: Path, capsys: pytest.CaptureFix
     np.testing.assert_allclose(theirs.encode(tiny.TEXTS), model.embed(tiny.TEXTS), atol=1e-5)
     assert "adversary_weight 0.1" in (tmp_path / "mine" / "README.md").read_text(encoding="utf-8")
     assert main(["export", str(tmp_path / "model"), "--out", str(tmp_path / "mine")]) == 2
-    assert main(["export", "minilm", "--out", str(tmp_path / "other")]) == 2
+    assert main(["export", "latent-compact", "--out", str(tmp_path / "other")]) == 2
     assert "expected a model that is exported" in capsys.readouterr().err
     with pytest.raises(InputError, match="pool_special=False"):
         tiny.paraphraser(replace(tiny.TINY, pool_special=False)).export(tmp_path / "other")

@@ -101,7 +101,7 @@ CONFIGS = {
     "paper": replace(DisentangledConfig.paper(), **COMMON),
     "reference": replace(DisentangledConfig.reference(), **COMMON),
     "contrast": replace(
-        DisentangledConfig.compact(), **COMMON, contrast_weight=1.0, distance_weight=0.5, role_negatives=1
+        DisentangledConfig.compact_paper(), **COMMON, contrast_weight=1.0, distance_weight=0.5, role_negatives=1
     ),
 }
 

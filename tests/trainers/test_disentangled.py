@@ -61,7 +61,7 @@ def words_of(pairs: list[Pair]) -> Tokenizer:
 
 @pytest.fixture
 def config(encoder: Path) -> DisentangledConfig:
-    return replace(DisentangledConfig.compact(), encoder=str(encoder), batch_size=8, epochs=2, cut_trees=0.5)
+    return replace(DisentangledConfig.compact_paper(), encoder=str(encoder), batch_size=8, epochs=2, cut_trees=0.5)
 
 
 def test_a_run_that_was_stopped_goes_on_to_the_same_weights(

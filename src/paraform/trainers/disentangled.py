@@ -222,6 +222,7 @@ TRAINER = Trainer(
     config=DisentangledConfig,
     presets={
         "compact": DisentangledConfig.compact,
+        "compact-paper": DisentangledConfig.compact_paper,
         "default": DisentangledConfig,
         "paper": DisentangledConfig.paper,
         "reference": DisentangledConfig.reference,
