@@ -98,6 +98,23 @@ def test_rows_are_trained_once_and_measured_for_every_seed(
     assert all(name in shown[3] for name in systems)
 
 
+def test_what_is_erased_of_another_row_is_measured_against_it(
+    folder: Path, tmp_path: Path, command: Command, tiny: None, own_cache: None
+) -> None:
+    given = ["--data", folder, "--out", tmp_path / "runs", "--device", "cpu", "--row", "minilm3 full, erased"]
+    done = command("reproduce", "parabart/table1", *given, "minilm3 full", "--json")
+    assert done.status == 0, done.err
+    found = json.loads(done.out)
+    assert "minilm3 full, erased, seed 0" in {score["system"] for score in found["scores"]}
+    apart = {(one["first"], one["second"]) for one in found["differences"]}
+    others = ("minilm3 full, seed 0", "minilm3 as it comes")
+    assert apart == {("minilm3 full, erased, seed 0", other) for other in others}
+    run = tmp_path / "runs" / "smoke" / "seed-0" / "minilm3-full+erased"
+    assert (run / "encoder" / "2_Dense" / "model.safetensors").is_file()
+    done = command("reproduce", "parabart/table4", *given)
+    assert done.status == 0 and "minilm3 full, erased, seed 0 − minilm3 as it comes" in done.out
+
+
 def test_what_there_is_not(folder: Path, command: Command) -> None:
     given = ["reproduce", "parabart/table1", "--data", folder]
     done = command(*given, "--row", "minilm best")

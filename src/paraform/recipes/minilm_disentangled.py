@@ -22,7 +22,8 @@ from paraform.evaluation.embedding.probing import probing_sets
 from paraform.evaluation.embedding.task import Finding, Task
 from paraform.recipes import parabart_table1, parabart_table2, parabart_table4
 from paraform.recipes.parabart_configs import SIZES, Scale, corpora_of
-from paraform.recipes.parabart_rows import Table, train_row
+from paraform.recipes.parabart_measured import Table
+from paraform.recipes.parabart_rows import train_row
 from paraform.score import Score
 
 NAME, ROW = "minilm-disentangled", "minilm default, free"

@@ -57,6 +57,19 @@ ERASED: dict[str, tuple[str, Literal["constituents", "form"]]] = {
 }
 """Rows that are not trained: of what a linear map erases what; of another row, or (nothing) of the start."""
 
+CAME = "as it comes"
+COMPARED = (
+    ("full", "without adversary"),
+    ("without adversary", "without both"),
+    ("full, erased", "full"),
+    ("full, erased", CAME),
+    ("default", "contrast"),
+    ("default", CAME),
+    ("default, free", "default"),
+    ("default, free", CAME),
+    ("erased alone", CAME),
+)
+"""Rows of one start and seed whose difference is given, with its interval."""
 PAPER = ("full", "without adversary", "without both")
 """The paper's own rows."""
 

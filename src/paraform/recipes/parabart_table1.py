@@ -16,7 +16,7 @@ from pathlib import Path
 from paraform.evaluation.embedding.correlation import MEAN
 from paraform.evaluation.embedding.similarity import SimilaritySet, set_means, similarity_sets
 from paraform.evaluation.embedding.task import Finding
-from paraform.recipes.parabart_rows import run_table
+from paraform.recipes.parabart_measured import run_table
 from paraform.score import Score
 
 

@@ -12,7 +12,7 @@ from functools import partial
 from pathlib import Path
 
 from paraform.evaluation.embedding.probing import ProbingSet, probing_sets
-from paraform.recipes.parabart_rows import run_table
+from paraform.recipes.parabart_measured import run_table
 from paraform.score import Score
 
 

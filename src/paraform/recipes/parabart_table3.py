@@ -15,7 +15,7 @@ from pathlib import Path
 from paraform.evaluation.embedding.detection import PairSet
 from paraform.evaluation.embedding.space import Space
 from paraform.evaluation.embedding.task import Task
-from paraform.recipes.parabart_rows import run_table
+from paraform.recipes.parabart_measured import run_table
 from paraform.recipes.parabart_table4 import pair_sets
 
 SETS = ("Quora-Easy", "Quora-Hard")

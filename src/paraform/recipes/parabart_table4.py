@@ -16,7 +16,7 @@ from paraform.evaluation.embedding.detection import PairSet
 from paraform.evaluation.embedding.development import PAWS, OrderSet, paws_halves
 from paraform.evaluation.embedding.robustness import Draw, robustness_sets
 from paraform.evaluation.embedding.task import Task
-from paraform.recipes.parabart_rows import run_table
+from paraform.recipes.parabart_measured import run_table
 from paraform.score import Score
 
 

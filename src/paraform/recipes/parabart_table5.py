@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from paraform.recipes.parabart_rows import run_table
+from paraform.recipes.parabart_measured import run_table
 from paraform.recipes.parabart_table2 import tasks
 from paraform.score import Score
 
