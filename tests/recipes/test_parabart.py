@@ -62,6 +62,7 @@ def tiny(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     tokenizer.save(str(place / "tokenizer.json"))
     config = replace(SIZES["smoke"].config, encoder=str(place), batch_size=8)
     monkeypatch.setitem(SIZES, "smoke", replace(SIZES["smoke"], config=config))
+    monkeypatch.setitem(STARTS, "minilm3", {**STARTS["minilm3"], "batch_size": 8})
 
 
 def test_rows_are_trained_once_and_measured_for_every_seed(

@@ -12,12 +12,12 @@ Scale = Literal["smoke", "small", "long", "full"]
 
 STARTS: dict[str, dict[str, Any]] = {
     "minilm": {"learning_rate": 3e-5},
-    "minilm3": {"layers": 3, "learning_rate": 3e-4, "decoder_learning_rate": 1e-3},
+    "minilm3": {"layers": 3, "learning_rate": 3e-4, "decoder_learning_rate": 1e-3, "batch_size": 32},
     "bart": {"encoder": "facebook/bart-base"},
 }
 """What is trained: the offline encoder, or its first three layers, mean-pooled, which are full of form, as the mean of
 an untrained BART is (docs/results/encoders.md). The rates are those below the full scale: what knows much is moved
-little. `bart` is the paper's own, of the scale full alone."""
+little, and what knows little learns by more and smaller steps. `bart` is the paper's own, of the scale full alone."""
 
 CONTRAST: dict[str, Any] = {"contrast_weight": 1.0, "generation_weight": 0.0, "adversary_weight": 0.0}
 DEFAULT = {
