@@ -45,6 +45,7 @@ PARTS: dict[str, dict[str, Any]] = {
     "full, contrast": {"contrast_weight": 0.5},
     "full, distance": {"distance_weight": 1000.0},
     "default": DEFAULT,
+    "default, generation": {**DEFAULT, "generation_weight": 0.1},
     "default, free": DEFAULT,
 }
 FREE = {"tatoeba": 0, "paranmt": 0}
@@ -65,6 +66,7 @@ COMPARED = (
     ("full, erased", CAME),
     ("default", "contrast"),
     ("default", CAME),
+    ("default, generation", "default"),
     ("default, free", "default"),
     ("default, free", CAME),
     ("erased alone", CAME),

@@ -165,21 +165,15 @@ class DisentangledConfig:
         """What makes the best vectors on two cores that we know, from an encoder that knows sentences already.
 
         Contrast brings the sides of a pair together; the same words in other roles, and the cosines of the encoder as
-        it came, hold it; form is erased in closed form. The decoder, which is trained a little on the way, does not
-        learn to write: for paraphrases see `compact_paper`.
+        it came, hold it; form is erased in closed form. Nothing learns to write: for that see `compact_paper`.
         """
         return cls(
-            brackets=False,
-            output_pieces="seen",
-            tie_output=True,
-            memory_norm=True,
             freeze_embeddings=True,
             learning_rate=3e-5,
-            decoder_learning_rate=5e-4,
             schedule="linear",
             epochs=1,
             adversary_weight=0.0,
-            generation_weight=0.1,
+            generation_weight=0.0,
             contrast_weight=1.0,
             distance_weight=1000.0,
             role_negatives=1.0,
