@@ -13,9 +13,12 @@ import torch
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
 from transformers import BertConfig, BertModel
 
+from paraform import encoders
+from paraform.encoders.packed import unpacked
 from paraform.models.disentangled import DisentangledConfig
-from paraform.recipes import parabart_rows
-from paraform.recipes.parabart_configs import ERASED, PAPER, ROWS, SIZES, STARTS, config_of, corpora_of, rows_of
+from paraform.recipes import minilm_disentangled, parabart_rows
+from paraform.recipes.parabart_configs import ERASED, FREE, PAPER, ROWS, SIZES, STARTS, config_of, corpora_of, rows_of
+from paraform.recipes.parabart_rows import train_row
 
 Command = Callable[..., Any]
 NOUNS = ("cat", "dog", "man", "girl", "bird", "horse", "child", "king")
@@ -114,6 +117,25 @@ def test_what_is_erased_of_another_row_is_measured_against_it(
     assert (run / "encoder" / "2_Dense" / "model.safetensors").is_file()
     done = command("reproduce", "parabart/table4", *given)
     assert done.status == 0 and "minilm3 full, erased, seed 0 − minilm3 as it comes" in done.out
+
+
+def test_the_embedded_encoder_is_packed_and_measured(
+    folder: Path, tmp_path: Path, tiny: None, own_cache: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(FREE, "quora", 0)
+    for corpus in ("tatoeba", "paranmt"):
+        monkeypatch.delitem(FREE, corpus)
+    base = SIZES["smoke"].config.encoder
+    out = tmp_path / "made"
+    run = train_row(minilm_disentangled.ROW, "smoke", folder, out / "runs", seed=0, device="cpu")
+    card = minilm_disentangled.finish(run, folder, out, "smoke", base=base)
+    assert "Four bits keep 9" in card and "| PAWS dev, reporting half" not in card.splitlines()[0]
+    packed = out / minilm_disentangled.NAME
+    assert (packed / "README.md").read_text() == card
+    whole, again = encoders.load(str(out / "whole")), encoders.load(str(unpacked(packed, Path(base))))
+    texts = ["the cat sees the dog", "does the king like a bird ?"]
+    cosines = (whole.encode(texts) * again.encode(texts)).sum(1)
+    assert (cosines > 0.99).all()
 
 
 def test_what_there_is_not(folder: Path, command: Command) -> None:

@@ -14,7 +14,10 @@ import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
+import torch
+
 from paraform import checkpoint, encoders, manifest
+from paraform.encoders.hugging_face import WEIGHTS
 from paraform.encoders.packed import pack, unpacked
 from paraform.evaluation.embedding.families import limited
 from paraform.evaluation.embedding.measuring import measured, spaces_of, system_of
@@ -25,28 +28,51 @@ from paraform.recipes.parabart_configs import SIZES, Scale, corpora_of
 from paraform.recipes.parabart_measured import Table
 from paraform.recipes.parabart_rows import train_row
 from paraform.score import Score
+from paraform.weights import load_tensors
 
 NAME, ROW = "minilm-disentangled", "minilm default, free"
 CARD = Path(__file__).parent / "cards" / f"{NAME}.md"
 
 
-def finish(run: Path, data: Path, out: Path, scale: Scale) -> str:
-    """Pack the best checkpoint of a run, measure it beside `minilm`, and write OUT/NAME with its card."""
+def finish(run: Path, data: Path, out: Path, scale: Scale, base: str = "minilm") -> str:
+    """Pack the best checkpoint of a run, measure it beside what it started from, and write OUT/NAME with its card."""
     for folder in (out / "whole", out / NAME):
         shutil.rmtree(folder, ignore_errors=True)
     model = checkpoint.load(str(run), device="cpu")
-    pack(model.export(out / "whole"), encoders.locate("minilm"), out / NAME, name="minilm")
-    made = unpacked(out / NAME, encoders.locate("minilm"))
-    scores = figures(data, scale, {"minilm": "minilm", NAME: str(made)})
+    start = encoders.locate(base)
+    pack(model.export(out / "whole"), start, out / NAME, name=base)
+    made = unpacked(out / NAME, start)
+    four_bits, low_rank = shares_kept(start, out / "whole", made)
+    scores = figures(data, scale, {"minilm": base, NAME: str(made)})
     card = CARD.read_text(encoding="utf-8").format(
         corpora=" and ".join(corpora_of(ROW, scale)),
         row=ROW,
         size=sum(file.stat().st_size for file in (out / NAME).rglob("*") if file.is_file()) / 1e6,
         commit=(manifest.read(run / "best").git or "unknown")[:7],
+        four_bits=four_bits,
+        low_rank=low_rank,
         table=Table(tuple(scores)).table(),
     )
     (out / NAME / "README.md").write_text(card, encoding="utf-8")
     return card
+
+
+def shares_kept(base: Path, whole: Path, made: Path) -> tuple[float, float]:
+    """Of the squared change of all matrices: what four bits keep, and what half-precision factors of that size would.
+
+    A matrix of R rows and C columns takes R C / 2 bytes; so do factors of rank R C / (4 (R + C)).
+    """
+    start, own, packed = (load_tensors(folder / WEIGHTS) for folder in (base, whole, made))
+    total = lost = low = 0.0
+    for name, tensor in own.items():
+        change = tensor.float() - start[name].float()
+        if change.ndim == 2 and change.any():
+            rows, columns = change.shape
+            squares = torch.linalg.svdvals(change).square()
+            total += float(squares.sum())
+            low += float(squares[: rows * columns // (4 * (rows + columns))].sum())
+            lost += float((tensor - packed[name]).square().sum())
+    return 1 - lost / total, low / total
 
 
 def figures(data: Path, scale: Scale, models: dict[str, str]) -> list[Score]:
