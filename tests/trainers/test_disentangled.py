@@ -18,7 +18,7 @@ from paraform.cli import main
 from paraform.models.disentangled import DisentangledConfig
 from paraform.models.disentangled.pairs import pair_batches
 from paraform.models.disentangled.table import pair_table, trees_of
-from paraform.records import InputError, Pair, Sentence
+from paraform.records import InputError, Origin, Pair, Sentence
 from paraform.syntax.trees import Tree
 from paraform.trainers.disentangled import BY_MRR, new_model, train_disentangled, validator
 from paraform.trainers.held_out import hold_out_pairs
@@ -141,6 +141,8 @@ def test_the_command_trains_embeds_and_writes(
         "cpu",
         "--config.epochs",
         "1",
+        "--preset",
+        "compact-paper",
     ]
     (tmp_path / "paws").mkdir()
     rows = [f"{n}\t{n} teas here\there {n} teas\t{label}\n" for n in range(9) for label in (0, 1)]
@@ -252,6 +254,13 @@ def test_what_cannot_be_trained_on(config: DisentangledConfig, encoder: Path, tm
         train_disentangled(two, tmp_path / "run", config=config, loop=replace(LOOP, metric="bleu"))
     with pytest.raises(InputError, match="metric 'development'"):
         train_disentangled(two, tmp_path / "run", config=config, loop=replace(LOOP, metric="development"))
+
+
+def test_a_file_that_is_emptied_has_no_share(pairs: list[Pair], config: DisentangledConfig, tmp_path: Path) -> None:
+    """Its only pair is one of the evaluation's."""
+    one = Pair(Sentence("a b c"), Sentence("a b d"), origin=Origin("one.tsv", 1))
+    with pytest.raises(InputError, match=r"one\.tsv: none of its pairs is left to train on"):
+        train_disentangled([*pairs, one], tmp_path / "run", config=config, loop=LOOP, shares=[3, 1], against=["A B C"])
 
 
 def test_trees_that_came_along_are_taken(tmp_path: Path) -> None:

@@ -29,7 +29,7 @@ from paraform.models.disentangled.pairs import PairTable, pair_batches
 from paraform.models.disentangled.paraphraser import piece_rows, require_ends
 from paraform.models.disentangled.symbols import TreeSymbols
 from paraform.models.disentangled.table import hard_negatives, pair_table, trees_of
-from paraform.records import Pair
+from paraform.records import InputError, Pair
 from paraform.syntax.running import DEFAULT
 from paraform.syntax.trees import Tree
 from paraform.trainers import Trainer
@@ -83,12 +83,15 @@ def train_disentangled(
     require_metric(loop, {name: higher for name, higher in METRICS.items() if name != "development" or development})
     require_usable(folder, DisentangledParaphraser.system, config, resume=resume)
     texts = list(against)
-    pairs = whole = unseen_pairs(paraphrases(pairs), texts)
+    given = paraphrases(pairs)
+    pairs = whole = unseen_pairs(given, texts)
     if validation is None:
         pairs, validation = hold_out_pairs(pairs, seed=loop.seed)
     else:
         validation = unseen_pairs(paraphrases(validation), texts)
         whole = [*pairs, *validation]
+    if shares and (emptied := [path for path in files_of(given) if path not in files_of(pairs)]):
+        raise InputError(f"{emptied[0]}: none of its pairs is left to train on; expected it not among the files")
     digests = {
         f"{split} pairs": text_digest(text for pair in some for text in (pair.source.text, pair.target.text))
         for split, some in (("training", pairs), ("validation", validation))
@@ -99,10 +102,10 @@ def train_disentangled(
     torch.manual_seed(loop.seed)
     model = new_model(pairs, trees, config)
     model.to(accelerator.device)
+    numbers = files_of(pairs)
+    groups = [numbers[file_of(pair)] for pair in pairs]
     negatives = hard_negatives(pairs, trees, config, seed=loop.seed)
-    table = pair_table(
-        pairs, trees, config, model.tokenizer, model.symbols, groups=files_of(pairs), negatives=negatives
-    )
+    table = pair_table(pairs, trees, config, model.tokenizer, model.symbols, groups=groups, negatives=negatives)
     if model.adversary is not None:
         sides = np.concatenate([table.source, table.target])
         model.adversary.prior_C.copy_(torch.from_numpy(table.bags[sides].mean(0)))
@@ -135,11 +138,17 @@ def train_disentangled(
     )
 
 
-def files_of(pairs: Sequence[Pair]) -> list[int]:
-    """The file that each pair was read from, numbered as they first come."""
-    paths: dict[str, int] = {}
-    names = ["" if pair.origin is None else pair.origin.path for pair in pairs]
-    return [paths.setdefault(name, len(paths)) for name in names]
+def files_of(pairs: Sequence[Pair]) -> dict[str, int]:
+    """The files that pairs were read from, numbered as they first come."""
+    numbers: dict[str, int] = {}
+    for pair in pairs:
+        numbers.setdefault(file_of(pair), len(numbers))
+    return numbers
+
+
+def file_of(pair: Pair) -> str:
+    """The file that a pair was read from; "" if from none."""
+    return "" if pair.origin is None else pair.origin.path
 
 
 def new_model(pairs: Sequence[Pair], trees: Mapping[str, Tree], config: DisentangledConfig) -> DisentangledParaphraser:
