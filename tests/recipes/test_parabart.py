@@ -91,11 +91,12 @@ def test_rows_are_trained_once_and_measured_for_every_seed(
 
     monkeypatch.setattr(parabart_rows, "train_disentangled", refuse)
     shown = {}
-    for number in (1, 2, 3, 4, 5):
-        done = command("reproduce", f"parabart/table{number}", *given)
+    for name in ("development", *(f"table{number}" for number in range(1, 6))):
+        done = command("reproduce", f"parabart/{name}", *given)
         assert done.status == 0, done.err
-        shown[number] = done.out
-        assert (tmp_path / "runs" / "smoke" / f"table{number}.md").read_text().strip()
+        shown[int(name[-1]) if name[-1].isdigit() else 0] = done.out
+        assert (tmp_path / "runs" / "smoke" / f"{name}.md").read_text().strip()
+    assert "PAWS dev, choosing half" in shown[0] and "Quora dev" in shown[0]
     assert "BShift" in shown[2] and "accuracy, paper" in shown[2] and "validation, default" in shown[5]
     assert "PAWS dev, reporting half" in shown[4] and "accuracy, tuned on test" in shown[4]
     assert shown[3].count("Quora-Hard:") == 3 and shown[3].count("minilm3 without both, seed 1") >= 3
