@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from paraform import checkpoint
+from paraform.encoders import Encoder
 from paraform.evaluation.embedding.differences import Difference, differences_of
 from paraform.evaluation.embedding.families import limited
 from paraform.evaluation.embedding.kept_vectors import kept
@@ -75,6 +76,8 @@ def systems_of(rows: Iterable[str], scale: Scale, out: Path, device: str | None)
     for name, place in known.items():
         encoder = Path(place) / "encoder"
         model: Any = checkpoint.load(str(encoder if encoder.is_dir() else place), device=device)
+        if isinstance(model, Encoder) and encoder.is_dir():
+            model = replace(model, name=name)  # signatures name no folder of this machine
         system = system_of(name, model)
         systems.append(system._replace(embed=kept(system.embed, system.signature, out / "vectors")))
     return systems
