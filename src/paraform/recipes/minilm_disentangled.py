@@ -20,6 +20,7 @@ from paraform import checkpoint, encoders, manifest
 from paraform.encoders.hugging_face import WEIGHTS
 from paraform.encoders.packed import pack, unpacked
 from paraform.evaluation.embedding.families import limited
+from paraform.evaluation.embedding.kept_vectors import kept as kept_vectors
 from paraform.evaluation.embedding.measuring import measured, spaces_of, system_of
 from paraform.evaluation.embedding.probing import probing_sets
 from paraform.evaluation.embedding.task import Finding, Task
@@ -43,7 +44,7 @@ def finish(run: Path, data: Path, out: Path, scale: Scale, base: str = "minilm")
     pack(model.export(out / "whole"), start, out / NAME, name=base)
     made = unpacked(out / NAME, start)
     four_bits, low_rank = shares_kept(start, out / "whole", made)
-    scores = figures(data, scale, {"minilm": base, NAME: str(made)})
+    scores = figures(data, scale, {"minilm": base, NAME: str(made)}, out / "vectors")
     card = CARD.read_text(encoding="utf-8").format(
         corpora=" and ".join(corpora_of(ROW, scale)),
         row=ROW,
@@ -75,14 +76,15 @@ def shares_kept(base: Path, whole: Path, made: Path) -> tuple[float, float]:
     return 1 - lost / total, low / total
 
 
-def figures(data: Path, scale: Scale, models: dict[str, str]) -> list[Score]:
-    """Of each model the means of similarity, what a probe reads, and how pairs are told apart."""
+def figures(data: Path, scale: Scale, models: dict[str, str], vectors: Path) -> list[Score]:
+    """Of each model the means of similarity, what a probe reads, and how pairs are told apart; vectors are kept."""
     size = SIZES[scale]
     sets: list[Task] = [*parabart_table1.tasks(data, size.size), *parabart_table4.tasks(data, size.size)]
     sets += probing_sets(data / "treebank")
     if size.most is not None:
         sets = [limited(task, size.most) for task in sets]
     systems = [system_of(name, checkpoint.load(place, device="cpu")) for name, place in models.items()]
+    systems = [one._replace(embed=kept_vectors(one.embed, one.signature, vectors)) for one in systems]
     findings = measured(sets, spaces_of(sets, systems, words=False))
     return [one.score for one in kept(findings)]
 
