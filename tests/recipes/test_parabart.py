@@ -17,7 +17,7 @@ from paraform import encoders
 from paraform.encoders.packed import unpacked
 from paraform.models.disentangled import DisentangledConfig
 from paraform.recipes import minilm_disentangled, parabart_rows
-from paraform.recipes.parabart_configs import ERASED, FREE, PAPER, ROWS, SIZES, STARTS, config_of, corpora_of, rows_of
+from paraform.recipes.parabart_configs import ERASED, PAPER, ROWS, SIZES, STARTS, config_of, corpora_of, rows_of
 from paraform.recipes.parabart_rows import train_row
 
 Command = Callable[..., Any]
@@ -120,12 +120,7 @@ def test_what_is_erased_of_another_row_is_measured_against_it(
     assert done.status == 0 and "minilm3 full, erased, seed 0 − minilm3 as it comes" in done.out
 
 
-def test_the_embedded_encoder_is_packed_and_measured(
-    folder: Path, tmp_path: Path, tiny: None, own_cache: None, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setitem(FREE, "quora", 0)
-    for corpus in ("tatoeba", "paranmt"):
-        monkeypatch.delitem(FREE, corpus)
+def test_the_embedded_encoder_is_packed_and_measured(folder: Path, tmp_path: Path, tiny: None, own_cache: None) -> None:
     base = SIZES["smoke"].config.encoder
     out = tmp_path / "made"
     run = train_row(minilm_disentangled.ROW, "smoke", folder, out / "runs", seed=0, device="cpu")

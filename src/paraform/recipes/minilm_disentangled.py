@@ -2,9 +2,8 @@
 
     python -m paraform.recipes.minilm_disentangled ../shared/data --out runs/minilm-disentangled
 
-It trains a row of ParaBART's tables ("minilm default, free": pairs whose terms let anybody use the result), packs what
-was changed of `minilm` in four bits a weight, measures what is made whole of that, and writes OUT/minilm-disentangled.
-Interrupted, it goes on. Running time: half an hour on one core. Expected figures: docs/results/parabart.md.
+It trains the row "minilm default" of ParaBART's tables, packs what was changed of `minilm` in four bits a weight,
+measures what is made whole of that, and writes OUT/minilm-disentangled. Interrupted, it goes on. Running time: half an hour on one core. Expected figures: docs/results/parabart.md.
 """
 
 from __future__ import annotations
@@ -25,13 +24,13 @@ from paraform.evaluation.embedding.measuring import measured, spaces_of, system_
 from paraform.evaluation.embedding.probing import probing_sets
 from paraform.evaluation.embedding.task import Finding, Task
 from paraform.recipes import parabart_table1, parabart_table2, parabart_table4
-from paraform.recipes.parabart_configs import SIZES, Scale, corpora_of
+from paraform.recipes.parabart_configs import SIZES, Scale
 from paraform.recipes.parabart_measured import Table
 from paraform.recipes.parabart_rows import train_row
 from paraform.score import Score
 from paraform.weights import load_tensors
 
-NAME, ROW = "minilm-disentangled", "minilm default, free"
+NAME, ROW = "minilm-disentangled", "minilm default"
 CARD = Path(__file__).parent / "cards" / f"{NAME}.md"
 
 
@@ -46,7 +45,6 @@ def finish(run: Path, data: Path, out: Path, scale: Scale, base: str = "minilm")
     four_bits, low_rank = shares_kept(start, out / "whole", made)
     scores = figures(data, scale, {"minilm": base, NAME: str(made)}, out / "vectors")
     card = CARD.read_text(encoding="utf-8").format(
-        corpora=" and ".join(corpora_of(ROW, scale)),
         row=ROW,
         size=sum(file.stat().st_size for file in (out / NAME).rglob("*") if file.is_file()) / 1e6,
         commit=(manifest.read(run / "best").git or "unknown")[:7],
