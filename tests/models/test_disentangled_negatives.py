@@ -20,13 +20,19 @@ def test_two_phrases_change_places() -> None:
     tree = Tree.parse("(ROOT (S (NP (DT The) (NN cat)) (VP (VBD chased) (NP (DT a) (NN dog)))))")
     found = exchanged(tree)
     assert str(found) == "(ROOT (S (NP (DT a) (NN dog)) (VP (VBD chased) (NP (DT The) (NN cat)))))"
-    assert found is not None and as_text(found) == "a dog chased The cat"
+    assert found is not None and as_text(found, "The cat chased a dog.") == "a dog chased The cat"
+
+
+def test_what_is_exchanged_is_written_as_the_source_is() -> None:
+    tree = Tree.parse("(S (NP (DT the) (NN chief)) (, ,) (VP (VBZ sees) (NP (PRP us))))")
+    assert as_text(tree, "the chief , sees us") == "the chief , sees us"
+    assert as_text(tree, "the chief, sees us") == "the chief, sees us"
 
 
 def test_names_change_places_with_names_and_numbers_with_numbers() -> None:
     """Inside one noun phrase there are no two phrases to exchange; of 3 and 4 and of Ann and Bob the seed decides."""
     tree = Tree.parse("(S (VP (VB Give) (NNP Ann) (CD 3) (CC and) (NNP Bob) (CD 4)))")
-    found = {as_text(made) for seed in range(12) if (made := exchanged(tree, seed=seed))}
+    found = {as_text(made, "Give Ann 3 and Bob 4") for seed in range(12) if (made := exchanged(tree, seed=seed))}
     assert found == {"Give Bob 3 and Ann 4", "Give Ann 4 and Bob 3"}
 
 
@@ -35,6 +41,10 @@ def test_names_change_places_with_names_and_numbers_with_numbers() -> None:
     [
         "(S (VP (VB Stop)))",
         "(S (NP (PRP it)) (VP (VBZ is) (NP (PRP It))))",  # the same words
+        "(NP (NNP C++) (CC and) (NNP Java))",  # a coordination
+        "(S (NP (NP (NN tea)) (, ,) (NP (NN milk)) (CC or) (NP (NN rum))))",
+        "(S (NP (DT a) (NN cat)) (VP (VBZ is) (NP (DT an) (NN animal))))",  # a copula alone
+        "(SBARQ (WHNP (WP what)) (SQ (VBZ does) (NP (NP (WP who)) (VP (VB see) (NP (NN tea))))))",  # a question word
         "(S (NP (NP (DT a) (NN cup)) (PP (IN of)))  (VP (VBZ is)))",  # one inside the other
     ],
 )

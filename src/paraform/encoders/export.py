@@ -14,7 +14,7 @@ from torch import nn
 
 from paraform.encoders.dense import Dense
 from paraform.encoders.encoder import Encoder
-from paraform.encoders.hugging_face import WEIGHTS, sizes_of
+from paraform.encoders.hugging_face import WEIGHTS, config_of, sizes_of
 from paraform.encoders.loading import load_module, locate
 from paraform.encoders.onnx import save_onnx
 from paraform.encoders.tokenizing import tokenizer_of
@@ -64,6 +64,9 @@ def require_exported(encoder: Encoder, folder: PathLike) -> None:
     """Raises: InputError for an encoder that `export_encoder` cannot write, or a folder that is there already."""
     if Path(folder).exists():
         raise InputError(f"{folder}: is there already; expected the name of a folder to be made")
+    require_whole(config_of(locate(encoder.name)))
+    if encoder.layer in (0, -encoder.num_layers - 1):
+        raise InputError(f"{encoder.name}: layer 0, the embeddings alone; expected a layer from 1 on")
     states = "trained" if encoder.seed is None else "random"
     if (encoder.pooling, states, encoder.normalize) != ("mean", "trained", True):
         length = "at length 1" if encoder.normalize else "at its own length"
@@ -101,11 +104,7 @@ def save_sentence_transformer(
     if final.exists():
         raise InputError(f"{folder}: is there already; expected the name of a folder to be made")
     model: Any = module
-    if getattr(model.config, "is_encoder_decoder", False):  # that library would make the whole, and draw its weights
-        raise InputError(
-            f"the encoder half of a {model.config.model_type}: sentence-transformers loads whole models alone; expected"
-            " one without a decoder"
-        )
+    require_whole(model.config)
     width = sizes_of(model.config, final).width
     kinds = ["Transformer", "Pooling", *(["Dense"] if dense else []), "Normalize"]
     paths = ["", *(f"{number}_{kind}" for number, kind in enumerate(kinds[1:], start=1))]
@@ -135,6 +134,15 @@ def save_sentence_transformer(
         (unfinished / "README.md").write_text(card, encoding="utf-8")
         os.rename(unfinished, final)
     return final
+
+
+def require_whole(config: Any) -> None:
+    """Raises: InputError for half of a model: that library would make the whole, and draw its weights."""
+    if getattr(config, "is_encoder_decoder", False):
+        raise InputError(
+            f"the encoder half of a {config.model_type}: sentence-transformers loads whole models alone; expected one"
+            " without a decoder"
+        )
 
 
 def _save_tokenizer(tokenizer: Tokenizer, config: Any, max_tokens: int, folder: Path) -> None:

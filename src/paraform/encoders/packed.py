@@ -10,10 +10,12 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -73,24 +75,36 @@ def unpacked(folder: Path, base: Path) -> Path:
 
     Raises: InputError if a file is damaged, or `base` is not the encoder that it started from.
     """
-    about = read_json(folder / PACKED)
-    final = cache_folder() / "encoders" / f"{folder.name}-{str(about.get('sha256'))[:16]}"
+    about = _about(folder)
+    final = cache_folder() / "encoders" / f"{folder.name}-{about['sha256'][:16]}"
     if (final / WEIGHTS).is_file():
         return final
-    start = load_tensors(base / WEIGHTS, about.get("base_sha256"))
-    made = _made_whole(start, load_tensors(folder / CHANGE), [str(name) for name in about.get("tensors", [])])
+    start = load_tensors(base / WEIGHTS, about["base_sha256"])
+    made = _made_whole(start, load_tensors(folder / CHANGE), about["tensors"])
     final.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=f".{final.name}.", dir=final.parent) as scratch:
         whole = Path(scratch) / final.name
         shutil.copytree(folder, whole, ignore=shutil.ignore_patterns(CHANGE, PACKED))
-        if (found := save_tensors(made, whole / WEIGHTS)) != about.get("sha256"):
-            raise InputError(f"{folder}: made whole its SHA-256 is {found}, expected {about.get('sha256')}")
+        if (found := save_tensors(made, whole / WEIGHTS)) != about["sha256"]:
+            raise InputError(f"{folder}: made whole its SHA-256 is {found}, expected {about['sha256']}")
         try:
             os.rename(whole, final)
         except OSError:
             if not (final / WEIGHTS).is_file():  # else another process was faster
                 raise
     return final
+
+
+def _about(folder: Path) -> dict[str, Any]:
+    """What `packed.json` says. Raises: InputError if a digest or the list of tensors is none."""
+    about = read_json(folder / PACKED)
+    for name in ("sha256", "base_sha256"):
+        if not re.fullmatch("[0-9a-f]{64}", str(about.get(name))):
+            raise InputError(f"{folder / PACKED}: {name} {str(about.get(name))[:80]!r}; expected 64 hexadecimal digits")
+    names = about.get("tensors")
+    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+        raise InputError(f"{folder / PACKED}: tensors is no list of names")
+    return about
 
 
 def _quantized(key: str, change_RC: Tensor) -> dict[str, Tensor]:
@@ -106,13 +120,20 @@ def _made_whole(start: Mapping[str, Tensor], changes: Mapping[str, Tensor], name
     for name in names:
         if name not in start:
             raise InputError(f"packed encoder: no tensor {name!r} in what it started from")
-        before = start[name].float()
-        change = changes.get(name)
-        if change is not None and change.dtype == torch.uint8:
+        before, change = start[name].float(), changes.get(name)
+        if change is None:
+            out[name] = before
+            continue
+        expected, scale = before.shape, changes.get(name + SCALE)
+        if scale is not None:
+            expected = torch.Size((before.shape[0], (before.shape[-1] + 1) // 2))
+        if change.shape != expected or (scale is not None and (before.ndim, scale.shape) != (2, (len(before), 1))):
+            raise InputError(f"packed encoder: change of {name!r} {list(change.shape)}; expected {list(expected)}")
+        if (change.dtype == torch.uint8) != (scale is not None):
+            raise InputError(f"packed encoder: change of {name!r} is {change.dtype}, scale {scale is not None}")
+        if scale is not None:
             halves = torch.stack([change & 15, change >> 4], 2).flatten(1)[:, : before.shape[1]]
             # one rounding each, so that all processors make the same
-            change = (halves.float() - 8) * changes[name + SCALE].float()
-        if change is not None and change.shape != before.shape:
-            raise InputError(f"packed encoder: change of {name!r} {list(change.shape)}; expected {list(before.shape)}")
-        out[name] = before if change is None else before + change.float()
+            change = (halves.float() - 8) * scale.float()
+        out[name] = before + change.float()
     return out

@@ -3,7 +3,8 @@
     python -m paraform.recipes.minilm_disentangled ../shared/data --out runs/minilm-disentangled
 
 It trains the row "minilm default" of ParaBART's tables, packs what was changed of `minilm` in four bits a weight,
-measures what is made whole of that, and writes OUT/minilm-disentangled. Interrupted, it goes on. Running time: half an hour on one core. Expected figures: docs/results/parabart.md.
+measures what is made whole of that, and writes OUT/minilm-disentangled. Interrupted, it goes on. Running time: half an
+hour on one core. Expected figures: docs/results/parabart.md.
 """
 
 from __future__ import annotations

@@ -29,7 +29,9 @@ def pair_sets(data: Path, size: int) -> list[Task]:
         return list(found)
     with tempfile.TemporaryDirectory() as scratch:  # a file of these, which is read as any labelled one
         file = Path(scratch) / "PAWS.tsv"
-        rows = [f"{pair.source.text}\t{pair.target.text}\t{pair.label}\n" for pair in paws_halves(data / PAWS).reporting]
+        rows = [
+            f"{pair.source.text}\t{pair.target.text}\t{pair.label}\n" for pair in paws_halves(data / PAWS).reporting
+        ]
         file.write_text("sentence1\tsentence2\tlabel\n" + "".join(rows), encoding="utf-8")
         kept = [one for one in robustness_sets(file, draw) if isinstance(one, PairSet)]
     return [*(one for one in found if not one.name.startswith("PAWS")), *kept]

@@ -12,14 +12,14 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import torch
 
 from paraform import encoders
 from paraform.batching import Vocabulary, prepare
-from paraform.encoders.hugging_face import decoder_of
+from paraform.encoders.hugging_face import decoder_of, sizes_of
 from paraform.encoders.tokenizing import tokenizer_of
 from paraform.encoders.trainable import first_layers
 from paraform.models.disentangled import DisentangledConfig, DisentangledParaphraser, make_update
@@ -110,8 +110,8 @@ def train_disentangled(
         sides = np.concatenate([table.source, table.target])
         model.adversary.prior_C.copy_(torch.from_numpy(table.bags[sides].mean(0)))
     if config.distance_weight:
-        different = dict.fromkeys([*texts_of(pairs), *(text for row in negatives for text in row if text)])
-        table = replace(table, start=model.embed(list(different)))
+        # of what pairs are told apart from, which stands behind them in the table, no vector is read
+        table = replace(table, start=model.embed(list(dict.fromkeys(texts_of(pairs)))))
     batches, steps_per_epoch = pair_batches(
         table,
         batch_size=config.batch_size,
@@ -159,6 +159,9 @@ def new_model(pairs: Sequence[Pair], trees: Mapping[str, Tree], config: Disentan
     module: Any = encoders.load_module(config.encoder)
     if config.layers:
         module = first_layers(module, config.layers)
+    longest = sizes_of(cast(Any, module).config, folder).tokens
+    if longest is not None and config.max_tokens + 2 > longest:
+        raise InputError(f"max_tokens {config.max_tokens}; {config.encoder} takes {longest - 2} at most")
     if config.freeze_embeddings:
         for part in (found for found in module.modules() if isinstance(found, torch.nn.Embedding)):
             part.requires_grad_(False)

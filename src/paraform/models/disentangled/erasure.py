@@ -20,6 +20,7 @@ import torch
 from torch import Tensor
 
 from paraform.models.disentangled.symbols import TreeSymbols
+from paraform.records import InputError
 from paraform.syntax.trees import Tree, top_constituents
 
 ROUNDING = 1e-4  # of the concepts' deviation: what is told less is the float32 of vectors, not a concept
@@ -48,8 +49,13 @@ def concepts(trees: Sequence[Tree], symbols: TreeSymbols, erased: str) -> Tensor
 
 
 def least_squares_erasure(vectors_ND: Tensor, concepts_NC: Tensor) -> tuple[Tensor, Tensor]:
-    """The affine map r(x) = A x + b of these vectors and concepts: A float32 [D, D], b float32 [D]."""
+    """The affine map r(x) = A x + b of these vectors and concepts: A float32 [D, D], b float32 [D].
+
+    Raises: InputError for vectors that are not finite.
+    """
     x_ND, z_NC = vectors_ND.double(), concepts_NC.double()
+    if not torch.isfinite(x_ND).all():
+        raise InputError("vectors to erase from hold NaN or infinity; expected finite ones: try a lower learning rate")
     mean_D = x_ND.mean(0)
     x_ND, z_NC = x_ND - mean_D, z_NC - z_NC.mean(0)
     values_D, axes_DD = torch.linalg.eigh(x_ND.T @ x_ND / len(x_ND))

@@ -11,8 +11,10 @@ from paraform.syntax.mining import mined_exemplars
 from paraform.syntax.rules import MiningConfig
 from paraform.syntax.running import DEFAULT
 from paraform.syntax.trees import Tree
-from paraform.words import detokenize
+from paraform.words import detokenize, tokenize
 
+BE = frozenset(("is", "are", "was", "were", "be", "am", "been", "being", "'s", "'re", "'m"))
+BETWEEN = frozenset(("CC", "CONJP"))
 NAMES = frozenset(("NNP", "NNPS", "CD"))
 
 
@@ -29,14 +31,21 @@ def exchanged(tree: Tree, *, seed: int = 0) -> Tree | None:
     """The tree with two of its noun phrases, names or numbers in each other's place; None if it has no two.
 
     A phrase is exchanged for a phrase and a name for a name, neither inside the other, of other words; which two, the
-    seed and the words decide. "the cat chased a dog" → "a dog chased the cat".
+    seed and the words decide. "the cat chased a dog" → "a dog chased the cat". Not exchanged, as the sentence would say
+    the same or nothing: members of one coordination, two phrases with only a form of "be" between them, and what
+    begins with a question word.
     """
-    places = list(_places(tree, (), 0))
+    words = [word.lower() for word in tree.words()]
+    places = [place for place in _places(tree, (), 0) if not place.node.tags()[0].startswith("W")]
     choices = [
         (one, other)
         for number, one in enumerate(places)
         for other in places[number + 1 :]
-        if one.kind == other.kind and other.start >= one.end and one.words != other.words
+        if one.kind == other.kind
+        and other.start >= one.end
+        and one.words != other.words
+        and not (one.path[:-1] == other.path[:-1] and _coordinates(tree, one.path[:-1]))
+        and not (other.start > one.end and BE.issuperset(words[one.end : other.start]))
     ]
     if not choices:
         return None
@@ -44,9 +53,18 @@ def exchanged(tree: Tree, *, seed: int = 0) -> Tree | None:
     return _put(_put(tree, one.path, other.node), other.path, one.node)
 
 
-def as_text(tree: Tree) -> str:
-    """The tree's words as a person would write them."""
-    return detokenize(tree.words())
+def as_text(tree: Tree, like: str) -> str:
+    """The tree's words, written as another text of them is: a space around each, or as a person would."""
+    return " ".join(tree.words()) if like == " ".join(tokenize(like)) else detokenize(tree.words())
+
+
+def _coordinates(tree: Tree, path: tuple[int, ...]) -> bool:
+    """Whether the node there is "A, B and C", its members of one label."""
+    for number in path:
+        tree = tree.children[number]
+    labels = [child.label for child in tree.children]
+    members = {label for label in labels if label not in BETWEEN and label[0].isalpha()}
+    return len(members) == 1 and not BETWEEN.isdisjoint(labels)
 
 
 class _Place(NamedTuple):

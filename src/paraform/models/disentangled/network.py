@@ -18,6 +18,7 @@ from paraform.models.disentangled.config import DisentangledConfig
 from paraform.models.disentangled.pairs import PairBatch, Sentences, Trees
 from paraform.records import InputError
 
+INITIAL = 0.02  # deviation of embeddings at the start, as BERT and BART have it
 DROPOUT = 0.1  # of what is not the encoder's own, as in BART
 ALIKE = 64  # pieces to write are filled up to a multiple of it
 
@@ -69,6 +70,8 @@ class DisentangledNetwork(nn.Module):
             if config.syntax:
                 self.symbol_embedding = nn.Embedding(symbols, width, padding_idx=0)
                 self.symbol_positions = nn.Embedding(config.max_symbols, width)
+                nn.init.normal_(self.symbol_embedding.weight[1:], std=INITIAL)  # row 0 is the padding's, and 0
+                nn.init.normal_(self.symbol_positions.weight, std=INITIAL)
                 self.symbol_norm = nn.LayerNorm(width)
                 self.syntactic = nn.TransformerEncoder(
                     nn.TransformerEncoderLayer(**layer), config.syntax_layers, enable_nested_tensor=False
@@ -82,7 +85,7 @@ class DisentangledNetwork(nn.Module):
             self.decoder = nn.TransformerDecoderLayer(**layer)
             self.output = nn.Linear(width, pieces, bias=False)
             for weight in (self.target_embedding.weight, self.target_positions.weight, self.output.weight):
-                nn.init.normal_(weight, std=0.02)
+                nn.init.normal_(weight, std=INITIAL)
             if config.tie_output:
                 self.output.weight = self.target_embedding.weight
 

@@ -79,6 +79,7 @@ class PairTable:
         negatives: [M, K] further negatives of each pair, −1 where there is none.
         groups: [M] the file that a pair is from, counted from 0.
         start: [sentences, D] float32, vectors by the encoder as it came; None: not needed.
+        reads_trees: whether a step reads trees; else their symbols are left out of batches.
     """
 
     pieces: Ragged
@@ -91,6 +92,7 @@ class PairTable:
     negatives: Rows
     groups: Rows
     start: npt.NDArray[np.float32] | None = None
+    reads_trees: bool = True
 
     def sentences(self, rows: Rows) -> Sentences:
         """Those sentences."""
@@ -98,6 +100,9 @@ class PairTable:
 
     def trees(self, rows: Rows, heights: Rows | None = None) -> Trees:
         """The trees of those sentences, each cut below that many levels if heights [B] are given."""
+        bags_BC = torch.from_numpy(self.bags[rows])
+        if not self.reads_trees:
+            return Trees(torch.zeros(len(rows), 0, dtype=torch.long), torch.zeros(len(rows), dtype=torch.long), bags_BC)
         symbols_BS, lengths_B = self.symbols.padded(rows)
         if heights is not None:
             kept_BS = self.levels.padded(rows)[0] <= torch.from_numpy(heights)[:, None]
@@ -106,7 +111,7 @@ class PairTable:
             symbols_BS = (symbols_BS * kept_BS).gather(1, order_BS)
             lengths_B = kept_BS.sum(1)
             symbols_BS = symbols_BS[:, : int(lengths_B.max())]
-        return Trees(symbols_BS, lengths_B, torch.from_numpy(self.bags[rows]))
+        return Trees(symbols_BS, lengths_B, bags_BC)
 
 
 def pair_batches(
@@ -119,7 +124,7 @@ def pair_batches(
     rank: int = 0,
     world: int = 1,
 ) -> tuple[Callable[[int], PairBatch], int]:
-    """Batches whose targets' trees, and then sources', are about as long, so that little is padded.
+    """Batches whose targets' trees, and then sources', are about as long, so that little is padded; or their pieces.
 
     Args:
         batch_size: over all processes; each of the `world` gets every `world`-th pair of it, and all further negatives,
@@ -135,7 +140,8 @@ def pair_batches(
     steps = epoch_steps(total, batch_size, world=world, what="pairs")
     counts = _counts(np.bincount(table.groups), shares)
     members = [np.flatnonzero(table.groups == group) for group in range(len(counts))]
-    source_lengths, target_lengths = table.symbols.lengths(table.source), table.symbols.lengths(table.target)
+    read = table.symbols if table.reads_trees else table.pieces  # what takes most of a step's positions
+    source_lengths, target_lengths = read.lengths(table.source), read.lengths(table.target)
     depths = np.maximum.reduceat(table.levels.values, table.levels.offsets[:-1]) if cut else np.zeros(0, np.int64)
 
     @lru_cache(maxsize=1)

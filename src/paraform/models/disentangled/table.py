@@ -9,6 +9,7 @@ import numpy as np
 from tokenizers import Tokenizer
 
 from paraform.batching import Ragged
+from paraform.corpora.leaks import normalised
 from paraform.models.disentangled.config import DisentangledConfig
 from paraform.models.disentangled.negatives import as_text, exchanged, same_form
 from paraform.models.disentangled.pairs import PairTable
@@ -93,6 +94,7 @@ def pair_table(
         negatives=np.array([[-1 if text is None else row[text] for text in some] for some in negatives], np.int64)
         if len(negatives)
         else np.full((len(pairs), 0), -1, np.int64),
+        reads_trees=bool(config.generation_weight and config.syntax),
         groups=np.array(groups, np.int64) if len(groups) else np.zeros(len(pairs), np.int64),
     )
 
@@ -108,11 +110,13 @@ def hard_negatives(
         wanted = draw.random(len(pairs)) < config.form_negatives
         columns.append([text if want else None for text, want in zip(found, wanted, strict=True)])
     if config.role_negatives:
-        known, made = set(trees), list[str | None]()
+        known, made = {normalised(text) for text in trees}, list[str | None]()
         for pair, want in zip(pairs, draw.random(len(pairs)) < config.role_negatives, strict=True):
             tree = exchanged(trees[pair.source.text], seed=seed) if want else None
-            text = None if tree is None else as_text(tree)
-            if tree is None or text is None or text in known:  # what somebody says may mean what the pair does
+            text = None if tree is None else as_text(tree, pair.source.text)
+            if (
+                tree is None or text is None or normalised(text) in known
+            ):  # what somebody says may mean what the pair does
                 made.append(None)
                 continue
             trees[text] = tree
