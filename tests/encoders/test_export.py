@@ -62,7 +62,7 @@ def test_any_encoder_is_exported_as_it_is(
         theirs = library.SentenceTransformer(str(made), device="cpu")
         np.testing.assert_allclose(theirs.encode(texts), encoder.encode(texts), atol=1e-5)
         card = (made / "README.md").read_text()
-        assert "Free." in card and (name is plain or card.startswith("Mapped"))
+        assert "Free." in card and f"`{name}`, exported by paraform" in card
     for bad, said in (({"pooling": "cls"}, "the cls of trained states"), ({"seed": 1}, "the mean of random states")):
         with pytest.raises(InputError, match=f"{said}, at length 1; expected"):
             encoders.load(str(plain), device="cpu", **bad).export(tmp_path / "out")  # type: ignore[arg-type]

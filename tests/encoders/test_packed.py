@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -107,3 +108,42 @@ def test_another_start_or_a_damaged_file(start: Path, trained: Path, tmp_path: P
     )
     with pytest.raises(InputError, match="is not it's; expected an encoder that started from it"):
         pack(other, start, tmp_path / "none", name="it")
+
+
+@pytest.mark.parametrize(
+    ("about", "said"),
+    [
+        ({"tensors": 5}, "tensors is no list of names"),
+        ({"tensors": [5]}, "tensors is no list of names"),
+        ({"sha256": "../../../evil"}, "sha256 '../../../evil'; expected 64 hexadecimal digits"),
+        ({"base_sha256": None}, "base_sha256 'None'; expected 64 hexadecimal digits"),
+    ],
+)
+def test_what_a_stranger_says_of_a_packed_encoder(
+    about: dict[str, object], said: str, start: Path, trained: Path, tmp_path: Path, own_cache: None
+) -> None:
+    pack(trained, start, tmp_path / "packed", name="it")
+    path = tmp_path / "packed" / PACKED
+    path.write_text(json.dumps({**json.loads(path.read_text()), **about}))
+    with pytest.raises(InputError, match=re.escape(said)):
+        unpacked(tmp_path / "packed", start)
+
+
+def test_changes_that_do_not_fit(start: Path, trained: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A scale that is missing, or of other rows; bytes for a vector; in a cache where the whole is not there yet."""
+    monkeypatch.setenv("PARAFORM_CACHE", str(tmp_path / "cache"))
+    pack(trained, start, tmp_path / "packed", name="it")
+    changes = load_tensors(tmp_path / "packed" / CHANGE)
+    name = "encoder.layer.0.attention.self.query.weight"
+    scale, bias = f"{name}.scale", "encoder.layer.0.attention.self.query.bias"
+    cases: dict[str, dict[str, torch.Tensor]] = {
+        "no scale": {key: value for key, value in changes.items() if key != scale},
+        "four scales": {**changes, scale: changes[scale][:4]},
+        "flat scales": {**changes, scale: changes[scale].flatten()},
+        "bytes": {**changes, bias: torch.zeros(9, dtype=torch.uint8)},
+        "scaled bytes": {**changes, bias: torch.zeros(5, dtype=torch.uint8), f"{bias}.scale": torch.zeros(9, 1).half()},
+    }
+    for bad in cases.values():
+        save_tensors(bad, tmp_path / "packed" / CHANGE)
+        with pytest.raises(InputError, match="packed encoder: change of '"):
+            unpacked(tmp_path / "packed", start)

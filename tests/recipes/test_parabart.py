@@ -40,7 +40,8 @@ def folder(tmp_path: Path) -> Path:
     alike = [f"{said[at]}\t{said[at].replace('the', 'a', 1)}\n" for at in range(28, 32)]
     (data / "quora" / "test.tsv").write_text("".join([*rows[28:], *alike]))
     (data / "tatoeba" / "pairs.tsv").write_text("a bird sings\ta bird is singing\nwe see a king\tthe king is seen\n")
-    labelled = [f"{at}\t{NOUNS[at]} sees dog\tdog sees {NOUNS[at]}\t{at % 2}\n" for at in range(8) if at != 1]
+    apart = [f"{noun} {verb} dog\tdog {verb} {noun}" for noun in NOUNS if noun != "dog" for verb in VERBS]
+    labelled = [f"{at}\t{pair}\t{at % 2}\n" for at, pair in enumerate(apart)]
     (data / "paws" / "dev.tsv").write_text("id\tsentence1\tsentence2\tlabel\n" + "".join(labelled))
     (data / "stsb-en-test.csv").write_text("a cat,the cat,4.5\na dog,a tree,0.5\nwe sing,they sing,3\n")
     probing = [f"{part}\t{'IO'[at % 2]}\tword {at} of {part}\n" for part in ("tr", "va", "te") for at in range(12)]
@@ -118,6 +119,10 @@ def test_what_is_erased_of_another_row_is_measured_against_it(
     assert (run / "encoder" / "2_Dense" / "model.safetensors").is_file()
     done = command("reproduce", "parabart/table4", *given)
     assert done.status == 0 and "minilm3 full, erased, seed 0 − minilm3 as it comes" in done.out
+    assert parabart_rows.is_done("minilm3 full, erased", "smoke", tmp_path / "runs", 0)
+    weights = run.with_name("minilm3-full") / "best" / "model.safetensors"
+    weights.write_bytes(weights.read_bytes()[:-1] + b"x")  # it was trained again
+    assert not parabart_rows.is_done("minilm3 full, erased", "smoke", tmp_path / "runs", 0)
 
 
 def test_the_embedded_encoder_is_packed_and_measured(folder: Path, tmp_path: Path, tiny: None, own_cache: None) -> None:

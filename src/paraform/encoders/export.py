@@ -37,7 +37,7 @@ def export_encoder(
     Args:
         encoder: a trained one, as `load` makes it, whose vectors are the mean of its states, at length 1; of layers
             above the one that it takes nothing is written.
-        card: README.md; "": its own folder's, or a line that says what it is.
+        card: README.md; "": a line that says what it is.
         terms: those of the training data, for the card.
         dense: the linear map behind the mean; None: its own, if it has one.
     Raises: InputError for another encoder; and as `save_sentence_transformer`.
@@ -47,8 +47,10 @@ def export_encoder(
     module: Any = load_module(encoder.name)
     if encoder.layer not in (-1, encoder.num_layers):
         first_layers(module, encoder.layer % (encoder.num_layers + 1))
-    own = place / "README.md"
-    card = card or (own.read_text(encoding="utf-8") if own.is_file() else f"# {encoder.name}\n")
+    card = (
+        card
+        or f"# {Path(folder).name}\n\n`{encoder.name}`, exported by paraform: for use under that encoder's terms.\n"
+    )
     return save_sentence_transformer(
         module,
         tokenizer_of(place),

@@ -24,7 +24,7 @@ from paraform.recipes.parabart_configs import (
     name_of,
     rows_of,
 )
-from paraform.recipes.parabart_rows import folder_of, train_row
+from paraform.recipes.parabart_rows import folder_of, is_done, train_row
 from paraform.records import InputError
 from paraform.score import Score, table
 from paraform.weights import atomic_path
@@ -71,7 +71,7 @@ def systems_of(rows: Iterable[str], scale: Scale, out: Path, device: str | None)
             known[f"{start} {CAME}"] = name_of(start)
     for seed in sorted(int(place.name.removeprefix("seed-")) for place in (out / scale).glob("seed-*")):
         there = {row: folder_of(row, scale, out, seed) for row in chosen}
-        known |= {f"{row}, seed {seed}": place for row, place in there.items() if (place / "trained.json").is_file()}
+        known |= {f"{row}, seed {seed}": place for row, place in there.items() if is_done(row, scale, out, seed)}
     systems = []
     for name, place in known.items():
         encoder = Path(place) / "encoder"

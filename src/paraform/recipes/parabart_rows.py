@@ -8,9 +8,11 @@ import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
+from typing import Any
 
 from paraform import checkpoint, corpora
 from paraform.corpora.evaluation_sets import read_evaluation_sets
+from paraform.encoders.hugging_face import WEIGHTS
 from paraform.evaluation.embedding.development import MEAN, read_development
 from paraform.recipes.parabart_configs import (
     ERASED,
@@ -24,7 +26,7 @@ from paraform.records import Pair
 from paraform.trainers.disentangled import BY_MRR, texts_of, train_disentangled
 from paraform.trainers.erasing import erase
 from paraform.trainers.held_out import unseen_pairs
-from paraform.weights import atomic_path
+from paraform.weights import atomic_path, sha256
 
 FILES = {  # of each corpus, and how it is read
     "quora": ("quora/train.tsv", "pairs"),
@@ -32,6 +34,7 @@ FILES = {  # of each corpus, and how it is read
     "paranmt": ("paranmt/train.tsv", "paranmt"),
     "multi30k": ("multi30k/train.tsv", "captions"),
 }
+DONE = "trained.json"  # in a row's folder, once it is over
 EVALUATION = ("sts", "stsb", "sick", "senteval", "mrpc", "pan", "paws", "quora/dev.tsv", "quora/test.tsv")
 """What no row is trained on."""
 
@@ -53,8 +56,7 @@ def train_row(row: str, scale: Scale, data: Path, out: Path, *, seed: int, devic
     """Train one row, or go on with it; returns its folder. Raises: KeyboardInterrupt if interrupted, and saved."""
     folder = folder_of(row, scale, out, seed)
     config = config_of(row, scale)
-    trained, about = folder / "trained.json", {} if config is None else asdict(config)
-    if trained.is_file() and json.loads(trained.read_text(encoding="utf-8")) == about:
+    if is_done(row, scale, out, seed):
         return folder  # nothing is parsed again
     texts = read_evaluation_sets([data / name for name in EVALUATION if (data / name).exists()])
     sets = read_development(data)
@@ -72,9 +74,26 @@ def train_row(row: str, scale: Scale, data: Path, out: Path, *, seed: int, devic
         )
         if result.ended == "interrupted":
             raise KeyboardInterrupt
-    with atomic_path(trained) as unfinished:
-        unfinished.write_text(json.dumps(about), encoding="utf-8")
+    with atomic_path(folder / DONE) as unfinished:
+        unfinished.write_text(json.dumps(about_row(row, scale, out, seed)), encoding="utf-8")
     return folder
+
+
+def is_done(row: str, scale: Scale, out: Path, seed: int) -> bool:
+    """Whether a row is there, trained as its configuration is now, or erased of what is there now."""
+    done = folder_of(row, scale, out, seed) / DONE
+    return done.is_file() and json.loads(done.read_text(encoding="utf-8")) == about_row(row, scale, out, seed)
+
+
+def about_row(row: str, scale: Scale, out: Path, seed: int) -> dict[str, Any]:
+    """What a row depends on; of one that is erased the weights of the row that it comes of."""
+    config = config_of(row, scale)
+    if config is not None:
+        return asdict(config)
+    start, _, part = row.partition(" ")
+    of, erased = ERASED[part]
+    weights = folder_of(f"{start} {of}", scale, out, seed) / "best" / WEIGHTS if of else None
+    return {"erased": erased, "of": sha256(weights) if weights and weights.is_file() else name_of(start)}
 
 
 def erase_row(row: str, scale: Scale, data: Path, out: Path, against: Sequence[str], *, seed: int, device: str) -> None:

@@ -16,6 +16,7 @@ from typing import Any, cast
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 
 from paraform import encoders
 from paraform.batching import Vocabulary, prepare
@@ -25,7 +26,7 @@ from paraform.encoders.trainable import first_layers
 from paraform.models.disentangled import DisentangledConfig, DisentangledParaphraser, make_update
 from paraform.models.disentangled.decoder_start import start_decoder
 from paraform.models.disentangled.erasure import MOST, concepts
-from paraform.models.disentangled.pairs import PairTable, pair_batches
+from paraform.models.disentangled.pairs import PairTable, pair_batches, parts_of
 from paraform.models.disentangled.paraphraser import piece_rows, require_ends
 from paraform.models.disentangled.symbols import TreeSymbols
 from paraform.models.disentangled.table import hard_negatives, pair_table, trees_of
@@ -203,23 +204,16 @@ def validator(
     erase: Callable[[], None] = lambda: None,
 ) -> Callable[[], dict[str, float]]:
     """It erases anew; gives `mrr`, of each target among all by its source, `nll`, nats a piece, `development`."""
-    batches, steps = pair_batches(table, batch_size=min(model.config.batch_size, len(pairs)), seed=0)
     sources, targets = [pair.source.text for pair in pairs], [pair.target.text for pair in pairs]
     clusters = np.array([pair.cluster for pair in pairs])
-    same_NN = clusters[:, None] == clusters[None, :]
-    np.fill_diagonal(same_NN, False)
 
     @torch.inference_mode()
     def evaluate() -> dict[str, float]:
         model.eval()
         erase()
-        similar_NN = model.embed(sources) @ model.embed(targets).T
-        similar_NN[same_NN] = -np.inf
-        # what is as near stands before the target: that all vectors are equal, or NaN, is no success
-        ranks_N = (~(similar_NN < similar_NN.diagonal()[:, None])).sum(1)
-        scores = {"mrr": float((1 / ranks_N).mean())}
+        scores = {"mrr": reciprocal_ranks(model.embed(sources), model.embed(targets), clusters)}
         if model.config.generation_weight:
-            found = [model.network(batches(step).to(model.device)).written for step in range(steps)]
+            found = [model.network(part.to(model.device)).written for part in parts_of(table, model.config.batch_size)]
             each = [(one.nll.item(), one.pieces.item()) for written in found for one in written]
             scores["nll"] = sum(nll for nll, _ in each) / sum(pieces for _, pieces in each)
         if development is not None:
@@ -227,6 +221,26 @@ def validator(
         return scores
 
     return evaluate
+
+
+def reciprocal_ranks(
+    source_ND: NDArray[np.float32], target_ND: NDArray[np.float32], clusters: NDArray[np.int64], rows: int = 1024
+) -> float:
+    """The mean of 1 / rank of each row's target among all, by its source; others of its own cluster do not count.
+
+    Args:
+        rows: ranked at once; memory grows with it.
+    """
+    total = 0.0
+    for start in range(0, len(source_ND), rows):
+        here = np.arange(start, min(start + rows, len(source_ND)))
+        similar_RN = source_ND[here] @ target_ND.T
+        own_R = similar_RN[here - start, here]
+        similar_RN[clusters[here, None] == clusters[None, :]] = -np.inf
+        similar_RN[here - start, here] = own_R
+        # what is as near stands before the target: that all vectors are equal, or NaN, is no success
+        total += float((1 / (~(similar_RN < own_R[:, None])).sum(1)).sum())
+    return total / len(source_ND)
 
 
 TRAINER = Trainer(

@@ -60,12 +60,13 @@ class DisentangledConfig:
         memory_norm: the decoder reads ū normalised by mean and variance, so that it is as large as the tree's states.
         fooled: what the encoder wants of the adversary: "loss", that it is wrong (the paper; that has no bound);
             "prior", that it says what it would say without reading, the mean bag.
-        generation_weight: factor on the paraphrase loss; 0: no decoder, and no tree is read but the adversary's.
+        generation_weight: factor on the paraphrase loss; 0: no decoder; trees are parsed for bags,
+            erasure and negatives alone.
         contrast_weight: factor on NT-Xent between the two sides of a batch's pairs; 0 leaves it out.
         temperature: τ of that contrast, which is of cosines.
         distance_weight: factor on the mean squared change of cosines against the encoder as it came; 0 leaves it out.
         form_negatives, role_negatives: share of the pairs that have a further negative in the contrast: a sentence with
-            the source's tags and other words; the source with two of its phrases exchanged. 0 to 1.
+            the target's tags and other words; the source with two of its phrases exchanged. 0 to 1.
         erased: what a linear map takes from the vectors that are given out, so that no linear adversary can tell it;
             it is fitted anew at each validation. "nothing"; "constituents", their shares of the tree; "form", these
             and which of them stand at the top. The decoder reads ū as it is without.

@@ -7,7 +7,7 @@ parts of a bag.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple, final
@@ -178,6 +178,13 @@ def pair_batches(
         )
 
     return batches, steps
+
+
+def parts_of(table: PairTable, batch_size: int) -> Iterator[PairBatch]:
+    """All pairs once, in their order, so many at once; the last part may have fewer."""
+    for start in range(0, len(table.source), batch_size):
+        source, target = (rows[start : start + batch_size] for rows in (table.source, table.target))
+        yield PairBatch(table.sentences(source), table.sentences(target), table.trees(source), table.trees(target))
 
 
 def _counts(sizes: Rows, shares: Sequence[float]) -> list[int]:

@@ -221,7 +221,10 @@ class DisentangledParaphraser(nn.Module):
     @torch.inference_mode()
     def _decode(self, sources: Sequence[str], trees: Sequence[Tree], how: Decoding) -> list[str]:
         if not self.config.generation_weight or not self.config.syntax:
-            raise InputError("this model was trained without trees to write by; expected generation_weight and syntax")
+            raise InputError(
+                "this model was trained without trees to write by; expected generation_weight and syntax, as in --preset"
+                " compact-paper"
+            )
         if len(sources) != len(trees):
             raise InputError(f"{len(sources)} sources, {len(trees)} trees; expected a tree a source")
         require_decoding(how)
