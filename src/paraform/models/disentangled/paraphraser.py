@@ -222,8 +222,8 @@ class DisentangledParaphraser(nn.Module):
     def _decode(self, sources: Sequence[str], trees: Sequence[Tree], how: Decoding) -> list[str]:
         if not self.config.generation_weight or not self.config.syntax:
             raise InputError(
-                "this model was trained without trees to write by; expected generation_weight and syntax, as in --preset"
-                " compact-paper"
+                "this model was trained without trees to write by; expected generation_weight and syntax, as in"
+                " --preset compact-paper"
             )
         if len(sources) != len(trees):
             raise InputError(f"{len(sources)} sources, {len(trees)} trees; expected a tree a source")
