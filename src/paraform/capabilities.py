@@ -11,6 +11,7 @@ import torch
 from numpy.typing import NDArray
 
 from paraform.decoding import Decoding
+from paraform.encoders.encoder import WordStates
 from paraform.rewording import Candidate, Rewording
 from paraform.syntax.trees import Tree
 from paraform.weights import PathLike
@@ -45,6 +46,41 @@ class Embedder(Protocol):
             seed: the seed of draws, if the model draws.
             progress: a bar on stderr, if the model has one.
         """
+        ...
+
+
+@runtime_checkable
+class ReadsWords(Protocol):
+    """A model that gives a state to each word of a sentence, at each of its layers."""
+
+    kind: ClassVar[str]
+
+    @property
+    def device(self) -> torch.device: ...
+
+    @property
+    def num_layers(self) -> int:
+        """Its layers; layer 0 is the embeddings, which do not count."""
+        ...
+
+    @property
+    def layer(self) -> int:
+        """The one that is used unless another is asked for; negative from the end."""
+        ...
+
+    def fitting(self, sentences: Sequence[Sequence[str]]) -> list[int]:
+        """How many first words of each sentence it reads whole."""
+        ...
+
+    def word_states(
+        self,
+        sentences: Sequence[Sequence[str]],
+        *,
+        layers: Sequence[int],
+        batch_tokens: int = 4096,
+        progress: bool = False,
+    ) -> WordStates:
+        """States of every word. Raises: ValueError if a sentence is longer than it reads."""
         ...
 
 

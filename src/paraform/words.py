@@ -96,6 +96,22 @@ _BRACKETS = {"LR": "(", "RR": ")", "LS": "[", "RS": "]", "LC": "{", "RC": "}"}
 _PARTNERS = {")": "(", "]": "[", "}": "{"}
 _ALL_BRACKETS = {*_PARTNERS, *_PARTNERS.values()}
 
+_CLOSED = (
+    "a an the this that these those each every either neither some any no all both such own same other another",
+    "i me my mine myself we us our ours ourselves you your yours yourself yourselves he him his himself she her hers",
+    "herself it its itself they them their theirs themselves one ones",
+    "about above across after against along among around at before behind below beneath beside between beyond by down",
+    "during except for from in inside into like near of off on onto out outside over past per since than through",
+    "throughout to toward towards under until up upon via with within without",
+    "and but or nor so yet if unless because as while whereas although though whether",
+    "am is are was were be been being have has had having do does did doing done will would shall should can could",
+    "may might must ought who whom whose which what when where why how",
+    "not never also too very just only even still again then there here now more most less least much many few",
+    "n't 's 'm 'd 'll 're 've ca wo sha",
+)
+STOP_WORDS = frozenset(word for line in _CLOSED for word in line.split())
+"""Lower-cased English words, in the Penn Treebank's tokenisation, that a sentence of any content may have."""
+
 
 def unescape(word: str) -> str:
     """A treebank's word as it is in the text: `-LRB-`, in any case, is a bracket."""

@@ -26,6 +26,7 @@ WITHOUT_FORMAT = (
     "evaluate probing",
     "evaluate transfer",
     "evaluate report",
+    "evaluate distances",
 )
 
 

@@ -157,7 +157,7 @@ def load(name: PathLike, *, device: str | None = None, systems: Mapping[str, Sys
             f"{text}: no such model; looked among the embedded ones ({', '.join([*known, *ENCODERS])}) and for a"
             " folder of that name; a hub id reads 'owner/name'"
         )
-    if not (folder / NAME).is_file() and any((folder / file).is_file() for file in FOREIGN):
+    if not (folder / NAME).is_file() and _holds_encoder(folder):
         return _encoder(text, device, variant)
     return chosen_of(_restore(folder, systems, device, variant.random_seed), text, variant)
 
@@ -245,6 +245,12 @@ def _fill(model: Checkpointable, path: Path) -> None:
 def _class_of(system: str) -> System:
     found: System = getattr(importlib.import_module(f"paraform.models.{system}"), SYSTEMS[system].model)
     return found
+
+
+def _holds_encoder(folder: Path) -> bool:
+    from paraform.encoders.elmo_files import is_elmo
+
+    return any((folder / file).is_file() for file in FOREIGN) or is_elmo(folder)
 
 
 def _encoder(name: str, device: str | None, variant: Variant) -> Any:

@@ -42,6 +42,7 @@ COMMANDS = {  # module, and what it does
     ),
     "evaluate latent": ("evaluate_latent", "bounds, KL, information and more, by the paper's protocol and honestly"),
     "evaluate probing": ("evaluate_probing", "form, length and content that a classifier reads off vectors"),
+    "evaluate distances": ("evaluate_distances", "how far words move when their sentence is reworded"),
     "evaluate report": ("evaluate_report", "all of these of several models side by side, as one page"),
     "erase": ("erase", "any encoder, without what a linear reader tells of a sentence's form"),
     "overlap": ("overlap", "sentences of training files that stand in evaluation sets"),

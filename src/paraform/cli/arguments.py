@@ -250,7 +250,8 @@ def load_rewords(options: Namespace) -> Rewords:
 EMBEDDERS = """A model is named, by --model:
   minilm, quora-compact, latent-compact  embedded ones
   FOLDER | OWNER/NAME      a checkpoint, a run, a Hugging Face encoder, a seq2seq model (its encoder half), a
-                           sentence-transformers model with all its modules; of safetensors, and no code of its own
+                           sentence-transformers model with all its modules; of safetensors, and no code of its own;
+                           or ELMo's published options.json and weights.hdf5
   FILE.txt | FILE.vec      GloVe or word2vec: the mean of the words' vectors
 What is chosen of it stands behind an @, so that variants are models side by side:
   minilm@layer=3           the states of a layer: 0 the embeddings, negative from the end

@@ -10,14 +10,13 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import ClassVar, Literal, NamedTuple, TypeAlias, final, get_args
+from typing import ClassVar, Literal, NamedTuple, Protocol, TypeAlias, final, get_args
 
 import numpy as np
 import numpy.typing as npt
 import torch
 from rich.console import Console
 from rich.progress import track
-from tokenizers import Encoding, Tokenizer
 from torch import Tensor
 
 from paraform.encoders.dense import Dense
@@ -32,6 +31,28 @@ Pooling: TypeAlias = Literal["mean", "cls", "max", "last"]
 POOLINGS: tuple[Pooling, ...] = get_args(Pooling)
 Forward = Callable[[Sequence[Sequence[int]], Sequence[int]], list[Tensor]]
 """(piece numbers of sentences, wanted layers) → states [N, D] of each wanted layer, the sentences end to end."""
+
+
+class Encoded(Protocol):
+    """A sentence as numbers of pieces; `tokenizers.Encoding` is one."""
+
+    @property
+    def ids(self) -> list[int]: ...
+    @property
+    def tokens(self) -> list[str]: ...
+    @property
+    def word_ids(self) -> Sequence[int | None]: ...
+    @property
+    def overflowing(self) -> Sequence[Encoded]: ...
+
+
+class Splitter(Protocol):
+    """What makes numbers of texts; `tokenizers.Tokenizer` is one."""
+
+    def encode_batch_fast(self, input: list[str]) -> Sequence[Encoded]: ...
+    def encode_batch(self, input: list[list[str]], is_pretokenized: bool = False) -> Sequence[Encoded]: ...
+    def token_to_id(self, token: str) -> int | None: ...
+    def to_str(self) -> str: ...
 
 
 class TokenStates(NamedTuple):
@@ -69,6 +90,7 @@ class Encoder:
         digest: SHA-256 of the weights, for signatures and caches.
         seed: what random weights were drawn by; None: they are trained.
         dense: a linear map behind the encoder's own layer and pooling; None: none.
+        dtype: of its products, whatever the machine is best at; None: `precision.best_dtype`.
     """
 
     kind: ClassVar[str] = "an encoder"
@@ -84,9 +106,10 @@ class Encoder:
     digest: str
     seed: int | None
     device: torch.device
-    _tokenizer: Tokenizer
+    _tokenizer: Splitter
     _forward: Forward
     dense: Dense | None = None
+    dtype: torch.dtype | None = None
 
     @property
     def signature(self) -> str:
@@ -228,8 +251,17 @@ class Encoder:
             states_NLD = torch.zeros(int(offsets[-1]), len(layers), self.dimension, device=self.device)
         return WordStates(states_NLD, offsets)
 
+    def fitting(self, sentences: Sequence[Sequence[str]]) -> list[int]:
+        """How many first words of each sentence the encoder reads whole: `word_states` takes as many."""
+        encodings = self._tokenizer.encode_batch([list(words) for words in sentences], is_pretokenized=True)
+        # Where a sentence is cut, the rest begins with the first word that is not read whole.
+        return [
+            next((word for rest in encoding.overflowing for word in rest.word_ids if word is not None), len(words))
+            for words, encoding in zip(sentences, encodings, strict=True)
+        ]
+
     def _batches(
-        self, encodings: Sequence[Encoding], layers: Sequence[int], batch_tokens: int, progress: bool, what: str
+        self, encodings: Sequence[Encoded], layers: Sequence[int], batch_tokens: int, progress: bool, what: str
     ) -> Iterator[tuple[list[int], list[Tensor]]]:
         """Sentences in order of length, `batch_tokens` at once: (which sentences, their states for each layer)."""
         wanted = [layer if layer >= 0 else self.num_layers + 1 + layer for layer in layers]

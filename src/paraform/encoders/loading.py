@@ -1,8 +1,9 @@
 """A name → a pretrained text encoder.
 
 `minilm` is sentence-transformers/all-MiniLM-L6-v2 with a checked digest, offline if need be; a folder or a hub id
-names any other Hugging Face encoder, the encoder half of a seq2seq model, or a model of sentence-transformers; a text
-file names vectors of words. Of a stranger's, as of one that a stranger's checkpoint names, no code is run.
+names any other Hugging Face encoder, the encoder half of a seq2seq model, or a model of sentence-transformers; a folder
+may hold ELMo's published files, and a text file names vectors of words. Of a stranger's, as of one that a stranger's
+checkpoint names, no code is run.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import torch
 from torch import Tensor
 
 from paraform.encoders.bert import PackedBert, can_run
+from paraform.encoders.elmo_files import is_elmo, load_elmo
 from paraform.encoders.encoder import Encoder, Forward, Pooling
 from paraform.encoders.hugging_face import (
     WEIGHTS,
@@ -98,7 +100,8 @@ def load(
     """A frozen encoder by name.
 
     Args:
-        name: "minilm", a folder with a Hugging Face encoder, or a hub id; of a seq2seq model its encoder half.
+        name: "minilm", a folder with a Hugging Face encoder, or a hub id; of a seq2seq model its encoder half. Or a
+            folder with ELMo's `…options.json` and `…weights.hdf5`.
         device: "cpu", "cuda" …; None: the GPU if there is one.
         layer, pooling: `encode`'s, unless it is told otherwise; None: as the folder says, else mean.
         seed: draws random weights by it, those that training would start with; None: the trained ones.
@@ -150,6 +153,10 @@ def _minilm(where: torch.device, dtype: torch.dtype) -> Encoder:
 
 def _load(name: str, where: torch.device, dtype: torch.dtype, seed: int | None = None) -> Encoder:
     folder = locate(name)
+    if is_elmo(folder):
+        if seed is not None:
+            raise InputError(f"{name}: random weights of an ELMo; expected its own, or another encoder")
+        return load_elmo(name, folder, where)
     config = read_json(folder / "config.json")
     weights = folder / WEIGHTS
     expected = MINILM_SHA256 if name == "minilm" else None

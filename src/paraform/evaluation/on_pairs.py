@@ -187,9 +187,13 @@ def _vectors(model: object, name: str) -> Embed | None:
     return embed_by(model, name) if isinstance(model, Embedder) and name in model.vector_names else None
 
 
-def precision_of(device: torch.device) -> str:
-    """A signature's word on what the encoders multiply: tags and vectors differ a little between processors."""
-    return signature(precision=str(encoders.best_dtype(device)).removeprefix("torch."))
+def precision_of(device: torch.device, own: torch.dtype | None = None) -> str:
+    """A signature's word on what the encoders multiply: tags and vectors differ a little between processors.
+
+    Args:
+        own: what one of them multiplies on every device (`Encoder.dtype`).
+    """
+    return signature(precision=str(own or encoders.best_dtype(device)).removeprefix("torch."))
 
 
 def tagger_name(tagger: str) -> str:

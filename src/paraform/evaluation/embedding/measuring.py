@@ -62,7 +62,7 @@ def system_of(name: str, model: Embedder, *, batch_size: int = 0, seed: int = 0,
 
     settings = f"similarity:cosine|{signature_of(model, name)}"
     if not isinstance(model, GivenVectors | ModulePipeline | WordVectors):
-        settings += f"|{precision_of(model.device)}"
+        settings += f"|{precision_of(model.device, getattr(model, 'dtype', None))}"
     if isinstance(model, LatentSpace):
         return System(name, f"{settings}|longer:first {model.max_tokens} words", _beginnings(embed, model))
     return System(name, settings, embed)

@@ -89,7 +89,7 @@ def robustness_sets(
     if not Path(path).is_dir():
         if tuning and Path(tuning).resolve() == Path(path).resolve():
             raise InputError(f"{tuning}: to tune the threshold on what it is measured on; expected other pairs")
-        return _sets(_name(Path(path)), Path(path), Path(tuning) if tuning else None, draw, columns)
+        return _sets(set_name(Path(path)), Path(path), Path(tuning) if tuning else None, draw, columns)
     if columns or tuning:
         raise InputError(f"{path}: a folder; expected a file, if columns or pairs to tune on are named")
     sets: list[PairSet | RetrievalSet] = []
@@ -224,7 +224,7 @@ def _labelled(path: Path, draw: Draw, columns: Sequence[str] | None) -> tuple[li
     return pairs, "labelled"
 
 
-def _name(path: Path) -> str:
+def set_name(path: Path) -> str:
     """What the file's set is called: as `FILES` does, else by the file's name."""
     for name, folder, _, test in FILES:
         if path.name == test and folder in folder_name(path):

@@ -48,7 +48,14 @@ class Task(Protocol):
         ...
 
 
-Kind = TypeVar("Kind", bound=Task)
+class Named(Protocol):
+    """What has a name that figures go by."""
+
+    @property
+    def name(self) -> str: ...
+
+
+Kind = TypeVar("Kind", bound=Named)
 
 
 def distinct(sets: Iterable[tuple[PathLike, Kind]]) -> list[Kind]:

@@ -1,0 +1,180 @@
+"""Figures of shared words' distances, of one system or of two side by side (PAR; Shi et al. 2019, Table 4)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from paraform.evaluation.embedding.differences import Difference, differences_of
+from paraform.evaluation.embedding.distances import Measured, WordSystem, measure_distances
+from paraform.evaluation.embedding.measuring import bounded
+from paraform.evaluation.embedding.shared_words import SharedWordSet, Words
+from paraform.evaluation.embedding.task import Finding
+from paraform.evaluation.figures import RowFigure
+from paraform.evaluation.latent.plots import save_figure
+from paraform.records import InputError
+from paraform.score import Score, signature, table
+from paraform.weights import PathLike
+
+FIGURES = {
+    "L2": signature(distance="length of the difference", mean="words"),
+    "cosine": signature(distance="1 − cosine, 1 where a state has no length", mean="words"),
+    "ratio": signature(means="paraphrases / others"),
+    ">": signature(unit="percent of words"),
+}
+"""The settings of each figure that no set and no system has a part in, by what its name is, or holds."""
+
+
+@final
+@dataclass(frozen=True, eq=False, slots=True)
+class DistanceReport:
+    """What systems make of sets.
+
+    Args:
+        measured: of each system, each set, in their orders.
+        scores: the figures, with their intervals if these were wanted.
+        differences: the first system − the other one, of each figure that has rows.
+    """
+
+    sets: Sequence[SharedWordSet]
+    systems: Sequence[WordSystem]
+    measured: Sequence[Sequence[Measured]]
+    scores: Sequence[Score]
+    differences: Sequence[Difference]
+
+    @property
+    def notes(self) -> list[str]:
+        """A line for each set that lacks a sentence with a word of a reference."""
+        lines = []
+        for one, found in zip(self.sets, self.measured[0], strict=True):
+            counts = [each for known in found.references for each in zip(known.words, known.contexts, strict=True)]
+            if missing := [repr(word) for word, count in counts if not count]:
+                lines.append(f"{one.name}: no sentence with {' or '.join(missing)}, so no distance of that word")
+        return lines
+
+    def table(self) -> str:
+        """The figures, what their signatures say, and the differences."""
+        differences = "\n".join(map(str, self.differences))
+        return distance_table(self) + (f"\n\n{differences}" if differences else "")
+
+    def to_json(self) -> dict[str, Any]:
+        """A JSON object of the scores and the differences."""
+        return {
+            "models": [system.name for system in self.systems],
+            "scores": [score.to_json() for score in self.scores],
+            "differences": [difference.to_json() for difference in self.differences],
+            "notes": self.notes,
+        }
+
+    def draw(self, path: PathLike) -> None:
+        """Write the distances as a PNG; a kill leaves the old picture or the new one."""
+        from paraform.evaluation.embedding.distance_plot import distance_figure
+
+        save_figure(distance_figure(self.sets, self.systems, self.measured), Path(path))
+
+
+def evaluate_distances(
+    sets: Sequence[SharedWordSet],
+    systems: Sequence[WordSystem],
+    *,
+    contexts: Sequence[Words] | None = None,
+    resamples: int = 1000,
+    seed: int = 0,
+) -> DistanceReport:
+    """Distances of shared words in each set, by each system.
+
+    Args:
+        systems: one, or several to be compared with the first.
+        contexts: sentences for the reference distances; None: each set's own.
+        resamples: draws of the bootstrap over pairs; 0: no intervals and no differences.
+        seed: of the draw of contexts.
+    Raises: InputError if two systems have one name, or a system's states are not finite.
+    """
+    names = [system.name for system in systems]
+    if len(set(names)) < len(names):
+        raise InputError(f"two models are called {names[0]!r}; expected names that differ")
+    measured = [[measure_distances(one, system, contexts=contexts, seed=seed) for one in sets] for system in systems]
+    findings = [
+        finding
+        for at, one in enumerate(sets)
+        for system, found in zip(systems, measured, strict=True)
+        for finding in distance_findings(one, system, found[at])
+    ]
+    return DistanceReport(
+        sets, systems, measured, bounded(findings, resamples), differences_of(findings, names, resamples)
+    )
+
+
+def distance_findings(one: SharedWordSet, system: WordSystem, measured: Measured) -> list[Finding]:
+    """The figures of a set: mean distances, the share of words above each reference, and the ratio of the means.
+
+    A mean is over words, a resample is of pairs; reference distances are taken as they are. A matrix that shrinks the
+    space lowers both means, and leaves the ratio.
+    """
+    findings = []
+    first, second = "paraphrases", "mined others" if one.mined else "others"
+    sums: dict[tuple[str, str], NDArray[np.float64]] = {}
+    for kind, distances, pairs in (
+        (first, measured.paraphrases, one.paraphrases),
+        (second, measured.others, one.others),
+    ):
+        for name, values_W in (("L2", distances.l2_W), ("cosine", distances.cosine_W)):
+            sums[kind, name] = _sums(distances.pair_W, values_W, len(pairs))
+            figures = [RowFigure(name, sums[kind, name], FIGURES[name], _mean)]
+            for known in measured.references:
+                far = known.l2 if name == "L2" else known.cosine
+                if not math.isnan(far):
+                    shares_N2 = _sums(distances.pair_W, np.where(values_W > far, 100.0, 0.0), len(pairs))
+                    settings = f"{FIGURES['>']}|{known.settings}"
+                    figures.append(RowFigure(f"{name} > {known.name}", shares_N2, settings, _mean, 1))
+            findings += [_finding(figure, one, system, f"{one.name}, {kind}") for figure in figures]
+    for name in ("L2", "cosine"):
+        # Pairs of one kind have nothing to do with those of the other: a resample draws of all.
+        ours_N2, theirs_N2 = sums[first, name], sums[second, name]
+        rows_N4 = np.block([[ours_N2, np.zeros_like(ours_N2)], [np.zeros_like(theirs_N2), theirs_N2]])
+        figure = RowFigure(f"{name} ratio", rows_N4, FIGURES["ratio"], _ratio, 3)
+        findings.append(_finding(figure, one, system, f"{one.name}, {first}"))
+    for known in measured.references:
+        for name, value in (("L2", known.l2), ("cosine", known.cosine)):
+            settings = f"{FIGURES[name]}|{known.settings}|{system.signature}"
+            findings.append(Finding(Score(name, value, settings, system.name, "", f"{one.name}, {known.name}")))
+    return findings
+
+
+def distance_table(report: DistanceReport) -> str:
+    """A row for each kind of pairs, set and system; below it what each figure, set and system is."""
+    shown = []
+    for score in report.scores:
+        kind = next((kind for kind in (">", "ratio") if kind in score.name), score.name)
+        shown.append(replace(score, signature=FIGURES[kind]))  # those of sets and systems are told once, below
+    about = [f"{one.name}: {one.settings}" for one in report.sets]
+    for one, found in zip(report.sets, report.measured[0], strict=True):
+        about += [f"{one.name}, {known.name}: {known.settings}" for known in found.references]
+    return "\n".join([table(shown), *about, *(f"{one.name}: {one.signature}" for one in report.systems)])
+
+
+def _sums(pair_W: NDArray[np.int64], values_W: NDArray[np.float64], pairs: int) -> NDArray[np.float64]:
+    """What each pair adds to a mean over words: their sum and their number, [N, 2]."""
+    return np.stack([np.bincount(pair_W, values_W, pairs), np.bincount(pair_W, minlength=pairs)], axis=1)
+
+
+def _mean(sums: NDArray[Any]) -> float:
+    return float(sums[0] / sums[1])
+
+
+def _ratio(sums: NDArray[Any]) -> float:
+    """Of two means; NaN where a resample has pairs of one kind alone, or no distance."""
+    ours, theirs = (part[0] / part[1] if part[1] else math.nan for part in (sums[:2], sums[2:]))
+    return float(ours / theirs) if theirs else math.nan
+
+
+def _finding(figure: RowFigure, one: SharedWordSet, system: WordSystem, subset: str) -> Finding:
+    figure = replace(figure, signature=f"{figure.signature}|{one.settings}")
+    score = figure.score(system=system.name, subset=subset)
+    return Finding(replace(score, signature=f"{score.signature}|{system.signature}"), figure)
