@@ -71,6 +71,16 @@ def test_vectors_with_m_and_a_checkpoint_of_m_alone(place: str, folder: str, tmp
     assert float(loaded.network.margin) == float(model.network.margin)
 
 
+@pytest.mark.parametrize("fields", [{"orthogonality": "exact"}, {"rank": 3}, {"states": "all", "train_mix": True}])
+def test_every_kind_of_m_is_saved_and_loaded(fields: dict[str, Any], folder: str, tmp_path: Path) -> None:
+    model = trained(folder, replace(tiny.TINY, **fields))
+    checkpoint.save(model, tmp_path / "saved", card="# A test\n")
+    loaded = paraform.load(str(tmp_path / "saved"), device="cpu")
+    assert loaded.state_dict().keys() == model.state_dict().keys()
+    torch.testing.assert_close(loaded.matrix, model.matrix)
+    assert not torch.equal(model.matrix, torch.eye(tiny.WIDTH))
+
+
 @pytest.mark.parametrize("place", ["before", "after"])
 def test_words_with_m(place: str, folder: str) -> None:
     model = trained(folder, replace(tiny.TINY, place=place, orthogonality="free"))

@@ -245,10 +245,10 @@ def validator(
     if config.classifier_pairs and len(training) > config.classifier_pairs:
         training = random.Random(seed).sample(training, config.classifier_pairs)
     testing = examples(held, own, seed=seed)
-    if len({one.paraphrases for one in training}) < 2 or not testing:
+    if any(len({one.paraphrases for one in some}) < 2 for some in (training, testing)):
         raise InputError(
             f"{counted(len(training), 'training pair')} and {counted(len(testing), 'validation pair')} for the"
-            " classifier; expected both, with paraphrases and others: more pairs (validation=, --validation)"
+            " classifier; expected paraphrases and others in each: more pairs, or others (validation=, --validation)"
         )
     both = [*training, *testing]
     parts = ["dev" if row % DEV == 0 else "train" for row in range(len(training))] + ["test"] * len(testing)
