@@ -17,6 +17,9 @@ from .models.exemplar import ExemplarConfig as ExemplarConfig
 from .models.exemplar import ExemplarParaphraser as ExemplarParaphraser
 from .models.latent import LatentConfig as LatentConfig
 from .models.latent import LatentLanguageModel as LatentLanguageModel
+from .models.retrofit import RetrofitConfig as RetrofitConfig
+from .models.retrofit import RetrofittedEncoder as RetrofittedEncoder
+from .models.retrofit import fold as fold
 from .records import InputError as InputError
 from .records import Pair as Pair
 from .records import Sentence as Sentence
@@ -32,6 +35,7 @@ from .trainers.disentangled import train_disentangled as train_disentangled
 from .trainers.erasing import erase as erase
 from .trainers.exemplar import train_exemplar as train_exemplar
 from .trainers.latent import train_latent as train_latent
+from .trainers.retrofit import train_retrofit as train_retrofit
 from .training import TrainingConfig as TrainingConfig
 from .version import __version__ as __version__
 from .words import detokenize as detokenize

@@ -21,4 +21,5 @@ SYSTEMS = {
     "disentangled": System("DisentangledParaphraser", "train ParaBART on pairs"),
     "exemplar": System("ExemplarParaphraser", "train CRL-EGPG on pairs"),
     "latent": System("LatentLanguageModel", "train a VAE, an iVAE, a clVAE … on sentences"),
+    "retrofit": System("RetrofittedEncoder", "train PAR, one matrix before an encoder, on pairs"),
 }

@@ -132,6 +132,18 @@ def train_exemplar(
 
 def paraphrases(pairs: Iterable[Pair]) -> list[Pair]:
     """The pairs that are not labelled 0, with clusters. Raises: InputError for what is no pair of texts."""
+    found = pairs_of_texts(pairs)
+    kept = [pair for pair in found if pair.label != 0]
+    if len(kept) < len(found):
+        left = len(found) - len(kept)
+        logging.getLogger("paraform").warning(
+            "%d of %d pairs are labelled 0 (no paraphrases); left out", left, len(found)
+        )
+    return kept
+
+
+def pairs_of_texts(pairs: Iterable[Pair]) -> list[Pair]:
+    """All the pairs, with clusters. Raises: InputError for what is no pair of texts."""
     found = list(pairs)
     for number, pair in enumerate(found, start=1):
         if not isinstance(pair, Pair):
@@ -144,13 +156,7 @@ def paraphrases(pairs: Iterable[Pair]) -> list[Pair]:
             raise InputError(f"pair {number} has an empty side; expected two texts")
     if any(pair.cluster is None for pair in found):
         found = clusters(found)
-    kept = [pair for pair in found if pair.label != 0]
-    if len(kept) < len(found):
-        left = len(found) - len(kept)
-        logging.getLogger("paraform").warning(
-            "%d of %d pairs are labelled 0 (no paraphrases); left out", left, len(found)
-        )
-    return kept
+    return found
 
 
 def validator(

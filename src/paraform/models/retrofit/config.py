@@ -1,0 +1,149 @@
+"""Every number and choice of PAR, and where the paper, the authors' code and we disagree."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Literal, get_args, get_origin, get_type_hints
+
+from paraform.records import MOST_WIDTH, require_types
+
+ELMO_DISTANCE = 3.97
+"""Mean L2 distance of ELMo's shared words in non-paraphrases (PAR, Table 4, MRPC): the unit of the paper's margins."""
+
+
+@dataclass(frozen=True)
+class RetrofitConfig:
+    """PAR, paraphrase-aware retrofitting (Shi et al. 2019); the defaults are what we recommend.
+
+    Fields on which paper and code disagree (REFERENCE items in brackets):
+
+    Args:
+        optimiser: [1] "sgd" (paper) or "adam" (code).
+        learning_rate: [1] the optimiser's; 0.005 in the paper, 0.001 in the code.
+        batch_size: [1] pairs a step, over all processes; 128 in the paper, 256 in the code.
+        epochs: [1] passes over the pairs, at most; 10 to 20 in the paper, 100 in the code.
+        margin: [1] γ of the hinge; 2 or 3 in the paper, 4 in the code.
+        early_stop: [1] the run ends when the loop's patience with the paraphrase classifier is at its end (paper).
+        hinge_reduction: the hinge's "sum" over all shared words of a step (paper) or their "mean" (code).
+        negatives: [2] the context that a shared word is told from: "substitute", a random sentence of another cluster
+            with that word in the place of either side (paper); "labelled", every other time a sentence that a pair
+            labelled 0 sets against a side, if it has the word (code); "batch", a substitute that stands in the same
+            step if one does, which costs no further sentence to encode (ours).
+        sample: [2b] of more than `most_pairs` a "random" part (paper) or the "first" of them (code).
+        skip_stopwords: [3] words of closed classes, and those with a digit, are not compared (code).
+        max_tokens, min_tokens: [3] pairs with a side of more, or of fewer, words are left out; 0: no limit. 40 and 3 in
+            the code.
+        states: [4] what a word's vector is: its state at the "last" layer, or, of "all" layers from the embeddings on,
+            the mean that ELMo weights (the paper's "all layers"; it does not say how they count).
+        train_mix: [4] the weights of that mean and its factor are trained (code), which can shrink all distances.
+
+    Fields they agree on:
+
+    Args:
+        encoder: any Hugging Face encoder with mean pooling; ELMo in the paper.
+        orthogonality: [5] how M stays orthogonal: "penalty" (both); "exact" and "free" are ours.
+        orthogonality_weight: λ on ‖I − MᵀM‖_F with "penalty".
+        most_pairs: paraphrases that are trained on; 0: all. The paper draws 20,000 from Quora.
+        classifier_pairs: training pairs that each validation's paraphrase classifier learns from, at most; 0: all.
+
+    Beyond the paper:
+
+    Args:
+        relative_margin: γ is `margin` × (the mean distance to negatives before training / 3.97, ELMo's in Table 4),
+            since encoders differ in scale; else `margin` itself.
+        place: M stands "before" the encoder, at its word embeddings (paper), or "after" it, at its states.
+        rank: M = I + U V with U and V of that rank; 0: M is any matrix.
+        fit: "descent" (paper), or "whitening" in closed form by the scatter of words within paraphrases.
+        shrinkage: share of that scatter that is taken to be the same in all directions, 0 to 1.
+    """
+
+    optimiser: Literal["sgd", "adam"] = "adam"
+    learning_rate: float = 1e-3
+    batch_size: int = 128
+    epochs: int = 10
+    margin: float = 3.0
+    early_stop: bool = True
+    hinge_reduction: Literal["sum", "mean"] = "mean"
+    negatives: Literal["substitute", "labelled", "batch"] = "batch"
+    sample: Literal["random", "first"] = "random"
+    skip_stopwords: bool = False
+    max_tokens: int = 0
+    min_tokens: int = 0
+    states: Literal["last", "all"] = "last"
+    train_mix: bool = False
+
+    encoder: str = "minilm"
+    orthogonality: Literal["penalty", "exact", "free"] = "penalty"
+    orthogonality_weight: float = 1.0
+    most_pairs: int = 0
+    classifier_pairs: int = 2000
+
+    relative_margin: bool = True
+    place: Literal["before", "after"] = "before"
+    rank: int = 0
+    fit: Literal["descent", "whitening"] = "descent"
+    shrinkage: float = 0.1
+
+    def __post_init__(self) -> None:
+        require_types(self)
+        for name, hint in get_type_hints(RetrofitConfig).items():
+            if get_origin(hint) is Literal and getattr(self, name) not in get_args(hint):
+                raise ValueError(f"{name} {getattr(self, name)!r}; expected one of {', '.join(get_args(hint))}")
+        for name, least, most in (
+            ("batch_size", 1, math.inf),
+            ("epochs", 1, math.inf),
+            ("max_tokens", 0, math.inf),
+            ("min_tokens", 0, math.inf),
+            ("most_pairs", 0, math.inf),
+            ("classifier_pairs", 0, math.inf),
+            ("rank", 0, MOST_WIDTH),
+            ("learning_rate", 0, math.inf),
+            ("orthogonality_weight", 0, math.inf),
+            ("shrinkage", 0, 1),
+        ):
+            value = getattr(self, name)
+            if not least <= value <= most or value == math.inf:
+                above = f"{least} or more" if most == math.inf else f"{least} to {most}"
+                raise ValueError(f"{name} {value}; expected {above}")
+        if not 0 < self.margin < math.inf:
+            raise ValueError(f"margin {self.margin}; expected a number above 0")
+        if self.train_mix and self.states != "all":
+            raise ValueError("train_mix with states 'last'; expected states 'all', whose mean it weights")
+        if self.place == "after" and self.states == "all":
+            raise ValueError("place 'after' with states 'all'; expected states 'last': M stands behind that layer")
+        if self.rank and self.orthogonality == "exact":
+            raise ValueError(f"rank {self.rank} with orthogonality 'exact'; expected 'penalty' or 'free'")
+        if self.fit == "whitening" and (self.place, self.orthogonality, self.rank) != ("after", "free", 0):
+            raise ValueError("fit 'whitening'; expected place 'after', orthogonality 'free' and rank 0 with it")
+
+    @classmethod
+    def paper(cls, corpus: Literal["mrpc", "pan", "quora"] = "mrpc") -> RetrofitConfig:
+        """As the paper's text says, with the margin and the epochs of that corpus (section 4.1)."""
+        margin, epochs = {"mrpc": (3.0, 20), "pan": (2.0, 14), "quora": (3.0, 10)}[corpus]
+        return cls(
+            optimiser="sgd",
+            learning_rate=0.005,
+            epochs=epochs,
+            margin=margin,
+            hinge_reduction="sum",
+            negatives="substitute",
+            states="all",
+        )
+
+    @classmethod
+    def reference(cls) -> RetrofitConfig:
+        """As the authors' released code behaves."""
+        return cls(
+            batch_size=256,
+            epochs=100,
+            margin=4.0,
+            early_stop=False,
+            negatives="labelled",
+            sample="first",
+            skip_stopwords=True,
+            max_tokens=40,
+            min_tokens=3,
+            states="all",
+            train_mix=True,
+        )

@@ -1,0 +1,241 @@
+"""A retrofitted encoder on text: M folded in, sentences to vectors, and words in their contexts to vectors."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, ClassVar, Self, TypeAlias, final
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from tokenizers import Tokenizer
+from torch import Tensor, nn
+
+from paraform.encoders import Encoder
+from paraform.encoders.dense import Dense
+from paraform.encoders.encoder import WordStates
+from paraform.encoders.export import save_sentence_transformer
+from paraform.encoders.trainable import encoder_of
+from paraform.models.retrofit.config import RetrofitConfig
+from paraform.models.retrofit.folding import fold, require_matrix, table_of
+from paraform.models.retrofit.frozen import FrozenEncoder, frozen_encoder, require_open
+from paraform.models.retrofit.network import RetrofitNetwork
+from paraform.records import MOST_LAYERS, MOST_WIDTH, InputError
+from paraform.weights import PathLike
+
+Array: TypeAlias = npt.NDArray[np.float32]
+ABOUT = "encoder.json"
+
+
+@final
+@dataclass(frozen=True)
+class EncoderFacts:
+    """What a checkpoint says of the encoder whose weights it does not hold.
+
+    Args:
+        width: K, the width of what M maps.
+        layers: the encoder's.
+        weights, tokenizer: SHA-256.
+    """
+
+    width: int
+    layers: int
+    weights: str
+    tokenizer: str
+
+    @classmethod
+    def of(cls, frozen: FrozenEncoder, config: RetrofitConfig) -> EncoderFacts:
+        """Of an encoder at hand."""
+        width = table_of(frozen.module).embedding_dim if config.place == "before" else frozen.width
+        return cls(width, frozen.layers, frozen.digest, frozen.tokenizer_digest)
+
+    @classmethod
+    def read(cls, text: str) -> EncoderFacts:
+        """From JSON. Raises: InputError for what is none of it."""
+        try:
+            found = json.loads(text)
+            made = cls(int(found["width"]), int(found["layers"]), str(found["weights"]), str(found["tokenizer"]))
+        except (ValueError, TypeError, KeyError, RecursionError) as error:
+            raise InputError(
+                f"{ABOUT}: {' '.join(repr(error).split())[:200]}; expected what is said of an encoder"
+            ) from error
+        if not 1 <= made.width <= MOST_WIDTH or not 1 <= made.layers <= MOST_LAYERS:
+            raise InputError(
+                f"{ABOUT}: width {made.width}, {made.layers} layers; expected 1 to {MOST_WIDTH}, {MOST_LAYERS}"
+            )
+        return made
+
+    def require(self, frozen: FrozenEncoder, config: RetrofitConfig) -> None:
+        """Raises: InputError, naming what differs, if it is another encoder."""
+        found = EncoderFacts.of(frozen, config)
+        for name in ("width", "layers", "weights", "tokenizer"):
+            own, came = getattr(self, name), getattr(found, name)
+            if own != came:
+                what = name if name in ("width", "layers") else f"SHA-256 of the {name}"
+                raise InputError(
+                    f"encoder {config.encoder!r} is not the one that M was trained with: {what} {came}; expected {own}"
+                )
+
+
+@final
+class RetrofittedEncoder(nn.Module):
+    """A frozen encoder and one matrix M by which its words stay put when a sentence is reworded (Shi et al. 2019).
+
+    Its weights are M's alone: a checkpoint names the encoder and the digest of its weights.
+
+    Args:
+        config: choices.
+        facts: of the encoder.
+        frozen: the encoder itself; None: only the shapes of weights are wanted.
+    """
+
+    system: ClassVar[str] = "retrofit"
+    kind: ClassVar[str] = "a retrofitted encoder"
+    vector_names: ClassVar[tuple[str, ...]] = ("text",)
+
+    def __init__(self, config: RetrofitConfig, facts: EncoderFacts, frozen: FrozenEncoder | None) -> None:
+        super().__init__()
+        self.config, self.facts, self.frozen = config, facts, frozen
+        self.network = RetrofitNetwork(config, facts.width, facts.layers, frozen)
+        self._encoder: Encoder | None = None
+
+    @classmethod
+    def start(cls, config: RetrofitConfig) -> RetrofittedEncoder:
+        """The encoder as it comes, with M the identity.
+
+        Raises: InputError as `frozen_encoder`, and if M cannot be put before it.
+        """
+        frozen = frozen_encoder(config.encoder)
+        if config.place == "before":
+            require_open(frozen, config.encoder)
+        return cls(config, EncoderFacts.of(frozen, config), frozen)
+
+    @property
+    def device(self) -> torch.device:
+        """Where M is; the encoder follows it."""
+        return next(self.network.parameters()).device
+
+    @property
+    def tokenizer(self) -> Tokenizer:
+        """The encoder's, cut at its limit."""
+        return self._own.tokenizer
+
+    def train(self, mode: bool = True) -> Self:
+        """As every module's, but that the encoder stays in evaluation mode; M may change from here on."""
+        self._encoder = None
+        return super().train(mode)
+
+    @property
+    def matrix(self) -> Tensor:
+        """M, [K, K] float32."""
+        matrix_KK: Tensor = self.network.transform()
+        return matrix_KK.detach()
+
+    def folded(self) -> nn.Module:
+        """The encoder with M in its word embeddings, a plain module of transformers'; with M behind it as it came.
+
+        Raises: InputError as `fold`.
+        """
+        module = self._own.module.to(self.device)
+        require_matrix(self.matrix)
+        return fold(module, self.matrix) if self.config.place == "before" else module
+
+    @property
+    def encoder(self) -> Encoder:
+        """The encoder with M, as fast as without; its word states, too, have M only if it stands before it."""
+        if self.training:
+            self.eval()
+        if self._encoder is None or self._encoder.device != self.device:
+            self._encoder = encoder_of(
+                self.folded(),
+                self._own.tokenizer,
+                name=self.system,
+                max_tokens=self._own.max_tokens,
+                dense=self._dense,
+            )
+        return self._encoder
+
+    def embed(
+        self, texts: Sequence[str], name: str = "", *, batch_size: int = 0, seed: int = 0, progress: bool = False
+    ) -> Array:
+        """Sentence vectors, the mean of the last states, of length 1: float32 [N, D]."""
+        return self.encoder.embed(texts, batch_size=batch_size, progress=progress)
+
+    def word_states(
+        self,
+        sentences: Sequence[Sequence[str]],
+        *,
+        layers: Sequence[int],
+        batch_tokens: int = 4096,
+        progress: bool = False,
+    ) -> WordStates:
+        """States of every word, as `Encoder.word_states` has them, with M."""
+        found = self.encoder.word_states(sentences, layers=layers, batch_tokens=batch_tokens, progress=progress)
+        if self.config.place == "before":
+            return found
+        return found._replace(states_NLD=found.states_NLD.float() @ self.matrix.T)
+
+    def export(self, folder: PathLike, *, onnx: bool = False, terms: str = "") -> Path:
+        """Write the encoder with M folded in, as `capabilities.Exports` has it; it is a Hugging Face folder as well."""
+        where = "folded into its word embeddings" if self.config.place == "before" else "behind the mean of its states"
+        card = (
+            f"# {Path(folder).name}\n\n`{self.config.encoder}` with one matrix {where}, trained by paraform so"
+            " that words stay put when a sentence is reworded (PAR, Shi et al. 2019). Its vectors are for use under the"
+            " terms of that encoder and of the data that it was trained on.\n"
+        )
+        if terms:
+            card += f"\n**Terms of the training data.** {terms}\n"
+        return save_sentence_transformer(
+            self.folded(),
+            self._own.tokenizer,
+            folder,
+            max_tokens=self._own.max_tokens,
+            card=card,
+            dense=self._dense,
+            onnx=onnx,
+        )
+
+    def assets(self) -> dict[str, str]:
+        """What is said of the encoder."""
+        return {ABOUT: json.dumps(vars(self.facts), indent=1) + "\n"}
+
+    @classmethod
+    def restore(cls, config: dict[str, Any], assets: dict[str, str]) -> RetrofittedEncoder:
+        """A model with M the identity from what a checkpoint holds, and the encoder that it names.
+
+        Raises: InputError if an asset is missing or damaged, a field is unknown, or the encoder is not to be had, or is
+            another one.
+        """
+        unknown = sorted(set(config) - set(RetrofitConfig.__dataclass_fields__))
+        if unknown or ABOUT not in assets:
+            raise InputError(f"retrofit checkpoint with unknown fields {unknown}, and {sorted(assets)} beside it")
+        made, facts = RetrofitConfig(**config), EncoderFacts.read(assets[ABOUT])
+        if torch.empty(0).is_meta:  # nothing is wanted but shapes
+            return cls(made, facts, None)
+        try:
+            frozen = frozen_encoder(made.encoder)
+        except InputError as error:
+            raise InputError(f"M belongs to encoder {made.encoder!r} (SHA-256 {facts.weights}): {error}") from error
+        facts.require(frozen, made)
+        return cls(made, facts, frozen)
+
+    @property
+    def _own(self) -> FrozenEncoder:
+        if self.frozen is None:
+            raise ValueError("a model of shapes alone; expected one with its encoder")
+        return self.frozen
+
+    @property
+    def _dense(self) -> Dense | None:
+        """What stands behind the mean: M if it is placed there, and the encoder's own map behind that."""
+        own = self._own.dense
+        own = None if own is None else own.to(self.device)
+        if self.config.place == "before":
+            return own
+        matrix_DD = self.matrix
+        if own is None:
+            return Dense(matrix_DD, matrix_DD.new_zeros(len(matrix_DD)))
+        return replace(own, weight_ED=own.weight_ED @ matrix_DD)

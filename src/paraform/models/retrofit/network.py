@@ -1,0 +1,120 @@
+"""M, and the vectors of words in their contexts that a frozen encoder makes with it.
+
+Shape key: B sentences, T word pieces, L layers with the embeddings, D features of a state, K of what M maps; O words in
+their contexts, P their word pieces, W shared words.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple, final
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from paraform.models.retrofit.config import RetrofitConfig
+from paraform.models.retrofit.contexts import ContextBatch
+from paraform.models.retrofit.folding import table_of
+from paraform.models.retrofit.frozen import FrozenEncoder
+
+
+class Distances(NamedTuple):
+    """L2 distances of a batch's shared words: in paraphrases, and between one of these contexts and another, [W]."""
+
+    paraphrased_W: Tensor
+    other_W: Tensor
+
+
+@final
+class Transform(nn.Module):
+    """M, at first the identity.
+
+    Args:
+        width: K.
+        exact: M = exp(A − Aᵀ), which is orthogonal whatever A is. It is what
+            `torch.nn.utils.parametrizations.orthogonal` computes by its `matrix_exp`; that one cannot be built without
+            memory, as checkpoints are before they are read.
+        rank: M = I + U V with U [K, rank], V [rank, K]; 0: M is any matrix.
+    """
+
+    def __init__(self, width: int, *, exact: bool = False, rank: int = 0) -> None:
+        super().__init__()
+        self.width, self.exact, self.rank = width, exact, rank
+        if exact:
+            self.skew = nn.Parameter(torch.zeros(width, width))
+        elif rank:
+            self.left = nn.Parameter(torch.zeros(width, rank))
+            self.right = nn.Parameter(torch.empty(rank, width))
+            nn.init.normal_(self.right, std=width**-0.5)
+        else:
+            self.weight = nn.Parameter(torch.eye(width))
+
+    def forward(self) -> Tensor:
+        """M, [K, K]."""
+        if self.exact:
+            rotation_KK: Tensor = torch.linalg.matrix_exp(self.skew - self.skew.T)
+            return rotation_KK
+        if self.rank:
+            return torch.eye(self.width, device=self.left.device) + self.left @ self.right
+        return self.weight
+
+
+@final
+class RetrofitNetwork(nn.Module):
+    """What is trained: M and, if the config says so, how the layers are weighted; not the encoder.
+
+    Args:
+        config: choices.
+        width: K, of the word embeddings if M stands before the encoder, else of the states.
+        layers: of the encoder.
+        frozen: the encoder; None: only the shapes of weights are wanted.
+    """
+
+    def __init__(self, config: RetrofitConfig, width: int, layers: int, frozen: FrozenEncoder | None) -> None:
+        super().__init__()
+        self.config = config
+        self.frozen = frozen  # no nn.Module, so that torch neither saves nor trains it
+        self.transform = Transform(width, exact=config.orthogonality == "exact", rank=config.rank)
+        if config.train_mix:
+            self.mix_L = nn.Parameter(torch.zeros(layers + 1))
+            self.mix_scale = nn.Parameter(torch.ones(()))
+        self.margin: Tensor
+        self.register_buffer("margin", torch.tensor(config.margin))  # γ in the states' own unit, once it is measured
+
+    def forward(self, batch: ContextBatch) -> Distances:
+        """How far apart the batch's shared words are."""
+        vectors_OD = self.vectors(batch)
+        return Distances(
+            torch.linalg.vector_norm(vectors_OD[batch.source_W] - vectors_OD[batch.target_W], dim=-1),
+            torch.linalg.vector_norm(vectors_OD[batch.kept_W] - vectors_OD[batch.other_W], dim=-1),
+        )
+
+    def vectors(self, batch: ContextBatch) -> Tensor:
+        """E(M w, S) of each word in its context, the mean over its pieces: [O, D] float32."""
+        matrix_KK = self.transform()
+        states_ND = torch.cat([self.states(*chunk, matrix_KK).flatten(0, 1) for chunk in batch.sentences])
+        sums_OD = states_ND.new_zeros(len(batch.counts_O), states_ND.shape[1])
+        sums_OD = sums_OD.index_add(0, batch.word_P, states_ND[batch.piece_P])
+        return sums_OD / batch.counts_O[:, None]
+
+    def states(self, pieces_BT: Tensor, lengths_B: Tensor, matrix_KK: Tensor) -> Tensor:
+        """States of all pieces: [B, T, D] float32."""
+        if self.frozen is None:
+            raise ValueError("a network without its encoder; expected RetrofittedEncoder(…, frozen)")
+        module = self.frozen.module.to(pieces_BT.device)
+        there_BT = (torch.arange(pieces_BT.shape[1], device=pieces_BT.device) < lengths_B[:, None]).long()
+        embedded_BTK = table_of(module)(pieces_BT)
+        if self.config.place == "before":
+            embedded_BTK = F.linear(embedded_BTK, matrix_KK)
+        every = self.config.states == "all"
+        out = module(inputs_embeds=embedded_BTK, attention_mask=there_BT, output_hidden_states=every)
+        if every:
+            return self.mixed(torch.stack(out.hidden_states).float())
+        states_BTD: Tensor = out.last_hidden_state.float()
+        return F.linear(states_BTD, matrix_KK) if self.config.place == "after" else states_BTD
+
+    def mixed(self, states_LBTD: Tensor) -> Tensor:
+        """γ Σ_l s_l h_l, s = softmax(w) (Peters et al. 2018, eq. 1); s equal and γ = 1 if they are not trained."""
+        if not self.config.train_mix:
+            return states_LBTD.mean(0)
+        return self.mix_scale * torch.einsum("l,lbtd->btd", self.mix_L.softmax(0), states_LBTD)
