@@ -12,6 +12,7 @@ from __future__ import annotations
 import argparse
 import shutil
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import torch
@@ -26,7 +27,6 @@ from paraform.evaluation.embedding.probing import probing_sets
 from paraform.evaluation.embedding.task import Finding, Task
 from paraform.recipes import parabart_table1, parabart_table2, parabart_table4
 from paraform.recipes.parabart_configs import SIZES, Scale
-from paraform.recipes.parabart_measured import Table
 from paraform.recipes.parabart_rows import train_row
 from paraform.score import Score
 from paraform.weights import load_tensors
@@ -51,7 +51,7 @@ def finish(run: Path, data: Path, out: Path, scale: Scale, base: str = "minilm")
         commit=(manifest.read(run / "best").git or "unknown")[:7],
         four_bits=four_bits,
         low_rank=low_rank,
-        table=Table(tuple(scores)).table(),
+        table=side_by_side(scores),
     )
     (out / NAME / "README.md").write_text(card, encoding="utf-8")
     return card
@@ -82,10 +82,28 @@ def figures(data: Path, scale: Scale, models: dict[str, str], vectors: Path) -> 
     sets += probing_sets(data / "treebank")
     if size.most is not None:
         sets = [limited(task, size.most) for task in sets]
-    systems = [system_of(name, checkpoint.load(place, device="cpu")) for name, place in models.items()]
+    encoders_of = {name: replace(encoders.load(place, device="cpu"), name=name) for name, place in models.items()}
+    systems = [system_of(name, model) for name, model in encoders_of.items()]
     systems = [one._replace(embed=kept_vectors(one.embed, one.signature, vectors)) for one in systems]
     findings = measured(sets, spaces_of(sets, systems, words=False))
     return [one.score for one in kept(findings)]
+
+
+def side_by_side(scores: Sequence[Score]) -> str:
+    """A row a figure and set, a column a model; below, what each figure's settings are."""
+    systems = list(dict.fromkeys(score.system for score in scores))
+    rows: dict[tuple[str, str], dict[str, Score]] = {}
+    for score in scores:
+        name = ", ".join(part for part in (score.name, score.protocol) if part)
+        rows.setdefault((name, score.subset), {})[score.system] = score
+    lines = [["figure", "set", *systems], ["---", "---", *("---:" for _ in systems)]]
+    lines += [[*row, *(f"{by[system].value:.1f}" for system in systems)] for row, by in rows.items()]
+    settings = {
+        f"- {name}, {subset}: `{score.signature.partition('|similarity:')[0]}`"
+        for (name, subset), by in rows.items()
+        for score in by.values()
+    }
+    return "\n".join(["| " + " | ".join(line) + " |" for line in lines] + ["", *sorted(settings)])
 
 
 def kept(findings: Sequence[Finding]) -> list[Finding]:
@@ -93,7 +111,7 @@ def kept(findings: Sequence[Finding]) -> list[Finding]:
     similar = [one for one in findings if parabart_table1.keep(one.score)]
     return [
         *parabart_table1.means(similar),
-        *(one for one in findings if parabart_table2.keep(one.score)),
+        *(one for one in findings if parabart_table2.keep(one.score) and one.score.protocol == "default"),
         *(one for one in findings if one.score.name in ("AP", "AUC")),
     ]
 
