@@ -63,6 +63,13 @@ def test_any_encoder_is_exported_as_it_is(
         np.testing.assert_allclose(theirs.encode(texts), encoder.encode(texts), atol=1e-5)
         card = (made / "README.md").read_text()
         assert "Free." in card and f"`{name}`, exported by paraform" in card
+    # what a Dense module was made for may be named, and it is still behind it
+    named, own = (
+        encoders.load(str(mapped), device="cpu", layer=2, pooling="mean"),
+        encoders.load(str(mapped), device="cpu"),
+    )
+    np.testing.assert_array_equal(named.encode(texts), own.encode(texts))
+    assert encoders.load(str(mapped), device="cpu", layer=1).dense is None
     for bad, said in (({"pooling": "cls"}, "the cls of trained states"), ({"seed": 1}, "the mean of random states")):
         with pytest.raises(InputError, match=f"{said}, at length 1; expected"):
             encoders.load(str(plain), device="cpu", **bad).export(tmp_path / "out")  # type: ignore[arg-type]

@@ -112,6 +112,8 @@ def load(
     made = _minilm(where, dtype) if name == "minilm" and seed is None else _load(name, where, dtype, seed)
     if not -made.num_layers - 1 <= layer <= made.num_layers:
         raise InputError(f"layer {layer} of {name}; expected 0, the embeddings, to {made.num_layers}, the last")
+    if (layer, pooling) == (-1, None):
+        return made
     own = layer in (-1, made.num_layers) and pooling in (None, made.pooling)  # those that a Dense module was made for
     return replace(made, layer=layer, pooling=pooling or made.pooling, dense=made.dense if own else None)
 
