@@ -46,6 +46,7 @@ PARTS: dict[str, dict[str, Any]] = {
     "full, distance": {"distance_weight": 1000.0},
     "default": DEFAULT,
     "default, generation": {**DEFAULT, "generation_weight": 0.1},
+    "default, distance 2000": {**DEFAULT, "distance_weight": 2000.0},
     "default, free": DEFAULT,
 }
 FREE = {"tatoeba": 0, "paranmt": 0}
@@ -67,6 +68,7 @@ COMPARED = (
     ("default", "contrast"),
     ("default", CAME),
     ("default, generation", "default"),
+    ("default, distance 2000", "default"),
     ("default, free", "default"),
     ("default, free", CAME),
     ("erased alone", CAME),
