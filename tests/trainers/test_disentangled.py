@@ -20,7 +20,7 @@ from paraform.models.disentangled.pairs import pair_batches
 from paraform.models.disentangled.table import pair_table, trees_of
 from paraform.records import InputError, Origin, Pair, Sentence
 from paraform.syntax.trees import Tree
-from paraform.trainers.disentangled import BY_MRR, new_model, train_disentangled, validator
+from paraform.trainers.disentangled import BY_MRR, eraser, new_model, train_disentangled, validator
 from paraform.trainers.held_out import hold_out_pairs
 
 LOOP = replace(BY_MRR, tensorboard=False, device="cpu", evaluate_every=4, log_every=2)
@@ -280,3 +280,17 @@ def test_trees_that_came_along_are_taken(tmp_path: Path) -> None:
             trees_of(write(tree))
     with pytest.raises(InputError, match=r"annotated\.jsonl:1: character "):
         trees_of(write("(S (NNS Dogs)"))
+
+
+def test_an_erasure_by_few_sentences_is_warned_of(
+    pairs: list[Pair], config: DisentangledConfig, own_cache: None, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Of a model of 16 features: by 31 of them, not by 32."""
+    own = pairs[:30]
+    trees = trees_of(own)
+    model = new_model(own, trees, replace(config, erased="form"))
+    texts = list(trees)
+    for count, warned in ((32, False), (31, True)):
+        caplog.clear()
+        eraser(model, trees, texts[:count], seed=0)
+        assert ("form is erased by 31 sentences only" in caplog.text) == warned

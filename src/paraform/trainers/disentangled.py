@@ -9,6 +9,7 @@ Example:
 
 from __future__ import annotations
 
+import logging
 import random
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -25,7 +26,7 @@ from paraform.encoders.tokenizing import tokenizer_of
 from paraform.encoders.trainable import first_layers
 from paraform.models.disentangled import DisentangledConfig, DisentangledParaphraser, make_update
 from paraform.models.disentangled.decoder_start import start_decoder
-from paraform.models.disentangled.erasure import MOST, concepts
+from paraform.models.disentangled.erasure import LEAST_A_FEATURE, MOST, concepts
 from paraform.models.disentangled.pairs import PairTable, pair_batches, parts_of
 from paraform.models.disentangled.paraphraser import piece_rows, require_ends
 from paraform.models.disentangled.symbols import TreeSymbols
@@ -192,6 +193,11 @@ def eraser(
         return lambda: None
     different = list(dict.fromkeys(texts))
     some = random.Random(seed).sample(different, min(len(different), MOST))
+    if len(some) < (least := LEAST_A_FEATURE * model.erasure.in_features):
+        logging.getLogger("paraform").warning(
+            "form is erased by %d sentences only, which takes meaning too; better %d, or --config.erased nothing",
+            len(some), least,
+        )  # fmt: skip
     concepts_NC = concepts([trees[text] for text in some], model.symbols, model.config.erased)
     return lambda: model.erase(some, concepts_NC)
 

@@ -13,15 +13,13 @@ import torch
 from paraform import encoders
 from paraform.encoders.dense import Dense
 from paraform.encoders.export import export_encoder, require_exported
-from paraform.models.disentangled.erasure import MOST, concepts, least_squares_erasure
+from paraform.models.disentangled.erasure import LEAST_A_FEATURE, MOST, concepts, least_squares_erasure
 from paraform.models.disentangled.symbols import TreeSymbols
 from paraform.records import InputError
 from paraform.syntax import annotate
 from paraform.syntax.running import DEFAULT
 from paraform.syntax.trees import Tree
 from paraform.weights import PathLike
-
-LEAST = 2  # sentences a feature: with fewer, chance alone correlates with a tree's shares
 
 
 def erase(
@@ -57,9 +55,9 @@ def erase(
     different = list(dict.fromkeys(texts))
     some = random.Random(seed).sample(different, min(len(different), MOST))
     trees = [(one.text, Tree.parse(one.tree)) for one in annotate(some, parser=parser, progress=progress) if one.tree]
-    if len(trees) < LEAST * known.dimension:
+    if len(trees) < (least := LEAST_A_FEATURE * known.dimension):
         raise InputError(
-            f"{len(trees):,} different sentences; expected at least {LEAST * known.dimension:,}, {LEAST} for each of"
+            f"{len(trees):,} different sentences; expected at least {least:,}, {LEAST_A_FEATURE} for each of"
             f" {encoder}'s {known.dimension} features, and better {MOST:,}"
         )
     symbols = TreeSymbols.of((tree for _, tree in trees), brackets=True)

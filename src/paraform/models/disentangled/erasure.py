@@ -25,6 +25,7 @@ from paraform.syntax.trees import Tree, top_constituents
 
 ROUNDING = 1e-4  # of the concepts' deviation: what is told less is the float32 of vectors, not a concept
 LEAST = 1e-6  # of the largest eigenvalue: smaller ones are noise, and their directions are left as they are
+LEAST_A_FEATURE = 2  # sentences: with fewer, chance alone correlates with a tree's shares
 MOST = 20_000  # sentences it is fitted to: 50 times as many as features, so that their covariance is known well
 SEEN = 0.003  # share of the sentences that a way to build the top level must have to be a concept of its own
 
