@@ -18,8 +18,9 @@ from numpy.typing import NDArray
 from paraform import checkpoint, encoders
 from paraform.capabilities import ReadsWords
 from paraform.encoders import elmo as elmo_module
-from paraform.encoders.elmo import ClippedLSTM, ElmoConfig, characters_of, lstm_name, mix_layers, word_number
+from paraform.encoders.elmo import ClippedLSTM, ElmoConfig, lstm_name, mix_layers
 from paraform.encoders.elmo_files import read_options
+from paraform.encoders.elmo_words import characters_of, word_number
 from paraform.evaluation.embedding.distances import word_system
 from paraform.evaluation.embedding.measuring import system_of
 from paraform.records import InputError

@@ -20,13 +20,17 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
+from paraform.encoders.elmo_words import (
+    BOS_NUMBER,
+    CHARACTERS,
+    EOS_NUMBER,
+    NO_CHARACTER,
+    characters_of,
+)
 from paraform.encoders.encoder import Forward
 from paraform.encoders.precision import float32_products
 from paraform.records import MOST_LAYERS, MOST_WIDTH, InputError
-from paraform.words import tokenize
 
-BOS, EOS, WORD_BEGINS, WORD_ENDS, NO_CHARACTER = range(256, 261)  # 0 to 255 are the bytes of UTF-8
-CHARACTERS = 261
 AT_ONCE = 256  # words whose characters are convolved together
 FORGET_BIAS = 1.0  # which TensorFlow adds at run time, so that the published bias lacks it
 
@@ -264,23 +268,6 @@ class Elmo(nn.Module):
         return characters_UC
 
 
-def word_number(word: str) -> int:
-    """The word as a number, which holds its bytes: no vocabulary is kept."""
-    return int.from_bytes(b"\x01" + word.encode(errors="replace"), "big") + 2
-
-
-BOS_NUMBER, EOS_NUMBER = 0, 1
-
-
-def characters_of(number: int, most: int) -> list[int]:
-    """The characters of a word's number, at most so many, its boundary marks among them."""
-    if number in (BOS_NUMBER, EOS_NUMBER):
-        return [WORD_BEGINS, BOS if number == BOS_NUMBER else EOS, WORD_ENDS]
-    number -= 2
-    encoded = number.to_bytes((number.bit_length() + 7) // 8, "big")[1:]
-    return [WORD_BEGINS, *encoded[: most - 2], WORD_ENDS]
-
-
 def mix_layers(states_NLD: Tensor, weights_L: Tensor | None = None, scale: float = 1.0) -> Tensor:
     """γ Σ_l softmax(s)_l h_l: ELMo's layer mix, [N, D] (Peters et al. 2018, eq. 1).
 
@@ -295,51 +282,6 @@ def mix_layers(states_NLD: Tensor, weights_L: Tensor | None = None, scale: float
     if weights_L.shape != (layers,):
         raise ValueError(f"weights {list(weights_L.shape)} for {layers} layers; expected one a layer")
     return scale * torch.einsum("nld,l->nd", states_NLD, torch.softmax(weights_L, 0).to(states_NLD.dtype))
-
-
-class WordEncoding(NamedTuple):
-    """A sentence as ELMo reads it, with the names that `tokenizers.Encoding` has."""
-
-    ids: list[int]
-    tokens: list[str]
-    word_ids: list[int | None]
-    overflowing: list[WordEncoding]
-
-
-@final
-@dataclass(frozen=True)
-class WordTokenizer:
-    """Texts to words, the Penn Treebank's, with the methods of `tokenizers.Tokenizer` that an `Encoder` calls.
-
-    Args:
-        max_words: a longer text is cut there.
-        max_characters: of a word, for the digest; `Elmo` cuts.
-    """
-
-    max_words: int
-    max_characters: int
-
-    def encode_batch_fast(self, texts: Sequence[str]) -> list[WordEncoding]:
-        """The words of each text."""
-        return [self._encoded(tokenize(text)) for text in texts]
-
-    def encode_batch(self, sentences: Sequence[Sequence[str]], is_pretokenized: bool = True) -> list[WordEncoding]:
-        """The same of sentences that are words already."""
-        return [self._encoded(words) for words in sentences]
-
-    def token_to_id(self, token: str) -> int | None:
-        """None: there are no pieces."""
-        return None
-
-    def to_str(self) -> str:
-        """What of it changes a state."""
-        return f"penn-treebank words, UTF-8 bytes, {self.max_characters} characters, {self.max_words} words"
-
-    def _encoded(self, words: Sequence[str], first: int = 0) -> WordEncoding:
-        kept, rest = list(words[: self.max_words]), words[self.max_words :]
-        over = [self._encoded(rest, first + len(kept))] if rest else []
-        places: list[int | None] = list(range(first, first + len(kept)))
-        return WordEncoding(list(map(word_number, kept)), kept, places, over)
 
 
 def elmo_of(config: ElmoConfig, weights: Mapping[str, Tensor]) -> Elmo:

@@ -17,7 +17,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from paraform.encoders.elmo import CHARACTERS, ElmoConfig, WordTokenizer, clip_of, elmo_forward, elmo_of, lstm_name
+from paraform.encoders.elmo import ElmoConfig, clip_of, elmo_forward, elmo_of, lstm_name
+from paraform.encoders.elmo_words import CHARACTERS, WordTokenizer
 from paraform.encoders.encoder import Encoder
 from paraform.encoders.hugging_face import USUAL_LIMIT, read_json
 from paraform.records import InputError

@@ -183,7 +183,10 @@ class DisentangledConfig:
 
     @classmethod
     def compact_paper(cls) -> DisentangledConfig:
-        """The paper's own losses, on two cores: it writes, and an adversary that is bounded takes form away."""
+        """The paper's own losses, on two cores, the adversary bounded. It writes, but after as few steps not usably.
+
+        What it writes has the form that was asked for and hardly the source's content (docs/results/parabart.md).
+        """
         return cls(
             brackets=False,
             output_pieces="seen",
