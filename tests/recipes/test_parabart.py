@@ -15,9 +15,12 @@ from transformers import BertConfig, BertModel
 
 from paraform import encoders
 from paraform.encoders.packed import unpacked
+from paraform.evaluation.bootstrap import Comparison
+from paraform.evaluation.embedding.differences import Difference
 from paraform.models.disentangled import DisentangledConfig
 from paraform.recipes import minilm_disentangled, parabart_rows
 from paraform.recipes.parabart_configs import ERASED, PAPER, ROWS, SIZES, STARTS, config_of, corpora_of, rows_of
+from paraform.recipes.parabart_measured import over_seeds
 from paraform.recipes.parabart_rows import train_row
 
 Command = Callable[..., Any]
@@ -166,6 +169,21 @@ def test_rows_differ_in_what_they_are_called_by() -> None:
     assert corpora_of("minilm default, free", "small").keys() < corpora_of("minilm default", "small").keys()
     assert [row.partition(" ")[2] for row in rows_of("full")] == list(PAPER)
     assert config_of("bart full", "full") == replace(DisentangledConfig.paper(), encoder="facebook/bart-base")
+
+
+def test_seeds_stand_in_one_line_with_their_mean() -> None:
+    def apart(seed: int, other: str, value: float) -> Difference:
+        first = f"minilm full, seed {seed}"
+        return Difference("STS-B", Comparison("Pearson", first, other, "", value, -9, 9, 0.5, "", digits=1))
+
+    found = [apart(seed, f"minilm less, seed {seed}", value) for seed, value in enumerate((-1.0, 2.0, 5.0))]
+    found += [apart(seed, "minilm as it comes", 1.0) for seed in (0, 1)]
+    assert over_seeds([*found, apart(0, "minilm without both, seed 0", 3.0)]) == [
+        "STS-B, Pearson: minilm full − minilm less, seeds 0, 1 and 2: -1.0, +2.0, +5.0;"
+        " mean +2.0, standard deviation 3.0",
+        "STS-B, Pearson: minilm full − minilm as it comes, seeds 0 and 1: +1.0, +1.0; mean +1.0,"
+        " standard deviation 0.0",
+    ]
 
 
 def test_of_an_image_there_is_one_pair_of_captions(tmp_path: Path) -> None:

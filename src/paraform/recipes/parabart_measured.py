@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from statistics import mean, stdev
 from typing import Any, Literal
 
 from paraform import checkpoint
 from paraform.encoders import Encoder
+from paraform.evaluation.bootstrap import Comparison
 from paraform.evaluation.embedding.differences import Difference, differences_of
 from paraform.evaluation.embedding.families import limited
 from paraform.evaluation.embedding.kept_vectors import kept
@@ -58,7 +60,7 @@ class Table:
             systems[one.system] = f"similarity:{of_system}"
         mark = "- {}: `{}`" if style == "markdown" else "{}: {}"
         notes = "\n".join(mark.format(*note) for note in systems.items())
-        apart = "\n".join(f"- {one}" for one in self.differences)
+        apart = "\n".join(f"- {one}" for one in (*self.differences, *over_seeds(self.differences)))
         return "\n\n".join(part for part in (table(turned, style) if turned else "", notes, apart, self.text) if part)
 
 
@@ -127,6 +129,26 @@ def run_table(
     with atomic_path(out / scale / f"{name}.md") as unfinished:
         unfinished.write_text(found.table() + "\n", encoding="utf-8")
     return found
+
+
+def over_seeds(differences: Iterable[Difference]) -> list[str]:
+    """Of rows that several seeds have, a line for each difference: of each seed, their mean and standard deviation."""
+    groups: dict[tuple[str, str], list[tuple[str, Comparison]]] = {}
+    for subset, one in differences:
+        first, _, seed = one.first.rpartition(", seed ")
+        place = ", ".join(part for part in (subset, one.name, one.protocol) if part)
+        second = one.second.removesuffix(f", seed {seed}")
+        groups.setdefault((place, f"{first} − {second}"), []).append((seed, one))
+    lines = []
+    for (place, rows), several in groups.items():
+        if len(several) > 1:
+            values = [one.difference for _, one in several]
+            digits = several[0][1].digits
+            each = ", ".join(f"{value:+z.{digits}f}" for value in values)
+            seeds = " and ".join((", ".join(seed for seed, _ in several[:-1]), several[-1][0]))
+            spread = f"mean {mean(values):+z.{digits}f}, standard deviation {stdev(values):.{digits}f}"
+            lines.append(f"{place}: {rows}, seeds {seeds}: {each}; {spread}")
+    return lines
 
 
 def compared(findings: Sequence[Finding], resamples: int) -> list[Difference]:

@@ -134,10 +134,13 @@ class DisentangledParaphraser(nn.Module):
         if self.config.pool_special:
             return encoder.embed(texts, batch_size=batch_size, progress=progress)
         states_ND, offsets = encoder.states(texts, layers=[-1], progress=progress)[0]
-        out_BD = np.empty((len(texts), states_ND.shape[1]), np.float32)
-        for row, (start, end) in enumerate(zip(offsets[:-1].tolist(), offsets[1:].tolist(), strict=True)):
-            words_TD = states_ND[start + 1 : end - 1] if end - start > 2 else states_ND[start:end]
-            out_BD[row] = words_TD.mean(0).cpu().numpy()
+        ends = torch.from_numpy(offsets).to(states_ND.device)
+        lengths_B = ends.diff()
+        sums_BD = torch.segment_reduce(states_ND, "sum", lengths=lengths_B, axis=0)
+        special_BD = states_ND[ends[:-1]] + states_ND[ends[1:] - 1]
+        words_B = lengths_B[:, None] - 2  # of an empty text none: its two special states stand for it
+        means_BD = torch.where(words_B > 0, (sums_BD - special_BD) / words_B.clamp(min=1), sums_BD / lengths_B[:, None])
+        out_BD: Array = means_BD.cpu().numpy()
         if encoder.dense is not None:
             out_BD = encoder.dense(torch.from_numpy(out_BD).to(self.device)).cpu().numpy()
         if encoder.normalize:
