@@ -81,7 +81,8 @@ def _in_step(labels: Path) -> Iterator[tuple[Line, Line, Line]]:
             short = paths[rows.index(None)]
             longer = next(row for row in rows if row is not None)
             raise longer.origin.error(f"a line beyond the last one of {short}; expected as many lines")
-        yield rows
+        label, first, second = rows
+        yield label, first, second
 
 
 def _pan(rows: tuple[Line, Line, Line]) -> Iterator[Pair]:

@@ -126,8 +126,8 @@ def train_retrofit(
     if config.relative_margin and config.fit == "descent":
         apart = negative_distance(model, table, seed=loop.seed)
         model.network.margin.fill_(config.margin * apart / ELMO_DISTANCE)
-        said = (config.margin, apart, ELMO_DISTANCE, float(model.network.margin))
-        log.info("margin: %g × %.4g / %g = %.4g, in the unit of the states", *said)
+        resolved = (config.margin, apart, ELMO_DISTANCE, float(model.network.margin))
+        log.info("margin: %g × %.4g / %g = %.4g, in the unit of the states", *resolved)
     digests = {
         "encoder": model.facts.weights,  # a run does not go on with another one
         **{
