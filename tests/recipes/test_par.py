@@ -15,7 +15,7 @@ from transformers import BertConfig, BertModel
 
 from paraform.models.disentangled import DisentangledConfig
 from paraform.models.retrofit import RetrofitConfig
-from paraform.recipes import par_rows
+from paraform.recipes import par_rows, par_trials
 from paraform.recipes.par_configs import CORPORA, ROWS, SIZES, VARIANTS, Scale, config_of, pairs_of_row, rows_of
 from paraform.recipes.par_rows import pairs_of, training_texts
 
@@ -146,3 +146,24 @@ def test_a_part_of_quora_is_drawn_or_the_first(tmp_path: Path, monkeypatch: pyte
     assert [pair.source.text for pair in first] == [f"a {at}" for at in range(160)]
     assert len(drawn) == 160 and drawn != first and drawn == pairs_of("quora default", "smoke", tmp_path)
     assert len(training_texts(tmp_path)) == 380
+
+
+def test_a_trial_is_measured_on_development_sets(folder: Path, tmp_path: Path, tiny: None, own_cache: None) -> None:
+    for part in ("train", "dev"):
+        lines = [f"we see {at} {part},they see {at} {part},{at % 5}\n" for at in range(8)]
+        (folder / f"stsb-en-{part}.csv").write_text("".join(lines))
+    changes = {"encoder": SIZES["smoke"].encoder, "batch_size": 8, "most_pairs": 40}
+    before, after = (
+        par_trials.tried("mrpc", trial, folder, tmp_path / "runs", changes=changes) for trial in ("start", "exact")
+    )
+    assert before["orthogonality"] == 0 and "step" not in before and "largest" not in before
+    assert after["step"] == 40 // 8 and after["orthogonality"] < 1e-3 and after["largest"] == pytest.approx(1, abs=1e-3)
+    for found in (before, after):
+        assert found["ratio"] == pytest.approx(found["paraphrased"] / found["other"], abs=1e-3)
+        assert -100 <= found["STS-B dev"] <= 100 and 0 <= found["accuracy"] <= 1
+    assert before["paraphrased"] != after["paraphrased"]
+
+
+def test_trials_change_one_thing_at_a_time() -> None:
+    for trial, changes in par_trials.TRIALS.items():
+        assert trial in ("start", "adam 1e-3") or replace(par_trials.START, **changes) != par_trials.START
