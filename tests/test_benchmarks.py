@@ -90,6 +90,14 @@ def test_probes_find_what_their_peer_finds(tmp_path: Path) -> None:
     assert found["logistic, ratio"] > 0 and found["mlp, ratio"] > 0
 
 
+def test_retrofitting_is_measured_against_the_encoder_alone(question_pairs: Path) -> None:
+    given = ("--pairs", 40, "--batch-size", 8, "--steps", 2, "--texts", 10, "--repeats", 1)
+    found = figures("retrofit", "--data", question_pairs, *given)["figures"]
+    assert found["steps"] == 2 and found["sentences a pair, with negatives"] >= found["sentences a pair, without"] > 1
+    assert found["training, share of the rate"] > 0 and found["inference, ratio of seconds"] > 0
+    assert found["largest difference of a coordinate"] > 1e-3  # M is no identity
+
+
 def test_the_report_is_measured_against_the_encoding_of_its_sentences(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -85,6 +85,16 @@ class ReadsWords(Protocol):
 
 
 @runtime_checkable
+class MapsLinearly(Protocol):
+    """A model with one matrix that was trained to map its words."""
+
+    @property
+    def matrix(self) -> torch.Tensor:
+        """M, [K, K] float32."""
+        ...
+
+
+@runtime_checkable
 class Paraphraser(Protocol):
     """A model that rewords a source in the form of an exemplar."""
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from paraform import corpora
 from paraform.corpora.labelled_pairs import read_labelled_pairs, require_both_labels
 from paraform.records import InputError
 
@@ -44,6 +45,22 @@ def test_every_format_holds_the_same_pairs(tmp_path: Path, name: str) -> None:
     written(tmp_path, FORMATS[name])
     found = [(pair.source.text, pair.target.text, pair.label) for pair in read_labelled_pairs(tmp_path / name)]
     assert found == PAIRS
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_one_format_reads_them_all_and_skips_bad_lines(tmp_path: Path, name: str) -> None:
+    """A third row with a label of 7: an error, or left out."""
+    written(tmp_path, FORMATS[name])
+    assert [pair.label for pair in corpora.read(tmp_path / name, "labelled-pairs")] == [1, 0]
+    bad = {
+        file: content + content.splitlines(keepends=True)[-1].replace("0", "7")
+        for file, content in FORMATS[name].items()
+    }
+    written(tmp_path, bad)
+    with pytest.raises(InputError, match="'7'"):
+        list(corpora.read(tmp_path / name, "labelled-pairs"))
+    found = corpora.read(tmp_path / name, "labelled-pairs", skip_bad_lines=True)
+    assert [(pair.source.text, pair.label) for pair in found] == [(PAIRS[0][0], 1), ("c", 0)]
 
 
 def test_two_columns_have_no_labels(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ import numpy as np
 
 from paraform.encoders import Encoder
 from paraform.evaluation.embedding import depth
-from paraform.evaluation.embedding.depth import depth_figure, layer_embeds
+from paraform.evaluation.embedding.depth import depth_figure, layer_embeds, mean_layer_embed
 from paraform.evaluation.embedding.report import EmbeddingReport, Section
 from paraform.score import Score
 
@@ -22,6 +22,15 @@ def test_layers_are_those_of_encode(minilm: Encoder, monkeypatch: Any) -> None:
         expected = minilm.encode(texts, layer=layer, pooling="mean")
         assert np.allclose(embed(texts), expected, atol=1e-5)
     assert np.allclose(embeds[0](texts[:1]), minilm.encode(texts[:1], layer=0, pooling="mean"), atol=1e-5)
+
+
+def test_the_mean_of_layers_is_that_of_their_means(minilm: Encoder, monkeypatch: Any) -> None:
+    monkeypatch.setattr(depth, "CHUNK", 2)
+    texts = ["A cat.", "Nobody knows what the weather will be.", "why ?"]
+    each = [minilm.encode(texts, layer=layer, pooling="mean", normalize=False) for layer in range(7)]
+    expected = np.mean(each, axis=0)
+    expected /= np.linalg.norm(expected, axis=1, keepdims=True)
+    assert np.allclose(mean_layer_embed(minilm)(texts), expected, atol=1e-5)
 
 
 def test_lines_are_the_figures_in_the_order_of_the_layers() -> None:

@@ -17,11 +17,13 @@ from transformers import BertConfig, BertModel
 from paraform import encoders
 from paraform.capabilities import ReadsWords
 from paraform.encoders.encoder import WordStates
+from paraform.evaluation.embedding.distance_plot import matrix_line
 from paraform.evaluation.embedding.distance_report import distance_findings, evaluate_distances
 from paraform.evaluation.embedding.distances import (
     Layers,
     WordSystem,
     fitting_all,
+    matrix_shape,
     measure_distances,
     reference_distances,
     shared_distances,
@@ -195,6 +197,24 @@ def test_figures_are_means_over_words_shares_and_a_ratio_that_no_scale_changes()
     assert difference.comparison.low <= difference.comparison.difference <= difference.comparison.high
     assert report.notes == ["own: no sentence with 'large' or 'small', so no distance of that word"]
     assert "shrunk − made = -0.99" in report.table() and json.dumps(report.to_json())
+
+
+def test_how_far_a_matrix_is_from_an_orthogonal_one(tmp_path: Path) -> None:
+    """Of 2 I_d: 3 √d, and twos; of a rotation 0, and ones; of diag(1, 2, 4): √(9 + 225)."""
+    assert matrix_shape(2 * np.eye(9)) == pytest.approx((9, 2, 2, 2))
+    rotation, _ = np.linalg.qr(np.random.default_rng(0).normal(size=(6, 6)))
+    assert matrix_shape(rotation) == pytest.approx((0, 1, 1, 1), abs=1e-12)
+    mixed = np.diag([4.0, 1, 2])
+    assert matrix_shape(mixed) == pytest.approx((234**0.5, 1, 2, 4))
+    system = system_of(VALUES)._replace(matrix=mixed)
+    report = evaluate_distances([made_set()], [system, system_of(VALUES, "plain")], resamples=0)
+    found = {score.name: (score.value, score.system) for score in report.scores if score.subset == "M"}
+    assert found["‖I − MᵀM‖_F"] == (pytest.approx(234**0.5), "made")
+    assert [found[f"{which} singular value"][0] for which in ("least", "median", "largest")] == pytest.approx([1, 2, 4])
+    assert "15.297" in report.table() and matrix_line(system).endswith("15.30, singular values 1.00, 2.00, 4.00")
+    assert matrix_line(system_of(VALUES)) == ""
+    report.draw(tmp_path / "distances.png")
+    assert (tmp_path / "distances.png").stat().st_size > 1000
 
 
 def test_resamples_are_of_pairs() -> None:

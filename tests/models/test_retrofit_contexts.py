@@ -9,7 +9,7 @@ import pytest
 import tiny_retrofit as tiny
 import torch
 
-from paraform.models.retrofit.contexts import Pool, context_batches, text_clusters, word_of
+from paraform.models.retrofit.contexts import Pool, context_batches, context_table, text_clusters, word_of
 from paraform.records import InputError, Pair, Sentence
 from paraform.words import tokenize
 
@@ -165,3 +165,21 @@ def test_what_a_pair_labelled_0_says() -> None:
     assert found["The dog runs home ."] == 0 and found["the dog is home ."] < 0
     more = [*tiny.PAIRS, Pair(Sentence("a cat"), Sentence("The  DOG runs home ."), label=0, cluster=7)]
     assert text_clusters(more)["The  DOG runs home ."] == 0  # the same but for case and spaces
+
+
+def test_files_have_their_shares_of_an_epoch() -> None:
+    """Four pairs of one file share a word, four of the other two: 6 + 2 × 2 words if three in four are the first's."""
+    sides = ["home dog", "cat who", "what does", "arm make"]
+    one = [Pair(*(Sentence(f"the {word}") for word in both.split()), cluster=n) for n, both in enumerate(sides)]
+    other = [
+        Pair(*(Sentence(f"the big {word}") for word in both.split()), cluster=4 + n) for n, both in enumerate(sides)
+    ]
+    groups = [0] * 4 + [1] * 4
+    table = context_table([*one, *other], tiny.frozen().tokenizer, skip_stopwords=False, groups=groups)
+    assert table.group_N.tolist() == groups
+    for shares, words in (((), 4 + 8), ((3.0, 1.0), 6 + 4), ((0.1, 0.3), 2 + 12)):
+        batches, steps = context_batches(table, batch_size=8, negatives="batch", seed=0, shares=shares)
+        assert steps == 1
+        assert {len(batches(epoch).source_W) for epoch in range(3)} == {words}
+    with pytest.raises(InputError, match="of 2 files of pairs; expected a number above 0 for each"):
+        context_batches(table, batch_size=8, negatives="batch", seed=0, shares=(1.0,))

@@ -15,6 +15,7 @@ import tiny_retrofit as tiny
 import torch
 
 import paraform
+from paraform.losses.orthogonality import orthogonality_penalty
 from paraform.models.retrofit import RetrofitConfig
 from paraform.models.retrofit.encoder import RetrofittedEncoder
 from paraform.records import InputError, Pair, Sentence
@@ -67,7 +68,7 @@ def test_a_run_that_was_stopped_goes_on_to_the_same_m(
     given: dict[str, Any] = {"config": config, "validation": pairs[:12]}
     whole = train_retrofit(pairs[12:], tmp_path / "whole", loop=LOOP, **given)
     assert (whole.ended, whole.step) == ("finished", 2 * (24 // 8))
-    assert set(whole.history[0]["train"]) == {"loss", "hinge", "paraphrased", "other", "orthogonality"}
+    assert set(whole.history[0]["train"]) == {"loss", "hinge", "paraphrased", "other", "margin", "orthogonality"}
     scores = [record["validation"] for record in whole.history if "validation" in record]
     assert set(scores[0]) == {"accuracy", "paraphrased", "other", "ratio", "orthogonality"}
     part = tmp_path / "part"
@@ -232,7 +233,61 @@ def test_the_command_trains_embeds_and_exports(
     assert done.out.startswith(f"{run / 'best'}: validation accuracy ")
     embedded = command("embed", "the dog runs .", "--model", run, "--json", "--device", "cpu")
     assert np.array(json.loads(embedded.out)["vectors"]).shape == (1, tiny.WIDTH)
+    measured = command("evaluate", "distances", "--model", run, "--data", data, "--json", "--resamples", 0)
+    assert measured.status == 0, measured.err
+    scores = {(score["subset"], score["name"]): score["value"] for score in json.loads(measured.out)["scores"]}
+    model = paraform.load(str(run), device="cpu")
+    assert scores["M", "‖I − MᵀM‖_F"] == pytest.approx(float(orthogonality_penalty(model.matrix)), rel=1e-3)
+    assert scores["M", "least singular value"] <= 1 <= scores["M", "largest singular value"]
+    assert scores["pairs, paraphrases", "L2"] > 0 and scores["pairs, paraphrases", "L2 ratio"] > 0
+    about = json.loads((run / "best" / "encoder.json").read_text())
+    assert (
+        about["margin"] == pytest.approx(float(model.network.margin))
+        and f'"margin": {about["margin"]}' in (run / "log.jsonl").read_text()
+    )
     assert command("export", run, "--out", tmp_path / "made").status == 0
     assert (tmp_path / "made" / "modules.json").is_file()
     refused = command("train", "retrofit", "--data", data, "--out", tmp_path / "no", "--config.train_mix", "true")
     assert refused.status == 2 and "train_mix with states 'last'" in refused.err and len(refused.err.splitlines()) == 1
+
+
+def test_the_command_takes_labelled_files_and_their_shares(
+    pairs: list[Pair], config: RetrofitConfig, tmp_path: Path, command: Callable[..., Any]
+) -> None:
+    """PAN's three files and MRPC's: labels 0 are what the classifier tells, and what --against names is left out."""
+    sides = [(pair.source.text, pair.target.text) for pair in pairs]
+    one, other = sides[:18], sides[18:]
+    mixed = [(a, b, int(at % 3 > 0)) for at, (a, b) in enumerate(one)]
+    for name, column in (("pan-train.labels", 2), ("pan-train_s1.txt", 0), ("pan-train_s2.txt", 1)):
+        (tmp_path / name).write_text("".join(f"{row[column]}\n" for row in mixed), encoding="utf-8")
+    header = "Quality\t#1 ID\t#2 ID\t#1 String\t#2 String\n"
+    rows = "".join(f"{int(at % 4 > 0)}\t1\t2\t{a}\t{b}\n" for at, (a, b) in enumerate(other))
+    (tmp_path / "msr.txt").write_text(header + rows, encoding="utf-8")
+    files = [tmp_path / "pan-train.labels", tmp_path / "msr.txt"]
+    out = tmp_path / "run"
+    given = ["train", "retrofit", "--format", "labelled-pairs", "--device", "cpu", "--config.encoder", config.encoder]
+    given += ["--batch-size", 4, "--config.epochs", 1, "--validation", tmp_path / "msr.txt", "--data", *files]
+    done = command(*given, "--out", out, "--shares", 1, 3)
+    assert done.status == 0, done.err
+    assert "no evaluation sets named (--against)" in done.err and "labelled 0" not in done.err
+    (tmp_path / "test.tsv").write_text(f"{one[1][0]}\tof another kind\n", encoding="utf-8")
+    done = command(*given, "--out", tmp_path / "other", "--against", tmp_path / "test.tsv")
+    assert done.status == 0 and "pairs have a sentence of the evaluation sets" in done.err, done.err
+    done = command(*given, "--out", tmp_path / "no", "--shares", 1)
+    assert done.status == 2 and "shares [1.0] of 2 files of pairs" in done.err
+    (tmp_path / "none.tsv").write_text("no word\tin common\n", encoding="utf-8")
+    done = command(*given, tmp_path / "none.tsv", "--out", tmp_path / "no", "--shares", 1, 1, 1)
+    assert done.status == 2 and "none.tsv: none of its pairs is left to train on" in done.err
+
+
+def test_development_sets_choose(pairs: list[Pair], config: RetrofitConfig, tmp_path: Path) -> None:
+    """The best checkpoint is that of the highest development score, which here falls from one to the next."""
+    falling = iter(range(9, 0, -1))
+    loop = replace(LOOP, metric="development", evaluate_every=1)
+    found = train_retrofit(
+        pairs, tmp_path / "run", config=config, loop=loop, validation=pairs[:12],
+        development=lambda model: {"development": float(next(falling))},
+    )  # fmt: skip
+    assert (found.best_score, found.best_step) == (8.0, 1)
+    with pytest.raises(InputError, match="metric 'development'"):
+        train_retrofit(pairs, tmp_path / "no", config=config, loop=loop)

@@ -2,7 +2,16 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
 from paraform.records import InputError
+
+Rows: TypeAlias = npt.NDArray[np.int64]
 
 
 def epoch_steps(rows: int, batch_size: int, *, world: int, what: str) -> int:
@@ -19,3 +28,25 @@ def epoch_steps(rows: int, batch_size: int, *, world: int, what: str) -> int:
     if rows < batch_size:
         raise InputError(f"{rows} {what}; expected at least one batch of {batch_size}, or a smaller batch size")
     return rows // batch_size
+
+
+def share_counts(sizes: Rows, shares: Sequence[float]) -> list[int]:
+    """Rows of each group in an epoch, which has as many as there are in all.
+
+    Args:
+        sizes: rows that there are of each group.
+        shares: how many are from each, up to a factor; (): as many as there are.
+    Raises: InputError if the shares are not one for each group.
+    """
+    if not shares:
+        return [int(size) for size in sizes]
+    if len(shares) != len(sizes) or not all(0 < share < math.inf for share in shares):
+        raise InputError(f"shares {list(shares)} of {len(sizes)} files of pairs; expected a number above 0 for each")
+    ends = np.rint(np.cumsum(shares) / sum(shares) * sizes.sum()).astype(int)
+    return [int(count) for count in np.diff(ends, prepend=0)]
+
+
+def drawn_rows(rows: Rows, count: int, random: np.random.Generator) -> Rows:
+    """So many of the rows, none once more often than another."""
+    whole, rest = divmod(count, len(rows))
+    return np.concatenate([*(rows,) * whole, random.permutation(rows)[:rest]])

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from paraform.engines import Engine
 
 # The keys of corpora.FORMATS, whose import would bring torch along; a test compares the two.
-FORMATS = ("pairs", "quora", "paranmt", "qqp-pos", "captions", "triples", "text", "labelled", "jsonl")
+FORMATS = ("pairs", "quora", "labelled-pairs", "paranmt", "qqp-pos", "captions", "triples", "text", "labelled", "jsonl")
 TABLES = ("csv", "tsv", "jsonl")  # those of corpora.tables, likewise
 
 

@@ -3,12 +3,13 @@
 L2 and cosine distance, the mean over shared words, in paraphrases and in other pairs, as they are labelled; of a file
 without labels the others are mined: a sentence of another cluster with a shared word. Beside them the share of words
 that are farther apart than "good" and "bad", or "large" and "small", in unrelated sentences, and the ratio of the two
-means, which no rescaling of the vectors changes. --data is a file (PAN's .labels, MRPC's, PAWS's or Quora's, source TAB
+means, which no rescaling of the vectors changes; of a model with a matrix M also ‖I − MᵀM‖_F and M's singular values,
+which say how far M rescales. --data is a file (PAN's .labels, MRPC's, PAWS's or Quora's, source TAB
 target, or a table's --columns), or a folder with such files anywhere below it. With --against MODEL that model stands
 beside, and the differences with their intervals (bootstrap over pairs).
 
-A model is minilm, a folder or hub id of a Hugging Face encoder, or a folder with ELMo's options.json and weights.hdf5;
-@layer=3 behind its name is the layer that --layers own takes.
+A model is minilm, a folder or hub id of a Hugging Face encoder, what `train retrofit` made, or a folder with ELMo's
+options.json and weights.hdf5; @layer=3 behind its name is the layer that --layers own takes.
 
 Example:
   paraform evaluate distances --model minilm --data ../shared/data/mrpc

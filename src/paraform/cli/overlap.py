@@ -44,6 +44,8 @@ def run(options: Namespace) -> int:
         raise InputError(f"{'--drop' if options.drop else '--out'} alone; expected --drop --out FILE")
     if options.drop and (len(options.train) > 1 or options.train[0] == "-" or options.format == "qqp-pos"):
         raise InputError("--drop with several files, stdin or a folder; expected one training file")
+    if options.drop and options.format == "labelled-pairs":  # PAN's are three files, MRPC's has a header …
+        raise InputError("--drop with --format labelled-pairs; train has the same by --against")
     training = {
         path: [side.text for record in read_records(path, options) for side in sides_of(record).values()]
         for path in options.train

@@ -177,9 +177,11 @@ def text_of(record: Record) -> str:
     return record.text if isinstance(record, Sentence) else record.source.text
 
 
-def read_pairs(path: str, options: Namespace) -> list[Pair | Triple]:
+def read_pairs(path: str, options: Namespace, *, others: bool = False) -> list[Pair | Triple]:
     """The pairs or triples of a file; those labelled as no paraphrases are left out, and counted on stderr.
 
+    Args:
+        others: keep those as well.
     Raises: InputError if it holds something else, or nothing but pairs that are none.
     """
     kept: list[Pair | Triple] = []
@@ -188,7 +190,7 @@ def read_pairs(path: str, options: Namespace) -> list[Pair | Triple]:
         if isinstance(record, Sentence):
             place = record.origin or Origin(path, 1)
             raise place.error(f"one sentence; expected a pair, source and target (--format is {options.format})")
-        if isinstance(record, Pair) and record.label == 0:
+        if isinstance(record, Pair) and record.label == 0 and not others:
             other += 1
         else:
             kept.append(record)

@@ -71,7 +71,7 @@ class Command:
             parser.add_argument("--objective", choices=trainer.objectives, help="the model; else the preset's")
         parser.add_argument("--preset", choices=presets, default=presets[0], help="where the fields of --config start")
         parser.add_argument("--resume", action="store_true", help="go on with the run in DIR")
-        add_reading(parser, "pairs" if trainer.reads == "pairs" else "text")
+        add_reading(parser, "text" if trainer.reads == "sentences" else "pairs")
         for _, add in self.annotates:
             add(parser)
         parser.add_class_arguments(trainer.config, "config")
@@ -138,7 +138,8 @@ class Command:
             return sentences_of(paths[0], options)
         from paraform.corpora import clusters
 
-        return clusters(pair_of(record) for path in paths for record in read_pairs(path, options))
+        others = self.trainer.reads == "labelled pairs"
+        return clusters(pair_of(record) for path in paths for record in read_pairs(path, options, others=others))
 
     @staticmethod
     def _development(options: Namespace) -> Development | None:

@@ -6,6 +6,7 @@ from .hub import read_dataset as read_dataset
 from .jsonl import read_jsonl as read_jsonl
 from .jsonl import write_jsonl as write_jsonl
 from .labelled import read_labelled as read_labelled
+from .labelled_pairs import read_labelled_pairs as read_labelled_pairs
 from .leaks import overlap as overlap
 from .leaks import without_overlap as without_overlap
 from .pairs import read_pairs as read_pairs

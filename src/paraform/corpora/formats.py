@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from paraform.corpora.captions import read_captions
 from paraform.corpora.jsonl import read_jsonl
 from paraform.corpora.labelled import read_labelled
+from paraform.corpora.labelled_pairs import read_labelled_pairs
 from paraform.corpora.pairs import read_pairs
 from paraform.corpora.paranmt import read_paranmt
 from paraform.corpora.qqp_pos import read_qqp_pos
@@ -19,6 +20,7 @@ from paraform.weights import PathLike
 FORMATS: dict[str, Callable[..., Iterator[Record]]] = {
     "pairs": read_pairs,
     "quora": read_quora,
+    "labelled-pairs": read_labelled_pairs,
     "paranmt": read_paranmt,
     "qqp-pos": read_qqp_pos,
     "captions": read_captions,

@@ -12,7 +12,7 @@ from paraform.corpora.pairs import read_pairs
 from paraform.corpora.quora import COLUMNS as QUORA
 from paraform.corpora.quora import read_quora
 from paraform.corpora.quoted import in_one_line
-from paraform.corpora.tables import MAX_ROW, Value, pair_rows
+from paraform.corpora.tables import MAX_ROW, PairRow, Value, pair_rows
 from paraform.records import Origin, Pair
 from paraform.weights import PathLike
 
@@ -21,7 +21,9 @@ MRPC = ("#1 String", "#2 String", "Quality")
 LABELS = ".labels"
 
 
-def read_labelled_pairs(path: PathLike, columns: Sequence[str] | None = None) -> Iterator[Pair]:
+def read_labelled_pairs(
+    path: PathLike, columns: Sequence[str] | None = None, *, skip_bad_lines: bool = False
+) -> Iterator[Pair]:
     """The pairs of a file, `label` 1 of paraphrases and 0 of others, None throughout if the file has no labels.
 
     Without `columns` a file is known by its name (`X.labels`: PAN, beside `X_s1.txt` and `X_s2.txt`) or its first
@@ -30,23 +32,25 @@ def read_labelled_pairs(path: PathLike, columns: Sequence[str] | None = None) ->
 
     Args:
         columns: the names of two columns with sentences and of one with labels, of a CSV, TSV or JSON lines table.
+        skip_bad_lines: leave out what cannot be used, and count it in warnings at the end; that PAN's files are of
+            different lengths is an error either way.
     Raises: InputError, naming file and line, for a column that is not there (it names those that are), an empty
         sentence, a label that is not 0 or 1, or PAN's files of different lengths.
     """
     if columns is not None:
-        return _of_table(path, columns)
+        return _of_table(path, columns, skip=skip_bad_lines)
     if str(path).endswith(LABELS):
-        return _of_three_files(Path(path))
+        return records(path, _in_step(Path(path)), _pan, skip_bad_lines)
     fields = next(lines(path, MAX_ROW)).text.split("\t")
     if set(MRPC) <= set(fields):
-        return _of_table(path, MRPC, "tsv")  # the published file is called .txt
+        return _of_table(path, MRPC, "tsv", skip=skip_bad_lines)  # the published file is called .txt
     if len(fields) > 2 and set(QUORA) <= {field.strip('"') for field in fields}:
-        return read_quora(path)
+        return read_quora(path, skip_bad_lines=skip_bad_lines)
     if len(fields) == 4 and fields[0].isdigit() and fields[3] in ("0", "1"):
-        return records(path, lines(path), _paws, skip=False)
+        return records(path, lines(path), _paws, skip_bad_lines)
     if len(fields) == 2 and not set(fields) & set(COLUMNS):
-        return read_pairs(path)
-    return _of_table(path, COLUMNS)
+        return read_pairs(path, skip_bad_lines=skip_bad_lines)
+    return _of_table(path, COLUMNS, skip=skip_bad_lines)
 
 
 def require_both_labels(pairs: Sequence[Pair], path: PathLike) -> None:
@@ -68,7 +72,8 @@ def _paws(line: Line) -> Iterator[Pair]:
     yield _pair(fields[1], fields[2], fields[3], line.origin)
 
 
-def _of_three_files(labels: Path) -> Iterator[Pair]:
+def _in_step(labels: Path) -> Iterator[tuple[Line, Line, Line]]:
+    """The lines of PAN's three files: labels, first sentences, second sentences."""
     stem = labels.name.removesuffix(LABELS)
     paths = [labels, *(labels.with_name(f"{stem}_s{number}.txt") for number in (1, 2))]
     for rows in itertools.zip_longest(*map(lines, paths)):
@@ -77,12 +82,19 @@ def _of_three_files(labels: Path) -> Iterator[Pair]:
             longer = next(row for row in rows if row is not None)
             raise longer.origin.error(f"a line beyond the last one of {short}; expected as many lines")
         label, first, second = rows
-        yield _pair(first.text, second.text, label.text.strip(), label.origin)
+        yield label, first, second
 
 
-def _of_table(path: PathLike, columns: Sequence[str], format: str | None = None) -> Iterator[Pair]:
-    for row in pair_rows(path, columns, format):
+def _pan(rows: tuple[Line, Line, Line]) -> Iterator[Pair]:
+    label, first, second = rows
+    yield _pair(first.text, second.text, label.text.strip(), label.origin)
+
+
+def _of_table(path: PathLike, columns: Sequence[str], format: str | None = None, *, skip: bool) -> Iterator[Pair]:
+    def parse(row: PairRow) -> Iterator[Pair]:
         yield Pair(row.source, row.target, label=_label(row.value, row.origin), origin=row.origin)
+
+    return records(path, pair_rows(path, columns, format, skip_bad_lines=skip), parse, skip)
 
 
 def _pair(first: str, second: str, label: str, origin: Origin) -> Pair:

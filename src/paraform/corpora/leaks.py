@@ -175,7 +175,8 @@ def drop_overlap(
     """Write a training file without the records that `without_overlap` drops; every other line as it is.
 
     Args:
-        format: a key of `FORMATS`; a folder ("qqp-pos") cannot be written.
+        format: a key of `FORMATS`; neither a folder ("qqp-pos") nor what has its labels in other files or below a
+            header ("labelled-pairs") can be written.
         skip_bad_lines: leave bad lines out.
     Raises: InputError as the format's reader does, or if nothing would be left; then no file is written.
     """

@@ -164,35 +164,47 @@ def read_table(
     return Table(columns, chosen, dialect, finished(parse_fields, itertools.chain([below], whole)))
 
 
-def rows_with(path: PathLike, columns: Sequence[str], format: str | None = None) -> Iterator[Row]:
+def rows_with(
+    path: PathLike, columns: Sequence[str], format: str | None = None, *, skip_bad_lines: bool = False
+) -> Iterator[Row]:
     """The rows of a table that has all these columns, the first of which holds texts; the name of the file may be any.
 
     Args:
         format: one of `TABLES`; None: as the file's name ends, else TSV.
+        skip_bad_lines: as `read_table` has it.
     Raises: InputError as `read_table`, and for a column that is not there, at the header if there is one, or that is
         named twice.
     """
     if twice := [column for column in columns if columns.count(column) > 1]:
         raise Origin(str(path), 1).error(f"column {twice[0]!r} is named twice; expected columns that differ")
-    found = read_table(path, columns[0], format or table_format(path) or "tsv")
+    known = format or table_format(path) or "tsv"
+    found = read_table(path, columns[0], known, skip_bad_lines=skip_bad_lines)
     for column in columns:
         require_column(column, found.columns, Origin(str(path), 1))
-    for row in found.rows:
+
+    def complete(row: Row) -> Iterator[Row]:
         for column in columns:
             require_column(column, row.fields, row.origin)  # an object of JSON lines may lack one
         yield row
 
+    yield from records(path, found.rows, complete, skip_bad_lines)
 
-def pair_rows(path: PathLike, columns: Sequence[str], format: str | None = None) -> Iterator[PairRow]:
+
+def pair_rows(
+    path: PathLike, columns: Sequence[str], format: str | None = None, *, skip_bad_lines: bool = False
+) -> Iterator[PairRow]:
     """The rows of a table by the names of two columns with texts, and of one that says something of the two.
 
     Raises: InputError as `rows_with`, and for a second text that is none.
     """
     _, second, value = columns
-    for row in rows_with(path, columns, format):
+
+    def parse(row: Row) -> Iterator[PairRow]:
         source, target = row.text, text_in(row.fields[second], second, row.origin)
         sides = Sentence(source, origin=row.origin), Sentence(target, origin=row.origin)
         yield PairRow(*sides, row.fields[value], row.origin)
+
+    return records(path, rows_with(path, columns, format, skip_bad_lines=skip_bad_lines), parse, skip_bad_lines)
 
 
 def table_lines(rows: Iterable[Row], columns: Sequence[str], dialect: Dialect) -> Iterator[str]:

@@ -36,6 +36,7 @@ from paraform.syntax.running import DEFAULT
 from paraform.syntax.trees import Tree
 from paraform.trainers import Trainer
 from paraform.trainers.exemplar import paraphrases
+from paraform.trainers.files import file_of, files_of, require_some_of_each
 from paraform.trainers.held_out import hold_out_pairs, unseen_pairs
 from paraform.training import Result, TrainingConfig, fit, make_accelerator, require_metric, require_usable, text_digest
 from paraform.weights import PathLike
@@ -92,8 +93,8 @@ def train_disentangled(
     else:
         validation = unseen_pairs(paraphrases(validation), texts)
         whole = [*pairs, *validation]
-    if shares and (emptied := [path for path in files_of(given) if path not in files_of(pairs)]):
-        raise InputError(f"{emptied[0]}: none of its pairs is left to train on; expected it not among the files")
+    if shares:
+        require_some_of_each(files_of(given), files_of(pairs))
     digests = {
         f"{split} pairs": text_digest(text for pair in some for text in (pair.source.text, pair.target.text))
         for split, some in (("training", pairs), ("validation", validation))
@@ -138,19 +139,6 @@ def train_disentangled(
         data_digests={**(data_digests or {}), **digests},
         resume=resume,
     )
-
-
-def files_of(pairs: Sequence[Pair]) -> dict[str, int]:
-    """The files that pairs were read from, numbered as they first come."""
-    numbers: dict[str, int] = {}
-    for pair in pairs:
-        numbers.setdefault(file_of(pair), len(numbers))
-    return numbers
-
-
-def file_of(pair: Pair) -> str:
-    """The file that a pair was read from; "" if from none."""
-    return "" if pair.origin is None else pair.origin.path
 
 
 def new_model(pairs: Sequence[Pair], trees: Mapping[str, Tree], config: DisentangledConfig) -> DisentangledParaphraser:

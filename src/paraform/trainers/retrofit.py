@@ -33,11 +33,13 @@ from paraform.records import InputError, Pair, counted
 from paraform.score import Score
 from paraform.trainers import Trainer
 from paraform.trainers.exemplar import pairs_of_texts
+from paraform.trainers.files import file_of, files_of, require_some_of_each
 from paraform.trainers.held_out import hold_out_pairs, unseen_pairs
 from paraform.training import Result, TrainingConfig, fit, make_accelerator, require_metric, require_usable, text_digest
 from paraform.weights import PathLike
 
-METRICS = {"accuracy": True, "ratio": False, "paraphrased": False, "other": True}  # whether higher is better
+METRICS = {"accuracy": True, "ratio": False, "paraphrased": False, "other": True, "development": True}
+"""Whether higher is better."""
 BY_ACCURACY = TrainingConfig(
     metric="accuracy", higher_is_better=True, patience=5, evaluate_every=100, checkpoint_every=100, log_every=10
 )
@@ -61,7 +63,9 @@ def train_retrofit(
     validation: Iterable[Pair] | None = None,
     config: RetrofitConfig | None = None,
     loop: TrainingConfig = BY_ACCURACY,
+    shares: Sequence[float] = (),
     against: Iterable[str] = (),
+    development: Callable[[RetrofittedEncoder], Mapping[str, float]] | None = None,
     card: str = "",
     data_digests: Mapping[str, str] | None = None,
     resume: bool = False,
@@ -79,17 +83,22 @@ def train_retrofit(
         validation: pairs of other clusters. None: about a twentieth of the pairs, at most 1,000, by whole clusters.
         config: None: `RetrofitConfig()`.
         loop: best `replace(BY_ACCURACY, …)`. Its `steps` are overridden: `config.epochs` passes over the pairs.
+        shares: of pairs that were read from several files, in the order of the files, how many of an epoch's pairs are
+            from each, up to a factor; (): as many as there are.
         against: texts that the model is to be measured by: pairs with one, and the rest of their clusters, are left
             out of training and validation, with a warning that counts them.
+        development: further validation scores of the model, "development" among them; higher is better. Those of public
+            sets: `read_development`. `loop`'s metric may name it.
         card, data_digests, resume: as `train_exemplar` has them.
     Raises: InputError for too few pairs, pairs that share no word, what is no pair, an encoder that M cannot be put
         before, or a folder that holds another run.
     """
     config = config or RetrofitConfig()
-    require_metric(loop, METRICS)
+    require_metric(loop, {name: higher for name, higher in METRICS.items() if name != "development" or development})
     require_usable(folder, RetrofittedEncoder.system, config, resume=resume)
     texts = list(against)
-    pairs = unseen_pairs(pairs_of_texts(pairs), texts)
+    given = pairs_of_texts(pairs)
+    pairs = unseen_pairs(given, texts)
     if validation is None:
         pairs, held = held_out(pairs, seed=loop.seed)
     else:
@@ -99,18 +108,26 @@ def train_retrofit(
     torch.manual_seed(loop.seed)
     model = RetrofittedEncoder.start(config)
     model.to(accelerator.device)
-    table = training_table(pairs, model)
+    files = files_of([pair for pair in given if pair.label != 0])  # of those labelled 0 none is drawn
+    table = training_table(pairs, model, files)
+    if shares:
+        there = set(table.group_N.tolist())
+        require_some_of_each(files, [path for path, number in files.items() if number in there])
     batches, steps_per_epoch = context_batches(
         table,
         batch_size=config.batch_size,
         negatives=config.negatives,
         seed=loop.seed,
+        shares=shares,
         rank=accelerator.process_index,
         world=accelerator.num_processes,
     )
-    if config.relative_margin:
-        unit = negative_distance(model, table, seed=loop.seed) / ELMO_DISTANCE
-        model.network.margin.fill_(config.margin * unit)
+    log = logging.getLogger("paraform")
+    if config.relative_margin and config.fit == "descent":
+        apart = negative_distance(model, table, seed=loop.seed)
+        model.network.margin.fill_(config.margin * apart / ELMO_DISTANCE)
+        resolved = (config.margin, apart, ELMO_DISTANCE, float(model.network.margin))
+        log.info("margin: %g × %.4g / %g = %.4g, in the unit of the states", *resolved)
     digests = {
         "encoder": model.facts.weights,  # a run does not go on with another one
         **{
@@ -120,13 +137,12 @@ def train_retrofit(
             for split, some in (("training", pairs), ("validation", held))
         },
     }
-    evaluate = validator(model, table, pairs, held, seed=loop.seed)
+    evaluate = validator(model, table, pairs, held, development, seed=loop.seed)
     digests = {**(data_digests or {}), **digests}
     if config.fit == "whitening":
         main = accelerator.is_main_process
         return whitened(model, table, evaluate, Path(folder), loop, main=main, card=card, data_digests=digests)
     before = evaluate()
-    log = logging.getLogger("paraform")
     log.info("before training: %s", ", ".join(f"{name} {value:.4g}" for name, value in before.items()))
     update, state = make_update(model, config, accelerator, steps_per_epoch=steps_per_epoch)
     if not config.early_stop:
@@ -177,10 +193,12 @@ def drawn(pairs: list[Pair], config: RetrofitConfig, *, seed: int) -> list[Pair]
     return [pair for place, pair in enumerate(pairs) if pair.label == 0 or place in kept]
 
 
-def training_table(pairs: Sequence[Pair], model: RetrofittedEncoder) -> ContextTable:
+def training_table(
+    pairs: Sequence[Pair], model: RetrofittedEncoder, files: Mapping[str, int] | None = None
+) -> ContextTable:
     """The table of the pairs; warnings say what is left out. Raises: InputError if nothing is left."""
     config = model.config
-    table = table_of_pairs(pairs, model)
+    table = table_of_pairs(pairs, model, files)
     asked = sum(pair.label != 0 for pair in pairs)
     log = logging.getLogger("paraform")
     if not asked:
@@ -209,8 +227,10 @@ def training_table(pairs: Sequence[Pair], model: RetrofittedEncoder) -> ContextT
     return table
 
 
-def table_of_pairs(pairs: Sequence[Pair], model: RetrofittedEncoder) -> ContextTable:
-    """The table of the pairs by the model's tokenizer and config."""
+def table_of_pairs(
+    pairs: Sequence[Pair], model: RetrofittedEncoder, files: Mapping[str, int] | None = None
+) -> ContextTable:
+    """The table of the pairs by the model's tokenizer and config; groups are the files by these numbers."""
     config = model.config
     return context_table(
         pairs,
@@ -218,6 +238,7 @@ def table_of_pairs(pairs: Sequence[Pair], model: RetrofittedEncoder) -> ContextT
         skip_stopwords=config.skip_stopwords,
         min_tokens=config.min_tokens,
         max_tokens=config.max_tokens,
+        groups=[files.get(file_of(pair), 0) for pair in pairs] if files else (),
     )
 
 
@@ -231,13 +252,20 @@ def negative_distance(model: RetrofittedEncoder, table: ContextTable, *, seed: i
 
 
 def validator(
-    model: RetrofittedEncoder, table: ContextTable, pairs: Sequence[Pair], held: Sequence[Pair], *, seed: int
+    model: RetrofittedEncoder,
+    table: ContextTable,
+    pairs: Sequence[Pair],
+    held: Sequence[Pair],
+    development: Callable[[RetrofittedEncoder], Mapping[str, float]] | None = None,
+    *,
+    seed: int,
 ) -> Callable[[], dict[str, float]]:
     """What gives the scores by which a run ends and its weights are chosen.
 
     `accuracy`, 0 to 1, of the paraphrase classifier (section 4.1): a network of 50 hidden units on |u − v| and u ∗ v of
     the sentences' vectors, trained anew on training pairs, on the held-out ones; and of these `paraphrased` and
-    `other`, the mean distances of their shared words, `ratio`, the first by the second; `orthogonality`, ‖I − MᵀM‖_F.
+    `other`, the mean distances of their shared words, `ratio`, the first by the second; `orthogonality`, ‖I − MᵀM‖_F;
+    and what `development` gives.
     """
     config = model.config
     own = table_of_pairs(held, model)
@@ -268,7 +296,8 @@ def validator(
         if len(own):
             near, far = distances(model, own, seed=seed)
             scores |= {"paraphrased": near, "other": far, "ratio": near / far}
-        return scores | {"orthogonality": float(orthogonality_penalty(model.matrix))}
+        scores["orthogonality"] = float(orthogonality_penalty(model.matrix))
+        return scores | (dict(development(model)) if development is not None else {})
 
     return evaluate
 
@@ -345,7 +374,7 @@ TRAINER = Trainer(
         "reference": RetrofitConfig.reference,
     },
     loop=BY_ACCURACY,
-    reads="pairs",
+    reads="labelled pairs",
     held_out="pairs of other clusters; null: a twentieth of the clusters, at most 1,000 pairs, is held out",
     best="validation accuracy {:.3f}",
     help=__doc__,

@@ -49,6 +49,22 @@ def layer_embeds(encoder: Encoder, layers: Sequence[int]) -> list[Embed]:
     return [embed_at(at) for at in range(len(layers))]
 
 
+def mean_layer_embed(encoder: Encoder) -> Embed:
+    """The mean of the states of all tokens at all layers, the embeddings first, of length 1: ELMo's mix, unweighted."""
+    layers = range(encoder.num_layers + 1)
+
+    def embed(texts: Sequence[str]) -> NDArray[np.float32]:
+        found = []
+        for start in range(0, len(texts), CHUNK):
+            states = encoder.states(texts[start : start + CHUNK], layers=layers)
+            mean_ND = torch.stack([states_ND for states_ND, _ in states]).mean(0)
+            lengths = torch.from_numpy(np.diff(states[0].offsets)).to(mean_ND.device)
+            found.append(torch.nn.functional.normalize(pooled(mean_ND, lengths, "mean"), dim=-1).cpu().numpy())
+        return np.concatenate(found)
+
+    return embed
+
+
 def depth_figure(report: EmbeddingReport, layers: Mapping[int, str]) -> Figure:
     """Meaning (mean STS Pearson), and what probes find of each probing set, by layer.
 

@@ -31,7 +31,7 @@ def distance_figure(
     for row, (system, of_system) in enumerate(zip(systems, measured, strict=True)):
         for column, (one, found) in enumerate(zip(sets, of_system, strict=True)):
             axes = figure.add_subplot(len(systems), len(sets), 1 + row * len(sets) + column)
-            axes.set_title(f"{system.name}, {one.name}")
+            axes.set_title(f"{system.name}, {one.name}{matrix_line(system)}", fontsize="medium")
             axes.set_xlabel("L2 distance of a shared word")
             axes.set_ylabel("density")
             kinds = {
@@ -48,5 +48,14 @@ def distance_figure(
             for style, known in zip(LINES, found.references, strict=True):
                 if not math.isnan(known.l2):
                     axes.axvline(known.l2, color="black", linestyle=style, label=f"{known.name}, {known.l2:.2f}")
-            axes.legend(fontsize="small")
+            ratio = kinds["paraphrases"].mean() / (list(kinds.values())[1].mean() or math.nan)
+            axes.legend(fontsize="small", title=f"ratio of the means {ratio:.3f}", title_fontsize="small")
     return figure
+
+
+def matrix_line(system: WordSystem) -> str:
+    """A line on a system's M; nothing without one."""
+    if system.shape is None:
+        return ""
+    penalty, least, median, largest = system.shape
+    return f"\n‖I − MᵀM‖ {penalty:.2f}, singular values {least:.2f}, {median:.2f}, {largest:.2f}"

@@ -22,11 +22,13 @@ from paraform.records import InputError
 from paraform.score import Score, signature, table
 from paraform.weights import PathLike
 
+SHAPE = ("‖I − MᵀM‖_F", "least singular value", "median singular value", "largest singular value")
 FIGURES = {
     "L2": signature(distance="length of the difference", mean="words"),
     "cosine": signature(distance="1 − cosine, 1 where a state has no length", mean="words"),
     "ratio": signature(means="paraphrases / others"),
     ">": signature(unit="percent of words"),
+    **{name: signature(of="M") for name in SHAPE},
 }
 """The settings of each figure that no set and no system has a part in, by what its name is, or holds."""
 
@@ -106,6 +108,7 @@ def evaluate_distances(
         for system, found in zip(systems, measured, strict=True)
         for finding in distance_findings(one, system, found[at])
     ]
+    findings += [finding for system in systems for finding in matrix_findings(system)]
     return DistanceReport(
         sets, systems, measured, bounded(findings, resamples), differences_of(findings, names, resamples)
     )
@@ -145,6 +148,14 @@ def distance_findings(one: SharedWordSet, system: WordSystem, measured: Measured
             settings = f"{FIGURES[name]}|{known.settings}|{system.signature}"
             findings.append(Finding(Score(name, value, settings, system.name, "", f"{one.name}, {known.name}")))
     return findings
+
+
+def matrix_findings(system: WordSystem) -> list[Finding]:
+    """How far a system's M is from an orthogonal one; nothing of a system without M."""
+    return [
+        Finding(Score(name, value, f"{FIGURES[name]}|{system.signature}", system.name, "", "M", digits=3))
+        for name, value in zip(SHAPE, system.shape or (), strict=system.shape is not None)
+    ]
 
 
 def distance_table(report: DistanceReport) -> str:

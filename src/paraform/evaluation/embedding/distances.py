@@ -18,7 +18,7 @@ from typing import Literal, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from paraform.capabilities import Embedder, ReadsWords
+from paraform.capabilities import Embedder, MapsLinearly, ReadsWords
 from paraform.checkpoint import signature_of
 from paraform.encoders.encoder import WordStates
 from paraform.evaluation.content import unit
@@ -44,12 +44,40 @@ class WordSystem(NamedTuple):
         signature: every setting that changes its states.
         words: sentences' words to states.
         fitting: how many first words of each sentence it reads.
+        matrix: M, [K, K], if one was trained to map its words.
     """
 
     name: str
     signature: str
     words: WordsToStates
     fitting: Fitting
+    matrix: NDArray[np.float64] | None = None
+
+    @property
+    def shape(self) -> MatrixShape | None:
+        """How far M is from an orthogonal one; None without M."""
+        return None if self.matrix is None else matrix_shape(self.matrix)
+
+
+class MatrixShape(NamedTuple):
+    """How far a matrix M is from an orthogonal one: 0 and ones if it is.
+
+    Args:
+        penalty: ‖I − MᵀM‖_F (section 3.2, L_O).
+        least, median, largest: singular values; a direction is shrunk or stretched by so much.
+    """
+
+    penalty: float
+    least: float
+    median: float
+    largest: float
+
+
+def matrix_shape(matrix_KK: NDArray[np.float64]) -> MatrixShape:
+    """Of a square matrix, by its singular values σ: ‖I − MᵀM‖_F = √Σ (1 − σ²)²."""
+    singular_K = np.linalg.svd(matrix_KK.astype(np.float64), compute_uv=False)
+    penalty = float(np.sqrt(((1 - singular_K**2) ** 2).sum()))
+    return MatrixShape(penalty, float(singular_K[-1]), float(np.median(singular_K)), float(singular_K[0]))
 
 
 class Distances(NamedTuple):
@@ -123,9 +151,9 @@ def word_system(
     said = {"own": f"layer {own}", "all": f"layers 0 to {model.num_layers}, side by side"}
     settings = signature(states=said.get(layers, f"layers 0 to {model.num_layers}, mean"))
     about = signature_of(model, name) if isinstance(model, Embedder) else name
-    return WordSystem(
-        name, f"{settings}|{about}|{precision_of(model.device, getattr(model, 'dtype', None))}", words, model.fitting
-    )
+    about += f"|{precision_of(model.device, getattr(model, 'dtype', None))}"
+    matrix_KK = model.matrix.double().cpu().numpy() if isinstance(model, MapsLinearly) else None
+    return WordSystem(name, f"{settings}|{about}", words, model.fitting, matrix_KK)
 
 
 def fitting_all(systems: Sequence[WordSystem]) -> Fitting:

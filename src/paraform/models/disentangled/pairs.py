@@ -6,7 +6,6 @@ parts of a bag.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -17,8 +16,7 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
-from paraform.batching import Ragged, epoch_steps
-from paraform.records import InputError
+from paraform.batching import Ragged, drawn_rows, epoch_steps, share_counts
 
 POOL = 32  # batches that are sorted by length together
 LIKE = 8  # symbols: targets' trees that differ by less are as long, and the sources' lengths decide
@@ -138,7 +136,7 @@ def pair_batches(
     """
     total = len(table.source)
     steps = epoch_steps(total, batch_size, world=world, what="pairs")
-    counts = _counts(np.bincount(table.groups), shares)
+    counts = share_counts(np.bincount(table.groups), shares)
     members = [np.flatnonzero(table.groups == group) for group in range(len(counts))]
     read = table.symbols if table.reads_trees else table.pieces  # what takes most of a step's positions
     source_lengths, target_lengths = read.lengths(table.source), read.lengths(table.target)
@@ -147,7 +145,7 @@ def pair_batches(
     @lru_cache(maxsize=1)
     def order(epoch: int) -> Rows:
         random = np.random.default_rng([seed, epoch])
-        drawn = [_drawn(rows, count, random) for rows, count in zip(members, counts, strict=True)]
+        drawn = [drawn_rows(rows, count, random) for rows, count in zip(members, counts, strict=True)]
         shuffled = random.permutation(np.concatenate(drawn))[: steps * batch_size]
         pool = POOL * batch_size
         pools = [shuffled[start : start + pool] for start in range(0, len(shuffled), pool)]
@@ -185,19 +183,3 @@ def parts_of(table: PairTable, batch_size: int) -> Iterator[PairBatch]:
     for start in range(0, len(table.source), batch_size):
         source, target = (rows[start : start + batch_size] for rows in (table.source, table.target))
         yield PairBatch(table.sentences(source), table.sentences(target), table.trees(source), table.trees(target))
-
-
-def _counts(sizes: Rows, shares: Sequence[float]) -> list[int]:
-    """Pairs of each group in an epoch."""
-    if not shares:
-        return [int(size) for size in sizes]
-    if len(shares) != len(sizes) or not all(0 < share < math.inf for share in shares):
-        raise InputError(f"shares {list(shares)} of {len(sizes)} files of pairs; expected a number above 0 for each")
-    ends = np.rint(np.cumsum(shares) / sum(shares) * sizes.sum()).astype(int)
-    return [int(count) for count in np.diff(ends, prepend=0)]
-
-
-def _drawn(rows: Rows, count: int, random: np.random.Generator) -> Rows:
-    """So many of the rows, none once more often than another."""
-    whole, rest = divmod(count, len(rows))
-    return np.concatenate([*(rows,) * whole, random.permutation(rows)[:rest]])

@@ -21,7 +21,7 @@ import torch
 from tokenizers import Tokenizer
 from torch import Tensor
 
-from paraform.batching import Ragged, epoch_steps
+from paraform.batching import Ragged, drawn_rows, epoch_steps, share_counts
 from paraform.records import Pair
 from paraform.words import tokenize
 
@@ -138,6 +138,7 @@ class ContextTable:
         start_R, count_R: its first piece in its sentence, and how many it has.
         source_W, target_W: each shared word in both contexts.
         shared: the numbers among W of each pair's.
+        group_N: [pairs] the file that each is from, counted from 0.
         labelled_W: of each shared word those contexts that a pair labelled 0 sets against one of its own.
         pool: all words in their contexts.
         clusters: how many there are.
@@ -155,6 +156,7 @@ class ContextTable:
     source_W: Rows
     target_W: Rows
     shared: Ragged
+    group_N: Rows
     labelled: Ragged
     pool: Pool
     clusters: int
@@ -211,7 +213,13 @@ class ContextTable:
 
 
 def context_table(
-    pairs: Sequence[Pair], tokenizer: Tokenizer, *, skip_stopwords: bool, min_tokens: int = 0, max_tokens: int = 0
+    pairs: Sequence[Pair],
+    tokenizer: Tokenizer,
+    *,
+    skip_stopwords: bool,
+    min_tokens: int = 0,
+    max_tokens: int = 0,
+    groups: Sequence[int] = (),
 ) -> ContextTable:
     """Number the sentences of pairs and the words in them.
 
@@ -222,6 +230,7 @@ def context_table(
         pairs: with clusters; those labelled 0 are no paraphrases: they give sentences, and negatives that are labelled.
         tokenizer: the encoder's, cut at its limit.
         skip_stopwords, min_tokens, max_tokens: as `RetrofitConfig` has them.
+        groups: a number from 0 for each pair, of the file that it is from; (): one of all.
     """
     cluster_of = text_clusters(pairs)
     tokens = {text: tokenize(text) for text in cluster_of}
@@ -257,8 +266,9 @@ def context_table(
     pool = Pool.of(np.arange(len(sentence_R)), word_R, cluster_R, clusters)
     against: dict[int, list[int]] = {}
     shared: list[list[tuple[int, int]]] = []
+    group: list[int] = []
     without_words = 0
-    for pair in pairs:
+    for pair, number_of_file in zip(pairs, groups or [0] * len(pairs), strict=True):
         one, other = number.get(pair.source.text), number.get(pair.target.text)
         if one is None or other is None or one == other:
             without_words += pair.label != 0
@@ -269,6 +279,7 @@ def context_table(
             both = [(row, places[other][name]) for name, row in places[one].items() if name in places[other]]
             without_words += not both
             shared.append(both)
+            group.append(number_of_file)
     source_W = np.array([row for both in shared for row, _ in both], np.int64)
     target_W = np.array([row for both in shared for _, row in both], np.int64)
     usable_W = pool.others(word_R[source_W], cluster_R[source_W], clusters) > 0
@@ -285,7 +296,7 @@ def context_table(
         for one, other in zip(source_W.tolist(), target_W.tolist(), strict=True)
     ]
     flat = np.array([each for some in labelled for each in some], np.int64).reshape(-1, 2)
-    _, sizes = np.unique(pair_W, return_counts=True)
+    kept_N, sizes = np.unique(pair_W, return_counts=True)
     return ContextTable(
         texts=texts,
         pieces=Ragged.of(pieces),
@@ -298,6 +309,7 @@ def context_table(
         source_W=source_W,
         target_W=target_W,
         shared=Ragged(np.arange(len(pair_W)), np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)])),
+        group_N=np.array(group, np.int64)[kept_N],
         labelled=Ragged(flat, np.concatenate([[0], np.cumsum([len(some) for some in labelled], dtype=np.int64)])),
         pool=pool,
         clusters=clusters,
@@ -327,7 +339,14 @@ def text_clusters(pairs: Sequence[Pair]) -> dict[str, int]:
 
 
 def context_batches(
-    table: ContextTable, *, batch_size: int, negatives: str, seed: int, rank: int = 0, world: int = 1
+    table: ContextTable,
+    *,
+    batch_size: int,
+    negatives: str,
+    seed: int,
+    shares: Sequence[float] = (),
+    rank: int = 0,
+    world: int = 1,
 ) -> tuple[Callable[[int], ContextBatch], int]:
     """Batches of pairs, in another order each epoch; negatives are drawn anew each time.
 
@@ -335,14 +354,22 @@ def context_batches(
         batch_size: over all processes; each of the `world` gets every `world`-th pair of it.
         negatives: as `RetrofitConfig` has it.
         seed: with the step it decides everything: `batches(step)` is a pure function of both.
+        shares: of an epoch's pairs, how many are from each group, up to a factor; (): as many as there are.
     Returns: `batches(step)`, and the steps of an epoch.
-    Raises: InputError if there are fewer pairs than one batch holds, or a batch has no equal parts.
+    Raises: InputError if there are fewer pairs than one batch holds, a batch has no equal parts, or the shares are not
+        one for each group.
     """
     steps = epoch_steps(len(table), batch_size, world=world, what="pairs with a shared word")
+    counts = share_counts(np.bincount(table.group_N), shares)
+    members = [np.flatnonzero(table.group_N == number) for number in range(len(counts))]
 
     @functools.lru_cache(maxsize=1)
     def order(epoch: int) -> Rows:
-        return np.random.default_rng([seed, epoch]).permutation(len(table))[: steps * batch_size]
+        random = np.random.default_rng([seed, epoch])
+        if not shares:
+            return random.permutation(len(table))[: steps * batch_size]
+        drawn = [drawn_rows(rows, count, random) for rows, count in zip(members, counts, strict=True)]
+        return random.permutation(np.concatenate(drawn))[: steps * batch_size]
 
     def batches(step: int) -> ContextBatch:
         pairs = order(step // steps)[step % steps * batch_size :][:batch_size]

@@ -134,6 +134,20 @@ class RetrofittedEncoder(nn.Module):
         matrix_KK: Tensor = self.network.transform()
         return matrix_KK.detach()
 
+    @property
+    def num_layers(self) -> int:
+        """The encoder's; layer 0 is the embeddings, which do not count."""
+        return self.facts.layers
+
+    @property
+    def layer(self) -> int:
+        """The one that sentence vectors are means of: the last."""
+        return self.facts.layers
+
+    def fitting(self, sentences: Sequence[Sequence[str]]) -> list[int]:
+        """How many first words of each sentence it reads whole, as `Encoder.fitting`."""
+        return self.encoder.fitting(sentences)
+
     def folded(self) -> nn.Module:
         """The encoder with M in its word embeddings, a plain module of transformers'; with M behind it as it came.
 
@@ -199,8 +213,9 @@ class RetrofittedEncoder(nn.Module):
         )
 
     def assets(self) -> dict[str, str]:
-        """What is said of the encoder."""
-        return {ABOUT: json.dumps(vars(self.facts), indent=1) + "\n"}
+        """What is said of the encoder, and γ in the unit of its states."""
+        about = {**vars(self.facts), "margin": float(self.network.margin)}
+        return {ABOUT: json.dumps(about, indent=1) + "\n"}
 
     @classmethod
     def restore(cls, config: dict[str, Any], assets: dict[str, str]) -> RetrofittedEncoder:

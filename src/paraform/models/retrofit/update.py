@@ -32,8 +32,8 @@ def make_update(
     Args:
         model: a `RetrofittedEncoder`.
         draw, steps_per_epoch: not used; this system needs no further batches in a step, and has no schedule.
-    Returns: the update, which gives `loss`, `hinge` (in the states' unit), `paraphrased` and `other` (mean distances)
-        and `orthogonality`, the penalty before its weight; and the optimiser's state.
+    Returns: the update, which gives `loss`, `hinge` (in the states' unit), `paraphrased` and `other` (mean distances),
+        `margin`, γ in that unit, and `orthogonality`, the penalty before its weight; and the optimiser's state.
     """
     network = model.network
     kinds = {"sgd": torch.optim.SGD, "adam": torch.optim.Adam}
@@ -56,7 +56,7 @@ def make_update(
         accelerator.backward(loss)
         step_of.step()
         means = {"paraphrased": paraphrased_W.sum() / words, "other": other_W.sum() / words}
-        terms = {"loss": loss, "hinge": hinge, **means, "orthogonality": penalty}
+        terms = {"loss": loss, "hinge": hinge, **means, "margin": network.margin, "orthogonality": penalty}
         return {name: term.item() for name, term in terms.items()}
 
     return update, State({config.optimiser: optimizer})
