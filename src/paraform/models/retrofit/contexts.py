@@ -18,10 +18,10 @@ from typing import NamedTuple, TypeAlias, final
 import numpy as np
 import numpy.typing as npt
 import torch
-from tokenizers import Tokenizer
 from torch import Tensor
 
 from paraform.batching import Ragged, epoch_steps
+from paraform.encoders.encoder import Splitter
 from paraform.records import Pair
 from paraform.words import tokenize
 
@@ -211,7 +211,7 @@ class ContextTable:
 
 
 def context_table(
-    pairs: Sequence[Pair], tokenizer: Tokenizer, *, skip_stopwords: bool, min_tokens: int = 0, max_tokens: int = 0
+    pairs: Sequence[Pair], tokenizer: Splitter, *, skip_stopwords: bool, min_tokens: int = 0, max_tokens: int = 0
 ) -> ContextTable:
     """Number the sentences of pairs and the words in them.
 
