@@ -1,6 +1,6 @@
 """Train a reader on questions, over the frozen vectors of an encoder's words: a measuring stick, not a product.
 
-The encoder's vectors are computed once and kept in FOLDER/vectors; only the reader is trained.
+The encoder's vectors are computed once and kept on disk; only the reader is trained.
 """
 
 from __future__ import annotations
@@ -65,6 +65,7 @@ def train_reader(
     validation: Iterable[Question] | None = None,
     config: ReaderConfig | None = None,
     loop: TrainingConfig = BY_F1,
+    vectors: PathLike | None = None,
     resume: bool = False,
 ) -> Result:
     """Train and validate; `folder/best` is the checkpoint with the best validation F1, which `load_reader` reads.
@@ -73,6 +74,7 @@ def train_reader(
         validation: questions of other articles. None: a tenth of the articles, 500 questions of them at most.
         config: None: `ReaderConfig()`; `inputs` is filled in.
         loop: best `replace(BY_F1, …)`. Its `steps` are overridden: `config.epochs` passes over the questions.
+        vectors: the folder that the words' vectors are kept in, which runs may share; None: `folder/vectors`.
         resume: go on with the run in the folder.
     Raises: InputError for too few questions, an encoder that gives words no states, or a folder with another run.
     """
@@ -84,7 +86,7 @@ def train_reader(
     else:
         held = list(validation)
     system = reading_system(config, device=None if loop.device == "auto" else loop.device)
-    vectors = Path(folder) / "vectors"
+    vectors = Path(folder) / "vectors" if vectors is None else vectors
     tested = Prepared.of(held, system, vectors)
     short = [one for one in questions if len(placed_words(one.context)) <= config.most_words]
     if len(short) < len(questions):
