@@ -65,7 +65,7 @@ class Size:
     par: Mapping[str, Any] = field(default_factory=dict)
 
 
-SMALLER = {"width": 64, "linear": 128, "batch_size": 32, "epochs": 6}
+SMALLER = {"width": 64, "linear": 128, "batch_size": 32, "epochs": 5}
 SIZES: dict[str, Size] = {
     "smoke": Size(
         40, 4, 160, 2, evaluate_every=4, resamples=20,
