@@ -2,6 +2,7 @@
 
 --to onnx puts an ONNX file into it, which `SentenceTransformer(FOLDER, backend="onnx")` takes and any ONNX runtime
 computes; --to hub uploads the folder as a new model repository, a private one unless --public.
+A retrofitted ELMo becomes a folder of ELMo's published files, options.json and weights.hdf5, instead.
 The vectors are the model's own, to rounding. The card says what it is; the terms of the training data are the model's.
 
 Example:
@@ -43,6 +44,7 @@ def run(options: Namespace) -> int:
     """Write the folder."""
     from paraform.capabilities import Exports
     from paraform.checkpoint.hub import push_new
+    from paraform.encoders.elmo_files import is_elmo
 
     hub = options.to == "hub"
     for name in ("repo", "terms") if hub else ("out",):
@@ -62,7 +64,7 @@ def run(options: Namespace) -> int:
     else:
         made = {"folder": str(model.export(options.out, onnx=options.to == "onnx", terms=terms))}
     if options.json:
-        print_json({**made, "to": options.to})
+        print_json({**made, "to": "elmo" if options.out and is_elmo(Path(options.out)) else options.to})
     else:
         print(*made.values())
     return 0

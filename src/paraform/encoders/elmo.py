@@ -210,6 +210,12 @@ class Elmo(nn.Module):
             for _ in range(2)
         )
 
+    def words(self, numbers: Sequence[int]) -> Tensor:
+        """Words' numbers (`word_number`) → their vectors [U, P]."""
+        device = self.characters.embedding.weight.device
+        projected_UP: Tensor = self.characters(torch.from_numpy(self._characters(numbers)).to(device))
+        return projected_UP
+
     def contextual(self, words_NP: Tensor, lengths: Sequence[int]) -> list[Tensor]:
         """Words' vectors → states [N, D] of layer 0 (the vectors, twice) and of each LSTM, forwards and backwards.
 
@@ -244,8 +250,7 @@ class Elmo(nn.Module):
         # Of words that are about equally long few characters are padding.
         different = sorted(dict.fromkeys(numbers))
         vectors_UP = torch.cat([
-            self.characters(torch.from_numpy(self._characters(different[at : at + AT_ONCE])).to(device))
-            for at in range(0, len(different), AT_ONCE)
+            self.words(different[at : at + AT_ONCE]) for at in range(0, len(different), AT_ONCE)
         ])  # fmt: skip
         row = {number: at for at, number in enumerate(different)}
         words_NP = vectors_UP[torch.tensor([row[number] for number in numbers], device=device)]
@@ -295,11 +300,7 @@ def elmo_of(config: ElmoConfig, weights: Mapping[str, Tensor]) -> Elmo:
     for number in range(len(config.filters)):
         own[f"characters.convolutions.{number}.weight"] = weights[f"CNN/W_cnn_{number}"][0].permute(2, 1, 0)
         own[f"characters.convolutions.{number}.bias"] = weights[f"CNN/b_cnn_{number}"]
-    linear = {"characters.projection": "CNN_proj/{}_proj"}
-    for number in range(config.highways):
-        linear[f"characters.carries.{number}"] = f"CNN_high_{number}/{{}}_carry"
-        linear[f"characters.transforms.{number}"] = f"CNN_high_{number}/{{}}_transform"
-    for name, published in linear.items():
+    for name, published in _linear(config).items():
         own |= {f"{name}.weight": weights[published.format("W")].T, f"{name}.bias": weights[published.format("b")]}
     for direction, layer in itertools.product(range(2), range(config.layers)):
         name, published = f"lstms.{direction}.{layer}", lstm_name(direction, layer)
@@ -313,6 +314,35 @@ def elmo_of(config: ElmoConfig, weights: Mapping[str, Tensor]) -> Elmo:
         own[f"{name}.weight_hr"] = weights[f"{published}/W_P_0"].T
     elmo.load_state_dict(own)
     return elmo.eval().requires_grad_(False)
+
+
+def weights_of(elmo: Elmo) -> dict[str, Tensor]:
+    """The network's weights by their published names, and in their order of gates: what `elmo_of` reads."""
+    config, own = elmo.config, elmo.state_dict()
+    weights: dict[str, Tensor] = {"char_embed": own["characters.embedding.weight"]}
+    for number in range(len(config.filters)):
+        weights[f"CNN/W_cnn_{number}"] = own[f"characters.convolutions.{number}.weight"].permute(2, 1, 0)[None]
+        weights[f"CNN/b_cnn_{number}"] = own[f"characters.convolutions.{number}.bias"]
+    for name, published in _linear(config).items():
+        weights |= {published.format("W"): own[f"{name}.weight"].T, published.format("b"): own[f"{name}.bias"]}
+    for direction, layer in itertools.product(range(2), range(config.layers)):
+        name, published = f"lstms.{direction}.{layer}", lstm_name(direction, layer)
+        rows_4H2P = torch.cat([own[f"{name}.weight_ih"], own[f"{name}.weight_hh"]], dim=1)
+        bias_4H = own[f"{name}.bias"].clone()
+        bias_4H[config.cells : 2 * config.cells] -= FORGET_BIAS
+        weights[f"{published}/W_0"] = _published_gates(rows_4H2P).T
+        weights[f"{published}/B"] = _published_gates(bias_4H)
+        weights[f"{published}/W_P_0"] = own[f"{name}.weight_hr"].T
+    return weights
+
+
+def _linear(config: ElmoConfig) -> dict[str, str]:
+    """Linear maps behind the convolutions, and what they are published as; {} is W or b."""
+    linear = {"characters.projection": "CNN_proj/{}_proj"}
+    for number in range(config.highways):
+        linear[f"characters.carries.{number}"] = f"CNN_high_{number}/{{}}_carry"
+        linear[f"characters.transforms.{number}"] = f"CNN_high_{number}/{{}}_transform"
+    return linear
 
 
 def elmo_forward(elmo: Elmo) -> Forward:
@@ -335,6 +365,12 @@ def _torch_gates(rows_4HX: Tensor) -> Tensor:
     """TensorFlow's gates, input, candidate, forget, output, in torch's order: input, forget, candidate, output."""
     input_HX, candidate_HX, forget_HX, output_HX = rows_4HX.chunk(4)
     return torch.cat([input_HX, forget_HX, candidate_HX, output_HX])
+
+
+def _published_gates(rows_4HX: Tensor) -> Tensor:
+    """Torch's gates in TensorFlow's order."""
+    input_HX, forget_HX, candidate_HX, output_HX = rows_4HX.chunk(4)
+    return torch.cat([input_HX, candidate_HX, forget_HX, output_HX])
 
 
 def _steps(lengths: Sequence[int], *, backwards: bool) -> _Order:

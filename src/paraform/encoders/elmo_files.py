@@ -8,7 +8,10 @@ from __future__ import annotations
 
 import hashlib
 import importlib
+import json
 import math
+import os
+import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -17,12 +20,13 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from paraform.encoders.elmo import ElmoConfig, clip_of, elmo_forward, elmo_of, lstm_name
+from paraform.encoders.dense import Dense
+from paraform.encoders.elmo import Elmo, ElmoConfig, clip_of, elmo_forward, elmo_of, lstm_name, weights_of
 from paraform.encoders.elmo_words import CHARACTERS, WordTokenizer
 from paraform.encoders.encoder import Encoder
 from paraform.encoders.hugging_face import USUAL_LIMIT, read_json
 from paraform.records import InputError
-from paraform.weights import sha256
+from paraform.weights import PathLike, sha256
 
 OPTIONS, WEIGHTS = "*options.json", "*weights.hdf5"
 ACTIVATIONS = ("relu", "tanh")
@@ -42,10 +46,21 @@ def load_elmo(name: str, folder: Path, device: torch.device) -> Encoder:
     Raises: InputError if a file is not there or not alone, if the options name no ELMo or another size than the weights
         have, if a weight is missing or not finite, or if h5py is not installed.
     """
+    elmo, digest = read_elmo(folder)
+    return elmo_encoder(elmo.to(device), name=name, digest=digest)
+
+
+def read_elmo(folder: Path) -> tuple[Elmo, str]:
+    """The network of a folder, on the CPU, and SHA-256 of its two files. Raises: InputError as `load_elmo`."""
     options, weights = (_only(folder, kind) for kind in (OPTIONS, WEIGHTS))
     config = read_options(options)
-    tensors = read_weights(weights, config)
-    elmo = elmo_of(config, tensors).to(device)
+    elmo = elmo_of(config, read_weights(weights, config))
+    return elmo, hashlib.sha256(f"{sha256(options)} {sha256(weights)}".encode()).hexdigest()
+
+
+def elmo_encoder(elmo: Elmo, *, name: str, digest: str, dense: Dense | None = None) -> Encoder:
+    """A network as `load_elmo` gives it, on its device; `dense` is a linear map behind the mean."""
+    config, device = elmo.config, elmo.characters.projection.weight.device
     return Encoder(
         name=name,
         dimension=2 * config.projection,
@@ -54,13 +69,64 @@ def load_elmo(name: str, folder: Path, device: torch.device) -> Encoder:
         layer=-1,
         pooling="mean",
         normalize=True,
-        digest=hashlib.sha256(f"{sha256(options)} {sha256(weights)}".encode()).hexdigest(),
+        digest=digest,
         seed=None,
         device=device,
         _tokenizer=WordTokenizer(USUAL_LIMIT, config.max_characters),
         _forward=elmo_forward(elmo),
+        dense=dense,
         dtype=torch.float32,
     )
+
+
+def save_elmo(elmo: Elmo, folder: PathLike, *, card: str) -> Path:
+    """Write a network as it is published, one file of options and one of weights, with a README.md.
+
+    Args:
+        folder: the folder to be made; none is replaced, and a kill leaves none.
+        card: README.md.
+    Raises: InputError if there is something of that name, or h5py is not installed.
+    """
+    final = Path(folder)
+    if final.exists():
+        raise InputError(f"{folder}: is there already; expected the name of a folder to be made")
+    h5py = _h5py(final)
+    final.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix=f".{final.name}.", dir=final.parent) as scratch:
+        unfinished = Path(scratch) / final.name
+        unfinished.mkdir()
+        with h5py.File(unfinished / WEIGHTS.replace("*", "elmo_"), "w") as file:
+            for name, values in weights_of(elmo).items():
+                file[name] = values.detach().float().cpu().contiguous().numpy()
+        options = json.dumps(options_of(elmo.config), indent=2) + "\n"
+        (unfinished / OPTIONS.replace("*", "elmo_")).write_text(options, encoding="utf-8")
+        (unfinished / "README.md").write_text(card, encoding="utf-8")
+        os.rename(unfinished, final)
+    return final
+
+
+def options_of(config: ElmoConfig) -> dict[str, Any]:
+    """What a file of options says of these sizes: `read_options` reads it."""
+    clips = {name: clip if math.isfinite(clip) else None for name, clip in (
+        ("cell_clip", config.cell_clip), ("proj_clip", config.projection_clip)
+    )}  # fmt: skip
+    return {
+        "lstm": {
+            "use_skip_connections": config.skip,
+            "projection_dim": config.projection,
+            "dim": config.cells,
+            "n_layers": config.layers,
+            **clips,
+        },
+        "char_cnn": {
+            "activation": config.activation,
+            "filters": [list(pair) for pair in config.filters],
+            "n_highway": config.highways,
+            "embedding": {"dim": config.character_width},
+            "n_characters": CHARACTERS + 1,  # as other programs want it where a model is used, not trained
+            "max_characters_per_token": config.max_characters,
+        },
+    }
 
 
 def read_options(path: Path) -> ElmoConfig:

@@ -70,3 +70,41 @@ class WordTokenizer:
         over = [self._encoded(rest, first + len(kept))] if rest else []
         places: list[int | None] = list(range(first, first + len(kept)))
         return WordEncoding(list(map(word_number, kept)), kept, places, over)
+
+
+@final
+class NumberedWords:
+    """A `WordTokenizer` whose numbers are small, in the order in which words are first met, as rows of a table are.
+
+    The marks at a sentence's ends are among its pieces, as [CLS] and [SEP] are among BERT's; a word has one piece.
+    """
+
+    def __init__(self, tokenizer: WordTokenizer) -> None:
+        self._tokenizer = tokenizer
+        self._rows = {BOS_NUMBER: 0, EOS_NUMBER: 1}
+
+    @property
+    def words(self) -> list[int]:
+        """The words that were met, each as `word_number` has it: row i of a table is the vector of word i."""
+        return list(self._rows)
+
+    def encode_batch_fast(self, texts: Sequence[str]) -> list[WordEncoding]:
+        """The words of each text."""
+        return list(map(self._numbered, self._tokenizer.encode_batch_fast(texts)))
+
+    def encode_batch(self, sentences: Sequence[Sequence[str]], is_pretokenized: bool = True) -> list[WordEncoding]:
+        """The same of sentences that are words already."""
+        return list(map(self._numbered, self._tokenizer.encode_batch(sentences, is_pretokenized)))
+
+    def token_to_id(self, token: str) -> int | None:
+        """None: there are no pieces."""
+        return None
+
+    def to_str(self) -> str:
+        """What of it changes a state: not which words were met before."""
+        return self._tokenizer.to_str()
+
+    def _numbered(self, found: WordEncoding) -> WordEncoding:
+        rows = [self._rows.setdefault(word, len(self._rows)) for word in (BOS_NUMBER, *found.ids, EOS_NUMBER)]
+        over = list(map(self._numbered, found.overflowing))
+        return WordEncoding(rows, ["<S>", *found.tokens, "</S>"], [None, *found.word_ids, None], over)

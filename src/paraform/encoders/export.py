@@ -13,6 +13,7 @@ from tokenizers import Tokenizer
 from torch import nn
 
 from paraform.encoders.dense import Dense
+from paraform.encoders.elmo_files import is_elmo
 from paraform.encoders.encoder import Encoder
 from paraform.encoders.hugging_face import WEIGHTS, config_of, sizes_of
 from paraform.encoders.loading import load_module, locate
@@ -66,7 +67,10 @@ def require_exported(encoder: Encoder, folder: PathLike) -> None:
     """Raises: InputError for an encoder that `export_encoder` cannot write, or a folder that is there already."""
     if Path(folder).exists():
         raise InputError(f"{folder}: is there already; expected the name of a folder to be made")
-    require_whole(config_of(locate(encoder.name)))
+    place = locate(encoder.name)
+    if is_elmo(place):
+        raise InputError(f"{encoder.name}: ELMo's published files already; expected an encoder of transformers'")
+    require_whole(config_of(place))
     if encoder.layer in (0, -encoder.num_layers - 1):
         raise InputError(f"{encoder.name}: layer 0, the embeddings alone; expected a layer from 1 on")
     states = "trained" if encoder.seed is None else "random"

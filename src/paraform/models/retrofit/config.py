@@ -41,7 +41,7 @@ class RetrofitConfig:
     Fields they agree on:
 
     Args:
-        encoder: any Hugging Face encoder with mean pooling; ELMo in the paper.
+        encoder: any Hugging Face encoder with mean pooling, or a folder with ELMo's published files, as in the paper.
         orthogonality: [5] how M stays orthogonal: "penalty" (both); "exact" and "free" are ours.
         orthogonality_weight: λ on ‖I − MᵀM‖_F with "penalty".
         most_pairs: paraphrases that are trained on; 0: all. The paper draws 20,000 from Quora.

@@ -18,10 +18,10 @@ from typing import NamedTuple, TypeAlias, final
 import numpy as np
 import numpy.typing as npt
 import torch
-from tokenizers import Tokenizer
 from torch import Tensor
 
 from paraform.batching import Ragged, drawn_rows, epoch_steps, share_counts
+from paraform.encoders.encoder import Splitter
 from paraform.records import Pair
 from paraform.words import tokenize
 
@@ -214,7 +214,7 @@ class ContextTable:
 
 def context_table(
     pairs: Sequence[Pair],
-    tokenizer: Tokenizer,
+    tokenizer: Splitter,
     *,
     skip_stopwords: bool,
     min_tokens: int = 0,

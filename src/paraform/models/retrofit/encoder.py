@@ -11,17 +11,14 @@ from typing import Any, ClassVar, Self, TypeAlias, final
 import numpy as np
 import numpy.typing as npt
 import torch
-from tokenizers import Tokenizer
 from torch import Tensor, nn
 
 from paraform.encoders import Encoder
 from paraform.encoders.dense import Dense
-from paraform.encoders.encoder import WordStates
-from paraform.encoders.export import save_sentence_transformer
-from paraform.encoders.trainable import encoder_of
+from paraform.encoders.encoder import Splitter, WordStates
 from paraform.models.retrofit.config import RetrofitConfig
-from paraform.models.retrofit.folding import fold, require_matrix, table_of
-from paraform.models.retrofit.frozen import FrozenEncoder, frozen_encoder, require_open
+from paraform.models.retrofit.folding import fold, require_matrix
+from paraform.models.retrofit.frozen import Frozen, FrozenEncoder, frozen_encoder, require_open
 from paraform.models.retrofit.network import RetrofitNetwork
 from paraform.records import MOST_LAYERS, MOST_WIDTH, InputError
 from paraform.weights import PathLike
@@ -47,9 +44,9 @@ class EncoderFacts:
     tokenizer: str
 
     @classmethod
-    def of(cls, frozen: FrozenEncoder, config: RetrofitConfig) -> EncoderFacts:
+    def of(cls, frozen: Frozen, config: RetrofitConfig) -> EncoderFacts:
         """Of an encoder at hand."""
-        width = table_of(frozen.module).embedding_dim if config.place == "before" else frozen.width
+        width = frozen.word_width if config.place == "before" else frozen.width
         return cls(width, frozen.layers, frozen.digest, frozen.tokenizer_digest)
 
     @classmethod
@@ -68,7 +65,7 @@ class EncoderFacts:
             )
         return made
 
-    def require(self, frozen: FrozenEncoder, config: RetrofitConfig) -> None:
+    def require(self, frozen: Frozen, config: RetrofitConfig) -> None:
         """Raises: InputError, naming what differs, if it is another encoder."""
         found = EncoderFacts.of(frozen, config)
         for name in ("width", "layers", "weights", "tokenizer"):
@@ -96,7 +93,7 @@ class RetrofittedEncoder(nn.Module):
     kind: ClassVar[str] = "a retrofitted encoder"
     vector_names: ClassVar[tuple[str, ...]] = ("text",)
 
-    def __init__(self, config: RetrofitConfig, facts: EncoderFacts, frozen: FrozenEncoder | None) -> None:
+    def __init__(self, config: RetrofitConfig, facts: EncoderFacts, frozen: Frozen | None) -> None:
         super().__init__()
         self.config, self.facts, self.frozen = config, facts, frozen
         self.network = RetrofitNetwork(config, facts.width, facts.layers, frozen)
@@ -109,7 +106,7 @@ class RetrofittedEncoder(nn.Module):
         Raises: InputError as `frozen_encoder`, and if M cannot be put before it.
         """
         frozen = frozen_encoder(config.encoder)
-        if config.place == "before":
+        if config.place == "before" and isinstance(frozen, FrozenEncoder):
             require_open(frozen, config.encoder)
         return cls(config, EncoderFacts.of(frozen, config), frozen)
 
@@ -119,7 +116,7 @@ class RetrofittedEncoder(nn.Module):
         return next(self.network.parameters()).device
 
     @property
-    def tokenizer(self) -> Tokenizer:
+    def tokenizer(self) -> Splitter:
         """The encoder's, cut at its limit."""
         return self._own.tokenizer
 
@@ -149,7 +146,8 @@ class RetrofittedEncoder(nn.Module):
         return self.encoder.fitting(sentences)
 
     def folded(self) -> nn.Module:
-        """The encoder with M in its word embeddings, a plain module of transformers'; with M behind it as it came.
+        """The encoder with M in its word embeddings, a plain module of transformers' (an ELMo with M in its characters'
+        projection an `Elmo`); with M behind it as it came.
 
         Raises: InputError as `fold`.
         """
@@ -163,13 +161,7 @@ class RetrofittedEncoder(nn.Module):
         if self.training:
             self.eval()
         if self._encoder is None or self._encoder.device != self.device:
-            self._encoder = encoder_of(
-                self.folded(),
-                self._own.tokenizer,
-                name=self.system,
-                max_tokens=self._own.max_tokens,
-                dense=self._dense,
-            )
+            self._encoder = self._own.encoder(self.folded(), name=self.system, dense=self._dense)
         return self._encoder
 
     def embed(
@@ -193,7 +185,10 @@ class RetrofittedEncoder(nn.Module):
         return found._replace(states_NLD=found.states_NLD.float() @ self.matrix.T)
 
     def export(self, folder: PathLike, *, onnx: bool = False, terms: str = "") -> Path:
-        """Write the encoder with M folded in, as `capabilities.Exports` has it; it is a Hugging Face folder as well."""
+        """Write the encoder with M folded in, as `capabilities.Exports` has it; it is a Hugging Face folder as well.
+
+        An ELMo becomes a folder of its published files, which `load` reads.
+        """
         where = "folded into its word embeddings" if self.config.place == "before" else "behind the mean of its states"
         card = (
             f"# {Path(folder).name}\n\n`{self.config.encoder}` with one matrix {where}, trained by paraform so"
@@ -202,15 +197,7 @@ class RetrofittedEncoder(nn.Module):
         )
         if terms:
             card += f"\n**Terms of the training data.** {terms}\n"
-        return save_sentence_transformer(
-            self.folded(),
-            self._own.tokenizer,
-            folder,
-            max_tokens=self._own.max_tokens,
-            card=card,
-            dense=self._dense,
-            onnx=onnx,
-        )
+        return self._own.save(self.folded(), folder, card=card, dense=self._dense, onnx=onnx)
 
     def assets(self) -> dict[str, str]:
         """What is said of the encoder, and γ in the unit of its states."""
@@ -238,7 +225,7 @@ class RetrofittedEncoder(nn.Module):
         return cls(made, facts, frozen)
 
     @property
-    def _own(self) -> FrozenEncoder:
+    def _own(self) -> Frozen:
         if self.frozen is None:
             raise ValueError("a model of shapes alone; expected one with its encoder")
         return self.frozen

@@ -8,6 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from paraform.encoders.elmo import Elmo
 from paraform.records import InputError
 
 LEAST = 1e-6  # of the largest singular value: a direction that is shrunk more is lost in float32
@@ -15,12 +16,13 @@ ROUNDINGS = 1000  # of the largest state, in its kind of number: what two ways t
 
 
 def fold(module: nn.Module, matrix_KK: Tensor, *, untie: bool = False) -> nn.Module:
-    """A copy of a Hugging Face model that reads M e wherever it read a word's embedding e.
+    """A copy of a Hugging Face model, or of an ELMo, that reads M e wherever it read a word's embedding e.
 
     The states are those of the model with M before it, to 1e-5; positions, types and norms are as they were.
 
     Args:
-        module: a model of transformers', of any kind that reads numbers of word pieces.
+        module: a model of transformers', of any kind that reads numbers of word pieces; or an `Elmo`, where e is what
+            its characters' last projection gives, W f + b, so that M W f + M b takes its place.
         matrix_KK: M, [K, K] with K the width of its word embeddings.
         untie: if its output layer has the embeddings for weights, that layer keeps them as they were, as weights of
             its own; else such a model is refused.
@@ -29,11 +31,12 @@ def fold(module: nn.Module, matrix_KK: Tensor, *, untie: bool = False) -> nn.Mod
     """
     require_matrix(matrix_KK)
     made: Any = copy.deepcopy(module)
+    if isinstance(made, Elmo):
+        return _folded_elmo(made, matrix_KK)
     embeddings = table_of(made)
     table_VK = embeddings.weight
     width = table_VK.shape[1]
-    if len(matrix_KK) != width:
-        raise InputError(f"M is {len(matrix_KK)} × {len(matrix_KK)}; expected {width} × {width}: the embeddings' width")
+    _require_width(matrix_KK, width, "the embeddings' width")
     output = made.get_output_embeddings()
     tied = output is not None and output.weight is table_VK
     if tied and not untie:
@@ -84,6 +87,22 @@ def require_matrix(matrix_KK: Tensor) -> None:
             f"M is singular (its singular values go from {singular_K[0]:.3g} to {singular_K[-1]:.3g}): different words"
             " would become one; expected an M that keeps all directions: a larger orthogonality_weight, or 'exact'"
         )
+
+
+@torch.no_grad()
+def _folded_elmo(elmo: Elmo, matrix_KK: Tensor) -> Elmo:
+    """The ELMo itself, with M in its characters' last projection."""
+    projection = elmo.characters.projection
+    _require_width(matrix_KK, projection.out_features, "the width of the characters' projection")
+    exact_KK = matrix_KK.detach().to(projection.weight.device).double()
+    for part in (projection.weight, projection.bias):
+        part.copy_(exact_KK @ part.double())
+    return elmo
+
+
+def _require_width(matrix_KK: Tensor, width: int, what: str) -> None:
+    if len(matrix_KK) != width:
+        raise InputError(f"M is {len(matrix_KK)} × {len(matrix_KK)}; expected {width} × {width}: {what}")
 
 
 @torch.no_grad()

@@ -3,19 +3,76 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import final
+from pathlib import Path
+from typing import Any, Protocol, final
 
 import torch
 from tokenizers import Tokenizer
-from torch import nn
+from torch import Tensor, nn
 
 from paraform import encoders
 from paraform.encoders.dense import Dense
+from paraform.encoders.elmo_files import is_elmo
+from paraform.encoders.encoder import Encoder, Splitter
+from paraform.encoders.export import save_sentence_transformer
 from paraform.encoders.tokenizing import tokenizer_of
+from paraform.encoders.trainable import encoder_of
 from paraform.models.retrofit.folding import table_of
+from paraform.models.retrofit.frozen_elmo import FrozenElmo, frozen_elmo
 from paraform.records import InputError
+from paraform.weights import PathLike
 
 SAME = 1e-5  # of the largest state
+
+
+class Frozen(Protocol):
+    """What M is put before: words' own vectors, and the states that are made of them.
+
+    Args:
+        dense: a linear map behind the mean of its states; None: none.
+        digest, tokenizer_digest: SHA-256 of its weights, and of its tokenizer.
+    """
+
+    @property
+    def module(self) -> nn.Module: ...
+    @property
+    def tokenizer(self) -> Splitter: ...
+    @property
+    def dense(self) -> Dense | None: ...
+    @property
+    def digest(self) -> str: ...
+    @property
+    def tokenizer_digest(self) -> str: ...
+    @property
+    def word_width(self) -> int:
+        """K, features of what depends on the word alone."""
+        ...
+
+    @property
+    def width(self) -> int:
+        """Features of a state."""
+        ...
+
+    @property
+    def layers(self) -> int:
+        """How many layers it has; what depends on the word alone is none."""
+        ...
+
+    def embedded(self, pieces_BT: Tensor) -> Tensor:
+        """What depends on the word alone: [B, T, K]."""
+        ...
+
+    def states(self, embedded_BTK: Tensor, lengths_B: Tensor, *, every: bool) -> Tensor:
+        """States of sentences of those lengths: the last layer's, [1, B, T, D] float32, or with `every` all layers'."""
+        ...
+
+    def encoder(self, module: nn.Module, *, name: str, dense: Dense | None) -> Encoder:
+        """The fast encoder of a module that M is folded into."""
+        ...
+
+    def save(self, module: nn.Module, folder: PathLike, *, card: str, dense: Dense | None, onnx: bool) -> Path:
+        """Write such a module in the layout that it came in. Raises: InputError as what writes that."""
+        ...
 
 
 @final
@@ -44,22 +101,51 @@ class FrozenEncoder:
         return encoders.width_of(self.module)
 
     @property
+    def word_width(self) -> int:
+        """K, of its table of word embeddings."""
+        return table_of(self.module).embedding_dim
+
+    @property
     def layers(self) -> int:
         """How many layers it has; the embeddings are none."""
         ids = torch.tensor([[1]], device=table_of(self.module).weight.device)
         with torch.no_grad():
             return len(self.module(input_ids=ids, output_hidden_states=True).hidden_states) - 1
 
+    def embedded(self, pieces_BT: Tensor) -> Tensor:
+        """Word embeddings alone, before positions and norms: [B, T, K]."""
+        embedded_BTK: Tensor = table_of(self.module.to(pieces_BT.device))(pieces_BT)
+        return embedded_BTK
 
-def frozen_encoder(name: str) -> FrozenEncoder:
+    def states(self, embedded_BTK: Tensor, lengths_B: Tensor, *, every: bool) -> Tensor:
+        """As `Frozen` has it."""
+        module: Any = self.module
+        there_BT = (torch.arange(embedded_BTK.shape[1], device=lengths_B.device) < lengths_B[:, None]).long()
+        out = module(inputs_embeds=embedded_BTK, attention_mask=there_BT, output_hidden_states=every)
+        return torch.stack(out.hidden_states if every else [out.last_hidden_state]).float()
+
+    def encoder(self, module: nn.Module, *, name: str, dense: Dense | None) -> Encoder:
+        """The fast encoder of that module."""
+        return encoder_of(module, self.tokenizer, name=name, max_tokens=self.max_tokens, dense=dense)
+
+    def save(self, module: nn.Module, folder: PathLike, *, card: str, dense: Dense | None, onnx: bool) -> Path:
+        """A folder of sentence-transformers. Raises: InputError as `save_sentence_transformer`."""
+        return save_sentence_transformer(
+            module, self.tokenizer, folder, max_tokens=self.max_tokens, card=card, dense=dense, onnx=onnx
+        )
+
+
+def frozen_encoder(name: str) -> FrozenEncoder | FrozenElmo:
     """The encoder of that name, on the CPU.
 
     Args:
-        name: as `encoders.load` takes it: "minilm", a folder or a hub id.
+        name: as `encoders.load` takes it: "minilm", a folder or a hub id, or a folder with ELMo's published files.
     Raises: InputError as that, and if its sentence vectors are no means of its last states.
     """
     plain, variant = encoders.parse_name(name)
     variant.only(f"{plain}, an encoder that is retrofitted,")
+    if Path(plain).is_dir() and is_elmo(Path(plain)):
+        return frozen_elmo(Path(plain))
     known = encoders.load_embedder(plain, device="cpu")
     if not isinstance(known, encoders.Encoder) or known.pooling != "mean":
         raise InputError(f"{name}: expected a Hugging Face encoder whose last states are averaged")

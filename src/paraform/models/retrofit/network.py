@@ -14,8 +14,7 @@ from torch import Tensor, nn
 
 from paraform.models.retrofit.config import RetrofitConfig
 from paraform.models.retrofit.contexts import ContextBatch
-from paraform.models.retrofit.folding import table_of
-from paraform.models.retrofit.frozen import FrozenEncoder
+from paraform.models.retrofit.frozen import Frozen
 
 
 class Distances(NamedTuple):
@@ -70,7 +69,7 @@ class RetrofitNetwork(nn.Module):
         frozen: the encoder; None: only the shapes of weights are wanted.
     """
 
-    def __init__(self, config: RetrofitConfig, width: int, layers: int, frozen: FrozenEncoder | None) -> None:
+    def __init__(self, config: RetrofitConfig, width: int, layers: int, frozen: Frozen | None) -> None:
         super().__init__()
         self.config = config
         self.frozen = frozen  # no nn.Module, so that torch neither saves nor trains it
@@ -101,16 +100,14 @@ class RetrofitNetwork(nn.Module):
         """States of all pieces: [B, T, D] float32."""
         if self.frozen is None:
             raise ValueError("a network without its encoder; expected RetrofittedEncoder(…, frozen)")
-        module = self.frozen.module.to(pieces_BT.device)
-        there_BT = (torch.arange(pieces_BT.shape[1], device=pieces_BT.device) < lengths_B[:, None]).long()
-        embedded_BTK = table_of(module)(pieces_BT)
+        embedded_BTK = self.frozen.embedded(pieces_BT)
         if self.config.place == "before":
             embedded_BTK = F.linear(embedded_BTK, matrix_KK)
         every = self.config.states == "all"
-        out = module(inputs_embeds=embedded_BTK, attention_mask=there_BT, output_hidden_states=every)
+        states_LBTD = self.frozen.states(embedded_BTK, lengths_B, every=every)
         if every:
-            return self.mixed(torch.stack(out.hidden_states).float())
-        states_BTD: Tensor = out.last_hidden_state.float()
+            return self.mixed(states_LBTD)
+        states_BTD = states_LBTD[0]
         return F.linear(states_BTD, matrix_KK) if self.config.place == "after" else states_BTD
 
     def mixed(self, states_LBTD: Tensor) -> Tensor:
