@@ -4,10 +4,10 @@
 
 A line is the first words of one caption and the last of another, drawn by a seed; no line comes twice. Each size is
 embedded by a process of its own into a folder of its own, and then again, when all shards are there: what that takes is
-not shared out among machines (the start, the model, the corpus into columns, looking at the shards). So on paper N
-machines with as many workers each take that and an Nth of the rest; they read the same columns, and write shards of
-their own. Memory is the largest process, as the kernel reports it, files that it maps included: the command or one of
-its workers. Bounds: memory may grow by 256 MiB, and the seconds of a line by a quarter.
+not shared out among machines (the start, the model, the corpus' digest, looking at the shards; the corpus in columns is
+there by then). So on paper N machines with as many workers each take that and an Nth of the rest; they read the same
+columns, and write shards of their own. Memory is the largest process, as the kernel reports it, files that it maps
+included: the command or one of its workers. Bounds: memory may grow by 256 MiB, and the seconds of a line by a quarter.
 """
 
 from __future__ import annotations
