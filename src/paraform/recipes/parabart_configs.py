@@ -36,8 +36,8 @@ PARTS: dict[str, dict[str, Any]] = {
     "full": {},
     "without adversary": {"adversary_weight": 0.0},
     "without both": {"adversary_weight": 0.0, "syntax": False},  # adversary and syntax
-    # the adversary as the paper has it: its loss without a bound
-    "fooled by loss": {"fooled": "loss"},
+    # the adversary as the paper has it: its loss without a bound, its weight, and the encoder's rate
+    "fooled by loss": {"fooled": "loss", "adversary_weight": 0.1, "adversary_learning_rate": 0.0},
     # beyond the paper
     "contrast": CONTRAST,
     "contrast, roles": {**CONTRAST, "role_negatives": 1},
