@@ -5,7 +5,8 @@
 P and R are of words, counted as often as they stand there, after lower-casing and without punctuation (ASCII's) and
 the articles a, an and the (Rajpurkar et al. 2016, section 6.1). Of a question that stands in the file with several
 adversaries' sentences, the variant that is answered with the lowest F1 counts, and of a question that no adversary's
-sentence was found for the question as it was (Jia and Liang 2017, section 3.1, as their evaluation does it).
+sentence was found for the question as it was (so we understand Jia and Liang 2017, section 3.1; their evaluation's code
+was not read).
 """
 
 from __future__ import annotations
