@@ -9,9 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import torch
-from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
-from transformers import BertConfig, BertModel
+from tiny_encoder import write_encoder
 
 from paraform.models.disentangled import DisentangledConfig
 from paraform.models.retrofit import RetrofitConfig
@@ -53,17 +51,7 @@ def folder(tmp_path: Path) -> Path:
 def tiny(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The scale smoke with an encoder of a few words, of two layers."""
     place = tmp_path / "encoder"
-    special = ["[PAD]", "[UNK]", "[CLS]", "[SEP]"]
-    words = sorted({word for file in folder.rglob("*.t*") for word in file.read_text().split()})
-    tokenizer = Tokenizer(models.WordLevel({w: row for row, w in enumerate([*special, *words])}, unk_token="[UNK]"))
-    tokenizer.normalizer, tokenizer.pre_tokenizer = normalizers.Lowercase(), pre_tokenizers.Whitespace()
-    tokenizer.add_special_tokens(special)
-    ends = [("[CLS]", 2), ("[SEP]", 3)]
-    tokenizer.post_processor = processors.TemplateProcessing(single="[CLS] $A [SEP]", special_tokens=ends)
-    torch.manual_seed(0)
-    sizes = {"hidden_size": 16, "intermediate_size": 24, "num_attention_heads": 2, "num_hidden_layers": 2}
-    BertModel(BertConfig(vocab_size=len(special + words), **sizes)).save_pretrained(place)
-    tokenizer.save(str(place / "tokenizer.json"))
+    write_encoder(folder, place, layers=2)
     monkeypatch.setitem(SIZES, "smoke", replace(SIZES["smoke"], encoder=str(place)))
 
 

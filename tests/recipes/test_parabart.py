@@ -9,9 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import torch
-from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
-from transformers import BertConfig, BertModel
+from tiny_encoder import write_encoder
 
 from paraform import encoders
 from paraform.encoders.packed import unpacked
@@ -56,17 +54,7 @@ def folder(tmp_path: Path) -> Path:
 def tiny(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The scale smoke with an encoder of a few words, of four layers."""
     place = tmp_path / "encoder"
-    special = ["[PAD]", "[UNK]", "[CLS]", "[SEP]"]
-    words = sorted({word for file in folder.rglob("*.tsv") for word in file.read_text().split()})
-    tokenizer = Tokenizer(models.WordLevel({w: row for row, w in enumerate([*special, *words])}, unk_token="[UNK]"))
-    tokenizer.normalizer, tokenizer.pre_tokenizer = normalizers.Lowercase(), pre_tokenizers.Whitespace()
-    tokenizer.add_special_tokens(special)
-    ends = [("[CLS]", 2), ("[SEP]", 3)]
-    tokenizer.post_processor = processors.TemplateProcessing(single="[CLS] $A [SEP]", special_tokens=ends)
-    torch.manual_seed(0)
-    sizes = {"hidden_size": 16, "intermediate_size": 24, "num_attention_heads": 2, "num_hidden_layers": 4}
-    BertModel(BertConfig(vocab_size=len(special + words), **sizes)).save_pretrained(place)
-    tokenizer.save(str(place / "tokenizer.json"))
+    write_encoder(folder, place, layers=4)
     config = replace(SIZES["smoke"].config, encoder=str(place), batch_size=8)
     monkeypatch.setitem(SIZES, "smoke", replace(SIZES["smoke"], config=config))
     monkeypatch.setitem(STARTS, "minilm3", {**STARTS["minilm3"], "batch_size": 8})
