@@ -107,3 +107,11 @@ def test_negatives_and_starts_come_with_their_pairs() -> None:
     rows = {tuple(row) for row in batch.start_RD[:4].tolist()}
     assert rows == {tuple(table.start[row].tolist()) for row in table.source}  # type: ignore[index]
     assert batch.to(torch.device("cpu")).negatives is not None
+
+
+def test_an_ablation_has_the_batches_of_the_row_it_is_compared_with() -> None:
+    """Without syntax no tree is read, but pairs are grouped by trees all the same; not so where nothing is written."""
+    whole = pair_batches(tiny.table(), batch_size=2, seed=1)[0]
+    ablated = pair_batches(tiny.table(replace(tiny.TINY, syntax=False, adversary_weight=0.0)), batch_size=2, seed=1)[0]
+    assert all(torch.equal(whole(step).source.clusters_B, ablated(step).source.clusters_B) for step in range(4))
+    assert tiny.table(replace(tiny.TINY, generation_weight=0.0, contrast_weight=1.0)).reads_trees is False

@@ -67,13 +67,12 @@ COMPARED = (
     ("full, erased", CAME),
     ("default", "contrast"),
     ("default", CAME),
-    ("default, generation", "default"),
     ("default, distance 2000", "default"),
     ("default, free", "default"),
     ("default, free", CAME),
     ("erased alone", CAME),
 )
-"""Rows of one start and seed whose difference is given, with its interval."""
+"""Rows of one start and seed whose difference is given, with its interval; their batches are the same."""
 PAPER = ("full", "without adversary", "without both")
 """The paper's own rows."""
 

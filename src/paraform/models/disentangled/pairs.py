@@ -77,7 +77,8 @@ class PairTable:
         negatives: [M, K] further negatives of each pair, −1 where there is none.
         groups: [M] the file that a pair is from, counted from 0.
         start: [sentences, D] float32, vectors by the encoder as it came; None: not needed.
-        reads_trees: whether a step reads trees; else their symbols are left out of batches.
+        reads_trees: whether what writes may read trees; else their symbols are left out of batches, and pairs are
+            grouped by their pieces.
     """
 
     pieces: Ragged

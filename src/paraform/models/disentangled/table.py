@@ -94,7 +94,7 @@ def pair_table(
         negatives=np.array([[-1 if text is None else row[text] for text in some] for some in negatives], np.int64)
         if len(negatives)
         else np.full((len(pairs), 0), -1, np.int64),
-        reads_trees=bool(config.generation_weight and config.syntax),
+        reads_trees=bool(config.generation_weight),  # so that an ablation without syntax has the batches of the others
         groups=np.array(groups, np.int64) if len(groups) else np.zeros(len(pairs), np.int64),
     )
 
