@@ -12,7 +12,7 @@ from paraform.models.retrofit import RetrofitConfig
 DISAGREE = {
     "optimiser": ("sgd", "adam", "adam"),
     "learning_rate": (0.005, 0.001, 0.001),
-    "batch_size": (128, 256, 128),
+    "batch_size": (128, 256, 32),
     "epochs": (20, 100, 10),
     "margin": (3.0, 4.0, 3.0),
     "early_stop": (True, False, True),
@@ -24,6 +24,7 @@ DISAGREE = {
     "min_tokens": (0, 3, 0),
     "states": ("all", "all", "last"),
     "train_mix": (False, True, False),
+    "push": ("further", "further", "start"),
 }
 
 
@@ -48,6 +49,7 @@ def test_the_papers_margins_and_epochs_by_corpus() -> None:
         ({"shrinkage": 1.5}, "shrinkage 1.5; expected 0 to 1"),
         ({"negatives": "hard"}, "negatives 'hard'; expected one of substitute, labelled, batch"),
         ({"train_mix": True}, "train_mix with states 'last'"),
+        ({"train_mix": True, "states": "all"}, "train_mix with push 'start'; expected 'further'"),
         ({"place": "after", "states": "all"}, "place 'after' with states 'all'"),
         ({"rank": 3, "orthogonality": "exact"}, "rank 3 with orthogonality 'exact'"),
         ({"fit": "whitening"}, "fit 'whitening'; expected place 'after', orthogonality 'free' and rank 0"),

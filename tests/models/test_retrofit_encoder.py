@@ -71,7 +71,9 @@ def test_vectors_with_m_and_a_checkpoint_of_m_alone(place: str, folder: str, tmp
     assert float(loaded.network.margin) == float(model.network.margin)
 
 
-@pytest.mark.parametrize("fields", [{"orthogonality": "exact"}, {"rank": 3}, {"states": "all", "train_mix": True}])
+@pytest.mark.parametrize(
+    "fields", [{"orthogonality": "exact"}, {"rank": 3}, {"states": "all", "train_mix": True, "push": "further"}]
+)
 def test_every_kind_of_m_is_saved_and_loaded(fields: dict[str, Any], folder: str, tmp_path: Path) -> None:
     model = trained(folder, replace(tiny.TINY, **fields))
     checkpoint.save(model, tmp_path / "saved", card="# A test\n")

@@ -18,7 +18,7 @@ PLACES = {
     "before": tiny.TINY,
     "after": replace(tiny.TINY, place="after", orthogonality="free"),
     "all layers": replace(tiny.TINY, states="all"),
-    "trained mix": replace(tiny.TINY, states="all", train_mix=True),
+    "trained mix": replace(tiny.TINY, states="all", train_mix=True, push="further"),
     "exact": replace(tiny.TINY, orthogonality="exact"),
     "low rank": replace(tiny.TINY, rank=2),
 }

@@ -48,10 +48,33 @@ def test_a_step_by_the_equation(reduction: str, orthogonality: str) -> None:
     assert word_by_loop(model, first).shape == (tiny.WIDTH,)
 
 
+def test_a_negative_counts_for_no_more_than_it_was_off_at_the_start() -> None:
+    """[d + γ − min(d̂, d̂₀)]₊, d̂₀ by the encoder without M; where d̂ is beyond d̂₀ it has no gradient."""
+    config = replace(tiny.TINY, orthogonality="free", push="start")
+    model, table = tiny.retrofitted(config), tiny.table()
+    model.network.margin.fill_(5.0)
+    batches, steps = context_batches(table, batch_size=4, negatives="substitute", seed=0)
+    batch = batches(0)
+    with torch.no_grad():
+        start = tiny.retrofitted(config, shaken=0.0).network(batch).other_W
+    near, far = model.network(batch)
+    beyond = far > start
+    assert beyond.any() and not beyond.all()
+    hinge = (near + 5.0 - torch.where(beyond, start, far)).clamp_min(0).mean()
+    (expected,) = torch.autograd.grad(hinge, model.network.transform.weight)
+    update, _ = make_update(model, config, make_accelerator(TrainingConfig(device="cpu")), steps_per_epoch=steps)
+    terms = update(batch, 0)
+    assert terms["hinge"] == pytest.approx(hinge.item(), rel=1e-5)
+    assert model.network.transform.weight.grad is not None
+    torch.testing.assert_close(model.network.transform.weight.grad, expected)
+
+
 @pytest.mark.parametrize("orthogonality", ["penalty", "exact"])
 def test_trained_on_a_few_pairs_paraphrases_come_nearer_than_others(orthogonality: str) -> None:
     """The ratio of all shared words' mean distances, with the same negatives before and after."""
-    config = replace(tiny.TINY, orthogonality=orthogonality, orthogonality_weight=0.02, learning_rate=0.01)
+    config = replace(
+        tiny.TINY, orthogonality=orthogonality, orthogonality_weight=0.02, learning_rate=0.01, push="further"
+    )
     model, table = tiny.retrofitted(config, shaken=0.0), tiny.table()
     every = np.arange(len(table.source_W))
     whole = table.batch(every, *table.negatives(every, "substitute", np.random.default_rng(9)))

@@ -8,12 +8,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from tiny_encoder import write_encoder
 
+from paraform import checkpoint
 from paraform.models.disentangled import DisentangledConfig
 from paraform.models.retrofit import RetrofitConfig
-from paraform.recipes import par_rows, par_trials
+from paraform.recipes import minilm_par, par_rows, par_trials
 from paraform.recipes.par_configs import CORPORA, ROWS, SIZES, VARIANTS, Scale, config_of, pairs_of_row, rows_of
 from paraform.recipes.par_rows import pairs_of, training_texts
 
@@ -136,10 +138,15 @@ def test_a_part_of_quora_is_drawn_or_the_first(tmp_path: Path, monkeypatch: pyte
     assert len(training_texts(tmp_path)) == 380
 
 
-def test_a_trial_is_measured_on_development_sets(folder: Path, tmp_path: Path, tiny: None, own_cache: None) -> None:
+def write_development(folder: Path) -> None:
+    """The STS Benchmark's other parts."""
     for part in ("train", "dev"):
         lines = [f"we see {at} {part},they see {at} {part},{at % 5}\n" for at in range(8)]
         (folder / f"stsb-en-{part}.csv").write_text("".join(lines))
+
+
+def test_a_trial_is_measured_on_development_sets(folder: Path, tmp_path: Path, tiny: None, own_cache: None) -> None:
+    write_development(folder)
     changes = {"encoder": SIZES["smoke"].encoder, "batch_size": 8, "most_pairs": 40}
     before, after = (
         par_trials.tried("mrpc", trial, folder, tmp_path / "runs", changes=changes) for trial in ("start", "exact")
@@ -155,3 +162,19 @@ def test_a_trial_is_measured_on_development_sets(folder: Path, tmp_path: Path, t
 def test_trials_change_one_thing_at_a_time() -> None:
     for trial, changes in par_trials.TRIALS.items():
         assert trial in ("start", "adam 1e-3") or replace(par_trials.START, **changes) != par_trials.START
+
+
+def test_the_embedded_matrix_is_trained_on_what_no_set_has_and_measured(
+    folder: Path, tmp_path: Path, tiny: None, own_cache: None
+) -> None:
+    write_development(folder)
+    config = RetrofitConfig(encoder=SIZES["smoke"].encoder, batch_size=8, epochs=1, classifier_pairs=40)
+    minilm_par.train(folder, tmp_path / "run", config)
+    card = minilm_par.finish(tmp_path / "run", folder, tmp_path, size=20)
+    made = tmp_path / minilm_par.NAME
+    assert (made / "README.md").read_text() == card and "| L2 ratio | MRPC, paraphrases |" in card
+    assert "| Pearson | STS-B |" in card and "float32 [2, 384]" in card
+    model = checkpoint.load(str(made))
+    vectors = model.encode(["the cat sees the dog", "does the king like a bird ?"])
+    assert vectors.dtype == np.float32 and np.allclose(np.linalg.norm(vectors, axis=1), 1, atol=1e-5)
+    assert np.array_equal(vectors, model.embed(["the cat sees the dog", "does the king like a bird ?"]))

@@ -180,7 +180,7 @@ def test_the_closed_form_trains_nothing(pairs: list[Pair], config: RetrofitConfi
     sizes = []
     for model in (start, made):
         with torch.no_grad():
-            vectors = model.network.vectors(batch).double()
+            vectors = model.network.vectors(batch, model.network.transform()).double()
         apart = vectors[batch.source_W] - vectors[batch.target_W]
         values = torch.linalg.eigvalsh(apart.T @ apart / len(apart))[1:]
         sizes.append((float(values.sum()), float(values[-1] / values[0])))

@@ -26,6 +26,7 @@ VARIANTS: dict[str, dict[str, Any]] = {
     "paper": {},
     "reference": {},
     # beyond the paper
+    "further": {"push": "further"},
     "exact": {"orthogonality": "exact"},
     "free before": {"orthogonality": "free"},
     "free after": AFTER,
@@ -78,7 +79,7 @@ SIZES: dict[Scale, Size] = {
         {"mrpc": 2_400, "pan": 1_600, "quora": 3_200},
         {"mrpc": 800, "pan": 600, "quora": 1_000},
         2,
-        10,
+        25,
         most=500,
         measured=500,
         fields=(("classifier_pairs", 600),),

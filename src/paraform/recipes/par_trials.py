@@ -41,10 +41,12 @@ START = RetrofitConfig(
     negatives="batch",
     orthogonality="penalty",
     orthogonality_weight=1.0,
+    push="further",
     most_pairs=1600,
     classifier_pairs=600,
 )
 AFTER: dict[str, Any] = {"place": "after", "orthogonality": "free"}
+PUSH: dict[str, Any] = {"push": "start"}  # all others push further, as the paper does
 TRIALS: dict[str, dict[str, Any]] = {
     "start": {},
     "adam 1e-3": {},
@@ -56,6 +58,12 @@ TRIALS: dict[str, dict[str, Any]] = {
     "lambda 0.1": {"orthogonality_weight": 0.1},
     "free": {"orthogonality": "free"},
     "margin 1": {"margin": 1.0},
+    "push": PUSH,
+    "push, adam 3e-4": {**PUSH, "learning_rate": 3e-4},
+    "push, exact": {**PUSH, "orthogonality": "exact"},
+    "push, margin 1": {**PUSH, "margin": 1.0},
+    "push, three passes": {**PUSH, "epochs": 3},
+    "push, after, free": {**PUSH, **AFTER},
     "margin 4": {"margin": 4.0},
     "substitute": {"negatives": "substitute"},
     "labelled": {"negatives": "labelled"},
@@ -64,7 +72,17 @@ TRIALS: dict[str, dict[str, Any]] = {
     "after, whitening": {**AFTER, "fit": "whitening"},
 }
 PAIRS = 6_000  # of a corpus that are looked at
-TESTS = ("sts", "stsb", "sick", "pan", "paws", "quora/dev.tsv", "quora/test.tsv", "mrpc/msr_paraphrase_test.txt")
+TESTS = (
+    "sts",
+    "stsb",
+    "sick",
+    "paws",
+    "mrpc/msr_paraphrase_test.txt",
+    "pan/pan-test_s1.txt",
+    "pan/pan-test_s2.txt",
+    "quora/dev.tsv",
+    "quora/test.tsv",
+)
 DEV = ("STS-B dev", "SICK-R dev")
 
 

@@ -343,7 +343,7 @@ def whitened(
     scatter_DD, count = torch.zeros(model.facts.width, model.facts.width, dtype=torch.float64), 0
     for step in range(steps):
         batch = batches(step).to(model.device)
-        vectors_OD = model.network.vectors(batch).double()
+        vectors_OD = model.network.vectors(batch, model.network.transform()).double()
         apart_WD = vectors_OD[batch.source_W] - vectors_OD[batch.target_W]
         scatter_DD += (apart_WD.T @ apart_WD).cpu()
         count += len(apart_WD)

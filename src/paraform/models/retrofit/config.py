@@ -50,6 +50,9 @@ class RetrofitConfig:
     Beyond the paper:
 
     Args:
+        push: whether the hinge is met by pushing a negative "further" off (paper), or by no more than the distance that
+            it had at the "start": then words of paraphrases have to come nearer, since nothing is won by spreading all
+            words. A step encodes its sentences once more for it, without gradients.
         relative_margin: γ is `margin` × (the mean distance to negatives before training / 3.97, ELMo's in Table 4),
             since encoders differ in scale; else `margin` itself.
         place: M stands "before" the encoder, at its word embeddings (paper), or "after" it, at its states.
@@ -60,7 +63,7 @@ class RetrofitConfig:
 
     optimiser: Literal["sgd", "adam"] = "adam"
     learning_rate: float = 1e-3
-    batch_size: int = 128
+    batch_size: int = 32
     epochs: int = 10
     margin: float = 3.0
     early_stop: bool = True
@@ -79,6 +82,7 @@ class RetrofitConfig:
     most_pairs: int = 0
     classifier_pairs: int = 2000
 
+    push: Literal["further", "start"] = "start"
     relative_margin: bool = True
     place: Literal["before", "after"] = "before"
     rank: int = 0
@@ -110,6 +114,8 @@ class RetrofitConfig:
             raise ValueError(f"margin {self.margin}; expected a number above 0")
         if self.train_mix and self.states != "all":
             raise ValueError("train_mix with states 'last'; expected states 'all', whose mean it weights")
+        if self.train_mix and self.push == "start":
+            raise ValueError("train_mix with push 'start'; expected 'further': where a negative was moves with the mix")
         if self.place == "after" and self.states == "all":
             raise ValueError("place 'after' with states 'all'; expected states 'last': M stands behind that layer")
         if self.rank and self.orthogonality == "exact":
@@ -124,11 +130,13 @@ class RetrofitConfig:
         return cls(
             optimiser="sgd",
             learning_rate=0.005,
+            batch_size=128,
             epochs=epochs,
             margin=margin,
             hinge_reduction="sum",
             negatives="substitute",
             states="all",
+            push="further",
         )
 
     @classmethod
@@ -146,4 +154,5 @@ class RetrofitConfig:
             min_tokens=3,
             states="all",
             train_mix=True,
+            push="further",
         )

@@ -15,7 +15,7 @@ from torch import Tensor, nn
 
 from paraform.encoders import Encoder
 from paraform.encoders.dense import Dense
-from paraform.encoders.encoder import Splitter, WordStates
+from paraform.encoders.encoder import Pooling, Splitter, WordStates
 from paraform.models.retrofit.config import RetrofitConfig
 from paraform.models.retrofit.folding import fold, require_matrix
 from paraform.models.retrofit.frozen import Frozen, FrozenEncoder, frozen_encoder, require_open
@@ -169,6 +169,21 @@ class RetrofittedEncoder(nn.Module):
     ) -> Array:
         """Sentence vectors, the mean of the last states, of length 1: float32 [N, D]."""
         return self.encoder.embed(texts, batch_size=batch_size, progress=progress)
+
+    def encode(
+        self,
+        texts: Sequence[str],
+        *,
+        layer: int | None = None,
+        pooling: Pooling | None = None,
+        normalize: bool | None = None,
+        batch_tokens: int = 2048,
+        progress: bool = False,
+    ) -> Array:
+        """As `Encoder.encode` has it, with M: float32 [N, D]."""
+        return self.encoder.encode(
+            texts, layer=layer, pooling=pooling, normalize=normalize, batch_tokens=batch_tokens, progress=progress
+        )
 
     def word_states(
         self,

@@ -82,15 +82,19 @@ class RetrofitNetwork(nn.Module):
 
     def forward(self, batch: ContextBatch) -> Distances:
         """How far apart the batch's shared words are."""
-        vectors_OD = self.vectors(batch)
+        vectors_OD = self.vectors(batch, self.transform())
         return Distances(
-            torch.linalg.vector_norm(vectors_OD[batch.source_W] - vectors_OD[batch.target_W], dim=-1),
-            torch.linalg.vector_norm(vectors_OD[batch.kept_W] - vectors_OD[batch.other_W], dim=-1),
+            apart(vectors_OD, batch.source_W, batch.target_W), apart(vectors_OD, batch.kept_W, batch.other_W)
         )
 
-    def vectors(self, batch: ContextBatch) -> Tensor:
-        """E(M w, S) of each word in its context, the mean over its pieces: [O, D] float32."""
-        matrix_KK = self.transform()
+    @torch.no_grad()
+    def other_at_start(self, batch: ContextBatch) -> Tensor:
+        """The second of these distances as they were before training, [W]."""
+        vectors_OD = self.vectors(batch, torch.eye(self.transform.width, device=self.margin.device))
+        return apart(vectors_OD, batch.kept_W, batch.other_W)
+
+    def vectors(self, batch: ContextBatch, matrix_KK: Tensor) -> Tensor:
+        """E(M w, S) of each word in its context by that M, the mean over its pieces: [O, D] float32."""
         states_ND = torch.cat([self.states(*chunk, matrix_KK).flatten(0, 1) for chunk in batch.sentences])
         sums_OD = states_ND.new_zeros(len(batch.counts_O), states_ND.shape[1])
         sums_OD = sums_OD.index_add(0, batch.word_P, states_ND[batch.piece_P])
@@ -115,3 +119,9 @@ class RetrofitNetwork(nn.Module):
         if not self.config.train_mix:
             return states_LBTD.mean(0)
         return self.mix_scale * torch.einsum("l,lbtd->btd", self.mix_L.softmax(0), states_LBTD)
+
+
+def apart(vectors_OD: Tensor, first_W: Tensor, second_W: Tensor) -> Tensor:
+    """L2 distances between some of the vectors and others, [W]."""
+    distances_W: Tensor = torch.linalg.vector_norm(vectors_OD[first_W] - vectors_OD[second_W], dim=-1)
+    return distances_W

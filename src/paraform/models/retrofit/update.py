@@ -43,7 +43,8 @@ def make_update(
     def update(batch: ContextBatch, step: int) -> dict[str, float]:
         batch = batch.to(accelerator.device)
         paraphrased_W, other_W = prepared(batch)
-        hinge = distance_hinge(paraphrased_W, other_W, margin=network.margin).sum()
+        counted_W = torch.minimum(other_W, network.other_at_start(batch)) if config.push == "start" else other_W
+        hinge = distance_hinge(paraphrased_W, counted_W, margin=network.margin).sum()
         # DDP averages over processes: by the mean count of words that is the mean over all; a sum counts each process.
         words = accelerator.reduce(torch.tensor(float(len(paraphrased_W)), device=hinge.device), "mean")
         scale = 1 / words.clamp_min(1) if config.hinge_reduction == "mean" else accelerator.num_processes
