@@ -230,7 +230,7 @@ def test_the_command_trains_embeds_and_exports(
     given = ["--config.encoder", config.encoder, "--batch-size", 8, "--config.epochs", 1, "--loop.patience", 0]
     done = command("train", "retrofit", "--data", data, "--validation", data, "--out", run, "--device", "cpu", *given)
     assert done.status == 0, done.err
-    assert done.out.startswith(f"{run / 'best'}: validation accuracy ")
+    assert done.out.startswith(f"{run / 'best'}: validation ratio ")
     embedded = command("embed", "the dog runs .", "--model", run, "--json", "--device", "cpu")
     assert np.array(json.loads(embedded.out)["vectors"]).shape == (1, tiny.WIDTH)
     measured = command("evaluate", "distances", "--model", run, "--data", data, "--json", "--resamples", 0)

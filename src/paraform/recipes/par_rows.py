@@ -15,7 +15,7 @@ from paraform.models.disentangled import DisentangledConfig
 from paraform.recipes.par_configs import SIZES, Config, Corpus, Scale, config_of, pairs_of_row
 from paraform.records import Pair
 from paraform.trainers.disentangled import BY_MRR, train_disentangled
-from paraform.trainers.retrofit import BY_ACCURACY, train_retrofit
+from paraform.trainers.retrofit import BY_ACCURACY, BY_RATIO, train_retrofit
 from paraform.weights import atomic_path
 
 FILES: dict[Corpus, str] = {
@@ -63,7 +63,8 @@ def train_row(row: str, scale: Scale, data: Path, out: Path, *, seed: int, devic
         same = [pair for pair in pairs if pair.label != 0]
         result = train_disentangled(same, folder, config=config, loop=replace(BY_MRR, **given), resume=True)
     else:
-        result = train_retrofit(pairs, folder, config=config, loop=replace(BY_ACCURACY, **given), resume=True)
+        loop = BY_ACCURACY if row.endswith(("paper", "reference")) else BY_RATIO
+        result = train_retrofit(pairs, folder, config=config, loop=replace(loop, **given), resume=True)
     if result.ended == "interrupted":
         raise KeyboardInterrupt
     if isinstance(config, DisentangledConfig):  # an encoder has states of words

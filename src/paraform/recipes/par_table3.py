@@ -29,7 +29,7 @@ from paraform.models.retrofit import RetrofitConfig
 from paraform.records import InputError
 from paraform.score import Score, signature
 from paraform.trainers.reader import BY_F1, Prepared, answers_of, held_out, load_reader, reading_system, train_reader
-from paraform.trainers.retrofit import BY_ACCURACY, train_retrofit
+from paraform.trainers.retrofit import BY_RATIO, train_retrofit
 from paraform.weights import atomic_path
 
 ROWS = ("plain", "par")
@@ -96,8 +96,8 @@ def train_par(size: Size, data: Path, folder: Path, *, seed: int, device: str, e
     if size.pairs:
         pairs = random.Random(0).sample(pairs, min(size.pairs, len(pairs)))
     config = replace(RetrofitConfig(encoder=encoder), **size.par)
-    every = 10 if size.pairs else 100
-    loop = replace(BY_ACCURACY, seed=seed, device=device, evaluate_every=every, checkpoint_every=every)
+    every = 25 if size.pairs else 100
+    loop = replace(BY_RATIO, seed=seed, device=device, evaluate_every=every, checkpoint_every=every)
     result = train_retrofit(corpora.clusters(pairs), folder, config=config, loop=loop, resume=True)
     if result.ended == "interrupted":
         raise KeyboardInterrupt

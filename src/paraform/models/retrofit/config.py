@@ -24,7 +24,8 @@ class RetrofitConfig:
         batch_size: [1] pairs a step, over all processes; 128 in the paper, 256 in the code.
         epochs: [1] passes over the pairs, at most; 10 to 20 in the paper, 100 in the code.
         margin: [1] γ of the hinge; 2 or 3 in the paper, 4 in the code.
-        early_stop: [1] the run ends when the loop's patience with the paraphrase classifier is at its end (paper).
+        early_stop: [1] the run ends when the loop's patience is at its end; in the paper that with the accuracy of the
+            paraphrase classifier (`BY_ACCURACY` of `trainers.retrofit`).
         hinge_reduction: the hinge's "sum" over all shared words of a step (paper) or their "mean" (code).
         negatives: [2] the context that a shared word is told from: "substitute", a random sentence of another cluster
             with that word in the place of either side (paper); "labelled", every other time a sentence that a pair
