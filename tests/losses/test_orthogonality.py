@@ -18,6 +18,8 @@ def test_closed_forms() -> None:
     assert orthogonality_penalty(turn).item() == pytest.approx(0, abs=1e-12)
     scales = torch.tensor([0.5, 1.0, 3.0], dtype=torch.float64)  # of U diag(s) V: (Σ (1 − s²)²)^½
     made = turn[:3, :3].new_tensor(torch.linalg.qr(torch.randn(3, 3, dtype=torch.float64))[0].tolist()) * scales
+    several = torch.stack([2 * torch.eye(4), torch.eye(4), 3 * torch.eye(4)])  # the sum of each one's
+    assert orthogonality_penalty(several).item() == pytest.approx((3 + 0 + 8) * 2, rel=1e-6)
     assert orthogonality_penalty(made).item() == pytest.approx(float((1 - scales**2).square().sum().sqrt()), rel=1e-9)
 
 

@@ -50,9 +50,15 @@ def test_the_papers_margins_and_epochs_by_corpus() -> None:
         ({"negatives": "hard"}, "negatives 'hard'; expected one of substitute, labelled, batch"),
         ({"train_mix": True}, "train_mix with states 'last'"),
         ({"train_mix": True, "states": "all"}, "train_mix with push 'start'; expected 'further'"),
-        ({"place": "after", "states": "all"}, "place 'after' with states 'all'"),
+        (
+            {"fit": "whitening", "place": "after", "states": "all", "orthogonality": "free"},
+            "fit 'whitening'; expected place 'after', states 'last'",
+        ),
         ({"rank": 3, "orthogonality": "exact"}, "rank 3 with orthogonality 'exact'"),
-        ({"fit": "whitening"}, "fit 'whitening'; expected place 'after', orthogonality 'free' and rank 0"),
+        (
+            {"fit": "whitening"},
+            "fit 'whitening'; expected place 'after', states 'last', orthogonality 'free' and rank 0",
+        ),
         ({"learning_rate": float("inf")}, "learning_rate inf; expected 0 or more"),
     ],
 )

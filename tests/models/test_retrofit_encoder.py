@@ -102,6 +102,21 @@ def test_words_with_m(place: str, folder: str) -> None:
     )
 
 
+def test_words_with_one_m_a_layer_and_sentences_with_the_last(folder: str) -> None:
+    model = trained(folder, replace(tiny.TINY, place="after", states="all", orthogonality="free"))
+    maps = model.network.transform().detach()
+    assert maps.shape == (3, tiny.WIDTH, tiny.WIDTH) and torch.equal(model.matrix, maps[-1])
+    words = [["the", "homeworks", "runs"]]
+    plain = tiny.retrofitted(tiny.TINY, shaken=0.0)
+    found, own = (each.word_states(words, layers=[-1, 0]).states_NLD.float() for each in (model, plain))
+    for place, layer in enumerate((2, 0)):
+        torch.testing.assert_close(found[:, place], own[:, place] @ maps[layer].T, atol=1e-5, rtol=1e-5)
+    last = replace(model.config, states="last")
+    alone = RetrofittedEncoder(last, EncoderFacts.of(tiny.frozen(), last), tiny.frozen())
+    alone.network.transform.weight.data.copy_(maps[-1])
+    np.testing.assert_allclose(model.embed(TEXTS), alone.eval().embed(TEXTS), atol=1e-6)
+
+
 @pytest.mark.parametrize("place", ["before", "after"])
 def test_exported_it_is_what_the_library_computes(place: str, folder: str, tmp_path: Path) -> None:
     """And a Hugging Face folder: with M before, transformers alone has its states."""

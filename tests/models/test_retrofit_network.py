@@ -17,6 +17,9 @@ from paraform.models.retrofit.whitening import within_word_whitening
 PLACES = {
     "before": tiny.TINY,
     "after": replace(tiny.TINY, place="after", orthogonality="free"),
+    "one a layer": replace(tiny.TINY, place="after", states="all", orthogonality="free"),
+    "one a layer, exact": replace(tiny.TINY, place="after", states="all", orthogonality="exact"),
+    "one a layer, of rank 2": replace(tiny.TINY, place="after", states="all", rank=2),
     "all layers": replace(tiny.TINY, states="all"),
     "trained mix": replace(tiny.TINY, states="all", train_mix=True, push="further"),
     "exact": replace(tiny.TINY, orthogonality="exact"),
@@ -40,11 +43,13 @@ def word_by_loop(model: RetrofittedEncoder, row: int) -> Tensor:
         weights = torch.full((3,), 1 / 3)
         if model.config.train_mix:
             weights = network.mix_L.detach().exp() / network.mix_L.detach().exp().sum() * network.mix_scale.detach()
-        states = sum(weight * layer[0] for weight, layer in zip(weights, out.hidden_states, strict=True))
+        maps = network.transform().detach() if model.config.place == "after" else torch.eye(tiny.WIDTH).repeat(3, 1, 1)
+        layers = zip(weights, maps, out.hidden_states, strict=True)
+        states = sum(weight * layer[0] @ own.T for weight, own, layer in layers)
     start = int(table.start_R[row])
     pieces = [states[at] for at in range(start, start + int(table.count_R[row]))]
     mean = torch.stack(pieces).mean(0)
-    return m @ mean if model.config.place == "after" else mean
+    return m @ mean if (model.config.place, model.config.states) == ("after", "last") else mean
 
 
 @pytest.mark.parametrize("place", PLACES)
@@ -100,7 +105,9 @@ def test_at_the_start_m_is_the_identity(place: str) -> None:
     assert {name.split(".")[0] for name in made.state_dict()} == {"network"}
     count = sum(weight.numel() for weight in made.parameters())
     extra = 4 if config.train_mix else 0
-    assert count == (2 * tiny.WIDTH * 2 if config.rank else tiny.WIDTH**2) + extra  # none of the encoder's
+    several = 3 if (config.place, config.states) == ("after", "all") else 1
+    own = 2 * tiny.WIDTH * config.rank if config.rank else tiny.WIDTH**2
+    assert count == several * own + extra  # none of the encoder's
 
 
 def test_the_whitening_makes_scatter_alike_and_keeps_its_size() -> None:

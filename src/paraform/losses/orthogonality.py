@@ -12,15 +12,15 @@ def orthogonality_penalty(matrix: Tensor) -> Tensor:
     Its gradient at an orthogonal M, where it has none, is 0.
 
     Args:
-        matrix: [K, K] M.
-    Returns: scalar; 0 if M is orthogonal.
+        matrix: [K, K] M, or [L, K, K], several of them.
+    Returns: scalar, of several their sum; 0 if M is orthogonal.
     Raises: ValueError if M is not square.
 
     >>> orthogonality_penalty(2 * torch.eye(4)).item()  # 3 √4
     6.0
     """
-    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
+    if matrix.ndim not in (2, 3) or matrix.shape[-2] != matrix.shape[-1]:
         raise ValueError(f"a matrix of {tuple(matrix.shape)}; expected a square one")
-    identity_KK = torch.eye(len(matrix), dtype=matrix.dtype, device=matrix.device)
-    penalty: Tensor = torch.linalg.matrix_norm(identity_KK - matrix.T @ matrix)
+    identity_KK = torch.eye(matrix.shape[-1], dtype=matrix.dtype, device=matrix.device)
+    penalty: Tensor = torch.linalg.matrix_norm(identity_KK - matrix.mT @ matrix).sum()
     return penalty

@@ -56,7 +56,8 @@ class RetrofitConfig:
             words. A step encodes its sentences once more for it, without gradients.
         relative_margin: γ is `margin` × (the mean distance to negatives before training / 3.97, ELMo's in Table 4),
             since encoders differ in scale; else `margin` itself.
-        place: M stands "before" the encoder, at its word embeddings (paper), or "after" it, at its states.
+        place: M stands "before" the encoder, at its word embeddings (paper), or "after" it, at its states; with states
+            "all" there is then one M for each layer, and what is given out has the last one's.
         rank: M = I + U V with U and V of that rank; 0: M is any matrix.
         fit: "descent" (paper), or "whitening" in closed form by the scatter of words within paraphrases.
         shrinkage: share of that scatter that is taken to be the same in all directions, 0 to 1.
@@ -117,12 +118,13 @@ class RetrofitConfig:
             raise ValueError("train_mix with states 'last'; expected states 'all', whose mean it weights")
         if self.train_mix and self.push == "start":
             raise ValueError("train_mix with push 'start'; expected 'further': where a negative was moves with the mix")
-        if self.place == "after" and self.states == "all":
-            raise ValueError("place 'after' with states 'all'; expected states 'last': M stands behind that layer")
         if self.rank and self.orthogonality == "exact":
             raise ValueError(f"rank {self.rank} with orthogonality 'exact'; expected 'penalty' or 'free'")
-        if self.fit == "whitening" and (self.place, self.orthogonality, self.rank) != ("after", "free", 0):
-            raise ValueError("fit 'whitening'; expected place 'after', orthogonality 'free' and rank 0 with it")
+        closed = (self.place, self.states, self.orthogonality, self.rank)
+        if self.fit == "whitening" and closed != ("after", "last", "free", 0):
+            raise ValueError(
+                "fit 'whitening'; expected place 'after', states 'last', orthogonality 'free' and rank 0 with it"
+            )
 
     @classmethod
     def paper(cls, corpus: Literal["mrpc", "pan", "quora"] = "mrpc") -> RetrofitConfig:

@@ -127,9 +127,9 @@ class RetrofittedEncoder(nn.Module):
 
     @property
     def matrix(self) -> Tensor:
-        """M, [K, K] float32."""
-        matrix_KK: Tensor = self.network.transform()
-        return matrix_KK.detach()
+        """M, [K, K] float32; of one M a layer the last."""
+        matrix: Tensor = self.network.transform().detach()
+        return matrix[-1] if matrix.ndim == 3 else matrix
 
     @property
     def num_layers(self) -> int:
@@ -193,11 +193,14 @@ class RetrofittedEncoder(nn.Module):
         batch_tokens: int = 4096,
         progress: bool = False,
     ) -> WordStates:
-        """States of every word, as `Encoder.word_states` has them, with M."""
+        """States of every word, as `Encoder.word_states` has them, with M, or with each layer's own."""
         found = self.encoder.word_states(sentences, layers=layers, batch_tokens=batch_tokens, progress=progress)
         if self.config.place == "before":
             return found
-        return found._replace(states_NLD=found.states_NLD.float() @ self.matrix.T)
+        matrix = self.network.transform().detach()
+        maps_LKK = matrix[list(layers)] if matrix.ndim == 3 else matrix[None]
+        mapped_NLD = torch.einsum("nld,lkd->nlk", found.states_NLD.float(), maps_LKK.expand(len(layers), -1, -1))
+        return found._replace(states_NLD=mapped_NLD)
 
     def export(self, folder: PathLike, *, onnx: bool = False, terms: str = "") -> Path:
         """Write the encoder with M folded in, as `capabilities.Exports` has it; it is a Hugging Face folder as well.

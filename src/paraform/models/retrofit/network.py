@@ -26,36 +26,43 @@ class Distances(NamedTuple):
 
 @final
 class Transform(nn.Module):
-    """M, at first the identity.
+    """M, at first the identity, or one for each of several layers.
 
     Args:
         width: K.
+        layers: L, of one M a layer; 0: one M.
         exact: M = exp(A − Aᵀ), which is orthogonal whatever A is. It is what
             `torch.nn.utils.parametrizations.orthogonal` computes by its `matrix_exp`; that one cannot be built without
             memory, as checkpoints are before they are read.
         rank: M = I + U V with U [K, rank], V [rank, K]; 0: M is any matrix.
     """
 
-    def __init__(self, width: int, *, exact: bool = False, rank: int = 0) -> None:
+    def __init__(self, width: int, *, layers: int = 0, exact: bool = False, rank: int = 0) -> None:
         super().__init__()
         self.width, self.exact, self.rank = width, exact, rank
+        self.several = (layers,) if layers else ()
         if exact:
-            self.skew = nn.Parameter(torch.zeros(width, width))
+            self.skew = nn.Parameter(torch.zeros(*self.several, width, width))
         elif rank:
-            self.left = nn.Parameter(torch.zeros(width, rank))
-            self.right = nn.Parameter(torch.empty(rank, width))
+            self.left = nn.Parameter(torch.zeros(*self.several, width, rank))
+            self.right = nn.Parameter(torch.empty(*self.several, rank, width))
             nn.init.normal_(self.right, std=width**-0.5)
         else:
-            self.weight = nn.Parameter(torch.eye(width))
+            self.weight = nn.Parameter(torch.eye(width).repeat(*self.several, 1, 1))
 
     def forward(self) -> Tensor:
-        """M, [K, K]."""
+        """M, [K, K], or [L, K, K]."""
         if self.exact:
-            rotation_KK: Tensor = torch.linalg.matrix_exp(self.skew - self.skew.T)
-            return rotation_KK
+            rotation: Tensor = torch.linalg.matrix_exp(self.skew - self.skew.mT)
+            return rotation
         if self.rank:
             return torch.eye(self.width, device=self.left.device) + self.left @ self.right
         return self.weight
+
+    def start(self) -> Tensor:
+        """What it was at first, [K, K] or [L, K, K]."""
+        device = next(self.parameters()).device
+        return torch.eye(self.width, device=device).expand(*self.several, -1, -1)
 
 
 @final
@@ -73,7 +80,8 @@ class RetrofitNetwork(nn.Module):
         super().__init__()
         self.config = config
         self.frozen = frozen  # no nn.Module, so that torch neither saves nor trains it
-        self.transform = Transform(width, exact=config.orthogonality == "exact", rank=config.rank)
+        several = layers + 1 if (config.place, config.states) == ("after", "all") else 0  # the embeddings are one
+        self.transform = Transform(width, layers=several, exact=config.orthogonality == "exact", rank=config.rank)
         if config.train_mix:
             self.mix_L = nn.Parameter(torch.zeros(layers + 1))
             self.mix_scale = nn.Parameter(torch.ones(()))
@@ -90,29 +98,29 @@ class RetrofitNetwork(nn.Module):
     @torch.no_grad()
     def other_at_start(self, batch: ContextBatch) -> Tensor:
         """The second of these distances as they were before training, [W]."""
-        vectors_OD = self.vectors(batch, torch.eye(self.transform.width, device=self.margin.device))
+        vectors_OD = self.vectors(batch, self.transform.start())
         return apart(vectors_OD, batch.kept_W, batch.other_W)
 
-    def vectors(self, batch: ContextBatch, matrix_KK: Tensor) -> Tensor:
+    def vectors(self, batch: ContextBatch, matrix: Tensor) -> Tensor:
         """E(M w, S) of each word in its context by that M, the mean over its pieces: [O, D] float32."""
-        states_ND = torch.cat([self.states(*chunk, matrix_KK).flatten(0, 1) for chunk in batch.sentences])
+        states_ND = torch.cat([self.states(*chunk, matrix).flatten(0, 1) for chunk in batch.sentences])
         sums_OD = states_ND.new_zeros(len(batch.counts_O), states_ND.shape[1])
         sums_OD = sums_OD.index_add(0, batch.word_P, states_ND[batch.piece_P])
         return sums_OD / batch.counts_O[:, None]
 
-    def states(self, pieces_BT: Tensor, lengths_B: Tensor, matrix_KK: Tensor) -> Tensor:
+    def states(self, pieces_BT: Tensor, lengths_B: Tensor, matrix: Tensor) -> Tensor:
         """States of all pieces: [B, T, D] float32."""
         if self.frozen is None:
             raise ValueError("a network without its encoder; expected RetrofittedEncoder(…, frozen)")
         embedded_BTK = self.frozen.embedded(pieces_BT)
         if self.config.place == "before":
-            embedded_BTK = F.linear(embedded_BTK, matrix_KK)
+            embedded_BTK = F.linear(embedded_BTK, matrix)
         every = self.config.states == "all"
         states_LBTD = self.frozen.states(embedded_BTK, lengths_B, every=every)
-        if every:
-            return self.mixed(states_LBTD)
-        states_BTD = states_LBTD[0]
-        return F.linear(states_BTD, matrix_KK) if self.config.place == "after" else states_BTD
+        if self.config.place == "after":
+            maps_LKK = matrix if every else matrix[None]
+            states_LBTD = states_LBTD @ maps_LKK.mT[:, None]
+        return self.mixed(states_LBTD) if every else states_LBTD[0]
 
     def mixed(self, states_LBTD: Tensor) -> Tensor:
         """γ Σ_l s_l h_l, s = softmax(w) (Peters et al. 2018, eq. 1); s equal and γ = 1 if they are not trained."""
