@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pytest
@@ -133,8 +133,12 @@ def test_texts_longer_than_the_encoder_reads(config: ReaderConfig, tmp_path: Pat
         kept_vectors(system, [words, short], tmp_path)
 
 
-def test_a_retrofitted_encoder_is_read_with_m_folded_in(config: ReaderConfig, tmp_path: Path) -> None:
-    model: Any = RetrofittedEncoder.start(RetrofitConfig(encoder=config.encoder))
+@pytest.mark.parametrize("place", ["before", "after"])
+def test_a_retrofitted_encoder_is_read_with_m(
+    place: Literal["before", "after"], config: ReaderConfig, tmp_path: Path
+) -> None:
+    """Before the encoder, folded in, and behind it, where its plain encoder gives words without M."""
+    model: Any = RetrofittedEncoder.start(RetrofitConfig(encoder=config.encoder, place=place))
     with torch.no_grad():
         model.network.transform.weight.add_(0.3 * torch.randn(tiny.WIDTH, tiny.WIDTH))
     checkpoint.save(model.eval(), tmp_path / "par", card="")

@@ -140,7 +140,8 @@ def load_reader(folder: PathLike, *, device: str | None = None) -> Reader:
 def reading_system(config: ReaderConfig, *, device: str | None = None) -> WordSystem:
     """The encoder whose words the reader reads. Raises: InputError if it gives words no states."""
     model: Any = checkpoint.load(config.encoder, device=device)
-    own = getattr(model, "encoder", model)  # of a retrofitted encoder the plain one, with M folded in
+    # of a retrofitted encoder its own words, which M maps wherever it stands; of a paraphraser its encoder's
+    own = model if isinstance(model, ReadsWords) else getattr(model, "encoder", model)
     if not isinstance(own, ReadsWords):
         raise InputError(f"{config.encoder}: {getattr(model, 'kind', 'a model')}; expected an encoder with word states")
     return word_system(Path(config.encoder).name, own, layers=config.states)
