@@ -12,10 +12,12 @@ import tiny_retrofit as tiny
 import torch
 
 from paraform import checkpoint, encoders
+from paraform.batching import Ragged
 from paraform.corpora.squad import Answer, Question
 from paraform.evaluation.embedding.distances import word_system
 from paraform.evaluation.reading import read_figures
 from paraform.models.reader import Reader, ReaderConfig
+from paraform.models.reader.batches import ReaderTable
 from paraform.models.retrofit import RetrofitConfig, RetrofittedEncoder
 from paraform.records import InputError
 from paraform.trainers.reader import (
@@ -90,9 +92,26 @@ def test_a_run_that_was_stopped_goes_on_to_the_same_reader(
     assert one.keys() == other.keys()
     for name in one:
         torch.testing.assert_close(other[name], one[name])
-    other = [*ASKED[:5], replace(ASKED[5], text="who ?")]
-    with pytest.raises(InputError, match="data training questions was"):
-        train_reader(other, tmp_path / "part", validation=ASKED[:2], config=config, loop=loop, resume=True)
+    dog = (Answer("dog", 4),)
+    for change in ({"text": "who ?"}, {"answers": dog}):
+        other = [replace(ASKED[0], **change), *ASKED[1:]]  # type: ignore[arg-type]
+        with pytest.raises(InputError, match="data training questions was"):
+            train_reader(other, tmp_path / "part", validation=ASKED[:2], config=config, loop=loop, resume=True)
+        with pytest.raises(InputError, match="data validation questions was"):
+            train_reader(ASKED, tmp_path / "part", validation=other[:2], config=config, loop=loop, resume=True)
+
+
+def test_vectors_are_divided_by_their_root_mean_square(monkeypatch: pytest.MonkeyPatch) -> None:
+    """√((1 + 1 + 49 + 49) / 4) = 5, also in blocks; only the first 4,096 texts count; 1 of nothing but zeros."""
+    monkeypatch.setattr("paraform.trainers.reader.ROWS_AT_ONCE", 3)
+    numbers = np.arange(0)
+    for values, texts, expected in (
+        ([[1, 7], [7, 1]], 2, 5.0),
+        ([[0, 0]], 1, 1.0),
+        ([[3, 3]] * 4096 + [[9, 9]], 4097, 3.0),
+    ):
+        vectors = Ragged(np.array(values, np.float16), np.arange(texts + 1))
+        assert root_mean_square(ReaderTable(vectors, *(numbers,) * 4)) == pytest.approx(expected)
 
 
 def test_articles_are_held_out_whole() -> None:
