@@ -64,7 +64,9 @@ def test_it_learns_a_few_answers_by_heart(config: ReaderConfig, tmp_path: Path) 
     model = load_reader(tmp_path / "run", device="cpu")
     assert model.config.inputs == 3 * tiny.WIDTH  # all layers, side by side
     prepared = Prepared.of(ASKED, reading_system(config, device="cpu"), tmp_path / "elsewhere")
+    model.train()
     assert answers_of(model, prepared) == {one.name: one.answers[0].text for one in ASKED}
+    assert not model.training  # no dropout where it answers
     assert float(model.network.scale) == pytest.approx(1 / root_mean_square(prepared.table))
     (kept,) = (tmp_path / "run" / "vectors").iterdir()  # computed once, for training and validation
     assert np.load(kept).shape == (sum(len(prepared.words[text]) for text in prepared.words), 3 * tiny.WIDTH)
@@ -114,6 +116,16 @@ def test_vectors_are_divided_by_their_root_mean_square(monkeypatch: pytest.Monke
         assert root_mean_square(ReaderTable(vectors, *(numbers,) * 4)) == pytest.approx(expected)
 
 
+def test_each_validation_score_has_its_own_name(
+    config: ReaderConfig, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of six answers one is right, and one has half of the words: F1 is (100 + 2/3 · 100) / 6."""
+    given = {one.name: "" for one in ASKED} | {"q0": "dog", "q1": "runs"}
+    monkeypatch.setattr("paraform.trainers.reader.answers_of", lambda *_: given)
+    result = train_reader(ASKED, tmp_path, validation=ASKED, config=replace(config, epochs=1), loop=LOOP)
+    assert result.history[-1]["validation"] == pytest.approx({"f1": 1000 / 36, "exact": 100 / 6})
+
+
 def test_articles_are_held_out_whole() -> None:
     asked = [question(f"q{number}", "who ?", CONTEXTS[0], "dog", f"article {number % 20}") for number in range(200)]
     kept, held = held_out(asked, seed=1)
@@ -133,6 +145,7 @@ def test_texts_longer_than_the_encoder_reads(config: ReaderConfig, tmp_path: Pat
     parts = parts_of(system, words)
     assert [len(part) for part in parts] == [9, 13, 14, 2]  # "sleeps" is two pieces
     assert [word for part in parts for word in part] == words
+    assert [len(part) for part in parts_of(system, ["who", "."] + ["the", "dog"] * 9)] == [14, 6]  # too short an end
     short = ["who", "runs"]
     found = kept_vectors(system, [words, short], tmp_path)
     expected = torch.cat([encoder.word_states([part], layers=[-1]).states_NLD[:, 0] for part in [*parts, short]])
