@@ -82,6 +82,8 @@ def test_a_table_and_its_batches() -> None:
     for begin in (0, 30):
         firsts = torch.cat([one.context_BTD[:, 0, 0] for one in epoch[begin : begin + 30]])
         assert firsts.sort().values.tolist() == whole.context_BTD[:, 0, 0].sort().values.tolist()  # each once
+    orders = [torch.cat([one.start_B for one in epoch[begin : begin + 30]]).tolist() for begin in (0, 30)]
+    assert orders[0] != orders[1]  # another order each epoch
     apart = [int(one.context_lengths_B.max() - one.context_lengths_B.min()) for one in epoch]
     assert np.mean(apart) < 1 < POOLED  # of about one length
     again = made.batches(batch_size=2, seed=3)[0](41)

@@ -18,6 +18,7 @@ from paraform.recipes import par_table3
 from paraform.recipes.par_configs import Scale, config_of
 from paraform.recipes.par_rows import pairs_of
 from paraform.records import InputError
+from paraform.trainers.reader import train_reader
 from paraform.training import Result
 
 WHO, DOES = ("the dog", "a cat", "my arm", "i"), ("runs", "sleeps", "works", "is big")
@@ -71,7 +72,24 @@ def data(tmp_path: Path) -> Path:
 def test_the_table_is_of_every_row_seed_and_set(data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     encoder = tiny.folder_of(tmp_path / "encoder")
     given: dict[str, Any] = {"data": data, "out": tmp_path / "out", "device": "cpu", "encoder": encoder}
-    made = par_table3.run(**given)
+    asked: list[tuple[list[Question], dict[str, Any]]] = []
+
+    def noted(questions: list[Question], folder: Path, **how: Any) -> Result:
+        asked.append((questions, how))
+        return train_reader(questions, folder, **how)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(par_table3, "train_reader", noted)
+        made = par_table3.run(**given)
+    # Readers of a seed differ in what they read alone, and held-out articles of the training file choose the epoch.
+    assert len({replace(how["config"], encoder="") for _, how in asked}) == 1
+    assert len({how["config"].encoder for _, how in asked}) == 2
+    assert [how["loop"].seed for _, how in asked] == [0, 0, 1, 1]
+    assert len({replace(how["loop"], seed=0) for _, how in asked}) == 1
+    for questions, how in asked:
+        assert (questions, how["validation"]) == (asked[0][0], asked[0][1]["validation"])
+        assert len(questions) == 30 and len(how["validation"]) == 10
+        assert not {one.article for one in questions} & {one.article for one in how["validation"]}
     sets = {"AddSent", "AddOneSent", "dev-part", "AddSent, unchanged"}
     own = [one for one in made.scores if "printed" not in one.system]
     rows = {f"{encoder}{more}, seed {seed}" for more in ("", ", PAR (MRPC)") for seed in (0, 1)}
@@ -81,6 +99,8 @@ def test_the_table_is_of_every_row_seed_and_set(data: Path, tmp_path: Path, monk
     assert all("trained:partial SQuAD, 30 questions" in one.signature for one in own)  # 40, less an article's
     adversarial = next(one for one in own if one.subset == "AddSent")
     assert "questions:4|variants:12|counted:worst F1|adversaries:4" in adversarial.signature
+    unchanged = next(one for one in own if one.subset == "AddSent, unchanged")
+    assert "questions:4|variants:4|counted:each|adversaries:0" in unchanged.signature
     assert [(one.value, one.subset) for one in made.scores if one.system.startswith("BiSAE-PAR")] == [
         (51.6, "AddOneSent"), (57.9, "AddOneSent"), (40.8, "AddSent"), (47.1, "AddSent"),
     ]  # fmt: skip
