@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from paraform.corpora.squad import Answer, Question
@@ -65,6 +67,13 @@ def test_the_worst_variant_counts_and_the_original_only_without_one() -> None:
         assert exact.over() == pytest.approx(200 / 3) and f1.over() == pytest.approx(800 / 9)
     assert "questions:3|variants:6|counted:worst F1|adversaries:2" in exact.signature
     assert "variants:2|counted:each|adversaries:0" in read_figures([asked[0], asked[3]], given).f1.signature
+
+
+def test_ids_with_hyphens_that_are_no_variants() -> None:
+    """Two questions of train-…: one is right, and each counts."""
+    asked = [replace(question(f"train-{at}", "x"), text=f"what is {at}?") for at in range(2)]
+    exact, f1 = read_figures(asked, {"train-0": "x", "train-1": "y"})
+    assert exact.over() == f1.over() == 50 and "questions:2|variants:2|counted:each" in f1.signature
 
 
 def test_intervals_and_differences() -> None:

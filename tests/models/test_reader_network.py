@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import itertools
 import math
+from dataclasses import replace
 
 import pytest
 import torch
 from torch import Tensor
 
 from paraform.models.layers import BiGRU
-from paraform.models.reader import Reader, ReaderConfig
+from paraform.models.reader import Reader, ReaderConfig, make_update
 from paraform.models.reader.batches import ReaderBatch
 from paraform.models.reader.network import ReaderNetwork, Spans, TrilinearAttention, TwoWayGRU, best_spans
+from paraform.training import TrainingConfig, make_accelerator
 
 TINY = ReaderConfig(inputs=5, width=3, linear=4, dropout=0.5, batch_size=2)
 
@@ -144,6 +146,42 @@ def test_dropout_is_the_same_for_all_words_of_a_text() -> None:
     found = network.dropped(torch.ones(4, 6, 8))
     assert torch.equal(found, found[:, :1].expand(-1, 6, -1)) and set(found.unique().tolist()) == {0, 2}
     assert torch.equal(network.eval().dropped(torch.ones(4, 6, 8)), torch.ones(4, 6, 8))
+
+
+def test_what_dropout_drops(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What GRUs and attentions read (Clark and Gardner, section 4.2): vectors, states, merged features."""
+    network, dropped = ReaderNetwork(TINY), list[int]()
+
+    def note(states: Tensor) -> Tensor:
+        dropped.append(states.shape[-1])
+        return states
+
+    monkeypatch.setattr(network, "dropped", note)
+    network(batch([5, 3], [2, 1]))
+    inputs, states, merged = TINY.inputs, 2 * TINY.width, TINY.linear
+    assert dropped == [inputs, inputs, states, states, merged, states, merged, merged + states]
+
+
+@torch.no_grad()
+def test_the_scale_is_of_contexts_and_of_questions() -> None:
+    torch.manual_seed(0)
+    network, given = ReaderNetwork(TINY).eval(), batch([5, 3], [2, 1])
+    expected = network(given._replace(context_BTD=3 * given.context_BTD, question_BSD=3 * given.question_BSD))
+    network.scale.fill_(3)
+    torch.testing.assert_close(network(given), expected)
+
+
+def test_a_step_clips_the_gradient_and_says_what_it_was() -> None:
+    for clip_norm in (0.01, 0.0):
+        torch.manual_seed(0)
+        config = replace(TINY, clip_norm=clip_norm)
+        model = Reader(config)
+        update, _ = make_update(model, config, make_accelerator(TrainingConfig(device="cpu")), steps_per_epoch=1)
+        said = update(batch([5, 3], [2, 1]), 0)["gradient_norm"]
+        found = math.sqrt(
+            sum(float((weight.grad**2).sum()) for weight in model.parameters() if weight.grad is not None)
+        )
+        assert said > 0.1 and found == pytest.approx(clip_norm or said, rel=1e-3)
 
 
 def test_configs_that_are_none() -> None:

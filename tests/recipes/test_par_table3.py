@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,14 +15,17 @@ from paraform.evaluation.bootstrap import bootstrap_interval
 from paraform.evaluation.reading import read_figures
 from paraform.evaluation.reading_table import reading_table
 from paraform.recipes import par_table3
+from paraform.recipes.par_configs import Scale, config_of
+from paraform.recipes.par_rows import pairs_of
 from paraform.records import InputError
+from paraform.trainers.reader import train_reader
+from paraform.training import Result
 
 WHO, DOES = ("the dog", "a cat", "my arm", "i"), ("runs", "sleeps", "works", "is big")
 
 
-def asked(name: str, who: str, does: str, more: str = "") -> dict[str, Any]:
-    context = f"{who} {does} at home .{more}"
-    return {"id": name, "title": who, "context": context, "question": f"who {does} ?",
+def asked(name: str, who: str, does: str) -> dict[str, Any]:
+    return {"id": name, "title": who, "context": f"{who} {does} at home .", "question": f"who {does} ?",
             "answers": {"text": [who], "answer_start": [0]}}  # fmt: skip
 
 
@@ -31,7 +35,7 @@ def data(tmp_path: Path) -> Path:
     (folder / "squad").mkdir(parents=True)
     (folder / "mrpc").mkdir()
     lines = [asked(f"q{at}", who, does) for at, (who, does) in enumerate((w, d) for w in WHO for d in DOES)]
-    hostile = [asked(f"{line['id']}-turk{at}", line["title"], DOES[at], " what works ?")
+    hostile = [{**line, "id": f"{line['id']}-turk{at}", "context": f"{line['context']} what {DOES[at]} ?"}
                for line in lines[:8] for at in range(2)]  # fmt: skip
     whole = []
     for who in WHO:
@@ -68,7 +72,24 @@ def data(tmp_path: Path) -> Path:
 def test_the_table_is_of_every_row_seed_and_set(data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     encoder = tiny.folder_of(tmp_path / "encoder")
     given: dict[str, Any] = {"data": data, "out": tmp_path / "out", "device": "cpu", "encoder": encoder}
-    made = par_table3.run(**given)
+    asked: list[tuple[list[Question], dict[str, Any]]] = []
+
+    def noted(questions: list[Question], folder: Path, **how: Any) -> Result:
+        asked.append((questions, how))
+        return train_reader(questions, folder, **how)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(par_table3, "train_reader", noted)
+        made = par_table3.run(**given)
+    # Readers of a seed differ in what they read alone, and held-out articles of the training file choose the epoch.
+    assert len({replace(how["config"], encoder="") for _, how in asked}) == 1
+    assert len({how["config"].encoder for _, how in asked}) == 2
+    assert [how["loop"].seed for _, how in asked] == [0, 0, 1, 1]
+    assert len({replace(how["loop"], seed=0) for _, how in asked}) == 1
+    for questions, how in asked:
+        assert (questions, how["validation"]) == (asked[0][0], asked[0][1]["validation"])
+        assert len(questions) == 30 and len(how["validation"]) == 10
+        assert not {one.article for one in questions} & {one.article for one in how["validation"]}
     sets = {"AddSent", "AddOneSent", "dev-part", "AddSent, unchanged"}
     own = [one for one in made.scores if "printed" not in one.system]
     rows = {f"{encoder}{more}, seed {seed}" for more in ("", ", PAR (MRPC)") for seed in (0, 1)}
@@ -78,6 +99,8 @@ def test_the_table_is_of_every_row_seed_and_set(data: Path, tmp_path: Path, monk
     assert all("trained:partial SQuAD, 30 questions" in one.signature for one in own)  # 40, less an article's
     adversarial = next(one for one in own if one.subset == "AddSent")
     assert "questions:4|variants:12|counted:worst F1|adversaries:4" in adversarial.signature
+    unchanged = next(one for one in own if one.subset == "AddSent, unchanged")
+    assert "questions:4|variants:4|counted:each|adversaries:0" in unchanged.signature
     assert [(one.value, one.subset) for one in made.scores if one.system.startswith("BiSAE-PAR")] == [
         (51.6, "AddOneSent"), (57.9, "AddOneSent"), (40.8, "AddSent"), (47.1, "AddSent"),
     ]  # fmt: skip
@@ -89,6 +112,22 @@ def test_the_table_is_of_every_row_seed_and_set(data: Path, tmp_path: Path, monk
     again = par_table3.run(**given, rows=["par"])  # nothing is trained or encoded again
     assert [one for one in again.scores if one in made.scores] == list(again.scores) and not again.differences
     assert before == {path: path.stat().st_mtime_ns for path in (tmp_path / "out").rglob("vectors/*.npy")}
+
+
+def test_m_is_trained_as_a_row_of_the_other_tables(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[tuple[Any, Any, int]] = []
+
+    def train(pairs: Any, _: Path, *, config: Any, loop: Any, resume: bool) -> Result:
+        asked.append((list(pairs), config, loop.seed))
+        return Result(0, "finished", None, None, [])
+
+    monkeypatch.setattr(par_table3, "train_retrofit", train)
+    scales: tuple[Scale, ...] = ("smoke", "small", "full")
+    for scale in scales:
+        par_table3.train_par(scale, data, data, seed=3, device="cpu", encoder="other")
+        pairs, config, seed = asked.pop()
+        assert config == replace(config_of("mrpc default", scale), encoder="other") and seed == 3
+        assert pairs == pairs_of("mrpc default", scale, data) and len(pairs) == (160 if scale == "smoke" else 192)
 
 
 def test_rows_and_scales_that_are_none(data: Path, tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pytest
@@ -12,10 +12,12 @@ import tiny_retrofit as tiny
 import torch
 
 from paraform import checkpoint, encoders
+from paraform.batching import Ragged
 from paraform.corpora.squad import Answer, Question
 from paraform.evaluation.embedding.distances import word_system
 from paraform.evaluation.reading import read_figures
 from paraform.models.reader import Reader, ReaderConfig
+from paraform.models.reader.batches import ReaderTable
 from paraform.models.retrofit import RetrofitConfig, RetrofittedEncoder
 from paraform.records import InputError
 from paraform.trainers.reader import (
@@ -62,7 +64,9 @@ def test_it_learns_a_few_answers_by_heart(config: ReaderConfig, tmp_path: Path) 
     model = load_reader(tmp_path / "run", device="cpu")
     assert model.config.inputs == 3 * tiny.WIDTH  # all layers, side by side
     prepared = Prepared.of(ASKED, reading_system(config, device="cpu"), tmp_path / "elsewhere")
+    model.train()
     assert answers_of(model, prepared) == {one.name: one.answers[0].text for one in ASKED}
+    assert not model.training  # no dropout where it answers
     assert float(model.network.scale) == pytest.approx(1 / root_mean_square(prepared.table))
     (kept,) = (tmp_path / "run" / "vectors").iterdir()  # computed once, for training and validation
     assert np.load(kept).shape == (sum(len(prepared.words[text]) for text in prepared.words), 3 * tiny.WIDTH)
@@ -90,9 +94,36 @@ def test_a_run_that_was_stopped_goes_on_to_the_same_reader(
     assert one.keys() == other.keys()
     for name in one:
         torch.testing.assert_close(other[name], one[name])
-    other = [*ASKED[:5], replace(ASKED[5], text="who ?")]
-    with pytest.raises(InputError, match="data training questions was"):
-        train_reader(other, tmp_path / "part", validation=ASKED[:2], config=config, loop=loop, resume=True)
+    dog = (Answer("dog", 4),)
+    for change in ({"text": "who ?"}, {"answers": dog}):
+        other = [replace(ASKED[0], **change), *ASKED[1:]]  # type: ignore[arg-type]
+        with pytest.raises(InputError, match="data training questions was"):
+            train_reader(other, tmp_path / "part", validation=ASKED[:2], config=config, loop=loop, resume=True)
+        with pytest.raises(InputError, match="data validation questions was"):
+            train_reader(ASKED, tmp_path / "part", validation=other[:2], config=config, loop=loop, resume=True)
+
+
+def test_vectors_are_divided_by_their_root_mean_square(monkeypatch: pytest.MonkeyPatch) -> None:
+    """√((1 + 1 + 49 + 49) / 4) = 5, also in blocks; only the first 4,096 texts count; 1 of nothing but zeros."""
+    monkeypatch.setattr("paraform.trainers.reader.ROWS_AT_ONCE", 3)
+    numbers = np.arange(0)
+    for values, texts, expected in (
+        ([[1, 7], [7, 1]], 2, 5.0),
+        ([[0, 0]], 1, 1.0),
+        ([[3, 3]] * 4096 + [[9, 9]], 4097, 3.0),
+    ):
+        vectors = Ragged(np.array(values, np.float16), np.arange(texts + 1))
+        assert root_mean_square(ReaderTable(vectors, *(numbers,) * 4)) == pytest.approx(expected)
+
+
+def test_each_validation_score_has_its_own_name(
+    config: ReaderConfig, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of six answers one is right, and one has half of the words: F1 is (100 + 2/3 · 100) / 6."""
+    given = {one.name: "" for one in ASKED} | {"q0": "dog", "q1": "runs"}
+    monkeypatch.setattr("paraform.trainers.reader.answers_of", lambda *_: given)
+    result = train_reader(ASKED, tmp_path, validation=ASKED, config=replace(config, epochs=1), loop=LOOP)
+    assert result.history[-1]["validation"] == pytest.approx({"f1": 1000 / 36, "exact": 100 / 6})
 
 
 def test_articles_are_held_out_whole() -> None:
@@ -114,6 +145,7 @@ def test_texts_longer_than_the_encoder_reads(config: ReaderConfig, tmp_path: Pat
     parts = parts_of(system, words)
     assert [len(part) for part in parts] == [9, 13, 14, 2]  # "sleeps" is two pieces
     assert [word for part in parts for word in part] == words
+    assert [len(part) for part in parts_of(system, ["who", "."] + ["the", "dog"] * 9)] == [14, 6]  # too short an end
     short = ["who", "runs"]
     found = kept_vectors(system, [words, short], tmp_path)
     expected = torch.cat([encoder.word_states([part], layers=[-1]).states_NLD[:, 0] for part in [*parts, short]])
@@ -133,8 +165,12 @@ def test_texts_longer_than_the_encoder_reads(config: ReaderConfig, tmp_path: Pat
         kept_vectors(system, [words, short], tmp_path)
 
 
-def test_a_retrofitted_encoder_is_read_with_m_folded_in(config: ReaderConfig, tmp_path: Path) -> None:
-    model: Any = RetrofittedEncoder.start(RetrofitConfig(encoder=config.encoder))
+@pytest.mark.parametrize("place", ["before", "after"])
+def test_a_retrofitted_encoder_is_read_with_m(
+    place: Literal["before", "after"], config: ReaderConfig, tmp_path: Path
+) -> None:
+    """Before the encoder, folded in, and behind it, where its plain encoder gives words without M."""
+    model: Any = RetrofittedEncoder.start(RetrofitConfig(encoder=config.encoder, place=place))
     with torch.no_grad():
         model.network.transform.weight.add_(0.3 * torch.randn(tiny.WIDTH, tiny.WIDTH))
     checkpoint.save(model.eval(), tmp_path / "par", card="")

@@ -83,12 +83,15 @@ def read_figures(questions: Sequence[Question], given: Mapping[str, str]) -> Rea
     if lacking or not questions:
         came = f"no answer to {lacking[0]!r} and {len(lacking) - 1} more" if lacking else "no question"
         raise InputError(f"{came}; expected an answer to each of the questions")
-    worst: dict[str, tuple[bool, Marks]] = {}  # of each original: whether its variant is an adversary's, and its marks
+    # Of each original whether its variant is an adversary's, and its marks. Other data have ids such as train-1 and
+    # train-2, which are variants of nothing: a variant asks what its original asks.
+    worst: dict[tuple[str, str], tuple[bool, Marks]] = {}
     for one in questions:
         found = one.name != one.original, marks_of(given[one.name], (answer.text for answer in one.answers))
-        before = worst.get(one.original)
+        key = one.original, one.text
+        before = worst.get(key)
         if before is None or found[0] > before[0] or (found[0] == before[0] and found[1].f1 < before[1].f1):
-            worst[one.original] = found
+            worst[key] = found
     adversaries = sum(hostile for hostile, _ in worst.values())
     settings = signature(
         questions=len(worst),

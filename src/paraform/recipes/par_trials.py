@@ -30,7 +30,7 @@ from paraform.models.retrofit import RetrofitConfig, RetrofittedEncoder
 from paraform.recipes.par_configs import Corpus
 from paraform.recipes.par_rows import FILES, read_corpus
 from paraform.trainers.held_out import unseen_pairs
-from paraform.trainers.retrofit import BY_ACCURACY, held_out, table_of_pairs, train_retrofit, validator
+from paraform.trainers.retrofit import BY_ACCURACY, drawn, held_out, table_of_pairs, train_retrofit, validator
 
 START = RetrofitConfig(
     optimiser="adam",
@@ -106,6 +106,7 @@ def tried(
     found: dict[str, Any] = {"corpus": corpus, "trial": trial}
     if trial == "start":
         model = RetrofittedEncoder.start(config)
+        kept = drawn(kept, config, seed=seed)  # the classifier learns from the pairs that trials are trained on
         found |= validator(model, table_of_pairs(kept, model), kept, held, development, seed=seed)()
     else:
         folder = out / f"{corpus}-{trial}".replace(", ", "-").replace(" ", "-")

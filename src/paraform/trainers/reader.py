@@ -6,6 +6,7 @@ The encoder's vectors are computed once and kept on disk; only the reader is tra
 from __future__ import annotations
 
 import logging
+import math
 import random
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -34,6 +35,7 @@ BY_F1 = TrainingConfig(
 HELD_OUT = 0.1  # of the articles
 MOST_HELD_OUT = 500  # questions that a validation answers
 AT_ONCE = 32  # questions that are answered together
+ROWS_AT_ONCE = 4096  # words whose numbers are squared together
 
 
 @final
@@ -124,8 +126,8 @@ def train_reader(
         evaluate=evaluate,
         data_digests={
             "encoder": text_digest([system.signature]),
-            "training questions": text_digest(part for one in short for part in (one.name, one.text, one.context)),
-            "validation questions": text_digest(part for one in held for part in (one.name, one.text, one.context)),
+            "training questions": questions_digest(short),
+            "validation questions": questions_digest(held),
         },
         resume=resume,
     )
@@ -140,7 +142,8 @@ def load_reader(folder: PathLike, *, device: str | None = None) -> Reader:
 def reading_system(config: ReaderConfig, *, device: str | None = None) -> WordSystem:
     """The encoder whose words the reader reads. Raises: InputError if it gives words no states."""
     model: Any = checkpoint.load(config.encoder, device=device)
-    own = getattr(model, "encoder", model)  # of a retrofitted encoder the plain one, with M folded in
+    # of a retrofitted encoder its own words, which M maps wherever it stands; of a paraphraser its encoder's
+    own = model if isinstance(model, ReadsWords) else getattr(model, "encoder", model)
     if not isinstance(own, ReadsWords):
         raise InputError(f"{config.encoder}: {getattr(model, 'kind', 'a model')}; expected an encoder with word states")
     return word_system(Path(config.encoder).name, own, layers=config.states)
@@ -173,7 +176,19 @@ def answers_of(model: Reader, prepared: Prepared) -> dict[str, str]:
     return given
 
 
+def questions_digest(questions: Iterable[Question]) -> str:
+    """SHA-256 of all that training or validation reads of questions, their answers too."""
+    return text_digest(
+        part
+        for one in questions
+        for part in (one.name, one.text, one.context, *(f"{answer.start} {answer.text}" for answer in one.answers))
+    )
+
+
 def root_mean_square(table: ReaderTable) -> float:
     """Of all numbers of the vectors of up to 4,096 texts, by which they are divided: encoders differ in scale."""
-    values = table.vectors.values[: int(table.vectors.offsets[:4097][-1])]
-    return float(np.sqrt(np.mean(np.square(values, dtype=np.float64)))) or 1.0
+    values_ND = table.vectors.values[: int(table.vectors.offsets[:4097][-1])]
+    # block by block: all squares at once, in float64, are gigabytes where all layers of an ELMo stand side by side
+    blocks = (values_ND[at : at + ROWS_AT_ONCE] for at in range(0, len(values_ND), ROWS_AT_ONCE))
+    total = sum(float(np.square(block_ND, dtype=np.float64).sum()) for block_ND in blocks)
+    return math.sqrt(total / values_ND.size) or 1.0

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import logging
 import random
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
@@ -27,7 +27,7 @@ from paraform.evaluation.embedding.probes import Folds, ProbeConfig, fit_probes
 from paraform.losses.orthogonality import orthogonality_penalty
 from paraform.models.retrofit import RetrofitConfig, RetrofittedEncoder, make_update
 from paraform.models.retrofit.config import ELMO_DISTANCE
-from paraform.models.retrofit.contexts import ContextTable, context_batches, context_table
+from paraform.models.retrofit.contexts import ContextTable, Rows, context_batches, context_table
 from paraform.models.retrofit.whitening import within_word_whitening
 from paraform.records import InputError, Pair, counted
 from paraform.score import Score
@@ -44,6 +44,7 @@ BY_ACCURACY = TrainingConfig(
     metric="accuracy", higher_is_better=True, patience=5, evaluate_every=100, checkpoint_every=100, log_every=10
 )
 BY_RATIO = replace(BY_ACCURACY, metric="ratio", higher_is_better=False)
+AT_ONCE = 512  # shared words that are measured together
 MEASURED = 16  # batches whose negatives say what the margin's unit is: thousands of shared words
 CLASSIFIER = replace(ProbeConfig.mlp(), l2=(1e-3,))
 DEV = 10  # every tenth training pair chooses the classifier's epoch
@@ -307,11 +308,20 @@ def validator(
 @torch.no_grad()
 def distances(model: RetrofittedEncoder, table: ContextTable, *, seed: int) -> tuple[float, float]:
     """Mean distances of all shared words: in paraphrases, and to a substitute that is the same at each validation."""
-    size = min(model.config.batch_size, len(table))
-    batches, steps = context_batches(table, batch_size=size, negatives="substitute", seed=seed)
-    found = [model.network(batches(step).to(model.device)) for step in range(steps)]
+    every_W = np.arange(len(table.source_W))
+    kept_W, other_W = table.negatives(every_W, "substitute", np.random.default_rng([seed, 4]))
+    found = [
+        model.network(table.batch(part_W, kept_W[part_W], other_W[part_W]).to(model.device))
+        for part_W in parts_of(len(every_W))
+    ]
     near, far = (torch.cat(each).mean().item() for each in zip(*found, strict=True))
     return near, far
+
+
+def parts_of(words: int) -> Iterator[Rows]:
+    """The numbers of all shared words in their order, some at once."""
+    for start in range(0, words, AT_ONCE):
+        yield np.arange(start, min(start + AT_ONCE, words))
 
 
 def examples(pairs: Sequence[Pair], table: ContextTable, *, seed: int) -> list[Example]:
@@ -340,11 +350,10 @@ def whitened(
     data_digests: Mapping[str, str],
 ) -> Result:
     """M in closed form from the scatter of all shared words in paraphrases; there is a best checkpoint and no last."""
-    size = min(model.config.batch_size, len(table))
-    batches, steps = context_batches(table, batch_size=size, negatives="batch", seed=loop.seed)
     scatter_DD, count = torch.zeros(model.facts.width, model.facts.width, dtype=torch.float64), 0
-    for step in range(steps):
-        batch = batches(step).to(model.device)
+    for part_W in parts_of(len(table.source_W)):
+        source_W, target_W = table.source_W[part_W], table.target_W[part_W]
+        batch = table.batch(part_W, source_W, target_W).to(model.device)  # negatives have no part in it
         vectors_OD = model.network.vectors(batch, model.network.transform()).double()
         apart_WD = vectors_OD[batch.source_W] - vectors_OD[batch.target_W]
         scatter_DD += (apart_WD.T @ apart_WD).cpu()

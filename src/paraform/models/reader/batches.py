@@ -22,7 +22,7 @@ from paraform.corpora.squad import Question
 
 Rows: TypeAlias = npt.NDArray[np.int64]
 POOLED = 16  # batches that are cut, by length of context, from one draw of as many questions
-_WORD = re.compile(r"\w+?(?=n['’]t\b)|n['’]t\b|['’](?:s|re|ve|ll|d|m)\b|\d+(?:[.,]\d+)+|[^\W_]+|\S", re.IGNORECASE)
+_WORD = re.compile(r"[^\W_]+?(?=n['’]t\b)|n['’]t\b|['’](?:s|re|ve|ll|d|m)\b|\d+(?:[.,]\d+)+|[^\W_]+|\S", re.IGNORECASE)
 
 
 class Word(NamedTuple):
