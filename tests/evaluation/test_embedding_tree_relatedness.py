@@ -12,7 +12,7 @@ import torch
 from paraform.encoders.encoder import WordStates
 from paraform.evaluation.embedding.distances import WordSystem
 from paraform.evaluation.embedding.similarity import Splits
-from paraform.evaluation.embedding.tree_relatedness import ParsedTexts, TreeConfig, tree_relatedness
+from paraform.evaluation.embedding.tree_relatedness import ParsedTexts, TreeConfig, fit_trees, tree_relatedness
 from paraform.records import InputError, Pair, Sentence
 from paraform.syntax.trees import Tree
 
@@ -63,6 +63,19 @@ def test_it_learns_what_is_related() -> None:
     assert again.score.value == pearson.score.value  # whatever else was drawn
     other, _ = tree_relatedness(*given, parsed_by="by hand", config=replace(CONFIG, seed=2))
     assert other.score.value != pearson.score.value
+
+
+def test_development_pairs_choose_and_scores_have_any_scale() -> None:
+    """Of test pairs with other scores nothing comes back but the figure; 0 to 10 is 1 to 5, spread."""
+    some = pairs()
+    turned = [replace(pair, score=6.0 - (pair.score or 0.0)) for pair in some[:20]]
+    parsed = ParsedTexts.of([side.text for pair in some for side in (pair.source, pair.target)], SYSTEM, parser)
+    short = replace(CONFIG, max_epochs=8)
+    found, as_before = (fit_trees(Splits(some, some, test), parsed, 1.0, 5.0, short) for test in (turned, some[:20]))
+    np.testing.assert_array_equal(found, as_before)
+    tenfold = [replace(pair, score=2.5 * ((pair.score or 0.0) - 1)) for pair in some]
+    spread = fit_trees(Splits(tenfold, tenfold, turned), parsed, 0.0, 10.0, short)
+    np.testing.assert_allclose(spread, found, atol=1e-6)
 
 
 def test_words_stand_by_their_trees() -> None:
