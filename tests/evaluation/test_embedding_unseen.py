@@ -9,9 +9,10 @@ from paraform.corpora.senteval import LabelledText
 from paraform.evaluation.embedding.detection import PairSet
 from paraform.evaluation.embedding.probing import ProbingSet
 from paraform.evaluation.embedding.regression import RegressionSet
+from paraform.evaluation.embedding.shared_words import SharedWordSet, WordPair, shared_words
 from paraform.evaluation.embedding.similarity import SimilaritySet, Splits
 from paraform.evaluation.embedding.transfer import TransferSet
-from paraform.evaluation.embedding.unseen import unseen_tasks
+from paraform.evaluation.embedding.unseen import unseen_tasks, unseen_words
 from paraform.records import Pair, Sentence
 
 TRAINING = ["A dog ca n't sleep .", "cats sing"]
@@ -54,3 +55,17 @@ def test_what_probes_are_trained_on_stays() -> None:
     assert not unseen_tasks([trained, split, folds, probing], ["of another kind"])
     with pytest.raises(TypeError, match="PairSet; expected similarity, transfer or probing"):
         unseen_tasks([PairSet.__new__(PairSet)], TRAINING)
+
+
+def test_pairs_of_words_go_with_either_sentence() -> None:
+    def both(left: str, right: str) -> WordPair:
+        words = tuple(left.split()), tuple(right.split())
+        return WordPair(*words, shared_words(*words))
+
+    led, turned = both("A dog ca n't sleep .", "dogs ca n't"), both("who sings", "Cats sing !")
+    clean, other = both("we sing", "they sing"), both("we sing", "we run")
+    one = SharedWordSet("MRPC", [led, clean], [turned, other], [], False, "words:all")
+    (made,) = unseen_words([one, SharedWordSet("PAN", [clean], [other], [], False, "")], TRAINING)
+    assert (made.name, made.paraphrases, made.others) == ("MRPC, unseen", [clean], [other])
+    assert made.settings == "words:all|unseen:1 and 1"
+    assert not unseen_words([SharedWordSet("MRPC", [led], [other], [], False, "")], TRAINING)  # nothing to compare

@@ -8,10 +8,12 @@ from dataclasses import replace
 from paraform.corpora.leaks import first_of_each, normalised
 from paraform.evaluation.embedding.probing import ProbingSet
 from paraform.evaluation.embedding.regression import RegressionSet
+from paraform.evaluation.embedding.shared_words import SharedWordSet
 from paraform.evaluation.embedding.similarity import SimilaritySet
 from paraform.evaluation.embedding.task import Task
 from paraform.evaluation.embedding.transfer import TransferSet
 from paraform.records import Pair
+from paraform.score import signature
 
 NAME = "{}, unseen"
 
@@ -28,6 +30,30 @@ def unseen_tasks(tasks: Sequence[Task], training: Iterable[str]) -> list[Task]:
     """
     known = frozenset(first_of_each(training))
     return [made for task in tasks if (made := _unseen(task, known)) is not None]
+
+
+def unseen_words(sets: Sequence[SharedWordSet], training: Iterable[str]) -> list[SharedWordSet]:
+    """Of each set that has some a second one, called `NAME`, without the pairs of which training holds a sentence.
+
+    As `unseen_tasks` tells; a sentence that was cut is compared as it is. A set that would have no paraphrases or no
+    others goes.
+    """
+    known = frozenset(first_of_each(training))
+    found = []
+    for one in sets:
+        paraphrases, others = (
+            [
+                pair
+                for pair in pairs
+                if known.isdisjoint(normalised(" ".join(words)) for words in (pair.left, pair.right))
+            ]
+            for pairs in (one.paraphrases, one.others)
+        )
+        if paraphrases and others and (len(paraphrases), len(others)) != (len(one.paraphrases), len(one.others)):
+            settings = f"{one.settings}|{signature(unseen=f'{len(paraphrases)} and {len(others)}')}"
+            name = NAME.format(one.name)
+            found.append(replace(one, name=name, paraphrases=paraphrases, others=others, settings=settings))
+    return found
 
 
 def _unseen(task: Task, known: frozenset[str]) -> Task | None:
