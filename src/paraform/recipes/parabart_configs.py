@@ -63,6 +63,9 @@ CAME = "as it comes"
 COMPARED = (
     ("full", "without adversary"),
     ("without adversary", "without both"),
+    ("full", CAME),
+    ("full", "without both"),
+    ("without both", CAME),
     ("full, erased", "full"),
     ("full, erased", CAME),
     ("full, contrast", "full"),
