@@ -77,8 +77,8 @@ def run_layer(
 
 def _heads(projected_NTE: Tensor, attention: nn.MultiheadAttention, parts: int) -> tuple[Tensor, ...]:
     """Queries, keys or values that lie side by side, [N, T, parts · D], as [N, A, T, C] each."""
-    split = (part.unflatten(-1, (attention.num_heads, -1)).transpose(1, 2) for part in projected_NTE.chunk(parts, -1))
-    return tuple(split)
+    heads = attention.num_heads
+    return tuple(part.view(*part.shape[:2], heads, -1).transpose(1, 2) for part in projected_NTE.chunk(parts, -1))
 
 
 def _joined(attention: nn.MultiheadAttention, found_NATC: Tensor) -> Tensor:
