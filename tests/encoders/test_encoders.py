@@ -14,6 +14,7 @@ from tokenizers import Tokenizer, models, pre_tokenizers, processors
 
 from paraform import encoders
 from paraform.encoders import Encoder
+from paraform.encoders.tokenizing import tokenizer_of
 from paraform.records import InputError
 from paraform.weights import save_tensors
 from paraform.words import join_pieces
@@ -118,9 +119,22 @@ def test_pieces_of_words(minilm: Encoder, tmp_path: Path) -> None:
         ["東京☂", "☂", "c#", "\x00", "#"],
     ]
     found = minilm.word_pieces(sentences)
+    vocabulary = tokenizer_of(encoders.locate()).get_vocab()
     assert [join_pieces(pieces) for pieces in found] == sentences
     assert len(found[0]) > len(sentences[0]) and found[0][-6:] == ["##.", "##s", "##.", "'", "##'", "a"]
     assert found[2][:2] == ["東京☂", "☂"]  # it has no piece for an umbrella
+    lowered = [[word.lower() for word in words] for words in sentences]
+    for words, placed, ids in zip(
+        lowered, minilm.placed_pieces(lowered), minilm.pieces([" ".join(words) for words in lowered]), strict=True
+    ):
+        assert [piece for word in placed for piece, _ in word] == minilm.word_pieces([words])[0]
+        for word, pieces in zip(words, placed, strict=True):
+            for piece, place in pieces:
+                if piece == word and word not in vocabulary:  # kept whole
+                    assert place == 0 or ids[place] in (vocabulary["[UNK]"], *minilm.pieces([word])[0])
+                else:
+                    assert ids[place] in (vocabulary.get(piece), vocabulary.get(piece.removeprefix("##")))
+    assert minilm.placed_pieces([["a"] * 300])[0][-1] == [("a", 0)]  # the encoder takes 256 tokens
     tiny("bert", tmp_path)
     with pytest.raises(InputError, match="has no WordPieces; use units='words'"):
         encoders.load(str(tmp_path), device="cpu").word_pieces([["a"]])

@@ -11,7 +11,7 @@ import pytest
 import torch
 
 from paraform.batching import Ragged
-from paraform.models.exemplar.batches import TripleBatch, TripleTable, by_length
+from paraform.models.exemplar.batches import PickedStates, TripleBatch, TripleTable, by_length
 from paraform.records import InputError
 
 TRIPLES, SENTENCES = 50, 40
@@ -69,6 +69,39 @@ def test_a_pure_function_of_seed_and_step(table: TripleTable) -> None:
         [backward(step) for step in reversed(range(3 * steps))][::-1]
     )
     assert str([forward(step) for step in range(steps)]) != str([other(step) for step in range(steps)])
+
+
+def test_epochs_take_turns_with_exemplars(table: TripleTable) -> None:
+    """Whatever was asked before, step by step; the first deal's are drawn as without the others."""
+    other = np.where(table.exemplars >= 0, (table.exemplars + 7) % SENTENCES, -1)
+    both = dataclasses.replace(table, further=[other])
+    batches, steps = by_length(both, batch_size=6, seed=3)
+    alone, _ = by_length(table, batch_size=6, seed=3)
+    for step in (4 * steps, steps, 0, steps - 1, 2 * steps, steps + 1):
+        batch, first = batches(step), alone(step)
+        assert torch.equal(batch.source_BT, first.source_BT)
+        shift = 7 * (step // steps % 2)
+        expected = (first.exemplar.values[:, 0] - 4 + shift) % SENTENCES + 4
+        assert torch.equal(batch.exemplar.values[:, 0], expected)
+
+
+def test_states_stand_beside_their_words(table: TripleTable) -> None:
+    random = np.random.default_rng(0)
+    values = random.standard_normal((50, 3)).astype(np.float16)
+    rows = Ragged(random.integers(0, 50, len(table.words.values)), table.words.offsets)
+    given = dataclasses.replace(table, content=PickedStates(values, rows))
+    batch = by_length(given, batch_size=6, seed=3)[0](2)
+    assert batch.source_states is not None and batch.target_states is not None
+    for states, words, lengths in (
+        (batch.source_states, batch.source_BT, batch.source_lengths_B),
+        (batch.target_states, batch.target_BT, batch.target_lengths_B),
+    ):
+        assert states.shape == (*words.shape, 3) and states.dtype == torch.float32
+        for row, length in enumerate(lengths.tolist()):
+            start = rows.offsets[int(words[row, 0]) - 4]
+            assert states[row, :length].tolist() == values[rows.values[start : start + length]].tolist()
+            assert not states[row, length:].any()
+    assert by_length(table, batch_size=6, seed=3)[0](2).source_states is None
 
 
 def test_processes_share_a_batch(table: TripleTable) -> None:

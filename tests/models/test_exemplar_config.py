@@ -55,6 +55,23 @@ def test_what_each_preset_says(name: str, expected: dict[str, Any]) -> None:
     [
         ({"coverage": True, "attention": True, "copy": False}, "coverage=True with copy=False"),
         ({"copy": True, "attention": False}, "copy=True with attention=False"),
+        ({"exemplar_deals": 0, "pool_size": 9}, "exemplar_deals 0; expected 1 to 100"),
+        ({"exemplar_deals": 2}, "exemplar_deals 2 with pool_size 0, one pool; expected a pool_size"),
+        ({"content_input": "both"}, "content_input='both' with style_trainable=True; expected a frozen encoder"),
+        ({"spell": True}, 'spell=True with units="words"; expected units="pieces"'),
+        ({"copy": True, "copy_onward": True}, "copy_onward=True with copy=True, decoder='gru'; expected a transformer"),
+        ({"decoder_layers": 3}, "decoder_layers 3, decoder_start 'random' of a GRU; expected 1 or 2"),
+        ({"decoder_start": "encoder"}, "decoder_start 'encoder' of a GRU"),
+        ({"decoder": "transformers"}, "decoder 'transformers'; expected one of gru, transformer"),
+        ({"decoder": "transformer"}, "word_width 300, decoder_width 512, decoder_heads 12 of a Transformer"),
+        (
+            {"decoder": "transformer", "copy": True, "coverage": True, "initial_state": "concat"},
+            "coverage=True, initial_state='concat' of a Transformer, which attends to what it has written",
+        ),
+        (
+            {"decoder": "transformer", "word_width": 384, "decoder_width": 384, "decoder_start": "encoder"},
+            'decoder_start="encoder" with units="words"',
+        ),
         ({"pool_size": -1}, r"pool_size -1; expected 0 \(one pool\) or more"),
     ],
 )

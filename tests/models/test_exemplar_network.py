@@ -23,10 +23,13 @@ def network(tiny: ModuleType, config: ExemplarConfig) -> ExemplarNetwork:
     return made
 
 
-@pytest.mark.parametrize("name", ["copying", "coverage", "paper", "reference"])
+ALL = ["copying", "coverage", "both", "paper", "reference", "transformer", "transformer on BiGRUs"]
+
+
+@pytest.mark.parametrize("name", ALL)
 def test_a_sentence_does_not_depend_on_its_neighbours(name: str, tiny: ModuleType) -> None:
     model = network(tiny, config(tiny, name))
-    batch = tiny.whole_batch()
+    batch = tiny.whole_batch(model.config)
     assert len(set(batch.source_lengths_B.tolist())) > 4  # there is padding
     with torch.inference_mode():
         out = model(batch)
@@ -76,12 +79,13 @@ def test_vectors_are_final_states(tiny: ModuleType) -> None:
         torch.testing.assert_close(vector[0], torch.cat([states[0, -1, :half], states[0, 0, half:]]))
 
 
-def test_contrasts_that_are_left_out_are_not_computed(tiny: ModuleType) -> None:
-    batch = tiny.whole_batch()
-    full = network(tiny, config(tiny, "copying"))(batch)
+@pytest.mark.parametrize("name", ["copying", "transformer"])
+def test_contrasts_that_are_left_out_are_not_computed(name: str, tiny: ModuleType) -> None:
+    batch = tiny.whole_batch(config(tiny, name))
+    full = network(tiny, config(tiny, name))(batch)
     for content in (False, True):
         for style in (False, True):
-            out = network(tiny, config(tiny, "copying").without(content=content, style=style))(batch)
+            out = network(tiny, config(tiny, name).without(content=content, style=style))(batch)
             assert (out.target_content is None, out.target_style is None) == (content, style)
             torch.testing.assert_close(out.log_probs_N, full.log_probs_N)
 
@@ -110,10 +114,34 @@ def test_a_style_encoder_that_is_fine_tuned(layer: int, tiny: ModuleType) -> Non
     assert gradient is not None and gradient.abs().sum() > 0
 
 
-@pytest.mark.parametrize("name", ["copying", "coverage"])
+@pytest.mark.parametrize("name", ["transformer", "both"])
+def test_frozen_states_give_the_vectors(name: str, tiny: ModuleType) -> None:
+    """As they come, c and s are linear maps of their means; beside embeddings, they change what the BiGRU reads."""
+    model = network(tiny, config(tiny, name))
+    batch = tiny.one_row(tiny.whole_batch(model.config), 3)
+    assert batch.source_states is not None
+    with torch.inference_mode():
+        content = model.encode_content(batch.source_BT, batch.source_lengths_B, batch.source_states)
+        style = model.encode_style(batch.exemplar)
+        other = model.encode_content(batch.source_BT, batch.source_lengths_B, batch.source_states + 1)
+    if name == "both":
+        assert not torch.allclose(content.vector, other.vector)
+        return
+    assert torch.equal(content.states, batch.source_states) and torch.equal(style.states, batch.exemplar.values)
+    for map_of, states, vector in (
+        (model.content_map, batch.source_states, content.vector),
+        (model.style_map, batch.exemplar.values, style.vector),
+    ):
+        assert map_of is not None
+        torch.testing.assert_close(vector, states.mean(1) @ map_of.weight.T + map_of.bias)
+    with pytest.raises(ValueError, match="no states_BSF with content_input='states'; expected what"):
+        model.encode_content(batch.source_BT, batch.source_lengths_B)
+
+
+@pytest.mark.parametrize("name", ["copying", "coverage", "both", "transformer"])
 def test_gradients_are_finite_whatever_can_be_copied(name: str, tiny: ModuleType) -> None:
     model = network(tiny, config(tiny, name)).train()
-    batch = tiny.whole_batch()
+    batch = tiny.whole_batch(model.config)
     (-model(batch).log_probs_N).mean().backward()
     named = dict(model.named_parameters())
     assert [name for name, parameter in named.items() if parameter.grad is None] == []

@@ -18,15 +18,18 @@ from paraform.batching import BOS, EOS, PAD, UNK
 from paraform.models.exemplar.batches import StyleInput
 from paraform.models.exemplar.network import ExemplarNetwork, Memory
 from paraform.models.exemplar.step_decoder import StepDecoder, decoding_batches
+from paraform.models.exemplar.transformer import TransformerMemory
 
 
-@pytest.mark.parametrize("name", ["copying", "coverage", "paper", "reference"])
+@pytest.mark.parametrize(
+    "name", ["copying", "coverage", "both", "paper", "reference", "transformer", "transformer on BiGRUs"]
+)
 def test_teacher_forcing_is_decoding_of_the_gold_words(name: str, tiny: ModuleType) -> None:
     """p(y_t | y_<t) by a step on one triple at a time; `<unk>`, which it never says, is made unlikely beforehand."""
     model = tiny.paraphraser(tiny.CONFIGS[name]).network.eval()
     with torch.no_grad():
         model.output.bias[[PAD, UNK, BOS]] = -1e4
-    batch = tiny.whole_batch()
+    batch = tiny.whole_batch(model.config)
     with torch.inference_mode():
         out = model(batch)
         parts = torch.split(out.log_probs_N, out.lengths_B.tolist())
@@ -35,7 +38,9 @@ def test_teacher_forcing_is_decoding_of_the_gold_words(name: str, tiny: ModuleTy
             alone = tiny.one_row(batch, row)
             source, target = alone.source_BT[0].tolist(), alone.target_BT[0].tolist()
             decoder = StepDecoder(model, alone.source_BT.shape[1])
-            memory = decoder.begin(alone.source_BT, alone.source_lengths_B, alone.exemplar, torch.tensor([0]))
+            memory = decoder.begin(
+                alone.source_BT, alone.source_lengths_B, alone.exemplar, torch.tensor([0]), alone.source_states
+            )
             last = BOS
             for said, word in zip(found.tolist(), [*target, EOS], strict=True):
                 log_probs, memory = decoder.step(memory, torch.tensor([last]))
@@ -59,10 +64,11 @@ def begun(
 ) -> tuple[StepDecoder, Memory]:
     """A decoder, and its memory of every source of the tiny table; the network was `moved` to a dtype before."""
     model = tiny.paraphraser(tiny.CONFIGS[name]).network.eval().to(moved)
-    batch = tiny.whole_batch()
+    batch = tiny.whole_batch(model.config)
     decoder = StepDecoder(model, batch.source_BT.shape[1], dtype)
     every = torch.arange(len(batch.source_BT))
-    return decoder, decoder.begin(batch.source_BT, batch.source_lengths_B, batch.exemplar, every)
+    states = batch.source_states
+    return decoder, decoder.begin(batch.source_BT, batch.source_lengths_B, batch.exemplar, every, states)
 
 
 @pytest.mark.parametrize("name", ["copying", "coverage"])
@@ -93,11 +99,31 @@ def test_the_scores_of_a_step_last_until_the_next(tiny: ModuleType) -> None:
     assert second.data_ptr() == first.data_ptr() and len(second) == 3
 
 
+@torch.inference_mode()
+def test_a_transformers_memory_picks_rows(tiny: ModuleType) -> None:
+    """Repeats and another order as well; what is read is copied only if another sentence reads it."""
+    decoder, memory = begun(tiny, "transformer")
+    assert isinstance(memory, TransformerMemory)
+    words = memory.source_BS[:, 0]
+    _, memory = decoder.step(memory, words)
+    expected = decoder.step(memory, words)[0].clone()
+    for rows in (torch.tensor([5, 0, 5]), torch.arange(40), torch.arange(40).flip(0)):
+        picked = memory.select(rows)
+        found, _ = decoder.step(picked, words[rows])
+        torch.testing.assert_close(found, expected[rows])
+        shared = picked.layers[0].read_keys.data_ptr() == memory.layers[0].read_keys.data_ptr()
+        assert shared == (rows.tolist() == list(range(40)))
+    beams = memory.select(torch.arange(3).repeat_interleave(2))
+    swapped = beams.select(torch.tensor([1, 1, 2, 2, 5, 4]))  # hypotheses of the same sentences
+    assert swapped.layers[0].read_keys is beams.layers[0].read_keys
+
+
+@pytest.mark.parametrize("name", ["copying", "transformer"])
 @pytest.mark.parametrize("ration", [False, True])
 @torch.inference_mode()
-def test_searches_live_with_shared_scores(ration: bool, tiny: ModuleType) -> None:
+def test_searches_live_with_shared_scores(ration: bool, name: str, tiny: ModuleType) -> None:
     """They say what they say where each step has scores of its own."""
-    decoder, memory = begun(tiny, "copying")
+    decoder, memory = begun(tiny, name)
     rows = len(memory.source_BS)
     ends = {"start": BOS, "stop": EOS, "max_tokens": 6}
 
@@ -130,7 +156,7 @@ def test_states_are_read_row_by_row(tiny: ModuleType) -> None:
     assert memory.content.is_contiguous() and torch.equal(memory.content, content.states)
 
 
-@pytest.mark.parametrize("name", ["copying", "coverage", "paper"])
+@pytest.mark.parametrize("name", ["copying", "coverage", "paper", "transformer"])
 @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float64])
 @torch.inference_mode()
 def test_a_network_of_any_width(name: str, dtype: torch.dtype, tiny: ModuleType) -> None:
@@ -156,12 +182,12 @@ def test_every_row_is_said_once(lengths: list[tuple[int, int]], size: int) -> No
         assert all([sources[i] for i in rows] == sorted((sources[i] for i in rows), reverse=True) for rows in batches)
 
 
-@pytest.mark.parametrize("name", ["copying", "coverage", "paper"])
+@pytest.mark.parametrize("name", ["copying", "coverage", "paper", "transformer"])
 @torch.inference_mode()
 def test_a_narrow_copy_says_nearly_the_same(name: str, tiny: ModuleType) -> None:
     """In bfloat16, whose numbers have 8 bits; the output layer keeps its float32."""
     (wide, memory), (narrow, less) = (begun(tiny, name, dtype) for dtype in (torch.float32, torch.bfloat16))
-    assert narrow.network is not wide.network and less.content.dtype == less.hidden.dtype == torch.bfloat16
+    assert narrow.network is not wide.network and less.content.dtype == torch.bfloat16
     assert all(value.dtype == torch.bfloat16 for value in narrow.network.state_dict().values())
     words = torch.full((len(memory.source_BS),), BOS)
     for _ in range(3):

@@ -107,6 +107,55 @@ def test_word_pieces_and_a_style_encoder_that_is_trained(minilm: Encoder, tmp_pa
     assert pieces == minilm.pieces(["do n't you find it dull ?"])[0]
 
 
+@pytest.mark.parametrize("units", ["words", "pieces"])
+def test_states_of_every_unit(units: Any, minilm: Encoder, tmp_path: Path) -> None:
+    """The last layer's at each piece, or at each word's first piece, of the lower-cased words with spaces between."""
+    config = replace(CONFIG, units=units, content_input="both", content_layer=-1)
+    pairs = [*PAIRS, Pair(Sentence("Is antidisestablishmentarianism dull?"), Sentence("Don't you find it dull ?"))]
+    table, *_ = triple_table(pairs, config, cache=tmp_path)
+    assert table.content is not None
+    long, short = table.content.padded(np.array([table.source[-1], table.target[-1]])).numpy()
+    (states,) = minilm.states(["is antidisestablishmentarianism dull ?", "do n't you find it dull ?"], layers=[-1])
+    first, second = np.split(states.states_ND.numpy(), states.offsets[1:-1])
+    pieces = len(first) - 2
+    assert table.words.lengths(np.array([table.source[-1]])).tolist() == [4 if units == "words" else pieces]
+    assert pieces > 6
+    places = [1, 2, pieces - 1, pieces] if units == "words" else list(range(1, pieces + 1))
+    np.testing.assert_allclose(long[: len(places)], first[places], atol=5e-3)
+    places = [1, 2, 5, 6, 7, 8, 9] if units == "words" else list(range(1, 10))  # do n ' t you find it dull ?
+    np.testing.assert_allclose(short[: len(places)], second[places], atol=5e-3)
+    assert not short[len(places) :].any()
+
+
+def test_further_deals_are_those_of_further_seeds(tmp_path: Path) -> None:
+    """Where a pool of them holds no exemplar, that of the first stands; each is mined once."""
+    pairs = clusters(PAIRS)
+    config = replace(CONFIG, pool_size=2, exemplar_deals=3)
+    table, *_ = triple_table(pairs, config, seed=5, cache=tmp_path)
+    (first, _, _), *others = (
+        triple_table(pairs, replace(config, exemplar_deals=1), seed=seed, cache=tmp_path) for seed in (5, 6, 7)
+    )
+    assert np.array_equal(table.exemplars, first.exemplars) and len(table.further) == 2
+    none = 0
+    for found, (alone, _, _) in zip(table.further, others, strict=True):
+        lacking = alone.exemplars[:, 0] < 0
+        assert np.array_equal(found[~lacking], alone.exemplars[~lacking])
+        assert np.array_equal(found[lacking], first.exemplars[lacking])
+        none += int(lacking.sum())
+    assert none and not np.array_equal(table.further[0], table.exemplars)
+
+
+def test_every_word_can_be_spelled(tmp_path: Path) -> None:
+    """By single characters, of which the vocabulary has all that the tokenizer has, however rare."""
+    config = replace(CONFIG, units="pieces", min_count=3)
+    _, without, _ = triple_table(PAIRS, config, cache=tmp_path)
+    _, vocabulary, _ = triple_table(PAIRS, replace(config, spell=True), cache=tmp_path)
+    assert vocabulary.words[: len(without)] == without.words and "##q" not in without.words
+    for word in ("gtx", "zorblax23", "$9.99", "東"):
+        assert UNK not in vocabulary.encode([word[0], *(f"##{letter}" for letter in word[1:])])
+    assert all(len(unit.removeprefix("##") or unit) == 1 for unit in vocabulary.words[len(without) :])
+
+
 def test_no_pairs() -> None:
     with pytest.raises(InputError, match="no pairs"):
         triple_table([], CONFIG)

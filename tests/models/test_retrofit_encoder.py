@@ -17,8 +17,9 @@ from paraform import checkpoint, manifest
 from paraform.capabilities import Embedder, Exports
 from paraform.checkpoint.variants import signature_of
 from paraform.encoders.dense import Dense
+from paraform.encoders.facts import EncoderFacts
 from paraform.models.retrofit import RetrofitConfig, RetrofittedEncoder
-from paraform.models.retrofit.encoder import EncoderFacts
+from paraform.models.retrofit.encoder import facts_of
 from paraform.models.retrofit.frozen import require_open
 from paraform.records import InputError
 
@@ -112,7 +113,7 @@ def test_words_with_one_m_a_layer_and_sentences_with_the_last(folder: str) -> No
     for place, layer in enumerate((2, 0)):
         torch.testing.assert_close(found[:, place], own[:, place] @ maps[layer].T, atol=1e-5, rtol=1e-5)
     last = replace(model.config, states="last")
-    alone = RetrofittedEncoder(last, EncoderFacts.of(tiny.frozen(), last), tiny.frozen())
+    alone = RetrofittedEncoder(last, model.facts, tiny.frozen())
     alone.network.transform.weight.data.copy_(maps[-1])
     np.testing.assert_allclose(model.embed(TEXTS), alone.eval().embed(TEXTS), atol=1e-6)
 
@@ -144,7 +145,7 @@ def test_a_map_of_the_encoders_own_stands_behind_m(folder: str) -> None:
     dense = Dense(torch.randn(tiny.WIDTH, tiny.WIDTH), torch.randn(tiny.WIDTH))
     config = replace(tiny.TINY, place="after", orthogonality="free")
     own = replace(tiny.frozen(), dense=dense)
-    model = RetrofittedEncoder(config, EncoderFacts.of(own, config), own).eval()
+    model = RetrofittedEncoder(config, facts_of(own, config), own).eval()
     with torch.no_grad():
         model.network.transform.weight.add_(0.3 * torch.randn(tiny.WIDTH, tiny.WIDTH))
     plain = tiny.retrofitted(config, shaken=0.0)
@@ -178,7 +179,7 @@ def test_another_encoder_is_named(folder: str, tmp_path: Path) -> None:
     ):
         facts = replace(model.facts, **{name: value})
         with pytest.raises(InputError, match=said):
-            facts.require(tiny_frozen(folder), model.config)
+            facts.require(facts_of(tiny_frozen(folder), model.config), folder, trained="M")
     assert paraform.load(str(saved), device="cpu").matrix.shape == (8, 8)
 
 

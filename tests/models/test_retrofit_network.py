@@ -100,7 +100,7 @@ def test_exactly_orthogonal_as_torch_parametrizes_it() -> None:
 def test_at_the_start_m_is_the_identity(place: str) -> None:
     config = PLACES[place]
     own = tiny.frozen()
-    made = RetrofittedEncoder(config, tiny.EncoderFacts.of(own, config), own)
+    made = RetrofittedEncoder(config, tiny.facts_of(own, config), own)
     assert torch.equal(made.matrix, torch.eye(tiny.WIDTH))
     assert {name.split(".")[0] for name in made.state_dict()} == {"network"}
     count = sum(weight.numel() for weight in made.parameters())

@@ -12,7 +12,7 @@ from torch import Tensor
 
 from paraform.batching import SPECIAL, Ragged, Vocabulary
 from paraform.models.exemplar import ExemplarConfig, ExemplarParaphraser, make_update
-from paraform.models.exemplar.batches import StyleInput, TripleBatch, TripleTable, by_length
+from paraform.models.exemplar.batches import PickedStates, StyleInput, TripleBatch, TripleTable, by_length
 from paraform.models.update import Update
 
 WORDS, BEYOND, FEATURES = 16, 5, 6
@@ -38,16 +38,33 @@ COPYING = ExemplarConfig(
 PAPER = replace(
     ExemplarConfig.paper(), word_width=8, content_width=6, style_trainable=False, learning_rate=0.01, batch_size=8
 )
+TRANSFORMER = replace(
+    COPYING,
+    decoder="transformer",
+    decoder_width=8,
+    decoder_heads=2,
+    copy_onward=True,
+    content_input="states",
+    style_pooling="mean",
+)
 CONFIGS = {
     "copying": COPYING,
+    "both": replace(COPYING, coverage=True, content_input="both"),
+    "transformer": TRANSFORMER,
+    "transformer on BiGRUs": replace(
+        TRANSFORMER, content_input="words", style_pooling="gru", tie_embeddings=False, copy_onward=False
+    ),
     "coverage": replace(COPYING, coverage=True),
     "paper": PAPER,
     "reference": replace(PAPER, attention=True, similarity="cosine"),
 }
 
 
-def table(seed: int = 0, triples: int = 40) -> TripleTable:
-    """Random triples over sentences of 1 to 7 words; some words are beyond the vocabulary, some stand twice."""
+def table(seed: int = 0, triples: int = 40, *, beside: bool = False) -> TripleTable:
+    """Random triples over sentences of 1 to 7 words; some words are beyond the vocabulary, some stand twice.
+
+    With `beside` each word has a state of its own, for the networks that read them.
+    """
     random = np.random.default_rng(seed)
     vocabulary = len(SPECIAL) + WORDS
     rows = [random.integers(4, vocabulary + BEYOND, random.integers(1, 8)).tolist() for _ in range(30)]
@@ -60,7 +77,11 @@ def table(seed: int = 0, triples: int = 40) -> TripleTable:
     source[0] = target[0] = 0
     source[1] = target[1] = 1
     exemplars = random.integers(0, 30, (triples, 3))
-    return TripleTable(Ragged.of(rows), style, source, target, exemplars, random.integers(0, 12, triples))
+    clusters = random.integers(0, 12, triples)
+    words = Ragged.of(rows)
+    every = Ragged(np.arange(len(words.values)), words.offsets)
+    content = PickedStates(random.standard_normal((len(words.values), FEATURES)).astype(np.float16), every)
+    return TripleTable(words, style, source, target, exemplars, clusters, content=content if beside else None)
 
 
 def paraphraser(config: ExemplarConfig, seed: int = 0) -> ExemplarParaphraser:
@@ -72,8 +93,8 @@ def paraphraser(config: ExemplarConfig, seed: int = 0) -> ExemplarParaphraser:
     return model
 
 
-def whole_batch() -> TripleBatch:
-    batches, _ = by_length(table(), batch_size=40, seed=0)
+def whole_batch(config: ExemplarConfig = COPYING) -> TripleBatch:
+    batches, _ = by_length(table(beside=config.content_input != "words"), batch_size=40, seed=0)
     return batches(0)
 
 
@@ -89,11 +110,14 @@ def one_row(batch: TripleBatch, row: int) -> TripleBatch:
         StyleInput(*cut(*batch.exemplar)),
         StyleInput(*cut(*batch.target_style)),
         batch.clusters_B[row : row + 1],
+        None if batch.source_states is None else cut(batch.source_states, batch.source_lengths_B)[0],
+        None if batch.target_states is None else cut(batch.target_states, batch.target_lengths_B)[0],
     )
 
 
 def begin(config: ExemplarConfig, accelerator: Any) -> tuple[ExemplarParaphraser, Update, Callable[[int], TripleBatch]]:
     rank, world = accelerator.process_index, accelerator.num_processes
-    batches, steps = by_length(table(), batch_size=config.batch_size, seed=0, rank=rank, world=world)
+    given = table(beside=config.content_input != "words")
+    batches, steps = by_length(given, batch_size=config.batch_size, seed=0, rank=rank, world=world)
     model = paraphraser(config)
     return model, make_update(model, config, accelerator, steps_per_epoch=steps)[0], batches

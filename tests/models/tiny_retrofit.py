@@ -14,7 +14,7 @@ from transformers import BertConfig, BertModel
 
 from paraform.models.retrofit import RetrofitConfig, RetrofittedEncoder, make_update
 from paraform.models.retrofit.contexts import ContextBatch, ContextTable, context_batches, context_table
-from paraform.models.retrofit.encoder import EncoderFacts
+from paraform.models.retrofit.encoder import facts_of
 from paraform.models.retrofit.frozen import FrozenEncoder
 from paraform.models.update import Update
 from paraform.records import Pair, Sentence
@@ -73,7 +73,7 @@ def frozen() -> FrozenEncoder:
 def retrofitted(config: RetrofitConfig = TINY, *, shaken: float = 0.3) -> RetrofittedEncoder:
     """M near the identity, or, with 0, the identity."""
     own = frozen()
-    model = RetrofittedEncoder(config, EncoderFacts.of(own, config), own)
+    model = RetrofittedEncoder(config, facts_of(own, config), own)
     torch.manual_seed(1)
     with torch.no_grad():
         for parameter in model.network.parameters():

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import signal
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import paraform
@@ -51,6 +53,64 @@ def test_pairs_without_clusters_get_them_and_a_part_is_held_out(
         f"{split} pairs": text_digest(text for pair in part for text in (pair.source.text, pair.target.text))
         for split, part in (("training", training), ("validation", validation))
     }
+
+
+def test_a_transformer_is_trained_and_goes_on_where_it_stopped(
+    question_pairs: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Stopped in the middle of the second epoch, which has exemplars of its own, it ends with the same weights."""
+    pairs = [record for record in paraform.read(question_pairs) if isinstance(record, Pair)][:80]
+    pairs += [Pair(Sentence("Is 3 more than 2?"), Sentence("Is 4 more than 2?"))]
+    config = replace(
+        ExemplarConfig.compact(),
+        units="pieces",
+        spell=True,
+        decoder="transformer",
+        decoder_layers=1,
+        decoder_start="encoder",
+        word_width=384,
+        decoder_width=384,
+        content_input="states",
+        style_pooling="mean",
+        coverage=False,
+        exemplar_deals=2,
+        same_facts=True,
+        min_count=1,
+        pool_size=30,
+        batch_size=16,
+        epochs=2,
+    )
+    loop = replace(BY_BLEU, tensorboard=False, device="cpu", seed=2)
+
+    def train(name: str, *, resume: bool = False) -> Any:
+        return paraform.train_exemplar(
+            pairs, tmp_path / name, validation=pairs[:20], config=config, loop=loop, validation_rows=3, resume=resume
+        )
+
+    whole = train("whole")
+    assert "1 of 81 pairs have a number or a name on one side only; left out" in caplog.text
+    losses = [record["train"]["nll"] for record in whole.history if "train" in record]
+    assert losses and np.isfinite(losses).all()
+    made = exemplar.make_update
+
+    def stops(*args: Any, **more: Any) -> Any:
+        update, state = made(*args, **more)
+
+        def once(batch: Any, step: int) -> dict[str, float]:
+            if step == whole.step // 2 + 1:
+                signal.raise_signal(signal.SIGINT)
+            return update(batch, step)
+
+        return once, state
+
+    monkeypatch.setattr(exemplar, "make_update", stops)
+    assert train("stopped").ended == "interrupted"
+    monkeypatch.setattr(exemplar, "make_update", made)
+    assert train("stopped", resume=True).step == whole.step
+    weights = [(tmp_path / name / "last" / "model.safetensors").read_bytes() for name in ("whole", "stopped")]
+    assert weights[0] == weights[1]
+    model = checkpoint.load(tmp_path / "stopped", device="cpu")
+    assert len(model.paraphrase(["how do i learn chess ?"], like=["What is it?"])) == 1
 
 
 def test_a_validation_without_an_exemplar_is_named(question_pairs: Path, tmp_path: Path) -> None:

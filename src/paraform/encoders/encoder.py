@@ -195,18 +195,31 @@ class Encoder:
 
         Raises: InputError if this encoder's tokenizer is no WordPiece.
         """
+        return [[piece for word in words for piece, _ in word] for words in self.placed_pieces(sentences)]
+
+    def placed_pieces(self, sentences: Sequence[Sequence[str]]) -> list[list[list[tuple[str, int]]]]:
+        """The pieces of each word of each sentence, as `word_pieces` has them, and the place of each one's token.
+
+        Places are those among the tokens, [CLS] first, of the sentence's words with spaces between. A word that stays
+        whole has the place of its first token, or, where it has none or the sentence is cut before it, of [CLS].
+
+        Raises: InputError if this encoder's tokenizer is no WordPiece.
+        """
         if self._tokenizer.token_to_id("##s") is None:
             raise InputError(f"encoder {self.name!r} has no WordPieces; use units='words' or a BERT-like encoder")
         encodings = self._tokenizer.encode_batch([list(w) for w in sentences], is_pretokenized=True)
         out = []
         for words, encoding in zip(sentences, encodings, strict=True):
-            rows: list[list[str]] = [[] for _ in words]
-            for piece, word in zip(encoding.tokens, encoding.word_ids, strict=True):
+            rows: list[list[tuple[str, int]]] = [[] for _ in words]
+            for place, (piece, word) in enumerate(zip(encoding.tokens, encoding.word_ids, strict=True)):
                 if word is not None:
-                    rows[word].append(f"##{piece.removeprefix('##')}" if rows[word] else piece)
-            whole = [not pieces or any(piece.endswith("[UNK]") for piece in pieces) for pieces in rows]
+                    rows[word].append((f"##{piece.removeprefix('##')}" if rows[word] else piece, place))
+            whole = [not pieces or any(piece.endswith("[UNK]") for piece, _ in pieces) for pieces in rows]
             out.append(
-                [p for word, row, keep in zip(words, rows, whole, strict=True) for p in ([word] if keep else row)]
+                [
+                    [(word, row[0][1] if row else 0)] if keep else row
+                    for word, row, keep in zip(words, rows, whole, strict=True)
+                ]
             )
         return out
 

@@ -19,12 +19,16 @@ from dataclasses import replace
 import numpy as np
 import torch
 
+from paraform import encoders
 from paraform.batching import prepare
 from paraform.corpora import clusters
+from paraform.encoders.facts import EncoderFacts
 from paraform.evaluation.bleu import bleu
 from paraform.models.exemplar import ExemplarConfig, ExemplarParaphraser, make_update
 from paraform.models.exemplar.batches import by_length
+from paraform.models.exemplar.decoder_start import start_decoder
 from paraform.models.exemplar.triples import triple_table
+from paraform.models.exemplar.units import needs_encoder
 from paraform.models.exemplar.word_vectors import initialize_words
 from paraform.records import InputError, Pair, require_texts
 from paraform.rewording.transformations import Transformation, Transformations
@@ -32,6 +36,7 @@ from paraform.syntax import Tagger, load_tagger
 from paraform.syntax.running import DEFAULT
 from paraform.trainers import Trainer
 from paraform.trainers.held_out import hold_out_pairs, unseen_pairs
+from paraform.trainers.same_facts import pairs_of_same_facts
 from paraform.training import Result, TrainingConfig, fit, make_accelerator, require_metric, require_usable, text_digest
 from paraform.weights import PathLike
 
@@ -97,15 +102,22 @@ def train_exemplar(
         f"{split} pairs": text_digest(text for pair in some for text in (pair.source.text, pair.target.text))
         for split, some in (("training", pairs), ("validation", validation))
     }
-    if config.both_directions:
-        pairs = both_ways(pairs)
     accelerator = make_accelerator(loop)
     with accelerator.main_process_first():  # the others find its cache
+        if config.same_facts:
+            pairs = pairs_of_same_facts(pairs, max_tokens=config.max_tokens, tagger=tagger, progress=progress)
+        if config.both_directions:
+            pairs = both_ways(pairs)
         table, vocabulary, _ = triple_table(pairs, config, tagger=tagger, seed=loop.seed, progress=progress)
     torch.manual_seed(loop.seed)
     transformations = transformations_of(pairs, load_tagger(tagger), seed=loop.seed)
-    model = ExemplarParaphraser(config, vocabulary, exemplar_bank(pairs), transformations)
-    initialize_words(model)
+    frozen = needs_encoder(config) and not config.style_trainable
+    facts = EncoderFacts.of(encoders.load(config.style_encoder)) if frozen else None
+    model = ExemplarParaphraser(config, vocabulary, exemplar_bank(pairs), transformations, facts=facts)
+    if config.decoder_start == "encoder":
+        start_decoder(model)
+    else:
+        initialize_words(model)
     model.to(accelerator.device)
     batches, steps_per_epoch = by_length(
         table,
@@ -166,7 +178,7 @@ def validator(
 
     Greedy; the exemplar is the first one mined, fixed before decoding.
     """
-    config = model.config
+    config = replace(model.config, exemplar_deals=1)
     table, _, mined = triple_table(pairs, config, model.vocabulary, tagger=tagger, seed=seed)
     usable = np.flatnonzero(mined.exemplars[:, 0] >= 0)  # a pair without an exemplar is never drawn, nor paraphrased
     if not len(usable):

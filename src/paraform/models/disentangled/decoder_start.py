@@ -6,17 +6,13 @@ nor BART's is left as it was drawn.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 
-from paraform.encoders.hugging_face import sizes_of
+from paraform.models.decoder_start import bert_embeddings, bert_layer, named, projections, renamed
 from paraform.models.disentangled.network import DisentangledNetwork
-
-Weights = Mapping[str, Tensor]
 
 BART = {
     "self_attn_layer_norm": "norm1",
@@ -26,13 +22,6 @@ BART = {
     "fc2": "linear2",
     "self_attn.out_proj": "self_attn.out_proj",
     "encoder_attn.out_proj": "multihead_attn.out_proj",
-}
-BERT = {
-    "attention.output.LayerNorm": "norm1",
-    "output.LayerNorm": "norm3",
-    "intermediate.dense": "linear1",
-    "output.dense": "linear2",
-    "attention.output.dense": "self_attn.out_proj",
 }
 
 
@@ -48,8 +37,7 @@ def start_decoder(network: DisentangledNetwork, decoder: nn.Module | None) -> No
     whole: Any = network.semantic if decoder is None else decoder
     weights = dict(whole.state_dict())
     if decoder is None:
-        rows = weights.get("embeddings.position_embeddings.weight", ())
-        found = _bert(weights, len(rows) - (sizes_of(whole.config, Path()).tokens or len(rows)))  # RoBERTa: 2 fewer
+        found = bert_layer(weights, 0) | bert_embeddings(whole)
     else:  # mBART's and Pegasus's layers have BART's names, and norms in other places
         found = _bart(weights) if whole.config.model_type == "bart" else {}
     own: dict[str, Tensor] = dict(network.decoder.state_dict())
@@ -71,47 +59,12 @@ def start_decoder(network: DisentangledNetwork, decoder: nn.Module | None) -> No
 
 def _bart(weights: dict[str, Tensor]) -> dict[str, Tensor]:
     """By the names of `nn.TransformerDecoderLayer`, of a BART decoder's; its positions begin at row 2."""
-    found = _renamed(weights, "layers.0.", BART)
+    found = renamed(weights, "layers.0.", BART)
     for own, theirs in (("self_attn", "layers.0.self_attn."), ("multihead_attn", "layers.0.encoder_attn.")):
-        found |= _projections(weights, own, [f"{theirs}{name}_proj" for name in "qkv"])
-    found |= _named(weights, "words", "embed_tokens.weight")
+        found |= projections(weights, own, [f"{theirs}{name}_proj" for name in "qkv"])
+    found |= named(weights, "words", "embed_tokens.weight")
     for part in ("weight", "bias"):
-        found |= _named(weights, f"embedding_norm.{part}", f"layernorm_embedding.{part}")
+        found |= named(weights, f"embedding_norm.{part}", f"layernorm_embedding.{part}")
     if "embed_positions.weight" in weights:
         found["positions"] = weights["embed_positions.weight"][2:]
     return found
-
-
-def _bert(weights: dict[str, Tensor], skipped: int) -> dict[str, Tensor]:
-    """The same of a BERT's first layer; cross-attention is left out, and rows of positions that no text has."""
-    found = _renamed(weights, "encoder.layer.0.", BERT)
-    names = [f"encoder.layer.0.attention.self.{name}" for name in ("query", "key", "value")]
-    found |= _projections(weights, "self_attn", names)
-    found |= _named(weights, "words", "embeddings.word_embeddings.weight")
-    for part in ("weight", "bias"):
-        found |= _named(weights, f"embedding_norm.{part}", f"embeddings.LayerNorm.{part}")
-    if {"embeddings.position_embeddings.weight", "embeddings.token_type_embeddings.weight"} <= weights.keys():
-        kind = weights["embeddings.token_type_embeddings.weight"][0]
-        found["positions"] = weights["embeddings.position_embeddings.weight"][skipped:] + kind
-    return found
-
-
-def _renamed(weights: Weights, prefix: str, names: Mapping[str, str]) -> dict[str, Tensor]:
-    return {
-        f"{own}.{part}": weights[f"{prefix}{theirs}.{part}"]
-        for theirs, own in names.items()
-        for part in ("weight", "bias")
-        if f"{prefix}{theirs}.{part}" in weights
-    }
-
-
-def _projections(weights: Weights, own: str, names: list[str]) -> dict[str, Tensor]:
-    if not all(f"{name}.{part}" in weights for name in names for part in ("weight", "bias")):
-        return {}
-    return {
-        f"{own}.in_proj_{part}": torch.cat([weights[f"{name}.{part}"] for name in names]) for part in ("weight", "bias")
-    }
-
-
-def _named(weights: Weights, own: str, theirs: str) -> dict[str, Tensor]:
-    return {own: weights[theirs]} if theirs in weights else {}

@@ -1,11 +1,12 @@
 """Triples to tensors: a table of them all, and batches of about one length.
 
-Shape key: B triples, T tokens, D features, M triples of the table, K exemplars kept a target.
+Shape key: B triples, T tokens, D features, M triples of the table, K exemplars kept a target; N tokens of all
+sentences.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple, final
@@ -26,7 +27,10 @@ class StyleInput(NamedTuple):
 
 
 class TripleBatch(NamedTuple):
-    """A step's triples. Word numbers ≥ the vocabulary's size are words it does not know, the same in both sides."""
+    """A step's triples. Word numbers ≥ the vocabulary's size are words it does not know, the same in both sides.
+
+    `source_states` and `target_states` are the encoder's of each word, [B, T, D]; None if the network reads none.
+    """
 
     source_BT: Tensor
     source_lengths_B: Tensor
@@ -35,6 +39,8 @@ class TripleBatch(NamedTuple):
     exemplar: StyleInput
     target_style: StyleInput
     clusters_B: Tensor
+    source_states: Tensor | None = None
+    target_states: Tensor | None = None
 
     def to(self, device: torch.device) -> TripleBatch:
         """On that device; lengths stay where packing reads them, on the CPU."""
@@ -46,7 +52,25 @@ class TripleBatch(NamedTuple):
             exemplar=self.exemplar._replace(values=self.exemplar.values.to(device)),
             target_style=self.target_style._replace(values=self.target_style.values.to(device)),
             clusters_B=self.clusters_B.to(device),
+            source_states=None if self.source_states is None else self.source_states.to(device),
+            target_states=None if self.target_states is None else self.target_states.to(device),
         )
+
+
+@final
+@dataclass(frozen=True)
+class PickedStates:
+    """The states that stand for words: of all tokens [N, D], and which of them are each sentence's words'."""
+
+    values: npt.NDArray[np.floating]
+    rows: Ragged
+
+    def padded(self, sentences: npt.NDArray[np.int64]) -> Tensor:
+        """Those of the given sentences side by side, zeros behind the short ones: [B, T, D] float32."""
+        rows_BT, lengths_B = self.rows.padded(sentences)
+        beyond_BT = torch.arange(rows_BT.shape[1]) >= lengths_B[:, None]
+        states_BTD = torch.from_numpy(np.asarray(self.values[rows_BT.numpy()])).float()
+        return states_BTD.masked_fill_(beyond_BT[:, :, None], 0)
 
 
 @final
@@ -60,6 +84,9 @@ class TripleTable:
         source, target: [M] sentences of each triple.
         exemplars: [M, K] sentences; −1 = none. A triple without any is never drawn.
         clusters: [M].
+        further: exemplars of further epochs, [M, K] each; all take turns, and a triple that has some in `exemplars`
+            has some in each.
+        content: the states that the content encoder reads of every sentence's words; None: it reads none.
     """
 
     words: Ragged
@@ -68,6 +95,8 @@ class TripleTable:
     target: npt.NDArray[np.int64]
     exemplars: npt.NDArray[np.int64]
     clusters: npt.NDArray[np.int64]
+    further: Sequence[npt.NDArray[np.int64]] = ()
+    content: PickedStates | None = None
 
     def __len__(self) -> int:
         return len(self.source)
@@ -90,6 +119,7 @@ def by_length(
     steps = epoch_steps(len(usable), batch_size, world=world, what="triples with an exemplar")
     target_lengths = table.words.lengths(table.target)
     source_lengths = table.words.lengths(table.source)
+    deals = (table.exemplars, *table.further)
 
     @lru_cache(maxsize=1)
     def order(epoch: int) -> npt.NDArray[np.int64]:
@@ -103,7 +133,7 @@ def by_length(
     def batches(step: int) -> TripleBatch:
         rows = order(step // steps)[step % steps]
         random = np.random.default_rng([seed, step, 1])
-        choices = table.exemplars[rows]
+        choices = deals[step // steps % len(deals)][rows]
         # The kept exemplars stand first, so a draw below their number is a draw among them.
         drawn = (random.random(len(rows)) * (choices >= 0).sum(1)).astype(np.int64)
         exemplar = choices[np.arange(len(rows)), drawn]
@@ -115,6 +145,7 @@ def by_length(
             StyleInput(*table.style.padded(exemplar)),
             StyleInput(*table.style.padded(table.target[rows])),
             torch.from_numpy(table.clusters[rows]),
+            *((table.content.padded(side[rows]) for side in (table.source, table.target)) if table.content else ()),
         )
 
     return batches, steps

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Literal, get_args, get_origin, get_type_hints
 
 from paraform.records import MOST_STEPS, MOST_WIDTH, require_types
+
+MOST_DEALS = 100
 
 
 @dataclass(frozen=True)
@@ -52,8 +54,13 @@ class ExemplarConfig:
     Beyond the paper:
 
     Args:
-        style_pooling: "cls" (paper) or "gru": the style vector is the last states of a BiGRU over the style states.
-        style_width: one direction of that BiGRU, in features.
+        content_input: what E_c reads: "words", their embeddings (paper); "both", these beside the states of the frozen
+            style encoder's tokens (of a word's first piece); "states": these are its own states, without a BiGRU, and c
+            is a linear map of their mean.
+        content_layer: whose states these are, negative from the end.
+        style_pooling: "cls" (paper); "gru": the style vector is the last states of a BiGRU over the style states;
+            "mean": a linear map of their mean.
+        style_width: one direction of that BiGRU, or half of that map, in features.
         style_attention: the decoder attends over the exemplar's states too.
         copy: source words can be copied (pointer-generator, See et al. 2017), known to the vocabulary or not.
         coverage: attention and the pointer know how often each source word has been generated, and the decoder reads
@@ -62,7 +69,19 @@ class ExemplarConfig:
         pool_size: the training pairs are dealt into pools of about this many, each target's exemplar is searched in its
             own, so that it is no nearer than what a user or a test split has to offer; 0: one pool.
         both_directions: each pair is trained on from source to target and from target to source.
-        decoder_layers: 2 adds a GRU that reads what the first one attended to.
+        decoder: "gru" (paper), or a "transformer" of which each layer attends to [W [c; s]; the content states; the
+            style states] (`attention` and `style_attention` are part of it).
+        decoder_layers: a second GRU reads what the first one attended to; a Transformer has 1 to 4.
+        decoder_heads: of a Transformer's attention.
+        decoder_start: what a Transformer starts from: "random", or layers, positions and embeddings of the style
+            "encoder", whatever `word_vectors` says (Rothe et al. 2020); its cross-attention is new.
+        copy_onward: the Transformer's pointer and gate know which word of the source follows the one just written, so
+            that a name of several pieces is copied whole (what CopyNet's selective read is for, Gu et al. 2016).
+        spell: the vocabulary has every piece of one character, alone and inside words, however often it stands in
+            training, so that any word can be spelled; for `units="pieces"`.
+        exemplar_deals: how often the pairs are dealt into pools, and exemplars searched in these; epochs take turns, so
+            that a target meets others in each.
+        same_facts: pairs of which one side has a number or a name that the other lacks are not trained on.
         tie_embeddings: the output layer shares the word embeddings.
         dropout: on embeddings and before the output layer.
         mask_clusters: members of one duplicate cluster are no negatives of each other.
@@ -100,14 +119,23 @@ class ExemplarConfig:
     batch_size: int = 128
     epochs: int = 45
 
-    style_pooling: Literal["cls", "gru"] = "cls"
+    content_input: Literal["words", "both", "states"] = "words"
+    content_layer: int = -1
+    style_pooling: Literal["cls", "gru", "mean"] = "cls"
     style_width: int = 128
     style_attention: bool = False
     copy: bool = False
     coverage: bool = False
     pool_size: int = 0
     both_directions: bool = False
-    decoder_layers: Literal[1, 2] = 1
+    decoder: Literal["gru", "transformer"] = "gru"
+    decoder_layers: Literal[1, 2, 3, 4] = 1
+    decoder_heads: int = 12
+    decoder_start: Literal["random", "encoder"] = "random"
+    copy_onward: bool = False
+    spell: bool = False
+    exemplar_deals: int = 1
+    same_facts: bool = False
     tie_embeddings: bool = False
     dropout: float = 0.0
     mask_clusters: bool = False
@@ -116,6 +144,11 @@ class ExemplarConfig:
 
     def __post_init__(self) -> None:
         require_types(self)
+        for name, hint in get_type_hints(ExemplarConfig).items():
+            if get_origin(hint) is Literal and getattr(self, name) not in get_args(hint):
+                raise ValueError(
+                    f"{name} {getattr(self, name)!r}; expected one of {', '.join(map(str, get_args(hint)))}"
+                )
         if self.temperature <= 0 or self.max_tokens < 2 or self.batch_size < 2:
             raise ValueError(
                 f"temperature {self.temperature}, max_tokens {self.max_tokens}, batch_size {self.batch_size}; "
@@ -134,6 +167,50 @@ class ExemplarConfig:
             )
         if self.pool_size < 0:
             raise ValueError(f"pool_size {self.pool_size}; expected 0 (one pool) or more")
+        if not 1 <= self.exemplar_deals <= MOST_DEALS:
+            raise ValueError(f"exemplar_deals {self.exemplar_deals}; expected 1 to {MOST_DEALS}")
+        if self.exemplar_deals > 1 and self.pool_size == 0:
+            raise ValueError(f"exemplar_deals {self.exemplar_deals} with pool_size 0, one pool; expected a pool_size")
+        if self.content_input != "words" and self.style_trainable:
+            raise ValueError(
+                f"content_input={self.content_input!r} with style_trainable=True; expected a frozen encoder: set"
+                " style_trainable=False"
+            )
+        if self.spell and self.units == "words":
+            raise ValueError('spell=True with units="words"; expected units="pieces"')
+        if self.copy_onward and not (self.copy and self.decoder == "transformer"):
+            raise ValueError(
+                f"copy_onward=True with copy={self.copy}, decoder={self.decoder!r}; expected a transformer that copies"
+            )
+        self._require_decoder()
+
+    def _require_decoder(self) -> None:
+        if self.decoder == "gru":
+            if self.decoder_layers > 2 or self.decoder_start != "random":
+                raise ValueError(
+                    f"decoder_layers {self.decoder_layers}, decoder_start {self.decoder_start!r} of a GRU; expected"
+                    ' 1 or 2 from "random", or decoder="transformer"'
+                )
+            return
+        wrong = [
+            f"{name}={getattr(self, name)!r}"
+            for name, right in (("coverage", False), ("attention", True), ("initial_state", "linear"))
+            if getattr(self, name) != right
+        ]
+        if wrong:
+            raise ValueError(f"{', '.join(wrong)} of a Transformer, which attends to what it has written; leave it out")
+        if self.word_width != self.decoder_width or self.decoder_heads < 1 or self.decoder_width % self.decoder_heads:
+            raise ValueError(
+                f"word_width {self.word_width}, decoder_width {self.decoder_width}, decoder_heads"
+                f" {self.decoder_heads} of a Transformer; expected equal widths that the heads divide"
+            )
+        if self.decoder_start == "encoder" and self.units != "pieces":
+            raise ValueError('decoder_start="encoder" with units="words"; expected units="pieces"')
+
+    @property
+    def most_units(self) -> int:
+        """The most words or pieces that are written of a sentence."""
+        return self.max_tokens * (2 if self.units == "pieces" else 1)
 
     @classmethod
     def paper(cls) -> ExemplarConfig:

@@ -23,18 +23,12 @@ from paraform.batching import BOS, EOS, PAD, UNK
 from paraform.losses.sequence_nll import copy_log_probs
 from paraform.models.exemplar.batches import StyleInput, TripleBatch
 from paraform.models.exemplar.config import ExemplarConfig
+from paraform.models.exemplar.encoded import Encoded
+from paraform.models.exemplar.transformer import TransformerDecoder, TransformerMemory
 from paraform.models.layers import Attention, BiGRU, Pointer, run_gru
 from paraform.weights import shapes_only
 
 MOST_COVERED = 3  # from here on coverage does not count
-
-
-class Encoded(NamedTuple):
-    """A sentence as states [B, T, D], which of them are words [B, T], and one vector [B, D]."""
-
-    states: Tensor
-    mask: Tensor
-    vector: Tensor
 
 
 class Outputs(NamedTuple):
@@ -83,16 +77,44 @@ class ExemplarNetwork(nn.Module):
         self.vocabulary = vocabulary
         self.style_features = style_features
         width = config.word_width
-        content = 2 * config.content_width
-        gru = config.style_pooling == "gru"
-        style = 2 * config.style_width if gru else style_features
-        hidden = config.decoder_width if config.initial_state == "linear" else content + style
+        content, style = 2 * config.content_width, style_features
+        if config.style_pooling != "cls":
+            style = 2 * config.style_width
+        content_state = style_features if config.content_input == "states" else content
+        style_state = style if config.style_pooling == "gru" else style_features
         self.embedding = nn.Embedding(vocabulary, width, padding_idx=PAD)
         self.dropout = nn.Dropout(config.dropout)
-        self.content_encoder = BiGRU(width, config.content_width)
+        self.content_encoder: BiGRU | None = None
+        self.content_map: nn.Linear | None = None
+        if config.content_input == "states":
+            self.content_map = nn.Linear(style_features, content)
+        else:
+            read = width + (style_features if config.content_input == "both" else 0)
+            self.content_encoder = BiGRU(read, config.content_width)
         self.style_module = style_module
-        self.style_encoder = BiGRU(style_features, config.style_width) if gru else None
-        self.initial = nn.Linear(content + style, hidden) if config.initial_state == "linear" else None
+        self.style_encoder = BiGRU(style_features, config.style_width) if config.style_pooling == "gru" else None
+        self.style_map = nn.Linear(style_features, style) if config.style_pooling == "mean" else None
+        self.transformer: TransformerDecoder | None = None
+        if config.decoder == "transformer":
+            self.transformer = TransformerDecoder(config, content_state, style_state, content + style)
+            features = width
+        else:
+            features = self._make_gru(content + style, content_state, style_state)
+        self.output = nn.Linear(features, vocabulary)
+        if config.tie_embeddings:
+            nn.init.normal_(self.embedding.weight, std=width**-0.5)
+            self.output.weight = self.embedding.weight
+
+    def _make_gru(self, vectors: int, content: int, style: int) -> int:
+        """The paper's decoder, and what is beyond it; returns the features that the output layer reads.
+
+        Args:
+            vectors: features of [c; s].
+            content, style: features of a content state and of a style state.
+        """
+        config, width = self.config, self.config.word_width
+        hidden = config.decoder_width if config.initial_state == "linear" else vectors
+        self.initial = nn.Linear(vectors, hidden) if config.initial_state == "linear" else None
         self.decoder = nn.GRU(width, hidden, batch_first=True)
         contexts = (content if config.attention else 0) + (style if config.style_attention else 0)
         contexts += content if config.coverage else 0
@@ -104,20 +126,31 @@ class ExemplarNetwork(nn.Module):
         # What a word generated 0, 1, 2, 3 or more times adds to the scores of attention and of the pointer.
         self.repeated = nn.Parameter(torch.zeros(2, MOST_COVERED + 1)) if config.coverage else None
         self.combine = nn.Linear(hidden + contexts, width if config.tie_embeddings else hidden)
-        self.output = nn.Linear(self.combine.out_features, vocabulary)
-        if config.tie_embeddings:
-            nn.init.normal_(self.embedding.weight, std=width**-0.5)
-            self.output.weight = self.embedding.weight
+        return self.combine.out_features
 
     def embed(self, words_BT: Tensor) -> Tensor:
         """Word vectors [B, T, D]; a word beyond the vocabulary is `UNK`."""
         out: Tensor = self.dropout(self.embedding(words_BT.where(words_BT < self.vocabulary, UNK)))
         return out
 
-    def encode_content(self, words_BS: Tensor, lengths_B: Tensor) -> Encoded:
-        """E_c: the vector is [B, C]."""
-        states, vector = self.content_encoder(self.embed(words_BS), lengths_B)
-        return Encoded(states, self._mask(words_BS, lengths_B), vector)
+    def encode_content(self, words_BS: Tensor, lengths_B: Tensor, states_BSF: Tensor | None = None) -> Encoded:
+        """E_c: the vector is [B, C].
+
+        Args:
+            states_BSF: the frozen encoder's of each word, if `config.content_input` reads them.
+        """
+        if (states_BSF is None) != (self.config.content_input == "words"):
+            came = "no states_BSF" if states_BSF is None else "states_BSF"
+            raise ValueError(f"{came} with content_input={self.config.content_input!r}; expected what that reads")
+        mask_BS = self._mask(words_BS, lengths_B)
+        if self.content_map is not None and states_BSF is not None:
+            return Encoded(states_BSF, mask_BS, self.content_map(_mean(states_BSF, mask_BS)))
+        read_BSD = self.embed(words_BS)
+        if states_BSF is not None:
+            read_BSD = torch.cat([read_BSD, self.dropout(states_BSF)], -1)
+        assert self.content_encoder is not None  # without it there is the map
+        states, vector = self.content_encoder(read_BSD, lengths_B)
+        return Encoded(states, mask_BS, vector)
 
     def encode_style(self, style: StyleInput) -> Encoded:
         """E_s: the vector is [B, F]."""
@@ -129,6 +162,8 @@ class ExemplarNetwork(nn.Module):
                 input_ids=style.values, attention_mask=mask_BE.long(), output_hidden_states=layer != -1
             )
             states_BEF = out.last_hidden_state if layer == -1 else out.hidden_states[layer]
+        if self.style_map is not None:
+            return Encoded(states_BEF, mask_BE, self.style_map(_mean(states_BEF, mask_BE)))
         if self.style_encoder is None:
             return Encoded(states_BEF, mask_BE, states_BEF[:, 0])
         states_BEF, vector_BF = self.style_encoder(self.dropout(states_BEF), style.lengths_B)
@@ -139,8 +174,10 @@ class ExemplarNetwork(nn.Module):
             return torch.ones(padded_BT.shape, dtype=torch.bool, device=padded_BT.device)
         return torch.arange(padded_BT.shape[1], device=padded_BT.device) < lengths_B.to(padded_BT.device)[:, None]
 
-    def start(self, content: Encoded, style: Encoded, source_BS: Tensor) -> Memory:
+    def start(self, content: Encoded, style: Encoded, source_BS: Tensor) -> Memory | TransformerMemory:
         """The decoder's memory before the first word."""
+        if self.transformer is not None:
+            return self.transformer.start(content, style, source_BS)
         first_BH = torch.cat([content.vector, style.vector], -1)
         if self.initial is not None:
             first_BH = torch.tanh(self.initial(first_BH))
@@ -148,13 +185,18 @@ class ExemplarNetwork(nn.Module):
         coverage_BS = torch.zeros_like(source_BS)
         return Memory(hidden, content.states, content.mask, style.states, style.mask, source_BS, coverage_BS)
 
-    def decode(self, memory: Memory, previous_BT: Tensor) -> tuple[Tensor, Tensor | None, Tensor | None, Memory]:
+    def decode(
+        self, memory: Memory | TransformerMemory, previous_BT: Tensor
+    ) -> tuple[Tensor, Tensor | None, Tensor | None, Memory | TransformerMemory]:
         """Any number of steps at once, given the words before each.
 
         Returns: features [B, T, ·] before the output layer; if words can be copied, the gate's logits [B, T] and the
             log-weights [B, T, S] over the source's words; and the memory after the last step.
         """
         words_BTD = self.embed(previous_BT)
+        if isinstance(memory, TransformerMemory):
+            assert self.transformer is not None  # it made the memory
+            return self.transformer.decode(memory, words_BTD, previous_BT)
         hidden_BTH, last = run_gru(self.decoder, words_BTD, memory.hidden[:1])
         contexts: list[Tensor] = []
         attend_bias_BTS = point_bias_BTS = None
@@ -186,7 +228,7 @@ class ExemplarNetwork(nn.Module):
 
     def forward(self, batch: TripleBatch) -> Outputs:
         """The gold words' log-probabilities under teacher forcing, and the vectors that the contrasts need."""
-        content = self.encode_content(batch.source_BT, batch.source_lengths_B)
+        content = self.encode_content(batch.source_BT, batch.source_lengths_B, batch.source_states)
         style = self.encode_style(batch.exemplar)
         device = batch.target_BT.device
         lengths_B = batch.target_lengths_B.to(device) + 1  # </s> is a target too
@@ -212,7 +254,9 @@ class ExemplarNetwork(nn.Module):
             log_probs_N,
             lengths_B,
             content.vector,
-            self.encode_content(batch.target_BT, batch.target_lengths_B).vector if contrast_content else None,
+            self.encode_content(batch.target_BT, batch.target_lengths_B, batch.target_states).vector
+            if contrast_content
+            else None,
             style.vector,
             self.encode_style(batch.target_style).vector if contrast_style else None,
         )
@@ -231,3 +275,9 @@ class ExemplarNetwork(nn.Module):
         if self.config.tie_embeddings:
             out.output.weight = out.embedding.weight
         return out.eval()
+
+
+def _mean(states_BTD: Tensor, mask_BT: Tensor) -> Tensor:
+    """The mean of each row's states that are some: [B, D]."""
+    weight_BT = mask_BT.to(states_BTD.dtype) / mask_BT.sum(1, keepdim=True)
+    return torch.einsum("bt,btd->bd", weight_BT, states_BTD)

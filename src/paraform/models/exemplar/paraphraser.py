@@ -17,12 +17,20 @@ from paraform import encoders
 from paraform.batching import BOS, EOS, Ragged, Vocabulary, prepare
 from paraform.decoding import Decoding, Rationed, Step, decode, rationed, require_decoding
 from paraform.encoders import STDERR, Encoder
+from paraform.encoders.facts import FACTS, EncoderFacts
 from paraform.models.exemplar.batches import StyleInput, TripleBatch
 from paraform.models.exemplar.config import ExemplarConfig
 from paraform.models.exemplar.network import ExemplarNetwork
 from paraform.models.exemplar.selection import select_exemplars
 from paraform.models.exemplar.step_decoder import StepDecoder, decoding_batches
-from paraform.models.exemplar.units import split_units, style_inputs, style_text
+from paraform.models.exemplar.units import (
+    Units,
+    content_states,
+    needs_encoder,
+    split_units,
+    style_inputs,
+    style_text,
+)
 from paraform.records import InputError, require_texts
 from paraform.rewording import Candidate, Rewording
 from paraform.rewording.reword import Tools, assess, reword
@@ -44,6 +52,7 @@ class ExemplarParaphraser(nn.Module):
         bank: exemplars to draw from where the caller names none.
         transformations: what training sources were reworded into; `reword` takes its forms from there.
         style_features: width of one state of the style encoder; None: ask the encoder.
+        facts: of the style encoder, where it is frozen and reads sources too; its weights are not the model's.
     """
 
     system: ClassVar[str] = "exemplar"
@@ -57,12 +66,15 @@ class ExemplarParaphraser(nn.Module):
         bank: Sequence[str] = (),
         transformations: Transformations | None = None,
         style_features: int | None = None,
+        facts: EncoderFacts | None = None,
     ) -> None:
         super().__init__()
         self.config = config
         self.vocabulary = vocabulary
         self.bank = tuple(bank)
         self.transformations = transformations or Transformations()
+        self.facts = facts
+        style_features = style_features or (facts.width if facts else None)
         module = None
         if config.style_trainable:
             module = encoders.load_module(config.style_encoder, layer=config.style_layer)
@@ -83,8 +95,14 @@ class ExemplarParaphraser(nn.Module):
 
     @cached_property
     def encoder(self) -> Encoder:
-        """The style encoder's tokenizer, and its states if it is frozen."""
-        return encoders.load(self.config.style_encoder, device=self.device)
+        """The style encoder's tokenizer, and its states if it is frozen.
+
+        Raises: InputError if it is not to be had, or is another one than in training.
+        """
+        found = encoders.load(self.config.style_encoder, device=self.device)
+        if self.facts is not None:
+            self.facts.require(EncoderFacts.of(found), self.config.style_encoder, trained="this model")
+        return found
 
     @overload
     def paraphrase(
@@ -214,9 +232,9 @@ class ExemplarParaphraser(nn.Module):
                 raise InputError(f"source {number + 1} is empty; expected a sentence")
         forms = self._read(exemplars)
         units = self._units(written)
-        lengths = [len(row) for row in units]
+        lengths = [len(row.units) for row in units]
         decoder = StepDecoder(self.network, max(lengths, default=0), self.decoder_dtype)
-        longest = self.config.max_tokens * (2 if self.config.units == "pieces" else 1)
+        longest = self.config.most_units
         generator = torch.Generator(self.device).manual_seed(how.get("seed", 0))
         out = [""] * len(sources)
         batches = decoding_batches([len(form.split()) for form in forms], lengths, how.get("batch_size", 512))
@@ -227,8 +245,8 @@ class ExemplarParaphraser(nn.Module):
             for number, rows in enumerate(
                 track(batches, "paraphrasing", console=STDERR, disable=hidden, transient=True)
             ):
-                source_BS, lengths_B = self._numbers([units[i] for i in rows])
-                state: Any = decoder.begin(source_BS, lengths_B, *self._forms([forms[i] for i in rows], states))
+                source = self._source([units[i] for i in rows], [written[i] for i in rows])
+                state: Any = decoder.begin(*source[:2], *self._forms([forms[i] for i in rows], states), source[2])
                 states = {form: kept for form, kept in states.items() if last[form] > number}
                 step: Step[Any] = decoder.step
                 if self._rations(ration):
@@ -236,7 +254,7 @@ class ExemplarParaphraser(nn.Module):
                     step = rationed(step, stop=EOS, free=COMMONEST + EOS + 1)
                 tokens_BT = decode(step, state, len(rows), how, generator, start=BOS, stop=EOS, longest=longest + 1)
                 for i, numbers in zip(rows, tokens_BT.tolist(), strict=True):
-                    words = list(self._words(numbers, units[i]))
+                    words = list(self._words(numbers, units[i].units))
                     words = join_pieces(words) if self.config.units == "pieces" else words
                     out[i] = detokenize(recase(drop_stray_brackets(words), self.vocabulary.cased, written[i]))
         return out
@@ -252,26 +270,28 @@ class ExemplarParaphraser(nn.Module):
         if not len(targets) == len(sources) == len(exemplars):
             raise InputError(f"{len(targets)} targets, {len(sources)} sources, {len(exemplars)} exemplars; expected N")
         self.eval()
-        sides = [self._units([prepare(text, self.config.max_tokens) for text in some]) for some in (sources, targets)]
-        if not all(all(side) for side in sides):
+        words = [[prepare(text, self.config.max_tokens) for text in some] for some in (sources, targets)]
+        sides = [self._units(side) for side in words]
+        if not all(all(side) for side in words):
             raise InputError("an empty text; expected a sentence")
         forms = self._read(exemplars)
-        order = sorted(range(len(targets)), key=lambda row: len(sides[1][row]))
+        order = sorted(range(len(targets)), key=lambda row: len(sides[1][row].units))
         out = np.empty(len(targets), np.float32)
         for start in range(0, len(order), batch_size):
             rows = order[start : start + batch_size]
             numbers: list[tuple[list[int], list[int]]] = []
             for row in rows:
                 beyond: dict[str, int] = {}  # a word that the vocabulary lacks has one number on both sides
-                numbers.append(
-                    (self.vocabulary.encode(sides[0][row], beyond), self.vocabulary.encode(sides[1][row], beyond))
-                )
+                source_numbers, target_numbers = (self.vocabulary.encode(side[row].units, beyond) for side in sides)
+                numbers.append((source_numbers, target_numbers))
             source, target = (
                 Ragged.of([pair[side] for pair in numbers]).padded(np.arange(len(rows))) for side in (0, 1)
             )
             unique, form_B = self._forms([forms[row] for row in rows])
             exemplar = StyleInput(unique.values[form_B], unique.lengths_B[form_B.cpu()])
-            batch = TripleBatch(*source, *target, exemplar, exemplar, torch.arange(len(rows))).to(self.device)
+            states = (self._states([sides[side][i] for i in rows], [words[side][i] for i in rows]) for side in (0, 1))
+            clusters_B = torch.arange(len(rows))
+            batch = TripleBatch(*source, *target, exemplar, exemplar, clusters_B, *states).to(self.device)
             found = self.network(batch)
             means_B = torch.segment_reduce(found.log_probs_N, "mean", lengths=found.lengths_B, axis=0)
             out[rows] = means_B.float().cpu().numpy()
@@ -297,11 +317,12 @@ class ExemplarParaphraser(nn.Module):
     def content(self, texts: Sequence[str], *, batch_size: int = 512) -> npt.NDArray[np.float32]:
         """Content vectors c (eq. 1): float32 [N, C]."""
         self.eval()
-        units = self._units([prepare(text, self.config.max_tokens) for text in texts])
-        lengths = [len(row) for row in units]
+        words = [prepare(text, self.config.max_tokens) or ("?",) for text in texts]
+        units = self._units(words)
+        lengths = [len(row.units) for row in units]
 
         def encode(rows: list[int]) -> Tensor:
-            return self.network.encode_content(*self._numbers([units[i] or ["?"] for i in rows])).vector
+            return self.network.encode_content(*self._source([units[i] for i in rows], [words[i] for i in rows])).vector
 
         return self._vectors(lengths, batch_size, encode)
 
@@ -338,9 +359,22 @@ class ExemplarParaphraser(nn.Module):
             out[order] = torch.cat(parts).numpy()
         return out
 
-    def _units(self, sentences: Sequence[Sequence[str]]) -> list[list[str]]:
+    def _units(self, sentences: Sequence[Sequence[str]]) -> list[Units]:
         lowered = [[word.lower() for word in words] for words in sentences]
-        return split_units(lowered, self.config.units, self.encoder if self.config.units == "pieces" else None)
+        return split_units(lowered, self.config, self.encoder if needs_encoder(self.config) else None)
+
+    def _source(
+        self, units: Sequence[Units], sentences: Sequence[Sequence[str]]
+    ) -> tuple[Tensor, Tensor, Tensor | None]:
+        """What `encode_content` takes of sentences, as units and as words."""
+        return *self._numbers([row.units for row in units]), self._states(units, sentences)
+
+    def _states(self, units: Sequence[Units], sentences: Sequence[Sequence[str]]) -> Tensor | None:
+        """The frozen encoder's states of their units [B, S, D]; None if the content encoder reads none."""
+        if self.config.content_input == "words":
+            return None
+        read = [style_text(words) for words in sentences]
+        return content_states(units, read, self.encoder, self.config.content_layer).to(self.device)
 
     def _numbers(self, sentences: Sequence[Sequence[str]]) -> tuple[Tensor, Tensor]:
         """Word numbers [B, S], those beyond the vocabulary counted on, and lengths [B]."""
@@ -373,11 +407,12 @@ class ExemplarParaphraser(nn.Module):
             yield self.vocabulary.words[number] if known else source[number - len(self.vocabulary)]
 
     def assets(self) -> dict[str, str]:
-        """The vocabulary, the bank of exemplars, and the transformations."""
+        """The vocabulary, the bank of exemplars, the transformations, and what is said of an encoder that is read."""
         return {
             "vocabulary.json": self.vocabulary.to_json(),
             "bank.txt": "".join(f"{text}\n" for text in self.bank),
             "transformations.tsv": self.transformations.to_text(),
+            **({FACTS: self.facts.to_json()} if self.facts else {}),
         }
 
     @classmethod
@@ -391,4 +426,6 @@ class ExemplarParaphraser(nn.Module):
             raise InputError(f"exemplar checkpoint with unknown fields {unknown} or no vocabulary.json")
         bank = assets.get("bank.txt", "").split("\n")[:-1]
         transformations = Transformations.read(assets.get("transformations.tsv", ""))
-        return cls(ExemplarConfig(**config), Vocabulary.from_json(assets["vocabulary.json"]), bank, transformations)
+        facts = EncoderFacts.read(assets[FACTS]) if FACTS in assets else None
+        vocabulary = Vocabulary.from_json(assets["vocabulary.json"])
+        return cls(ExemplarConfig(**config), vocabulary, bank, transformations, facts=facts)

@@ -14,7 +14,9 @@ from torch import Tensor
 
 from paraform.batching import BOS, PAD, UNK
 from paraform.models.exemplar.batches import StyleInput
-from paraform.models.exemplar.network import Encoded, ExemplarNetwork, Memory
+from paraform.models.exemplar.encoded import Encoded
+from paraform.models.exemplar.network import ExemplarNetwork, Memory
+from paraform.models.exemplar.transformer import TransformerMemory
 
 
 @final
@@ -29,7 +31,7 @@ class StepDecoder:
 
     def __init__(self, network: ExemplarNetwork, source_words: int, dtype: torch.dtype = torch.float32) -> None:
         self.network = network if dtype == network.embedding.weight.dtype else network.cast(dtype)
-        extra = source_words if network.gate is not None else 0
+        extra = source_words if network.config.copy else 0
         weight, bias = network.output.weight.detach().float(), network.output.bias.detach().float()
         # Columns that are never generated, or only copied, have weights of their own, so that no pass over [N, V] puts
         # −inf there.
@@ -40,7 +42,14 @@ class StepDecoder:
         self._scores = weight.new_empty(0, 0)
 
     @torch.no_grad()
-    def begin(self, source_BS: Tensor, lengths_B: Tensor, forms: StyleInput, form_B: Tensor) -> Memory:
+    def begin(
+        self,
+        source_BS: Tensor,
+        lengths_B: Tensor,
+        forms: StyleInput,
+        form_B: Tensor,
+        states_BSF: Tensor | None = None,
+    ) -> Memory | TransformerMemory:
         """The memory before the first word; its `source_BS` holds columns of `step`'s output.
 
         A source word's column is its number or, where the vocabulary lacks it, V + where it first stands.
@@ -50,12 +59,16 @@ class StepDecoder:
             lengths_B: words of each source.
             forms: the different exemplars.
             form_B: the row in `forms` of each source's exemplar.
+            states_BSF: as `ExemplarNetwork.encode_content` has them.
         """
-        content = self.network.encode_content(source_BS, lengths_B)
+        dtype = self.network.embedding.weight.dtype
+        content = self.network.encode_content(
+            source_BS, lengths_B, None if states_BSF is None else states_BSF.to(dtype)
+        )
         # Each step multiplies by the states of every row; a packed GRU leaves the rows interleaved.
         content = content._replace(states=content.states.contiguous())
         if forms.values.is_floating_point():
-            forms = forms._replace(values=forms.values.to(self.network.embedding.weight.dtype))
+            forms = forms._replace(values=forms.values.to(dtype))
         style = Encoded(*(part[form_B] for part in self.network.encode_style(forms)))
         first_BS = (source_BS[:, :, None] == source_BS[:, None, :]).int().argmax(-1)
         vocabulary = self.network.vocabulary
@@ -63,12 +76,12 @@ class StepDecoder:
         return self.network.start(content, style, columns_BS)
 
     @torch.no_grad()
-    def step(self, memory: Memory, tokens_N: Tensor) -> tuple[Tensor, Memory]:
+    def step(self, memory: Memory | TransformerMemory, tokens_N: Tensor) -> tuple[Tensor, Memory | TransformerMemory]:
         """Log-probabilities [N, V + S] of the next word, good until the next step, and the memory after it.
 
         Column V + s is the s-th word of the source where the vocabulary lacks it; `<unk>` is never generated.
         """
-        features, gate, copy, memory = self.network.decode(memory, tokens_N.to(memory.hidden.device)[:, None])
+        features, gate, copy, memory = self.network.decode(memory, tokens_N.to(memory.source_BS.device)[:, None])
         if len(self._scores) < len(tokens_N):
             self._scores = self._weight.new_empty(len(tokens_N), len(self._weight))
         log_probs_NV = self._scores[: len(tokens_N)]

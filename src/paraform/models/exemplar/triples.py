@@ -6,6 +6,7 @@ Shape key: M pairs, K exemplars kept a pair.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -14,9 +15,9 @@ import numpy as np
 from paraform import encoders
 from paraform.batching import Ragged, Vocabulary, cached_states, prepare
 from paraform.corpora import clusters
-from paraform.models.exemplar.batches import TripleTable
+from paraform.models.exemplar.batches import PickedStates, TripleTable
 from paraform.models.exemplar.config import ExemplarConfig
-from paraform.models.exemplar.units import split_units, style_text
+from paraform.models.exemplar.units import single_pieces, split_units, style_text, token_rows
 from paraform.records import InputError, Pair
 from paraform.syntax.mining import Mined, mined_exemplars
 from paraform.syntax.rules import MiningConfig
@@ -63,8 +64,12 @@ def triple_table(
         exclude_cluster=config.mask_clusters,
         seed=seed,
     )
-    mined = mined_exemplars(pairs, rules, config.max_tokens, tagger=tagger, cache=cache, progress=progress)
     cut = config.max_tokens
+    dealt = [
+        mined_exemplars(pairs, replace(rules, seed=seed + deal), cut, tagger=tagger, cache=cache, progress=progress)
+        for deal in range(config.exemplar_deals)
+    ]
+    mined = dealt[0]
     cased = {
         text: prepare(text, cut) for text in dict.fromkeys(s.text for pair in pairs for s in (pair.source, pair.target))
     }
@@ -73,24 +78,37 @@ def triple_table(
     read = {text: style_text(words) for text, words in cased.items()}
     styled = list(dict.fromkeys(read[s.text] for s in (*(pair.target for pair in mined.pairs), *mined.pool)))
     number = {text: row for row, text in enumerate(dict.fromkeys([*styled, *read.values()]))}
-    units = split_units([text.split(" ") if text else [] for text in number], config.units, encoder)
+    units = split_units([text.split(" ") if text else [] for text in number], config, encoder)
     if vocabulary is None:
         seen = [sentence.text for pair in pairs for sentence in (pair.source, pair.target)]
-        counted = None if config.units == "words" else (units[number[read[text]]] for text in seen)
-        vocabulary = Vocabulary.build((cased[text] for text in seen), min_count=config.min_count, units=counted)
+        counted = None if config.units == "words" else (units[number[read[text]]].units for text in seen)
+        vocabulary = Vocabulary.build(
+            (cased[text] for text in seen),
+            min_count=config.min_count,
+            units=counted,
+            always=single_pieces(config) if config.spell else (),
+        )
     beyond: dict[str, int] = {}
-    words = Ragged.of([vocabulary.encode(row, beyond) for row in units])
+    words = Ragged.of([vocabulary.encode(row.units, beyond) for row in units])
     if config.style_trainable:
         style = Ragged.of(encoder.pieces(styled))
     else:
         style = cached_states(encoder, styled, layer=config.style_layer, folder=cache, progress=progress)
+    content = None
+    if config.content_input != "words":
+        states = cached_states(encoder, list(number), layer=config.content_layer, folder=cache, progress=progress)
+        content = PickedStates(states.values, token_rows(units, states.offsets))
     pool_number = np.array([number[read[sentence.text]] for sentence in mined.pool])
+    deals = [np.where(deal.exemplars >= 0, pool_number[deal.exemplars], -1) for deal in dealt]
     table = TripleTable(
         words,
         style,
         np.array([number[read[pair.source.text]] for pair in pairs]),
         np.array([number[read[pair.target.text]] for pair in pairs]),
-        np.where(mined.exemplars >= 0, pool_number[mined.exemplars], -1),
+        deals[0],
         np.array([pair.cluster for pair in pairs]),
+        # Where a deal finds none, those of the first stand again.
+        [np.where(deal[:, :1] >= 0, deal, deals[0]) for deal in deals[1:]],
+        content,
     )
     return Prepared(table, vocabulary, mined)

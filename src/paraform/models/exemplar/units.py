@@ -1,27 +1,85 @@
-"""What CRL-EGPG's two encoders read of a sentence's words."""
+"""What CRL-EGPG's two encoders read of a sentence's words.
+
+Shape key: B sentences, T units of the longest, D features of a state.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 import torch
 from torch import Tensor
 
+from paraform import encoders
 from paraform.batching import Ragged
 from paraform.encoders import Encoder
-from paraform.models.exemplar.batches import StyleInput
+from paraform.encoders.tokenizing import tokenizer_of
+from paraform.models.exemplar.batches import PickedStates, StyleInput
+from paraform.models.exemplar.config import ExemplarConfig
 
 
-def split_units(sentences: list[list[str]], units: str, encoder: Encoder | None) -> list[list[str]]:
-    """Lower-cased words as the network counts them: themselves, or their pieces."""
-    return sentences if units == "words" or encoder is None else encoder.word_pieces(sentences)
+class Units(NamedTuple):
+    """A sentence as the network counts it: words or pieces, and the place of each one's token among the encoder's.
+
+    A word's is that of its first token. Without a use for them there are no places.
+    """
+
+    units: list[str]
+    places: list[int]
+
+
+def split_units(sentences: Sequence[Sequence[str]], config: ExemplarConfig, encoder: Encoder | None) -> list[Units]:
+    """Lower-cased words as the network counts them.
+
+    Args:
+        encoder: the style encoder; None: words are counted, and no states read.
+    """
+    if encoder is None or not needs_encoder(config):
+        return [Units(list(words), []) for words in sentences]
+    out = []
+    for words, placed in zip(sentences, encoder.placed_pieces(sentences), strict=True):
+        if config.units == "words":
+            out.append(Units(list(words), [pieces[0][1] for pieces in placed]))
+        else:
+            flat = [piece for pieces in placed for piece in pieces]
+            out.append(Units([piece for piece, _ in flat], [place for _, place in flat]))
+    return out
+
+
+def needs_encoder(config: ExemplarConfig) -> bool:
+    """Whether units are split, or found, by the style encoder's tokenizer."""
+    return config.units == "pieces" or config.content_input != "words"
+
+
+def single_pieces(config: ExemplarConfig) -> list[str]:
+    """The style encoder's pieces of one character, alone and inside words. Raises: InputError as `encoders.locate`."""
+    pieces = tokenizer_of(encoders.locate(config.style_encoder)).get_vocab()
+    return [piece for piece in pieces if len(piece.removeprefix("##") or piece) == 1]
 
 
 def style_text(words: Sequence[str]) -> str:
     """What the style encoder reads of a sentence: its words, lower-cased, with spaces between."""
     return " ".join(words).lower()
+
+
+def content_states(sentences: Sequence[Units], read: Sequence[str], encoder: Encoder, layer: int) -> Tensor:
+    """States of each unit's token, zeros behind a sentence's last: [B, T, D] float32.
+
+    Args:
+        read: what the encoder reads of each sentence.
+    """
+    (states,) = encoder.states(list(read), layers=[layer])
+    return PickedStates(states.states_ND.cpu().numpy(), token_rows(sentences, states.offsets)).padded(
+        np.arange(len(sentences))
+    )
+
+
+def token_rows(sentences: Sequence[Units], offsets: npt.NDArray[np.int64]) -> Ragged:
+    """The row of each unit's token, if the tokens of sentence i begin at row offsets[i]."""
+    return Ragged.of([[int(start) + p for p in one.places] for one, start in zip(sentences, offsets, strict=False)])
 
 
 def style_inputs(

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar, Self, TypeAlias, final
 
@@ -16,65 +15,21 @@ from torch import Tensor, nn
 from paraform.encoders import Encoder
 from paraform.encoders.dense import Dense
 from paraform.encoders.encoder import Pooling, Splitter, WordStates
+from paraform.encoders.facts import FACTS, EncoderFacts
 from paraform.models.retrofit.config import RetrofitConfig
 from paraform.models.retrofit.folding import fold, require_matrix
 from paraform.models.retrofit.frozen import Frozen, FrozenEncoder, frozen_encoder, require_open
 from paraform.models.retrofit.network import RetrofitNetwork
-from paraform.records import MOST_LAYERS, MOST_WIDTH, InputError
+from paraform.records import InputError
 from paraform.weights import PathLike
 
 Array: TypeAlias = npt.NDArray[np.float32]
-ABOUT = "encoder.json"
 
 
-@final
-@dataclass(frozen=True)
-class EncoderFacts:
-    """What a checkpoint says of the encoder whose weights it does not hold.
-
-    Args:
-        width: K, the width of what M maps.
-        layers: the encoder's.
-        weights, tokenizer: SHA-256.
-    """
-
-    width: int
-    layers: int
-    weights: str
-    tokenizer: str
-
-    @classmethod
-    def of(cls, frozen: Frozen, config: RetrofitConfig) -> EncoderFacts:
-        """Of an encoder at hand."""
-        width = frozen.word_width if config.place == "before" else frozen.width
-        return cls(width, frozen.layers, frozen.digest, frozen.tokenizer_digest)
-
-    @classmethod
-    def read(cls, text: str) -> EncoderFacts:
-        """From JSON. Raises: InputError for what is none of it."""
-        try:
-            found = json.loads(text)
-            made = cls(int(found["width"]), int(found["layers"]), str(found["weights"]), str(found["tokenizer"]))
-        except (ValueError, TypeError, KeyError, RecursionError) as error:
-            raise InputError(
-                f"{ABOUT}: {' '.join(repr(error).split())[:200]}; expected what is said of an encoder"
-            ) from error
-        if not 1 <= made.width <= MOST_WIDTH or not 1 <= made.layers <= MOST_LAYERS:
-            raise InputError(
-                f"{ABOUT}: width {made.width}, {made.layers} layers; expected 1 to {MOST_WIDTH}, {MOST_LAYERS}"
-            )
-        return made
-
-    def require(self, frozen: Frozen, config: RetrofitConfig) -> None:
-        """Raises: InputError, naming what differs, if it is another encoder."""
-        found = EncoderFacts.of(frozen, config)
-        for name in ("width", "layers", "weights", "tokenizer"):
-            own, came = getattr(self, name), getattr(found, name)
-            if own != came:
-                what = name if name in ("width", "layers") else f"SHA-256 of the {name}"
-                raise InputError(
-                    f"encoder {config.encoder!r} is not the one that M was trained with: {what} {came}; expected {own}"
-                )
+def facts_of(frozen: Frozen, config: RetrofitConfig) -> EncoderFacts:
+    """Of the encoder at hand; the width is that of what M maps."""
+    width = frozen.word_width if config.place == "before" else frozen.width
+    return EncoderFacts(width, frozen.layers, frozen.digest, frozen.tokenizer_digest)
 
 
 @final
@@ -108,7 +63,7 @@ class RetrofittedEncoder(nn.Module):
         frozen = frozen_encoder(config.encoder)
         if config.place == "before" and isinstance(frozen, FrozenEncoder):
             require_open(frozen, config.encoder)
-        return cls(config, EncoderFacts.of(frozen, config), frozen)
+        return cls(config, facts_of(frozen, config), frozen)
 
     @property
     def device(self) -> torch.device:
@@ -219,8 +174,7 @@ class RetrofittedEncoder(nn.Module):
 
     def assets(self) -> dict[str, str]:
         """What is said of the encoder, and γ in the unit of its states."""
-        about = {**vars(self.facts), "margin": float(self.network.margin)}
-        return {ABOUT: json.dumps(about, indent=1) + "\n"}
+        return {FACTS: self.facts.to_json(margin=float(self.network.margin))}
 
     @classmethod
     def restore(cls, config: dict[str, Any], assets: dict[str, str]) -> RetrofittedEncoder:
@@ -230,16 +184,16 @@ class RetrofittedEncoder(nn.Module):
             another one.
         """
         unknown = sorted(set(config) - set(RetrofitConfig.__dataclass_fields__))
-        if unknown or ABOUT not in assets:
+        if unknown or FACTS not in assets:
             raise InputError(f"retrofit checkpoint with unknown fields {unknown}, and {sorted(assets)} beside it")
-        made, facts = RetrofitConfig(**config), EncoderFacts.read(assets[ABOUT])
+        made, facts = RetrofitConfig(**config), EncoderFacts.read(assets[FACTS])
         if torch.empty(0).is_meta:  # nothing is wanted but shapes
             return cls(made, facts, None)
         try:
             frozen = frozen_encoder(made.encoder)
         except InputError as error:
             raise InputError(f"M belongs to encoder {made.encoder!r} (SHA-256 {facts.weights}): {error}") from error
-        facts.require(frozen, made)
+        facts.require(facts_of(frozen, made), made.encoder, trained="M")
         return cls(made, facts, frozen)
 
     @property
