@@ -5,6 +5,7 @@ A record is plain data: it holds no tensor and no model, and can be written as a
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias, get_type_hints
@@ -13,6 +14,7 @@ from typing import Any, TypeAlias, get_type_hints
 MOST_LAYERS = 100
 MOST_WIDTH = 100_000
 MOST_STEPS = 20_000  # as many words as a line of a text file has characters at most
+MOST_NESTED = 100  # brackets of JSON inside each other: with some hundreds Python can't copy, compare or print it
 
 
 class InputError(ValueError):
@@ -138,6 +140,43 @@ def require_types(config: object) -> None:
             raise InputError(f"{name} is {came}; expected {'an' if hint is int else 'a'} {hint.__name__}")
 
 
+def parse_json(text: str | bytes, place: object, expected: str = "a value of it", **how: Any) -> Any:
+    """The value that JSON from outside holds; whatever reads a file of it goes through here.
+
+    Args:
+        place: an `Origin`, or the file that the text is the whole of.
+        expected: what should be there, in words.
+        how: hooks of `json.loads`, which may raise InputError.
+    Raises: InputError, naming the place, for what is not JSON, or more of it than can be worked with.
+    """
+    deep = f"{place}: not usable JSON: more than {MOST_NESTED} brackets inside each other; expected {expected}"
+    try:
+        text = text if isinstance(text, str) else text.decode()
+        value = json.loads(text, **how)
+    except json.JSONDecodeError as error:
+        where = place if isinstance(place, Origin) else Origin(str(place), error.lineno)
+        raise where.error(f"not JSON ({error.msg} at character {error.colno}); expected {expected}") from error
+    except InputError:
+        raise
+    except RecursionError:
+        raise InputError(deep) from None
+    except ValueError as error:  # bytes that are not UTF-8; thousands of digits
+        raise InputError(f"{place}: not usable JSON ({error}); expected {expected}") from error
+    # Counting brackets costs next to nothing, and shows of nearly all texts that they are not nested so deep.
+    if text.count("[") + text.count("{") > MOST_NESTED and _nested_deeper(value, MOST_NESTED):
+        raise InputError(deep)
+    return value
+
+
+def _nested_deeper(value: object, most: int) -> bool:
+    """Whether lists and objects stand more than so many inside each other."""
+    level = [value]
+    for _ in range(most):
+        outer = [one.values() if isinstance(one, dict) else one for one in level if isinstance(one, (dict, list))]
+        level = [inner for held in outer for inner in held]
+    return any(isinstance(one, (dict, list)) for one in level)
+
+
 def to_json(record: Record) -> dict[str, Any]:
     """A JSON object that holds what is known: absent fields are left out, a bare sentence is its text."""
     if isinstance(record, Sentence):
@@ -181,7 +220,9 @@ def from_json(value: object, origin: Origin | None = None) -> Record:
     for key, number in numbers.items():
         if value.get(key) is not None:
             if isinstance(value[key], bool) or not isinstance(value[key], (int, number)):
-                raise place.error(f"{key} is {value[key]!r}; expected a number")
+                raise place.error(f"{key} is {str(value[key])[:60]!r}; expected a number")
+            if isinstance(value[key], int) and abs(value[key]) >= 2**63:
+                raise place.error(f"{key} is a number beyond 64 bits; expected a smaller one")
             fields[key] = number(value[key])
     return kind(**fields)
 

@@ -21,6 +21,8 @@ from torch.overrides import TorchFunctionMode
 from paraform.records import InputError
 
 PathLike = str | os.PathLike[str]
+FLOATS = (torch.float32, torch.float16, torch.bfloat16, torch.float64)
+WHOLE = (torch.int64, torch.int32, torch.int16, torch.int8, torch.uint8, torch.bool)
 
 
 @contextlib.contextmanager
@@ -138,13 +140,17 @@ def load_tensors(path: PathLike, digest: str | None = None, device: str = "cpu")
 
     Args:
         digest: the SHA-256 that the file must have; None: not checked.
-    Raises: InputError if the file is missing, cut, not safetensors, of another digest, or holds NaN or infinity.
+    Raises: InputError if the file is missing, cut, not safetensors, of another digest, or holds NaN, infinity, or
+            numbers of another kind than `FLOATS` and `WHOLE`.
     """
     if digest is not None and Path(path).is_file() and (found := sha256(path)) != digest:
         raise InputError(f"{path}: SHA-256 is {found}, expected {digest}; the file is damaged or another version")
     with _opened(path, device) as data:
         tensors = {name: data.get_tensor(name) for name in data.keys()}  # noqa: SIM118 (not a mapping)
     for name, tensor in tensors.items():
+        if tensor.dtype not in (*FLOATS, *WHOLE):  # float8, say, which torch can read and hardly work with
+            kind = str(tensor.dtype).removeprefix("torch.")
+            raise InputError(f"{path}: tensor {name!r} is of {kind}; expected floats of 16 bits or more, or integers")
         if tensor.is_floating_point() and not torch.isfinite(tensor).all():
             raise InputError(f"{path}: tensor {name!r} holds NaN or infinity; expected finite weights")
     return tensors

@@ -23,7 +23,7 @@ from paraform.checkpoint.variants import signature_of
 from paraform.corpora.columns import ArrowColumns
 from paraform.encoders.precision import PRODUCTS
 from paraform.engines import Engine, rows_of, run
-from paraform.records import InputError
+from paraform.records import InputError, parse_json
 from paraform.weights import atomic_path
 
 NAME = "shards.json"
@@ -142,10 +142,7 @@ def _require_job(job: Job, folder: Path) -> None:
         with atomic_path(path) as unfinished:
             unfinished.write_text(json.dumps(mine, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
         return
-    try:
-        theirs = json.loads(path.read_bytes())
-    except (ValueError, RecursionError) as error:
-        raise InputError(f"{path}: no JSON ({error}); expected what paraform embed wrote there") from error
+    theirs = parse_json(path.read_bytes(), path, "what paraform embed wrote there")
     if not isinstance(theirs, dict):
         raise InputError(f"{path}: no object; expected what paraform embed wrote there")
     for key, value in mine.items():
