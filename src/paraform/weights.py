@@ -1,18 +1,22 @@
-"""Weights in and out: safetensors only, checked digests, writes that a kill cannot halve."""
+"""Weights and arrays in and out: safetensors and .npy, checked digests, writes that a kill cannot halve."""
 
 from __future__ import annotations
 
 import contextlib
 import hashlib
 import importlib.util
+import math
 import os
 import secrets
 import shutil
+import tokenize
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 from torch import Tensor
@@ -156,6 +160,32 @@ def load_tensors(path: PathLike, digest: str | None = None, device: str = "cpu")
     return tensors
 
 
+# What numpy raises for a damaged header, which it reads as Python.
+BAD_HEADER = (ValueError, TypeError, KeyError, EOFError, SyntaxError, tokenize.TokenError, RecursionError, MemoryError)
+
+
+def map_array(path: PathLike) -> NDArray[Any]:
+    """The array of a .npy file, mapped and not read: no memory is taken for it, however large it is.
+
+    Raises: InputError if the file is missing, no regular one (a pipe would be waited for), or not what `numpy.save`
+        writes of numbers; also if its size is not what its header says.
+    """
+    if not Path(path).is_file():
+        raise InputError(f"{path}: no such file; expected a .npy file of numbers")
+    try:
+        with open(path, "rb") as file:
+            version = np.lib.format.read_magic(file)
+            header = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
+            shape, _, dtype = header(file)
+            wanted, size = file.tell() + math.prod(shape) * dtype.itemsize, os.fstat(file.fileno()).st_size
+        if dtype.hasobject or size != wanted:
+            raise ValueError(f"{dtype} {list(shape)} in {size:,} bytes")
+        return np.asarray(np.lib.format.open_memmap(path, mode="r"))
+    except BAD_HEADER as error:
+        reason = " ".join(str(error).split())[:200] or type(error).__name__
+        raise InputError(f"{path}: {reason}; expected a .npy file of numbers") from error
+
+
 def require_shapes(path: PathLike, own: Mapping[str, Tensor]) -> None:
     """Compare a model's tensors with the header of a safetensors file; of both, nothing else is read.
 
@@ -237,6 +267,20 @@ def cached_file(kind: str, content: Iterable[str], suffix: str, cache: Path | No
         encoded = part.encode(errors="surrogatepass")
         key.update(f"{len(encoded)} ".encode() + encoded)  # so that no two lists of parts read alike
     return (cache or cache_folder()) / kind / f"{key.hexdigest()[:32]}.{suffix}"
+
+
+def write_kept(path: PathLike, content: bytes) -> None:
+    """Write a file of a cache, with its digest in the first line."""
+    with atomic_path(path) as unfinished:
+        unfinished.write_bytes(hashlib.sha256(content).hexdigest().encode() + b"\n" + content)
+
+
+def read_kept(path: PathLike) -> bytes | None:
+    """What `write_kept` wrote; None if nothing is there or it is damaged: whoever keeps it can make it again."""
+    if not Path(path).is_file():
+        return None
+    digest, _, content = Path(path).read_bytes().partition(b"\n")
+    return content if digest == hashlib.sha256(content).hexdigest().encode() else None
 
 
 def read_word_vectors(path: PathLike, words: Sequence[str], width: int) -> tuple[Tensor, Tensor]:

@@ -24,7 +24,7 @@ from paraform.corpora.columns import ArrowColumns
 from paraform.encoders.precision import PRODUCTS
 from paraform.engines import Engine, rows_of, run
 from paraform.records import InputError, parse_json
-from paraform.weights import atomic_path
+from paraform.weights import atomic_path, map_array
 
 NAME = "shards.json"
 FORMAT = 1
@@ -176,8 +176,8 @@ def _shape(path: Path, rows: int) -> tuple[int, int]:
 
 
 def _npy_shape(path: Path) -> tuple[int, int]:
-    vectors = np.load(path, mmap_mode="r", allow_pickle=False)
-    if not isinstance(vectors, np.ndarray) or vectors.ndim != 2 or vectors.dtype != np.dtype("<f4"):
+    vectors = map_array(path)
+    if vectors.ndim != 2 or vectors.dtype != np.dtype("<f4"):
         raise ValueError("no matrix of float32")
     return len(vectors), vectors.shape[1]
 
