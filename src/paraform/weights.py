@@ -36,7 +36,7 @@ def atomic_path(path: PathLike) -> Iterator[Path]:
     So a kill, a full disk or an error leaves the old file or the new one, never half of one; what a kill leaves of the
     temporary file, the next write beside it removes. A link stays one.
 
-    Raises: InputError if `path` is a device or a folder.
+    Raises: InputError if `path` is a device, a folder, or a link that leads nowhere.
     """
     final = _final(path)
     with _workplace(final) as folder:
@@ -57,13 +57,22 @@ def require_writable(path: PathLike) -> None:
 
 
 def _final(path: PathLike) -> Path:
-    """Where the file will stand, in a folder that is there and clean."""
-    final = Path(path).resolve()
+    """Where the file will stand, in a folder that is there and clean. Folders are made of names, never of links."""
+    final = Path(os.path.realpath(path))
+    lost = lost_link(path)
+    if lost and (final.is_symlink() or not final.parent.is_dir()):
+        raise InputError(f"{lost}: a link that leads nowhere; expected one into a folder that is there")
     if final.exists() and not final.is_file():
         raise InputError(f"{path}: not a regular file; expected the name of one to write")
     final.parent.mkdir(parents=True, exist_ok=True)
     _sweep(final.parent)
     return final
+
+
+def lost_link(path: PathLike) -> Path | None:
+    """The link that leads nowhere (to what is not there, or in circles): the path itself, or a folder on its way."""
+    places = (Path(path), *Path(path).parents)
+    return next((place for place in places if place.is_symlink() and not place.exists()), None)
 
 
 @contextlib.contextmanager

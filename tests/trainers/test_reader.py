@@ -91,7 +91,7 @@ def test_a_run_that_was_stopped_goes_on_to_the_same_reader(
     for name in one:
         torch.testing.assert_close(other[name], one[name])
     other = [*ASKED[:5], replace(ASKED[5], text="who ?")]
-    with pytest.raises(InputError, match="data training questions was"):
+    with pytest.raises(InputError, match="the data changed: training questions was"):
         train_reader(other, tmp_path / "part", validation=ASKED[:2], config=config, loop=loop, resume=True)
 
 
