@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Any, Literal
 
-from paraform.records import MOST_STEPS, MOST_WIDTH, require_types
+from paraform.records import MOST_STEPS, MOST_WIDTH, InputError, require_types, with_fields
 
 
 @dataclass(frozen=True)
@@ -117,28 +117,28 @@ class ExemplarConfig:
     def __post_init__(self) -> None:
         require_types(self)
         if self.temperature <= 0 or self.max_tokens < 2 or self.batch_size < 2:
-            raise ValueError(
+            raise InputError(
                 f"temperature {self.temperature}, max_tokens {self.max_tokens}, batch_size {self.batch_size}; "
                 "expected temperature > 0, max_tokens >= 2, batch_size >= 2"
             )
         if self.max_tokens > MOST_STEPS:
-            raise ValueError(f"max_tokens {self.max_tokens}; expected at most {MOST_STEPS}")
+            raise InputError(f"max_tokens {self.max_tokens}; expected at most {MOST_STEPS}")
         for name in ("word_width", "content_width", "decoder_width", "style_width"):
             if not 1 <= getattr(self, name) <= MOST_WIDTH:
-                raise ValueError(f"{name} {getattr(self, name)}; expected 1 to {MOST_WIDTH}")
+                raise InputError(f"{name} {getattr(self, name)}; expected 1 to {MOST_WIDTH}")
         if self.copy and not self.attention:
-            raise ValueError("copy=True with attention=False; copying points with attention: set attention=True")
+            raise InputError("copy=True with attention=False; copying points with attention: set attention=True")
         if self.coverage and not self.copy:
-            raise ValueError(
+            raise InputError(
                 "coverage=True with copy=False; words beyond the vocabulary could not be generated: set copy=True"
             )
         if self.pool_size < 0:
-            raise ValueError(f"pool_size {self.pool_size}; expected 0 (one pool) or more")
+            raise InputError(f"pool_size {self.pool_size}; expected 0 (one pool) or more")
 
     @classmethod
-    def paper(cls) -> ExemplarConfig:
+    def paper(cls, **fields: Any) -> ExemplarConfig:
         """As the paper's text says (its BERT-base and GloVe are named where they are at hand)."""
-        return cls(
+        preset = cls(
             contrastive_scale=1.0,
             contrastive_reduction="sum",
             nll_reduction="sum",
@@ -148,21 +148,23 @@ class ExemplarConfig:
             pool="sources",
             ties=1,
         )
+        return with_fields(preset, fields)
 
     @classmethod
-    def reference(cls) -> ExemplarConfig:
+    def reference(cls, **fields: Any) -> ExemplarConfig:
         """As the authors' released code behaves on QQP-Pos."""
-        return cls(
+        preset = cls(
             exemplar_choice="oracle",
             contrastive_scale=0.5 / 0.07,
             mask_padding=False,
             drop_perplexity=200.0,
         )
+        return with_fields(preset, fields)
 
     @classmethod
-    def compact(cls) -> ExemplarConfig:
+    def compact(cls, **fields: Any) -> ExemplarConfig:
         """A configuration that trains on two cores: frozen style encoder, tied output layer, copying."""
-        return cls(
+        preset = cls(
             max_tokens=30,
             min_count=16,
             word_vectors="encoder",
@@ -188,6 +190,7 @@ class ExemplarConfig:
             schedule="linear",
             clip_norm=1.0,
         )
+        return with_fields(preset, fields)
 
     def without(self, *, content: bool = False, style: bool = False) -> ExemplarConfig:
         """The ablations of Table 2: without the content contrast, the style contrast, or both."""
