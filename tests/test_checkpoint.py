@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import functools
 import hashlib
 import importlib.util
 import json
@@ -190,6 +191,7 @@ def test_a_flipped_byte_or_a_missing_file_is_named(saved: Path, name: str) -> No
         ({"assets": ["other.txt"]}, "other.txt"),
         ({"files": []}, "files"),
         ({"extra": 1}, "unknown field 'extra'"),
+        ({"seed": functools.reduce(lambda inner, _: [inner], range(600), 0)}, "more than 100 brackets"),
     ],
 )
 def test_a_foreign_or_hostile_manifest_is_refused(saved: Path, changes: dict[str, Any], message: str) -> None:

@@ -118,7 +118,7 @@ Settings.__annotations__ |= {"steps": "int", "rate": "float", "name": "str", "on
 
 def test_fields_have_the_types_that_they_are_declared_with() -> None:
     require_types(Settings())
-    require_types(Settings(rate=1, way="z"))  # type: ignore[arg-type]  # what a Literal may be is its owner's to say
+    require_types(Settings(rate=1, way="y"))
     for field, value, message in (
         ("steps", 1.0, "steps is 1.0 of type float; expected an int"),
         ("steps", True, "steps is True of type bool; expected an int"),
@@ -128,6 +128,9 @@ def test_fields_have_the_types_that_they_are_declared_with() -> None:
         ("rate", False, "rate is False of type bool; expected a float"),
         ("name", 3, "name is 3 of type int; expected a str"),
         ("on", 1, "on is 1 of type int; expected a bool"),
+        ("way", "z", "way 'z'; expected one of x, y"),
+        ("steps", 10**30, "steps is a number beyond 64 bits; expected a finite number of 64 bits"),
+        ("rate", float("nan"), "rate is nan; expected a finite number of 64 bits"),
     ):
         with pytest.raises(InputError, match=f"^{message}$"):
             require_types(Settings(**{field: value}))

@@ -10,12 +10,13 @@ import importlib.util
 import io
 import json
 import os
+import random
 import shutil
 import signal
 import socket
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -255,7 +256,10 @@ def test_a_finished_run_stays_as_it_is(whole: tuple[Path, Result]) -> None:
         ({"config": dataclasses.replace(CONFIG, seed=1)}, "seed was 0 when the run began and is 1 now"),
         ({"config": dataclasses.replace(CONFIG, steps=25)}, "steps was 24"),
         ({"dropout": 0.2}, r"dropout was 0\.3 when the run began and is 0\.2 now"),
-        ({"data_digests": {"train.tsv": "ab"}}, r"data train\.tsv was None when the run began and is 'ab' now"),
+        (
+            {"data_digests": {"train.tsv": "ab"}},
+            r"the data changed: train\.tsv was None when the run began and is 'ab' now",
+        ),
         ({"optimizer": "SGD"}, "optimizer 'main' was Adam when the run began and is SGD now"),
     ],
 )
@@ -376,16 +380,62 @@ def test_products_are_rounded_only_where_that_is_asked_for_and_only_inside_the_l
         assert make_accelerator(config).mixed_precision == "no"  # autocast would narrow more than products
 
 
+def sign(folder: Path, name: str) -> None:
+    """As somebody who edits a file and knows how `paraform.json` is made would."""
+    found = manifest.read(folder)
+    digest = hashlib.sha256((folder / name).read_bytes()).hexdigest()
+    signed = dataclasses.replace(found, files=dict(found.files) | {name: digest})
+    (folder / "paraform.json").write_text(manifest._text(signed))
+
+
+def edits(value: Any, way: tuple[Any, ...] = ()) -> Iterator[tuple[tuple[Any, ...], Any]]:
+    """Each part of a JSON value, by the way to it, and each of what may stand in its place; None: nothing."""
+    for wrong in ("x", -1, 10**30, 0.5, None, True, [], {}, [[1]], {"tensor": "x"}, {"dict": [["x", 1]]}):
+        yield way, wrong
+    for key in value if isinstance(value, dict) else range(len(value)) if isinstance(value, list) else ():
+        yield from edits(value[key], (*way, key))
+
+
+def test_a_training_json_that_is_edited_and_signed_is_refused_or_can_be_gone_on_from(tmp_path: Path) -> None:
+    """Whatever stands at whatever place of it: one line, or a run to the end."""
+    short = dataclasses.replace(CONFIG, steps=2, evaluate_every=1, log_every=2, checkpoint_every=1)
+
+    def at_one(step: int) -> None:
+        if step == 0:
+            signal.raise_signal(signal.SIGINT)
+
+    worker.train(tmp_path / "run", short, before=at_one)
+    saved = json.loads((tmp_path / "run" / "last" / "training.json").read_text())
+    saved["progress"]["history"] = saved["progress"]["history"][:2]
+    tried = random.Random(1).sample([edit for edit in edits(saved) if edit[0]], 30)
+    refused = 0
+    for number, (way, wrong) in enumerate(tried):
+        folder = tmp_path / f"edit{number}"
+        shutil.copytree(tmp_path / "run", folder)
+        edited = copy.deepcopy(saved)
+        place = edited
+        for key in way[:-1]:
+            place = place[key]
+        place[way[-1]] = wrong
+        (folder / "last" / "training.json").write_text(json.dumps(edited))
+        sign(folder / "last", "training.json")
+        try:
+            worker.train(folder, short, resume=True)
+        except InputError as error:
+            assert "\n" not in str(error)
+            refused += 1
+        shutil.rmtree(folder)
+    assert refused > 15
+
+
 def test_a_run_from_before_a_field_existed_had_its_default(tmp_path: Path) -> None:
     config = dataclasses.replace(CONFIG, steps=2)
     worker.train(tmp_path, config)
-    progress, about = tmp_path / "last" / "training.json", tmp_path / "last" / "paraform.json"
+    progress = tmp_path / "last" / "training.json"
     saved = json.loads(progress.read_text())
     assert saved["training"].pop("patience") == 0
     progress.write_text(json.dumps(saved))
-    digest = hashlib.sha256(progress.read_bytes()).hexdigest()
-    found = manifest.read(tmp_path / "last")
-    about.write_text(manifest._text(dataclasses.replace(found, files=dict(found.files) | {"training.json": digest})))
+    sign(tmp_path / "last", "training.json")
     assert worker.train(tmp_path, config, resume=True).step == 2
     with pytest.raises(InputError, match="patience was 0 when the run began and is 3 now"):
         worker.train(tmp_path, dataclasses.replace(config, patience=3), resume=True)

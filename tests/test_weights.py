@@ -129,6 +129,11 @@ def test_damaged_weights_are_named(tmp_path: Path) -> None:
         safetensors.torch.save_file({"fine": torch.ones(1), "bad": torch.tensor([0.0, value])}, path)
         with pytest.raises(InputError, match="tensor 'bad' holds NaN or infinity"):
             weights.load_tensors(path)
+    for kind in (torch.float8_e4m3fn, torch.float8_e5m2, torch.complex64):
+        safetensors.torch.save_file({"bad": torch.ones(1).to(kind)}, path)
+        said = f"tensor 'bad' is of {kind}; expected floats of 16 bits or more, or integers".replace("torch.", "")
+        with pytest.raises(InputError, match=said):
+            weights.load_tensors(path)
 
 
 def test_pretrained_folders() -> None:

@@ -23,7 +23,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from paraform.records import InputError
+from paraform.records import InputError, parse_json
 from paraform.weights import PathLike, atomic_path, sha256
 
 NAME = "paraform.json"
@@ -115,10 +115,7 @@ def read(folder: PathLike) -> Manifest:
     path = Path(folder) / NAME
     if not path.is_file():
         raise InputError(f"{path}: no such file; expected a checkpoint folder, as checkpoint.save writes it")
-    try:
-        value = json.loads(path.read_bytes())
-    except (ValueError, RecursionError) as error:
-        raise InputError(f"{path}: no JSON ({error})") from error
+    value = parse_json(path.read_bytes(), path, "what checkpoint.save writes")
     if not isinstance(value, dict) or "format" not in value:
         raise InputError(f"{path}: no 'format'; expected the {NAME} of a checkpoint")
     if value["format"] != FORMAT:

@@ -5,14 +5,19 @@ A record is plain data: it holds no tensor and no model, and can be written as a
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import dataclasses
+import difflib
+import json
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias, get_type_hints
+from typing import Any, Literal, TypeAlias, TypeVar, get_args, get_origin, get_type_hints
 
 # The largest numbers that a config may hold: a stranger's checkpoint must not make a reader work or wait without end.
 MOST_LAYERS = 100
 MOST_WIDTH = 100_000
 MOST_STEPS = 20_000  # as many words as a line of a text file has characters at most
+Config = TypeVar("Config", bound=Any)
+MOST_NESTED = 100  # brackets of JSON inside each other: with some hundreds Python can't copy, compare or print it
 
 
 class InputError(ValueError):
@@ -128,14 +133,72 @@ def require_texts(texts: Iterable[object]) -> list[str]:
 def require_types(config: object) -> None:
     """Every field of a dataclass that is declared a number, a string or a bool is one; a whole number is a float too.
 
+    Numbers are finite and of 64 bits; of a field that takes only some values it is one of these.
+
     Raises: InputError that names the field, what came and what was expected.
     """
     for name, hint in get_type_hints(type(config)).items():
         value = getattr(config, name)
+        if get_origin(hint) is Literal and value not in get_args(hint):
+            raise InputError(f"{name} {str(value)[:60]!r}; expected one of {', '.join(map(str, get_args(hint)))}")
         fits = isinstance(value, (int, float) if hint is float else hint) if hint in (bool, int, float, str) else True
         if not fits or (isinstance(value, bool) and hint is not bool):
             came = f"{value!r} of type {type(value).__name__}"
             raise InputError(f"{name} is {came}; expected {'an' if hint is int else 'a'} {hint.__name__}")
+        if hint in (int, float) and not -(2.0**63) < value < 2.0**63:
+            came = str(value) if isinstance(value, float) else "a number beyond 64 bits"
+            raise InputError(f"{name} is {came}; expected a finite number of 64 bits")
+
+
+def with_fields(config: Config, fields: Mapping[str, Any]) -> Config:
+    """The config with those fields in the place of its own, as presets take them: `LatentConfig.compact(epochs=2)`.
+
+    Raises: InputError for a field that it has not, or a value that cannot be.
+    """
+    names = [field.name for field in dataclasses.fields(config)]
+    for name in fields:
+        if name not in names:
+            close = difflib.get_close_matches(name, names, n=1)
+            hint = f"did you mean {close[0]!r}?" if close else "its docstring names them"
+            raise InputError(f"{type(config).__name__} has no field {name!r}; {hint}")
+    return dataclasses.replace(config, **fields)
+
+
+def parse_json(text: str | bytes, place: object, expected: str = "a value of it", **how: Any) -> Any:
+    """The value that JSON from outside holds; whatever reads a file of it goes through here.
+
+    Args:
+        place: an `Origin`, or the file that the text is the whole of.
+        expected: what should be there, in words.
+        how: hooks of `json.loads`, which may raise InputError.
+    Raises: InputError, naming the place, for what is not JSON, or more of it than can be worked with.
+    """
+    deep = f"{place}: not usable JSON: more than {MOST_NESTED} brackets inside each other; expected {expected}"
+    try:
+        text = text if isinstance(text, str) else text.decode()
+        value = json.loads(text, **how)
+    except json.JSONDecodeError as error:
+        where = place if isinstance(place, Origin) else Origin(str(place), error.lineno)
+        raise where.error(f"not JSON ({error.msg} at character {error.colno}); expected {expected}") from error
+    except InputError:
+        raise
+    except RecursionError:
+        raise InputError(deep) from None
+    except ValueError as error:  # bytes that are not UTF-8; thousands of digits
+        raise InputError(f"{place}: not usable JSON ({error}); expected {expected}") from error
+    # Counting brackets costs next to nothing, and shows of nearly all texts that they are not nested so deep.
+    if text.count("[") + text.count("{") > MOST_NESTED and _nested_deeper(value, MOST_NESTED):
+        raise InputError(deep)
+    return value
+
+
+def _nested_deeper(value: object, most: int) -> bool:
+    """Whether lists and objects stand more than so many inside each other."""
+    level = [value]
+    for _ in range(most):
+        outer = [one.values() if isinstance(one, dict) else one for one in level if isinstance(one, (dict, list))]
+        level = [inner for held in outer for inner in held]
+    return any(isinstance(one, (dict, list)) for one in level)
 
 
 def to_json(record: Record) -> dict[str, Any]:
@@ -181,7 +244,9 @@ def from_json(value: object, origin: Origin | None = None) -> Record:
     for key, number in numbers.items():
         if value.get(key) is not None:
             if isinstance(value[key], bool) or not isinstance(value[key], (int, number)):
-                raise place.error(f"{key} is {value[key]!r}; expected a number")
+                raise place.error(f"{key} is {str(value[key])[:60]!r}; expected a number")
+            if isinstance(value[key], int) and abs(value[key]) >= 2**63:
+                raise place.error(f"{key} is a number beyond 64 bits; expected a smaller one")
             fields[key] = number(value[key])
     return kind(**fields)
 

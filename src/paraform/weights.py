@@ -1,18 +1,22 @@
-"""Weights in and out: safetensors only, checked digests, writes that a kill cannot halve."""
+"""Weights and arrays in and out: safetensors and .npy, checked digests, writes that a kill cannot halve."""
 
 from __future__ import annotations
 
 import contextlib
 import hashlib
 import importlib.util
+import math
 import os
 import secrets
 import shutil
+import tokenize
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 from torch import Tensor
@@ -21,6 +25,8 @@ from torch.overrides import TorchFunctionMode
 from paraform.records import InputError
 
 PathLike = str | os.PathLike[str]
+FLOATS = (torch.float32, torch.float16, torch.bfloat16, torch.float64)
+WHOLE = (torch.int64, torch.int32, torch.int16, torch.int8, torch.uint8, torch.bool)
 
 
 @contextlib.contextmanager
@@ -30,7 +36,7 @@ def atomic_path(path: PathLike) -> Iterator[Path]:
     So a kill, a full disk or an error leaves the old file or the new one, never half of one; what a kill leaves of the
     temporary file, the next write beside it removes. A link stays one.
 
-    Raises: InputError if `path` is a device or a folder.
+    Raises: InputError if `path` is a device, a folder, or a link that leads nowhere.
     """
     final = _final(path)
     with _workplace(final) as folder:
@@ -51,13 +57,22 @@ def require_writable(path: PathLike) -> None:
 
 
 def _final(path: PathLike) -> Path:
-    """Where the file will stand, in a folder that is there and clean."""
-    final = Path(path).resolve()
+    """Where the file will stand, in a folder that is there and clean. Folders are made of names, never of links."""
+    final = Path(os.path.realpath(path))
+    lost = lost_link(path)
+    if lost and (final.is_symlink() or not final.parent.is_dir()):
+        raise InputError(f"{lost}: a link that leads nowhere; expected one into a folder that is there")
     if final.exists() and not final.is_file():
         raise InputError(f"{path}: not a regular file; expected the name of one to write")
     final.parent.mkdir(parents=True, exist_ok=True)
     _sweep(final.parent)
     return final
+
+
+def lost_link(path: PathLike) -> Path | None:
+    """The link that leads nowhere (to what is not there, or in circles): the path itself, or a folder on its way."""
+    places = (Path(path), *Path(path).parents)
+    return next((place for place in places if place.is_symlink() and not place.exists()), None)
 
 
 @contextlib.contextmanager
@@ -138,16 +153,46 @@ def load_tensors(path: PathLike, digest: str | None = None, device: str = "cpu")
 
     Args:
         digest: the SHA-256 that the file must have; None: not checked.
-    Raises: InputError if the file is missing, cut, not safetensors, of another digest, or holds NaN or infinity.
+    Raises: InputError if the file is missing, cut, not safetensors, of another digest, or holds NaN, infinity, or
+            numbers of another kind than `FLOATS` and `WHOLE`.
     """
     if digest is not None and Path(path).is_file() and (found := sha256(path)) != digest:
         raise InputError(f"{path}: SHA-256 is {found}, expected {digest}; the file is damaged or another version")
     with _opened(path, device) as data:
         tensors = {name: data.get_tensor(name) for name in data.keys()}  # noqa: SIM118 (not a mapping)
     for name, tensor in tensors.items():
+        if tensor.dtype not in (*FLOATS, *WHOLE):  # float8, say, which torch can read and hardly work with
+            kind = str(tensor.dtype).removeprefix("torch.")
+            raise InputError(f"{path}: tensor {name!r} is of {kind}; expected floats of 16 bits or more, or integers")
         if tensor.is_floating_point() and not torch.isfinite(tensor).all():
             raise InputError(f"{path}: tensor {name!r} holds NaN or infinity; expected finite weights")
     return tensors
+
+
+# What numpy raises for a damaged header, which it reads as Python.
+BAD_HEADER = (ValueError, TypeError, KeyError, EOFError, SyntaxError, tokenize.TokenError, RecursionError, MemoryError)
+
+
+def map_array(path: PathLike) -> NDArray[Any]:
+    """The array of a .npy file, mapped and not read: no memory is taken for it, however large it is.
+
+    Raises: InputError if the file is missing, no regular one (a pipe would be waited for), or not what `numpy.save`
+        writes of numbers; also if its size is not what its header says.
+    """
+    if not Path(path).is_file():
+        raise InputError(f"{path}: no such file; expected a .npy file of numbers")
+    try:
+        with open(path, "rb") as file:
+            version = np.lib.format.read_magic(file)
+            header = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
+            shape, _, dtype = header(file)
+            wanted, size = file.tell() + math.prod(shape) * dtype.itemsize, os.fstat(file.fileno()).st_size
+        if dtype.hasobject or size != wanted:
+            raise ValueError(f"{dtype} {list(shape)} in {size:,} bytes")
+        return np.asarray(np.lib.format.open_memmap(path, mode="r"))
+    except BAD_HEADER as error:
+        reason = " ".join(str(error).split())[:200] or type(error).__name__
+        raise InputError(f"{path}: {reason}; expected a .npy file of numbers") from error
 
 
 def require_shapes(path: PathLike, own: Mapping[str, Tensor]) -> None:
@@ -231,6 +276,20 @@ def cached_file(kind: str, content: Iterable[str], suffix: str, cache: Path | No
         encoded = part.encode(errors="surrogatepass")
         key.update(f"{len(encoded)} ".encode() + encoded)  # so that no two lists of parts read alike
     return (cache or cache_folder()) / kind / f"{key.hexdigest()[:32]}.{suffix}"
+
+
+def write_kept(path: PathLike, content: bytes) -> None:
+    """Write a file of a cache, with its digest in the first line."""
+    with atomic_path(path) as unfinished:
+        unfinished.write_bytes(hashlib.sha256(content).hexdigest().encode() + b"\n" + content)
+
+
+def read_kept(path: PathLike) -> bytes | None:
+    """What `write_kept` wrote; None if nothing is there or it is damaged: whoever keeps it can make it again."""
+    if not Path(path).is_file():
+        return None
+    digest, _, content = Path(path).read_bytes().partition(b"\n")
+    return content if digest == hashlib.sha256(content).hexdigest().encode() else None
 
 
 def read_word_vectors(path: PathLike, words: Sequence[str], width: int) -> tuple[Tensor, Tensor]:

@@ -165,8 +165,8 @@ def archive(folder: Path) -> None:
     ("damage", "said"),
     [
         (other_files, "holds mine.npy and no shards.json; expected a new or an empty folder"),
-        (lambda folder: (folder / "shards.json").write_text("{"), "shards.json: no JSON ("),
-        (lambda folder: (folder / "shards.json").write_text("[" * 100_000), "shards.json: no JSON ("),
+        (lambda folder: (folder / "shards.json").write_text("{"), "shards.json:1: not JSON ("),
+        (lambda folder: (folder / "shards.json").write_text("[" * 100_000), "shards.json: not usable JSON: more"),
         (lambda folder: (folder / "shards.json").write_text("[]"), "shards.json: no object"),
         (lambda folder: (folder / "shards.json").write_text("{}"), "another job's shards (format 'None'"),
         (lambda folder: (folder / "000001.npy").write_bytes(b""), "000001.npy: "),

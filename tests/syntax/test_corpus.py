@@ -23,6 +23,7 @@ from paraform.syntax import MiningConfig, mine
 from paraform.syntax import corpus as module
 from paraform.syntax.annotation import Annotator
 from paraform.syntax.corpus import annotate_corpus, annotated, annotated_pairs, searched_by
+from paraform.weights import read_kept, write_kept
 
 LOWER = Annotator(lower=True, max_tokens=30)
 
@@ -112,8 +113,8 @@ def test_what_was_done_is_not_done_again(pairs: list[Pair], tmp_path: Path, inli
     first = next(parts)
     del parts
     done = next((tmp_path / "annotated").iterdir())
-    assert (done / "0.jsonl").read_bytes() == first
-    (done / "0.jsonl").write_bytes(b"kept\n")
+    assert read_kept(done / "0.jsonl") == first
+    write_kept(done / "0.jsonl", b"kept\n")
 
     def not_read() -> Iterator[Pair]:
         raise AssertionError
@@ -123,6 +124,19 @@ def test_what_was_done_is_not_done_again(pairs: list[Pair], tmp_path: Path, inli
     assert again[0] == b"kept\n" and len(again) == 5
     other = annotate_corpus(pairs, "digest", Annotator(), engine=engine, cache=tmp_path, size=7)
     assert next(other) != b"kept\n"
+
+
+def test_a_chunk_that_was_altered_is_made_again(pairs: list[Pair], tmp_path: Path, inline: None) -> None:
+    def once() -> list[bytes]:
+        return list(annotate_corpus(pairs, "digest", LOWER, engine=Engine("local", 1), cache=tmp_path, size=7))
+
+    whole = once()
+    path = next((tmp_path / "annotated").iterdir()) / "0.jsonl"
+    kept = path.read_bytes()
+    for altered in (kept.replace(b'"NN"', b'"VB"', 1), kept[:-9], b"", b"\n", kept[65:]):
+        assert altered != kept
+        path.write_bytes(altered)
+        assert once() == whole and path.read_bytes() == kept
 
 
 def test_equals_brute_force_on_real_questions(data: Path) -> None:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 from paraform.records import InputError, Sentence
-from paraform.syntax import ExemplarIndex, MiningConfig
+from paraform.syntax import ExemplarIndex, MiningConfig, index_folder
+from paraform.weights import sha256
 
 TAGS = ("NN", "VB", "DT", "IN")
 
@@ -82,6 +85,20 @@ def test_files_of_others_stay(folder: Path) -> None:
     assert (folder / "my_embeddings.npy").is_file()
 
 
+def arrays_of(folder: Path) -> dict[str, str]:
+    arrays: dict[str, str] = json.loads((folder / "index.json").read_text())["arrays"]
+    return arrays
+
+
+def sign(folder: Path, **changes: Any) -> None:
+    """As somebody who alters files and knows how `index.json` is made would."""
+    about = json.loads((folder / "index.json").read_text()) | changes
+    del about["digest"]
+    files = about["arrays"].items()
+    about["digests"] = {name: sha256(folder / file) if (folder / file).is_file() else "" for name, file in files}
+    (folder / "index.json").write_text(json.dumps(about | {"digest": index_folder._digest(about)}))
+
+
 def test_blocks_that_are_too_large(folder: Path) -> None:
     """Compiled code has room for so many sequences of a block and no more."""
     ExemplarIndex.build(sentences(2000)).save(folder)
@@ -96,15 +113,25 @@ def test_blocks_that_are_too_large(folder: Path) -> None:
     for name in ("every", "some"):
         bits = np.load(folder / names[f"blocks-{name}"])
         np.save(folder / names[f"blocks-{name}"], np.ascontiguousarray(np.delete(bits, slice(first + 1, last), axis=1)))
+    sign(folder)
     with pytest.raises(InputError, match="a block of too many sequences"):
         ExemplarIndex.load(folder)
 
 
 @pytest.mark.parametrize(
-    "beginning", [b"PK\x03\x04 no zip file", b"\x93NUMPY\x01\x00\x04\x00((((", b"", b"\x80\x04K\x01."]
+    "beginning",
+    [
+        b"PK\x03\x04 no zip file",
+        b"\x93NUMPY\x01\x00\x04\x00((((",
+        b"\x93NUMPY\x01\x00\x04\x00---1",
+        b"\x93NUMPY\x01\x00\x20\x1f" + b"-" * 7999 + b"1" + b" " * 100,
+        b"",
+        b"\x80\x04K\x01.",
+    ],
 )
 def test_what_numpy_takes_for_something_else(beginning: bytes, folder: Path) -> None:
     (folder / arrays_of(folder)["codes"]).write_bytes(beginning)
+    sign(folder)
     with pytest.raises(InputError, match="a damaged index"):
         ExemplarIndex.load(folder)
 
@@ -124,9 +151,10 @@ def test_other_folders_are_left_alone(tmp_path: Path) -> None:
         ("", "expected what ExemplarIndex.save wrote"),
         ("[1]", "not an exemplar index"),
         ('{"format": "other"}', "not an exemplar index"),
-        ('{"format": "paraform exemplar index", "version": 0}', "version 0, expected 2; build and save it again"),
-        ('{"format": "paraform exemplar index", "version": 2}', "a damaged index"),
-        ('{"format": "paraform exemplar index", "version": 2, "tags": 3, "words": [], "arrays": {}}', "damaged"),
+        ('{"format": "paraform exemplar index", "version": 0}', "version 0, expected 3; build and save it again"),
+        ('{"format": "paraform exemplar index", "version": 3}', "a damaged index"),
+        ('{"format": "paraform exemplar index", "version": 3, "tags": 3, "words": [], "arrays": {}}', "damaged"),
+        ('{"format": ' + "[" * 950 + "]" * 950 + "}", "more than 100 brackets inside each other"),
     ],
 )
 def test_a_foreign_manifest(content: str, message: str, folder: Path) -> None:
@@ -138,11 +166,6 @@ def test_a_foreign_manifest(content: str, message: str, folder: Path) -> None:
 def test_no_index(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"no such file; expected a folder that ExemplarIndex.save wrote"):
         ExemplarIndex.load(tmp_path)
-
-
-def arrays_of(folder: Path) -> dict[str, str]:
-    arrays: dict[str, str] = json.loads((folder / "index.json").read_text())["arrays"]
-    return arrays
 
 
 NAMES = [
@@ -162,6 +185,7 @@ def test_a_damaged_array(name: str, folder: Path) -> None:
     array = np.load(file)
 
     def refused() -> None:
+        sign(folder)
         with pytest.raises(InputError, match="a damaged index"):
             ExemplarIndex.load(folder)
 
@@ -184,9 +208,54 @@ def test_every_array_is_among_the_damaged(folder: Path) -> None:
     assert sorted(arrays_of(folder)) == sorted(NAMES)
 
 
+@pytest.mark.parametrize("name", [*NAMES, "index.json"])
+def test_an_altered_byte_is_told(name: str, folder: Path) -> None:
+    """Most leave an index that finds other sentences."""
+    path = folder / (name if name == "index.json" else arrays_of(folder)[name])
+    good = path.read_bytes()
+    for place in np.random.default_rng(0).integers(0, len(good), 10):
+        path.write_bytes(good[:place] + bytes([good[place] ^ 1]) + good[place + 1 :])
+        with pytest.raises(InputError, match=r"a damaged index|index\.json"):
+            ExemplarIndex.load(folder)
+
+
+@pytest.mark.parametrize("rows", [10**12, 2**62, 10**30])
+def test_a_header_that_claims_more_than_there_is(rows: int, folder: Path) -> None:
+    """Memory is taken for none of it."""
+    with (folder / arrays_of(folder)["codes"]).open("wb") as out:
+        np.lib.format.write_array_header_1_0(out, {"descr": "<u2", "fortran_order": False, "shape": (rows,)})
+    sign(folder)
+    with pytest.raises(InputError, match=f"a damaged index .*{rows}"):
+        ExemplarIndex.load(folder)
+
+
+@pytest.mark.parametrize("name", ["codes", "index.json"])
+def test_a_pipe_is_not_waited_for(name: str, folder: Path) -> None:
+    path = folder / (name if name == "index.json" else arrays_of(folder)[name])
+    path.unlink()
+    os.mkfifo(path)
+    with pytest.raises(InputError, match="no such file"):
+        ExemplarIndex.load(folder)
+
+
+def test_texts_that_are_not_utf_8(folder: Path) -> None:
+    file = folder / arrays_of(folder)["characters"]
+    np.save(file, np.full_like(np.load(file), 0xFF))
+    sign(folder)
+    with pytest.raises(InputError, match=r"row 3 of a damaged index: .*build and save it again"):
+        ExemplarIndex.load(folder).text(3)
+
+
+@pytest.mark.parametrize("words", [None, 3, "abc", [1], [["a"]], {"a": 1}])
+@pytest.mark.parametrize("name", ["tags", "words"])
+def test_words_that_are_none(name: str, words: Any, folder: Path) -> None:
+    sign(folder, **{name: words})
+    with pytest.raises(InputError, match=f"a damaged index .its {name} are no list of words"):
+        ExemplarIndex.load(folder)
+
+
 def test_a_file_elsewhere_is_not_read(folder: Path) -> None:
-    about = json.loads((folder / "index.json").read_text())
-    about["arrays"]["codes"] = "../index/" + about["arrays"]["codes"]
-    (folder / "index.json").write_text(json.dumps(about))
+    arrays = arrays_of(folder)
+    sign(folder, arrays=arrays | {"codes": "../index/" + arrays["codes"]})
     with pytest.raises(InputError, match="is no file's name"):
         ExemplarIndex.load(folder)

@@ -97,9 +97,9 @@ def test_a_run_that_was_stopped_goes_on_to_the_same_reader(
     dog = (Answer("dog", 4),)
     for change in ({"text": "who ?"}, {"answers": dog}):
         other = [replace(ASKED[0], **change), *ASKED[1:]]  # type: ignore[arg-type]
-        with pytest.raises(InputError, match="data training questions was"):
+        with pytest.raises(InputError, match="the data changed: training questions was"):
             train_reader(other, tmp_path / "part", validation=ASKED[:2], config=config, loop=loop, resume=True)
-        with pytest.raises(InputError, match="data validation questions was"):
+        with pytest.raises(InputError, match="the data changed: validation questions was"):
             train_reader(ASKED, tmp_path / "part", validation=other[:2], config=config, loop=loop, resume=True)
 
 

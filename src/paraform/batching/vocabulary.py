@@ -6,9 +6,9 @@ import json
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, final
+from typing import final
 
-from paraform.records import InputError
+from paraform.records import InputError, parse_json
 from paraform.words import tokenize
 
 PAD, UNK, BOS, EOS = range(4)
@@ -93,9 +93,9 @@ class Vocabulary:
     def from_json(cls, text: str) -> Vocabulary:
         """Raises: InputError if the text is not what `to_json` wrote."""
         try:
-            value: Any = json.loads(text)
+            value = parse_json(text, "vocabulary.json", "an object with 'words' and 'cased'")
             words, cased = value["words"], value["cased"]
-        except (ValueError, KeyError, TypeError, RecursionError) as error:
+        except (KeyError, TypeError) as error:
             raise InputError(f"vocabulary.json: {error!r}; expected an object with 'words' and 'cased'") from error
         if not (isinstance(words, list) and isinstance(cased, dict)) or not all(
             isinstance(word, str) for word in (*words, *cased.values())

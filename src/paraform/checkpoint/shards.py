@@ -23,8 +23,8 @@ from paraform.checkpoint.variants import signature_of
 from paraform.corpora.columns import ArrowColumns
 from paraform.encoders.precision import PRODUCTS
 from paraform.engines import Engine, rows_of, run
-from paraform.records import InputError
-from paraform.weights import atomic_path
+from paraform.records import InputError, parse_json
+from paraform.weights import atomic_path, map_array
 
 NAME = "shards.json"
 FORMAT = 1
@@ -142,10 +142,7 @@ def _require_job(job: Job, folder: Path) -> None:
         with atomic_path(path) as unfinished:
             unfinished.write_text(json.dumps(mine, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
         return
-    try:
-        theirs = json.loads(path.read_bytes())
-    except (ValueError, RecursionError) as error:
-        raise InputError(f"{path}: no JSON ({error}); expected what paraform embed wrote there") from error
+    theirs = parse_json(path.read_bytes(), path, "what paraform embed wrote there")
     if not isinstance(theirs, dict):
         raise InputError(f"{path}: no object; expected what paraform embed wrote there")
     for key, value in mine.items():
@@ -179,8 +176,8 @@ def _shape(path: Path, rows: int) -> tuple[int, int]:
 
 
 def _npy_shape(path: Path) -> tuple[int, int]:
-    vectors = np.load(path, mmap_mode="r", allow_pickle=False)
-    if not isinstance(vectors, np.ndarray) or vectors.ndim != 2 or vectors.dtype != np.dtype("<f4"):
+    vectors = map_array(path)
+    if vectors.ndim != 2 or vectors.dtype != np.dtype("<f4"):
         raise ValueError("no matrix of float32")
     return len(vectors), vectors.shape[1]
 

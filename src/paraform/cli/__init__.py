@@ -12,8 +12,10 @@ import difflib
 import importlib
 import logging
 import os
+import signal
 import sys
-from collections.abc import Sequence
+import threading
+from collections.abc import Iterator, Sequence
 from typing import Any, NoReturn
 
 from paraform.models.systems import SYSTEMS
@@ -54,30 +56,73 @@ USAGE = 2
 NO_MEMORY = "out of memory; less at once needs less"
 INTERRUPTED = 130  # 128 + SIGINT, as a shell reports it
 CLOSED = 141  # 128 + SIGPIPE
+TERMINATED = 143  # 128 + SIGTERM
+
+
+class Terminated(KeyboardInterrupt):
+    """SIGTERM, which by itself would leave unfinished files behind."""
 
 
 def main(given: Sequence[str] | None = None) -> int:
     """Run the command that the arguments name (None: those of this process); returns the exit status."""
     try:
-        status = _dispatch(list(sys.argv[1:] if given is None else given))
+        _open_streams()
+        with _heard_to_end():
+            status = _dispatch(list(sys.argv[1:] if given is None else given))
         sys.stdout.flush()
     except BrokenPipeError:  # whoever read our output has seen enough
         _silence_stdout()
         return CLOSED
     except (InputError, OSError) as error:
         return _fail(error)
+    except UnicodeEncodeError as error:
+        if error.encoding.lower().startswith("utf"):  # no fault of the stream's
+            raise
+        wrong = error.object[error.start : error.start + 1]
+        return _fail(f"stdout takes {error.encoding}, which has no {wrong!r}; expected PYTHONIOENCODING=utf-8")
     except MemoryError:
         return _fail(NO_MEMORY)
     except RuntimeError as error:  # torch's own way of saying it
         if "can't allocate memory" not in str(error) and type(error).__name__ != "OutOfMemoryError":
             raise
         return _fail(NO_MEMORY)
-    except KeyboardInterrupt:
+    except KeyboardInterrupt as stop:
         print("paraform: interrupted", file=sys.stderr)
-        return INTERRUPTED
+        return TERMINATED if isinstance(stop, Terminated) else INTERRUPTED
     except SystemExit as end:  # --help and --version
         return end.code if isinstance(end.code, int) else 0
     return status
+
+
+def _open_streams() -> None:
+    """What was closed before we began (`<&-`) is None: nothing comes from stdin then, and stderr goes nowhere.
+
+    Raises: InputError if stdout was.
+    """
+    closed = [name for name in ("stdin", "stdout", "stderr") if getattr(sys, name) is None]
+    for name in closed:  # in this order, so that no file that is opened later gets a stream's number
+        setattr(sys, name, open(os.devnull, "r" if name == "stdin" else "w"))  # noqa: SIM115 (as long as the process)
+    if "stdout" in closed:
+        raise InputError("stdout is closed; expected an open one, such as > /dev/null")
+
+
+@contextlib.contextmanager
+def _heard_to_end() -> Iterator[None]:
+    """SIGTERM is raised in the block as Ctrl-C is, unless it is ignored; a second one ends the process at once."""
+
+    def hear(number: int, frame: object) -> None:
+        signal.signal(number, signal.SIG_DFL)
+        raise Terminated
+
+    main = threading.current_thread() is threading.main_thread()
+    if not main or signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL:
+        yield
+        return
+    signal.signal(signal.SIGTERM, hear)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
 
 
 def _dispatch(given: list[str]) -> int:

@@ -47,11 +47,13 @@ def run(options: Namespace) -> int:
     from paraform.syntax import MiningConfig, mine
     from paraform.syntax.annotation import Annotator
     from paraform.syntax.corpus import annotated_pairs, searched_by
+    from paraform.weights import require_writable
 
     with bad_values():
         config = MiningConfig(**{field.name: options[field.name] for field in fields(MiningConfig)})
     pairs = clusters(pair_of(record) for record in read_pairs(options.path, options))
     engine = engine_of(options)
+    require_writable(options.out)
     how = Annotator(options.tagger, None, options.max_tokens, lower=True, device=device_of(options))
     with cache_for(options.path) as cache:
         title = "tagging" if show_progress() else None

@@ -15,6 +15,7 @@ Example:
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -93,7 +94,7 @@ def require_used(options: Namespace) -> None:
     if options.html:
         out = [options.out, *beside(Path(options.out))] if options.out else []
         others = [name for name in (options.sheet, *out, *options.files, *options.control) if name]
-        if Path(options.html).resolve() in [Path(name).resolve() for name in others]:
+        if os.path.realpath(options.html) in map(os.path.realpath, others):
             raise InputError(f"--html {options.html} is a file that is used already; expected one of its own")
     if options.report or options.sheet or options.files:
         return

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from paraform.corpora.lines import Line, checked, lines, records
-from paraform.records import InputError, Record, from_json, to_json
+from paraform.records import Record, from_json, parse_json, to_json
 from paraform.weights import PathLike, atomic_path
 
 MAX_CHARACTERS = 1_000_000  # a line may hold tokens, tags and trees of three sentences
@@ -35,17 +35,9 @@ def value_of(line: Line, **how: Any) -> Any:
     """The JSON value of a line. Raises: InputError for what is not JSON, or more of it than can be read.
 
     Args:
-        how: hooks of `json.loads`, which may raise InputError.
+        how: as in `parse_json`.
     """
-    text = line.text  # outside the block below: an InputError is a ValueError, too
-    try:
-        return json.loads(text, **how)
-    except json.JSONDecodeError as error:
-        raise line.origin.error(f"not JSON ({error.msg} at character {error.pos + 1})") from error
-    except InputError:
-        raise
-    except (ValueError, RecursionError) as error:  # thousands of digits; thousands of brackets
-        raise line.origin.error(f"not usable JSON ({error})") from error
+    return parse_json(line.text, line.origin, **how)
 
 
 def _parse(line: Line) -> Iterator[Record]:

@@ -123,9 +123,11 @@ def checked(record: Kind, origin: Origin) -> Kind:
         if len(part.text) > MAX_CHARACTERS:
             raise origin.error(f"the {name} has {len(part.text):,} characters; expected at most {MAX_CHARACTERS:,}")
         require_writable(part.text, f"the {name}", origin)
-        for token in part.tokens:
-            if token.split() != [token] or not _writable(token):
-                raise origin.error(f"the {name} has the token {token[:40]!r}; expected a word without white space")
+        for kind, words in (("token", part.tokens), ("tag", part.tags)):
+            for word in words:
+                if word.split() != [word] or not _writable(word):
+                    raise origin.error(f"the {name} has the {kind} {word[:40]!r}; expected a word without white space")
+        require_writable(part.tree or "", f"the {name}'s tree", origin)
     if not math.isfinite(getattr(record, "score", None) or 0.0):
         raise origin.error("the score is not finite; expected a number")
     return record

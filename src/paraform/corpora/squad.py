@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,7 +10,7 @@ from typing import Any, final
 from paraform.corpora.jsonl import MAX_CHARACTERS as MAX_LINE
 from paraform.corpora.jsonl import value_of
 from paraform.corpora.lines import MAX_CHARACTERS, lines
-from paraform.records import InputError
+from paraform.records import InputError, parse_json
 from paraform.weights import PathLike
 
 LINES = (".jsonl", ".ndjson")
@@ -103,14 +102,12 @@ def _whole(path: PathLike) -> Any:
     try:
         if Path(path).stat().st_size > MAX_BYTES:
             raise InputError(f"{path}: more than {MAX_BYTES:,} bytes; expected a file of SQuAD's")
-        return json.loads(Path(path).read_text(encoding="utf-8-sig"))
+        return parse_json(Path(path).read_text(encoding="utf-8-sig"), path, "SQuAD's JSON")
     except FileNotFoundError:
         raise InputError(f"{path}: no such file") from None
     except InputError:
         raise
-    except json.JSONDecodeError as error:
-        raise InputError(f"{path}:{error.lineno}: not JSON ({error.msg} at character {error.colno})") from error
-    except (OSError, ValueError, RecursionError) as error:  # a folder; not UTF-8; thousands of digits or brackets
+    except (OSError, ValueError) as error:  # a folder; not UTF-8
         raise InputError(f"{path}: {' '.join(str(error).split())[:200]}; expected SQuAD's JSON") from error
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import final
 
 from paraform.encoders.encoder import Encoder
-from paraform.records import MOST_LAYERS, MOST_WIDTH, InputError
+from paraform.records import MOST_LAYERS, MOST_WIDTH, InputError, parse_json
 
 FACTS = "encoder.json"  # the asset's name
 
@@ -41,9 +41,11 @@ class EncoderFacts:
     def read(cls, text: str) -> EncoderFacts:
         """From JSON. Raises: InputError for what is none of it."""
         try:
-            found = json.loads(text)
+            found = parse_json(text, FACTS, "what is said of an encoder")
             made = cls(int(found["width"]), int(found["layers"]), str(found["weights"]), str(found["tokenizer"]))
-        except (ValueError, TypeError, KeyError, RecursionError) as error:
+        except InputError:
+            raise
+        except (ValueError, TypeError, KeyError) as error:
             raise InputError(
                 f"{FACTS}: {' '.join(repr(error).split())[:200]}; expected what is said of an encoder"
             ) from error

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from paraform.corpora.lines import lines
 from paraform.records import InputError, Origin
 from paraform.score import signature
-from paraform.weights import PathLike, sha256
+from paraform.weights import PathLike, map_array, sha256
 
 ROWS = 4096  # checked at once
 
@@ -80,13 +80,9 @@ def read_vectors(sentences: PathLike, vectors: PathLike) -> GivenVectors:
     Raises: InputError if it is none, if rows and lines are not as many, a row holds NaN or infinity, a sentence has
         two vectors, or all rows are the same.
     """
-    try:
-        found_ND = np.load(vectors, mmap_mode="r", allow_pickle=False)
-    except (OSError, ValueError, EOFError) as error:
-        raise InputError(f"{vectors}: {error}; expected a .npy file of floats, [N, D]") from error
-    if not isinstance(found_ND, np.ndarray) or found_ND.ndim != 2 or found_ND.dtype.kind != "f" or not found_ND.size:
-        came = f"{found_ND.dtype} {list(found_ND.shape)}" if isinstance(found_ND, np.ndarray) else "several arrays"
-        raise InputError(f"{vectors}: {came}; expected a .npy file of floats, [N, D]")
+    found_ND = map_array(vectors)
+    if found_ND.ndim != 2 or found_ND.dtype.kind != "f" or not found_ND.size:
+        raise InputError(f"{vectors}: {found_ND.dtype} {list(found_ND.shape)}; expected a .npy file of floats, [N, D]")
     texts = [line.text for line in lines(sentences)]
     if len(texts) != len(found_ND):
         raise InputError(

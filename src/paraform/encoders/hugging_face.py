@@ -19,7 +19,7 @@ import torch
 from torch import Tensor
 
 from paraform.encoders.encoder import Forward
-from paraform.records import InputError
+from paraform.records import InputError, parse_json
 
 USUAL_LIMIT = 512  # tokens, where neither the positions nor the tokenizer set a limit: T5 was trained on as many
 NO_LIMIT = 10**6  # a tokenizer's `model_max_length` above it stands for none
@@ -169,8 +169,10 @@ def no_code(folder: Path) -> None:
             continue  # their keys are words, none of them a setting
         try:
             whole = json.loads(path.read_text(encoding="utf-8"))
-        except (OSError, ValueError, RecursionError):
+        except (OSError, ValueError):
             continue  # nor can transformers read it; whoever needs it complains
+        except RecursionError:
+            raise InputError(f"{path}: JSON of too many brackets inside each other; expected settings") from None
         no_code_in(whole, str(path))
 
 
@@ -255,8 +257,10 @@ def read_json(path: Path, default: dict[str, Any] | None = None) -> dict[str, An
 def read_json_value(path: Path, kind: type, expected: str) -> Any:
     """The JSON in a file of an encoder's. Raises: InputError if there is none of that kind."""
     try:
-        value = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError) as error:
+        value = parse_json(path.read_text(encoding="utf-8"), path, "the encoder's JSON")
+    except InputError:
+        raise
+    except (OSError, ValueError) as error:
         raise InputError(f"{path}: {error}; expected the encoder's JSON") from error
     if not isinstance(value, kind):
         raise InputError(f"{path}: a {type(value).__name__}; expected {expected}")

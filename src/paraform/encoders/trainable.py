@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any, cast
 
@@ -15,7 +14,7 @@ from paraform.encoders.dense import Dense
 from paraform.encoders.encoder import Encoder, Forward
 from paraform.encoders.hugging_face import encoder_half, hugging_face, no_code_in, sizes_of
 from paraform.encoders.precision import best_dtype
-from paraform.records import InputError
+from paraform.records import InputError, parse_json
 from paraform.weights import tensors_digest
 
 
@@ -65,7 +64,7 @@ def module_of_config(text: str) -> nn.Module:
     from transformers import AutoConfig, AutoModel
 
     try:
-        values = json.loads(text)
+        values = parse_json(text, "encoder's config")
         no_code_in(values, "encoder's config")
         kind = values.pop("model_type")
         config = AutoConfig.for_model(kind, **{k: v for k, v in values.items() if k != "auto_map"})

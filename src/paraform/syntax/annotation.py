@@ -14,7 +14,7 @@ from paraform.encoders.precision import asked_dtype
 from paraform.records import Sentence
 from paraform.syntax.running import DEFAULT
 from paraform.syntax.tagging import load_tagger, tagger_digest
-from paraform.weights import atomic_path, cached_file
+from paraform.weights import cached_file, read_kept, write_kept
 from paraform.words import tokenize
 
 AT_ONCE = 2048  # texts whose annotations are one file of the cache
@@ -111,13 +111,12 @@ def annotate(
     for start in track(starts, "annotating", console=STDERR, disable=not progress, transient=True):
         part = unique[start : start + AT_ONCE]
         path = cached_file("annotations", (digest, *(sentence.text for sentence in part)), "json", cache)
-        if path.is_file():
-            kept = json.loads(path.read_text(encoding="utf-8"))
+        if (content := read_kept(path)) is not None:
+            kept = json.loads(content)
         else:
             run = run or how.open()
             kept = [(sentence.tokens, sentence.tags, sentence.tree) for sentence in run(part)]
-            with atomic_path(path) as unfinished:
-                unfinished.write_text(json.dumps(kept), encoding="utf-8")
+            write_kept(path, json.dumps(kept).encode())
         for sentence, (tokens, tags, tree) in zip(part, kept, strict=True):
             found[sentence.text] = Sentence(sentence.text, tuple(tokens), tuple(tags), tree)
     return [found[text] for text in texts]

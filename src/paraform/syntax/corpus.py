@@ -23,7 +23,7 @@ from paraform.syntax.annotation import Annotate, Annotator
 from paraform.syntax.exemplars import ExemplarIndex, Nearest
 from paraform.syntax.mining import Search as SearchIndex
 from paraform.syntax.rules import MiningConfig
-from paraform.weights import atomic_path, cache_folder
+from paraform.weights import cache_folder, read_kept, write_kept
 
 CHUNK = 1024  # records annotated at once, and one file of the cache
 SEARCHED = 8192  # targets searched at once
@@ -31,7 +31,7 @@ SEARCHED = 8192  # targets searched at once
 
 @dataclass(frozen=True)
 class Annotation:
-    """The work of annotating an Arrow file of records: chunk i is a file of JSON lines.
+    """The work of annotating an Arrow file of records: chunk i is JSON lines, kept in a file behind their digest.
 
     Args:
         arrow: the file.
@@ -52,14 +52,14 @@ class Annotation:
 
         def chunk(number: int) -> bytes:
             path = Path(self.folder) / f"{number}.jsonl"
-            if not path.is_file():
+            if (content := read_kept(path)) is None:
                 if not annotate:
                     annotate.append(self.how.open())
                 records = data.rows(*rows_of(number, self.size, len(data)))
                 lines = (json.dumps(to_json(record), ensure_ascii=False) for record in annotated(records, annotate[0]))
-                with atomic_path(path) as unfinished:
-                    unfinished.write_bytes("".join(f"{line}\n" for line in lines).encode())
-            return path.read_bytes()
+                content = "".join(f"{line}\n" for line in lines).encode()
+                write_kept(path, content)
+            return content
 
         return chunk
 

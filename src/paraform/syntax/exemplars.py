@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from paraform.engines.cores import cores
-from paraform.records import Sentence
+from paraform.records import InputError, Sentence
 from paraform.syntax import index_folder
 from paraform.syntax.candidates import Found, Rules, Targets
 from paraform.syntax.compiled import read_only
@@ -95,11 +95,17 @@ class ExemplarIndex:
         return len(self._encoded.rows.texts)
 
     def text(self, row: int) -> str:
-        """The sentence that stands there, as it was given. Raises: IndexError if there is none."""
+        """The sentence that stands there, as it was given.
+
+        Raises: IndexError if there is none; InputError if an index that was read holds no text there.
+        """
         if not 0 <= row < len(self):
             raise IndexError(f"row {row} of {len(self)}")
         start, end = self._encoded.text_starts[row : row + 2]
-        return bytes(self._encoded.characters[start:end]).decode(errors="surrogatepass")
+        try:
+            return bytes(self._encoded.characters[start:end]).decode(errors="surrogatepass")
+        except UnicodeDecodeError as error:
+            raise InputError(f"row {row} of a damaged index: {error}; build and save it again") from error
 
     def nearest(
         self,

@@ -1,36 +1,35 @@
 """An exemplar index as a folder: `index.json`, and one `.npy` file an array, read by memory map.
 
-`index.json` names the arrays' files and is replaced last, so that a kill leaves the old index or the new one.
+`index.json` names the arrays' files and is replaced last, so that a kill leaves the old index or the new one. It holds
+the digests of them all, and of itself: most damage would leave an index that finds other sentences. A digest says that
+the files are as somebody left them, not that it was us, so that all places are looked at, too.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 import secrets
-import tokenize
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from paraform.records import InputError
+from paraform.records import InputError, parse_json
 from paraform.syntax.compiled import read_only
 from paraform.syntax.features import BLOCK, RANKS, Blocks, Sequences
 from paraform.syntax.partition_filter import Halves
 from paraform.syntax.rows import Encoded, Groups, Numbers, Rows
 from paraform.syntax.searchable import Searchable
-from paraform.weights import atomic_path
+from paraform.weights import atomic_path, map_array, sha256
 
 NAME = "index.json"
 ARRAY = re.compile(r"[a-z_-]+\.[0-9a-f]{8}\.npy|\.[a-z_.-]+[0-9a-f.]*(npy|json)\.[0-9a-f]{8}\.unfinished")
-# What damaged arrays and manifests raise; numpy reads an array's header as Python.
-DAMAGED = (
-    KeyError, TypeError, ValueError, AttributeError, OSError, IndexError, EOFError, SyntaxError, tokenize.TokenError,
-)  # fmt: skip
+DAMAGED = (KeyError, TypeError, ValueError, AttributeError, OSError, IndexError)  # what damaged arrays raise
 FORMAT = "paraform exemplar index"
-VERSION = 2  # of the arrays and what they mean
+VERSION = 3  # of the arrays and what they mean
 
 
 def write(folder: Path, numbers: Numbers, encoded: Encoded, made: Searchable) -> None:
@@ -44,10 +43,11 @@ def write(folder: Path, numbers: Numbers, encoded: Encoded, made: Searchable) ->
         files[name] = f"{name}.{token}.npy"
         with atomic_path(folder / files[name]) as unfinished, open(unfinished, "wb") as out:
             np.save(out, array, allow_pickle=False)
-    about = {"format": FORMAT, "version": VERSION, "sentences": len(encoded.rows.texts), "arrays": files}
-    words = {"tags": list(numbers.tags), "words": list(numbers.words)}
+    about: dict[str, Any] = {"format": FORMAT, "version": VERSION, "sentences": len(encoded.rows.texts)}
+    about |= {"arrays": files, "digests": {name: sha256(folder / file) for name, file in files.items()}}
+    about |= {"tags": list(numbers.tags), "words": list(numbers.words)}
     with atomic_path(folder / NAME) as unfinished:
-        unfinished.write_text(json.dumps(about | words), encoding="utf-8")
+        unfinished.write_text(json.dumps(about | {"digest": _digest(about)}), encoding="utf-8")
     for path in folder.iterdir():
         if path.is_file() and ARRAY.fullmatch(path.name) and path.name not in files.values():
             path.unlink(missing_ok=True)
@@ -63,19 +63,21 @@ def _ours(folder: Path) -> bool:
 def read(folder: Path) -> tuple[Numbers, Encoded, Searchable]:
     """Raises: InputError if the folder holds no index, one of another version, or a damaged one."""
     place = folder / NAME
-    try:
-        about = json.loads(place.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise InputError(f"{place}: no such file; expected a folder that ExemplarIndex.save wrote") from None
-    except (OSError, ValueError) as error:
-        raise InputError(f"{place}: {error}; expected what ExemplarIndex.save wrote") from error
+    if not place.is_file():
+        raise InputError(f"{place}: no such file; expected a folder that ExemplarIndex.save wrote")
+    about = parse_json(place.read_bytes(), place, "what ExemplarIndex.save wrote")
     if not isinstance(about, dict) or about.get("format") != FORMAT:
         raise InputError(f"{place}: not an exemplar index; expected the format {FORMAT!r}")
     if about.get("version") != VERSION:
         raise InputError(f"{place}: version {about.get('version')!r}, expected {VERSION}; build and save it again")
     try:
+        if about.pop("digest") != _digest(about):
+            raise ValueError(f"{NAME} is not as it was written")
+        for name in ("tags", "words"):
+            if not isinstance(about[name], list) or not all(isinstance(word, str) for word in about[name]):
+                raise ValueError(f"its {name} are no list of words")
         numbers = Numbers(about["tags"], about["words"])
-        arrays = {name: _mapped(folder, file) for name, file in about["arrays"].items()}
+        arrays = {name: _mapped(folder, file, about["digests"][name]) for name, file in about["arrays"].items()}
         encoded, made = _restored(arrays)
         _check(encoded, made, about["sentences"], numbers)
     except DAMAGED as error:
@@ -107,14 +109,17 @@ def _restored(arrays: dict[str, NDArray[Any]]) -> tuple[Encoded, Searchable]:
     return read_only(encoded), read_only(made)
 
 
-def _mapped(folder: Path, file: str) -> NDArray[Any]:
+def _digest(about: dict[str, Any]) -> str:
+    return hashlib.sha256(json.dumps(about, sort_keys=True).encode()).hexdigest()
+
+
+def _mapped(folder: Path, file: str, digest: str) -> NDArray[Any]:
     if Path(file).name != file:
         raise ValueError(f"{file!r} is no file's name")
-    if (folder / file).stat().st_size > 4096:
-        return np.asarray(np.lib.format.open_memmap(folder / file, mode="r"))
-    with open(folder / file, "rb") as small:  # an array without rows cannot be mapped
-        array: NDArray[Any] = np.lib.format.read_array(small, allow_pickle=False)
-        return array
+    array = map_array(folder / file)
+    if sha256(folder / file) != digest:
+        raise ValueError(f"{file} is not as it was written")
+    return array
 
 
 def _check(encoded: Encoded, made: Searchable, count: int, numbers: Numbers) -> None:

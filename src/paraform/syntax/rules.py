@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
+
+from paraform.records import InputError, require_types, with_fields
 
 MOST = 2**62  # what compiled code can add to without running over
 
@@ -31,7 +33,7 @@ class MiningConfig:
         ties: at equal distance, "random" draws by seed, the target's row and the words alone; "first" goes by place.
         seed: ≥ 0, of the random ties.
 
-    Raises: ValueError if a value is not one of those above.
+    Raises: InputError if a value is not one of those above.
     """
 
     pool: Literal["targets", "sources"] = "targets"
@@ -47,30 +49,27 @@ class MiningConfig:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        choices = {"pool": ("targets", "sources"), "among": ("tied", "nearest"), "ties": ("random", "first")}
-        for name, allowed in choices.items():
-            if getattr(self, name) not in allowed:
-                raise ValueError(f"{name} is {getattr(self, name)!r}; expected {' or '.join(map(repr, allowed))}")
+        require_types(self)
         least_of = {"pool_size": 0, "length_gap": 0, "min_new_words": 0, "window": 0, "keep": 1, "seed": 0}
         for name, least in least_of.items():
             value = getattr(self, name)
             if value is None and name == "window":
                 continue
             if not isinstance(value, int) or not least <= value <= MOST:
-                raise ValueError(f"{name} is {value}; expected {least} to {MOST:,}")
+                raise InputError(f"{name} is {value}; expected {least} to {MOST:,}")
         if self.pool_size and self.window is not None:
-            raise ValueError(f"pool_size {self.pool_size} with window {self.window}; rows have no places in a pool")
+            raise InputError(f"pool_size {self.pool_size} with window {self.window}; rows have no places in a pool")
 
     @classmethod
-    def paper(cls) -> MiningConfig:
+    def paper(cls, **fields: Any) -> MiningConfig:
         """As Algorithm 1 is printed: the one nearest source."""
-        return cls(pool="sources", exclude_cluster=False, keep=1, ties="first")
+        return with_fields(cls(pool="sources", exclude_cluster=False, keep=1, ties="first"), fields)
 
     @classmethod
-    def reference(cls, corpus: Literal["quora", "paranmt"] = "quora") -> MiningConfig:
+    def reference(cls, corpus: Literal["quora", "paranmt"] = "quora", **fields: Any) -> MiningConfig:
         """As the authors' code searches each corpus, save that it gives a target without a candidate to itself."""
         if corpus == "quora":
-            return cls(exclude_cluster=False)
+            return with_fields(cls(exclude_cluster=False), fields)
         if corpus == "paranmt":
-            return cls(length_gap=1, exclude_cluster=False, window=20_000)
-        raise ValueError(f"corpus is {corpus!r}; expected 'quora' or 'paranmt'")
+            return with_fields(cls(length_gap=1, exclude_cluster=False, window=20_000), fields)
+        raise InputError(f"corpus is {corpus!r}; expected 'quora' or 'paranmt'")

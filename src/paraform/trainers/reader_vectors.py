@@ -12,7 +12,7 @@ import torch
 from paraform.batching import Ragged
 from paraform.evaluation.embedding.distances import WordSystem
 from paraform.records import InputError
-from paraform.weights import PathLike, atomic_path
+from paraform.weights import PathLike, atomic_path, map_array
 
 BLOCK = 64  # texts whose states are held at once
 ENDS = (".", "!", "?")
@@ -36,8 +36,8 @@ def kept_vectors(system: WordSystem, texts: Sequence[Sequence[str]], folder: Pat
     if not path.is_file():
         _write(system, texts, offsets, path)
     try:
-        values_ND = np.load(path, mmap_mode="r", allow_pickle=False)
-    except (ValueError, EOFError) as error:
+        values_ND = map_array(path)
+    except InputError as error:
         raise InputError(f"{path}: {error}; remove it, to encode the texts anew") from error
     if values_ND.dtype != np.float16 or values_ND.ndim != 2 or len(values_ND) != offsets[-1]:
         came = f"{values_ND.dtype} {list(values_ND.shape)} for {offsets[-1]:,} words"

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from paraform.evaluation.latent import LatentReport, SentenceBounds
 from paraform.manifest import NAME, revision, versions
+from paraform.records import parse_json
 from paraform.score import Score
 from paraform.weights import atomic_path, sha256
 
@@ -39,7 +40,7 @@ def cached_report(
 def _read(path: Path, of: Mapping[str, object]) -> LatentReport | None:
     """The report; None if there is none, or one of something else."""
     try:
-        value = json.loads(path.read_text(encoding="utf-8"))
+        value = parse_json(path.read_text(encoding="utf-8"), path)
         if value["of"] != of:
             return None
         scores = tuple(Score(**score) for score in value["scores"])
@@ -47,5 +48,5 @@ def _read(path: Path, of: Mapping[str, object]) -> LatentReport | None:
         if bounds is not None:
             bounds = SentenceBounds(**{**bounds, "nats": tuple(bounds["nats"])})
         return LatentReport(scores, tuple(value["alarms"]), bounds)
-    except (OSError, ValueError, TypeError, KeyError, RecursionError):
+    except (OSError, ValueError, TypeError, KeyError):
         return None

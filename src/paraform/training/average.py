@@ -9,6 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from paraform.checkpoint.folder import spread, whole
+from paraform.records import InputError
 
 PREFIX = "average."
 
@@ -55,8 +56,12 @@ class Average:
         return {PREFIX + name: whole(mean).cpu() for name, mean in self._means.items()}
 
     def unpack(self, count: int, tensors: Mapping[str, Tensor]) -> None:
-        """Be what was packed, of that many moments."""
+        """Be what was packed, of that many moments. Raises: InputError if the mean of a weight is missing."""
         self._count = count
         for name, weight in self._weights.items() if count else ():
+            if PREFIX + name not in tensors or tensors[PREFIX + name].shape != weight.shape:
+                raise InputError(
+                    f"the saved run has no mean of {name!r} {list(weight.shape)}; expected one of its size"
+                )
             mean = spread(tensors[PREFIX + name], weight, dtype=weight.dtype)
             self._means[name] = mean.to(weight.device)

@@ -23,7 +23,7 @@ from paraform.training.console import Bar, Interrupt
 from paraform.training.journal import Journal, Record, as_record
 from paraform.training.lock import alone
 from paraform.training.run import Run, require_same_model
-from paraform.weights import PathLike
+from paraform.weights import PathLike, lost_link
 
 
 class Result(NamedTuple):
@@ -44,6 +44,8 @@ def require_usable(folder: PathLike, system: str, config: Any, *, resume: bool) 
     Raises: InputError if the folder holds a run, and `resume` is False or the run is another one.
     """
     last = Path(folder) / "last"
+    if lost := lost_link(folder):
+        raise InputError(f"{lost}: a link that leads nowhere; expected one into a folder that is there")
     if Path(folder).exists() and not Path(folder).is_dir():
         raise InputError(f"{folder}: a file; expected a folder for the run, or none yet")
     if not (last / manifest.NAME).exists():

@@ -8,7 +8,6 @@ import json
 import logging
 import math
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -22,31 +21,18 @@ from paraform.records import InputError
 from paraform.score import Score
 from paraform.training.average import Average
 from paraform.training.config import MAY_DIFFER, TrainingConfig
-from paraform.training.journal import Record
-from paraform.training.state import pack_optimizers, random_state, set_random_state, unpack_optimizers
+from paraform.training.progress import NAME as PROGRESS
+from paraform.training.progress import Progress, read_saved
+from paraform.training.state import (
+    pack_optimizers,
+    random_state,
+    random_state_of,
+    set_random_state,
+    unpack_optimizers,
+)
 from paraform.weights import load_tensors, save_tensors
 
 TENSORS = "training.safetensors"
-PROGRESS = "training.json"
-
-
-@dataclass
-class Progress:
-    """What changes from step to step; `window` holds [sum, count] of each term since the last record."""
-
-    step: int = 0
-    best_score: float | None = None
-    best_step: int | None = None
-    stale: int = 0
-    window: dict[str, list[float]] = field(default_factory=dict)
-    history: list[Record] = field(default_factory=list)
-
-    def count(self, terms: Mapping[str, float]) -> None:
-        """One more step, with these terms."""
-        self.step += 1
-        for name, value in terms.items():
-            total, count = self.window.get(name, (0.0, 0))
-            self.window[name] = [total + value, count + 1]
 
 
 class Run:
@@ -166,18 +152,22 @@ class Run:
         """Be where `last/` was saved. Raises: InputError, naming the field, if it was another run's."""
         last = self.folder / "last"
         found = manifest.read(last)
-        saved = json.loads(manifest.located(last, found, PROGRESS).read_bytes())
+        saved = read_saved(manifest.located(last, found, PROGRESS))
+        # First: where a run validates, for one, follows from how much data there is.
+        _same(found.data, self.data, "the data changed: ", self.folder)
         own = dataclasses.asdict(self.config)
         # A field newer than the run had its default, which means what was before it (as when a checkpoint is loaded).
-        begun = defaults(self.config) | saved["training"]
+        begun = defaults(self.config) | saved.training
         begun = {key: value for key, value in begun.items() if key not in MAY_DIFFER}
         _same(begun, {key: value for key, value in own.items() if key not in MAY_DIFFER}, "", self.folder)
-        _same(found.data, self.data, "data ", self.folder)
         processes = {"processes": self.accelerator.num_processes}
-        _same({"processes": saved["processes"]}, processes, "", self.folder)
-        tensors = load_tensors(manifest.located(last, found, TENSORS))
+        _same({"processes": saved.processes}, processes, "", self.folder)
+        path = manifest.located(last, found, TENSORS)
+        tensors = load_tensors(path)
+        mine = self.accelerator.process_index
+        drawn = random_state_of(tensors, saved.processes, mine, self.accelerator.device, path)
         checkpoint.load_weights(self.model, last)
-        self.progress = Progress(**saved["progress"])
+        self.progress = saved.progress
         self.saved = self.progress.step
         if self.progress.best_score is not None and not (self.folder / "best" / manifest.NAME).is_file():
             logging.getLogger("paraform").warning(
@@ -188,11 +178,9 @@ class Run:
             if "validation" in record:
                 scores = record["validation"].items()
                 self.state.on_validation({name: math.nan if value is None else value for name, value in scores})
-        unpack_optimizers(self.state.optimizers, saved["optimizers"], tensors)
+        unpack_optimizers(self.state.optimizers, saved.optimizers, tensors)
         self.average.unpack(self.config.averaged(self.progress.step), tensors)
-        drawn = {key: value for key, value in tensors.items() if key.startswith("random.")}
-        mine = self.accelerator.process_index
-        set_random_state({key: value[mine] for key, value in drawn.items()}, self.accelerator.device)
+        set_random_state(drawn, self.accelerator.device)
 
     def _share_window(self) -> None:
         """Replace the window's sums by their means over the processes."""

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from paraform.capabilities import Embed
 from paraform.evaluation.content import finite_vectors
-from paraform.records import InputError
-from paraform.weights import PathLike, atomic_path
+from paraform.records import InputError, parse_json
+from paraform.weights import PathLike, atomic_path, map_array
 
 
 def kept(embed: Embed, signature: str, folder: PathLike) -> Embed:
@@ -45,9 +45,9 @@ def _read(rows_file: Path, texts_file: Path) -> tuple[dict[str, int], NDArray[np
     if not (rows_file.is_file() and texts_file.is_file()):
         return {}, np.zeros((0, 1), np.float32)
     try:
-        texts = json.loads(texts_file.read_text(encoding="utf-8"))
-        rows_ND = np.load(rows_file, allow_pickle=False)
-    except (ValueError, EOFError) as error:
+        texts = parse_json(texts_file.read_text(encoding="utf-8"), texts_file)
+        rows_ND = np.array(map_array(rows_file))  # read, since the file is replaced when it grows
+    except ValueError as error:
         raise InputError(f"{rows_file} and .json: {error}; remove both, to encode the texts anew") from error
     if len(texts) > len(rows_ND):
         raise InputError(f"{rows_file}: {len(rows_ND)} rows for {len(texts)} texts; remove it, to encode them anew")

@@ -8,6 +8,7 @@ the form altogether.
 from __future__ import annotations
 
 import logging
+import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -87,7 +88,7 @@ def robustness_sets(
     """
     draw = draw or Draw()
     if not Path(path).is_dir():
-        if tuning and Path(tuning).resolve() == Path(path).resolve():
+        if tuning and os.path.realpath(tuning) == os.path.realpath(path):
             raise InputError(f"{tuning}: to tune the threshold on what it is measured on; expected other pairs")
         return _sets(set_name(Path(path)), Path(path), Path(tuning) if tuning else None, draw, columns)
     if columns or tuning:

@@ -29,7 +29,7 @@ from paraform.models.disentangled.pairs import Sentences, Trees
 from paraform.models.disentangled.step_decoder import StepDecoder
 from paraform.models.disentangled.symbols import TreeSymbols
 from paraform.models.exemplar.selection import select_exemplars
-from paraform.records import InputError
+from paraform.records import InputError, parse_json
 from paraform.syntax.parsing import load_parser
 from paraform.syntax.trees import Tree, delexicalized
 from paraform.weights import PathLike
@@ -315,7 +315,7 @@ class DisentangledParaphraser(nn.Module):
             raise InputError(f"disentangled checkpoint with unknown fields {unknown}, without {lacking}")
         try:
             tokenizer = Tokenizer.from_str(assets["tokenizer.json"])
-            words = json.loads(assets["words.json"])
+            words = parse_json(assets["words.json"], "words.json")
             pieces, cased = [int(number) for number in words["pieces"]], dict(words["cased"])
         except Exception as error:  # the tokenizers library raises bare Exceptions
             raise InputError(f"disentangled checkpoint: {' '.join(str(error).split())[:200]}") from error

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Literal, get_args, get_origin, get_type_hints
+from typing import Any, Literal
 
-from paraform.records import MOST_STEPS, MOST_WIDTH, require_types
+from paraform.records import MOST_STEPS, MOST_WIDTH, InputError, require_types, with_fields
 
 MOST_DEALS = 100
 
@@ -144,42 +144,37 @@ class ExemplarConfig:
 
     def __post_init__(self) -> None:
         require_types(self)
-        for name, hint in get_type_hints(ExemplarConfig).items():
-            if get_origin(hint) is Literal and getattr(self, name) not in get_args(hint):
-                raise ValueError(
-                    f"{name} {getattr(self, name)!r}; expected one of {', '.join(map(str, get_args(hint)))}"
-                )
         if self.temperature <= 0 or self.max_tokens < 2 or self.batch_size < 2:
-            raise ValueError(
+            raise InputError(
                 f"temperature {self.temperature}, max_tokens {self.max_tokens}, batch_size {self.batch_size}; "
                 "expected temperature > 0, max_tokens >= 2, batch_size >= 2"
             )
         if self.max_tokens > MOST_STEPS:
-            raise ValueError(f"max_tokens {self.max_tokens}; expected at most {MOST_STEPS}")
+            raise InputError(f"max_tokens {self.max_tokens}; expected at most {MOST_STEPS}")
         for name in ("word_width", "content_width", "decoder_width", "style_width"):
             if not 1 <= getattr(self, name) <= MOST_WIDTH:
-                raise ValueError(f"{name} {getattr(self, name)}; expected 1 to {MOST_WIDTH}")
+                raise InputError(f"{name} {getattr(self, name)}; expected 1 to {MOST_WIDTH}")
         if self.copy and not self.attention:
-            raise ValueError("copy=True with attention=False; copying points with attention: set attention=True")
+            raise InputError("copy=True with attention=False; copying points with attention: set attention=True")
         if self.coverage and not self.copy:
-            raise ValueError(
+            raise InputError(
                 "coverage=True with copy=False; words beyond the vocabulary could not be generated: set copy=True"
             )
         if self.pool_size < 0:
-            raise ValueError(f"pool_size {self.pool_size}; expected 0 (one pool) or more")
+            raise InputError(f"pool_size {self.pool_size}; expected 0 (one pool) or more")
         if not 1 <= self.exemplar_deals <= MOST_DEALS:
-            raise ValueError(f"exemplar_deals {self.exemplar_deals}; expected 1 to {MOST_DEALS}")
+            raise InputError(f"exemplar_deals {self.exemplar_deals}; expected 1 to {MOST_DEALS}")
         if self.exemplar_deals > 1 and self.pool_size == 0:
-            raise ValueError(f"exemplar_deals {self.exemplar_deals} with pool_size 0, one pool; expected a pool_size")
+            raise InputError(f"exemplar_deals {self.exemplar_deals} with pool_size 0, one pool; expected a pool_size")
         if self.content_input != "words" and self.style_trainable:
-            raise ValueError(
+            raise InputError(
                 f"content_input={self.content_input!r} with style_trainable=True; expected a frozen encoder: set"
                 " style_trainable=False"
             )
         if self.spell and self.units == "words":
-            raise ValueError('spell=True with units="words"; expected units="pieces"')
+            raise InputError('spell=True with units="words"; expected units="pieces"')
         if self.copy_onward and not (self.copy and self.decoder == "transformer"):
-            raise ValueError(
+            raise InputError(
                 f"copy_onward=True with copy={self.copy}, decoder={self.decoder!r}; expected a transformer that copies"
             )
         self._require_decoder()
@@ -187,7 +182,7 @@ class ExemplarConfig:
     def _require_decoder(self) -> None:
         if self.decoder == "gru":
             if self.decoder_layers > 2 or self.decoder_start != "random":
-                raise ValueError(
+                raise InputError(
                     f"decoder_layers {self.decoder_layers}, decoder_start {self.decoder_start!r} of a GRU; expected"
                     ' 1 or 2 from "random", or decoder="transformer"'
                 )
@@ -198,14 +193,14 @@ class ExemplarConfig:
             if getattr(self, name) != right
         ]
         if wrong:
-            raise ValueError(f"{', '.join(wrong)} of a Transformer, which attends to what it has written; leave it out")
+            raise InputError(f"{', '.join(wrong)} of a Transformer, which attends to what it has written; leave it out")
         if self.word_width != self.decoder_width or self.decoder_heads < 1 or self.decoder_width % self.decoder_heads:
-            raise ValueError(
+            raise InputError(
                 f"word_width {self.word_width}, decoder_width {self.decoder_width}, decoder_heads"
                 f" {self.decoder_heads} of a Transformer; expected equal widths that the heads divide"
             )
         if self.decoder_start == "encoder" and self.units != "pieces":
-            raise ValueError('decoder_start="encoder" with units="words"; expected units="pieces"')
+            raise InputError('decoder_start="encoder" with units="words"; expected units="pieces"')
 
     @property
     def most_units(self) -> int:
@@ -213,9 +208,9 @@ class ExemplarConfig:
         return self.max_tokens * (2 if self.units == "pieces" else 1)
 
     @classmethod
-    def paper(cls) -> ExemplarConfig:
+    def paper(cls, **fields: Any) -> ExemplarConfig:
         """As the paper's text says (its BERT-base and GloVe are named where they are at hand)."""
-        return cls(
+        preset = cls(
             contrastive_scale=1.0,
             contrastive_reduction="sum",
             nll_reduction="sum",
@@ -225,21 +220,23 @@ class ExemplarConfig:
             pool="sources",
             ties=1,
         )
+        return with_fields(preset, fields)
 
     @classmethod
-    def reference(cls) -> ExemplarConfig:
+    def reference(cls, **fields: Any) -> ExemplarConfig:
         """As the authors' released code behaves on QQP-Pos."""
-        return cls(
+        preset = cls(
             exemplar_choice="oracle",
             contrastive_scale=0.5 / 0.07,
             mask_padding=False,
             drop_perplexity=200.0,
         )
+        return with_fields(preset, fields)
 
     @classmethod
-    def compact(cls) -> ExemplarConfig:
+    def compact(cls, **fields: Any) -> ExemplarConfig:
         """A configuration that trains on two cores: frozen style encoder, tied output layer, copying."""
-        return cls(
+        preset = cls(
             max_tokens=30,
             min_count=16,
             word_vectors="encoder",
@@ -265,6 +262,7 @@ class ExemplarConfig:
             schedule="linear",
             clip_norm=1.0,
         )
+        return with_fields(preset, fields)
 
     def without(self, *, content: bool = False, style: bool = False) -> ExemplarConfig:
         """The ablations of Table 2: without the content contrast, the style contrast, or both."""

@@ -5,10 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import cache
-from typing import Any, Literal, get_args, get_origin, get_type_hints
+from typing import Any, Literal
 
-from paraform.records import MOST_LAYERS, MOST_STEPS, MOST_WIDTH, require_types
+from paraform.records import MOST_LAYERS, MOST_STEPS, MOST_WIDTH, InputError, require_types, with_fields
 
 OBJECTIVES: dict[str, dict[str, Any]] = {
     "ae": {"posterior": "point", "kl": "none"},
@@ -201,36 +200,33 @@ class LatentConfig:
     aggressive_check: int = 15
 
     def __post_init__(self) -> None:
-        if self.objective not in OBJECTIVES:
-            raise ValueError(f"objective {self.objective!r}; expected one of {', '.join(OBJECTIVES)}")
-        for name, values in _choices().items():
-            if getattr(self, name) not in values:
-                raise ValueError(f"{name} {getattr(self, name)!r}; expected one of {', '.join(values)}")
         require_types(self)
+        if self.objective not in OBJECTIVES:
+            raise InputError(f"objective {self.objective!r}; expected one of {', '.join(OBJECTIVES)}")
         for names, fits, expected in BOUNDS:
             for name in names.split():
                 if not fits(getattr(self, name)):
-                    raise ValueError(f"{name} {getattr(self, name)}; expected {expected}")
+                    raise InputError(f"{name} {getattr(self, name)}; expected {expected}")
         by_critic = self.kl in ("dual", "circle")
         if self.kl == "closed" and self.posterior not in ("gaussian", "affine"):
-            raise ValueError(f"kl='closed' with posterior={self.posterior!r}; only 'gaussian' and 'affine' have one")
+            raise InputError(f"kl='closed' with posterior={self.posterior!r}; only 'gaussian' and 'affine' have one")
         if by_critic != (self.critic != "none"):
-            raise ValueError(f"kl={self.kl!r} with critic={self.critic!r}; 'dual' and 'circle' need 'xz' or 'z'")
+            raise InputError(f"kl={self.kl!r} with critic={self.critic!r}; 'dual' and 'circle' need 'xz' or 'z'")
         if self.inner == "svi" and (self.posterior != "gaussian" or self.kl != "closed"):
             kinds = f"posterior={self.posterior!r} and kl={self.kl!r}"
-            raise ValueError(f"inner='svi' with {kinds}; expected 'gaussian', which it refines, and 'closed'")
+            raise InputError(f"inner='svi' with {kinds}; expected 'gaussian', which it refines, and 'closed'")
         if self.kl != "none" and self.posterior == "point":
-            raise ValueError(f"posterior='point' with kl={self.kl!r}; a point's is infinite: kl='none'")
+            raise InputError(f"posterior='point' with kl={self.kl!r}; a point's is infinite: kl='none'")
         if self.inner == "svi" and self.contrast != "none":
-            raise ValueError("inner='svi' with contrast; what is contrasted is not refined: contrast='none'")
+            raise InputError("inner='svi' with contrast; what is contrasted is not refined: contrast='none'")
         if self.positives == "swap" and self.contrast == "none":
-            raise ValueError("positives='swap' with contrast='none', which has no second view; expected 'dropout'")
+            raise InputError("positives='swap' with contrast='none', which has no second view; expected 'dropout'")
         if self.tie_embeddings and self.word_width != self.hidden_width:
-            raise ValueError(
+            raise InputError(
                 f"tie_embeddings with word_width {self.word_width} and hidden_width {self.hidden_width}; expected one"
             )
         if self.network == "transformer" and self.hidden_width % self.heads:
-            raise ValueError(f"hidden_width {self.hidden_width} with {self.heads} heads; expected a multiple")
+            raise InputError(f"hidden_width {self.hidden_width} with {self.heads} heads; expected a multiple")
 
     @property
     def views(self) -> int:
@@ -250,10 +246,10 @@ class LatentConfig:
     def with_objective(self, name: str) -> LatentConfig:
         """The same with that objective (see `OBJECTIVES`), its β and its schedule.
 
-        Raises: ValueError if there is none of that name.
+        Raises: InputError if there is none of that name.
         """
         if name not in OBJECTIVES:
-            raise ValueError(f"objective {name!r}; expected one of {', '.join(OBJECTIVES)}")
+            raise InputError(f"objective {name!r}; expected one of {', '.join(OBJECTIVES)}")
         plain: dict[str, Any] = {"critic": "none", "contrast": "none", "inner": "none", "beta_schedule": "linear"}
         if "posterior" not in OBJECTIVES[name] and self.posterior in ("point", "gaussian"):
             plain["posterior"] = "affine"
@@ -264,7 +260,7 @@ class LatentConfig:
         return replace(self, contrast=self.contrast if self.views == 2 else "z", contrast_weight=0.0)
 
     @classmethod
-    def compact(cls) -> LatentConfig:
+    def compact(cls, **fields: Any) -> LatentConfig:
         """For sentences as people write them: trains on two cores, stays small, and its z tells them apart.
 
         Its objective's KL is known, and with β = 1 no row of Table 1 has a better bound, but z says little; β = 0.3
@@ -280,12 +276,12 @@ class LatentConfig:
             batch_size=64,
             epochs=20,
         )
-        return replace(base.with_objective("vae+contrast"), beta=0.3)
+        return with_fields(replace(base.with_objective("vae+contrast"), beta=0.3), fields)
 
     @classmethod
-    def paper(cls) -> LatentConfig:
+    def paper(cls, **fields: Any) -> LatentConfig:
         """As the paper's text says, of clVAE+_MI on PTB; the baselines as their own papers say."""
-        return cls(
+        preset = cls(
             posterior="mlp",
             circle_reduction="sum",
             encoder_kl_term="circle",
@@ -293,9 +289,10 @@ class LatentConfig:
             critic_draws="one",
             inner_optimizer="sgd",
         )
+        return with_fields(preset, fields)
 
     @classmethod
-    def reference(cls, corpus: Literal["ptb", "yahoo", "yelp"] = "ptb") -> LatentConfig:
+    def reference(cls, corpus: Literal["ptb", "yahoo", "yelp"] = "ptb", **fields: Any) -> LatentConfig:
         """As the authors' script of that corpus behaves: of clVAE+_MI, and of clVAE_MI with contrast on h (Yelp)."""
         common: dict[str, Any] = {
             "negatives_view": "second",
@@ -312,21 +309,13 @@ class LatentConfig:
             "beta_rise": "common",
         }
         if corpus == "ptb":
-            return cls(
-                squared_term="reference",
-                contrastive_extras="reference",
-                encoder_dropout=0.5,
-                **common,
-            )
+            common |= {"squared_term": "reference", "contrastive_extras": "reference", "encoder_dropout": 0.5}
+            return with_fields(cls(**common), fields)
         common |= {"word_width": 512, "hidden_width": 1024, "learning_rate": 8e-4, "initial_range": 0.01}
         common |= {"vocabulary_size": 20_000, "encoder_dropout": 0.1}
         if corpus == "yahoo":
-            return cls(**common | {"contrastive_extras": "normal", "encoder_dropout_on": "both"})
-        return cls(objective="clvae_mi", kl="dual", contrast="h", **common)
-
-
-@cache
-def _choices() -> dict[str, tuple[str, ...]]:
-    """The values of each field that takes only some."""
-    hints = get_type_hints(LatentConfig)
-    return {name: get_args(hint) for name, hint in hints.items() if get_origin(hint) is Literal}
+            common |= {"contrastive_extras": "normal", "encoder_dropout_on": "both"}
+            return with_fields(cls(**common), fields)
+        if corpus != "yelp":
+            raise InputError(f"corpus {corpus!r}; expected one of ptb, yahoo, yelp")
+        return with_fields(cls(objective="clvae_mi", kl="dual", contrast="h", **common), fields)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Literal
 
-from paraform.records import MOST_WIDTH, require_types
+from paraform.records import MOST_WIDTH, InputError, require_types
 
 States = Literal["own", "all", "mean"]
 
@@ -48,8 +48,6 @@ class ReaderConfig:
 
     def __post_init__(self) -> None:
         require_types(self)
-        if self.states not in get_args(States):
-            raise ValueError(f"states {self.states!r}; expected one of {', '.join(get_args(States))}")
         for name, least, most in (
             ("inputs", 0, MOST_WIDTH),
             ("width", 1, MOST_WIDTH),
@@ -63,8 +61,8 @@ class ReaderConfig:
             value = getattr(self, name)
             if not least <= value <= most or value == math.inf:
                 above = f"{least} or more" if most == math.inf else f"{least} to {most:,}"
-                raise ValueError(f"{name} {value}; expected {above}")
+                raise InputError(f"{name} {value}; expected {above}")
         if not 0 <= self.dropout < 1:
-            raise ValueError(f"dropout {self.dropout}; expected 0 or more, below 1")
+            raise InputError(f"dropout {self.dropout}; expected 0 or more, below 1")
         if not 0 < self.learning_rate < math.inf:
-            raise ValueError(f"learning_rate {self.learning_rate}; expected a number above 0")
+            raise InputError(f"learning_rate {self.learning_rate}; expected a number above 0")

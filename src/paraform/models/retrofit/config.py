@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Literal, get_args, get_origin, get_type_hints
+from typing import Any, Literal
 
-from paraform.records import MOST_WIDTH, require_types
+from paraform.records import MOST_WIDTH, InputError, require_types, with_fields
 
 ELMO_DISTANCE = 3.97
 """Mean L2 distance of ELMo's shared words in non-paraphrases (PAR, Table 4, MRPC): the unit of the paper's margins."""
@@ -93,9 +93,6 @@ class RetrofitConfig:
 
     def __post_init__(self) -> None:
         require_types(self)
-        for name, hint in get_type_hints(RetrofitConfig).items():
-            if get_origin(hint) is Literal and getattr(self, name) not in get_args(hint):
-                raise ValueError(f"{name} {getattr(self, name)!r}; expected one of {', '.join(get_args(hint))}")
         for name, least, most in (
             ("batch_size", 1, math.inf),
             ("epochs", 1, math.inf),
@@ -111,26 +108,26 @@ class RetrofitConfig:
             value = getattr(self, name)
             if not least <= value <= most or value == math.inf:
                 above = f"{least} or more" if most == math.inf else f"{least} to {most}"
-                raise ValueError(f"{name} {value}; expected {above}")
+                raise InputError(f"{name} {value}; expected {above}")
         if not 0 < self.margin < math.inf:
-            raise ValueError(f"margin {self.margin}; expected a number above 0")
+            raise InputError(f"margin {self.margin}; expected a number above 0")
         if self.train_mix and self.states != "all":
-            raise ValueError("train_mix with states 'last'; expected states 'all', whose mean it weights")
+            raise InputError("train_mix with states 'last'; expected states 'all', whose mean it weights")
         if self.train_mix and self.push == "start":
-            raise ValueError("train_mix with push 'start'; expected 'further': where a negative was moves with the mix")
+            raise InputError("train_mix with push 'start'; expected 'further': where a negative was moves with the mix")
         if self.rank and self.orthogonality == "exact":
-            raise ValueError(f"rank {self.rank} with orthogonality 'exact'; expected 'penalty' or 'free'")
+            raise InputError(f"rank {self.rank} with orthogonality 'exact'; expected 'penalty' or 'free'")
         closed = (self.place, self.states, self.orthogonality, self.rank)
         if self.fit == "whitening" and closed != ("after", "last", "free", 0):
-            raise ValueError(
+            raise InputError(
                 "fit 'whitening'; expected place 'after', states 'last', orthogonality 'free' and rank 0 with it"
             )
 
     @classmethod
-    def paper(cls, corpus: Literal["mrpc", "pan", "quora"] = "mrpc") -> RetrofitConfig:
+    def paper(cls, corpus: Literal["mrpc", "pan", "quora"] = "mrpc", **fields: Any) -> RetrofitConfig:
         """As the paper's text says, with the margin and the epochs of that corpus (section 4.1)."""
         margin, epochs = {"mrpc": (3.0, 20), "pan": (2.0, 14), "quora": (3.0, 10)}[corpus]
-        return cls(
+        preset = cls(
             optimiser="sgd",
             learning_rate=0.005,
             batch_size=128,
@@ -141,11 +138,12 @@ class RetrofitConfig:
             states="all",
             push="further",
         )
+        return with_fields(preset, fields)
 
     @classmethod
-    def reference(cls) -> RetrofitConfig:
+    def reference(cls, **fields: Any) -> RetrofitConfig:
         """As the authors' released code behaves."""
-        return cls(
+        preset = cls(
             batch_size=256,
             epochs=100,
             margin=4.0,
@@ -159,3 +157,4 @@ class RetrofitConfig:
             train_mix=True,
             push="further",
         )
+        return with_fields(preset, fields)
