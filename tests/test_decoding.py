@@ -273,7 +273,7 @@ def test_what_cannot_be() -> None:
         ({"beam": 2, "top_p": 0.5}, "--beam 2, --top_p 0.5; they exclude each other"),
         ({"top_p": 0.5}, "--top_p 0.5 at --temperature 0; expected a --temperature above 0"),
         ({"beam": 5000}, "--beam 5000; expected 1 to 1,000"),
-        ({"batch_size": 0}, "--batch_size 0; expected at least 1"),
+        ({"batch_size": 0}, "--batch_size 0; expected 1 or more"),
     ],
 )
 def test_a_complaint_names_options_as_they_were_given(how: dict[str, Any], message: str) -> None:

@@ -8,15 +8,17 @@ may go on with, T steps, V tokens of the vocabulary.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple, Protocol, Self, TypeAlias, TypedDict, TypeVar
 
 import torch
 from torch import Tensor
 
-from paraform.records import InputError
+from paraform.records import InputError, require_count
 
 WIDEST_BEAM = 1000  # more is a slip, and would take hours in silence
+MOST_SEED = 2**62  # torch takes 64 bits, and a model may add to it
 WORTH_PICKING = 0.8  # share of rows that go on, below which it costs less to pick them than to decode all
 
 
@@ -65,10 +67,12 @@ def require_decoding(how: Mapping[str, Any], named: Callable[[str], str] = str) 
     if unknown := sorted(set(how) - set(Decoding.__annotations__)):
         raise InputError(f"option {unknown[0]!r}; expected one of {', '.join(Decoding.__annotations__)}")
     beam, temperature, top_p = how.get("beam", 1), how.get("temperature", 0.0), how.get("top_p", 1.0)
-    if how.get("batch_size", 1) < 1:
-        raise InputError(f"{named('batch_size')} {how['batch_size']}; expected at least 1")
-    if not 1 <= beam <= WIDEST_BEAM:
-        raise InputError(f"{named('beam')} {beam}; expected 1 to {WIDEST_BEAM:,}")
+    require_count(how.get("batch_size", 1), named("batch_size"), 1)
+    require_count(how.get("seed", 0), named("seed"), -MOST_SEED, MOST_SEED)
+    require_count(beam, named("beam"), 1, WIDEST_BEAM)
+    for name, number in (("temperature", temperature), ("top_p", top_p)):
+        if not isinstance(number, (int, float)) or isinstance(number, bool) or not 0 <= number < math.inf:
+            raise InputError(f"{named(name)} {str(number)[:40]}; expected a number, 0 or more")
     drawing = f"{named('temperature')} {temperature}" if temperature != 0 else f"{named('top_p')} {top_p}"
     if beam > 1 and (temperature != 0 or top_p < 1):
         raise InputError(f"{named('beam')} {beam}, {drawing}; they exclude each other, leave one out")
@@ -90,7 +94,7 @@ def decode(
 ) -> Tensor:
     """Tokens [rows, ≤ longest] chosen as `how` says: greedily, the best of a beam, or drawn from the generator.
 
-    Raises: ValueError as `sample` and `beam` do.
+    Raises: InputError as `sample` and `beam` do.
     """
     ends: dict[str, Any] = {"start": start, "stop": stop, "max_tokens": longest}
     if how.get("beam", 1) > 1:
@@ -126,12 +130,12 @@ def sample(
         temperature: 1e-6 to 1e6; divides the log-probabilities, below 1 sharpens.
         top_p: 0 < top_p ≤ 1.
         generator: the random state that is drawn from.
-    Raises: ValueError if temperature or top_p is out of range, or if log-probabilities are not finite.
+    Raises: InputError if temperature or top_p is out of range, or if log-probabilities are not finite.
     """
     if not 1e-6 <= temperature <= 1e6:
-        raise ValueError(f"temperature {temperature}; expected 1e-6 to 1e6")
+        raise InputError(f"temperature {temperature}; expected 1e-6 to 1e6")
     if not 0 < top_p <= 1:
-        raise ValueError(f"top_p {top_p}; expected above 0, and at most 1")
+        raise InputError(f"top_p {top_p}; expected above 0, and at most 1")
 
     def draw(log_probs_BV: Tensor) -> Tensor:
         # Before it is divided, since a low temperature makes of log-probabilities what float32 does not hold.
@@ -150,11 +154,11 @@ def _drawn(weights_BV: Tensor, top_p: float, generator: torch.Generator) -> Tens
 
     Args:
         weights_BV: at most 1, which one of a row is; a row may be NaN.
-    Raises: ValueError for a row that is.
+    Raises: InputError for a row that is.
     """
     total_B = weights_BV.sum(-1, dtype=torch.float64)
     if not bool((total_B > 0).all()):
-        raise ValueError("scores of the next word are not finite; expected numbers: the weights may be damaged")
+        raise InputError("scores of the next word are not finite; expected numbers: the weights may be damaged")
     out_B = torch.empty(len(weights_BV), dtype=torch.long, device=weights_BV.device)
     rows_N, weights_NV, most_N = torch.arange(len(out_B), device=out_B.device), weights_BV, top_p * total_B
     while len(rows_N):
@@ -257,10 +261,10 @@ def beam(
         width: hypotheses kept a row, W ≥ 1.
         length_penalty: 0 favours short sentences, 1 is the mean log-probability of a token.
     Returns: tokens [rows, W, ≤ max_tokens], best first, and their scores [rows, W] in nats (−inf: no such hypothesis).
-    Raises: ValueError if width < 1.
+    Raises: InputError if width < 1.
     """
     if width < 1:
-        raise ValueError(f"beam width {width}; expected at least 1")
+        raise InputError(f"beam width {width}; expected at least 1")
     log_probs_BV, state = step(state, torch.full((rows,), start))
     device, kept = log_probs_BV.device, min(width, log_probs_BV.shape[-1])
     dtype = torch.promote_types(log_probs_BV.dtype, torch.float32)

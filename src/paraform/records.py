@@ -17,6 +17,7 @@ MOST_LAYERS = 100
 MOST_WIDTH = 100_000
 MOST_STEPS = 20_000  # as many words as a line of a text file has characters at most
 Config = TypeVar("Config", bound=Any)
+MOST_COUNT = 10**9
 MOST_NESTED = 100  # brackets of JSON inside each other: with some hundreds Python can't copy, compare or print it
 
 
@@ -116,18 +117,62 @@ def require_texts(texts: Iterable[object]) -> list[str]:
     """
     if isinstance(texts, str):
         raise InputError("a string where a list of texts is expected; write [text]")
-    found: list[str] = []
-    for number, text in enumerate(texts, start=1):
-        if not isinstance(text, str):
-            raise InputError(f"text {number} is of type {type(text).__name__}; expected a string")
-        try:
-            text.encode()
-        except UnicodeEncodeError:
-            raise InputError(
-                f"text {number} holds half of a surrogate pair; expected what UTF-8 can write: read it in its encoding"
-            ) from None
-        found.append(text)
+    return [require_text(text, f"text {number}") for number, text in enumerate(several(texts, "texts"), start=1)]
+
+
+def require_text(text: object, name: str) -> str:
+    """The text, looked at as `require_texts` does.
+
+    Args:
+        name: what errors call it.
+    """
+    if not isinstance(text, str):
+        raise InputError(f"{name} is of type {type(text).__name__}; expected a string")
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise InputError(
+            f"{name} holds half of a surrogate pair; expected what UTF-8 can write: read it in its encoding"
+        ) from None
+    return text
+
+
+def require_words(sentences: Iterable[Iterable[object]]) -> list[list[str]]:
+    """The words of each sentence, looked at as texts are. Raises: InputError as `require_texts`."""
+    found = []
+    for number, words in enumerate(several(sentences, "sentences"), start=1):
+        if isinstance(words, str):
+            raise InputError(f"sentence {number} is a string; expected its words: paraform.tokenize(text)")
+        words = several(words, f"words, in sentence {number},")
+        found.append([require_text(word, f"a word of sentence {number}") for word in words])
     return found
+
+
+def require_records(records: Iterable[Any], *kinds: type[Any]) -> list[Any]:
+    """The records, each of one of those kinds. Raises: InputError otherwise."""
+    found = list(several(records, "records"))
+    for number, record in enumerate(found, start=1):
+        if not isinstance(record, kinds):
+            expected = " or ".join(kind.__name__ for kind in kinds)
+            raise InputError(f"record {number} is of type {type(record).__name__}; expected a {expected}")
+    return found
+
+
+def require_count(count: object, name: str, least: int = 0, most: int = MOST_COUNT) -> None:
+    """Raises: InputError if it is no whole number from `least` to `most`."""
+    if not isinstance(count, int) or isinstance(count, bool):
+        raise InputError(f"{name} {str(count)[:40]} of type {type(count).__name__}; expected a whole number")
+    if not least <= count <= most:
+        came = str(count) if abs(count) < 2**63 else "beyond 64 bits"
+        expected = f"{least:,} or more" if count < least and most == MOST_COUNT else f"{least:,} to {most:,}"
+        raise InputError(f"{name} {came}; expected {expected}")
+
+
+def several(items: Any, what: str) -> Iterable[Any]:
+    """The same, looked at but not read. Raises: InputError for what can't be gone through, and for one text."""
+    if not isinstance(items, Iterable) or isinstance(items, (str, bytes)):
+        raise InputError(f"a {type(items).__name__} where a list of {what} is expected")
+    return items
 
 
 def require_types(config: object) -> None:
@@ -202,7 +247,11 @@ def _nested_deeper(value: object, most: int) -> bool:
 
 
 def to_json(record: Record) -> dict[str, Any]:
-    """A JSON object that holds what is known: absent fields are left out, a bare sentence is its text."""
+    """A JSON object that holds what is known: absent fields are left out, a bare sentence is its text.
+
+    Raises: InputError for what is no record.
+    """
+    require_records([record], Sentence, Pair, Triple)
     if isinstance(record, Sentence):
         known = {"text": record.text, "tokens": list(record.tokens), "tags": list(record.tags), "tree": record.tree}
         return {key: value for key, value in known.items() if key == "text" or value not in ([], None)}

@@ -69,6 +69,12 @@ def _final(path: PathLike) -> Path:
     return final
 
 
+def require_path(path: object) -> None:
+    """Raises: InputError for what is no path."""
+    if not isinstance(path, (str, os.PathLike)):
+        raise InputError(f"a {type(path).__name__} where the path of a file or folder is expected")
+
+
 def lost_link(path: PathLike) -> Path | None:
     """The link that leads nowhere (to what is not there, or in circles): the path itself, or a folder on its way."""
     places = (Path(path), *Path(path).parents)
@@ -209,6 +215,17 @@ def require_shapes(path: PathLike, own: Mapping[str, Tensor]) -> None:
     for name, shape in found.items():
         if shape != list(own[name].shape):
             raise InputError(f"{path}: tensor {name!r} is {shape}; its config makes it {list(own[name].shape)}")
+
+
+def device_named(device: str | torch.device | None) -> torch.device:
+    """The device of that name; None: the GPU if there is one. Raises: InputError for one that torch can't use here."""
+    try:
+        made = torch.device(("cuda" if torch.cuda.is_available() else "cpu") if device is None else device)
+        torch.empty(0, device=made)
+    except (RuntimeError, AssertionError, TypeError, ValueError) as error:  # torch asserts that it has CUDA
+        reason = str(error).strip().split("\n")[0]
+        raise InputError(f"device {str(device)[:40]!r}: {reason[:200]}; 'cpu' always works") from error
+    return made
 
 
 class _Undrawn(TorchFunctionMode):

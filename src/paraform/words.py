@@ -6,8 +6,13 @@ NLTK's import time; a test compares the two on real questions.
 
 from __future__ import annotations
 
+import logging
 import re
 from collections.abc import Mapping, Sequence
+
+from paraform.records import require_text, require_words
+
+CUT = "%s of %s texts are longer than the %s that %s reads; what is behind is left out"
 
 
 def _compile(rules: list[tuple[str, str]]) -> list[tuple[re.Pattern[str], str]]:
@@ -125,8 +130,22 @@ def escape(word: str) -> str:
     return word.replace("(", "-LRB-").replace(")", "-RRB-")
 
 
+def tell_cut(cut: int, texts: int, most: str, model: str) -> None:
+    """Warn, through the logger "paraform", of texts whose ends a model does not read; of none nothing is said.
+
+    Args:
+        most: what it reads, such as "256 tokens".
+    """
+    if cut:
+        logging.getLogger("paraform").warning(CUT, cut, texts, most, model)
+
+
 def tokenize(text: str) -> list[str]:
-    """The words of a text, case kept, in the Penn Treebank's tokenisation (`don't` → `do n't`); [] for white space."""
+    """The words of a text, case kept, in the Penn Treebank's tokenisation (`don't` → `do n't`); [] for white space.
+
+    Raises: InputError for what is no string, and half of a surrogate pair.
+    """
+    require_text(text, "the text")
     spaced = " ".join(_APOSTROPHE.sub("'", text).split())
     for rule, replacement in _PUNCTUATION:
         spaced = rule.sub(replacement, spaced)
@@ -140,8 +159,9 @@ def detokenize(words: Sequence[str]) -> str:
     """The words as one text, spaced as a person would write it: `do n't you ?` → `don't you?`.
 
     A treebank's brackets are brackets (`-lrb-`). Where writers differ and the words do not tell, it is the way of most:
-    `can not` → `cannot`, `50 %` → `50%`, `R & D` → `R&D`, `a -- b`.
+    `can not` → `cannot`, `50 %` → `50%`, `R & D` → `R&D`, `a -- b`. Raises: InputError for a word that is no string.
     """
+    (words,) = require_words([words])
     pieces: list[str] = []
     quoted = {'"': False, "'": False}  # which quotation marks are open
     glue = True  # nothing stands between this word and the one before

@@ -67,7 +67,7 @@ def test_order_duplicates_and_batches_change_nothing(either: Encoder, minilm: En
     np.testing.assert_allclose(either.encode(TEXTS[::-1])[::-1], found, atol=tolerance)
     np.testing.assert_allclose(either.encode(TEXTS, batch_tokens=1), found, atol=tolerance)
     assert either.encode([]).shape == (0, 384)
-    with pytest.raises(InputError, match=r"write encoder\.encode\(\[text\]\)"):
+    with pytest.raises(InputError, match=r"write \[text\]"):
         either.encode("A sentence.")
 
 
@@ -83,7 +83,7 @@ def test_states_pooled_are_vectors(minilm: Encoder) -> None:
     np.testing.assert_allclose(minilm.encode(TEXTS, normalize=False), torch.stack(rows), atol=1e-5)
     (same,) = minilm.states(TEXTS, layers=[6])
     assert torch.equal(same.states_ND, last.states_ND)
-    with pytest.raises(ValueError, match="minilm has layers 0 to 6"):
+    with pytest.raises(ValueError, match="layer of minilm 7; expected -7 to 6"):
         minilm.states(TEXTS, layers=[7])
 
 
@@ -238,7 +238,7 @@ def test_damaged_encoders_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     weights, config = folder / "model.safetensors", folder / "config.json"
     loads(lambda: weights.write_bytes(weights.read_bytes()[:-9]), r"model\.safetensors: not a readable")
     loads(lambda: config.unlink(), r"config\.json: .*No such file.*; expected the encoder's JSON")
-    loads(lambda: config.write_text("{"), r"config\.json: .*; expected the encoder's JSON")
+    loads(lambda: config.write_text("{"), r"config\.json:1: .*; expected the encoder's JSON")
     loads(lambda: config.write_text("[]"), r"config\.json: a list; expected a JSON object")
     loads(lambda: (folder / "tokenizer.json").unlink(), r"tokenizer\.json: no such file")
     deeper = json.dumps(json.loads(config.read_text()) | {"num_hidden_layers": 3})

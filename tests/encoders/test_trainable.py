@@ -56,7 +56,7 @@ def test_what_is_not_cut() -> None:
 
 @pytest.mark.parametrize("text", ["", "{}", '{"model_type": "none"}', '{"model_type": "bert", "hidden_size": "x"}'])
 def test_what_is_no_config(text: str) -> None:
-    with pytest.raises(InputError, match="encoder's config: "):
+    with pytest.raises(InputError, match="encoder's config:"):
         module_of_config(text)
 
 

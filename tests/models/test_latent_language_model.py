@@ -136,19 +136,19 @@ def test_what_cannot_be_said_is_an_error() -> None:
     for call, message in (
         (lambda: model.encode(["a", " "]), "text 2 is empty"),
         (lambda: model.encode([*["a"] * 299, "a " * 13]), "text 300 has 13 words; expected at most 12"),
-        (lambda: model.interpolate("a", "a dog", steps=1), "1 steps; expected at least 2"),
+        (lambda: model.interpolate("a", "a dog", steps=1), "steps 1; expected 2 to 10,000,000"),
         (lambda: model.sample(2, beam=2, temperature=1.0), "exclude each other"),
         (lambda: model.sample(2, beam=2, top_p=0.5), "beam 2, top_p 0.5; they exclude each other"),
         (lambda: model.sample(2, top_p=0.5), "temperature above 0"),
         (lambda: model.sample(2, beem=3), "option 'beem'; expected one of beam, temperature"),  # type: ignore[call-arg]
         (lambda: model.sample(2, beam=0), "beam 0; expected 1 to 1,000"),
         (lambda: model.sample(2, beam=10**5), "beam 100000; expected"),
-        (lambda: model.sample(-1), "-1 sentences; expected 0 or more"),
+        (lambda: model.sample(-1), "count -1; expected 0 to 10,000,000"),
         (lambda: model.decode(torch.zeros(3)), r"\[3\]; expected a tensor of vectors, \[N, 3\]"),
         (lambda: model.decode(torch.zeros(2, 4)), r"\[2, 4\]; expected a tensor of vectors, \[N, 3\]"),
         (lambda: model.decode([[0.0] * 3]), "a list; expected a tensor"),  # type: ignore[arg-type]
         (lambda: model.decode(torch.full((1, 3), torch.nan)), "not finite"),
-        (lambda: model.vectors(["a"], samples=0), "0 samples; expected at least 1"),
+        (lambda: model.vectors(["a"], samples=0), "samples 0; expected 1 to 10,000,000"),
         (lambda: model.reconstruct("a dog"), "a string where a list of texts is expected"),
         (lambda: evaluate_latent(model, "a dog"), "a string where a list of texts is expected"),
         (lambda: model.vectors(["a dog", None]), "text 2 is of type NoneType; expected a string"),

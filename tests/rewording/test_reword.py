@@ -88,7 +88,7 @@ def test_what_only_puts_words_around_comes_last() -> None:
 
 @pytest.mark.parametrize("num", [0, -1])
 def test_fewer_than_one_is_an_error(num: int) -> None:
-    with pytest.raises(InputError, match=f"num is {num}; expected 1 or more"):
+    with pytest.raises(InputError, match=f"num {num}; expected 1 or more"):
         reword([PAY], TOOLS, num=num)
 
 

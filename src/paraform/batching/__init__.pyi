@@ -12,3 +12,4 @@ from .vocabulary import SPECIAL as SPECIAL
 from .vocabulary import UNK as UNK
 from .vocabulary import Vocabulary as Vocabulary
 from .vocabulary import prepare as prepare
+from .vocabulary import prepare_all as prepare_all

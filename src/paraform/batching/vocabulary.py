@@ -8,8 +8,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import final
 
-from paraform.records import InputError, parse_json
-from paraform.words import tokenize
+from paraform.records import InputError, parse_json, require_texts
+from paraform.words import tell_cut, tokenize
 
 PAD, UNK, BOS, EOS = range(4)
 SPECIAL = ("<pad>", "<unk>", "<s>", "</s>")
@@ -102,6 +102,22 @@ class Vocabulary:
         ):
             raise InputError("vocabulary.json: expected a list of words and a table of their casing")
         return cls((*SPECIAL, *words), cased)
+
+
+def prepare_all(texts: Iterable[str], max_tokens: int, *, tell: str = "") -> list[tuple[str, ...]]:
+    """`prepare` for each text, the same once.
+
+    Args:
+        tell: the model's name, for a warning that counts the texts that are cut; "": none.
+    Raises: InputError for what are no texts.
+    """
+    texts = require_texts(texts)
+    whole = {text: tokenize(text) for text in dict.fromkeys(texts)}
+    if tell:
+        cut = sum(len(whole[text]) > max_tokens for text in texts)
+        tell_cut(cut, len(texts), f"{max_tokens} words", tell)
+    kept = {text: tuple(words[:max_tokens]) for text, words in whole.items()}
+    return [kept[text] for text in texts]
 
 
 def prepare(text: str, max_tokens: int) -> tuple[str, ...]:

@@ -24,9 +24,18 @@ from paraform.checkpoint.variants import chosen_of
 from paraform.encoders.variant import Variant, parse_name, with_choices
 from paraform.manifest import CARD, NAME, WEIGHTS, Manifest, Writer
 from paraform.models.systems import SYSTEMS
-from paraform.records import InputError
+from paraform.records import InputError, require_text
 from paraform.score import Score
-from paraform.weights import PathLike, load_tensors, pretrained_folder, require_shapes, save_tensors, shapes_only
+from paraform.weights import (
+    PathLike,
+    device_named,
+    load_tensors,
+    pretrained_folder,
+    require_path,
+    require_shapes,
+    save_tensors,
+    shapes_only,
+)
 
 ENCODERS = ("minilm",)  # short names that encoders.load knows
 
@@ -58,7 +67,7 @@ def save(
     model: Checkpointable,
     folder: PathLike,
     *,
-    card: str,
+    card: str = "",
     scores: Sequence[Score] = (),
     data_digests: Mapping[str, str] | None = None,
     seed: int | None = None,
@@ -69,7 +78,7 @@ def save(
     """Write the model's folder; whatever happens, it holds the checkpoint of before or this one, whole.
 
     Args:
-        card: the text of README.md: what the model is, its scores, the terms of its data.
+        card: the text of README.md: what the model is, its scores, the terms of its data; "": that nobody has said so.
         data_digests: SHA-256 by name, of the files that it was trained on.
         dtype: "float16" halves the file; `load` gives float32 again.
         weights: `whole_weights(model)`, where many processes had to gather them; None: taken from the model.
@@ -78,8 +87,12 @@ def save(
     Raises: InputError, and nothing is written, if a weight is not finite (in that dtype), or if the folder holds
         other files of these names. ValueError for a config of more than plain values. OSError if it cannot be written.
     """
+    if not isinstance(getattr(model, "system", None), str):
+        raise InputError(f"a {type(model).__name__}; expected a model that paraform trains")
+    require_path(folder)
+    require_text(card, "the card")
     if dtype not in ("float32", "float16"):
-        raise ValueError(f"dtype={dtype!r}; expected 'float32' or 'float16'")
+        raise InputError(f"dtype={str(dtype)[:40]!r}; expected 'float32' or 'float16'")
     config = dataclasses.asdict(model.config)
     for field, value in config.items():
         if not isinstance(value, (bool, int, float, str)) or (isinstance(value, float) and not math.isfinite(value)):
@@ -90,6 +103,8 @@ def save(
         if not torch.isfinite(stored[name]).all():
             raise InputError(f"{folder}: not saved: tensor {name!r} holds NaN or infinity in {dtype}")
     assets = model.assets()
+    if not card:
+        card = f"# {model.system}\n\nA model of paraform's. Nobody has said what it was trained on, or on what terms.\n"
     writers: dict[str, Writer] = {WEIGHTS: lambda path: save_tensors(stored, path), CARD: manifest.write_text(card)}
     for name, text in assets.items():
         manifest.check_name(name, "assets")
@@ -138,6 +153,7 @@ def load(name: PathLike, *, device: str | None = None, systems: Mapping[str, Sys
     Raises: InputError, of one line with the file's name, if there is none, if anything in it is not as it was saved,
         or if it does not have what is chosen.
     """
+    require_path(name)
     text, variant = parse_name(os.fspath(name))
     embedded = pretrained_folder(text)
     if embedded is not None and (embedded / NAME).is_file():
@@ -227,10 +243,7 @@ def _restore(folder: Path, systems: Mapping[str, System] | None, device: str | N
     if seed is None:  # else it keeps the weights that its modules drew
         _fill(model, weights)
     model.eval()
-    try:
-        return model.to(device or ("cuda" if torch.cuda.is_available() else "cpu"))
-    except (RuntimeError, AssertionError) as error:  # torch asserts that it was compiled with CUDA
-        raise InputError(f"device {device!r}: {one_line(error)}; 'cpu' always works") from error
+    return model.to(device_named(device))
 
 
 def _fill(model: Checkpointable, path: Path) -> None:

@@ -146,15 +146,18 @@ def _dispatch(given: list[str]) -> int:
     from paraform.cli.arguments import Teller, make_parser
     from paraform.cli.complaints import parse
 
-    logger = logging.getLogger("paraform")
-    if not any(isinstance(handler, Teller) for handler in logger.handlers):
-        logger.addHandler(Teller())
     parser = make_parser(name, command.__doc__)
     command.add_arguments(parser, rest)
     options = parse(parser, rest)
     if options.products:
         os.environ["PARAFORM_PRODUCTS"] = options.products  # for processes that the command starts, too
-    return int(command.run(options))
+    teller = Teller()
+    logging.getLogger("paraform").addHandler(teller)
+    try:
+        return int(command.run(options))
+    finally:
+        teller.flush()
+        logging.getLogger("paraform").removeHandler(teller)
 
 
 def command_named(name: str) -> Any:

@@ -9,13 +9,15 @@ import logging
 import os
 import re
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
 
 from jsonargparse import ArgumentParser, DefaultHelpFormatter, Namespace
 from jsonargparse.typing import NonNegativeFloat, PositiveInt, restricted_number_type
 
 from paraform.records import InputError
+from paraform.words import CUT
 
 if TYPE_CHECKING:
     from paraform.capabilities import Embedder, LatentSpace, Paraphraser, Rewords
@@ -311,11 +313,28 @@ def bad_values() -> Iterator[None]:
 
 
 class Teller(logging.Handler):
-    """The library's warnings, as this program says them."""
+    """The library's warnings, as this program says them; of texts that are cut the sum, when `flush` is called."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._cut: Counter[tuple[str, str]] = Counter()
+        self._texts: Counter[tuple[str, str]] = Counter()
 
     def emit(self, record: logging.LogRecord) -> None:
         """One line on stderr."""
-        tell(record.getMessage())
+        if record.msg == CUT:
+            cut, texts, most, model = cast(tuple[int, int, str, str], record.args)
+            self._cut[most, model] += cut
+            self._texts[most, model] += texts
+        else:
+            tell(record.getMessage())
+
+    def flush(self) -> None:
+        """A line for each model that has cut texts."""
+        for which, cut in self._cut.items():
+            tell(CUT % (cut, self._texts[which], *which))
+        self._cut.clear()
+        self._texts.clear()
 
 
 def tell(message: str) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from paraform.records import Pair
+from paraform.records import Pair, require_records
 
 
 def clusters(pairs: Iterable[Pair]) -> list[Pair]:
@@ -12,9 +12,10 @@ def clusters(pairs: Iterable[Pair]) -> list[Pair]:
 
     Sentences are the nodes; two texts that differ only in case and white space are one. Each pair is an edge, unless
     its label is 0: such a pair connects nothing, and its target may lie in another component than its source.
+    Raises: InputError for what is no pair.
     Returns: the pairs in their order; clusters are numbered from 0 in the order in which they first appear.
     """
-    kept = list(pairs)
+    kept = require_records(pairs, Pair)
     nodes: dict[str, int] = {}
     sources = [nodes.setdefault(_identity(pair.source.text), len(nodes)) for pair in kept]
     targets = [nodes.setdefault(_identity(pair.target.text), len(nodes)) for pair in kept]

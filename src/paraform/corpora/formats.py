@@ -15,7 +15,7 @@ from paraform.corpora.quora import read_quora
 from paraform.corpora.text import read_text
 from paraform.corpora.triples import read_triples
 from paraform.records import InputError, Record
-from paraform.weights import PathLike
+from paraform.weights import PathLike, require_path
 
 FORMATS: dict[str, Callable[..., Iterator[Record]]] = {
     "pairs": read_pairs,
@@ -40,6 +40,7 @@ def read(path: PathLike, format: str = "pairs", *, skip_bad_lines: bool = False)
             first bad line is an error. A file without a single good line is an error either way.
     Raises: InputError `FILE:LINE: what is wrong; what is expected`, when iteration gets there.
     """
-    if format not in FORMATS:
-        raise InputError(f"format {format!r}; expected one of {', '.join(FORMATS)}")
+    require_path(path)
+    if not isinstance(format, str) or format not in FORMATS:
+        raise InputError(f"format {str(format)[:40]!r}; expected one of {', '.join(FORMATS)}")
     return FORMATS[format](path, skip_bad_lines=skip_bad_lines)

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from paraform.corpora.lines import Line, checked, lines, records
-from paraform.records import Record, from_json, parse_json, to_json
+from paraform.records import Record, from_json, parse_json, several, to_json
 from paraform.weights import PathLike, atomic_path
 
 MAX_CHARACTERS = 1_000_000  # a line may hold tokens, tags and trees of three sentences
@@ -23,7 +23,7 @@ def read_jsonl(path: PathLike, *, skip_bad_lines: bool = False) -> Iterator[Reco
 
 def write_jsonl(written: Iterable[Record], path: PathLike) -> int:
     """Write a record a line; returns how many. An error on the way, in the source of records too, leaves no file."""
-    count = 0
+    count, written = 0, several(written, "records")
     with atomic_path(path) as unfinished, open(unfinished, "w", encoding="utf-8", newline="\n") as file:
         for record in written:
             file.write(json.dumps(to_json(record), ensure_ascii=False, allow_nan=False) + "\n")

@@ -20,9 +20,10 @@ from rich.progress import track
 from torch import Tensor
 
 from paraform.encoders.dense import Dense
-from paraform.records import InputError
+from paraform.records import InputError, require_count, require_texts, require_words, several
 from paraform.score import signature
 from paraform.weights import PathLike
+from paraform.words import tell_cut
 
 STDERR = Console(stderr=True)  # progress never mixes with what a command prints
 USUAL_TOKENS = 16  # of a text: batches are counted in tokens
@@ -148,15 +149,19 @@ class Encoder:
             normalize: whether each has length 1; None: the encoder's own.
             batch_tokens: tokens computed at once; memory grows with it, results do not change.
             progress: a bar on stderr.
-        Raises: InputError for a lone string, whose letters would be taken for texts.
+        A text that is longer than the encoder reads is cut, and a warning counts such texts.
+        Raises: InputError for what are no texts, a layer that is not there, or another pooling.
         """
-        if isinstance(texts, str):
-            raise InputError("a string where a list is expected; write encoder.encode([text])")
+        texts = require_texts(texts)
+        if pooling is not None and pooling not in POOLINGS:
+            raise InputError(f"pooling {str(pooling)[:40]!r}; expected {', '.join(POOLINGS)}")
         # Compute nothing twice: a text that stands there again costs nothing.
         unique = list(dict.fromkeys(texts))
         row = {text: number for number, text in enumerate(unique)}
         out_BD = np.empty((len(unique), self.dimension), np.float32)
         encodings = self._tokenizer.encode_batch_fast(unique)
+        cut = {text for text, encoding in zip(unique, encodings, strict=True) if encoding.overflowing}
+        tell_cut(sum(text in cut for text in texts), len(texts), f"{self.max_tokens} tokens", self.name)
         wanted = [self.layer if layer is None else layer]
         for chosen, (hidden_ND,) in self._batches(encodings, wanted, batch_tokens, progress, "embedding"):
             lengths = torch.tensor([len(encodings[i].ids) for i in chosen], device=self.device)
@@ -172,7 +177,8 @@ class Encoder:
         self, texts: Sequence[str], name: str = "", *, batch_size: int = 0, seed: int = 0, progress: bool = False
     ) -> npt.NDArray[np.float32]:
         """`encode`, as every model that embeds is asked (`capabilities.Embedder`)."""
-        return self.encode(texts, batch_tokens=USUAL_TOKENS * (batch_size or 128), progress=progress)
+        require_count(batch_size, "batch_size")
+        return self.encode(texts, batch_tokens=min(USUAL_TOKENS * (batch_size or 128), 10**9), progress=progress)
 
     def export(self, folder: PathLike, *, onnx: bool = False, terms: str = "") -> Path:
         """A folder that `SentenceTransformer(folder)` loads, as `capabilities.Exports` has it."""
@@ -182,11 +188,11 @@ class Encoder:
 
     def count_tokens(self, texts: Sequence[str]) -> npt.NDArray[np.int64]:
         """Tokens of each text, [CLS] and [SEP] among them: int64 [B]."""
-        return np.array([len(encoding.ids) for encoding in self._tokenizer.encode_batch_fast(list(texts))], np.int64)
+        return np.array([len(numbers) for numbers in self.pieces(texts)], np.int64)
 
     def pieces(self, texts: Sequence[str]) -> list[list[int]]:
         """Piece numbers of each text, [CLS] and [SEP] among them."""
-        return [encoding.ids for encoding in self._tokenizer.encode_batch_fast(list(texts))]
+        return [encoding.ids for encoding in self._tokenizer.encode_batch_fast(require_texts(texts))]
 
     def word_pieces(self, sentences: Sequence[Sequence[str]]) -> list[list[str]]:
         """The pieces of each sentence's words, `##` before all but a word's first; a word without any stays whole.
@@ -207,7 +213,8 @@ class Encoder:
         """
         if self._tokenizer.token_to_id("##s") is None:
             raise InputError(f"encoder {self.name!r} has no WordPieces; use units='words' or a BERT-like encoder")
-        encodings = self._tokenizer.encode_batch([list(w) for w in sentences], is_pretokenized=True)
+        sentences = require_words(sentences)
+        encodings = self._tokenizer.encode_batch(sentences, is_pretokenized=True)
         out = []
         for words, encoding in zip(sentences, encodings, strict=True):
             rows: list[list[tuple[str, int]]] = [[] for _ in words]
@@ -226,8 +233,14 @@ class Encoder:
     def states(
         self, texts: Sequence[str], *, layers: Sequence[int], batch_tokens: int = 2048, progress: bool = False
     ) -> list[TokenStates]:
-        """States of every token, one `TokenStates` a layer, [CLS] and [SEP] among them."""
-        encodings = self._tokenizer.encode_batch_fast(list(texts))
+        """States of every token, one `TokenStates` a layer, [CLS] and [SEP] among them; texts are cut as `encode` does.
+
+        Raises: InputError for what are no texts, or a layer that is not there.
+        """
+        layers = list(several(layers, "layers"))
+        encodings = self._tokenizer.encode_batch_fast(require_texts(texts))
+        cut = sum(bool(encoding.overflowing) for encoding in encodings)
+        tell_cut(cut, len(encodings), f"{self.max_tokens} tokens", self.name)
         offsets = np.concatenate([[0], np.cumsum([len(encoding.ids) for encoding in encodings], dtype=np.int64)])
         outs = [torch.zeros(int(offsets[-1]), self.dimension, device=self.device) for _ in layers]
         for chosen, hidden in self._batches(encodings, layers, batch_tokens, progress, "encoding"):
@@ -246,13 +259,14 @@ class Encoder:
     ) -> WordStates:
         """States of every word: the mean over its pieces, of a word without any 0.
 
-        Raises: ValueError if a sentence is longer than the encoder takes; cut it first.
+        Raises: InputError if a sentence is longer than the encoder takes (cut it first), or no words.
         """
-        encodings = self._tokenizer.encode_batch([list(words) for words in sentences], is_pretokenized=True)
+        sentences = require_words(sentences)
+        encodings = self._tokenizer.encode_batch(sentences, is_pretokenized=True)
         lengths = np.array([len(words) for words in sentences], np.int64)
         for words, encoding in zip(sentences, encodings, strict=True):
             if encoding.overflowing:
-                raise ValueError(f"a sentence of {len(words)} words, over {self.max_tokens} pieces; cut it first")
+                raise InputError(f"a sentence of {len(words)} words, over {self.max_tokens} pieces; cut it first")
         offsets = np.concatenate([[0], np.cumsum(lengths)])
         states_NLD: Tensor | None = None
         for chosen, hidden in self._batches(encodings, layers, batch_tokens, progress, "encoding"):
@@ -266,7 +280,8 @@ class Encoder:
 
     def fitting(self, sentences: Sequence[Sequence[str]]) -> list[int]:
         """How many first words of each sentence the encoder reads whole: `word_states` takes as many."""
-        encodings = self._tokenizer.encode_batch([list(words) for words in sentences], is_pretokenized=True)
+        sentences = require_words(sentences)
+        encodings = self._tokenizer.encode_batch(sentences, is_pretokenized=True)
         # Where a sentence is cut, the rest begins with the first word that is not read whole.
         return [
             next((word for rest in encoding.overflowing for word in rest.word_ids if word is not None), len(words))
@@ -277,9 +292,12 @@ class Encoder:
         self, encodings: Sequence[Encoded], layers: Sequence[int], batch_tokens: int, progress: bool, what: str
     ) -> Iterator[tuple[list[int], list[Tensor]]]:
         """Sentences in order of length, `batch_tokens` at once: (which sentences, their states for each layer)."""
+        require_count(batch_tokens, "batch_tokens", 1)
+        if not (layers := list(several(layers, "layers"))):
+            raise InputError("no layers; expected at least one")
+        for layer in layers:
+            require_count(layer, f"layer of {self.name}", -1 - self.num_layers, self.num_layers)
         wanted = [layer if layer >= 0 else self.num_layers + 1 + layer for layer in layers]
-        if not all(0 <= layer <= self.num_layers for layer in wanted):
-            raise ValueError(f"layers {list(layers)}; {self.name} has layers 0 to {self.num_layers}")
         batches: list[list[int]] = [[]]
         room = batch_tokens
         for i in sorted(range(len(encodings)), key=lambda i: len(encodings[i].ids)):

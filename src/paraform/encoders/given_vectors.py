@@ -15,7 +15,7 @@ import torch
 from numpy.typing import NDArray
 
 from paraform.corpora.lines import lines
-from paraform.records import InputError, Origin
+from paraform.records import InputError, Origin, require_texts
 from paraform.score import signature
 from paraform.weights import PathLike, map_array, sha256
 
@@ -58,6 +58,7 @@ class GivenVectors:
 
         Raises: InputError for texts that are not among the sentences: how many, and the first of them.
         """
+        texts = require_texts(texts)
         rows = [self._rows.get(text, self._rows.get(_spaced(text), -1)) for text in texts]
         known_N = np.array(rows, np.int64)
         absent = [text for text, row in zip(texts, rows, strict=True) if row < 0 and text.strip()]

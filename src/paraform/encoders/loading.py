@@ -46,7 +46,7 @@ from paraform.encoders.tokenizing import tokenizer_of
 from paraform.encoders.variant import Variant
 from paraform.encoders.word_vectors import SUFFIXES, WordVectors, load_word_vectors
 from paraform.records import InputError
-from paraform.weights import load_tensors, packaged_folder, sha256, tensors_digest
+from paraform.weights import device_named, load_tensors, packaged_folder, sha256, tensors_digest
 
 MINILM_HUB = "sentence-transformers/all-MiniLM-L6-v2"
 MINILM_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
@@ -107,7 +107,7 @@ def load(
         seed: draws random weights by it, those that training would start with; None: the trained ones.
     Raises: InputError if it is not found, is damaged, has no such layer, or (minilm) not the published digest.
     """
-    where = torch.device(device or ("cuda" if torch.cuda.is_available() else "cpu"))
+    where = device_named(device)
     dtype = best_dtype(where)
     made = _minilm(where, dtype) if name == "minilm" and seed is None else _load(name, where, dtype, seed)
     if not -made.num_layers - 1 <= layer <= made.num_layers:
@@ -131,7 +131,7 @@ def load_embedder(
     Raises: InputError as `load`, and if something is chosen that it does not have.
     """
     chosen = variant or Variant()
-    where = torch.device(device or ("cuda" if torch.cuda.is_available() else "cpu"))
+    where = device_named(device)
     if Path(name).is_file():
         if Path(name).suffix not in SUFFIXES:
             raise InputError(

@@ -30,9 +30,10 @@ from paraform.encoders.hugging_face import (
     sentence_settings,
     weight_files,
 )
-from paraform.records import InputError
+from paraform.records import InputError, require_count, require_texts
 from paraform.score import signature
 from paraform.weights import load_tensors, sha256
+from paraform.words import tell_cut
 
 MODULES = "modules.json"
 LIBRARY = "sentence_transformers."
@@ -243,11 +244,23 @@ class ModulePipeline:
         self, texts: Sequence[str], name: str = "", *, batch_size: int = 0, seed: int = 0, progress: bool = False
     ) -> NDArray[np.float32]:
         """The library's own vectors, the default prompt before each text if the folder has one."""
+        texts = require_texts(texts)
+        require_count(batch_size, "batch_size")
         if not texts:
             return np.zeros((0, int(self._model.get_embedding_dimension() or 0)), np.float32)
         size = (batch_size or 32) if self._padded else 1
-        found = self._model.encode(list(texts), batch_size=size, show_progress_bar=progress, convert_to_numpy=True)
+        self._tell_cut(texts)
+        found = self._model.encode(texts, batch_size=size, show_progress_bar=progress, convert_to_numpy=True)
         return np.asarray(found, np.float32)
+
+    def _tell_cut(self, texts: Sequence[str]) -> None:
+        """The library says nothing of it; prompts are not counted."""
+        most, tokenizer = self._model.max_seq_length, self._model.tokenizer
+        long = [text for text in texts if most and len(text) > most // 2]  # few tokens have less than a character
+        if not long or not hasattr(tokenizer, "num_special_tokens_to_add"):  # none of transformers'
+            return
+        lengths = [len(numbers) for numbers in tokenizer(long, truncation=False, verbose=False)["input_ids"]]
+        tell_cut(sum(length > most for length in lengths), len(texts), f"{most} tokens", self.name)
 
 
 def load_pipeline(name: str, folder: Path, device: torch.device) -> ModulePipeline:

@@ -20,7 +20,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from paraform.records import InputError, Origin
+from paraform.records import InputError, Origin, require_count, require_texts
 from paraform.score import signature
 from paraform.words import tokenize
 
@@ -85,6 +85,8 @@ class WordVectors:
         A word is looked for as it is written, then lower-cased. Raises: InputError with file and line for a vector
         that is none.
         """
+        texts = require_texts(texts)
+        require_count(batch_size, "batch_size")
         size = batch_size or TEXTS
         parts = [self._means([tokenize(text) for text in texts[at : at + size]]) for at in range(0, len(texts), size)]
         return np.concatenate(parts) if parts else np.zeros((0, self.dimension), np.float32)

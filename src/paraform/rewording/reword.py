@@ -16,7 +16,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from paraform.records import InputError
+from paraform.records import InputError, require_count, require_texts
 from paraform.rewording import fluency
 from paraform.rewording.checks import Tagged, changed_words, check, lost
 from paraform.rewording.drafts import Draft, framed_drafts
@@ -107,8 +107,7 @@ def reword(
     Args:
         force: try texts too that look like another language, code, shouting or junk.
     """
-    if num < 1:
-        raise InputError(f"num is {num}; expected 1 or more rewordings of a text")
+    require_count(num, "num", 1)
     language = fluency.load()
     reasons = ["" if force else unreadable(text, language) for text in texts]
     split = [[] if reason else sentences_of(text) for text, reason in zip(texts, reasons, strict=True)]
@@ -191,6 +190,9 @@ def assess(
     Args:
         exemplars: whose form each output has.
     """
+    texts, outputs, exemplars = map(require_texts, (texts, outputs, exemplars))
+    if not len(texts) == len(outputs) == len(exemplars):
+        raise InputError(f"{len(texts)} texts, {len(outputs)} outputs, {len(exemplars)} exemplars; expected as many")
     drafts = [[Draft(*pair, frozenset(), framed=False)] for pair in zip(outputs, exemplars, strict=True)]
     sources = _tagged(texts, tools)
     return [candidate for (candidate,) in _weighed(texts, sources, drafts, tools, standards)]

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from paraform.engines.cores import cores
-from paraform.records import InputError, Sentence
+from paraform.records import InputError, Sentence, require_count, require_records
 from paraform.syntax import index_folder
 from paraform.syntax.candidates import Found, Rules, Targets
 from paraform.syntax.compiled import read_only
@@ -23,7 +23,7 @@ from paraform.syntax.rows import Clusters, Numbers, check_count, encode, joined,
 from paraform.syntax.rules import MiningConfig
 from paraform.syntax.search import search
 from paraform.syntax.searchable import Searchable, searchable, similar_queries
-from paraform.weights import PathLike
+from paraform.weights import PathLike, require_path
 
 GROUPS_AT_ONCE = 128  # targets' tag sequences that a thread searches before it takes the next
 
@@ -60,7 +60,7 @@ class ExemplarIndex:
 
         Args:
             clusters: R numbers ≥ 0 of duplicate clusters; None, for one or for all: not known.
-        Raises: ValueError if a sentence has not one tag a token, or the clusters are not R.
+        Raises: InputError if a sentence has not one tag a token, or the clusters are not R.
         """
         index = cls()
         index.add(sentences, clusters)
@@ -72,6 +72,7 @@ class ExemplarIndex:
 
         Raises: InputError if it is none, is of another version, or is damaged.
         """
+        require_path(folder)
         index = cls()
         index._numbers, index._encoded, index._made = index_folder.read(Path(folder))
         return index
@@ -81,6 +82,7 @@ class ExemplarIndex:
 
         Raises: InputError if the folder holds something else.
         """
+        require_path(folder)
         index_folder.write(Path(folder), self._numbers, self._encoded, self._ready())
 
     def add(self, sentences: Sequence[Sentence], clusters: Clusters | None = None) -> None:
@@ -99,6 +101,8 @@ class ExemplarIndex:
 
         Raises: IndexError if there is none; InputError if an index that was read holds no text there.
         """
+        if not isinstance(row, (int, np.integer)):
+            raise InputError(f"row is of type {type(row).__name__}; expected a whole number")
         if not 0 <= row < len(self):
             raise IndexError(f"row {row} of {len(self)}")
         start, end = self._encoded.text_starts[row : row + 2]
@@ -128,7 +132,7 @@ class ExemplarIndex:
             clusters: N numbers as in `build`; only what is known on both sides is compared.
             rows: N, where each target stands, for `window` and the random ties; 0, 1, … if None.
             progress: hears how many more targets are done, from time to time.
-        Raises: ValueError if the index is empty, a target has not one tag a token, or the numbers do not match.
+        Raises: InputError if the index is empty, a target has not one tag a token, or the numbers do not match.
         """
         config = config or MiningConfig()
         if k is not None:
@@ -155,20 +159,23 @@ class ExemplarIndex:
             threads: None: as many as this process may use cores.
         """
         if not len(self):
-            raise ValueError("ExemplarIndex holds 0 sentences; call ExemplarIndex.build(sentences) first")
+            raise InputError("ExemplarIndex holds 0 sentences; call ExemplarIndex.build(sentences) first")
         config = config or MiningConfig()
+        require_records([config], MiningConfig)
+        if threads is not None:
+            require_count(threads, "threads", 1, 10_000)
+        sources = None if sources is None else require_records(sources, Sentence)
         asked = self._encoded if targets is None else encode(targets, clusters, self._numbers, learn=False)
         count = len(asked.rows.texts)
-        for name, given in {"sources": sources, "rows": rows}.items():
-            if given is not None:
-                check_count(name, len(given), count, "targets")
+        if sources is not None:
+            check_count("sources", len(sources), count, "targets")
         index = self._ready()
         groups, queries = similar_queries(asked, index.bit_of)
         about = Targets(
             sources=asked.rows.texts
             if sources is None
             else np.frombuffer(b"".join(map(text_hash, sources)), np.uint64),
-            places=np.arange(count) if rows is None else np.array(rows, np.int64).reshape(count),
+            places=np.arange(count) if rows is None else _whole_numbers(rows, count),
             lengths=np.diff(asked.starts),
         )
         read_only(about)
@@ -213,3 +220,12 @@ class ExemplarIndex:
         if self._made is None:
             self._made = searchable(self._encoded, len(self._numbers.tags))
         return self._made
+
+
+def _whole_numbers(rows: Sequence[int] | NDArray[np.int64], count: int) -> NDArray[np.int64]:
+    try:
+        found = np.array(rows, np.int64)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise InputError(f"rows: {error}; expected a whole number for each target") from error
+    check_count("rows", found.size if found.ndim == 1 else -1, count, "targets")
+    return found

@@ -14,7 +14,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from paraform.records import Pair, Sentence, Triple
+from paraform.records import InputError, Pair, Sentence, Triple, require_records
 from paraform.syntax.annotation import annotate
 from paraform.syntax.exemplars import ExemplarIndex, Nearest
 from paraform.syntax.rows import check_tagged
@@ -67,19 +67,21 @@ def mine(
         config: the rules; `MiningConfig()` if None.
         search: a function that searches each pool; None: this process.
         threads, progress: arguments of `ExemplarIndex.nearest_rows`; a `search` is not told of them.
-    Raises: ValueError if there is no pair, a sentence has not one tag a token, or `exclude_cluster` is on and a pair
+    Raises: InputError if there is no pair, a sentence has not one tag a token, or `exclude_cluster` is on and a pair
         has no cluster (nothing would be excluded, silently).
     Source: Yang et al. 2022 (CRL-EGPG), appendix A, Algorithm 1.
     """
     config = config or MiningConfig()
+    require_records([config], MiningConfig)
+    pairs = require_records(pairs, Pair)
     clusters = [pair.cluster for pair in pairs]
     if config.exclude_cluster and None in clusters:
-        raise ValueError(
+        raise InputError(
             f"pair {clusters.index(None)} has no cluster; call mine(corpora.clusters(pairs)) "
             "or mine(pairs, MiningConfig(exclude_cluster=False))"
         )
     if config.exclude_cluster and any(pair.label == 0 for pair in pairs):
-        raise ValueError("a pair is labelled 0: its sentences would count as paraphrases; leave such pairs out")
+        raise InputError("a pair is labelled 0: its sentences would count as paraphrases; leave such pairs out")
     targets = [pair.target for pair in pairs]
     sources = [pair.source for pair in pairs]
     pool = targets if config.pool == "targets" else sources

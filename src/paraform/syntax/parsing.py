@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from paraform.records import require_text, require_words
 from paraform.syntax.chart import best_trees, span_ends
 from paraform.syntax.head import SyntaxHead
 from paraform.syntax.other_parsers import corenlp_parser, stanza_parser
@@ -26,12 +27,16 @@ def load_parser(name: str = DEFAULT, *, device: str | None = None) -> Parser:
             package's name behind a colon or not, or "corenlp" with a server's address ("corenlp:http://localhost:9000").
     Raises: InputError if it is not installed, not found, or does not answer; the message says how to get it.
     """
+    require_text(name, "the parser's name")
     kind, _, which = name.partition(":")
     if kind in ("stanza", "corenlp"):
         if kind == "corenlp":
-            return corenlp_parser(which) if which else corenlp_parser()
-        return stanza_parser(which, device=device) if which else stanza_parser(device=device)
-    return head_parser(load_head(head_folder(name, "parser", OTHERS)), device=device)
+            parse = corenlp_parser(which) if which else corenlp_parser()
+        else:
+            parse = stanza_parser(which, device=device) if which else stanza_parser(device=device)
+    else:
+        parse = head_parser(load_head(head_folder(name, "parser", OTHERS)), device=device)
+    return lambda sentences: parse(require_words(sentences))
 
 
 def parser_digest(name: str = DEFAULT) -> str:

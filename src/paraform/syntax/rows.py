@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from paraform.records import Sentence
+from paraform.records import InputError, Sentence, require_records, several
 from paraform.syntax.compiled import compiled, read_only
 from paraform.syntax.features import Codes
 
@@ -76,14 +76,20 @@ def encode(sentences: Sequence[Sentence], clusters: Clusters | None, numbers: Nu
     Args:
         clusters: R numbers ≥ 0; None, for one or for all: not known.
         learn: give numbers to new tags and words, and keep the texts; else new ones are 0, which equals nothing.
-    Raises: ValueError if a sentence has not one tag a token, the clusters are not R, or one is below 0; nothing has
+    Raises: InputError if a sentence has not one tag a token, the clusters are not R, or one is below 0; nothing has
         been given a number then.
     """
-    clusters = [None] * len(sentences) if clusters is None else clusters
+    sentences = require_records(sentences, Sentence)
+    clusters = [None] * len(sentences) if clusters is None else list(several(clusters, "clusters"))
     check_count("clusters", len(clusters), len(sentences), "sentences")
-    cluster_numbers = np.array([-1 if cluster is None else cluster for cluster in clusters], np.int64)
+    try:
+        cluster_numbers = np.array([-1 if cluster is None else cluster for cluster in clusters], np.int64)
+        if cluster_numbers.ndim > 1:
+            raise ValueError(f"numbers of the shape {list(cluster_numbers.shape)}")
+    except (TypeError, ValueError, OverflowError) as error:
+        raise InputError(f"clusters: {error}; expected whole numbers of at least 0, or None") from error
     if least := min((cluster for cluster in clusters if cluster is not None and cluster < 0), default=0):
-        raise ValueError(f"cluster {least}; expected numbers of at least 0, or None")
+        raise InputError(f"cluster {least}; expected numbers of at least 0, or None")
     texts = [sentence.text.encode(errors="surrogatepass") for sentence in sentences] if learn else []
     lengths: list[int] = []
     words: list[str] = []  # of all sentences, lower-cased: one list, since many make the garbage collector busy
@@ -98,7 +104,7 @@ def encode(sentences: Sequence[Sentence], clusters: Clusters | None, numbers: Nu
     if learn:
         known_tags, known_words = dict.fromkeys(tag for s in sentences for tag in s.tags), dict.fromkeys(words)
         if len(known_tags.keys() | numbers.tags.keys()) > np.iinfo(np.uint16).max:
-            raise ValueError(f"{len(known_tags):,} different tags; expected a tag set, at most 65,535")
+            raise InputError(f"{len(known_tags):,} different tags; expected a tag set, at most 65,535")
         for known, new in ((numbers.tags, known_tags), (numbers.words, known_words)):
             for key in new:
                 known.setdefault(key, len(known) + 1)
@@ -142,18 +148,18 @@ def same_sequences(codes: Codes, starts: NDArray[np.int64]) -> Groups:
 
 
 def check_tagged(sentence: Sentence, number: int) -> None:
-    """Raises: ValueError if the sentence has not one tag a token."""
+    """Raises: InputError if the sentence has not one tag a token."""
     if len(sentence.tags) != len(sentence.tokens) or (sentence.text.strip() and not sentence.tokens):
-        raise ValueError(
+        raise InputError(
             f"sentence {number} has {len(sentence.tokens)} tokens and {len(sentence.tags)} tags; tokenise it with "
             "words.tokenize and tag it with syntax.tagging.load_tagger() first"
         )
 
 
 def check_count(name: str, count: int, wanted: int, of: str) -> None:
-    """Raises: ValueError if there is not one for each."""
+    """Raises: InputError if there is not one for each."""
     if count != wanted:
-        raise ValueError(f"{count} {name} for {wanted} {of}; expected one for each")
+        raise InputError(f"{count} {name} for {wanted} {of}; expected one for each")
 
 
 def text_hash(sentence: Sentence) -> bytes:

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
-from paraform.records import InputError
+from paraform.records import InputError, require_text, require_words
 from paraform.syntax.head import SyntaxHead
 from paraform.syntax.running import DEFAULT, Runner, head_digest, head_folder, load_head
 from paraform.syntax.windows import unique_windows
 
 Tagger: TypeAlias = Callable[[Sequence[Sequence[str]]], list[list[str]]]
-"""Words of each sentence in, one Penn Treebank tag a word out; an empty sentence has no tags."""
+"""Words of each sentence in, one Penn Treebank tag a word out; an empty sentence has no tags. Raises: InputError for
+what is no words."""
 
 WINDOW = 60  # words tagged at once
 OTHERS = "'nltk', 'spacy[:MODEL]'"
@@ -25,11 +26,14 @@ def load_tagger(name: str = DEFAULT, *, device: str | None = None) -> Tagger:
             "spacy" with a model's name or folder behind a colon ("spacy:en_core_web_sm").
     Raises: InputError if it is not installed or not found; the message says how to get it.
     """
+    require_text(name, "the tagger's name")
     if name == "nltk":
-        return _nltk()
-    if name == "spacy" or name.startswith("spacy:"):
-        return _spacy(name.partition(":")[2] or "en_core_web_sm")
-    return head_tagger(load_head(head_folder(name, "tagger", OTHERS)), device=device)
+        tag = _nltk()
+    elif name == "spacy" or name.startswith("spacy:"):
+        tag = _spacy(name.partition(":")[2] or "en_core_web_sm")
+    else:
+        tag = head_tagger(load_head(head_folder(name, "tagger", OTHERS)), device=device)
+    return lambda sentences: tag(require_words(sentences))
 
 
 def tagger_digest(name: str = DEFAULT) -> str:

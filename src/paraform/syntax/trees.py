@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from paraform.records import InputError, Sentence
+from paraform.records import InputError, Sentence, require_text
 from paraform.words import escape, unescape
 
 ROOTS = ("ROOT", "TOP", "S1", "")
@@ -49,6 +49,7 @@ class Tree:
         An empty bracket, which QuestionBank has for a trace, is left out.
         Raises: InputError with the character's number, counted from 1, where the text is no tree.
         """
+        require_text(text, "the tree")
         open_labels: list[str | None] = []  # None: the label is still to come
         nodes: list[list[Tree]] = [[]]
         word: str | None = None
@@ -83,7 +84,7 @@ class Tree:
         return nodes[0][0]
 
     def __str__(self) -> str:
-        """In one line, as `parse` reads it. Raises: ValueError if a label or a word has white space, or is empty."""
+        """In one line, as `parse` reads it. Raises: InputError if a label or a word has white space, or is empty."""
         if self.word is not None:
             return f"({_checked(self.label)} {_checked(escape(self.word))})"
         inside = " ".join(map(str, self.children))
@@ -172,10 +173,10 @@ def template(tree: Tree, height: int) -> Tree:
 
     Args:
         height: levels kept, the top label's is the first; ≥ 1.
-    Raises: ValueError for another height.
+    Raises: InputError for another height.
     """
     if height < 1:
-        raise ValueError(f"height is {height}; expected at least 1, which is the top label alone")
+        raise InputError(f"height is {height}; expected at least 1, which is the top label alone")
     return Tree(tree.label, tuple(template(child, height - 1) for child in tree.children) if height > 1 else ())
 
 
@@ -224,5 +225,5 @@ def tree_edit_distance(one: Tree, other: Tree) -> int:
 
 def _checked(atom: str) -> str:
     if not _ATOM.fullmatch(atom) or atom in "()":
-        raise ValueError(f"{atom[:40]!r} cannot stand in a tree; expected characters without white space or brackets")
+        raise InputError(f"{atom[:40]!r} cannot stand in a tree; expected characters without white space or brackets")
     return atom

@@ -14,7 +14,7 @@ from rich.progress import track
 from torch import Tensor, nn
 
 from paraform import encoders
-from paraform.batching import BOS, EOS, Ragged, Vocabulary, prepare
+from paraform.batching import BOS, EOS, Ragged, Vocabulary, prepare_all
 from paraform.decoding import Decoding, Rationed, Step, decode, rationed, require_decoding
 from paraform.encoders import STDERR, Encoder
 from paraform.encoders.facts import FACTS, EncoderFacts
@@ -31,7 +31,7 @@ from paraform.models.exemplar.units import (
     style_inputs,
     style_text,
 )
-from paraform.records import InputError, require_texts
+from paraform.records import InputError, require_count, require_texts
 from paraform.rewording import Candidate, Rewording
 from paraform.rewording.reword import Tools, assess, reword
 from paraform.rewording.transformations import Transformations
@@ -150,6 +150,7 @@ class ExemplarParaphraser(nn.Module):
         Raises: InputError if a sentence is empty, an exemplar is one word, the numbers of sources and exemplars do not
             match, or two ways of decoding are mixed.
         """
+        sources = require_texts(sources)
         chosen = self.exemplars(sources, like, each=each, num=num, seed=how.get("seed", 0))
         flat = [(source, exemplar) for source, row in zip(sources, chosen, strict=True) for exemplar in row]
         out = self.decode([source for source, _ in flat], [exemplar for _, exemplar in flat], ration=ration, **how)
@@ -221,12 +222,12 @@ class ExemplarParaphraser(nn.Module):
         **how: Unpack[Decoding],
     ) -> list[str]:
         """Source i in the form of exemplar i, as text; see `paraphrase` for the arguments."""
+        sources, exemplars = require_texts(sources), require_texts(exemplars)
         if len(sources) != len(exemplars):
             raise InputError(f"{len(sources)} sources, {len(exemplars)} exemplars; expected an exemplar a source")
         require_decoding(how)
         self.eval()
-        read = {text: prepare(text, self.config.max_tokens) for text in dict.fromkeys(sources)}
-        written: list[Sequence[str]] = [read[source] for source in sources]
+        written: list[Sequence[str]] = [*prepare_all(sources, self.config.max_tokens, tell=self.kind)]
         for number, words in enumerate(written):
             if not words:
                 raise InputError(f"source {number + 1} is empty; expected a sentence")
@@ -267,10 +268,12 @@ class ExemplarParaphraser(nn.Module):
 
         Raises: InputError if a text is empty, or there are not as many of each.
         """
+        targets, sources, exemplars = map(require_texts, (targets, sources, exemplars))
         if not len(targets) == len(sources) == len(exemplars):
             raise InputError(f"{len(targets)} targets, {len(sources)} sources, {len(exemplars)} exemplars; expected N")
         self.eval()
-        words = [[prepare(text, self.config.max_tokens) for text in some] for some in (sources, targets)]
+        require_count(batch_size, "batch_size", 1)
+        words = [prepare_all(some, self.config.max_tokens) for some in (sources, targets)]
         sides = [self._units(side) for side in words]
         if not all(all(side) for side in words):
             raise InputError("an empty text; expected a sentence")
@@ -317,7 +320,7 @@ class ExemplarParaphraser(nn.Module):
     def content(self, texts: Sequence[str], *, batch_size: int = 512) -> npt.NDArray[np.float32]:
         """Content vectors c (eq. 1): float32 [N, C]."""
         self.eval()
-        words = [prepare(text, self.config.max_tokens) or ("?",) for text in texts]
+        words = [row or ("?",) for row in prepare_all(texts, self.config.max_tokens, tell=self.kind)]
         units = self._units(words)
         lengths = [len(row.units) for row in units]
 
@@ -330,7 +333,7 @@ class ExemplarParaphraser(nn.Module):
     def style(self, texts: Sequence[str], *, batch_size: int = 512) -> npt.NDArray[np.float32]:
         """Style vectors s (eq. 2): float32 [N, F]."""
         self.eval()
-        forms = self._read(texts)
+        forms = self._read(texts, tell=self.kind)
         lengths = [len(form.split()) for form in forms]
 
         def encode(rows: list[int]) -> Tensor:
@@ -352,6 +355,7 @@ class ExemplarParaphraser(nn.Module):
     def _vectors(
         self, lengths: Sequence[int], batch_size: int, encode: Callable[[list[int]], Tensor]
     ) -> npt.NDArray[np.float32]:
+        require_count(batch_size, "batch_size", 1)
         order = sorted(range(len(lengths)), key=lambda i: lengths[i])
         parts = [encode(order[start : start + batch_size]).float().cpu() for start in range(0, len(order), batch_size)]
         out = np.empty((len(lengths), parts[0].shape[1] if parts else 0), np.float32)
@@ -383,10 +387,11 @@ class ExemplarParaphraser(nn.Module):
         source_BS, lengths_B = table.padded(np.arange(len(sentences)))
         return source_BS.to(self.device), lengths_B
 
-    def _read(self, exemplars: Sequence[str]) -> list[str]:
+    def _read(self, exemplars: Sequence[str], tell: str = "") -> list[str]:
         """What the style encoder reads of each."""
-        forms = {text: style_text(prepare(text, self.config.max_tokens)) for text in dict.fromkeys(exemplars)}
-        read = [forms[text] for text in exemplars]
+        rows = prepare_all(exemplars, self.config.max_tokens, tell=tell)
+        forms = {words: style_text(words) for words in dict.fromkeys(rows)}
+        read = [forms[words] for words in rows]
         if "" in read:
             raise InputError(f"exemplar {read.index('') + 1} is empty; expected a sentence whose form to take")
         return read

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import random
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
-from paraform.records import InputError
+from paraform.records import InputError, require_count, require_texts
 
 TWO_WORDS = re.compile(r"\w\W+\w")
 
@@ -32,12 +32,14 @@ def select_exemplars(
     """
     if isinstance(sources, str) or isinstance(like, str):
         raise InputError("a string where a list is expected; write model.paraphrase([source], like=[exemplar])")
+    sources = require_texts(sources)
     if like is None:
-        if not 1 <= num <= len(bank):
-            raise InputError(f"num is {num}; expected 1 to {len(bank)}, the size of this model's bank")
+        require_count(num, "num", 1, len(bank))
         # Each source has its own draw, so that its exemplars do not depend on its neighbours.
         return [random.Random(f"{seed} {source}").sample(bank, num) for source in sources]
-    rows = [[item] if isinstance(item, str) else list(item) for item in like]
+    if not isinstance(like, Iterable):
+        raise InputError(f"like is of type {type(like).__name__}; expected exemplars, or a list of them a source")
+    rows = [require_texts([item] if isinstance(item, str) or not isinstance(item, Iterable) else item) for item in like]
     for text in (text for row in rows for text in row):
         if text.strip() and not TWO_WORDS.search(text):
             raise InputError(f"exemplar {text[:40]!r} is one word; expected a sentence whose form to take")

@@ -19,7 +19,7 @@ from rich.progress import track
 from torch import Tensor, nn
 
 from paraform.batching import BOS, EOS, PAD, UNK, Ragged, SentenceBatch, Vocabulary
-from paraform.decoding import Decoding, decode, require_decoding
+from paraform.decoding import MOST_SEED, Decoding, decode, require_decoding
 from paraform.encoders import STDERR, float32_products
 from paraform.losses.vocabulary import filled_up
 from paraform.models.latent.config import LatentConfig
@@ -28,9 +28,10 @@ from paraform.models.latent.network import LatentNetwork
 from paraform.models.latent.posterior import Diagonal
 from paraform.models.latent.svi import refine
 from paraform.models.latent.texts import read_words, write_words
-from paraform.records import InputError, require_texts
+from paraform.records import InputError, require_count, require_texts
 
 ROWS_AT_ONCE = 256  # sentences that are encoded or decoded together
+MOST_AT_ONCE = 10**7  # sentences, steps or samples that are asked for together; each takes some hundred bytes
 WORDS = 1 << 32  # what the seed of words is above that of vectors
 
 
@@ -99,8 +100,7 @@ class LatentLanguageModel(nn.Module):
 
         Raises: InputError for a text that is empty or longer than what the model was trained on.
         """
-        if batch_size < 1:
-            raise InputError(f"batch_size {batch_size}; expected at least 1")
+        require_count(batch_size, "batch_size", 1)
         rows, encoded = self._read(texts), []
         if not rows:
             width = 2 * self.config.latent_width if self.config.inner == "svi" else self.config.hidden_width
@@ -219,8 +219,7 @@ class LatentLanguageModel(nn.Module):
 
         Raises: InputError for no samples, and as `encode`.
         """
-        if samples < 1:
-            raise InputError(f"{samples} samples; expected at least 1")
+        require_count(samples, "samples", 1, MOST_AT_ONCE)
         encoded = self.encode(texts, batch_size=batch_size)
         mean_NZ = self.posterior_mean(encoded)
         if mean_NZ is not None:
@@ -242,8 +241,8 @@ class LatentLanguageModel(nn.Module):
 
         Raises: InputError for a negative count, or two ways of decoding that are mixed.
         """
-        if count < 0:
-            raise InputError(f"{count} sentences; expected 0 or more")
+        require_count(count, "count", 0, MOST_AT_ONCE)
+        require_decoding(how)
         generator = self._generator(how.get("seed", 0))
         return self.decode(torch.randn(count, self.config.latent_width, generator=generator, device=self.device), **how)
 
@@ -255,14 +254,15 @@ class LatentLanguageModel(nn.Module):
             how: see `Decoding`.
         Raises: InputError if there are fewer than 2 steps, or an end is empty.
         """
-        if steps < 2:
-            raise InputError(f"{steps} steps; expected at least 2, the two ends")
+        require_count(steps, "steps", 2, MOST_AT_ONCE)
+        require_decoding(how)
         ends_2Z = self.vectors([first, second], seed=how.get("seed", 0))
         shares_S1 = torch.linspace(0, 1, steps, device=self.device)[:, None]
         return self.decode(torch.lerp(ends_2Z[:1], ends_2Z[1:], shares_S1), **how)
 
     def reconstruct(self, texts: Iterable[str], **how: Unpack[Decoding]) -> list[str]:
         """Each text, decoded from its latent vector E[z|x]; see `Decoding`."""
+        require_decoding(how)
         size = how.get("batch_size", ROWS_AT_ONCE)
         return self.decode(self.vectors(texts, seed=how.get("seed", 0), batch_size=size), **how)
 
@@ -302,6 +302,7 @@ class LatentLanguageModel(nn.Module):
         return SentenceBatch(*Ragged.of(rows).padded(np.arange(len(rows)))).to(self.device)
 
     def _generator(self, seed: int) -> torch.Generator:
+        require_count(seed, "seed", -MOST_SEED, MOST_SEED)
         return torch.Generator(self.device).manual_seed(seed)
 
     def assets(self) -> dict[str, str]:
