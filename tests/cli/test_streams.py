@@ -83,8 +83,16 @@ def test_a_link_to_a_file_that_is_not_there_yet_is_followed(tmp_path: Path, comm
     assert (tmp_path / "v.npy").is_symlink() and (tmp_path / "w.npy").is_file()
 
 
+@pytest.fixture
+def unheard() -> Iterator[None]:
+    """SIGTERM as a fresh process has it: a test before this one may have started Ray, which hears it itself."""
+    before = signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    yield
+    signal.signal(signal.SIGTERM, before)
+
+
 def test_a_sigterm_leaves_nothing_unfinished(
-    tmp_path: Path, command: Command, question_pairs: Path, monkeypatch: pytest.MonkeyPatch, inline: None
+    tmp_path: Path, command: Command, question_pairs: Path, monkeypatch: pytest.MonkeyPatch, inline: None, unheard: None
 ) -> None:
     """Neither beside the output nor where stdin was put."""
     heard = []
