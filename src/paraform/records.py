@@ -8,6 +8,7 @@ from __future__ import annotations
 import dataclasses
 import difflib
 import json
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias, TypeVar, get_args, get_origin, get_type_hints
@@ -190,9 +191,10 @@ def require_types(config: object) -> None:
         if not fits or (isinstance(value, bool) and hint is not bool):
             came = f"{value!r} of type {type(value).__name__}"
             raise InputError(f"{name} is {came}; expected {'an' if hint is int else 'a'} {hint.__name__}")
-        if hint in (int, float) and not -(2.0**63) < value < 2.0**63:
-            came = str(value) if isinstance(value, float) else "a number beyond 64 bits"
-            raise InputError(f"{name} is {came}; expected a finite number of 64 bits")
+        if hint in (int, float) and isinstance(value, int) and not -(2**63) <= value < 2**63:
+            raise InputError(f"{name} is beyond 64 bits; expected a smaller number")
+        if isinstance(value, float) and not math.isfinite(value):
+            raise InputError(f"{name} is {value}; expected a finite number")
 
 
 def with_fields(config: Config, fields: Mapping[str, Any]) -> Config:

@@ -382,7 +382,7 @@ def test_a_run_is_made_and_resumed(
 
     monkeypatch.setattr(exemplar, "text_digest", digest)  # as of other pairs, from a pipe
     done = command("train", "exemplar", *given, "--config.epochs", "2")
-    assert done.status == 2 and "data training pairs was" in done.err and "is 'another' now" in done.err
+    assert done.status == 2 and "the data changed: training pairs was" in done.err and "is 'another' now" in done.err
     lines = question_pairs.read_text(encoding="utf-8").splitlines()
     assert sorted(seen) == sorted(text for line in lines for text in line.split("\t"))  # of both splits, every side
 

@@ -353,9 +353,9 @@ def test_another_corpus_is_another_run(
     own, other = (files / "train.txt", files / "test.txt"), tmp_path / "other.txt"
     assert train(*own).status == 0 and train(*own, "--resume").status == 0
     done = train(other, own[1], "--resume")
-    assert done.status == 2 and "data training sentences was" in done.err
+    assert done.status == 2 and "the data changed: training sentences was" in done.err
     done = train(own[0], other, "--resume")
-    assert done.status == 2 and "data validation sentences was" in done.err
+    assert done.status == 2 and "the data changed: validation sentences was" in done.err
 
 
 def test_repeated_sentences_are_trained_on_as_often(tmp_path: Path, command: Command) -> None:

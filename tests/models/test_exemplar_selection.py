@@ -33,7 +33,7 @@ def test_one_word_is_no_form(text: str) -> None:
 def test_numbers_that_do_not_match() -> None:
     with pytest.raises(InputError, match="2 exemplars for 3 sources"):
         select_exemplars(["a", "b", "c"], ["how so ?", "why not ?"], BANK)
-    with pytest.raises(InputError, match="num is 4; expected 1 to 3"):
+    with pytest.raises(InputError, match="num 4; expected 1 to 3"):
         select_exemplars(["a"], None, BANK, num=4)
     with pytest.raises(InputError, match="a string where a list is expected"):
         select_exemplars("a", ["how so ?"], BANK)

@@ -102,7 +102,7 @@ def test_a_run_does_not_go_on_with_another_encoder(pairs: list[Pair], config: Re
     with torch.no_grad():
         other.embeddings.word_embeddings.weight[3, 0] += 0.1
     other.save_pretrained(own)
-    with pytest.raises(InputError, match=r"data encoder was '[0-9a-f]{64}' when the run began"):
+    with pytest.raises(InputError, match=r"the data changed: encoder was '[0-9a-f]{64}' when the run began"):
         train_retrofit(pairs[12:], tmp_path / "run", config=config, loop=LOOP, validation=pairs[:12], resume=True)
     with pytest.raises(InputError, match="is not the one that M was trained with"):
         paraform.load(str(tmp_path / "run"), device="cpu")

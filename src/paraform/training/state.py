@@ -109,7 +109,8 @@ def _require_usable(saved: Any, optimizer: torch.optim.Optimizer, parameters: li
         raise ValueError("expected a state of each parameter, and the settings of each group")
     for group, own in zip(groups, optimizer.state_dict()["param_groups"], strict=True):
         rate = group["lr"]
-        if isinstance(rate, bool) or not isinstance(rate, (int, float)):
+        tensor = isinstance(own["lr"], Tensor) and isinstance(rate, Tensor) and rate.shape == own["lr"].shape
+        if not tensor and (isinstance(rate, bool) or not isinstance(rate, (int, float))):
             raise ValueError(f"lr {str(rate)[:60]!r}; expected a number")
         group |= own | {"lr": rate}  # all other settings are the config's, and the config is the same
     for number, values in states.items():
