@@ -8,7 +8,6 @@ may go on with, T steps, V tokens of the vocabulary.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple, Protocol, Self, TypeAlias, TypedDict, TypeVar
 
@@ -71,7 +70,7 @@ def require_decoding(how: Mapping[str, Any], named: Callable[[str], str] = str) 
     require_count(how.get("seed", 0), named("seed"), -MOST_SEED, MOST_SEED)
     require_count(beam, named("beam"), 1, WIDEST_BEAM)
     for name, number in (("temperature", temperature), ("top_p", top_p)):
-        if not isinstance(number, (int, float)) or isinstance(number, bool) or not 0 <= number < math.inf:
+        if not isinstance(number, (int, float)) or isinstance(number, bool) or not number >= 0:
             raise InputError(f"{named(name)} {str(number)[:40]}; expected a number, 0 or more")
     drawing = f"{named('temperature')} {temperature}" if temperature != 0 else f"{named('top_p')} {top_p}"
     if beam > 1 and (temperature != 0 or top_p < 1):

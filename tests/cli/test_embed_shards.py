@@ -175,7 +175,7 @@ def archive(folder: Path) -> None:
         (lambda folder: np.save(folder / "000001.npy", np.zeros((4, 384))), "000001.npy: no matrix of float32; "),
         (lambda folder: np.save(folder / "000001.npy", np.zeros((3, 384), "<f4")), "3 rows; expected a shard of 4"),
         (lambda folder: np.save(folder / "000001.npy", np.zeros((4, 9), "<f4")), "9 features a row; expected 384"),
-        (archive, "000001.npy: no matrix of float32; "),
+        (archive, "000001.npy: the magic string is not correct"),
     ],
 )
 def test_a_folder_of_something_else_is_one_line(

@@ -168,6 +168,8 @@ def _shape(path: Path, rows: int) -> tuple[int, int]:
     """Rows and width of a shard, from its head. Raises: InputError if that is not what a shard of so many rows has."""
     try:
         found = _npy_shape(path) if path.suffix == ".npy" else _parquet_shape(path)
+    except InputError as error:
+        raise InputError(f"{error}; remove it") from error
     except (OSError, ValueError, EOFError, KeyError) as error:
         raise InputError(f"{path}: {' '.join(str(error).split())[:200]}; expected a shard; remove it") from error
     if found[0] != rows:
