@@ -287,7 +287,7 @@ def test_what_does_not_fit_is_one_line(files: Path, tmp_path: Path, command: Com
             ["sample", "--model", run, "--top-p", 0.5],
             "--top-p 0.5 at --temperature 0; expected a --temperature above 0",
         ),
-        (["sample", "--model", run, "--temperature", "inf"], "temperature inf; expected"),
+        (["sample", "--model", run, "--temperature", "inf"], "temperature inf; expected 1e-6 to 1e6"),
         (["sample", "--model", run, "--temperature", "1e-45"], "temperature 1e-45; expected"),
         (["sample", "--model", run, "--seed", 10**23], "--seed"),
         (["sample", "--model", run, "--num", 10**14], "--num"),

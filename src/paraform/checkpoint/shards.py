@@ -178,10 +178,7 @@ def _shape(path: Path, rows: int) -> tuple[int, int]:
 
 
 def _npy_shape(path: Path) -> tuple[int, int]:
-    try:
-        vectors = map_array(path)
-    except InputError as error:
-        raise ValueError("no matrix of float32") from error
+    vectors = map_array(path)
     if vectors.ndim != 2 or vectors.dtype != np.dtype("<f4"):
         raise ValueError("no matrix of float32")
     return len(vectors), vectors.shape[1]
