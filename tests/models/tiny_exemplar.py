@@ -121,3 +121,10 @@ def begin(config: ExemplarConfig, accelerator: Any) -> tuple[ExemplarParaphraser
     batches, steps = by_length(given, batch_size=config.batch_size, seed=0, rank=rank, world=world)
     model = paraphraser(config)
     return model, make_update(model, config, accelerator, steps_per_epoch=steps)[0], batches
+
+
+def require_targets(model: ExemplarParaphraser, sources: list[str], exemplars: list[str], targets: list[str]) -> None:
+    """Greedy, beam search and draws give every target, cased and spaced as it was written, in any batches and order."""
+    for how in ({}, {"beam": 3}, {"temperature": 0.05}, {"batch_size": 3}):
+        assert model.paraphrase(sources, exemplars, **how) == targets, how
+    assert model.paraphrase(sources[::-1], exemplars[::-1]) == targets[::-1]

@@ -26,10 +26,12 @@ from paraform.models.exemplar.step_decoder import StepDecoder, decoding_batches
 from paraform.models.exemplar.units import (
     Units,
     content_states,
+    exemplar_texts,
     needs_encoder,
     split_units,
     style_inputs,
     style_text,
+    unit_numbers,
 )
 from paraform.records import InputError, require_count, require_texts
 from paraform.rewording import Candidate, Rewording
@@ -231,7 +233,7 @@ class ExemplarParaphraser(nn.Module):
         for number, words in enumerate(written):
             if not words:
                 raise InputError(f"source {number + 1} is empty; expected a sentence")
-        forms = self._read(exemplars)
+        forms = exemplar_texts(exemplars, self.config.max_tokens)
         units = self._units(written)
         lengths = [len(row.units) for row in units]
         decoder = StepDecoder(self.network, max(lengths, default=0), self.decoder_dtype)
@@ -277,7 +279,7 @@ class ExemplarParaphraser(nn.Module):
         sides = [self._units(side) for side in words]
         if not all(all(side) for side in words):
             raise InputError("an empty text; expected a sentence")
-        forms = self._read(exemplars)
+        forms = exemplar_texts(exemplars, self.config.max_tokens)
         order = sorted(range(len(targets)), key=lambda row: len(sides[1][row].units))
         out = np.empty(len(targets), np.float32)
         for start in range(0, len(order), batch_size):
@@ -333,7 +335,7 @@ class ExemplarParaphraser(nn.Module):
     def style(self, texts: Sequence[str], *, batch_size: int = 512) -> npt.NDArray[np.float32]:
         """Style vectors s (eq. 2): float32 [N, F]."""
         self.eval()
-        forms = self._read(texts, tell=self.kind)
+        forms = exemplar_texts(texts, self.config.max_tokens, tell=self.kind)
         lengths = [len(form.split()) for form in forms]
 
         def encode(rows: list[int]) -> Tensor:
@@ -371,7 +373,8 @@ class ExemplarParaphraser(nn.Module):
         self, units: Sequence[Units], sentences: Sequence[Sequence[str]]
     ) -> tuple[Tensor, Tensor, Tensor | None]:
         """What `encode_content` takes of sentences, as units and as words."""
-        return *self._numbers([row.units for row in units]), self._states(units, sentences)
+        source_BS, lengths_B = unit_numbers(units, self.vocabulary)
+        return source_BS.to(self.device), lengths_B, self._states(units, sentences)
 
     def _states(self, units: Sequence[Units], sentences: Sequence[Sequence[str]]) -> Tensor | None:
         """The frozen encoder's states of their units [B, S, D]; None if the content encoder reads none."""
@@ -379,22 +382,6 @@ class ExemplarParaphraser(nn.Module):
             return None
         read = [style_text(words) for words in sentences]
         return content_states(units, read, self.encoder, self.config.content_layer).to(self.device)
-
-    def _numbers(self, sentences: Sequence[Sequence[str]]) -> tuple[Tensor, Tensor]:
-        """Word numbers [B, S], those beyond the vocabulary counted on, and lengths [B]."""
-        beyond: dict[str, int] = {}
-        table = Ragged.of([self.vocabulary.encode(words, beyond) for words in sentences])
-        source_BS, lengths_B = table.padded(np.arange(len(sentences)))
-        return source_BS.to(self.device), lengths_B
-
-    def _read(self, exemplars: Sequence[str], tell: str = "") -> list[str]:
-        """What the style encoder reads of each."""
-        rows = prepare_all(exemplars, self.config.max_tokens, tell=tell)
-        forms = {words: style_text(words) for words in dict.fromkeys(rows)}
-        read = [forms[words] for words in rows]
-        if "" in read:
-            raise InputError(f"exemplar {read.index('') + 1} is empty; expected a sentence whose form to take")
-        return read
 
     def _forms(
         self, read: Sequence[str], known: dict[str, npt.NDArray[np.float32]] | None = None

@@ -14,11 +14,12 @@ import torch
 from torch import Tensor
 
 from paraform import encoders
-from paraform.batching import Ragged
+from paraform.batching import Ragged, Vocabulary, prepare_all
 from paraform.encoders import Encoder
 from paraform.encoders.tokenizing import tokenizer_of
 from paraform.models.exemplar.batches import PickedStates, StyleInput
 from paraform.models.exemplar.config import ExemplarConfig
+from paraform.records import InputError
 
 
 class Units(NamedTuple):
@@ -60,9 +61,30 @@ def single_pieces(config: ExemplarConfig) -> list[str]:
     return [piece for piece in pieces if len(piece.removeprefix("##") or piece) == 1]
 
 
+def unit_numbers(sentences: Sequence[Units], vocabulary: Vocabulary) -> tuple[Tensor, Tensor]:
+    """Numbers of the units [B, T], those beyond the vocabulary counted on, and how many there are [B]."""
+    beyond: dict[str, int] = {}
+    return Ragged.of([vocabulary.encode(one.units, beyond) for one in sentences]).padded(np.arange(len(sentences)))
+
+
 def style_text(words: Sequence[str]) -> str:
     """What the style encoder reads of a sentence: its words, lower-cased, with spaces between."""
     return " ".join(words).lower()
+
+
+def exemplar_texts(exemplars: Sequence[str], max_tokens: int, *, tell: str = "") -> list[str]:
+    """What the style encoder reads of each exemplar.
+
+    Args:
+        tell: as in `prepare_all`.
+    Raises: InputError for an empty one.
+    """
+    rows = prepare_all(exemplars, max_tokens, tell=tell)
+    forms = {words: style_text(words) for words in dict.fromkeys(rows)}
+    read = [forms[words] for words in rows]
+    if "" in read:
+        raise InputError(f"exemplar {read.index('') + 1} is empty; expected a sentence whose form to take")
+    return read
 
 
 def content_states(sentences: Sequence[Units], read: Sequence[str], encoder: Encoder, layer: int) -> Tensor:
