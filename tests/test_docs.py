@@ -101,6 +101,12 @@ def test_commands_are_found_in_pages_and_modules_and_wrong_ones_are_refused(tmp_
     assert reasons[0] == "" and all(reasons[1:]) and len(reasons) == 7, reasons
 
 
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.relative_to(REPOSITORY).as_posix())
+def test_no_page_waits_for_a_table(path: Path) -> None:
+    prose = re.sub(r"^```.*?^```$", "", path.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
+    assert not re.findall(r"^[A-Z][A-Z0-9_]+$", prose, re.MULTILINE)
+
+
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: str(path.relative_to(REPOSITORY)))
 def test_every_file_of_the_repository_that_a_page_names_is_there(path: Path) -> None:
     named = re.findall(
