@@ -18,10 +18,12 @@ from paraform.models.retrofit import RetrofitConfig
 from paraform.recipes import minilm_par, par_rows, par_trials
 from paraform.recipes.par_configs import CORPORA, ROWS, SIZES, VARIANTS, Scale, config_of, pairs_of_row, rows_of
 from paraform.recipes.par_rows import pairs_of, training_texts
+from paraform.weights import pretrained_folder
 
 Command = Callable[..., Any]
 NOUNS = ("cat", "dog", "man", "girl", "bird", "horse", "child", "king")
 VERBS = ("sees", "likes", "hears", "finds")
+TEXTS = ["Can I use my card abroad?", "Is it possible to use my card abroad?", "He lives in a large house."]
 
 
 @pytest.fixture
@@ -178,3 +180,23 @@ def test_the_embedded_matrix_is_trained_on_what_no_set_has_and_measured(
     vectors = model.encode(["the cat sees the dog", "does the king like a bird ?"])
     assert vectors.dtype == np.float32 and np.allclose(np.linalg.norm(vectors, axis=1), 1, atol=1e-5)
     assert np.array_equal(vectors, model.embed(["the cat sees the dog", "does the king like a bird ?"]))
+
+
+@pytest.mark.skipif(pretrained_folder("minilm-par") is None, reason="minilm-par is not here yet")
+def test_what_ships(tmp_path: Path) -> None:
+    pytest.importorskip("sentence_transformers")
+    from sentence_transformers import SentenceTransformer
+
+    made = pretrained_folder("minilm-par")
+    assert made is not None and sum(path.stat().st_size for path in made.iterdir()) <= 1_000_000
+    card = (made / "README.md").read_text(encoding="utf-8")
+    assert "non-commercial" in card and "{" not in card and "| L2 ratio | MRPC, paraphrases |" in card
+    model = checkpoint.load("minilm-par", device="cpu")
+    assert model.config == minilm_par.CONFIG
+    scales = np.linalg.svd(model.matrix.numpy(), compute_uv=False)
+    assert scales[-1] > 0.95 and scales[0] < 1.05  # nearly a rotation, as the card says
+    vectors = model.encode(TEXTS)
+    assert np.abs(vectors - checkpoint.load("minilm", device="cpu").encode(TEXTS)).max() > 1e-3
+    folder = str(model.export(tmp_path / "exported"))
+    for exported in (SentenceTransformer(folder, device="cpu"), checkpoint.load(folder, device="cpu")):
+        assert np.min((exported.encode(TEXTS) * vectors).sum(axis=1)) > 0.999  # bfloat16 products on some processors
