@@ -12,7 +12,7 @@ from starlette.requests import Request
 
 MOST_CHARACTERS = 300  # of a text: a few sentences, which a laptop answers in seconds
 MOST_EXEMPLARS = 4
-MOST_BYTES = 16_384  # of a request; all texts at once, every character escaped, are fewer
+MOST_BYTES = 32_768  # of a request; all texts at once, every character escaped, are fewer
 MOST_READ = 8 << 20  # bytes that are still read, and thrown away, so that a browser hears the answer
 MOST_SECONDS = 20.0  # for a request to come in
 

@@ -63,8 +63,7 @@ def make_app(
     policy = _policy(page, framed_by)
     kept = {
         "figures": form_left(),
-        "sheet": {"items": [row for row in map(json.loads, _resource("sheet.jsonl").splitlines()) if "id" in row]},
-        "key": {name: row["items"] for name, row in json.loads(_resource("key.json"))["systems"].items()},
+        "sheet": _sheet(),
     }
     asked: dict[str, tuple[Callable[..., Answer], dict[str, Field]]] = {
         "say": (answers.say, {"text": text, "like": texts}),
@@ -151,6 +150,13 @@ def _resource(name: str) -> str:
     return (resources.files("paraform.demo") / name).read_text(encoding="utf-8")
 
 
+def _sheet() -> dict[str, Any]:
+    """A sheet that `paraform rate` made, and whose each item is: the page shows that when one has rated."""
+    first, *items = map(json.loads, _resource("sheet.jsonl").splitlines())
+    systems = json.loads(_resource("key.json"))["systems"]
+    return {**first, "items": items, "systems": {name: row["items"] for name, row in systems.items()}}
+
+
 def _policy(page: str, framed_by: str) -> str:
     """The content security policy: the page's own script and style, its own addresses, and nothing from elsewhere."""
     digests = {}
@@ -184,6 +190,10 @@ class _Guard:
         ]
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":  # the server's own start and end
+            await self.app(scope, receive, send)
+            return
+
         async def with_headers(message: MutableMapping[str, Any]) -> None:
             if message["type"] == "http.response.start":
                 message["headers"] = [*message.get("headers", []), *self.headers]
