@@ -41,18 +41,9 @@ class Echo:
 
     def say(self, text: str, like: list[str]) -> dict[str, Any]:
         said = [self._heard(text), *like]
-        tree = ["ROOT", [["S", [["NN", text]]]]]
-        rows = [
-            {
-                "text": each,
-                "form": each,
-                "checks": {"names": True},
-                "content": 1.0,
-                "beside": text,
-                "trees": [tree, tree],
-            }
-            for each in said
-        ]
+        trees = [["ROOT", [["S", [["NN", text]]]]]] * 2
+        about = {"checks": {"names": True}, "content": 1.0, "beside": text, "trees": trees}
+        rows = [{"text": each, "form": each, **about} for each in said]
         return {"candidates": rows, "reason": ""}
 
     def forms(self, text: str) -> dict[str, Any]:

@@ -26,7 +26,7 @@ pytestmark = pytest.mark.skipif(pretrained_folder("quora-compact") is None, reas
 
 
 def words_of(tree: Any) -> list[str]:
-    label, inside = tree
+    _, inside = tree
     return [inside] if isinstance(inside, str) else [word for part in inside for word in words_of(part)]
 
 
