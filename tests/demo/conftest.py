@@ -74,7 +74,7 @@ def listening(app: Starlette) -> Iterator[str]:
     """The address of a server of the app, on a port that is free."""
     listener = socket.create_server(("127.0.0.1", 0))
     server = uvicorn.Server(
-        uvicorn.Config(app, log_level="critical", lifespan="off", ws="none", timeout_graceful_shutdown=0)
+        uvicorn.Config(app, log_level="critical", lifespan="on", ws="none", timeout_graceful_shutdown=0)
     )
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)
     thread.start()
@@ -84,7 +84,7 @@ def listening(app: Starlette) -> Iterator[str]:
         yield f"http://127.0.0.1:{listener.getsockname()[1]}/"
     finally:
         server.should_exit = True
-        thread.join(10)
+        thread.join()
 
 
 @pytest.fixture

@@ -10,12 +10,15 @@ Example:
 
 from __future__ import annotations
 
+import os
+import sys
 from collections.abc import Sequence
 from importlib.util import find_spec
 
 from jsonargparse import ArgumentParser, Namespace
 from jsonargparse.typing import restricted_number_type
 
+from paraform.cli import INTERRUPTED, TERMINATED, Terminated
 from paraform.cli.arguments import bound_memory, device_of
 from paraform.cli.output import print_json
 from paraform.records import InputError
@@ -43,5 +46,10 @@ def run(options: Namespace) -> int:
         else:
             print(f"{address} is the page; Ctrl-C ends it", flush=True)
 
-    serve(options.host, options.port, device=device_of(options), open_page=options.open, tell=tell)
+    try:
+        serve(options.host, options.port, device=device_of(options), open_page=options.open, tell=tell)
+    except KeyboardInterrupt as stop:
+        # Python's own end would abort in the middle of what torch computes, and nothing is to be tidied up.
+        print("paraform: interrupted", file=sys.stderr, flush=True)
+        os._exit(TERMINATED if isinstance(stop, Terminated) else INTERRUPTED)
     return 0

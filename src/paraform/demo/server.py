@@ -15,7 +15,8 @@ import re
 import socket
 import sys
 import webbrowser
-from collections.abc import Awaitable, Callable, Mapping, MutableMapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, MutableMapping
+from contextlib import asynccontextmanager
 from functools import partial
 from importlib import resources
 from typing import Any
@@ -81,7 +82,13 @@ def make_app(
         *(Route(f"/api/{name}", _constant(value)) for name, value in kept.items()),
         *(Route(f"/api/{name}", _question(worker, *how), methods=["POST"]) for name, how in asked.items()),
     ]
-    app = Starlette(routes=routes, exception_handlers={HTTPException: _refuse})
+
+    @asynccontextmanager
+    async def lifespan(app: Starlette) -> AsyncIterator[None]:
+        yield
+        worker.close()
+
+    app = Starlette(routes=routes, exception_handlers={HTTPException: _refuse}, lifespan=lifespan)
     app.add_middleware(_Guard, hosts=hosts, policy=policy)
     return app
 
@@ -103,6 +110,7 @@ def serve(
         device, framed_by: as `Answers` and `make_app` take them.
         open_page: in this machine's browser.
         tell: is told the page's address when it can be opened.
+    A thread may still compute when Ctrl-C is raised from here; what torch does there cannot be stopped.
     Raises: InputError if the address is none, OSError if it cannot be had.
     """
     hosts = LOCAL if host in LOCAL else None
@@ -119,7 +127,7 @@ def serve(
                 access_log=False,
                 log_config=None,
                 log_level=logging.CRITICAL,  # what goes wrong we say ourselves, without anybody's text
-                lifespan="off",
+                lifespan="off",  # whose end would wait for the models
                 ws="none",
                 limit_concurrency=MOST_CONNECTIONS,
                 timeout_graceful_shutdown=0,

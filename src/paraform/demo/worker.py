@@ -7,7 +7,7 @@ import queue
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any, final
 
 Answer = dict[str, Any]
@@ -28,8 +28,10 @@ class Worker:
 
     def __init__(self, most: int) -> None:
         self._jobs: queue.Queue[tuple[Job, Future[Answer]]] = queue.Queue(most)
+        self._closed = threading.Event()
         # A daemon, so that Ctrl-C does not wait for what is being computed.
-        threading.Thread(target=self._work, name="paraform demo", daemon=True).start()
+        self._thread = threading.Thread(target=self._work, name="paraform demo", daemon=True)
+        self._thread.start()
 
     def ask(self, job: Job) -> Future[Answer]:
         """What will hold the job's answer, with `notes`, what the library warned of; cancelled, it is passed over.
@@ -43,9 +45,18 @@ class Worker:
             raise BusyError from None
         return future
 
+    def close(self) -> None:
+        """Wait for the job that is done, and pass over those that wait."""
+        self._closed.set()
+        with suppress(queue.Full):
+            self._jobs.put_nowait((dict, Future()))  # something to wake up for
+        self._thread.join()
+
     def _work(self) -> None:
         while True:
             job, future = self._jobs.get()
+            if self._closed.is_set():
+                return
             if future.set_running_or_notify_cancel():
                 try:
                     with _warnings() as notes:
