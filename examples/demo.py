@@ -50,6 +50,7 @@ def main() -> None:
     run("interpolate", *ENDS, "--steps", "7")
 
     print("\nYour turn:  .venv/bin/paraform paraphrase 'YOUR QUESTION ?' --num 3")
+    print("In the browser:  .venv/bin/paraform demo --open")
 
 
 def title(text: str) -> None:

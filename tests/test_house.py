@@ -39,7 +39,7 @@ ROWS = [
     ["evaluation"],
     ["trainers"],
     ["recipes"],
-    ["cli"],
+    ["cli", "demo"],
 ]
 PLACE = {room: place for place, row in enumerate(ROWS) for room in row}
 PUBLIC_API = "__init__"  # re-exports every room, so only those who stand right of all may import it
@@ -65,6 +65,8 @@ def wrong_arrows(package: Path) -> list[str]:
                 found.append(f"{path}:{line}: {parts[0]} imports {room}, which stands right of it")
             elif parts[0] == "losses" and room != "losses":
                 found.append(f"{path}:{line}: losses imports {room}; a loss imports torch and nothing of ours")
+            elif parts[0] == "demo" and room not in ("demo", PUBLIC_API):
+                found.append(f"{path}:{line}: demo imports {room}; the page is made of what `paraform` exports")
     return found
 
 
@@ -166,6 +168,8 @@ def test_every_import_points_left() -> None:
         ("models/exemplar.py", 1, "from paraform import load\n"),
         ("models/exemplar.py", 1, "import paraform\n"),
         ("losses/nt_xent.py", 1, "from paraform.records import Pair\n"),
+        ("demo/answers.py", 1, "from paraform.records import InputError\n"),
+        ("demo/server.py", 1, "from paraform.cli import main\n"),
         ("models/exemplar.py", 1, "from paraform.cellar import wine\n"),
         ("cellar.py", 1, "x = 1\n"),
         ("pretrained/quora/model.py", 1, "x = 1\n"),
@@ -188,6 +192,10 @@ def test_a_planted_wrong_arrow_is_found(tmp_path: Path, file: str, line: int, co
         ("losses/nt_xent.py", "from torch import Tensor\nfrom paraform.losses.mean import mean\n"),
         ("syntax/__init__.py", "from .tagging import Tagger\n"),
         ("cli.py", "import paraform\nfrom paraform import load\n"),
+        (
+            "demo/server.py",
+            "import paraform\nfrom paraform import InputError\nfrom paraform.demo.answers import Answers\n",
+        ),
         ("__init__.py", "from paraform.cli import main\n"),
     ],
 )

@@ -17,6 +17,7 @@ from paraform.syntax.tagging import DEFAULT
 Command = Callable[..., Any]
 
 WITHOUT_FORMAT = (
+    "demo",
     "export",
     "rate",
     "reproduce",

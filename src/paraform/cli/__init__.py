@@ -51,6 +51,7 @@ COMMANDS = {  # module, and what it does
     "export": ("export", "a trained encoder as a folder of sentence-transformers, as ONNX, or on the hub"),
     "rate": ("rate", "outputs of systems, rated blind by people, and what they found"),
     "reproduce": ("reproduce", "a table of a paper"),
+    "demo": ("demo", "all of this as a page in the browser"),
 }
 USAGE = 2
 NO_MEMORY = "out of memory; less at once needs less"

@@ -1,0 +1,5 @@
+"""The page of `paraform demo`, as a Space of Hugging Face runs it."""
+
+from paraform.demo.server import serve
+
+serve("0.0.0.0", 7860, framed_by="https://huggingface.co https://*.hf.space")

@@ -1,0 +1,109 @@
+"""What the page asks of the embedded models, against the rooms that the same figures come from."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import paraform
+from paraform.demo.answers import OFFERED, SAMPLES, STEPS, Answers
+from paraform.demo.figures import FORM, OTHER, form_left, left
+from paraform.evaluation.embedding.distances import shared_distances, word_system
+from paraform.evaluation.embedding.shared_words import WordPair, shared_words
+from paraform.evaluation.rating import read_key, read_sheet
+from paraform.weights import pretrained_folder
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+SAID = "Can I use my card abroad?"
+LIKE = ["how do i avoid plagiarism in my article ?", "is it hard to learn chess ?"]
+TWO = ("How can I lose weight, and keep it, fast?", "How can I lose money fast, and how can I keep it?")
+
+pytestmark = pytest.mark.skipif(pretrained_folder("quora-compact") is None, reason="quora-compact is not here yet")
+
+
+def words_of(tree: Any) -> list[str]:
+    _, inside = tree
+    return [inside] if isinstance(inside, str) else [word for part in inside for word in words_of(part)]
+
+
+def test_without_exemplars_it_says_what_reword_says_beside_the_text_s_tree(answers: Answers) -> None:
+    found = answers.say(SAID, [])
+    (expected,) = paraform.load("quora-compact", device="cpu").reword([SAID], num=4)
+    assert [row["text"] for row in found["candidates"]] == [one.text for one in expected.candidates]
+    assert all(all(row["checks"].values()) and row["beside"] == SAID for row in found["candidates"])
+    for row in found["candidates"]:
+        assert [words_of(tree) for tree in row["trees"]] == [paraform.tokenize(SAID), paraform.tokenize(row["text"])]
+    assert answers.say("Wo ist meine Karte?", []) == {"candidates": [], "reason": "another language, or no sentence"}
+
+
+def test_with_exemplars_it_says_what_paraphrase_says_beside_their_trees(answers: Answers) -> None:
+    found = answers.say(SAID, LIKE)["candidates"]
+    model = paraform.load("quora-compact", device="cpu")
+    assert [row["text"] for row in found] == model.paraphrase([SAID], like=LIKE, each=True)[0]
+    assert [row["form"] for row in found] == [row["beside"] for row in found] == LIKE
+    (parsed,) = paraform.load_parser(device="cpu")([paraform.tokenize(LIKE[0])])
+    assert parsed is not None and found[0]["trees"][0][0] == parsed.label
+    assert words_of(found[0]["trees"][0]) == list(parsed.words())
+
+
+def test_offered_forms_are_another_s_and_can_be_taken(answers: Answers) -> None:
+    forms = answers.forms(SAID)["forms"]
+    assert len(set(forms)) == OFFERED and SAID not in forms
+    assert len(answers.say(SAID, forms[:2])["candidates"]) == 2
+
+
+def test_words_move_as_far_as_the_measure_of_distances_says(answers: Answers) -> None:
+    """The room of evaluation computes the same by its own code; a word that stands twice is a mean of its places."""
+    found = answers.same(*TWO)
+    words = [tuple(paraform.tokenize(text)) for text in TWO]
+    shared = shared_words(*words)
+    for row in found["encoders"]:
+        encoder = answers.encoders[row["encoder"]]
+        peer = shared_distances([WordPair(*words, shared)], word_system("peer", encoder).words)
+        expected = {word.word: far for word, far in zip(shared, peer.cosine_W, strict=True)}
+        assert dict(row["moved"]) == pytest.approx(expected, abs=6e-4) and len(expected) == len(shared) > 5
+        distances = [far for _, far in row["moved"]]
+        assert distances == sorted(distances, reverse=True)
+        left_D, right_D = encoder.encode(list(TWO))
+        cosine = left_D @ right_D / np.linalg.norm(left_D) / np.linalg.norm(right_D)
+        assert row["cosine"] == pytest.approx(float(cosine), abs=6e-4)
+    assert found["only"] == [["weight"], ["money"]]
+    assert answers.same("Cats sleep.", "Dogs bark!")["encoders"][0]["moved"] == []
+
+
+def test_the_way_has_both_ends_and_samples_depend_on_the_seed_alone(answers: Answers) -> None:
+    ends = ("He is happy.", "She has a flurblwurg.")
+    found = answers.walk(*ends)
+    model = paraform.load("latent-compact", device="cpu")
+    assert found == {"steps": model.interpolate(*ends, steps=STEPS), "unknown": 1}
+    assert len(found["steps"]) == STEPS and len(answers.sample(1)["samples"]) == SAMPLES
+    assert answers.sample(1) == answers.sample(1) != answers.sample(2)
+    with pytest.raises(paraform.InputError, match="at most 40"):
+        answers.walk("word " * 50, "He is happy.")
+
+
+def test_the_share_of_form_that_is_left() -> None:
+    """Who knows all finds all, who always says the commonest finds nothing."""
+    assert left(100, 6.5) == 100 and left(6.5, 6.5) == 0 and left(50, 0) == 50
+
+
+def test_figures_are_those_of_the_documents() -> None:
+    """The report's own finding of the mean (docs/results/parabart.md), and the answers that are commonest."""
+    page = (REPOSITORY / "docs/results/parabart.md").read_text(encoding="utf-8")
+    (table, *_) = form_left()["tables"]
+    *_, (_, start, own) = table["form"]
+    finding = re.search(r"a probe finds ([\d.]+) % \([^)]*\) in place of ([\d.]+) %", page)
+    assert finding and (own, start) == (float(finding[1]), float(finding[2]))
+    chance = re.search(r"chance is ([\d.]+), ([\d.]+), ([\d.]+), ([\d.]+) and (\d+\.\d+)", page)
+    assert chance and [float(one) for one in chance.groups()] == [row[2] for row in (*FORM, *OTHER[:2])]
+    assert table["encoders"] == ["minilm", "minilm-disentangled"] and len(table["other"]) == len(OTHER)
+
+
+def test_the_sheet_is_one_that_paraform_rate_reads() -> None:
+    folder = Path(paraform.__file__).parent / "demo"
+    items, key = read_sheet(folder / "sheet.jsonl"), read_key(folder / "key.json")
+    assert {item.id for item in items} == set(key.items) and set(key.systems) == {"frames", "decoder", "copies"}
