@@ -12,7 +12,7 @@ words go and phrases move (`rewording.thinning`), since CRL-EGPG's content encod
 knows who does what to whom: every content word, negation, number and pronoun is left. SynPG's form is the sentence's
 own parse, which has no words; CRL-EGPG's exemplar has, and a decoder that attends to the target itself would copy it.
 So these get their exemplars as all pairs do: other sentences of nearly the same tags, mined by the trainer.
-Running time: RUNTIME. Counts: docs/results/rewording-data.md.
+Running time: RUNTIME
 """
 
 from __future__ import annotations
@@ -20,109 +20,24 @@ from __future__ import annotations
 import argparse
 import random
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from paraform import corpora
 from paraform.corpora.leaks import normalised, without_overlap
-from paraform.recipes.rewording_corpora import (
-    ALONE,
-    FILES,
-    ONE_WAY,
-    kind_of,
-    measured_by,
-    own_dev,
-    pairs_of,
-    sentences,
-    sources_of,
-)
+from paraform.recipes.rewording_corpora import ALONE, FILES, ONE_WAY, measured_by, own_dev, pairs_of, sentences
 from paraform.recipes.rewording_counts import Counts, corpus_of
-from paraform.records import Pair, Sentence
+from paraform.recipes.rewording_reader import MOST_WORDS, Reader
+from paraform.records import Pair
 from paraform.rewording import fluency
-from paraform.rewording.checks import changed_words
-from paraform.rewording.restored import restored, unusable
-from paraform.rewording.reword import sentences_of
 from paraform.trainers.held_out import hold_out_pairs
 from paraform.trainers.same_facts import pairs_of_same_facts
 from paraform.weights import atomic_path
 from paraform.words import tokenize, usual_case
 
-MOST_WORDS = 30  # as `ExemplarConfig.compact` has it, tokenised: what stands behind them would be cut
 DEV = {"quora": 1_000, "paranmt": 300, "tatoeba": 200, "mrpc": 60, "pan": 150, "paws": 60, "banking77": 150}
 """Development pairs of each corpus, at most: of its own development part, else of clusters that are held out."""
-
-
-@dataclass(frozen=True)
-class Reader:
-    """How texts are read.
-
-    Args:
-        usual: lower-cased word → how it is mostly written inside sentences.
-        language: knows English words.
-        seed: of all that is drawn.
-        part: of every corpus such a share is taken, drawn.
-    """
-
-    usual: Mapping[str, str]
-    language: fluency.NGrams
-    seed: int
-    part: float
-
-    def pairs(self, pairs: Sequence[Pair], corpus: str, counts: Counts) -> Iterator[Pair]:
-        """A share of the pairs, restored, each once, without what is unusable or has the same words on both sides."""
-        seen: set[frozenset[str]] = set()
-        for pair in random.Random(self.seed).sample(pairs, round(self.part * len(pairs))):
-            counts.add(corpus, "read")
-            one, other = (restored(side.text, self.usual) for side in (pair.source, pair.target))
-            both = frozenset((normalised(one), normalised(other)))
-            why = self.why_not(one) or self.why_not(other)
-            if not why and not changed_words(tokenize(one), tokenize(other)):
-                why = "same words"
-            if why or both in seen:
-                counts.add(corpus, why or "repeated")
-                continue
-            seen.add(both)
-            yield Pair(Sentence(one), Sentence(other), label=1, origin=pair.origin)
-
-    def alone(self, data: Path, corpus: str, tests: set[str], counts: Counts) -> list[Pair]:
-        """Sentences without a partner as the targets of what is made from them.
-
-        Args:
-            tests: `normalised` texts that may be no target.
-        """
-        setting, row = ALONE[corpus], f"{corpus} alone"
-        kept: dict[str, Sentence] = {}
-        for one in sentences(data, corpus, seed=self.seed, part=self.part):
-            if setting.most and len(kept) >= self.part * setting.most:
-                break
-            counts.add(row, "read")
-            text = restored(one.text, self.usual, setting.ending)
-            why = self.why_not(text)
-            if not why and not setting.least_words <= len(tokenize(text)) <= setting.most_words:
-                why = "too long" if len(tokenize(text)) > setting.most_words else "too short"
-            if not why and len(sentences_of(text)) > 1:
-                why = "several sentences"
-            if why or normalised(text) in tests:
-                counts.add(row, why or "in a test")
-                continue
-            kept[text] = one
-        made = sources_of(list(kept), self.usual, seed=self.seed, framed=setting.framed)
-        pairs = [
-            Pair(Sentence(source), Sentence(text), origin=one.origin)
-            for source, (text, one) in zip(made, kept.items(), strict=True)
-        ]
-        changed = [pair for pair in pairs if changed_words(tokenize(pair.source.text), tokenize(pair.target.text))]
-        counts.add(row, "same words", len(pairs) - len(changed))
-        counts.add(row, "→ sentence", len(changed))
-        for pair in changed:
-            counts.add(row, f"{kind_of(pair.target.text)}s")
-        return changed
-
-    def why_not(self, text: str) -> str:
-        """Why nothing is learned from a restored text; "" if there is no reason."""
-        found = unusable(text, self.language, most_words=MOST_WORDS)
-        return found if found in ("", "too long", "a mark for a word") else "unreadable"
 
 
 def made(data: Path, *, seed: int, part: float = 1.0) -> tuple[list[Pair], list[Pair], Counts]:
@@ -130,20 +45,22 @@ def made(data: Path, *, seed: int, part: float = 1.0) -> tuple[list[Pair], list[
     counts, tests = Counts(), measured_by(data)
     read = {corpus: pairs_of(data, corpus) for corpus in FILES}
     texts = dict.fromkeys(side.text for some in read.values() for pair in some for side in (pair.source, pair.target))
-    reader = Reader(usual_case(map(tokenize, texts)), fluency.load(), seed, part)
+    more = [one.text for one in sentences(data, "squad", seed=seed)]
+    reader = Reader(usual_case(map(tokenize, [*texts, *more]), least=3), fluency.load(), seed, part)
     pairs = [pair for corpus, some in read.items() for pair in reader.pairs(some, corpus, counts)]
     kept = without_overlap(pairs, tests)
     counts.add_all(kept.leaked, "in a test")
     counts.add_all(kept.related, "its cluster")
     clustered = corpora.clusters(kept.records)  # of all, so that what changes a fact still tells who is related
-    same = pairs_of_same_facts(clustered, max_tokens=MOST_WORDS, usual=reader.usual)
+    usual = usual_case(tokenize(side.text) for pair in clustered for side in (pair.source, pair.target))
+    same = pairs_of_same_facts(clustered, max_tokens=MOST_WORDS, usual=usual)
     for corpus, count in (Counter(map(corpus_of, kept.records)) - Counter(map(corpus_of, same))).items():
         counts.add(corpus, "other facts", count)
     dev: list[Pair] = []
     for corpus, most in DEV.items():
         own = list(reader.pairs(own_dev(data, corpus), corpus, Counts()))
         if own:
-            own = pairs_of_same_facts(own, max_tokens=MOST_WORDS, usual=reader.usual)[: round(part * most)]
+            own = pairs_of_same_facts(own, max_tokens=MOST_WORDS, usual=usual)[: round(part * most)]
         else:
             held = [pair for pair in same if corpus_of(pair) == corpus]
             room = min(round(part * most), len(held) // 10)

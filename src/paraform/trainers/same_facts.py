@@ -25,8 +25,10 @@ NUMBERS |= {
 }
 NUMBERS |= {"thousand": 1_000, "million": 1_000_000, "billion": 1_000_000_000}
 CAPITALS = {"US", "UN", "IT", "WHO"}  # names, whose lower-cased form is a stop word
-# India and Indian, Quora and Quorans, Japan and Japanese, an iPhone and iPhones.
-FORM = re.compile(r"(?:'s|s|i|n|an|ian|ese)?s?")
+SAME = {"us": "usa", "usa": "us"}
+# India and Indian, Quora and Quorans, Japan and Japanese, an iPhone and iPhones, the South and the southern.
+FORM = re.compile(r"(?:'s|s|i|n|an|ian|ese|ern)?s?")
+DIGITS = re.compile(r"\d(?:[\d.,:]*\d)?[a-z]*")
 
 
 def pairs_of_same_facts(
@@ -69,6 +71,7 @@ def different_facts(one: Sequence[str], other: Sequence[str], usual: Mapping[str
 def _lacking(words: Sequence[str], other: Sequence[str], usual: Mapping[str, str]) -> set[str]:
     """The names among words that another sentence has in no form."""
     known = {part for word in other for part in _parts(word)}
+    known |= {SAME[part] for part in known if part in SAME}
     cased = shows_case(words)
     names = {
         part
@@ -92,14 +95,13 @@ def _one_name(one: str, other: str) -> bool:
 
 
 def _numbers(words: Sequence[str]) -> set[str]:
-    found = (_number(word) for word in words)
-    return {number for number in found if number}
+    return {number for word in words for number in _numbers_in(word)}
 
 
 @functools.lru_cache(maxsize=2**15)
-def _number(word: str) -> str:
-    """A word with digits, 1,000 as 1000, or a number word, two as 2; "" for another."""
+def _numbers_in(word: str) -> tuple[str, ...]:
+    """What has digits in a word, 1,000 as 1000, and 500/1000 as both; of a number word its value, two as 2."""
     low = word.lower()
     if low in NUMBERS:
-        return str(NUMBERS[low])
-    return re.sub(r"(?<=\d),(?=\d{3}(?!\d))", "", low).strip(".,") if re.search(r"\d", low) else ""
+        return (str(NUMBERS[low]),)
+    return tuple(re.sub(r"(?<=\d),(?=\d{3}(?!\d))", "", found) for found in DIGITS.findall(low))
