@@ -46,7 +46,10 @@ def test_words_of_a_phrase_keep_their_order() -> None:
 
 def test_how_much_goes() -> None:
     words = tokenize("The man is at the end of a road.")
-    assert thinned(words, Random(0), left_out=0.0)[-1] == "."
+    assert thinned(words, Random(0), left_out=0.0, moved=0.0) == words
     assert not LEFT_OUT.intersection(word.lower() for word in thinned(words, Random(0), left_out=1.0))
     kept = [word for seed in range(400) for word in thinned(words, Random(seed)) if word.lower() in LEFT_OUT]
     assert abs(len(kept) / 400 / 5 - 0.5) < 0.05  # five of them, a half each
+    two = tokenize("We sat in Rome.")
+    orders = [thinned(two, Random(seed), moved=0.25)[0] for seed in range(400)]
+    assert abs(orders.count("in") / 400 - 0.25) < 0.07

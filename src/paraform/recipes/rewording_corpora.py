@@ -41,7 +41,7 @@ class Alone:
 
     Args:
         file: of the training part.
-        most: how many are taken, commands first; 0: all.
+        most: how many are looked at, commands first, of which not all can be changed; 0: all.
         least_words, most_words: of a sentence, tokenised. The Penn Treebank's language-model split has no commas, and
             its long sentences are hard to read without.
         ending: the full stop of a corpus that has none.
@@ -57,7 +57,7 @@ class Alone:
 
 
 ALONE = {
-    "yelp": Alone("yelp/train.txt", most=30_000, most_words=20),
+    "yelp": Alone("yelp/train.txt", most=40_000, most_words=20),
     "ptb": Alone("ptb/ptb.train.txt", most=6_000, least_words=6, most_words=16, ending="."),
     "squad": Alone("squad/train-part.json", least_words=6),
     "banking77": Alone("banking77/train.csv", least_words=4, framed=True),

@@ -12,7 +12,7 @@ words go and phrases move (`rewording.thinning`), since CRL-EGPG's content encod
 knows who does what to whom: every content word, negation, number and pronoun is left. SynPG's form is the sentence's
 own parse, which has no words; CRL-EGPG's exemplar has, and a decoder that attends to the target itself would copy it.
 So these get their exemplars as all pairs do: other sentences of nearly the same tags, mined by the trainer.
-Running time: RUNTIME
+Running time: four minutes on one core; 247,692 training and 1,920 development records.
 """
 
 from __future__ import annotations
@@ -73,8 +73,9 @@ def made(data: Path, *, seed: int, part: float = 1.0) -> tuple[list[Pair], list[
     forward = [pair for pair in apart.records if corpus_of(pair) not in ONE_WAY]
     counts.add_all(forward, "1 → 2")
     counts.add_all(backward, "2 → 1")
-    known = set(map(normalised, [*tests, *(side.text for pair in dev for side in (pair.source, pair.target))]))
-    alone = [pair for corpus in ALONE for pair in reader.alone(data, corpus, known, counts)]
+    kept_out = {normalised(side.text): "held out" for pair in dev for side in (pair.source, pair.target)}
+    kept_out |= {normalised(text): "in a test" for text in tests}
+    alone = [pair for corpus in ALONE for pair in reader.alone(data, corpus, kept_out, counts)]
     drawn, number = random.Random(seed), _numbers([*kept.records, *alone])
     train = [replace(pair, cluster=number[pair.source.text]) for pair in (*forward, *backward, *alone)]
     dev = [

@@ -54,11 +54,11 @@ class Reader:
             seen.add(both)
             yield Pair(Sentence(one), Sentence(other), label=1, origin=pair.origin)
 
-    def alone(self, data: Path, corpus: str, tests: set[str], counts: Counts) -> list[Pair]:
+    def alone(self, data: Path, corpus: str, kept_out: Mapping[str, str], counts: Counts) -> list[Pair]:
         """Sentences without a partner as the targets of what is made from them.
 
         Args:
-            tests: `normalised` texts that may be no target.
+            kept_out: `normalised` text → why it may stand on neither side.
         """
         setting, row = ALONE[corpus], f"{corpus} alone"
         kept: dict[str, Sentence] = {}
@@ -72,8 +72,9 @@ class Reader:
                 why = "too long" if len(tokenize(text)) > setting.most_words else "too short"
             if not why and len(sentences_of(text)) > 1:
                 why = "several sentences"
-            if why or normalised(text) in tests:
-                counts.add(row, why or "in a test")
+            why = why or kept_out.get(normalised(text), "")
+            if why:
+                counts.add(row, why)
                 continue
             kept[text] = one
         made = sources_of(list(kept), self.usual, seed=self.seed, framed=setting.framed)
@@ -81,8 +82,10 @@ class Reader:
             Pair(Sentence(source), Sentence(text), origin=one.origin)
             for source, (text, one) in zip(made, kept.items(), strict=True)
         ]
-        changed = [pair for pair in pairs if changed_words(tokenize(pair.source.text), tokenize(pair.target.text))]
-        counts.add(row, "same words", len(pairs) - len(changed))
+        free = [pair for pair in pairs if normalised(pair.source.text) not in kept_out]
+        changed = [pair for pair in free if changed_words(tokenize(pair.source.text), tokenize(pair.target.text))]
+        counts.add(row, "in a test", len(pairs) - len(free))
+        counts.add(row, "same words", len(free) - len(changed))
         counts.add(row, "→ sentence", len(changed))
         for pair in changed:
             counts.add(row, f"{kind_of(pair.target.text)}s")
