@@ -39,7 +39,8 @@ def pairs_of_same_facts(
     Numbers are words with digits and number words, `two` as 2 (`one` is mostly none). Names are words that the pairs'
     texts mostly write with a capital inside sentences, so that they are found in lower-cased text too; of a word that
     they never have there, the case is not known, and it is no name. Another form of a name (India, Indian) is that
-    name; a part of it (Trump of Donald Trump) is not: what adds and leaves out first names does not keep them.
+    name; a part of it (Trump of Donald Trump, of Quora's pairs 1.6 %) is not: Google India is not Google, and what adds
+    and leaves out first names does not keep them.
 
     Args:
         max_tokens: words that are read of each side; what stands behind them is lost, too.
