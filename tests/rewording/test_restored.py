@@ -39,6 +39,7 @@ def test_a_text_is_restored(text: str, ending: str, expected: str) -> None:
         ("It costs <unk> dollars.", "a mark for a word"),
         ("I paid _num_ dollars.", "a mark for a word"),
         ("it fell N points in october.", "a mark for a word"),
+        ("they were priced to yield N N.", "a mark for a word"),
         ("N. Korea and N Korea are one.", ""),
         ('He said "go.', "quotation marks"),
         ("She 'said' so.", "quotation marks"),

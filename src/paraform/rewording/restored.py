@@ -15,7 +15,7 @@ FIRST, LAST = re.compile(rf"(?:{DOUBLE.pattern})\s*(?=\S)"), re.compile(rf"(?<=\
 TURN = re.compile(r"--?\s+(?=\S)")  # of a dialogue
 # What a corpus put in the place of words: Yelp's _num_, Yahoo's _UNK, the Penn Treebank's <unk> and, below, its N.
 MARKS = re.compile(r"<unk>|(?<!\w)_\w+")
-NUMBER = re.compile(r"(?<!\S)N(?!\S)")
+NUMBER = re.compile(r"(?<!\S)N(?![^\s.,])")
 LONE_QUOTE = re.compile(r"(?<!\w)['`](?!\d0s|em\b|til\b|cause\b)", re.IGNORECASE)
 BRACKETS = re.compile(r"[()\[\]{}]")
 
