@@ -105,7 +105,7 @@ def train_exemplar(
     accelerator = make_accelerator(loop)
     with accelerator.main_process_first():  # the others find its cache
         if config.same_facts:
-            pairs = pairs_of_same_facts(pairs, max_tokens=config.max_tokens, tagger=tagger, progress=progress)
+            pairs = pairs_of_same_facts(pairs, max_tokens=config.max_tokens)
         if config.both_directions:
             pairs = both_ways(pairs)
         table, vocabulary, _ = triple_table(pairs, config, tagger=tagger, seed=loop.seed, progress=progress)

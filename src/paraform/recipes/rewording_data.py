@@ -1,0 +1,113 @@
+"""The training and development pairs of the coming model `compact`: more than Quora's questions.
+
+    python -m paraform.recipes.rewording_data ../shared/data --out runs/rewording-data
+
+Writes OUT/train.jsonl, OUT/dev.jsonl and OUT/counts.md. Every direction that is to be learned is a record of its own,
+and pairs that change a fact are left out already: train with `both_directions=False`, `same_facts=False`. Pairs of
+people's texts are labelled 1; a record without a label is a sentence without a partner, the target of a source that is
+made from it (`sources_of`). What stays unreadable, stands in a test or changes a fact is counted in the table.
+
+Sentences alone are what SynPG (Huang and Chang 2021) learns from. Its source is a bag of words; here only function
+words go and phrases move (`rewording.thinning`), since CRL-EGPG's content encoder reads order, by which alone one
+knows who does what to whom: every content word, negation, number and pronoun is left. SynPG's form is the sentence's
+own parse, which has no words; CRL-EGPG's exemplar has, and a decoder that attends to the target itself would copy it.
+So these get their exemplars as all pairs do: other sentences of nearly the same tags, mined by the trainer.
+Running time: four minutes on one core; 255,494 training and 1,920 development records.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from paraform import corpora
+from paraform.corpora.leaks import normalised, without_overlap
+from paraform.recipes.rewording_corpora import ALONE, FILES, ONE_WAY, measured_by, own_dev, pairs_of, sentences
+from paraform.recipes.rewording_counts import Counts, corpus_of
+from paraform.recipes.rewording_reader import MOST_WORDS, Reader
+from paraform.records import Pair
+from paraform.rewording import fluency
+from paraform.trainers.held_out import hold_out_pairs
+from paraform.trainers.same_facts import pairs_of_same_facts
+from paraform.weights import atomic_path
+from paraform.words import tokenize, usual_case
+
+DEV = {"quora": 1_000, "paranmt": 300, "tatoeba": 200, "mrpc": 60, "pan": 150, "paws": 60, "banking77": 150}
+"""Development pairs of each corpus, at most: of its own development part, else of clusters that are held out."""
+
+
+def made(data: Path, *, seed: int, part: float = 1.0) -> tuple[list[Pair], list[Pair], Counts]:
+    """Training and development records, with clusters, in an order drawn by the seed, and the counts."""
+    counts, tests = Counts(), measured_by(data)
+    read = {corpus: pairs_of(data, corpus) for corpus in FILES}
+    texts = dict.fromkeys(side.text for some in read.values() for pair in some for side in (pair.source, pair.target))
+    more = [one.text for one in sentences(data, "squad", seed=seed)]
+    reader = Reader(usual_case(map(tokenize, [*texts, *more]), least=3), fluency.load(), seed, part)
+    pairs = [pair for corpus, some in read.items() for pair in reader.pairs(some, corpus, counts)]
+    kept = without_overlap(pairs, tests)
+    counts.add_all(kept.leaked, "in a test")
+    counts.add_all(kept.related, "its cluster")
+    clustered = corpora.clusters(kept.records)  # of all, so that what changes a fact still tells who is related
+    usual = usual_case(tokenize(side.text) for pair in clustered for side in (pair.source, pair.target))
+    same = pairs_of_same_facts(clustered, max_tokens=MOST_WORDS, usual=usual)
+    for corpus, count in (Counter(map(corpus_of, kept.records)) - Counter(map(corpus_of, same))).items():
+        counts.add(corpus, "other facts", count)
+    dev: list[Pair] = []
+    for corpus, most in DEV.items():
+        own = list(reader.pairs(own_dev(data, corpus), corpus, Counts()))
+        if own:
+            own = pairs_of_same_facts(own, max_tokens=MOST_WORDS, usual=usual)[: round(part * most)]
+        else:
+            held = [pair for pair in same if corpus_of(pair) == corpus]
+            room = min(round(part * most), len(held) // 10)
+            own = hold_out_pairs(held, seed=seed, most=room)[1] if room else []
+        dev += own
+    counts.add_all(dev, "dev")
+    apart = without_overlap(same, [side.text for pair in dev for side in (pair.source, pair.target)])
+    counts.add_all([*apart.leaked, *apart.related], "held out")
+    backward = [replace(pair, source=pair.target, target=pair.source) for pair in apart.records]
+    forward = [pair for pair in apart.records if corpus_of(pair) not in ONE_WAY]
+    counts.add_all(forward, "1 → 2")
+    counts.add_all(backward, "2 → 1")
+    kept_out = {normalised(side.text): "held out" for pair in dev for side in (pair.source, pair.target)}
+    kept_out |= {normalised(text): "in a test" for text in tests}
+    alone = [pair for corpus in ALONE for pair in reader.alone(data, corpus, kept_out, counts)]
+    drawn, number = random.Random(seed), _numbers([*kept.records, *alone])
+    train = [replace(pair, cluster=number[pair.source.text]) for pair in (*forward, *backward, *alone)]
+    dev = [
+        replace(pair, source=pair.target, target=pair.source) if corpus_of(pair) in ONE_WAY else pair for pair in dev
+    ]
+    drawn.shuffle(train)
+    drawn.shuffle(dev)
+    return train, corpora.clusters(replace(pair, cluster=None) for pair in dev), counts
+
+
+def _numbers(pairs: Sequence[Pair]) -> dict[str, int | None]:
+    """The cluster of each text."""
+    clustered = corpora.clusters(replace(pair, cluster=None) for pair in pairs)
+    return {side.text: pair.cluster for pair in clustered for side in (pair.source, pair.target)}
+
+
+def main() -> None:
+    """Write both files and the table."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
+    parser.add_argument("data", type=Path, help="folder with quora/, paranmt/ and the others")
+    parser.add_argument("--out", type=Path, required=True)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--part", type=float, default=1.0, help="such a share of every corpus; 0.1 for trials")
+    options = parser.parse_args()
+    train, dev, counts = made(options.data, seed=options.seed, part=options.part)
+    options.out.mkdir(parents=True, exist_ok=True)
+    corpora.write_jsonl(train, options.out / "train.jsonl")
+    corpora.write_jsonl(dev, options.out / "dev.jsonl")
+    with atomic_path(options.out / "counts.md") as unfinished:
+        unfinished.write_text(counts.markdown(), encoding="utf-8")
+    print(f"{counts.markdown()}\n{len(train):,} training and {len(dev):,} development records")
+
+
+if __name__ == "__main__":
+    main()
