@@ -5,8 +5,7 @@
 A row is a corpus (mrpc, pan, quora, union) and a variant (default, paper, reference, exact, free before, free after,
 rank 8, whitening, contrast): --row "mrpc default" "union contrast". Those of all seeds in OUT are measured, beside the
 encoder's top layer and the mean of all its layers. Rows whose `states` are all layers are measured by their mean.
-Running time at scale small: about 10 minutes a row on one core by estimate. Two rows of Table 4 have been run at that
-scale, and no others, so that there are no expected figures yet.
+Running time at scale small: five to ten minutes a row on one core. Expected figures: docs/results/par.md.
 """
 
 from __future__ import annotations
