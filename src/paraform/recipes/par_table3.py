@@ -7,7 +7,7 @@ published ones, which stand beside them. Tested on AddSent and AddOneSent (Jia a
 unchanged, and on dev-part.json: the last two tell robustness from accuracy. PAR is trained as the row `mrpc default` of
 the other tables. A tenth of the training articles chooses the epoch; the test files choose nothing. Three seeds of the
 reader; M is trained anew by each of them at scale full, below it once.
-Running time at scale small: five to ten minutes a reader on one core, six readers. Expected figures: docs/results/par.md.
+Running time at scale small: five to ten minutes a reader on one core, six readers. Figures: docs/results/par.md.
 """
 
 from __future__ import annotations
