@@ -111,7 +111,7 @@ def serve(
         open_page: in this machine's browser.
         tell: is told the page's address when it can be opened.
     A thread may still compute when Ctrl-C is raised from here; what torch does there cannot be stopped.
-    Raises: InputError if the address is none, OSError if it cannot be had.
+    Raises: KeyboardInterrupt when it ends; InputError if the address is none, OSError if it cannot be had.
     """
     hosts = LOCAL if host in LOCAL else None
     with _listening(host, port) as listening:
@@ -136,6 +136,7 @@ def serve(
             )
         )
         server.run(sockets=[listening])
+    raise KeyboardInterrupt  # it ended by Ctrl-C where Python ignores that: a script's job in the background
 
 
 def _listening(host: str, port: int) -> socket.socket:
