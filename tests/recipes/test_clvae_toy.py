@@ -16,7 +16,7 @@ from paraform.records import InputError
 
 def test_spaces_are_learnt_and_drawn(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(clvae_toy, "CATEGORIES", (3,))
-    monkeypatch.setitem(clvae_toy.SIZES, "smoke", Size(1e-2, 64))
+    monkeypatch.setitem(clvae_toy.SIZES, "smoke", Size(1e-2, 64, 16))
     found = clvae_toy.run(scale="smoke", out=tmp_path)
     cells = {(score.system, score.name): score.value for score in found.scores}
     assert {system for system, _ in cells} == {"VAE", "iVAE", "clVAE+"}

@@ -39,14 +39,15 @@ ENOUGH = 0.95
 
 @dataclass(frozen=True)
 class Size:
-    """Learning rate, steps, and the shares of them after which a panel is drawn."""
+    """Learning rate, steps, validations, and the shares of the steps after which a panel is drawn."""
 
     learning_rate: float
     steps: int
+    validations: int = 160
     shown: tuple[float, ...] = (0, 0.0625, 0.1875, 0.375, 1.0)  # 0, 5, 15, 30 and 80 of the paper's 80 thousand
 
 
-SIZES = {"smoke": Size(1e-3, 64), "small": Size(1e-4, 8_000), "full": Size(1e-5, 80_000)}
+SIZES = {"smoke": Size(1e-3, 64, 16), "small": Size(1e-4, 8_000), "full": Size(1e-5, 80_000)}
 
 
 def run(
@@ -96,7 +97,7 @@ def train(objective: str, categories: int, size: Size, folder: Path, *, seed: in
     config = ClusterModel.of(name, categories, learning_rate=size.learning_rate)
     if views:
         config = config.with_two_views()
-    every = max(1, size.steps // 160)
+    every = max(1, size.steps // size.validations)
     loop = TrainingConfig(
         steps=size.steps,
         seed=seed,
