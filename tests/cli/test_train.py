@@ -156,3 +156,23 @@ def test_every_system_has_its_class_its_trainer_and_its_command() -> None:
         assert cli.COMMANDS[f"train {name}"] == ("train", system.trains)
         for preset in trainer.presets.values():
             assert isinstance(preset(), trainer.config)
+
+
+def test_a_model_to_go_on_from_brings_its_fields(
+    tiny_run: Path, question_pairs: Path, tmp_path: Path, command: Callable[..., Any]
+) -> None:
+    given = ["train", "exemplar", "--data", question_pairs, "--device", "cpu", "--json", "--from"]
+    done = command(*given, tiny_run, "--config.epochs", 1, "--out", tmp_path / "run")
+    assert done.status == 0, done.err
+    made, start = (
+        json.loads((folder / "best" / "paraform.json").read_text()) for folder in (tmp_path / "run", tiny_run)
+    )
+    assert made["config"] == start["config"] | {"epochs": 1}
+    for more, expected in (
+        ([tiny_run, "--preset", "paper"], "--preset paper with --from"),
+        (["minilm"], "--from minilm: an encoder; expected one trained by this"),
+        (["nothing"], "nothing: no such model"),
+        ([tiny_run, "--config.word_width", 20], "config.word_width is 20, and 16 in the model to start from"),
+    ):
+        done = command(*given, *more, "--out", tmp_path / "refused")
+        assert done.status == 2 and expected in done.err and len(done.err.splitlines()) == 1, done.err

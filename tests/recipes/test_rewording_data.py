@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from paraform import corpora, encoders
 from paraform.recipes import banking_intents, rewording_data
 from paraform.recipes.banking_intents import alike, near_duplicates, two_parts
-from paraform.records import Pair, Sentence
+from paraform.records import Origin, Pair, Sentence
 from paraform.words import tokenize
 
 INTENTS = {
@@ -109,6 +109,7 @@ def made(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, own_cach
     )
     monkeypatch.setattr("paraform.recipes.rewording_corpora.annotate", lambda texts: [Sentence(text) for text in texts])
     monkeypatch.setattr(banking_intents, "LEAST", 0.6)
+    monkeypatch.setattr(rewording_data, "LEAST", 0.3)
     out = tmp_path / "out"
     monkeypatch.setattr(sys, "argv", ["rewording_data", str(folder), "--out", str(out)])
     rewording_data.main()
@@ -167,6 +168,16 @@ def test_everything_is_counted(made: dict[str, Any]) -> None:
         assert row["read"] == sum(count for why, count in row.items() if why not in ("read", *kinds)), name
         assert row[ways[0]] == sum(row[kind] for kind in kinds[:3]) or not name.endswith("alone")
     assert sum(row["1 → 2"] + row["2 → 1"] + row["→ sentence"] for row in table.values()) == len(made["train"])
+
+
+def test_pairs_of_another_meaning_are_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    def pair(one: str, other: str, corpus: str) -> Pair:
+        return Pair(Sentence(one), Sentence(other), label=1, origin=Origin(f"{corpus}/train.tsv", 1))
+
+    near, far = pair("a b c d e", "a b c d f", "quora"), pair("a b c d e", "f g a b c", "quora")  # cosines 0.8 and 0.6
+    free = pair("a b", "c d", "tatoeba")
+    monkeypatch.setattr(rewording_data, "LEAST", 0.7)
+    assert rewording_data.of_one_meaning([far, free, near], embed) == [free, near]
 
 
 def test_a_third_of_the_intents_is_untouched(folder: Path, data: Path) -> None:

@@ -169,7 +169,7 @@ def test_pairs_alone_are_trained_on_as_the_command_does(
 
     asked: list[Any] = []
 
-    def look(pairs: Any, config: Any, **more: Any) -> None:
+    def look(pairs: Any, config: Any, vocabulary: Any, **more: Any) -> None:
         asked.append((list(pairs), config))
         raise Enough("seen")
 
@@ -246,3 +246,33 @@ def test_the_bank_opens_in_different_ways() -> None:
     assert exemplar.exemplar_bank(pairs) == ["How do I get it?", "Is it hard to get that?"]
     assert exemplar.exemplar_bank(pairs, size=1) == ["How do I get it?"]
     assert exemplar.exemplar_bank([]) == []
+
+
+def test_training_goes_on_from_another_model(
+    question_pairs: Path, tiny_run: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Its words and forms are kept, new words come behind; with a rate of next to nothing it says what it said."""
+    start = checkpoint.load(tiny_run, device="cpu")
+    pairs = list(corpora.read_pairs(question_pairs))[:80]
+    pairs = [replace(pair, source=Sentence(pair.source.text.replace(" do ", " dost "))) for pair in pairs]
+    config = replace(start.config, learning_rate=1e-9, epochs=1, batch_size=16)
+    loop = replace(BY_BLEU, tensorboard=False, device="cpu", seed=2)
+
+    def train(name: str, **more: Any) -> Any:
+        given: dict[str, Any] = {"validation": pairs[:20], "validation_rows": 2, "loop": loop, "start": start} | more
+        return paraform.train_exemplar(pairs, tmp_path / name, **given)
+
+    assert train("more", config=config).step > 0
+    assert f"knows {len(start.vocabulary)} words; 1 more stand 1 times in these pairs" in caplog.text
+    assert "teach a model little" not in caplog.text
+    model = checkpoint.load(tmp_path / "more", device="cpu")
+    assert model.vocabulary.words == (*start.vocabulary.words, "dost")
+    assert set(model.bank) >= set(start.bank[:10]) and len(model.transformations) >= len(start.transformations)
+    sources, likes = ["how do i learn chess ?"], ["What is the best way to learn it?"]
+    assert model.decode(sources, likes) == start.decode(sources, likes)
+    digests = [json.loads((tmp_path / name / "best" / "paraform.json").read_text())["data"] for name in ("more",)]
+    assert len(digests[0]["start"]) == 64
+    with pytest.raises(InputError, match=r"config\.word_width is 20, and 16 in the model to start from"):
+        train("other", config=replace(start.config, word_width=20))
+    train("scratch", start=None, config=config)
+    assert "80 pairs teach a model little of a language; expected 5000 or more, or a model to go on" in caplog.text

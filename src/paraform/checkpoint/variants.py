@@ -81,11 +81,11 @@ def signature_of(model: Embedder, name: str, vectors: str = "") -> str:
     own = getattr(model, "signature", None)
     if isinstance(own, str):
         return own
-    return signature(model=name, vectors=vectors or model.vector_names[0], weights=_digest(model)[:12])
+    return signature(model=name, vectors=vectors or model.vector_names[0], weights=model_digest(model)[:12])
 
 
-def _digest(model: Any) -> str:
-    """Of weights, config and assets: a vocabulary, too, decides what a vector is."""
+def model_digest(model: Any) -> str:
+    """SHA-256 of weights, config and assets: a vocabulary, too, decides what a vector is."""
     digest = hashlib.sha256(tensors_digest(model.state_dict()).encode())
     settings = [*sorted(dataclasses.asdict(model.config).items()), *sorted(model.assets().items())]
     for key, value in settings:

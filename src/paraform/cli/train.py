@@ -36,7 +36,8 @@ class Command:
         self.trainer: Trainer = import_module(f"paraform.trainers.{name.removeprefix('train ')}").TRAINER
         arguments = inspect.signature(self.trainer.train).parameters
         self.several, self.against = "shares" in arguments, "against" in arguments
-        self.develops = "development" in arguments
+        self.develops, self.starts = "development" in arguments, "start" in arguments
+        self.start: Any = None
         self.annotates = [(name, add) for name, add in ANNOTATORS.items() if name in arguments]
         self.__doc__ = self.trainer.help
 
@@ -70,6 +71,11 @@ class Command:
         if trainer.objectives:
             parser.add_argument("--objective", choices=trainer.objectives, help="the model; else the preset's")
         parser.add_argument("--preset", choices=presets, default=presets[0], help="where the fields of --config start")
+        if self.starts:
+            parser.add_argument(
+                "--from", type=str | None, default=None, metavar="MODEL",
+                help="an embedded model, or one of yours, to go on from; the fields of --config start at its own",
+            )  # fmt: skip
         parser.add_argument("--resume", action="store_true", help="go on with the run in DIR")
         add_reading(parser, "text" if trainer.reads == "sentences" else "pairs")
         for _, add in self.annotates:
@@ -79,6 +85,9 @@ class Command:
         field_help(parser, trainer.config, "config.")
         field_help(parser, TrainingConfig, "loop.")
         chosen = trainer.presets.get(early(given, "--preset", presets[0]), trainer.presets[presets[0]])()
+        if self.starts and (name := early(given, "--from", "")):
+            self.start = self._start(name, preset=early(given, "--preset", ""))
+            chosen = self.start.config
         if trainer.objectives:
             # The preset's own may have more to it than the name.
             objective = early(given, "--objective", chosen.objective)
@@ -104,6 +113,8 @@ class Command:
         loop |= {"seed": options.seed, "device": training_device(options)}
         more: dict[str, Any] = {name: options[name] for name, _ in self.annotates}
         more |= {"progress": show_progress()} if more else {}
+        if self.start is not None:
+            more["start"] = self.start
         development = self._development(options) if self.develops else None
         if development is not None:
             from paraform.evaluation.embedding.development import MEAN
@@ -140,6 +151,17 @@ class Command:
 
         others = self.trainer.reads == "labelled pairs"
         return clusters(pair_of(record) for path in paths for record in read_pairs(path, options, others=others))
+
+    def _start(self, name: str, *, preset: str) -> Any:
+        """The model to go on from. Raises: InputError for one of another system, or a preset beside it."""
+        from paraform import checkpoint
+
+        if preset:
+            raise InputError(f"--preset {preset} with --from {name}, whose fields are its own; leave one out")
+        model = checkpoint.load(name, device="cpu")
+        if not isinstance(getattr(model, "config", None), self.trainer.config):
+            raise InputError(f"--from {name}: {getattr(model, 'kind', 'no such model')}; expected one trained by this")
+        return model
 
     @staticmethod
     def _development(options: Namespace) -> Development | None:

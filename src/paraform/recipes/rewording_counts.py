@@ -25,6 +25,11 @@ class Counts:
         for corpus, count in Counter(map(corpus_of, pairs)).items():
             self.add(corpus, why, count)
 
+    def add_lost(self, before: Iterable[Pair], after: Iterable[Pair], why: str) -> None:
+        """Count the pairs of before that are not in after."""
+        for corpus, count in (Counter(map(corpus_of, before)) - Counter(map(corpus_of, after))).items():
+            self.add(corpus, why, count)
+
     def markdown(self) -> str:
         """A row a corpus, a column a reason."""
         columns = list(dict.fromkeys(why for row in self.rows.values() for why in row))

@@ -5,6 +5,7 @@ is replaced by --config.FIELD VALUE, or by a YAML or JSON file of fields: --conf
 
 Example:
   paraform train exemplar --data pairs.tsv --out runs/mine --preset compact --config.epochs 3
+  paraform train exemplar --data pairs.tsv --out runs/mine --from quora-compact --config.learning_rate 3e-4
 """
 
 from __future__ import annotations
@@ -20,12 +21,14 @@ import numpy as np
 import torch
 
 from paraform import encoders
-from paraform.batching import prepare
+from paraform.batching import Vocabulary, prepare
+from paraform.checkpoint.variants import model_digest
 from paraform.corpora import clusters
 from paraform.encoders.facts import EncoderFacts
 from paraform.evaluation.bleu import bleu
 from paraform.models.exemplar import ExemplarConfig, ExemplarParaphraser, make_update
 from paraform.models.exemplar.batches import by_length
+from paraform.models.exemplar.carried_on import carry_over, grown, require_same_build
 from paraform.models.exemplar.decoder_start import start_decoder
 from paraform.models.exemplar.triples import triple_table
 from paraform.models.exemplar.units import needs_encoder
@@ -44,6 +47,7 @@ METRICS = {"bleu": True, "nll": False, "perplexity": False}  # whether higher is
 BY_BLEU = TrainingConfig(metric="bleu", higher_is_better=True)
 BANK_SIZE = 64
 TRANSFORMATIONS = 12_000
+FEW = 5_000  # pairs, from which no model learns a language
 RARE = 4_000  # a word that stands once in so many pairs, or less often, is no common one
 UNWANTED = re.compile(
     r"(?i)\b(sex|porn|rap[ei]|kill|suicid|murder|masturb|penis|vagina|nud|naked|muslim|jew|hindu|black|white|die|war"
@@ -64,6 +68,7 @@ def train_exemplar(
     card: str = "",
     data_digests: Mapping[str, str] | None = None,
     resume: bool = False,
+    start: ExemplarParaphraser | None = None,
     validation_rows: int = 500,
     progress: bool = False,
 ) -> Result:
@@ -76,7 +81,7 @@ def train_exemplar(
         folder: the run's; `paraform.load(folder)` reads the best weights.
         validation: pairs of other clusters. None: about a twentieth of the pairs, at most 1,000, by whole clusters; one
             cluster if all are larger.
-        config: None: `ExemplarConfig.compact()`.
+        config: None: that of `start`, or `ExemplarConfig.compact()`.
         loop: best `replace(BY_BLEU, …)`. Its `steps` are overridden: `config.epochs` passes over the pairs that have an
             exemplar. Its seed is set for torch, NumPy and `random`.
         tagger: a name that `load_tagger` knows; tags choose the exemplars.
@@ -85,11 +90,16 @@ def train_exemplar(
         card: README.md of the checkpoints; "": a line that says what they are.
         data_digests: SHA-256 of the files that the pairs are from; those of the pairs themselves are added.
         resume: go on with the run in the folder, if there is one.
+        start: a model whose weights the training goes on from, with its vocabulary, which grows by words seen
+            `config.min_count` times, and its banks, which stand behind those of the pairs. None: random weights.
         validation_rows: pairs that are paraphrased for the validation's BLEU.
         progress: show a bar on stderr while pairs are tagged.
-    Raises: InputError for too few pairs, what is no pair, or a folder that holds another run.
+    Raises: InputError for too few pairs, what is no pair, a folder that holds another run, or a `start` that is built
+        otherwise than `config` says.
     """
-    config = config or ExemplarConfig.compact()
+    config = config or (start.config if start else ExemplarConfig.compact())
+    if start is not None:
+        require_same_build(config, start.config)
     require_metric(loop, METRICS)
     require_usable(folder, ExemplarParaphraser.system, config, resume=resume)
     texts = list(against)
@@ -98,7 +108,13 @@ def train_exemplar(
         pairs, validation = hold_out_pairs(pairs, seed=loop.seed)
     else:
         validation = unseen_pairs(paraphrases(validation), texts)
-    digests = {
+    if start is None and len(pairs) < FEW:
+        logging.getLogger("paraform").warning(
+            "%d pairs teach a model little of a language; expected %d or more, or a model to go on from (--from)",
+            len(pairs), FEW,
+        )  # fmt: skip
+    digests = {"start": model_digest(start)} if start else {}
+    digests |= {
         f"{split} pairs": text_digest(text for pair in some for text in (pair.source.text, pair.target.text))
         for split, some in (("training", pairs), ("validation", validation))
     }
@@ -108,16 +124,10 @@ def train_exemplar(
             pairs = pairs_of_same_facts(pairs, max_tokens=config.max_tokens)
         if config.both_directions:
             pairs = both_ways(pairs)
-        table, vocabulary, _ = triple_table(pairs, config, tagger=tagger, seed=loop.seed, progress=progress)
+        vocabulary = _more_words(start, pairs, config) if start else None
+        table, vocabulary, _ = triple_table(pairs, config, vocabulary, tagger=tagger, seed=loop.seed, progress=progress)
     torch.manual_seed(loop.seed)
-    transformations = transformations_of(pairs, load_tagger(tagger), seed=loop.seed)
-    frozen = needs_encoder(config) and not config.style_trainable
-    facts = EncoderFacts.of(encoders.load(config.style_encoder)) if frozen else None
-    model = ExemplarParaphraser(config, vocabulary, exemplar_bank(pairs), transformations, facts=facts)
-    if config.decoder_start == "encoder":
-        start_decoder(model)
-    else:
-        initialize_words(model)
+    model = _model(pairs, config, vocabulary, load_tagger(tagger), start, seed=loop.seed)
     model.to(accelerator.device)
     batches, steps_per_epoch = by_length(
         table,
@@ -140,6 +150,45 @@ def train_exemplar(
         data_digests={**(data_digests or {}), **digests},
         resume=resume,
     )
+
+
+def _more_words(start: ExemplarParaphraser, pairs: Sequence[Pair], config: ExemplarConfig) -> Vocabulary:
+    """The vocabulary of `start`, grown; says by how much."""
+    sides = Counter(side.text for pair in pairs for side in (pair.source, pair.target))
+    words = {text: prepare(text, config.max_tokens) for text in sides}
+    found = grown(start.vocabulary, [words[text] for text in sides.elements()], config)
+    logging.getLogger("paraform").warning(
+        "the model to start from knows %d words; %d more stand %d times in these pairs",
+        len(start.vocabulary), len(found) - len(start.vocabulary), config.min_count,
+    )  # fmt: skip
+    return found
+
+
+def _model(
+    pairs: Sequence[Pair],
+    config: ExemplarConfig,
+    vocabulary: Vocabulary,
+    tag: Tagger,
+    start: ExemplarParaphraser | None,
+    *,
+    seed: int,
+) -> ExemplarParaphraser:
+    """A model before its first step, with the banks of these pairs, and behind them those of `start`."""
+    bank, transformations = exemplar_bank(pairs), transformations_of(pairs, tag, seed=seed)
+    if start is not None:
+        bank = list(dict.fromkeys([*bank, *start.bank]))[:BANK_SIZE]
+        both = dict.fromkeys([*transformations, *start.transformations])
+        transformations = Transformations(list(both)[:TRANSFORMATIONS])
+    frozen = needs_encoder(config) and not config.style_trainable
+    facts = EncoderFacts.of(encoders.load(config.style_encoder)) if frozen else None
+    model = ExemplarParaphraser(config, vocabulary, bank, transformations, facts=facts)
+    if start is not None:
+        carry_over(model, start)
+    elif config.decoder_start == "encoder":
+        start_decoder(model)
+    else:
+        initialize_words(model)
+    return model
 
 
 def paraphrases(pairs: Iterable[Pair]) -> list[Pair]:
