@@ -45,6 +45,11 @@ SLEEP = "I/PRP slept/VBD well/RB on/IN Monday/NNP ./."
         (CAT, "When/WRB did/VBD the/DT cat/NN old/JJ sleep/VB here/RB ?/.", {"asked"}),
         ("Can/MD you/PRP sleep/VB here/RB ?/.", "Must/MD you/PRP here/RB sleep/VB ?/.", {"asked"}),
         ("Do/VBP you/PRP sleep/VB here/RB ?/.", "Are/VBP you/PRP sleeping/VBG here/RB ?/.", {"asked"}),
+        (
+            "This/DT is/VBZ all/DT that/WDT you/PRP sleep/VBP ./.",
+            "All/DT you/PRP sleep/VBP this/DT is/VBZ ./.",
+            {"asked"},
+        ),
         ("How/WRB much/RB do/VBP you/PRP see/VB ?/.", "Much/RB do/VBP you/PRP how/WRB see/VB ?/.", {"asked"}),
         ("I/PRP have/VBP to/TO sleep/VB here/RB ./.", "Here/RB I/PRP must/MD sleep/VB ./.", set()),
         ("I/PRP have/VBP to/TO sleep/VB here/RB ./.", "Here/RB I/PRP sleep/VB ./.", {"asked"}),

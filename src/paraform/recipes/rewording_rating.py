@@ -62,6 +62,11 @@ def main() -> None:
 def inputs(data: Path) -> list[str]:
     """The sources, none of which a development draw or an earlier rating had."""
     banking, quora = utterances(data), [text for pair in questions(data) for text in pair]
+    return unseen(banking, quora, before(banking, quora), SEED)
+
+
+def before(banking: Sequence[str], quora: Sequence[str]) -> set[str]:
+    """What development draws and the first rating had."""
     seen: set[str] = set()
     for seed, number in DEVELOPMENT:
         drawn = random.Random(seed)
@@ -72,7 +77,7 @@ def inputs(data: Path) -> list[str]:
     for seed, number in LATER:
         drawn = random.Random(seed)
         seen.update(text for texts in free for text in drawn.sample(texts, number))
-    return unseen(banking, quora, seen, SEED)
+    return seen
 
 
 def unseen(banking: Sequence[str], quora: Sequence[str], seen: Set[str], seed: int) -> list[str]:

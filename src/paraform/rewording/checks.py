@@ -80,7 +80,7 @@ def check(source: Tagged, output: Tagged, exempt: Collection[str] = (), *, frame
     - negation: as many words that deny;
     - kind: a question stays one, a statement and a command too;
     - asked: the same question words (what and which count as one), modal verbs, tense, "do" and "there", and as many
-      pronouns behind their verb ("what time it is" is no "what time is it");
+      "that" and pronouns behind their verb ("what time it is" is no "what time is it");
     - agreement: no "what are the best way";
     - added, dropped: no content word that the other has not, in any form, numbers aside;
     - nouns: the same ones, each as often and in the same form;
@@ -297,6 +297,8 @@ def _asked(sentence: Tagged) -> list[str]:
     out += [name for name, some in SUPPORT.items() if some.intersection(words)]
     behind = itertools.pairwise(word for word in words if word not in {"n't", "not"})
     out += [f"inverted {sum(verb in AUXILIARIES and subject in SUBJECTS for verb, subject in behind)}"]
+    # "The longest payment will show pending" has lost one.
+    out += [word for word, tag in zip(words, sentence.tags, strict=True) if (word, tag) == ("that", "WDT")]
     out += ["past"] * any(tag == "VBD" for tag in sentence.tags)
     present = {word for word, tag in zip(words, sentence.tags, strict=True) if tag in ("VBZ", "VBP")}
     out += ["present be"] * bool({"is", "are", "am", "'s", "'re", "'m"} & present)

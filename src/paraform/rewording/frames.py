@@ -137,7 +137,7 @@ def _whole(words: Sequence[str], tags: Sequence[str], ending: str, *, dated: boo
                     if ending in _BREAKS:
                         filled = [word for word in filled if word != "?"]
                     if filled[-1] != "?" and ending:
-                        filled.append("." if ending == "?" else ending)
+                        filled.append("." if ending == "?" and "?" in frame.form else ending)
                     literals = _literals(frame.form) | _literals(other.form)
                     yield Rewritten(filled, shown(other.form), literals, other.wrapped)
 
@@ -180,7 +180,10 @@ def _whole_slots(filling: _Filling) -> bool:
 def _two_phrases(words: Sequence[str], tags: Sequence[str]) -> bool:
     """Whether a clause without "that" begins inside: "the buildings the school built", "the last one Khan took"."""
     without_that = any(tag.startswith("NN") and its in ("DT", "PRP$") for tag, its in itertools.pairwise(tags))
-    return without_that or bool({"one", "ones"} & {*words[:-1]})
+    behind = zip(words, tags, tags[1:], strict=False)
+    return without_that or any(
+        word in ("one", "ones") and not (tag == "CD" and its in ("NN", "NNS", "JJ")) for word, tag, its in behind
+    )  # "one pound" is a noun phrase
 
 
 def _two_questions(words: Sequence[str], tags: Sequence[str]) -> bool:
