@@ -178,6 +178,7 @@ def test_rewordings_by_hand(tagged: str, expected: str | None) -> None:
 @pytest.mark.parametrize(
     ("tagged", "never"),
     [
+        ("I/PRP stay/VBP because/IN it/PRP rains/VBZ ,/, is/VBZ that/DT right/JJ ?/.", "is that right , I stay"),
         ("Will/MD I/PRP be/VB fined/VBN ?/.", r"\bis i\b"),
         ("Will/MD He/PRP be/VB fined/VBN ?/.", r"\bis he\b"),
         ("Will/MD you/PRP come/VB ?/.", r"\bis you\b"),

@@ -132,6 +132,8 @@ def _whole(words: Sequence[str], tags: Sequence[str], ending: str, *, dated: boo
                     continue
                 if dated and bool(_PERFECT.search(" ".join(frame.form))) != bool(_PERFECT.search(" ".join(other.form))):
                     continue  # "was sent on Monday" is no "has been sent on Monday"
+                if ending == "?" != frame.form[-1] and _last_slot(frame.form) != _last_slot(other.form):
+                    continue  # the question that it ends with: "I stay because it rains, is that right?"
                 if _fits(frame.form, other.form, filling):
                     filled = list(_filled(other.form, filling))
                     if ending in _BREAKS:
@@ -294,6 +296,10 @@ def _literals(form: Form) -> frozenset[str]:
 @functools.cache
 def _slots(form: Form) -> set[str]:
     return {word.replace("+s", "") for word in form if word.startswith("{")}
+
+
+def _last_slot(form: Form) -> str:
+    return [word for word in form if word.startswith("{")][-1]
 
 
 def _filled(form: Form, filling: _Filling) -> Iterator[str]:

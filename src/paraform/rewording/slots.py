@@ -7,6 +7,7 @@ words by their Penn Treebank tags:
     {g} one of doing, not of being       {r} one that one can be unable to, not "help" or "stand"
     {find} one of doing at a place       {ask} {o} one that can be asked for, {o} as an order
     {s} a clause: subject and verb       {c} a clause before another    {f} the same, with one finite verb
+    {told} the same before "when", of which it does not tell the time
     {they} a clause, not about "I"       {ing} begins with a gerund     {done} what may happen to a card or a payment
     {q} a question before another clause, and no "do you know" or "tell me"
     {p} the rest of a predicate          {d} a participle               {a} an adjective {j} no participle, no adverb
@@ -121,6 +122,8 @@ SLOTS = {
     + _word(
         text=rf"(?!(?:[,.?!;]|{_ASKING}|{_WHEN})\t)[^\t\n]+"
     ),  # "do you know if", "tell me when": no clause of its own
+    "told": f"{_PHRASE}{_NO_COMMA}*?{_FINITE}{_NO_COMMA}*?"
+    + _word(text=rf"(?!(?:[,.?!;]|{_ASKING}|{_WHEN})\t)[^\t\n]+"),
     "p": f"(?!{_word('IN|TO|CC|,|DT|PRP|NN.*|POS|WDT|WP')})(?!{_word('JJ')}+{_word('NN.*')}){_some(1)}",
     "d": _word("VBN|VBD") + _word("RB|RP") + "?",
     "done": _word("VBN|VBD", _DONE) + _word("RB|RP") + "?",
