@@ -263,11 +263,20 @@ def test_every_dependency_is_pinned_to_a_version_that_it_allows() -> None:
     assert f"torch=={pins['torch']}" in (REPOSITORY / "Makefile").read_text(encoding="utf-8")
 
 
-def test_the_modules_that_the_api_page_names_exist() -> None:
-    named = re.findall(r"^::: (\S+)$", (REPOSITORY / "docs/api.md").read_text(encoding="utf-8"), re.MULTILINE)
-    assert len(named) > 10
-    for name in named:
-        importlib.import_module(name)
+def test_the_pages_of_the_api_name_each_module_once_and_reach_every_public_name() -> None:
+    pages = sorted((REPOSITORY / "docs/api").glob("*.md"))
+    named = [name for page in pages for name in re.findall(r"^::: (\S+)$", page.read_text("utf-8"), re.MULTILINE)]
+    assert len(pages) > 5 and sorted(set(named)) == sorted(named)
+    modules = [importlib.import_module(name) for name in named]
+    for name in sorted(set(paraform.__all__) - {"__version__"}):
+        assert any(hasattr(module, name) for module in modules), f"paraform.{name} stands on no page of docs/api"
+    assert "::: paraform.checkpoint\n" in (REPOSITORY / "docs/api/index.md").read_text("utf-8")
+
+
+def test_every_page_is_in_the_navigation() -> None:
+    written = {path.relative_to(REPOSITORY / "docs").as_posix() for path in (REPOSITORY / "docs").rglob("*.md")}
+    linked = set(re.findall(r"(\S+\.md)$", (REPOSITORY / "mkdocs.yml").read_text("utf-8"), re.MULTILINE))
+    assert linked == written
 
 
 def test_recipes_are_short() -> None:

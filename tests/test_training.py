@@ -28,6 +28,7 @@ from paraform import checkpoint, manifest
 from paraform.models.exemplar import ExemplarConfig
 from paraform.records import InputError
 from paraform.training import Result, TrainingConfig, fit, make_accelerator, require_usable, text_digest
+from paraform.training.journal import history_figure
 from paraform.training.state import pack_optimizers, unpack_optimizers
 from paraform.weights import load_tensors
 
@@ -232,7 +233,7 @@ def test_the_run_folder(whole: tuple[Path, Result]) -> None:
     assert list(validations) == [5, 10, 15, 20, 24]
     assert result.best_score == min(validations.values()) == validations[result.best_step]
     assert records[-2]["train"]["local"] < records[0]["train"]["local"]
-    assert matplotlib.image.imread(folder / "loss.png").shape == (400, 1200, 4)
+    assert matplotlib.image.imread(folder / "loss.png").shape == (300, 1200, 4)  # three panels of 4 by 3 inches
     best = json.loads((folder / "best/paraform.json").read_text())
     assert best["scores"][0] == {
         "name": "loss", "value": result.best_score, "signature": f"validation|step:{result.best_step}"
@@ -240,6 +241,22 @@ def test_the_run_folder(whole: tuple[Path, Result]) -> None:
     model = checkpoint.load(folder / "last", systems={"toy": worker.Toy}, device="cpu")
     assert model.config.dropout == 0.3
     assert sorted(path.name for path in folder.iterdir()) == ["best", "last", "log.jsonl", "loss.png", "run.lock"]
+
+
+def test_what_has_a_unit_of_its_own_has_an_axis_of_its_own() -> None:
+    train = {"loss": 2.0, "nll": 1.5, "gradient_norm": 40.0, "beta": 0.1}
+    history = [{"step": step, "train": train} for step in range(1, 100)]
+    history += [{"step": step, "validation": {"bleu": 30.0 + step, "nll": None, "perplexity": 5}} for step in (50, 99)]
+    figure = history_figure(history)
+    assert figure is not None
+    panels = {axes.get_title(): [line.get_label() for line in axes.get_lines()] for axes in figure.axes}
+    assert panels == {
+        "train": ["loss", "nll"], "gradient_norm": ["gradient_norm"], "beta": ["beta"],
+        "validation: bleu": ["bleu"], "validation: nll": ["nll"], "validation: perplexity": ["perplexity"],
+    }  # fmt: skip
+    loss, bleu = (axes.get_lines()[0] for axes in (figure.axes[0], figure.axes[3]))
+    assert [loss.get_marker(), bleu.get_marker()] == ["", "."] and bleu.get_ydata().tolist() == [80.0, 129.0]
+    assert history_figure([]) is None and history_figure([{"step": 1, "train": {}}]) is None
 
 
 def test_a_finished_run_stays_as_it_is(whole: tuple[Path, Result]) -> None:

@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 from paraform.evaluation.latent import collapse_figure
 
 
-def test_a_run_has_one_colour_in_every_panel_and_none_shares_it(tmp_path: Path) -> None:
+def look(line: Any) -> tuple[Any, str, str]:
+    return line.get_color(), line.get_linestyle(), line.get_marker()
+
+
+def test_a_run_looks_the_same_in_every_panel_and_like_no_other(tmp_path: Path) -> None:
     figures = {"kl": 1.0, "mi": 0.5, "au": 3.0, "reconstruction": 90.0}
     of_runs = {"ae": {"au": 4.0, "reconstruction": 80.0}} | {f"run {number}": figures for number in range(12)}
     for name, found in of_runs.items():
@@ -17,9 +22,10 @@ def test_a_run_has_one_colour_in_every_panel_and_none_shares_it(tmp_path: Path) 
         (tmp_path / name / "log.jsonl").write_text("\n".join(lines), encoding="utf-8")
     figure = collapse_figure({name: tmp_path / name for name in of_runs})
     assert figure is not None
-    colours = [{line.get_label(): line.get_color() for line in axes.get_lines()} for axes in figure.axes]
-    assert [len(panel) for panel in colours] == [12, 12, 13, 13]
-    assert all(panel.items() <= colours[-1].items() for panel in colours)
-    assert len(set(colours[-1].values())) == 13
+    looks = [{line.get_label(): look(line) for line in axes.get_lines()} for axes in figure.axes]
+    assert [len(panel) for panel in looks] == [12, 12, 13, 13]
+    assert all(panel.items() <= looks[-1].items() for panel in looks)
+    assert len({(style, mark) for _, style, mark in looks[-1].values()}) == 13  # without colours, too
+    assert len({colour for colour, _, _ in looks[-1].values()}) == 10
     assert [text.get_text() for text in figure.legends[0].get_texts()] == list(of_runs)
     assert collapse_figure({"none yet": tmp_path}) is None

@@ -6,11 +6,13 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from matplotlib.figure import Figure
 
 from paraform import corpora
 from paraform.models.exemplar import ExemplarConfig
 from paraform.recipes import crl_table2
 from paraform.records import InputError, Pair, Sentence
+from paraform.score import Score
 from paraform.syntax.mining import mined_exemplars
 from paraform.syntax.rules import MiningConfig
 from paraform.trainers.exemplar import train_exemplar
@@ -51,6 +53,26 @@ def test_every_row_both_protocols_and_both_floors(data: Path, tmp_path: Path) ->
     assert read["changed"]["source"] in found.table("plain")
     with pytest.raises(InputError, match="row 'none'; expected one of full, without CCL"):
         crl_table2.train_row("none", "smoke", "quora", data, tmp_path)
+
+
+def test_figure_2_prints_a_number_a_bar_and_none_over_another(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    kinds, subsets = ("CMA (dot)", "CMA (cosine)", "CMA (dot, strict)"), ("all", "least overlap", "most overlap")
+    scores = [
+        Score(kind, 0.1 * at + 0.2 * number, "", system=row, subset=subset)
+        for number, kind in enumerate(kinds)
+        for at, row in enumerate(ROWS)
+        for subset in subsets
+    ]
+    drawn: list[Figure] = []
+    monkeypatch.setattr(crl_table2, "save_figure", lambda figure, path, dpi: drawn.append(figure))
+    crl_table2.draw(scores, tmp_path / "cma.png", "quora, small scale")
+    (axes,) = drawn[0].axes
+    heights = [[bar.get_height() for bar in side] for side in axes.containers]
+    assert heights == [pytest.approx([0.0, 0.1, 0.2, 0.3]), pytest.approx([0.2, 0.3, 0.4, 0.5])]  # of all pairs
+    drawn[0].draw_without_rendering()
+    boxes = [text.get_window_extent() for text in axes.texts]
+    assert len(boxes) == 8
+    assert not any(one.overlaps(other) for at, one in enumerate(boxes) for other in boxes[:at])
 
 
 def test_both_directions_are_twice_as_many_triples(data: Path, tmp_path: Path) -> None:

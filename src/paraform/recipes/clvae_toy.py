@@ -160,6 +160,7 @@ def draw_panels(panels: dict[tuple[str, int], dict[int, np.ndarray[Any, Any]]], 
             axes.scatter(
                 z[:, 0], z[:, 1], c=np.arange(len(z)) * categories // len(z), s=1, cmap="nipy_spectral", linewidths=0
             )
-            axes.set(xticks=[], yticks=[], aspect="equal", title=f"{name}, K = {categories}, {step:,}")
+            axes.set(xticks=[], yticks=[], box_aspect=1, title=f"{name}, K = {categories}, {step:,} steps")
+            axes.set_aspect("equal", adjustable="datalim")  # so that all panels are squares of one size
             axes.title.set_fontsize(8)
     save_figure(figure, path, dpi=80)

@@ -37,6 +37,9 @@ ROWS = {
     "without both": {"content": True, "style": True},
 }
 
+BARS = (("CMA (dot)", "dot product (the paper)", "tab:blue"), ("CMA (cosine)", "cosine (the code)", "tab:orange"))
+WIDTH = 0.38  # of a bar; two of them to a row
+
 
 @dataclass(frozen=True)
 class Setting:
@@ -177,13 +180,18 @@ def run(
 
 
 def draw(scores: Sequence[Score], path: Path, title: str) -> None:
-    """Figure 2: content matching accuracy of each row, by dot product (eq. 13)."""
+    """Figure 2: content matching accuracy of each row on all pairs, by dot product (eq. 13) and by cosine."""
     from matplotlib.figure import Figure
 
-    chosen = [score for score in scores if score.name == "CMA (dot)"]
-    figure = Figure(figsize=(6, 3), layout="constrained")
+    figure = Figure(figsize=(6.5, 3.2), layout="constrained")
     axes = figure.add_subplot()
-    bars = axes.bar([score.system for score in chosen], [score.value for score in chosen], color="0.4", width=0.6)
-    axes.bar_label(bars, fmt="%.3f")
+    rows = list(dict.fromkeys(score.system for score in scores))
+    for side, (name, label, colour) in enumerate(BARS):
+        found = {score.system: score.value for score in scores if (score.name, score.subset) == (name, "all")}
+        places = [at + WIDTH * (side - 0.5) for at in range(len(rows))]
+        bars = axes.bar(places, [found[row] for row in rows], WIDTH, color=colour, label=label)
+        axes.bar_label(bars, fmt="%.3f", padding=2)
+    axes.set_xticks(range(len(rows)), rows)
     axes.set(ylabel="content matching accuracy", title=title, ylim=(0, 1))
+    axes.legend(loc="upper right", ncols=len(BARS))
     save_figure(figure, path, dpi=120)

@@ -7,9 +7,16 @@ import math
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Self, TypeAlias
+from typing import TYPE_CHECKING, Any, Self, TypeAlias
 
 from paraform.weights import PathLike, atomic_path
+
+if TYPE_CHECKING:  # its import takes longer than a short answer
+    from matplotlib.figure import Figure
+
+APART = ("gradient_norm", "beta", "encoder_updates")  # training figures that are no term of the loss
+COLUMNS = 3
+DOTTED = 60  # a line of more points has no dots, which would hide it
 
 Record: TypeAlias = dict[str, Any]
 """`{"step": 50, "train": {"nll": 3.2}}` or `{"step": 50, "validation": {…}}`; a value that is not finite is None."""
@@ -53,26 +60,16 @@ class Journal:
                         self._writer.add_scalar(f"{split}/{name}", value, record["step"])
 
     def draw(self, history: Sequence[Record], *, at_most_every: float = 0.0) -> None:
-        """Redraw `loss.png`: the training terms, and beside them the validation scores, over the steps.
+        """Redraw `loss.png`, which is `history_figure`.
 
         Args:
             at_most_every: seconds; a younger picture stays as it is, since drawing takes half a second.
         """
         if self._drawn is not None and time.monotonic() - self._drawn < at_most_every:
             return
-        from matplotlib.figure import Figure
-
-        splits = [split for split in ("train", "validation") if any(split in record for record in history)]
-        if not splits:
+        figure = history_figure(history)
+        if figure is None:
             return
-        figure = Figure(figsize=(6.0 * len(splits), 4.0))
-        for number, split in enumerate(splits, start=1):
-            axes = figure.add_subplot(1, len(splits), number, title=split, xlabel="step")
-            records = [record for record in history if split in record]
-            for name in sorted({name for record in records for name in record[split]}):
-                points = [(r["step"], r[split][name]) for r in records if r[split].get(name) is not None]
-                axes.plot([x for x, _ in points], [y for _, y in points], marker=".", label=name)
-            axes.legend()
         with atomic_path(self.folder / "loss.png") as path:
             figure.savefig(path, format="png", dpi=100)
         self._drawn = time.monotonic()
@@ -83,6 +80,41 @@ class Journal:
     def __exit__(self, *error: object) -> None:
         if self._writer is not None:
             self._writer.close()
+
+
+def history_figure(history: Sequence[Record]) -> Figure | None:
+    """The terms of the loss in one panel, since they add up; then whatever has a unit of its own in its own panel.
+
+    That is the gradient's norm, and every figure of the validation: BLEU and perplexity share no axis.
+    None: no record has a figure.
+    """
+    from matplotlib.figure import Figure
+
+    terms = _names(history, "train")
+    panels = [("train", "train", [name for name in terms if name not in APART])]
+    panels += [("train", name, [name]) for name in terms if name in APART]
+    panels += [("validation", f"validation: {name}", [name]) for name in _names(history, "validation")]
+    panels = [panel for panel in panels if panel[2]]
+    if not panels:
+        return None
+    columns = min(COLUMNS, len(panels))
+    rows = -(-len(panels) // columns)
+    figure = Figure(figsize=(4.0 * columns, 3.0 * rows), layout="constrained")
+    for number, (split, title, names) in enumerate(panels, start=1):
+        axes = figure.add_subplot(rows, columns, number, title=title, xlabel="step")
+        for name in names:
+            points = [(r["step"], r[split][name]) for r in history if r.get(split, {}).get(name) is not None]
+            marker = "." if len(points) <= DOTTED else ""
+            axes.plot([x for x, _ in points], [y for _, y in points], marker=marker, linewidth=1, label=name)
+        if len(names) > 1:
+            axes.legend(fontsize="small", loc="center left", bbox_to_anchor=(1, 0.5))  # no corner is free for long
+        axes.grid(alpha=0.3)
+    return figure
+
+
+def _names(history: Sequence[Record], split: str) -> list[str]:
+    """What a split's records hold, in the order in which it first comes."""
+    return list(dict.fromkeys(name for record in history for name in record.get(split, {})))
 
 
 def _line(record: Record) -> str:

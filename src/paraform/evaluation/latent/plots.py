@@ -19,6 +19,7 @@ PANELS = {
     "active units": ("au",),
     "−ln p(x|z)": ("reconstruction",),
 }
+MARKERS = "o^svDP*X<>"
 LOOKS: dict[str, dict[str, Any]] = {  # of a protocol's figures, in the order in which they are drawn
     "published": {"color": "tab:gray", "marker": "D", "fillstyle": "none"},
     "honest, same weights": {"color": "tab:blue", "marker": "o", "markersize": 9},
@@ -46,25 +47,34 @@ def collapse_figure(runs: Mapping[str, Path]) -> Figure | None:
     seen = {name: validations(folder / "log.jsonl") for name, folder in runs.items()}
     if not any(seen.values()):
         return None
-    from matplotlib import colormaps
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(9, 6), layout="constrained")
+    figure = Figure(figsize=(11, 7), layout="constrained")
     for number, (title, figures) in enumerate(PANELS.items(), start=1):
         axes = figure.add_subplot(2, 2, number, title=title, xlabel="step")
         for row, (name, records) in enumerate(seen.items()):
             for which in figures if len(runs) == 1 else figures[:1]:
                 points = [(step, found[which]) for step, found in records if which in found]
                 if points:
-                    # An autoencoder has no KL, so that a panel's own count of colours would not do.
-                    looks = {"label": which} if len(runs) == 1 else {"label": name, "color": colormaps["tab20"](row)}
-                    axes.plot(*zip(*points, strict=True), marker=".", **looks)
+                    looks = {"label": which, "marker": "."} if len(runs) == 1 else {"label": name, **run_look(row)}
+                    axes.plot(*zip(*points, strict=True), **looks)
         if axes.lines and len(runs) == 1:
             axes.legend()
     if len(runs) > 1:
         lines = max((axes.get_lines() for axes in figure.axes), key=len)
         figure.legend(handles=lines, loc="outside right upper")
     return figure
+
+
+def run_look(row: int) -> dict[str, Any]:
+    """How the row-th run is drawn, in every panel: no two of the first twenty look alike, in grey neither.
+
+    An autoencoder has no KL, so that a panel's own count would not do; and lines that lie on each other (MI at its
+    most) are told apart by their marks.
+    """
+    from matplotlib import colormaps
+
+    return {"color": colormaps["tab10"](row % 10), "linestyle": ("-", "--")[row // 10], "marker": MARKERS[row % 10]}
 
 
 def protocols_figure(scores: Sequence[Score]) -> Figure:

@@ -1,0 +1,133 @@
+"""The tutorials' Python lines, run as they stand, in order, on small files of the same names."""
+
+from __future__ import annotations
+
+import csv
+import importlib.util
+import json
+import re
+import shlex
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+DOCS = Path(__file__).resolve().parents[1] / "docs"
+FRAMES = ("How do I {} my {}?", "What is the best way to {} my {}?", "Can I {} my {}?", "Is it possible to {} my {}?")
+INTENTS = {"freeze": "account", "replace": "card", "check": "balance", "update": "address"}
+WHEN = ("", " today", " online", " tomorrow", " again", " on Monday", " from abroad", " in the app")
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def run(page: str, between: Callable[[str], None] = lambda _: None) -> dict[str, Any]:
+    """What a page's Python lines leave behind; `between` is given each block of the shell when its turn comes."""
+    names: dict[str, Any] = {}
+    blocks = re.findall(r"^```(python|sh)\n(.*?)^```$", (DOCS / page).read_text("utf-8"), re.MULTILINE | re.DOTALL)
+    assert len(blocks) >= 3
+    for language, block in blocks:
+        if language == "sh":
+            between(block)
+        elif "import faiss" not in block or importlib.util.find_spec("faiss"):
+            exec(compile(block, page, "exec"), names)
+    return names
+
+
+def labelled_rows() -> list[tuple[str, str]]:
+    """A text of each frame and each word of time for each intent."""
+    return [
+        (frame.format(verb, noun).replace("?", f"{when}?"), verb)
+        for verb, noun in INTENTS.items()
+        for frame in FRAMES
+        for when in WHEN
+    ]
+
+
+def write_table(path: Path) -> None:
+    with open(path, "w", encoding="utf-8", newline="") as file:
+        table = csv.writer(file)
+        table.writerow(["text", "category"])
+        table.writerows(labelled_rows())
+
+
+def test_near_duplicates(folder: Path) -> None:
+    same = [(FRAMES[0].format(verb, noun), FRAMES[1].format(verb, noun)) for verb, noun in INTENTS.items()]
+    (folder / "held-out.tsv").write_text("".join(f"{one}\t{other}\n" for one, other in same), encoding="utf-8")
+    copies = ["Why is the sky blue?", "why is the sky blue ?"]
+    near = ["How can I learn chess?", "How do I learn chess?", "What is the best way to learn chess?"]
+    (folder / "questions.txt").write_text("\n".join([*near, *copies, "", "Who wrote Hamlet?"]) + "\n", encoding="utf-8")
+    found = run("tutorial-duplicates.md")
+    assert found["precision"][found["last"]] == found["recall"][found["last"]] == 1  # no other pair is as near
+    kept = (folder / "kept.txt").read_text("utf-8").splitlines()
+    assert kept == [near[0], copies[1], "Who wrote Hamlet?"]
+    assert found["groups"][0] == near
+    vectors = np.random.default_rng(0).normal(size=(50, 4)).astype(np.float32)
+    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+    brute = [(one, other) for one in range(50) for other in range(one + 1, 50) if vectors[one] @ vectors[other] >= 0.7]
+    assert sorted(pair[1:] for pair in found["near"](vectors, 0.7, block=16)) == brute
+
+
+def test_intents_from_a_few_examples(folder: Path, command: Callable[..., Any]) -> None:
+    write_table(folder / "intents.csv")
+
+    def between(block: str) -> None:
+        if block.startswith("paraform"):
+            assert command(*block.split()[1:]).status == 0
+
+    found = run("tutorial-intents.md", between)
+    assert len(found["shots"]) == 5 * len(INTENTS) and len(found["test"]) == 20 * len(INTENTS)
+    assert not {row["text"] for row in found["shots"]} & {row["text"] for row in found["test"]}
+    assert len(found["more"]) > len(found["shots"])
+    assert found["right"].mean() > 0.9  # the intents share no verb
+    assert found["interval"](np.ones(10)).tolist() == [1, 1]
+    assert found["route"]("How do I replace my card now?") in (None, "replace")
+
+
+def test_whether_a_classifier_survives(folder: Path) -> None:
+    write_table(folder / "labelled.csv")
+    found = run("tutorial-survive.md")
+    assert found["kept"] and all(text != reworded for text, reworded, _ in found["kept"])
+    assert set(found["report"]) == {"words", "vectors"}
+    assert found["difference"](np.array([True, True]), np.array([False, False])) == (100, 100, 100)
+    assert found["difference"](np.array([True, False]), np.array([True, False])) == (0, 0, 0)
+    assert found["from_pipeline"](lambda texts: [{"label": text} for text in texts])(["a", "b"]).tolist() == ["a", "b"]
+
+
+def test_an_encoders_report(folder: Path, command: Callable[..., Any]) -> None:
+    rows = [
+        f"a {animal} {verb},the {animal} {verb},4\na {animal} {verb},no {animal} is here,1\n"
+        for animal in ("cat", "dog", "bird")
+        for verb in ("sits", "runs")
+    ]
+    (folder / "sets").mkdir()
+    (folder / "sets/stsb-en-test.csv").write_text("".join(rows), encoding="utf-8")
+
+    def between(block: str) -> None:
+        if block.startswith("paraform"):
+            assert command(*block.split()[1:], "--resamples", "20").status == 0
+
+    found = run("tutorial-report.md", between)
+    differences = [one for family in found["report"]["families"] for one in family["differences"]]
+    assert differences and {one["first"] for one in differences} == {"minilm"}
+
+    planted = [{"subset": "A", "name": "Pearson", "difference": 1.0, "low": low, "high": 2.0} for low in (-0.1, 0.1)]
+
+    def instead(block: str) -> None:
+        text = json.dumps({"findings": [], "families": [{"differences": planted}]})
+        (folder / "report.json").write_text(text, encoding="utf-8")
+
+    assert run("tutorial-report.md", instead)["losses"] == ["A: Pearson of the new one is 1.000 lower (0.100 to 2.000)"]
+
+
+def test_the_latent_tutorial_shows_what_its_commands_print(command: Callable[..., Any]) -> None:
+    page = (DOCS / "tutorial-latent.md").read_text("utf-8")
+    typed = re.findall(r"^\$ (paraform .+)\n((?:(?!\$ |```).*\n)+)", page, re.MULTILINE)
+    assert len(typed) == 3
+    for line, shown in typed:
+        assert command(*shlex.split(line)[1:]).out == shown
