@@ -412,6 +412,9 @@ def test_from_pairs_to_figures(tiny_run: Path, some_pairs: Path, tmp_path: Path,
     few = ["--protocols", "first", "--resamples", "0"]
     beam = command("evaluate", "generation", *given[:-1], "--beam", "2", "--no-ration", *few)
     assert beam.status == 0 and "decode:beam 2|" in beam.out and "|ration:no|" in beam.out and "copy source" in beam.out
+    assert len(beam.out.splitlines()) == 6 and "ROUGE" not in beam.out  # header, three systems, blank, settings
+    details = command("evaluate", "generation", *given[:-1], *few, "--details")
+    assert "ROUGE-L: words:" in details.out and "least overlap" in details.out
 
 
 def test_figures_on_given_triples(

@@ -326,12 +326,12 @@ class Teller(logging.Handler):
             cut, texts, most, model = cast(tuple[int, int, str, str], record.args)
             self._cut[most, model] += cut
             self._texts[most, model] += texts
-        else:
+        elif record.levelno >= logging.WARNING:
             tell(record.getMessage())
 
     def flush(self) -> None:
         """A line for each model that has cut texts."""
-        for which, cut in self._cut.items():
+        for which, cut in (+self._cut).items():
             tell(CUT % (cut, self._texts[which], *which))
         self._cut.clear()
         self._texts.clear()
