@@ -18,6 +18,7 @@ import subprocess
 import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import matplotlib.image
@@ -27,7 +28,7 @@ import torch
 from paraform import checkpoint, manifest
 from paraform.models.exemplar import ExemplarConfig
 from paraform.records import InputError
-from paraform.training import Result, TrainingConfig, fit, make_accelerator, require_usable, text_digest
+from paraform.training import Result, TrainingConfig, console, fit, make_accelerator, require_usable, text_digest
 from paraform.training.state import pack_optimizers, unpack_optimizers
 from paraform.weights import load_tensors
 
@@ -475,6 +476,24 @@ def test_tensorboard_and_progress_bar(tmp_path: Path) -> None:
     read = [(event.step, event.value) for event in events.Scalars("train/local")]
     assert read == [(r["step"], pytest.approx(r["train"]["local"])) for r in result.history if "train" in r]
     assert [event.step for event in events.Scalars("validation/loss")] == [5, 6]
+
+
+def test_a_line_a_minute_where_there_is_no_terminal(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    now = iter([0.0, 20.0, 59.0, 61.0, 100.0, 122.0, 200.0])
+    monkeypatch.setattr(console, "time", SimpleNamespace(monotonic=lambda: next(now)))
+    with console.Bar(1010, "auto", done=4) as bar:
+        for step in range(5, 11):
+            bar.step(step if step < 10 else 1010, {"nll": 3.25})
+    assert capsys.readouterr().err.splitlines() == [
+        "paraform: step 7 of 1,010, about 340 min left: nll 3.25",
+        "paraform: step 9 of 1,010, about 407 min left: nll 3.25",
+    ]
+    monkeypatch.setattr(console, "time", SimpleNamespace(monotonic=lambda: 10**6))
+    never = console.Bar(10, "never")
+    never.step(5, {"nll": 3.25})
+    assert capsys.readouterr().err == ""
 
 
 @pytest.mark.parametrize(

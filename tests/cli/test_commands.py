@@ -305,6 +305,14 @@ def test_mine_writes_triples_near_in_tags(question_pairs: Path, tmp_path: Path, 
     assert command("mine", question_pairs, "--out", out, "--length-gap", "0", "--ties", "first").status == 0
 
 
+def test_mine_says_why_it_finds_nothing(tmp_path: Path, command: Command, inline: None) -> None:
+    pairs = tmp_path / "few.tsv"
+    pairs.write_text("is it late ?\tis it already late ?\n")
+    done = command("mine", pairs, "--out", tmp_path / "out.jsonl", "--workers", "1")
+    assert done.status == 0 and "0 triples for 1 pairs" in done.out
+    assert done.err.startswith("paraform: no pair has an exemplar: all are of one duplicate cluster")
+
+
 def test_mine_searches_with_as_many_workers_as_asked(
     question_pairs: Path, tmp_path: Path, command: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -246,3 +246,9 @@ def test_the_bank_opens_in_different_ways() -> None:
     assert exemplar.exemplar_bank(pairs) == ["How do I get it?", "Is it hard to get that?"]
     assert exemplar.exemplar_bank(pairs, size=1) == ["How do I get it?"]
     assert exemplar.exemplar_bank([]) == []
+
+
+def test_training_without_a_triple_says_why(question_pairs: Path, tmp_path: Path) -> None:
+    one = [Pair(Sentence("is it late ?"), Sentence("is it already late ?"))]
+    with pytest.raises(InputError, match="training: no pair has an exemplar: all are of one duplicate cluster"):
+        exemplar.train_exemplar(one, tmp_path, validation=list(corpora.read_pairs(question_pairs))[:8])

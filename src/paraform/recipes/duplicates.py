@@ -66,9 +66,9 @@ def found_by(model: Embedder, texts: Sequence[str], threshold: float) -> NearPai
 
 
 def figures(name: str, given: Questions, found: NearPairs, threshold: float) -> list[Score]:
-    """Precision and recall with their intervals."""
-    settings = signature(texts=len(given.texts), threshold=threshold, similarity="cosine", search=found.search)
-    scores = []
+    """The threshold, and precision and recall with their intervals."""
+    settings = signature(texts=len(given.texts), similarity="cosine", search=found.search)
+    scores = [Score("threshold", threshold, "chosen on dev", name)]
     for figure in precision_and_recall(found.rows, given.clusters, settings):
         low, high = bootstrap_interval(figure)
         scores.append(replace(figure.score(system=name), low=low, high=high))

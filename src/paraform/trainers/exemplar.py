@@ -27,12 +27,13 @@ from paraform.evaluation.bleu import bleu
 from paraform.models.exemplar import ExemplarConfig, ExemplarParaphraser, make_update
 from paraform.models.exemplar.batches import by_length
 from paraform.models.exemplar.decoder_start import start_decoder
-from paraform.models.exemplar.triples import triple_table
+from paraform.models.exemplar.triples import mining_rules, triple_table
 from paraform.models.exemplar.units import needs_encoder
 from paraform.models.exemplar.word_vectors import initialize_words
 from paraform.records import InputError, Pair, require_texts
 from paraform.rewording.transformations import Transformation, Transformations
 from paraform.syntax import Tagger, load_tagger
+from paraform.syntax.mining import why_none
 from paraform.syntax.running import DEFAULT
 from paraform.trainers import Trainer
 from paraform.trainers.held_out import hold_out_pairs, unseen_pairs
@@ -108,7 +109,9 @@ def train_exemplar(
             pairs = pairs_of_same_facts(pairs, max_tokens=config.max_tokens)
         if config.both_directions:
             pairs = both_ways(pairs)
-        table, vocabulary, _ = triple_table(pairs, config, tagger=tagger, seed=loop.seed, progress=progress)
+        table, vocabulary, mined = triple_table(pairs, config, tagger=tagger, seed=loop.seed, progress=progress)
+    if not (mined.exemplars >= 0).any():
+        raise InputError(f"training: no pair has an exemplar: {why_none(mined.pairs, mining_rules(config, loop.seed))}")
     torch.manual_seed(loop.seed)
     transformations = transformations_of(pairs, load_tagger(tagger), seed=loop.seed)
     frozen = needs_encoder(config) and not config.style_trainable
@@ -183,8 +186,8 @@ def validator(
     usable = np.flatnonzero(mined.exemplars[:, 0] >= 0)  # a pair without an exemplar is never drawn, nor paraphrased
     if not len(usable):
         raise InputError(
-            f"validation: none of {len(pairs)} pairs has an exemplar among the others; expected more pairs there"
-            " (validation=, --validation), or more in all"
+            f"validation: none of {len(pairs)} pairs has an exemplar among the others:"
+            f" {why_none(mined.pairs, mining_rules(config, seed))} (there: validation=, --validation), or more in all"
         )
     batches, steps = by_length(table, batch_size=min(config.batch_size, len(usable)), seed=seed)
     chosen = [mined.pairs[row] for row in usable[:rows]]
