@@ -29,6 +29,8 @@ from paraform import checkpoint, manifest
 from paraform.models.exemplar import ExemplarConfig
 from paraform.records import InputError
 from paraform.training import Result, TrainingConfig, console, fit, make_accelerator, require_usable, text_digest
+from paraform.training.journal import Journal
+from paraform.training.loop import window_ends
 from paraform.training.state import pack_optimizers, unpack_optimizers
 from paraform.weights import load_tensors
 
@@ -38,6 +40,7 @@ worker = importlib.util.module_from_spec(spec)
 sys.modules["training_worker"] = worker
 spec.loader.exec_module(worker)
 
+DRAW = Journal.draw  # which a test's own runs do without
 # the worker's own, so that a run here and one in a process of its own are the same
 CONFIG = TrainingConfig(
     steps=24, log_every=3, evaluate_every=5, checkpoint_every=7, average_last=0.5, device="cpu", tensorboard=False
@@ -544,3 +547,25 @@ def test_no_pickle_is_written(whole: tuple[Path, Result]) -> None:
 def test_a_digest_of_texts_knows_their_order_and_their_ends() -> None:
     found = {text_digest(texts) for texts in (["a", "b"], ["b", "a"], ["ab"], ["a", "b", ""], [], ["\ud800"])}
     assert len(found) == 6 and text_digest(iter(["a", "b"])) in found
+
+
+@pytest.mark.parametrize(("log_every", "epoch"), [(50, 7), (50, 101), (50, 74), (3, 10), (1, 4), (10**9, 5), (5, 5)])
+def test_an_epoch_is_logged_in_whole_windows_of_one_length(log_every: int, epoch: int) -> None:
+    ends = [step for step in range(1, 4 * epoch + 1) if window_ends(step, log_every, epoch)]
+    assert {epoch, 2 * epoch, 3 * epoch, 4 * epoch} <= set(ends)
+    lengths = {last - first for first, last in zip([0, *ends], ends, strict=False)}
+    assert max(lengths) - min(lengths) <= 1
+    assert len(ends) == 4 * max(1, round(epoch / log_every))
+    assert [step for step in range(1, 13) if window_ends(step, 3, 0)] == [3, 6, 9, 12]
+
+
+def test_the_gradients_norm_has_an_axis_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    drawn: list[Any] = []
+    monkeypatch.setattr("matplotlib.figure.Figure.savefig", lambda figure, path, **_: drawn.append(figure))
+    history: list[dict[str, Any]] = [
+        {"step": step, "train": {"gradient_norm": 100.0 * step, "loss": 1.0 / step}} for step in (1, 2, 3)
+    ]
+    DRAW(Journal(tmp_path, history, tensorboard=False), history)
+    losses, norms = drawn[0].axes
+    assert [line.get_label() for line in losses.lines] == ["loss"] and losses.get_ylim()[1] < 2
+    assert norms.get_ylabel() == "gradient_norm" and list(norms.lines[0].get_ydata()) == [100, 200, 300]

@@ -54,9 +54,10 @@ def questions(data: Path, split: str, among: int, seed: int) -> Questions:
     more = list(read_pairs(data / "quora" / "train.tsv")) if among else []
     known = {side.text: cluster_of(pair) for pair in clustered([*own, *more]) for side in (pair.source, pair.target)}
     texts = list(dict.fromkeys(side.text for pair in own for side in (pair.source, pair.target)))
-    rest = sorted(known.keys() - set(texts))
+    rest = list(dict.fromkeys(side.text for pair in more for side in (pair.source, pair.target)))
     random.Random(seed).shuffle(rest)
-    texts += rest[: max(0, among - len(texts))]
+    own_texts = set(texts)
+    texts += [text for text in rest if text not in own_texts][: max(0, among - len(texts))]
     return Questions(texts, np.array([known[text] for text in texts], np.int64))
 
 

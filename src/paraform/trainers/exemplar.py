@@ -139,6 +139,7 @@ def train_exemplar(
         config=replace(loop, steps=config.epochs * steps_per_epoch),
         accelerator=accelerator,
         evaluate=validator(model, validation, tagger=tagger, rows=validation_rows, seed=loop.seed),
+        epoch=steps_per_epoch,
         card=card,
         data_digests={**(data_digests or {}), **digests},
         resume=resume,

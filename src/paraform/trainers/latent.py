@@ -116,6 +116,7 @@ def train_latent(
         config=replace(loop, steps=steps, evaluate_every=min(loop.evaluate_every, steps_per_epoch)),
         accelerator=accelerator,
         evaluate=monitor(model, validation, folder, seed=loop.seed, warns=accelerator.is_main_process),
+        epoch=steps_per_epoch,
         card=card,
         data_digests={**(data_digests or {}), **digests},
         resume=resume,

@@ -11,6 +11,8 @@ from typing import Any, Self, TypeAlias
 
 from paraform.weights import PathLike, atomic_path
 
+NORM = "gradient_norm"
+
 Record: TypeAlias = dict[str, Any]
 """`{"step": 50, "train": {"nll": 3.2}}` or `{"step": 50, "validation": {…}}`; a value that is not finite is None."""
 
@@ -71,6 +73,11 @@ class Journal:
             records = [record for record in history if split in record]
             for name in sorted({name for record in records for name in record[split]}):
                 points = [(r["step"], r[split][name]) for r in records if r[split].get(name) is not None]
+                if name == NORM:  # of another unit and size than losses
+                    other = axes.twinx()
+                    other.set_ylabel(NORM)
+                    other.plot([x for x, _ in points], [y for _, y in points], marker=".", color="0.7", zorder=0)
+                    continue
                 axes.plot([x for x, _ in points], [y for _, y in points], marker=".", label=name)
             axes.legend()
         with atomic_path(self.folder / "loss.png") as path:
