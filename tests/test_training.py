@@ -243,6 +243,10 @@ def test_the_run_folder(whole: tuple[Path, Result]) -> None:
     }  # fmt: skip
     model = checkpoint.load(folder / "last", systems={"toy": worker.Toy}, device="cpu")
     assert model.config.dropout == 0.3
+    card = (folder / "best/README.md").read_text(encoding="utf-8")
+    assert f"The best checkpoint of a training run of paraform's, at step {result.best_step} of 24, by seed 0." in card
+    assert f"- loss: {result.best_score:.4g}" in card and "- dropout: `0.3`" in card and "- average_last: `0.5`" in card
+    assert "Nobody has said on what terms" in card and "tensorboard" not in card and "- torch: " in card
     assert sorted(path.name for path in folder.iterdir()) == ["best", "last", "log.jsonl", "loss.png", "run.lock"]
 
 

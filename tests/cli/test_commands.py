@@ -305,6 +305,14 @@ def test_mine_writes_triples_near_in_tags(question_pairs: Path, tmp_path: Path, 
     assert command("mine", question_pairs, "--out", out, "--length-gap", "0", "--ties", "first").status == 0
 
 
+def test_parse_says_which_lines_are_several_sentences(command: Command) -> None:
+    done = command("parse", "I came. You saw Dr. Who.", "Is it late?", "Mr. Smith left.", "Go! Now!")
+    assert done.out.count("\n") == 4
+    told = "2 of 4 lines: several sentences in a line, parsed as one; a sentence a line parses better"
+    assert done.err == f"paraform: {told}\n"
+    assert command("parse", "Is it late?").err == ""
+
+
 def test_mine_says_why_it_finds_nothing(tmp_path: Path, command: Command, inline: None) -> None:
     pairs = tmp_path / "few.tsv"
     pairs.write_text("is it late ?\tis it already late ?\n")
