@@ -44,7 +44,7 @@ bench: $(STAMP) ## Run the benchmarks, each against its peer
 # Every extra.
 constraints: $(STAMP) ## Resolve the newest versions of everything and write them to constraints.txt
 	$(PIP) install -qq --dry-run --ignore-installed --report pins.unfinished \
-	  setuptools torch==2.13.0 '.[offline,eval,elmo,onnx,sentencepiece,cluster,demo,spacy,stanza,corenlp,docs,dev]'
+	  setuptools torch==2.13.0 '.[offline,eval,elmo,onnx,sentencepiece,cluster,search,demo,spacy,stanza,corenlp,docs,dev]'
 	$(BIN)/python -c "$$WRITE_PINS" < pins.unfinished > constraints.unfinished
 	mv constraints.unfinished constraints.txt
 	rm pins.unfinished

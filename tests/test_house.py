@@ -37,6 +37,7 @@ ROWS = [
     ["checkpoint"],
     ["training"],
     ["evaluation"],
+    ["neighbours"],
     ["trainers"],
     ["recipes"],
     ["cli", "demo"],

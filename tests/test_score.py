@@ -5,7 +5,7 @@ import math
 
 import pytest
 
-from paraform.score import Score, signature, table
+from paraform.score import Score, brief_table, signature, table
 
 
 def test_signature_writes_none_as_all_and_booleans_as_words():
@@ -58,6 +58,12 @@ def test_tables_leave_blanks_and_say_each_signature_once():
         "- BLEU: `tok:none`",
         "- CMA: `m:3`",
     ]
+
+
+def test_a_brief_table_says_the_shared_settings_in_one_line():
+    scores = [Score("BLEU", 1.234, "tok:none|seed:0|n:3"), Score("CMA", 0.5, "m:3|seed:0|n:3", digits=3)]
+    assert brief_table(scores).splitlines()[2:] == ["", "all figures: seed:0|n:3"]
+    assert brief_table(scores).splitlines()[:2] == table(scores).splitlines()[:2]
 
 
 def test_a_signature_says_of_which_protocol_it_is_where_they_differ():

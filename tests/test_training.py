@@ -18,6 +18,7 @@ import subprocess
 import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import matplotlib.image
@@ -27,8 +28,9 @@ import torch
 from paraform import checkpoint, manifest
 from paraform.models.exemplar import ExemplarConfig
 from paraform.records import InputError
-from paraform.training import Result, TrainingConfig, fit, make_accelerator, require_usable, text_digest
+from paraform.training import Result, TrainingConfig, console, fit, make_accelerator, require_usable, text_digest
 from paraform.training.journal import history_figure
+from paraform.training.loop import window_ends
 from paraform.training.state import pack_optimizers, unpack_optimizers
 from paraform.weights import load_tensors
 
@@ -240,6 +242,10 @@ def test_the_run_folder(whole: tuple[Path, Result]) -> None:
     }  # fmt: skip
     model = checkpoint.load(folder / "last", systems={"toy": worker.Toy}, device="cpu")
     assert model.config.dropout == 0.3
+    card = (folder / "best/README.md").read_text(encoding="utf-8")
+    assert f"The best checkpoint of a training run of paraform's, at step {result.best_step} of 24, by seed 0." in card
+    assert f"- loss: {result.best_score:.4g}" in card and "- dropout: `0.3`" in card and "- average_last: `0.5`" in card
+    assert "Nobody has said on what terms" in card and "tensorboard" not in card and "- torch: " in card
     assert sorted(path.name for path in folder.iterdir()) == ["best", "last", "log.jsonl", "loss.png", "run.lock"]
 
 
@@ -494,6 +500,24 @@ def test_tensorboard_and_progress_bar(tmp_path: Path) -> None:
     assert [event.step for event in events.Scalars("validation/loss")] == [5, 6]
 
 
+def test_a_line_a_minute_where_there_is_no_terminal(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    now = iter([0.0, 20.0, 59.0, 61.0, 100.0, 122.0, 200.0])
+    monkeypatch.setattr(console, "time", SimpleNamespace(monotonic=lambda: next(now)))
+    with console.Bar(1010, "auto", done=4) as bar:
+        for step in range(5, 11):
+            bar.step(step if step < 10 else 1010, {"nll": 3.25})
+    assert capsys.readouterr().err.splitlines() == [
+        "paraform: step 7 of 1,010, about 340 min left: nll 3.25",
+        "paraform: step 9 of 1,010, about 407 min left: nll 3.25",
+    ]
+    monkeypatch.setattr(console, "time", SimpleNamespace(monotonic=lambda: 10**6))
+    never = console.Bar(10, "never")
+    never.step(5, {"nll": 3.25})
+    assert capsys.readouterr().err == ""
+
+
 @pytest.mark.parametrize(
     ("kind", "options"),
     [
@@ -542,3 +566,13 @@ def test_no_pickle_is_written(whole: tuple[Path, Result]) -> None:
 def test_a_digest_of_texts_knows_their_order_and_their_ends() -> None:
     found = {text_digest(texts) for texts in (["a", "b"], ["b", "a"], ["ab"], ["a", "b", ""], [], ["\ud800"])}
     assert len(found) == 6 and text_digest(iter(["a", "b"])) in found
+
+
+@pytest.mark.parametrize(("log_every", "epoch"), [(50, 7), (50, 101), (50, 74), (3, 10), (1, 4), (10**9, 5), (5, 5)])
+def test_an_epoch_is_logged_in_whole_windows_of_one_length(log_every: int, epoch: int) -> None:
+    ends = [step for step in range(1, 4 * epoch + 1) if window_ends(step, log_every, epoch)]
+    assert {epoch, 2 * epoch, 3 * epoch, 4 * epoch} <= set(ends)
+    lengths = {last - first for first, last in zip([0, *ends], ends, strict=False)}
+    assert max(lengths) - min(lengths) <= 1
+    assert len(ends) == 4 * max(1, round(epoch / log_every))
+    assert [step for step in range(1, 13) if window_ends(step, 3, 0)] == [3, 6, 9, 12]

@@ -20,6 +20,7 @@ from .models.latent import LatentLanguageModel as LatentLanguageModel
 from .models.retrofit import RetrofitConfig as RetrofitConfig
 from .models.retrofit import RetrofittedEncoder as RetrofittedEncoder
 from .models.retrofit import fold as fold
+from .neighbours.duplicates import duplicates as duplicates
 from .records import InputError as InputError
 from .records import Pair as Pair
 from .records import Sentence as Sentence

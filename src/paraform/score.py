@@ -77,6 +77,21 @@ def table(scores: Sequence[Score], style: Literal["plain", "markdown"] = "plain"
 
     Rows and columns stand in the order in which the scores name them first; a cell that no score fills is blank.
     """
+    grid, numbers = _grid(scores)
+    notes = _notes(scores)
+    return _markdown(grid, notes, numbers) if style == "markdown" else _plain(grid, notes, numbers)
+
+
+def brief_table(scores: Sequence[Score]) -> str:
+    """The same rows and columns, plain, and below them one line: the settings that all of these figures share."""
+    grid, numbers = _grid(scores)
+    settings = [score.signature.split("|") for score in scores]
+    shared = [one for one in settings[0] if all(one in others for others in settings)] if settings else []
+    return _plain(grid, [("all figures", "|".join(shared))], numbers)
+
+
+def _grid(scores: Sequence[Score]) -> tuple[list[list[str]], int]:
+    """The cells of a table with its header, and how many columns on the right are figures."""
     columns = _first_seen(score.name for score in scores)
     places = _first_seen((score.protocol, score.subset, score.system) for score in scores)
     cells = {(score.protocol, score.subset, score.system, score.name): score.shown for score in scores}
@@ -84,10 +99,7 @@ def table(scores: Sequence[Score], style: Literal["plain", "markdown"] = "plain"
     grid += [[*place, *(cells.get((*place, column), "") for column in columns)] for place in places]
     # A column that says nothing is left out: the signature already carries what all rows share.
     kept = [at for at in range(len(grid[0])) if at > 2 or any(row[at] not in ("", "all") for row in grid[1:])]
-    grid = [[row[at] for at in kept] for row in grid]
-    notes = _notes(scores)
-    numbers = len(columns)
-    return _markdown(grid, notes, numbers) if style == "markdown" else _plain(grid, notes, numbers)
+    return [[row[at] for at in kept] for row in grid], len(columns)
 
 
 def _notes(scores: Sequence[Score]) -> list[tuple[str, str]]:

@@ -133,13 +133,14 @@ def escape(word: str) -> str:
 
 
 def tell_cut(cut: int, texts: int, most: str, model: str) -> None:
-    """Warn, through the logger "paraform", of texts whose ends a model does not read; of none nothing is said.
+    """Warn, through the logger "paraform", of texts whose ends a model does not read.
+
+    Of none it is information, which nobody hears but who sums up parts (`cli.arguments.Teller`).
 
     Args:
         most: what it reads, such as "256 tokens".
     """
-    if cut:
-        logging.getLogger("paraform").warning(CUT, cut, texts, most, model)
+    logging.getLogger("paraform").log(logging.WARNING if cut else logging.INFO, CUT, cut, texts, most, model)
 
 
 def tokenize(text: str) -> list[str]:

@@ -305,6 +305,22 @@ def test_mine_writes_triples_near_in_tags(question_pairs: Path, tmp_path: Path, 
     assert command("mine", question_pairs, "--out", out, "--length-gap", "0", "--ties", "first").status == 0
 
 
+def test_parse_says_which_lines_are_several_sentences(command: Command) -> None:
+    done = command("parse", "I came. You saw Dr. Who.", "Is it late?", "Mr. Smith left.", "Go! Now!")
+    assert done.out.count("\n") == 4
+    told = "2 of 4 lines: several sentences in a line, parsed as one; a sentence a line parses better"
+    assert done.err == f"paraform: {told}\n"
+    assert command("parse", "Is it late?").err == ""
+
+
+def test_mine_says_why_it_finds_nothing(tmp_path: Path, command: Command, inline: None) -> None:
+    pairs = tmp_path / "few.tsv"
+    pairs.write_text("is it late ?\tis it already late ?\n")
+    done = command("mine", pairs, "--out", tmp_path / "out.jsonl", "--workers", "1")
+    assert done.status == 0 and "0 triples for 1 pairs" in done.out
+    assert done.err.startswith("paraform: no pair has an exemplar: all are of one duplicate cluster")
+
+
 def test_mine_searches_with_as_many_workers_as_asked(
     question_pairs: Path, tmp_path: Path, command: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -412,6 +428,9 @@ def test_from_pairs_to_figures(tiny_run: Path, some_pairs: Path, tmp_path: Path,
     few = ["--protocols", "first", "--resamples", "0"]
     beam = command("evaluate", "generation", *given[:-1], "--beam", "2", "--no-ration", *few)
     assert beam.status == 0 and "decode:beam 2|" in beam.out and "|ration:no|" in beam.out and "copy source" in beam.out
+    assert len(beam.out.splitlines()) == 6 and "ROUGE" not in beam.out  # header, three systems, blank, settings
+    details = command("evaluate", "generation", *given[:-1], *few, "--details")
+    assert "ROUGE-L: words:" in details.out and "least overlap" in details.out
 
 
 def test_figures_on_given_triples(

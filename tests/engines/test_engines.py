@@ -14,6 +14,7 @@ import types
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import psutil
 import pytest
@@ -249,6 +250,59 @@ def test_a_cluster_that_is_not_there(monkeypatch: pytest.MonkeyPatch, tmp_path: 
     message = r"^no Ray cluster at '127\.0\.0\.1:1' \(.*refused\); start a cluster with: ray start --head$"
     with pytest.raises(InputError, match=message):
         next(run(Toy(str(tmp_path)), 1, engine=Engine("ray", address="127.0.0.1:1")))
+
+
+def test_which_cluster_is_joined_or_started(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("ray")
+    from paraform.engines import ray as engine
+
+    began: list[str] = []
+    runs: list[bool] = []
+
+    def init(address: str, **_: Any) -> None:
+        began.append(address)
+        if address == "auto" and not runs[-1]:
+            raise ConnectionError("Could not find any running Ray instance. Please specify …")
+
+    monkeypatch.setattr(engine.ray, "is_initialized", lambda: False)
+    monkeypatch.setattr(engine.ray, "init", init)
+    monkeypatch.setattr(engine.ray, "shutdown", lambda: None)
+    monkeypatch.setattr(engine.ray, "get_runtime_context", lambda: types.SimpleNamespace(gcs_address="10.0.0.1:6379"))
+    monkeypatch.delenv("RAY_ADDRESS", raising=False)
+    for running, address, tried, said in [
+        (True, None, ["auto"], "paraform: joins the Ray cluster at 10.0.0.1:6379, which runs here"),
+        (True, "auto", ["auto"], "paraform: joins the Ray cluster at 10.0.0.1:6379, which runs here"),
+        (False, None, ["auto", "local"], "paraform: no Ray cluster runs here; started one of 3 cores"),
+        (False, "local", ["local"], ""),
+    ]:
+        began.clear()
+        runs.append(running)
+        with engine._connected(address, 3):
+            pass
+        err = capfd.readouterr().err
+        assert began == tried and err.startswith(said) and err.count("\n") == bool(said)
+    with pytest.raises(InputError, match="no Ray cluster at 'auto'"), engine._connected("auto", 3):
+        pass
+
+
+def test_what_ray_writes_while_it_fails_to_connect_is_no_more_than_the_reason(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    pytest.importorskip("ray")
+    from paraform.engines import ray as engine
+
+    def init(address: str, **_: Any) -> None:
+        for _ in range(20):
+            os.write(2, b"[2026] gcs_client.cc: Failed: RPC error: Authentication token is missing\n")
+        raise ConnectionError("Failed to connect")
+
+    monkeypatch.setattr(engine.ray, "is_initialized", lambda: False)
+    monkeypatch.setattr(engine.ray, "init", init)
+    message = r"^no Ray cluster at 'auto' \(Failed to connect: Authentication token is missing\); start a cluster"
+    with pytest.raises(InputError, match=message), engine._connected("auto", 1):
+        pass
+    os.write(2, b"stderr is itself again\n")
+    assert capfd.readouterr().err == "stderr is itself again\n"
 
 
 def test_ray_that_is_not_installed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

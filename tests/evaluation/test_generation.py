@@ -56,6 +56,16 @@ def report(rows):
     )
 
 
+def test_a_summary_has_five_columns_the_floors_and_one_line_of_settings(report):
+    header, *rows, blank, settings = report.summary().splitlines()
+    assert header.split("  ")[0] == "protocol" and header.endswith("BLEU  METEOR  ED-E  ED-R  content kept")
+    systems = ["model", "copy source", "copy exemplar"]
+    assert [row.split()[0] for row in rows] == ["first"] * 3 + ["oracle"] * 3 + ["blind"] * 3
+    assert [sum(system in row for row in rows) for system in systems] == [3, 3, 3] and not blank
+    assert settings.startswith("all figures: ") and len(settings) < 300
+    assert report.score("BLEU", system="model", protocol="first").shown in rows[0]
+
+
 def test_first_and_blind_take_the_exemplar_they_are_given(rows, report):
     first, blind = report.outputs_of("model", "first"), report.outputs_of("model", "blind")
     assert list(first.texts) == paraphrase([row.source for row in rows], [row.exemplars[0] for row in rows])

@@ -144,3 +144,20 @@ def test_the_encoder_alone_is_exported(tmp_path: Path, capsys: pytest.CaptureFix
     assert "expected a model that is exported" in capsys.readouterr().err
     with pytest.raises(InputError, match="pool_special=False"):
         tiny.paraphraser(replace(tiny.TINY, pool_special=False)).export(tmp_path / "other")
+
+
+def test_what_it_cuts_when_it_writes_is_counted(caplog: pytest.LogCaptureFixture) -> None:
+    model = tiny.paraphraser(replace(tiny.TINY, max_tokens=6, max_symbols=3))
+    flat, deep = Tree.parse("(ROOT (S (NN a)))"), Tree.parse("(ROOT (S (NP (NN a)) (VP (VB b))))")
+    short = [len(model.symbols.encode(tree)[0]) for tree in (flat, deep)]
+    model = tiny.paraphraser(replace(tiny.TINY, max_tokens=6, max_symbols=short[0]))
+    model.decode_trees(["stop", "the dog " * 30, "the tea"], [flat, deep, flat])
+    behind = "that a disentangled model reads; what is behind is left out"
+    assert caplog.messages == [
+        f"1 of 3 texts are longer than the {short[0]} symbols of a form's tree {behind}",
+        f"1 of 3 texts are longer than the 6 tokens {behind}",
+    ]
+    assert short[0] < short[1]
+    caplog.clear()
+    model.decode_trees(["stop"], [flat])
+    assert not caplog.messages

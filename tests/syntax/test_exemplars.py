@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import random
 from collections import Counter
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
@@ -15,7 +16,7 @@ from rapidfuzz.process import cdist
 
 from paraform.records import Pair, Sentence, Triple
 from paraform.syntax import ExemplarIndex, Match, MiningConfig, exemplars, mine
-from paraform.syntax.mining import dealt_pools
+from paraform.syntax.mining import dealt_pools, why_none
 
 EVERY_RULE = [
     MiningConfig(length_gap=gap, min_new_words=new, distinct=distinct, exclude_cluster=exclude, window=window)
@@ -414,3 +415,23 @@ def test_mistakes_say_what_to_call():
 def test_a_bad_option_is_named(field, value):
     with pytest.raises(ValueError, match=field):
         MiningConfig(**{field: value})
+
+
+def test_why_no_pair_has_an_exemplar() -> None:
+    def pairs(*targets: str, clusters: Sequence[int] = range(100)) -> list[Pair]:
+        made = []
+        for target, cluster in zip(targets, clusters, strict=False):
+            words = tuple(target.split())
+            made.append(Pair(Sentence("a source"), Sentence(target, words, ("NN",) * len(words)), cluster=cluster))
+        return made
+
+    for given, rules, reason in [
+        (pairs("a b c d", "e f g h", clusters=[1, 1]), MiningConfig(), "all are of one duplicate cluster"),
+        (pairs("a b c d"), MiningConfig(), "all are of one duplicate cluster"),
+        (pairs("a", "b c d e f g"), MiningConfig(), "within length_gap 2 words as long"),
+        (pairs("a b c d", "a b c d"), MiningConfig(), "the target or its source again"),
+        (pairs("a b c d", "a b c e"), MiningConfig(), "too many of the target's words (min_new_words 2)"),
+        (pairs("a b c d", "a b c e", "e f g h"), MiningConfig(window=0), "no other cluster has a row within window 0"),
+    ]:
+        assert not (mine(given, rules).exemplars >= 0).any()
+        assert reason in why_none(given, rules)

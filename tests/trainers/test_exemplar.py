@@ -276,3 +276,9 @@ def test_training_goes_on_from_another_model(
         train("other", config=replace(start.config, word_width=20))
     train("scratch", start=None, config=config)
     assert "80 pairs teach a model little of a language; expected 5000 or more, or a model to go on" in caplog.text
+
+
+def test_training_without_a_triple_says_why(question_pairs: Path, tmp_path: Path) -> None:
+    one = [Pair(Sentence("is it late ?"), Sentence("is it already late ?"))]
+    with pytest.raises(InputError, match="training: no pair has an exemplar: all are of one duplicate cluster"):
+        exemplar.train_exemplar(one, tmp_path, validation=list(corpora.read_pairs(question_pairs))[:8])

@@ -141,10 +141,19 @@ def test_an_alarm_says_when_and_when_it_is_over(
     monkeypatch.setattr(latent, "validate", lambda *given, **named: {"loss": 1.0, "kl": next(seen)})
     trained(tmp_path / "run", config("vae"), evaluate_every=2)
     assert [line.split(":")[:2] for line in caplog.messages if "collapsed" in line] == [
-        ["validation 1", " the posterior has collapsed"],
-        ["validation 3", " no longer"],
+        ["validation 2", " the posterior has collapsed"],
+        ["validation 3", " recovered; at validation 2"],
         ["validation 5", " the posterior has collapsed"],
     ]
+
+
+def test_a_first_validation_is_no_alarm(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    seen = iter([0.05, 2.0, 2.0, 2.0, 2.0])
+    monkeypatch.setattr(latent, "validate", lambda *given, **named: {"loss": 1.0, "kl": next(seen)})
+    trained(tmp_path / "run", config("vae"), evaluate_every=2)
+    assert "collapsed" not in caplog.text
 
 
 def test_many_unknown_words_are_said(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:

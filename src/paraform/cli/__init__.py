@@ -25,6 +25,7 @@ COMMANDS = {  # module, and what it does
     "paraphrase": ("paraphrase", "say texts in the form of others"),
     "augment": ("augment", "a table's rows, and rewordings of their texts"),
     "embed": ("embed", "texts to vectors"),
+    "duplicates": ("duplicates", "texts that say the same in other words"),
     "tag": ("tag", "Penn Treebank tags of texts"),
     "parse": ("parse", "constituency trees of texts"),
     "annotate": ("annotate", "words, tags and trees of a corpus of any size"),
@@ -152,13 +153,16 @@ def _dispatch(given: list[str]) -> int:
     options = parse(parser, rest)
     if options.products:
         os.environ["PARAFORM_PRODUCTS"] = options.products  # for processes that the command starts, too
-    teller = Teller()
-    logging.getLogger("paraform").addHandler(teller)
+    teller, logger = Teller(), logging.getLogger("paraform")
+    logger.addHandler(teller)
+    level = logger.level
+    logger.setLevel(logging.INFO)  # of texts that are cut it hears those parts, too, that hold none
     try:
         return int(command.run(options))
     finally:
         teller.flush()
-        logging.getLogger("paraform").removeHandler(teller)
+        logger.setLevel(level)
+        logger.removeHandler(teller)
 
 
 def command_named(name: str) -> Any:

@@ -143,7 +143,9 @@ def add_engine(parser: ArgumentParser) -> None:
     """The options of a command that goes through a corpus in chunks."""
     parser.add_argument("--engine", choices=("local", "ray"), default="local", help="all cores here, or a Ray cluster")
     parser.add_argument("--workers", type=PositiveInt | None, default=None, help="processes; null: one a core")
-    parser.add_argument("--address", type=str | None, default=None, help="the Ray cluster's; null: the one that runs")
+    parser.add_argument(
+        "--address", type=str | None, default=None, help="the Ray cluster's; null: one that runs, else one here"
+    )
 
 
 def engine_of(options: Namespace) -> Engine:
@@ -326,12 +328,12 @@ class Teller(logging.Handler):
             cut, texts, most, model = cast(tuple[int, int, str, str], record.args)
             self._cut[most, model] += cut
             self._texts[most, model] += texts
-        else:
+        elif record.levelno >= logging.WARNING:
             tell(record.getMessage())
 
     def flush(self) -> None:
         """A line for each model that has cut texts."""
-        for which, cut in self._cut.items():
+        for which, cut in (+self._cut).items():
             tell(CUT % (cut, self._texts[which], *which))
         self._cut.clear()
         self._texts.clear()

@@ -2,7 +2,8 @@
 
 "first" is the honest protocol (the exemplar is fixed before decoding), "oracle" the authors' (best of five by overlap
 with the reference), "blind" draws exemplars without knowing the reference. Pairs get exemplars mined from their own
-targets; triples (--format triples, or what `mine` wrote: --format jsonl) bring theirs.
+targets; triples (--format triples, or what `mine` wrote: --format jsonl) bring theirs. Printed are five figures on all
+rows; --details has the others, thirds of overlap, vectors, and each figure's own settings; --json has all always.
 
 Example:
   paraform evaluate generation --model quora-compact --data test.tsv --json
@@ -44,6 +45,7 @@ def add_arguments(parser: ArgumentParser, given: Sequence[str]) -> None:
     parser.add_argument(
         "--parser", type=str | None, default=None, help="syntax, stanza …: tree edit distances, too; null: without"
     )
+    parser.add_argument("--details", action="store_true", help="print every figure, and each one's settings")
     parser.add_argument("--outputs", type=str | None, default=None, metavar="FILE", help="every output, as JSON lines")
 
 
@@ -70,4 +72,5 @@ def run(options: Namespace) -> int:
         )
     if options.outputs is not None:
         report.write_outputs(options.outputs)
-    return show(options, {"model": options.model, "data": options.data, **report.to_json()}, report.table("plain"))
+    text = report.table("plain") if options.details else report.summary()
+    return show(options, {"model": options.model, "data": options.data, **report.to_json()}, text)

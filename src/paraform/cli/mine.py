@@ -17,7 +17,16 @@ from typing import get_type_hints
 from jsonargparse import ArgumentParser, Namespace
 from jsonargparse.typing import PositiveInt
 
-from paraform.cli.arguments import add_engine, add_reading, bad_values, device_of, engine_of, field_help, show_progress
+from paraform.cli.arguments import (
+    add_engine,
+    add_reading,
+    bad_values,
+    device_of,
+    engine_of,
+    field_help,
+    show_progress,
+    tell,
+)
 from paraform.cli.output import show
 from paraform.cli.reading import cache_for, digest_of, read_pairs
 from paraform.cli.tag import add_tagger
@@ -47,6 +56,7 @@ def run(options: Namespace) -> int:
     from paraform.syntax import MiningConfig, mine
     from paraform.syntax.annotation import Annotator
     from paraform.syntax.corpus import annotated_pairs, searched_by
+    from paraform.syntax.mining import why_none
     from paraform.weights import require_writable
 
     with bad_values():
@@ -64,6 +74,8 @@ def run(options: Namespace) -> int:
         count = write_jsonl(mined.triples(), options.out)
     nearest = mined.distances[mined.exemplars[:, 0] >= 0, 0]
     distance = round(float(nearest.mean()), 4) if len(nearest) else None
+    if not count:
+        tell(f"no pair has an exemplar: {why_none(full, config)}")
     about = {"out": options.out, "pairs": len(pairs), "triples": count, "mean_distance": distance}
     far = "" if distance is None else f", the first of each {distance:.2f} tags from its target on average"
     return show(options, about, f"{options.out}: {count:,} triples for {len(pairs):,} pairs{far}")

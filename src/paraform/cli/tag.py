@@ -7,7 +7,7 @@ Example:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Literal
 
 from jsonargparse import ArgumentParser, Namespace
@@ -41,13 +41,20 @@ def run(options: Namespace) -> int:
 
 
 def print_annotated(
-    options: Namespace, who: Literal["tagger", "parser"], line: Callable[[Sentence], str], title: str, *, size: int
+    options: Namespace,
+    who: Literal["tagger", "parser"],
+    line: Callable[[Sentence], str],
+    title: str,
+    *,
+    size: int,
+    look: Callable[[str], None] = lambda text: None,
 ) -> int:
     """Print the texts that the options name, with what the option `who` makes of them: as JSON, or by `line`.
 
     Args:
         title: of the progress bar.
         size: texts at once, unless --batch-size says it.
+        look: is shown every text.
     Returns: the exit status.
     """
     bound_memory()
@@ -56,7 +63,7 @@ def print_annotated(
     from paraform.encoders import STDERR
     from paraform.syntax.annotation import Annotator
 
-    texts = parts(stream_texts(options.text, options), options.batch_size or size)
+    texts = parts(seen(stream_texts(options.text, options), look), options.batch_size or size)
     annotate = Annotator(**{who: options[who]}, device=device_of(options)).open()
     shown = track(texts, title, console=STDERR, disable=not show_progress(), transient=True)
     sentences = (sentence for part in shown for sentence in annotate([Sentence(text) for text in part]))
@@ -66,3 +73,10 @@ def print_annotated(
         for sentence in sentences:
             print(line(sentence))
     return 0
+
+
+def seen(texts: Iterable[str], look: Callable[[str], None]) -> Iterator[str]:
+    """The same texts, each shown to `look` as it passes."""
+    for text in texts:
+        look(text)
+        yield text

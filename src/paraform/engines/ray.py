@@ -10,12 +10,14 @@ from __future__ import annotations
 import contextlib
 import os
 import socket
+import sys
+import tempfile
 from collections.abc import Iterator
-from typing import Any, final
+from typing import Any, BinaryIO, final
 
 from paraform.engines.cores import cores
 from paraform.engines.work import ONE_THREAD, Ended, Killed, Opened, Work
-from paraform.records import InputError
+from paraform.records import InputError, counted
 
 try:
     import ray
@@ -32,6 +34,8 @@ LOST = (
     ray.exceptions.OutOfMemoryError,
 )
 START = "start a cluster with: ray start --head"
+NONE_RUNS = "Could not find any running Ray instance"  # Ray's own words for "auto"
+STDERR = 2
 SAME_EVERYWHERE = "every machine of the cluster needs the same environment"
 SECONDS_TO_CONNECT = 5.0
 # Variables of the driver's that workers get: what they multiply, and how much torch keeps of shapes that it has seen.
@@ -137,21 +141,26 @@ def _line(error: Exception) -> str:
 
 @contextlib.contextmanager
 def _connected(address: str | None, workers: int | None) -> Iterator[None]:
-    """This process as a driver of the cluster; where it is one already, it stays one."""
+    """This process as a driver of the cluster; where it is one already, it stays one.
+
+    Args:
+        address: None: RAY_ADDRESS, else the one that runs here, else one that is started and ends with the block.
+    """
     if ray.is_initialized():
         yield
         return
-    address = address or os.environ.get("RAY_ADDRESS") or "auto"
-    quiet: dict[str, Any] = {"log_to_driver": False, "logging_level": "ERROR"}
-    if address == "local":
-        os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
-        quiet |= {"include_dashboard": False, "num_cpus": workers or cores()}
+    named = address or os.environ.get("RAY_ADDRESS")
     try:
-        _require_listener(address)
-        ray.init(address, **quiet)
-    except (OSError, ValueError, RuntimeError, ray.exceptions.RayError) as error:
-        reason = " ".join(str(error).split())
-        raise InputError(f"no Ray cluster at {address!r} ({reason}); {START}") from error
+        _start(named or "auto", workers)
+    except InputError as error:
+        if named or NONE_RUNS not in str(error):
+            raise
+        _start("local", workers)
+        _tell(f"no Ray cluster runs here; started one of {counted(workers or cores(), 'core')}, which ends with this")
+    else:
+        if named in (None, "auto"):
+            cluster = ray.get_runtime_context().gcs_address
+            _tell(f"joins the Ray cluster at {cluster}, which runs here (--address names another)")
     driver: Any = ray._private.worker
     driver._worker_logs_enabled = False  # Ray has no public way to keep news of dead workers off stdout
     try:
@@ -159,6 +168,48 @@ def _connected(address: str | None, workers: int | None) -> Iterator[None]:
     finally:
         ray.shutdown()
         driver._worker_logs_enabled = True
+
+
+def _start(address: str, workers: int | None) -> None:
+    """Connect to the cluster. Raises: InputError if that cannot be done."""
+    quiet: dict[str, Any] = {"log_to_driver": False, "logging_level": "ERROR"}
+    if address == "local":
+        os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+        quiet |= {"include_dashboard": False, "num_cpus": workers or cores()}
+    with _stderr_kept() as written:
+        try:
+            _require_listener(address)
+            ray.init(address, **quiet)
+        except Exception as error:  # of a node that does not start it is a plain one
+            reason = " ".join(str(error).split())
+            written.seek(0)
+            if more := [line for line in written.read().decode(errors="replace").splitlines() if line.strip()]:
+                reason += f": {more[-1].rpartition(': ')[2].strip()}"
+            raise InputError(f"no Ray cluster at {address!r} ({reason}); {START}") from error
+
+
+@contextlib.contextmanager
+def _stderr_kept() -> Iterator[BinaryIO]:
+    """What is written to stderr goes into a file: Ray's compiled part tells of every try to connect, a line a second.
+
+    No setting of Ray's is looked at so early.
+    """
+    with tempfile.TemporaryFile() as kept:
+        try:
+            own = os.dup(STDERR)
+        except OSError:  # it is closed
+            yield kept
+            return
+        os.dup2(kept.fileno(), STDERR)
+        try:
+            yield kept
+        finally:
+            os.dup2(own, STDERR)
+            os.close(own)
+
+
+def _tell(message: str) -> None:
+    print(f"paraform: {message}", file=sys.stderr)
 
 
 def _require_listener(address: str) -> None:

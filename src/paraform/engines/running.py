@@ -21,11 +21,10 @@ class Engine:
     """Where work runs; results do not depend on it.
 
     Args:
-        name: "local", processes on this machine; or "ray", an existing Ray cluster whose machines have the same
-            paraform.
+        name: "local", processes on this machine; or "ray", a Ray cluster whose machines have the same paraform.
         workers: how many processes, each with one thread; None: as many as there are cores.
-        address: HOST:PORT of the Ray cluster; "local" starts one on this machine; None: RAY_ADDRESS, or the one that
-            runs here.
+        address: HOST:PORT of the Ray cluster; "auto": the one that runs here; "local" starts one on this machine; None:
+            RAY_ADDRESS, else the one that runs here, else one that is started.
     Raises: InputError if it is none of these.
     """
 

@@ -20,7 +20,7 @@ from paraform.evaluation.report import GenerationReport
 from paraform.evaluation.style import StyleReport, evaluate_style
 from paraform.records import InputError, Pair, Triple
 from paraform.score import Score, signature
-from paraform.syntax.mining import mined_exemplars
+from paraform.syntax.mining import mined_exemplars, why_none
 from paraform.syntax.parsing import load_parser, parser_digest
 from paraform.syntax.rules import MiningConfig
 from paraform.syntax.running import DEFAULT
@@ -93,7 +93,8 @@ def evaluation_set(
         merged.setdefault(key, []).extend(like)
     kept = {key: tuple(dict.fromkeys(like))[:exemplars] for key, like in merged.items() if like}
     if not kept:
-        raise InputError(f"none of {len(pairs)} pairs has an exemplar among the targets; expected a larger file")
+        why = "no triple has one" if given else why_none(mined.pairs, rules)
+        raise InputError(f"none of {len(pairs)} pairs has an exemplar among the targets: {why}")
     blind = _blind([(source, cluster) for source, _, cluster, _ in kept], pairs, seed)
     rows = tuple(
         GenerationRow(source, target, like, drawn, cluster)

@@ -13,7 +13,11 @@ from paraform.evaluation.figures import RowFigure
 from paraform.evaluation.protocols import Protocol
 from paraform.evaluation.style import Retrieved
 from paraform.records import InputError
-from paraform.score import Score, table
+from paraform.score import Score, brief_table, table
+
+HEADLINES = ("BLEU", "METEOR", "ED-E", "ED-R", "TED-E", "TED-R", "content kept")
+"""What a summary shows: words of the reference, form of the exemplar and of the reference (of trees, if asked for),
+content."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -121,6 +125,11 @@ class GenerationReport:
         chosen = [score for score in self.scores if subset in (None, score.subset)]
         groups = ([score for score in chosen if score.protocol], [score for score in chosen if not score.protocol])
         return "\n\n".join(table(group, style) for group in groups if group)
+
+    def summary(self) -> str:
+        """The figures of `HEADLINES` on all rows, of each system under each protocol; below, what they share."""
+        shown = [score for score in self.scores if score.subset == "all" and score.protocol]
+        return brief_table([score for name in HEADLINES for score in shown if score.name == name])
 
     def write_outputs(self, path: str | os.PathLike[str]) -> None:
         """Every output as a line of JSON, the whole file or none of it."""

@@ -22,6 +22,8 @@ from paraform.syntax.rules import MiningConfig
 from paraform.syntax.running import DEFAULT
 from paraform.weights import cached_file, load_tensors, save_tensors
 
+LOOKED_AT = 20  # targets of which `why_none` looks at every sentence of the pool
+
 
 @dataclass(frozen=True)
 class Mined:
@@ -145,6 +147,46 @@ def mined_exemplars(
     kept = {name: rows.numpy() for name, rows in load_tensors(path).items()}
     pool = [pair.target if config.pool == "targets" else pair.source for pair in full]
     return Mined(full, pool, kept["exemplars"], kept["distances"])
+
+
+def why_none(pairs: Sequence[Pair], config: MiningConfig) -> str:
+    """What keeps every sentence of the pool from every target, and what helps; for pairs of which none has an exemplar.
+
+    The rules are gone through one by one: the first that leaves nothing of the first `LOOKED_AT` targets is named.
+
+    Args:
+        pairs: targets, and sources too if they are the pool, tokenised; with clusters if `exclude_cluster` is on.
+    """
+    pool = [pair.target if config.pool == "targets" else pair.source for pair in pairs]
+    kept = [(row, other) for row in range(min(len(pairs), LOOKED_AT)) for other in range(len(pool))]
+    steps: list[tuple[Callable[[int, int], bool], str]] = [
+        (
+            lambda row, other: not (config.exclude_cluster and pairs[row].cluster == pairs[other].cluster),
+            "all are of one duplicate cluster, and a sentence is no exemplar of its own paraphrases; pairs of other"
+            " meanings are needed",
+        ),
+        (
+            lambda row, other: config.window is None or abs(row - other) <= config.window,
+            f"no other cluster has a row within window {config.window}; a wider one or none finds some",
+        ),
+        (
+            lambda row, other: abs(len(pairs[row].target.tokens) - len(pool[other].tokens)) <= config.length_gap,
+            f"no sentence of another cluster is within length_gap {config.length_gap} words as long; more pairs find"
+            " some, or a larger gap",
+        ),
+        (
+            lambda row, other: pool[other].tokens not in (pairs[row].target.tokens, pairs[row].source.tokens, ()),
+            "all that are as long are the target or its source again; other sentences are needed",
+        ),
+    ]
+    for fits, reason in steps:
+        kept = [(row, other) for row, other in kept if fits(row, other)]
+        if not kept:
+            return reason
+    return (
+        f"all that are about as long have too many of the target's words (min_new_words {config.min_new_words}); more"
+        " pairs find some, or fewer new words"
+    )
 
 
 def dealt_pools(count: int, config: MiningConfig) -> list[list[int]]:

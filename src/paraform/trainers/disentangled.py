@@ -135,6 +135,7 @@ def train_disentangled(
         config=replace(loop, steps=config.epochs * steps_per_epoch),
         accelerator=accelerator,
         evaluate=validator(model, validation, held, development, eraser(model, trees, texts_of(pairs), seed=loop.seed)),
+        epoch=steps_per_epoch,
         card=card,
         data_digests={**(data_digests or {}), **digests},
         resume=resume,

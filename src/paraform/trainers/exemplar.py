@@ -30,12 +30,13 @@ from paraform.models.exemplar import ExemplarConfig, ExemplarParaphraser, make_u
 from paraform.models.exemplar.batches import by_length
 from paraform.models.exemplar.carried_on import carry_over, grown, require_same_build
 from paraform.models.exemplar.decoder_start import start_decoder
-from paraform.models.exemplar.triples import triple_table
+from paraform.models.exemplar.triples import mining_rules, triple_table
 from paraform.models.exemplar.units import needs_encoder
 from paraform.models.exemplar.word_vectors import initialize_words
 from paraform.records import InputError, Pair, require_texts
 from paraform.rewording.transformations import Transformation, Transformations
 from paraform.syntax import Tagger, load_tagger
+from paraform.syntax.mining import why_none
 from paraform.syntax.running import DEFAULT
 from paraform.trainers import Trainer
 from paraform.trainers.held_out import hold_out_pairs, unseen_pairs
@@ -125,7 +126,11 @@ def train_exemplar(
         if config.both_directions:
             pairs = both_ways(pairs)
         vocabulary = _more_words(start, pairs, config) if start else None
-        table, vocabulary, _ = triple_table(pairs, config, vocabulary, tagger=tagger, seed=loop.seed, progress=progress)
+        table, vocabulary, mined = triple_table(
+            pairs, config, vocabulary, tagger=tagger, seed=loop.seed, progress=progress
+        )
+    if not (mined.exemplars >= 0).any():
+        raise InputError(f"training: no pair has an exemplar: {why_none(mined.pairs, mining_rules(config, loop.seed))}")
     torch.manual_seed(loop.seed)
     model = _model(pairs, config, vocabulary, load_tagger(tagger), start, seed=loop.seed)
     model.to(accelerator.device)
@@ -146,6 +151,7 @@ def train_exemplar(
         config=replace(loop, steps=config.epochs * steps_per_epoch),
         accelerator=accelerator,
         evaluate=validator(model, validation, tagger=tagger, rows=validation_rows, seed=loop.seed),
+        epoch=steps_per_epoch,
         card=card,
         data_digests={**(data_digests or {}), **digests},
         resume=resume,
@@ -232,8 +238,8 @@ def validator(
     usable = np.flatnonzero(mined.exemplars[:, 0] >= 0)  # a pair without an exemplar is never drawn, nor paraphrased
     if not len(usable):
         raise InputError(
-            f"validation: none of {len(pairs)} pairs has an exemplar among the others; expected more pairs there"
-            " (validation=, --validation), or more in all"
+            f"validation: none of {len(pairs)} pairs has an exemplar among the others:"
+            f" {why_none(mined.pairs, mining_rules(config, seed))} (there: validation=, --validation), or more in all"
         )
     batches, steps = by_length(table, batch_size=min(config.batch_size, len(usable)), seed=seed)
     chosen = [mined.pairs[row] for row in usable[:rows]]

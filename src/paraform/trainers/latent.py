@@ -116,6 +116,7 @@ def train_latent(
         config=replace(loop, steps=steps, evaluate_every=min(loop.evaluate_every, steps_per_epoch)),
         accelerator=accelerator,
         evaluate=monitor(model, validation, folder, seed=loop.seed, warns=accelerator.is_main_process),
+        epoch=steps_per_epoch,
         card=card,
         data_digests={**(data_digests or {}), **digests},
         resume=resume,
@@ -142,25 +143,29 @@ def monitor(
 ) -> Callable[[], dict[str, float]]:
     """The validation of a run: figures; in the process that warns, alarms, and the picture of those before.
 
-    An alarm is logged when it is new, and when it is over.
+    An alarm is logged when it is new, and when it is over; none at a run's first validation, where nothing is learned
+    yet: what it finds is said at the second, if it is still so.
     """
-    known: dict[str, str] = {}
+    known: dict[str, tuple[int, str]] = {}  # the validation that said it, and its words
     drawn = -math.inf
 
     def evaluate() -> dict[str, float]:
         nonlocal drawn, known
         figures = validate(model, texts, samples=SAMPLES, seed=seed)
         if warns:
-            found = {
-                re.sub(r"[\d.,-]+", "#", line): line
-                for line in alarms(figures, len(texts), at_least=is_implicit(model))
-            }
+            lines = alarms(figures, len(texts), at_least=is_implicit(model))
+            found = {re.sub(r"[\d.,-]+", "#", line): line for line in lines}
             which = len(validations(folder / "log.jsonl")) + 1
-            news = [f"validation {which}: {line}" for kind, line in found.items() if kind not in known]
-            news += [f"validation {which}: no longer: {line}" for kind, line in known.items() if kind not in found]
-            for line in news:
-                logging.getLogger("paraform").warning("%s", line)
-            known = found
+            if which > 1:
+                news = [f"validation {which}: {line}" for kind, line in found.items() if kind not in known]
+                news += [
+                    f"validation {which}: recovered; at validation {since}: {line}"
+                    for kind, (since, line) in known.items()
+                    if kind not in found
+                ]
+                for line in news:
+                    logging.getLogger("paraform").warning("%s", line)
+                known = {kind: known.get(kind, (which, line)) for kind, line in found.items()}
             if time.monotonic() - drawn >= PICTURES_APART:
                 draw_collapse({"": folder}, folder / "collapse.png")
                 drawn = time.monotonic()

@@ -124,6 +124,7 @@ def train_reader(
         config=replace(loop, steps=config.epochs * steps_per_epoch),
         accelerator=accelerator,
         evaluate=evaluate,
+        epoch=steps_per_epoch,
         data_digests={
             "encoder": text_digest([system.signature]),
             "training questions": questions_digest(short),

@@ -159,6 +159,7 @@ def train_retrofit(
         config=replace(loop, steps=config.epochs * steps_per_epoch),
         accelerator=accelerator,
         evaluate=evaluate,
+        epoch=steps_per_epoch,
         card=card,
         data_digests=digests,
         resume=resume,

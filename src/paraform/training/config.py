@@ -32,7 +32,7 @@ class TrainingConfig:
         device: "auto" (the GPU if there is one), "cpu" or "cuda".
         checkpoint_every: steps between replacements of `last/`; the end of the run always makes one.
         tensorboard: whether to write TensorBoard's scalars.
-        progress: a bar on stderr: "auto" (on a terminal), "always" or "never".
+        progress: a bar on stderr: "auto" (on a terminal; elsewhere a line a minute), "always" or "never".
     """
 
     steps: int = 1000

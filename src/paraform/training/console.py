@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import random
 import signal
+import sys
 import threading
 import time
 from collections.abc import Iterator, Mapping
@@ -38,16 +39,22 @@ class Interrupt:
         self.__exit__()
 
 
+LINES_APART = 60.0  # seconds
+
+
 class Bar:
     """The progress bar on stderr; a context manager. It draws no number from the run's generators.
 
+    Where there is no terminal, it is a line a minute.
+
     Args:
         total: steps of the run.
-        when: "auto" (on a terminal), "always" or "never".
+        when: "auto" (the bar on a terminal, else lines), "always" (the bar) or "never".
         done: steps that were done before.
     """
 
     def __init__(self, total: int, when: str, done: int = 0) -> None:
+        self._total, self._begun, self._first = total, time.monotonic(), done
         with _kept_random():  # rich names its styles at random when it is imported
             from rich.console import Console
             from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
@@ -64,17 +71,29 @@ class Bar:
                 disable=when == "never" or (when == "auto" and not console.is_terminal),
             )
             self._task = self._progress.add_task("", total=total, completed=done)
-        self._drawn = 0.0
+        self._lines = when == "auto" and not console.is_terminal
+        self._drawn = self._begun if self._lines else 0.0
 
     def step(self, done: int, terms: Mapping[str, float]) -> None:
         """Show that so many steps are done, with the last one's terms; at most ten times a second, and at the end."""
+        if self._lines:
+            self._tell(done, terms)
         if self._progress.disable:
             return
-        shown = "  ".join(f"{name} {value:.4g}" for name, value in terms.items())
+        shown = _shown(terms)
         due = time.monotonic() - self._drawn >= 0.1
         with _kept_random():
             self._progress.update(self._task, completed=done, description=shown, refresh=due)
         self._drawn = time.monotonic() if due else self._drawn
+
+    def _tell(self, done: int, terms: Mapping[str, float]) -> None:
+        now = time.monotonic()
+        if now - self._drawn < LINES_APART or done == self._total:
+            return
+        self._drawn = now
+        left = round((now - self._begun) / (done - self._first) * (self._total - done) / 60)
+        about = f"about {left:,} min left" if left else "under a minute left"
+        print(f"paraform: step {done:,} of {self._total:,}, {about}: {_shown(terms)}", file=sys.stderr, flush=True)
 
     def __enter__(self) -> Self:
         with _kept_random():
@@ -84,6 +103,10 @@ class Bar:
     def __exit__(self, *error: object) -> None:
         with _kept_random():
             self._progress.stop()
+
+
+def _shown(terms: Mapping[str, float]) -> str:
+    return "  ".join(f"{name} {value:.4g}" for name, value in terms.items())
 
 
 @contextlib.contextmanager

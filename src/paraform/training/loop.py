@@ -57,6 +57,22 @@ def require_usable(folder: PathLike, system: str, config: Any, *, resume: bool) 
     require_same_model(manifest.read(last), system, config, Path(folder))
 
 
+def window_ends(step: int, log_every: int, epoch: int) -> bool:
+    """Whether a record of the log is due after that step.
+
+    An epoch is cut into windows of about `log_every` steps, of one length but for rounding: a window over its end would
+    mean what is easy at the end of one with what is hard at the start of the next, and so draw a saw.
+
+    Args:
+        epoch: steps; 0: there is none, and windows have `log_every` steps.
+    """
+    if not epoch:
+        return step % log_every == 0
+    windows = max(1, round(epoch / log_every))
+    within = (step - 1) % epoch  # steps of this epoch that were done before
+    return (within + 1) * windows // epoch > within * windows // epoch
+
+
 def fit(
     model: Any,
     update: Update,
@@ -67,6 +83,7 @@ def fit(
     config: TrainingConfig,
     accelerator: Any,
     evaluate: Callable[[], Mapping[str, float]] | None = None,
+    epoch: int = 0,
     card: str = "",
     data_digests: Mapping[str, str] | None = None,
     resume: bool = False,
@@ -82,6 +99,8 @@ def fit(
         folder: the run's.
         evaluate: the validation scores by name; called in evaluation mode without gradients, in every process, and
             the first one's scores count.
+        epoch: steps of a pass over the data, each of which is logged as whole windows of about `config.log_every`
+            steps; 0: it has none.
         card: README.md of the checkpoints; "": a line that says what they are.
         data_digests: SHA-256 by name, of the files trained on; a resumed run must have the same.
         resume: go on from `folder/last`, to the weights that an uninterrupted run would have; from the beginning if
@@ -125,7 +144,7 @@ def fit(
             if bar:
                 bar.step(progress.step, terms)
             final = progress.step == config.steps
-            if final or progress.step % config.log_every == 0:
+            if final or window_ends(progress.step, config.log_every, epoch):
                 record("train", run.means())
             if evaluate is not None and (final or progress.step % config.evaluate_every == 0):
                 with run.average.in_model():

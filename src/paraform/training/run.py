@@ -20,6 +20,7 @@ from paraform.models.update import State
 from paraform.records import InputError
 from paraform.score import Score
 from paraform.training.average import Average
+from paraform.training.card import run_card
 from paraform.training.config import MAY_DIFFER, TrainingConfig
 from paraform.training.progress import NAME as PROGRESS
 from paraform.training.progress import Progress, read_saved
@@ -136,11 +137,12 @@ class Run:
             self.saved = self.progress.step
         if not self.accelerator.is_main_process:
             return
-        step = self.progress.step
+        step, system = self.progress.step, self.model.system
+        written = run_card(system, self.model.config, name, step, self.config, scores or {}, self.data)
         checkpoint.save(
             self.model,
             self.folder / name,
-            card=self.card or f"# {self.model.system}\n\nThe {name} checkpoint of a training run, at step {step}.\n",
+            card=self.card or written,
             scores=[Score(key, value, f"validation|step:{step}") for key, value in (scores or {}).items()],
             data_digests=self.data,
             seed=self.config.seed,

@@ -33,7 +33,7 @@ from paraform.records import InputError, parse_json
 from paraform.syntax.parsing import load_parser
 from paraform.syntax.trees import Tree, delexicalized
 from paraform.weights import PathLike
-from paraform.words import detokenize, recase, tokenize
+from paraform.words import detokenize, recase, tell_cut, tokenize
 
 Array: TypeAlias = npt.NDArray[np.float32]
 BATCH = 128  # sentences that are decoded together, if the caller does not say
@@ -237,7 +237,10 @@ class DisentangledParaphraser(nn.Module):
                 raise InputError(f"source {number} is empty; expected a sentence")
         if not sources:
             return []
-        rows = [self.symbols.encode(tree)[0][: self.config.max_symbols] for tree in trees]
+        most = self.config.max_symbols
+        rows = [self.symbols.encode(tree)[0] for tree in trees]
+        tell_cut(sum(len(row) > most for row in rows), len(rows), f"{most} symbols of a form's tree", self.kind)
+        rows = [row[:most] for row in rows]
         forms, vectors_ND = Ragged.of(rows), self._vectors(sources)
         decoder = StepDecoder(self.network, self._never())
         start, stop = self._ends()
@@ -266,7 +269,7 @@ class DisentangledParaphraser(nn.Module):
 
     def _vectors(self, sources: Sequence[str]) -> torch.Tensor:
         """ū of each source as it was in training: not of length 1, and cut as there."""
-        numbers = piece_rows(self.tokenizer, sources, self.config.max_tokens)
+        numbers = piece_rows(self.tokenizer, sources, self.config.max_tokens, tell=self.kind)
         table = Ragged.of(numbers)
         order = np.argsort([len(row) for row in numbers], kind="stable")
         parts = []
@@ -338,8 +341,15 @@ def require_ends(tokenizer: Tokenizer, config: DisentangledConfig) -> None:
         )
 
 
-def piece_rows(tokenizer: Tokenizer, texts: Sequence[str], most: int) -> list[list[int]]:
-    """Numbers of each text's pieces, the special two around at most so many others."""
+def piece_rows(tokenizer: Tokenizer, texts: Sequence[str], most: int, *, tell: str = "") -> list[list[int]]:
+    """Numbers of each text's pieces, the special two around at most so many others.
+
+    Args:
+        tell: what reads them; a warning says how many texts are cut. "": none, as in training.
+    """
     tokenizer.no_padding()
     tokenizer.enable_truncation(most + 2)
-    return [encoding.ids for encoding in tokenizer.encode_batch_fast(list(texts))]
+    encodings = tokenizer.encode_batch_fast(list(texts))
+    if tell:
+        tell_cut(sum(bool(one.overflowing) for one in encodings), len(encodings), f"{most} tokens", tell)
+    return [encoding.ids for encoding in encodings]

@@ -32,6 +32,18 @@ class Prepared(NamedTuple):
     mined: Mined
 
 
+def mining_rules(config: ExemplarConfig, seed: int) -> MiningConfig:
+    """How the exemplars of a model's pairs are searched."""
+    return MiningConfig(
+        pool=config.pool,
+        pool_size=config.pool_size,
+        length_gap=config.length_gap,
+        keep=config.ties,
+        exclude_cluster=config.mask_clusters,
+        seed=seed,
+    )
+
+
 def triple_table(
     pairs: Sequence[Pair],
     config: ExemplarConfig,
@@ -56,14 +68,7 @@ def triple_table(
         raise InputError("no pairs; expected at least one")
     if any(pair.cluster is None for pair in pairs):
         pairs = clusters(pairs)
-    rules = MiningConfig(
-        pool=config.pool,
-        pool_size=config.pool_size,
-        length_gap=config.length_gap,
-        keep=config.ties,
-        exclude_cluster=config.mask_clusters,
-        seed=seed,
-    )
+    rules = mining_rules(config, seed)
     cut = config.max_tokens
     dealt = [
         mined_exemplars(pairs, replace(rules, seed=seed + deal), cut, tagger=tagger, cache=cache, progress=progress)

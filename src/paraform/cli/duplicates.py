@@ -1,0 +1,144 @@
+"""Texts that say the same in other words: pairs whose vectors are near, and clusters of these, as JSON lines.
+
+A line is {"pair": [3, 17], "similarity": 0.93, "texts": […]}, the nearest first, or, behind all of these,
+{"cluster": [3, 17, 20], "texts": […]}: texts that pairs join, directly or not, and copies, which are joined before
+anything is encoded. Numbers are those of the lines of one file; of several, the texts are counted through, from 1.
+
+Without --threshold it is the one at which 95 % of the pairs found among held-out questions were of one labelled
+cluster (docs/duplicates.md); in a larger file the share is lower. Up to 200,000 different texts are compared each with
+each; for more an index finds nearly all pairs (extra `search`).
+
+Example:
+  paraform duplicates questions.txt --out found.jsonl
+  paraform duplicates questions.txt --model minilm-disentangled --threshold 0.85 --first kept.txt --out found.jsonl
+  paraform duplicates intents.csv --text-column text --json
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from jsonargparse import ArgumentParser, Namespace
+
+from paraform.cli.arguments import (
+    EMBEDDERS,
+    Share,
+    add_texts,
+    bound_memory,
+    load_embedder,
+    readable,
+    show_progress,
+    tell,
+)
+from paraform.cli.embed import require_vectors
+from paraform.cli.output import print_items, show
+from paraform.cli.reading import rows_of
+from paraform.records import counted
+
+if TYPE_CHECKING:
+    from paraform.neighbours.duplicates import Duplicates
+
+
+def add_arguments(parser: ArgumentParser, given: Sequence[str]) -> None:
+    """The options of this command."""
+    add_texts(parser, tables=True)
+    parser.description = f"{parser.description}\n\n{EMBEDDERS}"
+    parser.add_argument("--model", type=str, default="minilm", help="as above")
+    parser.add_argument("--vectors", type=str | None, default=None, help="content or style, of a model that has both")
+    parser.add_argument(
+        "--threshold", type=Share | None, default=None, help="the least cosine of a pair; null: an embedded encoder's"
+    )
+    parser.add_argument(
+        "--search", choices=("auto", "exact", "index"), default="auto", help="auto: exact up to 200,000 texts"
+    )
+    parser.add_argument("--out", type=str | None, default=None, help="the file of JSON lines; null: stdout")
+    parser.add_argument(
+        "--first",
+        type=str | None,
+        default=None,
+        metavar="FILE",
+        help="write the texts there, of each cluster the first",
+    )
+
+
+def run(options: Namespace) -> int:
+    """Print or write what was found."""
+    bound_memory()
+    from paraform.capabilities import LatentSpace
+    from paraform.neighbours.duplicates import duplicates, usual_threshold
+    from paraform.weights import require_writable
+
+    for path in (options.out, options.first):
+        if path is not None:
+            require_writable(path)
+    rows = rows_of(options.text, options)
+    model = load_embedder(options)
+    require_vectors(model, options)
+    threshold = options.threshold or usual_threshold(model, options.model, options.vectors or "")
+    if isinstance(model, LatentSpace):
+        rows = readable(model, rows, options, lambda row: row.text)
+    texts, numbers = [], []
+    for count, row in enumerate(rows, start=1):
+        texts.append(row.text)
+        numbers.append(count if row.line is None or len(options.text) > 1 else row.line)
+    found = duplicates(
+        texts,
+        model,
+        threshold=threshold,
+        vectors=options.vectors or "",
+        search=options.search,
+        batch_size=options.batch_size or 0,
+        seed=options.seed,
+        progress=show_progress(),
+    )
+    if options.first is not None:
+        dropped = {number for cluster in found.clusters for number in cluster[1:]}
+        write_lines((text for number, text in enumerate(texts) if number not in dropped), options.first)
+    return report(found, texts, numbers, options)
+
+
+def report(found: Duplicates, texts: Sequence[str], numbers: Sequence[int], options: Namespace) -> int:
+    """Lines to --out or stdout, or all in one object; how much was found is said beside it."""
+    about: dict[str, Any] = {
+        "model": options.model,
+        "threshold": found.threshold,
+        "search": found.search,
+        "texts": len(texts),
+        "different": found.different,
+        "pairs": len(found.pairs),
+        "clusters": len(found.clusters),
+        "in_clusters": sum(map(len, found.clusters)),
+    }
+    members = f"{counted(about['clusters'], 'cluster')} of {about['in_clusters']:,} of {about['texts']:,} texts"
+    settings = f"cosine of {found.threshold:g} or more by {options.model}, search: {found.search}"
+    summary = f"{counted(about['pairs'], 'pair')}, {members} ({settings})"
+    lines = lines_of(found, texts, numbers)
+    if options.out is not None:
+        write_lines((json.dumps(line, ensure_ascii=False) for line in lines), options.out)
+        return show(options, {"out": options.out, **about}, f"{options.out}: {summary}")
+    if options.json:
+        print_items("found", lines, about)
+        return 0
+    for line in lines:
+        print(json.dumps(line, ensure_ascii=False))
+    tell(summary)
+    return 0
+
+
+def lines_of(found: Duplicates, texts: Sequence[str], numbers: Sequence[int]) -> Iterator[dict[str, Any]]:
+    """The pairs, the nearest first, and the clusters, as objects."""
+    for (one, other), cosine in zip(found.pairs, found.cosines, strict=True):
+        pair = {"pair": [numbers[one], numbers[other]], "similarity": round(float(cosine), 4)}
+        yield pair | {"texts": [texts[one], texts[other]]}
+    for cluster in found.clusters:
+        yield {"cluster": [numbers[one] for one in cluster], "texts": [texts[one] for one in cluster]}
+
+
+def write_lines(lines: Iterator[str], path: str) -> None:
+    """A file of these lines, whole or not at all."""
+    from paraform.weights import atomic_path
+
+    with atomic_path(path) as unfinished, open(unfinished, "w", encoding="utf-8", newline="\n") as file:
+        file.writelines(f"{line}\n" for line in lines)

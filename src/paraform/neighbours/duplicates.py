@@ -1,0 +1,124 @@
+"""Texts that say the same in other words, found among many: near pairs of their vectors, and clusters of these.
+
+Shape key: N different texts, D features, P pairs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from paraform.capabilities import Embed, Embedder
+from paraform.checkpoint import load, signature_of
+from paraform.corpora.components import components
+from paraform.evaluation.content import finite_vectors
+from paraform.neighbours.near_pairs import Search, near_pairs, require_threshold
+from paraform.records import InputError, require_texts
+
+THRESHOLDS = {"minilm": 0.79, "minilm-disentangled": 0.8, "minilm-par": 0.89, "quora-compact": 0.9}
+"""Of each embedded encoder the cosine from which on 95 % of the pairs found among held-out questions, Quora's dev.tsv,
+are of one labelled cluster: `python -m paraform.recipes.duplicates DATA --split dev` (docs/duplicates.md)."""
+
+CHUNK = 16_384  # texts whose vectors are made at once
+
+
+class Duplicates(NamedTuple):
+    """What was found; numbers of texts count from 0, in the order in which they were given.
+
+    Args:
+        pairs: [P, 2], two texts that are near, nearest first; of texts that are there again, the first stands for all.
+        cosines: [P], of each pair.
+        clusters: texts that are joined by pairs, directly or not, and copies; each in order, by its first text.
+        different: how many different texts there are.
+        threshold: the cosine that a pair has at least.
+        search: how pairs were found: "exact", or by an "index", which may miss some.
+    """
+
+    pairs: NDArray[np.int64]
+    cosines: NDArray[np.float32]
+    clusters: list[list[int]]
+    different: int
+    threshold: float
+    search: Literal["exact", "index"]
+
+
+def duplicates(
+    texts: Sequence[str],
+    encoder: Embedder | str = "minilm",
+    *,
+    threshold: float | None = None,
+    vectors: str = "",
+    search: Search = "auto",
+    batch_size: int = 0,
+    seed: int = 0,
+    progress: bool = False,
+) -> Duplicates:
+    """Pairs of texts whose vectors' cosine reaches a threshold, and the clusters that they make.
+
+    A cluster is a connected component: its ends may be further from each other than the threshold. Texts that are
+    there again are joined before anything is encoded. What a model does not read of a text that is too long for it does
+    not count; a warning says how many those are.
+
+    Args:
+        encoder: a model that embeds, or a name that `load` takes.
+        threshold: above 0, at most 1; None: `THRESHOLDS`, of an embedded encoder.
+        vectors: one of the encoder's `vector_names`; "": the first.
+        search: as in `near_pairs`; with "auto" an index is used for more than 200,000 different texts.
+        batch_size, seed: as in `Embedder.embed`; the index draws by the seed, too.
+        progress: bars on stderr.
+    Raises: InputError for what are no texts, a model that does not embed, a missing threshold; and as `near_pairs`.
+    """
+    given = require_texts(texts)
+    model: Embedder = load(encoder) if isinstance(encoder, str) else encoder
+    if not isinstance(model, Embedder):
+        raise InputError(f"{getattr(model, 'kind', type(model).__name__)}; expected a model that embeds")
+    least = (
+        usual_threshold(model, encoder if isinstance(encoder, str) else "", vectors) if threshold is None else threshold
+    )
+    require_threshold(least)
+    copies: dict[str, list[int]] = {}
+    for number, text in enumerate(given):
+        copies.setdefault(text, []).append(number)
+    different = list(copies)
+    how: dict[str, Any] = {"batch_size": batch_size, "seed": seed, "progress": progress}
+    vectors_ND = vectors_of(different, lambda part: model.embed(part, vectors, **how))
+    found = near_pairs(vectors_ND, least, search=search, seed=seed, device=model.device, progress=progress)
+    firsts_N = np.array([numbers[0] for numbers in copies.values()], np.int64)
+    members: dict[int, list[int]] = {}
+    for root, numbers in zip(components(len(different), found.rows.tolist()), copies.values(), strict=True):
+        members.setdefault(root, []).extend(numbers)
+    clusters = sorted(sorted(numbers) for numbers in members.values() if len(numbers) > 1)
+    return Duplicates(firsts_N[found.rows], found.cosines, clusters, len(different), least, found.search)
+
+
+def vectors_of(texts: Sequence[str], embed: Embed) -> NDArray[np.float32]:
+    """Their vectors, [N, D], made `CHUNK` at a time: what is held beside them does not grow with their number.
+
+    Raises: InputError if `embed` does not give one finite vector a text.
+    """
+    try:
+        parts = [finite_vectors(embed, texts[start : start + CHUNK]) for start in range(0, len(texts), CHUNK)]
+    except InputError:
+        raise
+    except ValueError as error:
+        raise InputError(str(error)) from error
+    return np.concatenate(parts) if parts else np.zeros((0, 1), np.float32)
+
+
+def usual_threshold(model: Embedder, name: str = "", vectors: str = "") -> float:
+    """That of an embedded encoder, as it comes. Raises: InputError for any other: what is near differs among models.
+
+    Args:
+        name: by which the model was loaded; "": an encoder's own.
+    """
+    known = name or str(getattr(model, "name", ""))
+    usual = known in THRESHOLDS and vectors in ("", model.vector_names[0])
+    if usual and (name or signature_of(model, known) == signature_of(load(known), known)):
+        return THRESHOLDS[known]
+    raise InputError(
+        f"no threshold for {known or model.kind}; expected one, such as 0.8, chosen on pairs of your own;"
+        f" there are some for {', '.join(THRESHOLDS)}"
+    )

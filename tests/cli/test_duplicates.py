@@ -1,0 +1,106 @@
+"""`paraform duplicates`: JSON lines of pairs and clusters, from what a person has at hand."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+Command = Callable[..., Any]
+
+TEXTS = (
+    "How can I lose weight quickly?",
+    "Who wrote Hamlet?",
+    "What is the quickest way to lose weight?",
+    "Who wrote Hamlet?",
+    "How do cats see in the dark?",
+)
+
+
+@pytest.fixture
+def questions(tmp_path: Path) -> Path:
+    path = tmp_path / "questions.txt"
+    path.write_text("\n".join(TEXTS) + "\n", encoding="utf-8")
+    return path
+
+
+def objects(text: str) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in text.splitlines()]
+
+
+def test_lines_on_stdout_and_a_summary_beside_them(questions: Path, command: Command) -> None:
+    done = command("duplicates", questions, "--threshold", "0.7")
+    pair, *clusters = objects(done.out)
+    assert pair["pair"] == [1, 3] and 0.7 < pair["similarity"] < 1 and pair["texts"] == [TEXTS[0], TEXTS[2]]
+    assert clusters == [
+        {"cluster": [1, 3], "texts": [TEXTS[0], TEXTS[2]]},
+        {"cluster": [2, 4], "texts": [TEXTS[1], TEXTS[1]]},
+    ]
+    said = "paraform: 1 pair, 2 clusters of 4 of 5 texts (cosine of 0.7 or more by minilm, search: exact)\n"
+    assert (done.status, done.err) == (0, said)
+
+
+def test_files(questions: Path, command: Command, tmp_path: Path) -> None:
+    out, first = tmp_path / "found.jsonl", tmp_path / "first.txt"
+    done = command("duplicates", questions, "--threshold", "0.7", "--out", out, "--first", first, "--json")
+    about = json.loads(done.out)
+    assert about == {
+        "out": str(out),
+        "model": "minilm",
+        "threshold": 0.7,
+        "search": "exact",
+        "texts": 5,
+        "different": 4,
+        "pairs": 1,
+        "clusters": 2,
+        "in_clusters": 4,
+    }
+    assert done.err == "" and objects(out.read_text(encoding="utf-8")) == objects(
+        command("duplicates", questions, "--threshold", "0.7").out
+    )
+    assert first.read_text(encoding="utf-8").splitlines() == [TEXTS[0], TEXTS[1], TEXTS[4]]
+
+
+def test_one_object_on_stdout(questions: Path, command: Command) -> None:
+    about = json.loads(command("duplicates", questions, "--threshold", "0.7", "--search", "index", "--json").out)
+    assert [next(iter(line)) for line in about["found"]] == ["pair", "cluster", "cluster"]
+    assert (about["search"], about["pairs"]) == ("index", 1)
+
+
+def test_stdin_tables_and_the_usual_threshold(
+    command: Command, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, questions: Path
+) -> None:
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(questions.read_bytes())))
+    assert objects(command("duplicates", "-").out)[-1] == {"cluster": [2, 4], "texts": [TEXTS[1]] * 2}
+    table = tmp_path / "table.csv"
+    table.write_text("text,intent\n" + "".join(f'"{text}",x\n' for text in TEXTS), encoding="utf-8")
+    assert objects(command("duplicates", table).out)[-1]["cluster"] == [3, 5]  # lines of the file, the header counted
+    # of several sources the texts are counted through
+    assert objects(command("duplicates", "Who?", questions).out)[-1]["cluster"] == [3, 5]
+
+
+def test_texts_that_are_cut_are_said_once(command: Command, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr("paraform.neighbours.duplicates.CHUNK", 1)
+    path = tmp_path / "long.txt"
+    path.write_text("a " * 900 + "\n" + "b " * 900 + "\nshort\n", encoding="utf-8")
+    said = command("duplicates", path).err
+    assert "paraform: 2 of 3 texts are longer than the 256 tokens that minilm reads; what is behind is left out" in said
+    assert said.count("longer") == 1
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        (["--threshold", "1.5"], "--threshold: 1.5; expected a number above 0, at most 1"),
+        (["--model", "minilm@layer=2"], "no threshold for minilm@layer=2; expected one, such as 0.8"),
+        (["--vectors", "style"], "--vectors style: minilm is an encoder"),
+        (["--out", "/dev/full/x"], "/dev/full"),
+    ],
+)
+def test_what_is_refused(given: list[str], said: str, questions: Path, command: Command) -> None:
+    done = command("duplicates", questions, *given)
+    assert done.status == 2 and said in done.err and done.err.count("\n") == 1 and done.out == ""
