@@ -14,6 +14,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+import paraform
+
 DOCS = Path(__file__).resolve().parents[1] / "docs"
 FRAMES = ("How do I {} my {}?", "What is the best way to {} my {}?", "Can I {} my {}?", "Is it possible to {} my {}?")
 INTENTS = {"freeze": "account", "replace": "card", "check": "balance", "update": "address"}
@@ -123,6 +125,17 @@ def test_an_encoders_report(folder: Path, command: Callable[..., Any]) -> None:
         (folder / "report.json").write_text(text, encoding="utf-8")
 
     assert run("tutorial-report.md", instead)["losses"] == ["A: Pearson of the new one is 1.000 lower (0.100 to 2.000)"]
+
+
+def test_a_vae_of_ones_own(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    lines = [text for text, _ in labelled_rows()]
+    (folder / "sentences.txt").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    small = {"word_width": 8, "hidden_width": 8, "latent_width": 4, "epochs": 1}
+    config = paraform.LatentConfig.compact(**small)
+    monkeypatch.setattr(paraform.LatentConfig, "compact", classmethod(lambda _: config))
+    found = run("tutorial-latent.md")
+    assert found["texts"] == lines and found["result"].ended == "finished"
+    assert found["model"].vectors(lines[:2]).shape == (2, 4)  # the run's own, no longer latent-compact
 
 
 def test_the_latent_tutorial_shows_what_its_commands_print(command: Callable[..., Any]) -> None:
