@@ -5,7 +5,7 @@
 
 50 utterances of the intents of Banking77 that are kept untouched, and 50 questions of quora/test, drawn by seed 36 from
 those that no development draw and no earlier rating had. Writes OUT/MODEL.jsonl and the controls (25 copies, and 25
-pairs of Tatoeba's), and prints the first ten as a table. Running time: a minute.
+pairs of Tatoeba's), and prints ten of them, drawn by the seed. Running time: a minute.
 """
 
 from __future__ import annotations
@@ -58,9 +58,8 @@ def main() -> None:
     for control, some in {"same": same, "people": people}.items():
         write_outputs(some, options.out / "controls" / f"{control}.jsonl")
     print(f"{sum(bool(one.candidates) for one in found)} of {len(found)} reworded by {name}\n")
-    print("| text | in other words |\n| --- | --- |")
     for output in random.Random(DRAW).sample(outputs, SHOWN):
-        print(f"| {output.source} | {output.text or '(left out)'} |")
+        print(f"- {output.source} → {output.text or '*left out*'}")
 
 
 if __name__ == "__main__":
