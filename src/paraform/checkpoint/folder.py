@@ -21,10 +21,11 @@ from torch import Tensor
 from paraform import manifest
 from paraform.checkpoint.hub import FOREIGN, one_line, pull
 from paraform.checkpoint.variants import chosen_of
+from paraform.decoding import MOST_SEED
 from paraform.encoders.variant import Variant, parse_name, with_choices
 from paraform.manifest import CARD, NAME, WEIGHTS, Manifest, Writer
 from paraform.models.systems import SYSTEMS
-from paraform.records import InputError, require_text
+from paraform.records import InputError, require_count, require_kind, require_records, require_text, require_texts
 from paraform.score import Score
 from paraform.weights import (
     PathLike,
@@ -91,6 +92,12 @@ def save(
         raise InputError(f"a {type(model).__name__}; expected a model that paraform trains")
     require_path(folder)
     require_text(card, "the card")
+    require_records(scores, Score)
+    require_kind(data_digests, (Mapping, type(None)), "data_digests")
+    for digest in (data_digests or {}).items():
+        require_texts(digest)
+    if seed is not None:
+        require_count(seed, "seed", -MOST_SEED, MOST_SEED)
     if dtype not in ("float32", "float16"):
         raise InputError(f"dtype={str(dtype)[:40]!r}; expected 'float32' or 'float16'")
     config = dataclasses.asdict(model.config)

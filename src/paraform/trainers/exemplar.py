@@ -30,11 +30,12 @@ from paraform.models.exemplar.decoder_start import start_decoder
 from paraform.models.exemplar.triples import triple_table
 from paraform.models.exemplar.units import needs_encoder
 from paraform.models.exemplar.word_vectors import initialize_words
-from paraform.records import InputError, Pair, require_texts
+from paraform.records import InputError, Pair, require_count, require_records, require_texts
 from paraform.rewording.transformations import Transformation, Transformations
 from paraform.syntax import Tagger, load_tagger
 from paraform.syntax.running import DEFAULT
 from paraform.trainers import Trainer
+from paraform.trainers.given import require_given
 from paraform.trainers.held_out import hold_out_pairs, unseen_pairs
 from paraform.trainers.same_facts import pairs_of_same_facts
 from paraform.training import Result, TrainingConfig, fit, make_accelerator, require_metric, require_usable, text_digest
@@ -89,10 +90,11 @@ def train_exemplar(
         progress: show a bar on stderr while pairs are tagged.
     Raises: InputError for too few pairs, what is no pair, or a folder that holds another run.
     """
-    config = config or ExemplarConfig.compact()
+    config = ExemplarConfig.compact() if config is None else config
+    texts = require_given(folder, config, ExemplarConfig, loop, against=against, card=card, data_digests=data_digests)
+    require_count(validation_rows, "validation_rows", 1)
     require_metric(loop, METRICS)
     require_usable(folder, ExemplarParaphraser.system, config, resume=resume)
-    texts = list(against)
     pairs = unseen_pairs(paraphrases(pairs), texts)
     if validation is None:
         pairs, validation = hold_out_pairs(pairs, seed=loop.seed)
@@ -156,10 +158,8 @@ def paraphrases(pairs: Iterable[Pair]) -> list[Pair]:
 
 def pairs_of_texts(pairs: Iterable[Pair]) -> list[Pair]:
     """All the pairs, with clusters. Raises: InputError for what is no pair of texts."""
-    found = list(pairs)
+    found = require_records(pairs, Pair)
     for number, pair in enumerate(found, start=1):
-        if not isinstance(pair, Pair):
-            raise InputError(f"record {number} is of type {type(pair).__name__}; expected a Pair")
         try:
             require_texts([pair.source.text, pair.target.text])
         except InputError as error:
