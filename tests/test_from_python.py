@@ -171,6 +171,8 @@ def test_what_is_measured_by_nonsense(latent: LatentLanguageModel, minilm: Encod
         refused(lambda texts: paraform.overlap(TEXTS, texts), given)
         refused(lambda texts: paraform.without_overlap([], texts), given)
         refused(lambda texts: style(sources=texts), given)
+    for given in (None, 5, print, ["last"], []):
+        refused(lambda protocols: generation(protocols=protocols), given)
     for name in ("paraphrase", "tag", "embed", "content", "style", "parse"):
         refused(lambda call, name=name: generation(**{name: call}), "a string")
     for given in NO_COUNTS[1:]:
@@ -219,6 +221,9 @@ def test_training_by_nonsense_makes_no_folder(name: str, tmp_path: Path) -> None
             refused(lambda _, given=given: TRAINERS[name](first, **given), value)
     for value in (None, 5, "text", [None], [1], [], [first[:1]]):
         refused(lambda given: TRAINERS[name](given, tmp_path / "run"), value)
+    if name != "latent":
+        refused(lambda given: TRAINERS[name](given, tmp_path / "run", validation=pairs), [])
+        refused(lambda given: TRAINERS[name](pairs, tmp_path / "run", validation=given), [])
     assert not list(tmp_path.iterdir())
 
 

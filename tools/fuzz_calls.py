@@ -156,13 +156,15 @@ def python(folder: Path) -> Attempt:
     def attempt(draw: random.Random, scratch: Path) -> bool:
         ((_, call, valid),) = draw.choices(known, [often for often, _, _ in known])
         given = {name: scratch / "made" if value is ... else value for name, value in valid.items()}
-        name = draw.choice(
-            [name for name in sorted(given) if not isinstance(given[name], bool)]
-        )  # any is true or false
+        names = [name for name in sorted(given) if not isinstance(given[name], bool)]  # anything is true or false
+        name = draw.choice(names)
         alike = isinstance(valid[name], list) and draw.random() < 0.3
+        form = draw.choice(ALIKE if alike else NONSENSE)
         try:
-            changed = draw.choice(ALIKE if alike else NONSENSE)(given[name])
+            changed = form(given[name])
         except (TypeError, ValueError, AttributeError):  # no such change of this
+            changed = None
+        if callable(valid[name]) and callable(changed):  # whatever that one answers
             changed = None
         said = getattr(call, "__qualname__", str(call)).split(".<locals>.")[-1]
         TOLD.append(f"{said}({name}={changed!r:.60})")
@@ -175,9 +177,7 @@ def python(folder: Path) -> Attempt:
         if not done and (left := sorted(path.name for path in scratch.rglob("*") if path.is_file())):
             raise Wrong(f"refused, and left {left[:5]}")
         if done and alike and "made" not in str(given):
-            expected, found = (
-                consumed(call(**given | {name: value})) for value in (valid[name], ALIKE[0](valid[name]))
-            )
+            expected, found = (consumed(call(**given | {name: value})) for value in (valid[name], form(valid[name])))
             if " at 0x" not in str(expected) and str(expected) != str(found):
                 raise Wrong(f"{str(found)[:100]} of an iterator, {str(expected)[:100]} of a list")
         return done

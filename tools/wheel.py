@@ -43,6 +43,7 @@ WORKING = {  # a command, and what its output must hold
 
 
 def main() -> None:
+    os.environ.pop("PYTHONPATH", None)  # else pip finds the checkout's own paraform installed
     sys.stdout.reconfigure(line_buffering=True)  # type: ignore[union-attr]
     out = Path(sys.argv[1] if len(sys.argv) > 1 else ROOT / "dist").resolve()
     with tempfile.TemporaryDirectory() as folder:

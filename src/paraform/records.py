@@ -391,4 +391,4 @@ def _sentence(value: object, place: Origin, origin: Origin | None) -> Sentence:
 def _only(value: dict[str, Any], allowed: set[str], place: Origin) -> None:
     unknown = sorted(set(value) - allowed)
     if unknown:
-        raise place.error(f"unknown field {unknown[0]!r}; expected {', '.join(sorted(allowed))}")
+        raise place.error(f"unknown field {unknown[0][:80]!r}; expected {', '.join(sorted(allowed))}")

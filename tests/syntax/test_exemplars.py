@@ -13,7 +13,7 @@ import pytest
 from rapidfuzz.distance import Levenshtein
 from rapidfuzz.process import cdist
 
-from paraform.records import Pair, Sentence, Triple
+from paraform.records import InputError, Pair, Sentence, Triple
 from paraform.syntax import ExemplarIndex, Match, MiningConfig, exemplars, mine
 from paraform.syntax.mining import dealt_pools
 

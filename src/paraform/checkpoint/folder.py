@@ -162,27 +162,35 @@ def load(name: PathLike, *, device: str | None = None, systems: Mapping[str, Sys
     """
     require_path(name)
     text, variant = parse_name(os.fspath(name))
+    folder = checkpoint_of(text)
+    if folder is None or (not (folder / NAME).is_file() and _holds_encoder(folder)):
+        return _encoder(text, device, variant)
+    return chosen_of(_restore(folder, systems, device, variant.random_seed), text, variant)
+
+
+def checkpoint_of(text: str) -> Path | None:
+    """The folder that `load` reads for a name without what is chosen; None for an encoder's that is no folder.
+
+    Raises: InputError if there is none of that name.
+    """
     embedded = pretrained_folder(text)
     if embedded is not None and (embedded / NAME).is_file():
-        folder = embedded
-    elif text in ENCODERS or embedded is not None or Path(text).is_file():
-        return _encoder(text, device, variant)
-    elif Path(text).is_dir():
+        return embedded
+    if text in ENCODERS or embedded is not None or Path(text).is_file():
+        return None
+    if Path(text).is_dir():
         best = Path(text) / "best"  # a run's folder stands for its best checkpoint
         folder = best if (best / NAME).is_file() else Path(text)
         if not (folder / NAME).is_file() and (last := folder / "last" / NAME).is_file():
             raise InputError(f"{text}: a run without a best checkpoint yet; its latest weights are in {last.parent}")
-    elif text.count("/") == 1 and not text.startswith((".", "/", "~")) and not text.endswith("/"):
-        folder = pull(text)
-    else:
-        known = sorted(path.name for path in (Path(__file__).parents[1] / "pretrained").iterdir() if path.is_dir())
-        raise InputError(
-            f"{text}: no such model; looked among the embedded ones ({', '.join([*known, *ENCODERS])}) and for a"
-            " folder of that name; a hub id reads 'owner/name'"
-        )
-    if not (folder / NAME).is_file() and _holds_encoder(folder):
-        return _encoder(text, device, variant)
-    return chosen_of(_restore(folder, systems, device, variant.random_seed), text, variant)
+        return folder
+    if text.count("/") == 1 and not text.startswith((".", "/", "~")) and not text.endswith("/"):
+        return pull(text)
+    known = sorted(path.name for path in (Path(__file__).parents[1] / "pretrained").iterdir() if path.is_dir())
+    raise InputError(
+        f"{text}: no such model; looked among the embedded ones ({', '.join([*known, *ENCODERS])}) and for a"
+        " folder of that name; a hub id reads 'owner/name'"
+    )
 
 
 def load_weights(model: Checkpointable, folder: PathLike) -> None:

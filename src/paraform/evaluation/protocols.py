@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple, TypeAlias
 import numpy as np
 
 from paraform.evaluation.preparation import metric_words
-from paraform.records import InputError
+from paraform.records import InputError, several
 
 Paraphrase: TypeAlias = Callable[[list[str], list[str]], list[str]]
 Protocol: TypeAlias = Literal["first", "oracle", "blind"]
@@ -65,7 +65,7 @@ def check_rows(rows: Sequence[GenerationRow], protocols: Sequence[Protocol]) -> 
     """Raises: InputError if there are no rows or one lacks the exemplars that a protocol needs."""
     if not rows:
         raise InputError("no rows to evaluate; expected at least one source with a reference")
-    unknown = [name for name in protocols if name not in PROTOCOLS]
+    unknown = [name for name in several(protocols, "protocols") if name not in PROTOCOLS]
     if unknown or not protocols:
         raise InputError(f"protocols are {list(protocols)}; expected some of {', '.join(PROTOCOLS)}")
     for number, row in enumerate(rows, 1):

@@ -38,7 +38,7 @@ from paraform.trainers import Trainer
 from paraform.trainers.exemplar import paraphrases
 from paraform.trainers.files import file_of, files_of, require_some_of_each
 from paraform.trainers.given import require_given
-from paraform.trainers.held_out import hold_out_pairs, unseen_pairs
+from paraform.trainers.held_out import hold_out_pairs, require_pairs, unseen_pairs
 from paraform.training import Result, TrainingConfig, fit, make_accelerator, require_metric, require_usable, text_digest
 from paraform.weights import PathLike
 
@@ -103,6 +103,7 @@ def train_disentangled(
         pairs, validation = hold_out_pairs(pairs, seed=loop.seed)
     else:
         validation = unseen_pairs(paraphrases(validation), texts)
+        require_pairs(pairs, validation)
         whole = [*pairs, *validation]
     if shares:
         require_some_of_each(files_of(given), files_of(pairs))

@@ -36,7 +36,7 @@ from paraform.syntax import Tagger, load_tagger
 from paraform.syntax.running import DEFAULT
 from paraform.trainers import Trainer
 from paraform.trainers.given import require_given
-from paraform.trainers.held_out import hold_out_pairs, unseen_pairs
+from paraform.trainers.held_out import hold_out_pairs, require_pairs, unseen_pairs
 from paraform.trainers.same_facts import pairs_of_same_facts
 from paraform.training import Result, TrainingConfig, fit, make_accelerator, require_metric, require_usable, text_digest
 from paraform.weights import PathLike
@@ -100,6 +100,7 @@ def train_exemplar(
         pairs, validation = hold_out_pairs(pairs, seed=loop.seed)
     else:
         validation = unseen_pairs(paraphrases(validation), texts)
+        require_pairs(pairs, validation)
     digests = {
         f"{split} pairs": text_digest(text for pair in some for text in (pair.source.text, pair.target.text))
         for split, some in (("training", pairs), ("validation", validation))

@@ -35,7 +35,7 @@ from paraform.trainers import Trainer
 from paraform.trainers.exemplar import pairs_of_texts
 from paraform.trainers.files import file_of, files_of, require_some_of_each
 from paraform.trainers.given import require_given
-from paraform.trainers.held_out import hold_out_pairs, unseen_pairs
+from paraform.trainers.held_out import hold_out_pairs, require_pairs, unseen_pairs
 from paraform.training import Result, TrainingConfig, fit, make_accelerator, require_metric, require_usable, text_digest
 from paraform.weights import PathLike
 
@@ -117,6 +117,7 @@ def train_retrofit(
         pairs, held = held_out(pairs, seed=loop.seed)
     else:
         held = unseen_pairs(pairs_of_texts(validation), texts)
+        require_pairs(pairs, held)
     pairs = drawn(pairs, config, seed=loop.seed)
     accelerator = make_accelerator(loop)
     torch.manual_seed(loop.seed)

@@ -16,7 +16,7 @@ from torch import Tensor
 from paraform.evaluation.latent.bounds import Joint, log_weights, mean_bound, tight_bound
 from paraform.evaluation.latent.information import active_units, batch_information, mutual_information
 from paraform.evaluation.latent.proposals import GaussianProposal
-from paraform.evaluation.latent.protocol import Drawn, LatentModel, draw, log_prior
+from paraform.evaluation.latent.protocol import MOST_SAMPLES, Drawn, LatentModel, draw, log_prior
 from paraform.losses.dual_kl import dual_kl
 from paraform.records import InputError, require_count
 
@@ -95,7 +95,7 @@ def estimate(
     Raises: InputError for less than one sample, or if the model's figures are not finite.
     """
     if bound_samples is not None:
-        require_count(bound_samples, "bound_samples", 1)
+        require_count(bound_samples, "bound_samples", 1, MOST_SAMPLES)
     drawn = draw(model, texts, samples=samples, seed=seed, progress=progress)
     encoded, z_SNZ, likelihood_SN = drawn
     generator = torch.Generator(z_SNZ.device).manual_seed(seed + 1)

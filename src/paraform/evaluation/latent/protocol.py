@@ -16,6 +16,7 @@ from torch import Tensor
 from paraform.encoders import STDERR
 from paraform.records import InputError, require_count
 
+MOST_SAMPLES = 1_000_000  # of each sentence; more is a slip
 TOKENS_AT_ONCE = 16384  # words, of all samples, that are scored together: bounds the memory of [tokens, vocabulary]
 
 
@@ -69,7 +70,7 @@ def draw(model: LatentModel, texts: Sequence[str], *, samples: int, seed: int, p
 
     Raises: InputError for less than one sample, or if a z or a likelihood is not finite.
     """
-    require_count(samples, "samples", 1)
+    require_count(samples, "samples", 1, MOST_SAMPLES)
     encoded = model.encode(texts)
     generator = torch.Generator(encoded.device).manual_seed(seed)
     z_SNZ = model.sample_posterior(encoded, samples, generator)
