@@ -14,7 +14,7 @@ endef
 export WRITE_PINS
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint format docs bench constraints clean
+.PHONY: help demo test lint format docs bench wheel constraints clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' Makefile
@@ -40,6 +40,9 @@ docs: $(STAMP) ## Build the documentation into site/
 
 bench: $(STAMP) ## Run the benchmarks, each against its peer
 	@set -e; for script in benchmarks/[a-z]*.py; do echo "== $$script"; $(BIN)/python "$$script"; done
+
+wheel: $(STAMP) ## Build the wheel into dist/ and try it in fresh environments, without a network
+	$(BIN)/python tools/wheel.py dist
 
 # Every extra.
 constraints: $(STAMP) ## Resolve the newest versions of everything and write them to constraints.txt

@@ -24,6 +24,7 @@ import torch
 from paraform import checkpoint, manifest
 from paraform.encoders.variant import Variant
 from paraform.records import InputError
+from paraform.score import Score
 
 spec = importlib.util.spec_from_file_location("training_worker", Path(__file__).parent / "training_worker.py")
 worker = importlib.util.module_from_spec(spec)
@@ -53,7 +54,7 @@ def rewrite(folder: Path, **changes: Any) -> None:
 @pytest.fixture
 def saved(tmp_path: Path) -> Path:
     digests = {"train.tsv": "0" * 64}
-    score = types.SimpleNamespace(name="BLEU", value=40.0, signature="lc|v1")
+    score = Score("BLEU", 40.0, "lc|v1")
     return checkpoint.save(toy(), tmp_path / "toy", card="# Toy\n", scores=[score], data_digests=digests, seed=3)
 
 

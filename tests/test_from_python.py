@@ -16,7 +16,7 @@ from paraform.cli import main
 from paraform.encoders import Encoder
 from paraform.models.exemplar import ExemplarParaphraser
 from paraform.models.latent import LatentLanguageModel
-from paraform.records import InputError, Pair, Sentence
+from paraform.records import InputError, Pair, Sentence, Triple
 from paraform.syntax import ExemplarIndex, MiningConfig
 
 TEXTS = ["How old are you ?"]
@@ -72,7 +72,7 @@ def test_what_are_no_texts(exemplar: Any, latent: Any, minilm: Encoder) -> None:
         refused(lambda like: exemplar.paraphrase(TEXTS, like), given)
 
 
-def test_what_are_no_words(minilm: Encoder) -> None:
+def test_what_are_no_words(minilm: Encoder, latent: LatentLanguageModel) -> None:
     calls: list[Callable[[Any], object]] = [
         paraform.load_tagger(device="cpu"),
         paraform.load_parser(device="cpu"),
@@ -85,6 +85,7 @@ def test_what_are_no_words(minilm: Encoder) -> None:
             refused(call, given)
     for given in (None, ["a"], 5, "\ud800"):
         refused(paraform.tokenize, given)
+        refused(latent.words, given)
         refused(paraform.Tree.parse, given)
 
 
@@ -93,6 +94,7 @@ def test_what_is_no_count(exemplar: Any, latent: Any, minilm: Encoder) -> None:
     calls: list[Callable[[Any], object]] = [
         *(lambda count, call=call, name=name: call(TEXTS, TEXTS, **{name: count}) for call, name in ways),
         lambda count: exemplar.paraphrase(TEXTS, num=count),
+        lambda count: exemplar.paraphrase(TEXTS, TEXTS, num=count),
         lambda count: exemplar.reword(TEXTS, num=count),
         lambda count: exemplar.content(TEXTS, batch_size=count),
         lambda count: exemplar.style(TEXTS, batch_size=count),
@@ -115,6 +117,146 @@ def test_what_is_no_count(exemplar: Any, latent: Any, minilm: Encoder) -> None:
         refused(lambda seed: latent.sample(1, seed=seed), given)
 
 
+NO_SIDES = (None, "text", 5, [], Pair(Sentence("a"), Sentence("b")))
+
+
+@pytest.mark.parametrize("given", NO_SIDES)
+def test_what_no_record_can_hold(given: Any) -> None:
+    fine = Sentence("a")
+    calls: list[Callable[[Any], object]] = [
+        lambda side: Pair(side, fine),
+        lambda side: Pair(fine, side),
+        lambda side: Triple(fine, side, fine),
+        lambda side: Pair(fine, fine, label=side or "x"),
+        lambda side: Pair(fine, fine, score=side or "x"),
+        lambda side: Triple(fine, fine, fine, cluster=side or "x"),
+    ]
+    for call in calls[: 3 if given == 5 else None]:
+        refused(call, given)
+    for text in (None, 5, b"x", ["a"], float("nan")):
+        refused(Sentence, text)
+        refused(lambda words: Sentence("a", words), text or "ab")
+        refused(lambda tags: Sentence("a", ("a",), tags), text or "ab")
+    for words in (["a"], ("a", None), (1,), np.array(["a", "b"])):
+        refused(lambda words: Sentence("a", words), words)
+    refused(lambda tree: Sentence("a", tree=tree), 5)
+    assert Pair(fine, fine, label=np.int64(1), score=np.float32(0.5)).label == 1  # NumPy's numbers are some
+
+
+def test_a_refusal_is_one_line_whatever_came() -> None:
+    refused(paraform.load, "a\nb\u2028c")
+    refused(lambda count: MiningConfig(keep=count), np.zeros((3, 3)))
+
+
+def test_what_is_measured_by_nonsense(latent: LatentLanguageModel, minilm: Encoder) -> None:
+    """Texts, functions, counts, seeds and names of the evaluations and of what leaves sentences out."""
+    tag: Callable[[Any], Any] = lambda sentences: [["NN"] * len(words) for words in sentences]  # noqa: E731
+    row = paraform.GenerationRow("a b", "b a", ("c d",), None, 0)
+    tree = paraform.Tree.parse("(S (NN a))")
+
+    def generation(**given: Any) -> object:
+        known: dict[str, Any] = {"paraphrase": lambda texts, _: texts, "rows": [row], "tag": tag, "embed": minilm.embed}
+        return paraform.evaluate_generation(**known | {"protocols": ("first",)} | given)
+
+    def style(**given: Any) -> object:
+        known: dict[str, Any] = {"sources": ["a"], "targets": ["b"], "clusters": [0], "content": minilm.embed}
+        return paraform.evaluate_style(**known | given)
+
+    for given in (None, 5, "text", [None], ["a"]):
+        refused(lambda rows: generation(rows=rows), given)
+        refused(lambda trees: paraform.evaluate_syntax(trees, [tree], parser="p", data="d"), given)
+        refused(lambda records: paraform.without_overlap(records, TEXTS), given)
+    for given in NO_TEXTS:
+        refused(lambda texts: paraform.overlap(texts, TEXTS), given)
+        refused(lambda texts: paraform.overlap(TEXTS, texts), given)
+        refused(lambda texts: paraform.without_overlap([], texts), given)
+        refused(lambda texts: style(sources=texts), given)
+    for given in (None, 5, print, ["last"], []):
+        refused(lambda protocols: generation(protocols=protocols), given)
+    for name in ("paraphrase", "tag", "embed", "content", "style", "parse"):
+        refused(lambda call, name=name: generation(**{name: call}), "a string")
+    for given in NO_COUNTS[1:]:
+        refused(lambda count: generation(resamples=count), given)
+        refused(lambda count: style(style=minilm.embed, tag=tag, top=count), given)
+        refused(lambda count: paraform.evaluate_latent(latent, TEXTS, samples=count), given)
+        refused(lambda count: paraform.evaluate_latent(latent, TEXTS, bound_samples=count), given)
+        refused(lambda count: style(max_tokens=count), given)
+    for given in ([[]], [{}], 5, [0, 1], [None]):
+        refused(lambda clusters: style(clusters=clusters), given)
+    refused(lambda model: paraform.evaluate_latent(model, TEXTS), "minilm")
+    refused(lambda name: generation(bleu_tokenize=name), ["none"])
+    refused(lambda found: paraform.evaluate_syntax([tree], found, parser="p", data="d"), [])
+
+
+TRAINERS: dict[str, Callable[..., Any]] = {
+    "latent": paraform.train_latent,
+    "exemplar": paraform.train_exemplar,
+    "disentangled": paraform.train_disentangled,
+    "retrofit": paraform.train_retrofit,
+}
+NO_ARGUMENTS: dict[str, tuple[Any, ...]] = {
+    "config": (5, "paper", {}, paraform.TrainingConfig(), [None]),
+    "loop": (None, 5, {}, paraform.LatentConfig()),
+    "against": NO_TEXTS,
+    "card": (None, 5, b"x", ["a"], "half \ud800"),
+    "data_digests": (5, "x", [1], {"a": None}, {1: "a"}, {"a": "\ud800"}),
+    "folder": (None, 5, ["a"], "a\0b", "\ud800"),
+    "validation": (5, "text", [None], [1], [Sentence("a")]),
+}
+
+
+@pytest.mark.parametrize("name", TRAINERS)
+def test_training_by_nonsense_makes_no_folder(name: str, tmp_path: Path) -> None:
+    """Each argument, and the texts or pairs: looked at before anything is read, computed or written."""
+    pairs = [Pair(Sentence(f"the {word} runs"), Sentence(f"it is the {word} that runs")) for word in "abcdef"]
+    first = ["a b", "b c", "c d"] if name == "latent" else pairs
+    wrong = dict(NO_ARGUMENTS)
+    if name in ("disentangled", "retrofit"):
+        wrong |= {"shares": (5, "x", [None], ["x"], [True]), "development": (5, "x", [])}
+    if name == "exemplar":
+        wrong |= {"validation_rows": NO_COUNTS, "tagger": (None, 5, [])}
+    for argument, values in wrong.items():
+        for value in values:
+            given = {"folder": tmp_path / "run", argument: value}
+            refused(lambda _, given=given: TRAINERS[name](first, **given), value)
+    for value in (None, 5, "text", [None], [1], [], [first[:1]]):
+        refused(lambda given: TRAINERS[name](given, tmp_path / "run"), value)
+    if name != "latent":
+        refused(lambda given: TRAINERS[name](given, tmp_path / "run", validation=pairs), [])
+        refused(lambda given: TRAINERS[name](pairs, tmp_path / "run", validation=given), [])
+    assert not list(tmp_path.iterdir())
+
+
+def test_what_is_saved_and_exported_by_nonsense(latent: LatentLanguageModel, minilm: Encoder, tmp_path: Path) -> None:
+    for name, values in {
+        "scores": (5, "x", [None], [1]),
+        "data_digests": (5, "x", {"a": None}),
+        "seed": (1.5, "x", 10**30, float("nan")),
+        "dtype": (None, 5, "float8"),
+        "card": (None, 5, "\ud800"),
+    }.items():
+        for value in values:
+            refused(lambda value, name=name: paraform.save(latent, tmp_path / "made", **{name: value}), value)
+    for terms in (None, 5, ["a"]):
+        refused(lambda terms: minilm.export(tmp_path / "made", terms=terms), terms)
+    for folder in (None, 5, "a\0b", "\ud800"):
+        refused(minilm.export, folder)
+        refused(lambda path: paraform.write_jsonl([], path), folder)
+    for name, values in {
+        "encoder": (None, 5),
+        "texts": NO_TEXTS,
+        "folder": (None, 5, "a\0b"),
+        "erased": (None, "all"),
+        "parser": (None, 5),
+        "seed": NO_COUNTS[1:-1],
+        "terms": (None, 5),
+    }.items():
+        for value in values:
+            known: dict[str, Any] = {"encoder": "minilm", "texts": TEXTS, "folder": tmp_path / "made"}
+            refused(lambda value, name=name, known=known: paraform.erase(**known | {name: value}), value)
+    assert not list(tmp_path.iterdir())
+
+
 def test_what_are_no_records(tmp_path: Path) -> None:
     index = ExemplarIndex.build(TAGGED)
     calls: list[Callable[[Any], object]] = [
@@ -133,7 +275,9 @@ def test_what_are_no_records(tmp_path: Path) -> None:
         refused(lambda found: ExemplarIndex.build(TAGGED, found), clusters)
     for rows in (5, ["x", "y"], [10**30, 1], [1]):
         refused(lambda found: index.nearest(TAGGED, rows=found), rows)
-    refused(lambda config: index.nearest(TAGGED, config), {"keep": 3})
+    for config in ({"keep": 3}, [], 0, "x"):
+        refused(lambda config: index.nearest(TAGGED, config), config)
+        refused(lambda config: index.nearest(TAGGED, config, k=2), config)
     refused(lambda config: paraform.mine([Pair(*TAGGED, cluster=0)], config), {"keep": 3})
     assert index.nearest(TAGGED, MiningConfig(keep=1)) == [[(1, 2)], [(0, 2)]]
 

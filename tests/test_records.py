@@ -134,3 +134,9 @@ def test_fields_have_the_types_that_they_are_declared_with() -> None:
     ):
         with pytest.raises(InputError, match=f"^{message}$"):
             require_types(Settings(**{field: value}))
+
+
+def test_a_name_that_is_no_field_is_cut() -> None:
+    with pytest.raises(InputError, match=f"unknown field '{'x' * 80}'; expected") as caught:
+        from_json({"text": "a", "x" * 10_000: 1})
+    assert len(str(caught.value)) < 200

@@ -11,6 +11,7 @@ import json
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from numbers import Integral, Real
 from typing import Any, Literal, TypeAlias, TypeVar, get_args, get_origin, get_type_hints
 
 # The largest numbers that a config may hold: a stranger's checkpoint must not make a reader work or wait without end.
@@ -18,12 +19,20 @@ MOST_LAYERS = 100
 MOST_WIDTH = 100_000
 MOST_STEPS = 20_000  # as many words as a line of a text file has characters at most
 Config = TypeVar("Config", bound=Any)
+NO_WORDS: tuple[str, ...] = ()
+WHOLE, REAL = (int, Integral), (float, Real)  # NumPy's numbers too; Python's own are found at once
 MOST_COUNT = 10**9
 MOST_NESTED = 100  # brackets of JSON inside each other: with some hundreds Python can't copy, compare or print it
 
 
 class InputError(ValueError):
-    """What the user gave cannot be used; the message is one line that says what came and what was expected."""
+    """What the user gave cannot be used; the message is one line that says what came and what was expected.
+
+    Line breaks of what came are spaces in it.
+    """
+
+    def __init__(self, message: str) -> None:
+        super().__init__(" ".join(message.splitlines()))
 
 
 def counted(number: int, noun: str) -> str:
@@ -58,10 +67,30 @@ class Sentence:
     """
 
     text: str
-    tokens: tuple[str, ...] = ()
-    tags: tuple[str, ...] = ()
+    tokens: tuple[str, ...] = NO_WORDS
+    tags: tuple[str, ...] = NO_WORDS
     tree: str | None = None
     origin: Origin | None = field(default=None, compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        # Millions are made: what is left at its default is not looked at.
+        if not isinstance(self.text, str):
+            raise InputError(f"a sentence's text is of type {type(self.text).__name__}; expected a string")
+        if self.tokens is not NO_WORDS:
+            _require_tuple(self.tokens, "tokens")
+        if self.tags is not NO_WORDS:
+            _require_tuple(self.tags, "tags")
+        if self.tree is not None and not isinstance(self.tree, str):
+            raise InputError(f"a sentence's tree is of type {type(self.tree).__name__}; expected a string or None")
+
+
+def _require_tuple(words: object, name: str) -> None:
+    try:
+        if not isinstance(words, tuple):
+            raise TypeError(f"of type {type(words).__name__}")
+        "".join(words)
+    except TypeError as error:
+        raise InputError(f"a sentence's {name}: {error}; expected a tuple of strings") from None
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +110,13 @@ class Pair:
     cluster: int | None = None
     origin: Origin | None = field(default=None, compare=False, repr=False)
 
+    def __post_init__(self) -> None:
+        if not (isinstance(self.source, Sentence) and isinstance(self.target, Sentence)):
+            _refuse_sides(self, "source", "target")
+        _require_number(self.label, "label", WHOLE)
+        _require_number(self.score, "score", REAL)
+        _require_number(self.cluster, "cluster", WHOLE)
+
 
 @dataclass(frozen=True, slots=True)
 class Triple:
@@ -97,6 +133,25 @@ class Triple:
     distance: int | None = None
     cluster: int | None = None
     origin: Origin | None = field(default=None, compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        for side in (self.source, self.exemplar, self.target):
+            if not isinstance(side, Sentence):
+                _refuse_sides(self, "source", "exemplar", "target")
+        _require_number(self.distance, "distance", WHOLE)
+        _require_number(self.cluster, "cluster", WHOLE)
+
+
+def _refuse_sides(record: Pair | Triple, *names: str) -> None:
+    for name in names:
+        if not isinstance(side := getattr(record, name), Sentence):
+            raise InputError(f"a {name} is of type {type(side).__name__}; expected a Sentence: Sentence(text)")
+
+
+def _require_number(value: object, name: str, kinds: tuple[type, ...]) -> None:
+    if value is not None and not isinstance(value, kinds):
+        expected = "a whole number" if kinds is WHOLE else "a number"
+        raise InputError(f"a {name} is of type {type(value).__name__}; expected {expected} or None")
 
 
 Record: TypeAlias = Sentence | Pair | Triple
@@ -167,6 +222,19 @@ def require_count(count: object, name: str, least: int = 0, most: int = MOST_COU
         came = str(count) if abs(count) < 2**63 else "beyond 64 bits"
         expected = f"{least:,} or more" if count < least and most == MOST_COUNT else f"{least:,} to {most:,}"
         raise InputError(f"{name} {came}; expected {expected}")
+
+
+def require_kind(value: object, kind: type[Any] | tuple[type[Any], ...], name: str) -> None:
+    """Raises: InputError if the value is of none of these types."""
+    if not isinstance(value, kind):
+        expected = " or ".join(one.__name__ for one in (kind if isinstance(kind, tuple) else (kind,)))
+        raise InputError(f"{name} is of type {type(value).__name__}; expected {expected}")
+
+
+def require_callable(value: object, name: str) -> None:
+    """Raises: InputError if the value cannot be called."""
+    if not callable(value):
+        raise InputError(f"{name} is of type {type(value).__name__}; expected a function")
 
 
 def several(items: Any, what: str) -> Iterable[Any]:
@@ -323,4 +391,4 @@ def _sentence(value: object, place: Origin, origin: Origin | None) -> Sentence:
 def _only(value: dict[str, Any], allowed: set[str], place: Origin) -> None:
     unknown = sorted(set(value) - allowed)
     if unknown:
-        raise place.error(f"unknown field {unknown[0]!r}; expected {', '.join(sorted(allowed))}")
+        raise place.error(f"unknown field {unknown[0][:80]!r}; expected {', '.join(sorted(allowed))}")

@@ -70,9 +70,17 @@ def _final(path: PathLike) -> Path:
 
 
 def require_path(path: object) -> None:
-    """Raises: InputError for what is no path."""
+    """Raises: InputError for what is no path, or what no file system could hold."""
     if not isinstance(path, (str, os.PathLike)):
         raise InputError(f"a {type(path).__name__} where the path of a file or folder is expected")
+    try:
+        nul = b"\0" in os.fsencode(path)
+    except UnicodeEncodeError:
+        raise InputError(
+            "half of a surrogate pair in the path of a file or folder; expected whole characters"
+        ) from None
+    if nul:
+        raise InputError("a NUL in a path; expected none")
 
 
 def lost_link(path: PathLike) -> Path | None:

@@ -46,6 +46,14 @@ def test_one_line_leads_to_the_page_and_a_signal_ends_it_at_once(how: signal.Sig
     assert time.monotonic() - sent < 10
 
 
+def test_a_program_that_starts_it_is_told_at_once_where_the_page_is() -> None:
+    process = started("--json")
+    assert process.stdout is not None
+    assert re.fullmatch(r"http://127\.0\.0\.1:\d+/", json.loads(process.stdout.readline())["page"])
+    process.terminate()
+    process.communicate(timeout=60)
+
+
 def test_an_address_that_is_taken_or_none_is_one_line(command: Callable[..., Any]) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]

@@ -14,7 +14,7 @@ import tiny_disentangled as tiny
 from paraform import checkpoint
 from paraform.cli import main
 
-HUB = ["--to", "hub", "--repo", "someone/vectors", "--terms"]
+HUB = ["--to", "hub:someone/vectors", "--terms"]
 
 
 @pytest.fixture
@@ -29,12 +29,13 @@ def model(tmp_path: Path) -> str:
         ("", "--to sentence-transformers without --out"),
         ("--to onnx", "--to onnx without --out"),
         ("--to onnx --out it --public", "--public with --to onnx"),
-        ("--out it --repo a/b", "--repo with --to sentence-transformers"),
-        ("--to hub --terms free", "--to hub without --repo"),
-        ("--to hub --repo a/b", "--to hub without --terms"),
-        ("--to hub --repo a/b --terms free --out it", "--out with --to hub"),
-        ("--to hub --repo a/.. --terms free", "--repo a/..; expected OWNER/NAME"),
-        ("--to hub --repo b --terms free", "--repo b; expected OWNER/NAME"),
+        ("--to elmo --out it", "--to elmo; expected sentence-transformers, onnx, or hub:OWNER/NAME"),
+        ("--to onnx:x --out it", "--to onnx:x; expected sentence-transformers"),
+        ("--to hub --terms free", "--to hub; expected hub:OWNER/NAME"),
+        ("--to hub:a/b", "--to hub:… without --terms"),
+        ("--to hub:a/b --terms free --out it", "--out with --to hub:…"),
+        ("--to hub:a/.. --terms free", "--to hub:a/..; expected hub:OWNER/NAME"),
+        ("--to hub:b --terms free", "--to hub:b; expected hub:OWNER/NAME"),
     ],
 )
 def test_what_does_not_fit_together(given: str, message: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -62,7 +63,11 @@ def test_the_hub_gets_a_new_repository_with_the_terms(
                 "Transformer", "Pooling", "Normalize"
             }  # fmt: skip
             card = (folders[0] / "README.md").read_text(encoding="utf-8")
-            assert card.startswith("# vectors\n") and "\n**Terms of the training data.** Not for sale.\n" in card
+            found = huggingface_hub.ModelCard(card)
+            assert found.data.library_name == "sentence-transformers" and "paraform" in (found.data.tags or ())
+            assert (
+                found.text.startswith("\n# vectors\n") and "\n**Terms of the training data.** Not for sale.\n" in card
+            )
             calls.append((repo_id, allow_patterns))
             return types.SimpleNamespace(commit_url="https://hub/commit/1")
 

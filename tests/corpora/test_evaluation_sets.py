@@ -64,3 +64,10 @@ def test_nothing_to_read(tmp_path: Path) -> None:
     (tmp_path / "x.jsonl").write_text("[1]\n", encoding="utf-8")
     with pytest.raises(InputError, match=r"x\.jsonl:1: no JSON object"):
         read_evaluation_sets([tmp_path / "x.jsonl"])
+
+
+def test_a_first_field_that_csv_cannot_hold(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("word " * 30_000 + ",text\na,b\n")
+    with pytest.raises(InputError, match=rf"^{path}:1: not a row of comma-separated fields \(field larger than"):
+        list(read_evaluation_texts(path))

@@ -88,3 +88,36 @@ def test_what_is_no_bert(bert: Any, tmp_path: Path) -> None:
             PackedBert({key: tensor for key, tensor in tensors.items() if key != name}, config)
     with pytest.raises(InputError, match="expected numbers of heads and layers"):
         PackedBert(tensors, {"hidden_act": "gelu"})
+
+
+@pytest.mark.parametrize(
+    ("fields", "shapes", "said"),
+    [
+        (
+            {"num_attention_heads": 10**30},
+            {},
+            "1000000000000000000000000000000 heads of 24 features; expected a divisor",
+        ),
+        ({"num_attention_heads": 5}, {}, "5 heads of 24 features; expected a divisor"),
+        ({"num_attention_heads": 0}, {}, "0 heads of 24 features"),
+        ({}, {"embeddings.word_embeddings.weight": (50,)}, r"float32 \[50\]; expected floats \['any', 'any'\]"),
+        ({}, {"embeddings.token_type_embeddings.weight": (0, 24)}, r"\[0, 24\]; expected floats \['any', 24\]"),
+        ({}, {"embeddings.position_embeddings.weight": (12, 1)}, r"\[12, 1\]; expected floats \['any', 24\]"),
+        ({}, {"encoder.layer.1.attention.self.key.bias": (1,)}, r"key.bias' is float32 \[1\]; expected floats \[24\]"),
+        ({}, {"encoder.layer.2.output.dense.weight": (24, 41)}, r"\[24, 41\]; expected floats \[24, 40\]"),
+        ({"num_hidden_layers": 4}, {}, "lack 'encoder.layer.3.attention.self.query.weight'"),
+    ],
+)
+def test_weights_that_do_not_fit(
+    fields: dict[str, int], shapes: dict[str, tuple[int, ...]], said: str, bert: Any
+) -> None:
+    """Found when it is built: a bias of one number, say, would be added to all features in silence."""
+    tensors = dict(bert.state_dict()) | {name: torch.zeros(shape) for name, shape in shapes.items()}
+    with pytest.raises(InputError, match=said):
+        PackedBert(tensors, bert.config.to_dict() | fields)
+
+
+def test_weights_that_are_no_floats(bert: Any) -> None:
+    name = "encoder.layer.0.intermediate.dense.weight"
+    with pytest.raises(InputError, match=f"'{name}' is int8"):
+        PackedBert(dict(bert.state_dict()) | {name: bert.state_dict()[name].to(torch.int8)}, bert.config.to_dict())

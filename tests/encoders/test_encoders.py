@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import shutil
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -368,3 +370,13 @@ def test_the_offline_encoder(minilm: Encoder) -> None:
     assert (minilm.dimension, minilm.num_layers, minilm.max_tokens, minilm.pooling) == (384, 6, 256, "mean")
     assert minilm.digest == encoders.MINILM_SHA256
     assert encoders.dimension_of("minilm") == minilm.dimension
+
+
+def test_vectors_that_are_not_finite_are_refused(minilm: Encoder) -> None:
+    """Weights that are finite, and make of a state what float32 does not hold."""
+
+    def forward(sentences: Sequence[Sequence[int]], wanted: Sequence[int]) -> list[torch.Tensor]:
+        return [torch.full((sum(map(len, sentences)), minilm.dimension), 3e38) * 10 for _ in wanted]
+
+    with pytest.raises(InputError, match="minilm: its vectors hold NaN or infinity; are the weights damaged"):
+        replace(minilm, _forward=forward).encode(["a cat"])

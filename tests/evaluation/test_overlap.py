@@ -51,7 +51,7 @@ def test_bleu_says_its_settings_and_refuses_others():
 def test_words_are_lower_cased_and_cut():
     assert metric_words(["Don't SHOUT, please."], 4) == [["do", "n't", "shout", ","]]
     assert metric_words(["Don't SHOUT, please."], None) == [["do", "n't", "shout", ",", "please", "."]]
-    with pytest.raises(ValueError, match="max_tokens is 0"):
+    with pytest.raises(ValueError, match="max_tokens, where None cuts nothing, 0; expected 1 or more"):
         metric_words(["a"], 0)
 
 

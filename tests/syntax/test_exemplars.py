@@ -14,7 +14,7 @@ import pytest
 from rapidfuzz.distance import Levenshtein
 from rapidfuzz.process import cdist
 
-from paraform.records import Pair, Sentence, Triple
+from paraform.records import InputError, Pair, Sentence, Triple
 from paraform.syntax import ExemplarIndex, Match, MiningConfig, exemplars, mine
 from paraform.syntax.mining import dealt_pools, why_none
 
@@ -285,7 +285,7 @@ def test_added_sentences_are_found_as_if_they_had_been_there():
     with pytest.raises(ValueError, match="1 clusters for 2 sentences"):
         index.add(targets[:2], [1])
     assert len(index) == len(targets)
-    with pytest.raises(IndexError, match=f"row {len(targets)} of {len(targets)}"):
+    with pytest.raises(InputError, match=f"row {len(targets)} of {len(targets)}"):
         index.text(len(targets))
 
 

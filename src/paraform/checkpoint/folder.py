@@ -21,10 +21,11 @@ from torch import Tensor
 from paraform import manifest
 from paraform.checkpoint.hub import FOREIGN, one_line, pull
 from paraform.checkpoint.variants import chosen_of
+from paraform.decoding import MOST_SEED
 from paraform.encoders.variant import Variant, parse_name, with_choices
 from paraform.manifest import CARD, NAME, WEIGHTS, Manifest, Writer
 from paraform.models.systems import SYSTEMS
-from paraform.records import InputError, require_text
+from paraform.records import InputError, require_count, require_kind, require_records, require_text, require_texts
 from paraform.score import Score
 from paraform.weights import (
     PathLike,
@@ -91,6 +92,12 @@ def save(
         raise InputError(f"a {type(model).__name__}; expected a model that paraform trains")
     require_path(folder)
     require_text(card, "the card")
+    require_records(scores, Score)
+    require_kind(data_digests, (Mapping, type(None)), "data_digests")
+    for digest in (data_digests or {}).items():
+        require_texts(digest)
+    if seed is not None:
+        require_count(seed, "seed", -MOST_SEED, MOST_SEED)
     if dtype not in ("float32", "float16"):
         raise InputError(f"dtype={str(dtype)[:40]!r}; expected 'float32' or 'float16'")
     config = dataclasses.asdict(model.config)
@@ -155,27 +162,35 @@ def load(name: PathLike, *, device: str | None = None, systems: Mapping[str, Sys
     """
     require_path(name)
     text, variant = parse_name(os.fspath(name))
+    folder = checkpoint_of(text)
+    if folder is None or (not (folder / NAME).is_file() and _holds_encoder(folder)):
+        return _encoder(text, device, variant)
+    return chosen_of(_restore(folder, systems, device, variant.random_seed), text, variant)
+
+
+def checkpoint_of(text: str) -> Path | None:
+    """The folder that `load` reads for a name without what is chosen; None for an encoder's that is no folder.
+
+    Raises: InputError if there is none of that name.
+    """
     embedded = pretrained_folder(text)
     if embedded is not None and (embedded / NAME).is_file():
-        folder = embedded
-    elif text in ENCODERS or embedded is not None or Path(text).is_file():
-        return _encoder(text, device, variant)
-    elif Path(text).is_dir():
+        return embedded
+    if text in ENCODERS or embedded is not None or Path(text).is_file():
+        return None
+    if Path(text).is_dir():
         best = Path(text) / "best"  # a run's folder stands for its best checkpoint
         folder = best if (best / NAME).is_file() else Path(text)
         if not (folder / NAME).is_file() and (last := folder / "last" / NAME).is_file():
             raise InputError(f"{text}: a run without a best checkpoint yet; its latest weights are in {last.parent}")
-    elif text.count("/") == 1 and not text.startswith((".", "/", "~")) and not text.endswith("/"):
-        folder = pull(text)
-    else:
-        known = sorted(path.name for path in (Path(__file__).parents[1] / "pretrained").iterdir() if path.is_dir())
-        raise InputError(
-            f"{text}: no such model; looked among the embedded ones ({', '.join([*known, *ENCODERS])}) and for a"
-            " folder of that name; a hub id reads 'owner/name'"
-        )
-    if not (folder / NAME).is_file() and _holds_encoder(folder):
-        return _encoder(text, device, variant)
-    return chosen_of(_restore(folder, systems, device, variant.random_seed), text, variant)
+        return folder
+    if text.count("/") == 1 and not text.startswith((".", "/", "~")) and not text.endswith("/"):
+        return pull(text)
+    known = sorted(path.name for path in (Path(__file__).parents[1] / "pretrained").iterdir() if path.is_dir())
+    raise InputError(
+        f"{text}: no such model; looked among the embedded ones ({', '.join([*known, *ENCODERS])}) and for a"
+        " folder of that name; a hub id reads 'owner/name'"
+    )
 
 
 def load_weights(model: Checkpointable, folder: PathLike) -> None:

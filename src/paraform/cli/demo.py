@@ -43,6 +43,7 @@ def run(options: Namespace) -> int:
     def tell(address: str) -> None:
         if options.json:
             print_json({"page": address})
+            sys.stdout.flush()  # a pipe is waited at for this line
         else:
             print(f"{address} is the page; Ctrl-C ends it", flush=True)
 

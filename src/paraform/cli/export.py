@@ -1,14 +1,15 @@
-"""Write a model's encoder for other tools: a folder that `SentenceTransformer(FOLDER)` loads.
+"""Write a model's encoder for other tools: a folder that `SentenceTransformer(FOLDER)` loads; or a model for the hub.
 
 --to onnx puts an ONNX file into it, which `SentenceTransformer(FOLDER, backend="onnx")` takes and any ONNX runtime
-computes; --to hub uploads the folder as a new model repository, a private one unless --public.
+computes; --to hub:OWNER/NAME uploads the folder as a new model repository, a private one unless --public, which every
+command and `paraform.load` take by that name. A model without such an encoder is uploaded as the checkpoint it is.
 A retrofitted ELMo becomes a folder of ELMo's published files, options.json and weights.hdf5, instead.
 The vectors are the model's own, to rounding. The card says what it is; the terms of the training data are the model's.
 
 Example:
   paraform export runs/mine --out my-encoder
   paraform export runs/mine --to onnx --out my-encoder
-  paraform export runs/mine --to hub --repo me/my-encoder --terms "Quora's pairs: for research, not for sale."
+  paraform export runs/mine --to hub:me/my-encoder --terms "Quora's pairs: for research, not for sale."
 """
 
 from __future__ import annotations
@@ -20,51 +21,78 @@ from pathlib import Path
 
 from jsonargparse import ArgumentParser, Namespace
 
-from paraform.cli.arguments import load_able
+from paraform.cli.arguments import chosen_name, load_able
 from paraform.cli.output import print_json
 from paraform.records import InputError
+
+LAYOUTS = ("sentence-transformers", "onnx")
 
 
 def add_arguments(parser: ArgumentParser, given: Sequence[str]) -> None:
     """The options of this command."""
-    parser.add_argument("model", type=str, metavar="MODEL", help="a trained encoder: a run, a checkpoint, or a hub id")
-    layouts = ("sentence-transformers", "onnx", "hub")
-    parser.add_argument("--to", choices=layouts, default=layouts[0], help="the layout, or where it goes")
-    parser.add_argument("--out", type=str | None, default=None, metavar="FOLDER", help="the folder to be made")
+    parser.add_argument("model", type=str, metavar="MODEL", help="a trained model: a run, a checkpoint, or a hub id")
     parser.add_argument(
-        "--repo", type=str | None, default=None, metavar="OWNER/NAME", help="with --to hub: the repository to be made"
+        "--to",
+        type=str,
+        default=LAYOUTS[0],
+        metavar="LAYOUT",
+        help=f"{', '.join(LAYOUTS)}, or where it goes: hub:OWNER/NAME, a repository that is made for it",
     )
-    parser.add_argument("--public", action="store_true", help="with --to hub: for everyone to see")
+    parser.add_argument("--out", type=str | None, default=None, metavar="FOLDER", help="the folder to be made")
+    parser.add_argument("--public", action="store_true", help="with --to hub:…: for everyone to see")
     parser.add_argument(
-        "--terms", type=str | None, default=None, help="those of the training data, for the card; --to hub wants them"
+        "--terms", type=str | None, default=None, help="those of the training data, for the card; --to hub:… wants them"
     )
 
 
 def run(options: Namespace) -> int:
-    """Write the folder."""
+    """Write the folder, or upload one."""
     from paraform.capabilities import Exports
-    from paraform.checkpoint.hub import push_new
     from paraform.encoders.elmo_files import is_elmo
 
-    hub = options.to == "hub"
-    for name in ("repo", "terms") if hub else ("out",):
-        if not options[name]:
-            raise InputError(f"--to {options.to} without --{name}; expected it")
-    for name in ("out",) if hub else ("repo", "public"):
-        if options[name]:
-            raise InputError(f"--{name} with --to {options.to}; expected none")
-    if hub and not re.fullmatch(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*", options.repo, re.ASCII):
-        raise InputError(f"--repo {options.repo}; expected OWNER/NAME")
+    to, colon, repo = options.to.partition(":")
+    if to == "hub":
+        return _run_hub(options, repo)
+    if colon or to not in LAYOUTS:
+        raise InputError(f"--to {options.to[:60]}; expected {', '.join(LAYOUTS)}, or hub:OWNER/NAME")
+    if not options.out:
+        raise InputError(f"--to {to} without --out; expected it")
+    if options.public:
+        raise InputError(f"--public with --to {to}; expected none")
     model: Exports = load_able(options, Exports, "a model that is exported")
-    terms = options.terms or ""
-    if hub:
-        with tempfile.TemporaryDirectory() as scratch:
-            folder = model.export(Path(scratch) / options.repo.split("/")[1], terms=terms)
-            made = {"address": push_new(folder, options.repo, private=not options.public)}
-    else:
-        made = {"folder": str(model.export(options.out, onnx=options.to == "onnx", terms=terms))}
+    folder = model.export(options.out, onnx=to == "onnx", terms=options.terms or "")
     if options.json:
-        print_json({**made, "to": "elmo" if options.out and is_elmo(Path(options.out)) else options.to})
+        print_json({"folder": str(folder), "to": "elmo" if is_elmo(folder) else to})
     else:
-        print(*made.values())
+        print(folder)
+    return 0
+
+
+def _run_hub(options: Namespace, repo: str) -> int:
+    from paraform.capabilities import Exports
+    from paraform.checkpoint.folder import checkpoint_of
+    from paraform.checkpoint.hub import push_new, push_new_checkpoint, require_token
+
+    if not re.fullmatch(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*", repo, re.ASCII):
+        raise InputError(f"--to {options.to[:60]}; expected hub:OWNER/NAME")
+    if not options.terms:
+        raise InputError("--to hub:… without --terms; expected those of the training data, for the card")
+    if options.out:
+        raise InputError("--out with --to hub:…; expected none")
+    require_token(repo)
+    model = load_able(options, object, "a model")
+    if isinstance(model, Exports):
+        with tempfile.TemporaryDirectory() as scratch:
+            folder = model.export(Path(scratch) / repo.split("/")[1], terms=options.terms)
+            address = push_new(folder, repo, private=not options.public)
+    else:
+        given = chosen_name(options.model, options)
+        checkpoint = checkpoint_of(given)
+        if checkpoint is None:
+            raise InputError(f"{given}: {model.kind}; expected a model with an encoder, or a checkpoint")
+        address = push_new_checkpoint(checkpoint, repo, terms=options.terms, private=not options.public)
+    if options.json:
+        print_json({"address": address, "to": "hub"})
+    else:
+        print(address)
     return 0

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import itertools
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -11,7 +10,7 @@ from pathlib import Path
 from paraform.corpora.jsonl import value_of
 from paraform.corpora.lines import Line, lines
 from paraform.corpora.quoted import fields_of, in_one_line, quoted_rows
-from paraform.corpora.tables import DELIMITERS, MAX_ROW, TEXT_COLUMNS
+from paraform.corpora.tables import MAX_ROW, TEXT_COLUMNS, delimiter_of
 from paraform.corpora.treebank import read_treebank
 from paraform.records import InputError, Origin
 from paraform.weights import PathLike
@@ -95,7 +94,7 @@ def _rows(path: PathLike, quoted: bool) -> Iterator[list[str]]:
         yield from (line.text.split("\t") for line in physical)
         return
     first = next(physical)
-    delimiter = next((one for one in DELIMITERS if len(next(csv.reader([first.text], delimiter=one), [])) > 1), ",")
+    delimiter = delimiter_of(first.text)
     for row in quoted_rows(itertools.chain([first], physical), delimiter, MAX_ROW):
         yield [in_one_line(field) for field in fields_of(row, delimiter)]
 

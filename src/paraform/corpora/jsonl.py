@@ -8,7 +8,7 @@ from typing import Any
 
 from paraform.corpora.lines import Line, checked, lines, records
 from paraform.records import Record, from_json, parse_json, several, to_json
-from paraform.weights import PathLike, atomic_path
+from paraform.weights import PathLike, atomic_path, require_path
 
 MAX_CHARACTERS = 1_000_000  # a line may hold tokens, tags and trees of three sentences
 
@@ -23,6 +23,7 @@ def read_jsonl(path: PathLike, *, skip_bad_lines: bool = False) -> Iterator[Reco
 
 def write_jsonl(written: Iterable[Record], path: PathLike) -> int:
     """Write a record a line; returns how many. An error on the way, in the source of records too, leaves no file."""
+    require_path(path)
     count, written = 0, several(written, "records")
     with atomic_path(path) as unfinished, open(unfinished, "w", encoding="utf-8", newline="\n") as file:
         for record in written:

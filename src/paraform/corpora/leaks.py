@@ -13,7 +13,7 @@ from paraform.corpora.formats import read
 from paraform.corpora.jsonl import MAX_CHARACTERS
 from paraform.corpora.lines import lines
 from paraform.corpora.quoted import quoted_rows
-from paraform.records import InputError, Pair, Record, Sentence, sides_of
+from paraform.records import InputError, Pair, Record, Sentence, Triple, require_records, require_texts, sides_of
 from paraform.weights import PathLike, atomic_path
 from paraform.words import unescape
 
@@ -110,9 +110,9 @@ def overlaps(training: Mapping[str, Iterable[str]], evaluation: Mapping[str, Ite
 
 
 def first_of_each(texts: Iterable[str]) -> dict[str, str]:
-    """`normalised` text → the first text that has it, in order."""
+    """`normalised` text → the first text that has it, in order. Raises: InputError for what are no texts."""
     found: dict[str, str] = {}
-    for text in dict.fromkeys(texts):
+    for text in dict.fromkeys(require_texts(texts)):
         found.setdefault(normalised(text), text)
     return found
 
@@ -142,7 +142,7 @@ def without_overlap(records: Iterable[Kind], evaluation: Iterable[str]) -> Kept[
     edges: list[tuple[int, int]] = []
     leaking: set[int] = set()
     rows: list[tuple[Kind, bool, list[int]]] = []
-    for record in records:
+    for record in require_records(records, Sentence, Pair, Triple):
         found, leaked = [], False
         for name, side in sides_of(record).items():
             key = key_of(side.text)

@@ -125,7 +125,7 @@ def read_table(
     first = next(physical)
     physical = itertools.chain([first], physical)
     content = "" if isinstance(first.content, InputError) else first.content
-    delimiter = _delimiter(content) if format == "csv" else "\t"
+    delimiter = delimiter_of(content) if format == "csv" else "\t"
     dialect = Dialect(format, delimiter, "\r\n" if content.endswith("\r\n") else "\n", _marked(path))
 
     def finished(parse: Callable[[Line], Iterator[Row]], rows: Iterator[Line]) -> Iterator[Row]:
@@ -347,7 +347,8 @@ def _marked(path: PathLike) -> bool:
         return file.read(3) == BYTE_ORDER_MARK.encode()
 
 
-def _delimiter(header: str) -> str:
+def delimiter_of(header: str) -> str:
+    """What stands between a header's fields: the first of `DELIMITERS` that makes several of it, else a comma."""
     for delimiter in DELIMITERS:
         with contextlib.suppress(csv.Error):
             if len(next(csv.reader([header], delimiter=delimiter, strict=True), [])) > 1:

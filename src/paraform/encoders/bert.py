@@ -44,7 +44,7 @@ class PackedBert:
     Args:
         tensors: by their names in the checkpoint (`embeddings.word_embeddings.weight` …), with or without `bert.`.
         config: `num_attention_heads`, `num_hidden_layers`, `layer_norm_eps`, `hidden_act` are read.
-    Raises: InputError if a tensor is missing or the activation is not GELU.
+    Raises: InputError if a tensor is missing or of another shape, or the activation is not GELU.
     """
 
     def __init__(self, tensors: Mapping[str, Tensor], config: Mapping[str, object]) -> None:
@@ -58,33 +58,51 @@ class PackedBert:
         except (KeyError, ValueError) as error:
             raise InputError(f"BERT's config.json: {error!r}; expected numbers of heads and layers") from error
 
-        def tensor(name: str) -> Tensor:
+        def tensor(name: str, *shape: int | None) -> Tensor:
+            """The tensor of that shape; None: of any number there."""
             if name not in tensors:
                 raise InputError(f"BERT weights lack {name!r}; is this a BERT checkpoint?")
-            return tensors[name]
+            found = tensors[name]
+            fits = len(found.shape) == len(shape) and all(
+                size == wanted or (wanted is None and size > 0) for size, wanted in zip(found.shape, shape, strict=True)
+            )
+            if not fits or not found.is_floating_point():
+                kind = str(found.dtype).removeprefix("torch.")
+                expected = [size or "any" for size in shape]
+                raise InputError(f"BERT weights: {name!r} is {kind} {list(found.shape)}; expected floats {expected}")
+            return found
 
-        def pair(name: str) -> tuple[Tensor, Tensor]:
-            return tensor(f"{name}.weight"), tensor(f"{name}.bias")
+        def pair(name: str, rows: int | None, columns: int | None) -> tuple[Tensor, Tensor]:
+            weight = tensor(f"{name}.weight", rows, columns)
+            return weight, tensor(f"{name}.bias", weight.shape[0])
 
-        self.norm = pair("embeddings.LayerNorm")
-        self.words = tensor("embeddings.word_embeddings.weight")
+        def norm(name: str) -> tuple[Tensor, Tensor]:
+            return tensor(f"{name}.weight", width), tensor(f"{name}.bias", width)
+
+        self.words = tensor("embeddings.word_embeddings.weight", None, None)
+        width = self.dimension
+        if self.heads < 1 or width % self.heads:
+            raise InputError(f"BERT's config.json: {self.heads} heads of {width} features; expected a divisor of these")
+        self.norm = norm("embeddings.LayerNorm")
         # A lone sentence is all of type 0, so its type embedding is a constant of every position.
         self.positions = (
-            tensor("embeddings.position_embeddings.weight") + tensor("embeddings.token_type_embeddings.weight")[0]
+            tensor("embeddings.position_embeddings.weight", None, width)
+            + tensor("embeddings.token_type_embeddings.weight", None, width)[0]
         )
         self.layers = []
         for number in range(self.num_layers):
             at = f"encoder.layer.{number}"
-            query, key, value = (pair(f"{at}.attention.self.{name}") for name in ("query", "key", "value"))
+            query, key, value = (pair(f"{at}.attention.self.{one}", width, width) for one in ("query", "key", "value"))
             weight, bias = (torch.cat(part) for part in zip(query, key, value, strict=True))
+            widen = pair(f"{at}.intermediate.dense", None, width)
             self.layers.append(
                 _Layer(
                     (weight, bias),
-                    pair(f"{at}.attention.output.dense"),
-                    pair(f"{at}.attention.output.LayerNorm"),
-                    pair(f"{at}.intermediate.dense"),
-                    pair(f"{at}.output.dense"),
-                    pair(f"{at}.output.LayerNorm"),
+                    pair(f"{at}.attention.output.dense", width, width),
+                    norm(f"{at}.attention.output.LayerNorm"),
+                    widen,
+                    pair(f"{at}.output.dense", width, len(widen[0])),
+                    norm(f"{at}.output.LayerNorm"),
                 )
             )
 

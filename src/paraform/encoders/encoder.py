@@ -150,7 +150,8 @@ class Encoder:
             batch_tokens: tokens computed at once; memory grows with it, results do not change.
             progress: a bar on stderr.
         A text that is longer than the encoder reads is cut, and a warning counts such texts.
-        Raises: InputError for what are no texts, a layer that is not there, or another pooling.
+        Raises: InputError for what are no texts, a layer that is not there, another pooling, or vectors that are not
+            finite.
         """
         texts = require_texts(texts)
         if pooling is not None and pooling not in POOLINGS:
@@ -171,6 +172,8 @@ class Encoder:
             if self.normalize if normalize is None else normalize:
                 pooled_BD = torch.nn.functional.normalize(pooled_BD, dim=-1)
             out_BD[chosen] = pooled_BD.cpu().numpy()
+        if not np.isfinite(out_BD).all():  # weights may be finite and too large
+            raise InputError(f"{self.name}: its vectors hold NaN or infinity; are the weights damaged?")
         return out_BD[[row[text] for text in texts]] if len(unique) < len(texts) else out_BD
 
     def embed(

@@ -20,8 +20,8 @@ from paraform.encoders.loading import load_module, locate
 from paraform.encoders.onnx import save_onnx
 from paraform.encoders.tokenizing import tokenizer_of
 from paraform.encoders.trainable import first_layers
-from paraform.records import InputError
-from paraform.weights import PathLike, save_tensors
+from paraform.records import InputError, require_text
+from paraform.weights import PathLike, require_path, save_tensors
 
 
 def export_encoder(
@@ -43,6 +43,7 @@ def export_encoder(
         dense: the linear map behind the mean; None: its own, if it has one.
     Raises: InputError for another encoder; and as `save_sentence_transformer`.
     """
+    require_text(terms, "terms")
     require_exported(encoder, folder)
     place = locate(encoder.name)
     module: Any = load_module(encoder.name)
@@ -65,6 +66,7 @@ def export_encoder(
 
 def require_exported(encoder: Encoder, folder: PathLike) -> None:
     """Raises: InputError for an encoder that `export_encoder` cannot write, or a folder that is there already."""
+    require_path(folder)
     if Path(folder).exists():
         raise InputError(f"{folder}: is there already; expected the name of a folder to be made")
     place = locate(encoder.name)
@@ -106,6 +108,7 @@ def save_sentence_transformer(
     Raises: InputError if there is something of that name, the module is half of a model with a decoder, or what
         writes ONNX is not installed.
     """
+    require_path(folder)
     final = Path(folder)
     if final.exists():
         raise InputError(f"{folder}: is there already; expected the name of a folder to be made")

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from paraform.evaluation.figures import RowFigure
 from paraform.evaluation.preparation import metric_words, overlap_signature, require, same_length
+from paraform.records import InputError
 from paraform.score import Score
 
 ORDER = 4  # the longest n-gram
@@ -52,7 +53,7 @@ def bleu_statistics(
     """What BLEU adds up, row by row: [N, 10] counts in sacreBLEU's order.
 
     The columns are the lengths of output and reference, then for n = 1 to 4 the n-grams that match, then all n-grams.
-    Raises: ValueError if the two differ in number or sacreBLEU knows no such tokenisation.
+    Raises: InputError if the two differ in number or sacreBLEU knows no such tokenisation.
     """
     rows = same_length(outputs=outputs, references=references)
     retokenize = _tokenizer(tokenize)
@@ -82,8 +83,8 @@ def _tokenizer(name: str) -> Callable[[str], str]:
     module = require("sacrebleu.metrics.bleu", "BLEU")
     try:
         tokenizer: Callable[[str], str] = module.BLEU(tokenize="none" if name == "multi-bleu" else name).tokenizer
-    except KeyError as error:
-        raise ValueError(f"tokenize is {name!r}; expected none, multi-bleu, 13a, intl, char or zh") from error
+    except (KeyError, TypeError) as error:
+        raise InputError(f"tokenize is {str(name)[:40]!r}; expected none, multi-bleu, 13a, intl, char or zh") from error
     return tokenizer
 
 

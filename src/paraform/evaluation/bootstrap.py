@@ -8,8 +8,10 @@ from dataclasses import asdict, dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from paraform.decoding import MOST_SEED
 from paraform.evaluation.figures import RowFigure
 from paraform.evaluation.preparation import same_length
+from paraform.records import InputError, require_count
 from paraform.score import signature
 
 DRAWS = 1_000_000  # row numbers drawn at once; bounds the memory, not the result
@@ -66,10 +68,10 @@ def paired_bootstrap(
     p = (1 + #{|d_r| − mean |d| ≥ |difference|}) / (1 + resamples). It counts > where we count ≥, and so calls a
     system significantly different from itself.
 
-    Raises: ValueError if the figures are not the same one of the same number of rows, or there is no row or resample.
+    Raises: InputError if the figures are not the same one of the same number of rows, or there is no row or resample.
     """
     if (first.name, first.signature) != (second.name, second.signature):
-        raise ValueError(
+        raise InputError(
             f"{first.name} ({first.signature}) against {second.name} ({second.signature}); expected the same figure"
         )
     rows = same_length(first=first.rows, second=second.rows)
@@ -100,7 +102,7 @@ def paired_bootstrap(
 def bootstrap_interval(figure: RowFigure, *, resamples: int = 1000, seed: int = 12345) -> tuple[float, float]:
     """The middle 95 % of a figure over resamples of its rows (the percentile interval), by `paired_bootstrap`'s draws.
 
-    Raises: ValueError if there is no row or no resample.
+    Raises: InputError if there is no row or no resample.
     """
     rows = len(figure.rows)
     values = [
@@ -113,10 +115,12 @@ def bootstrap_interval(figure: RowFigure, *, resamples: int = 1000, seed: int = 
 def _resampled(rows: int, resamples: int, seed: int) -> Iterator[NDArray[np.float64]]:
     """How often each row is in each draw of as many, with replacement, [R, N]; R draws at once, as `DRAWS` allows.
 
-    Raises: ValueError without a row or a resample.
+    Raises: InputError without a row or a resample.
     """
+    require_count(resamples, "resamples")
+    require_count(seed, "seed", 0, MOST_SEED)
     if resamples < 1 or rows < 1:
-        raise ValueError(f"{resamples} resamples of {rows} rows; expected at least 1 of each")
+        raise InputError(f"{resamples} resamples of {rows} rows; expected at least 1 of each")
     generator = np.random.default_rng(seed)
     block = max(1, DRAWS // rows)
     for start in range(0, resamples, block):

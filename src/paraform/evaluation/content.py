@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from paraform.capabilities import Embed
 from paraform.evaluation.preparation import same_length
+from paraform.records import InputError
 
 Vectors: TypeAlias = NDArray[np.float32]
 BLOCK = 1024  # rows of the similarity matrix held at once
@@ -18,7 +19,7 @@ BLOCK = 1024  # rows of the similarity matrix held at once
 def embed_unique(embed: Embed, texts: Sequence[str]) -> Vectors:
     """Vectors of the texts, [N, D] float32, each different text embedded once; an empty text gets zeros.
 
-    Raises: ValueError if `embed` does not give one vector a text, or gives NaN or infinity.
+    Raises: InputError if `embed` does not give one vector a text, or gives NaN or infinity.
     """
     different = [text for text in dict.fromkeys(texts) if text.strip()]
     known: Vectors = np.zeros((0, 1), dtype=np.float32)
@@ -33,13 +34,13 @@ def embed_unique(embed: Embed, texts: Sequence[str]) -> Vectors:
 def finite_vectors(embed: Embed, texts: Sequence[str]) -> Vectors:
     """What `embed` gives for the texts, [N, D] float32.
 
-    Raises: ValueError if it does not give one vector a text, or gives NaN or infinity.
+    Raises: InputError if it does not give one vector a text, or gives NaN or infinity.
     """
     vectors_ND = np.asarray(embed(texts), dtype=np.float32)
     if vectors_ND.ndim != 2 or len(vectors_ND) != len(texts):
-        raise ValueError(f"embed gave shape {list(vectors_ND.shape)} for {len(texts)} texts; expected [N, D]")
+        raise InputError(f"embed gave shape {list(vectors_ND.shape)} for {len(texts)} texts; expected [N, D]")
     if not np.isfinite(vectors_ND).all():
-        raise ValueError("embed gave NaN or infinity; expected finite vectors")
+        raise InputError("embed gave NaN or infinity; expected finite vectors")
     return vectors_ND
 
 

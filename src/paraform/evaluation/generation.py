@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from paraform.capabilities import Embed
+from paraform.decoding import MOST_SEED
 from paraform.evaluation.bleu import bleu_figure
 from paraform.evaluation.content import Vectors, content_kept, embed_unique
 from paraform.evaluation.diversity import distinct_signature, distinct_value
@@ -29,6 +30,7 @@ from paraform.evaluation.style import (
     tree_signature,
 )
 from paraform.evaluation.subsets import SETTING, subsets
+from paraform.records import InputError, require_callable, require_count, require_records, require_text
 from paraform.score import Score, signature
 from paraform.syntax.trees import Parser, Tree
 
@@ -88,13 +90,23 @@ def evaluate_generation(
         bleu_tokenize: see `bleu`. wordnet: None looks for it.
         resamples: draws of the paired bootstrap between `name` and every other system; 0 leaves it out.
         seed: the seed of the bootstrap and of the sentences that style retrieval asks for.
-    Raises: InputError if a row lacks what a protocol needs or the extra `eval` is not installed; ValueError if a
-        callable does not answer one for one.
+    Raises: InputError if a row lacks what a protocol needs or the extra `eval` is not installed, an argument
+        cannot be, or a callable does not answer one for one.
     """
+    rows = require_records(rows, GenerationRow)
+    for said, call in (("paraphrase", paraphrase), ("tag", tag), ("embed", embed)):
+        require_callable(call, said)
+    for said, optional in (("content", content), ("style", style), ("parse", parse)):
+        if optional is not None:
+            require_callable(optional, said)
+    for said, text in (("name", name), ("tagger_name", tagger_name), ("encoder_name", encoder_name)):
+        require_text(text, said)
+    require_count(resamples, "resamples")
+    require_count(seed, "seed", 0, MOST_SEED)
     check_rows(rows, protocols)
     everyone = {name: paraphrase, **(systems or {}), **FLOORS}
     if len(everyone) != 1 + len(systems or {}) + len(FLOORS):
-        raise ValueError(f"systems {[name, *(systems or {}), *FLOORS]}; expected different names")
+        raise InputError(f"systems {[name, *(systems or {}), *FLOORS]}; expected different names")
     decoded = {system: decode(call, rows, protocols, max_tokens=max_tokens) for system, call in everyone.items()}
     sources, references = tuple(row.source for row in rows), tuple(row.reference for row in rows)
     measure = _Measure(

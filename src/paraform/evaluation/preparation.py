@@ -7,7 +7,7 @@ import importlib
 from collections.abc import Sequence, Sized
 from types import ModuleType
 
-from paraform.records import InputError
+from paraform.records import InputError, require_count, require_kind
 from paraform.score import signature
 from paraform.words import tokenize
 
@@ -15,18 +15,20 @@ from paraform.words import tokenize
 def metric_words(texts: Sequence[str], max_tokens: int | None = 15) -> list[list[str]]:
     """Penn Treebank words, lower-cased, at most `max_tokens` of them (paper, section 4.3: 15); None cuts nothing.
 
-    Raises: ValueError if `max_tokens` is below 1.
+    Raises: InputError if `max_tokens` is below 1.
     """
-    if max_tokens is not None and max_tokens < 1:
-        raise ValueError(f"max_tokens is {max_tokens}; expected at least 1, or None to cut nothing")
+    if max_tokens is not None:
+        require_count(max_tokens, "max_tokens, where None cuts nothing,", 1)
     return [[word.lower() for word in tokenize(text)][:max_tokens] for text in texts]
 
 
 def same_length(**lists: Sized) -> int:
-    """The length that all have. Raises: ValueError, naming them, if they differ."""
+    """The length that all have. Raises: InputError, naming them, if they differ."""
+    for name, values in lists.items():
+        require_kind(values, Sized, name)
     lengths = {name: len(values) for name, values in lists.items()}
     if len(set(lengths.values())) > 1:
-        raise ValueError(f"{', '.join(f'{count} {name}' for name, count in lengths.items())}; expected as many of each")
+        raise InputError(f"{', '.join(f'{count} {name}' for name, count in lengths.items())}; expected as many of each")
     return next(iter(lengths.values()))
 
 

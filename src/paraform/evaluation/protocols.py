@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple, TypeAlias
 import numpy as np
 
 from paraform.evaluation.preparation import metric_words
-from paraform.records import InputError
+from paraform.records import InputError, several
 
 Paraphrase: TypeAlias = Callable[[list[str], list[str]], list[str]]
 Protocol: TypeAlias = Literal["first", "oracle", "blind"]
@@ -65,7 +65,7 @@ def check_rows(rows: Sequence[GenerationRow], protocols: Sequence[Protocol]) -> 
     """Raises: InputError if there are no rows or one lacks the exemplars that a protocol needs."""
     if not rows:
         raise InputError("no rows to evaluate; expected at least one source with a reference")
-    unknown = [name for name in protocols if name not in PROTOCOLS]
+    unknown = [name for name in several(protocols, "protocols") if name not in PROTOCOLS]
     if unknown or not protocols:
         raise InputError(f"protocols are {list(protocols)}; expected some of {', '.join(PROTOCOLS)}")
     for number, row in enumerate(rows, 1):
@@ -88,7 +88,7 @@ def decode(
     different words with the *reference*, the earlier one if equal: what the authors' code does, and no honest figure.
     `blind` takes the blind exemplar.
 
-    Raises: ValueError if the system does not give one text a source.
+    Raises: InputError if the system does not give one text a source.
     """
     needed = None if "oracle" in protocols else int("first" in protocols)
     near = [row.exemplars[:needed] for row in rows]
@@ -98,7 +98,7 @@ def decode(
     ]
     texts = paraphrase([source for source, _ in asked], [like for _, like in asked])
     if len(texts) != len(asked):
-        raise ValueError(f"the system gave {len(texts)} texts for {len(asked)} sources; expected one each, in order")
+        raise InputError(f"the system gave {len(texts)} texts for {len(asked)} sources; expected one each, in order")
     answers = iter(zip(texts, (like for _, like in asked), strict=True))
     picked: dict[Protocol, list[tuple[str, str]]] = {name: [] for name in protocols}
     for row, exemplars, extra in zip(rows, near, blind, strict=True):

@@ -51,14 +51,14 @@ def parse_answer(words: str, item: Item, rater: str) -> Answer:
     """What a rater typed: `4 5 3 s`, or `453s`: meaning, fluency, form where there is an exemplar, then s, l or n.
 
     The last may be the whole word; what stands behind it is a comment.
-    Raises: ValueError that says what came and what was expected.
+    Raises: InputError that says what came and what was expected.
     """
     scales = SCALES if item.exemplar is not None else SCALES[:2]
     marks = rf"([{WORST}-{BEST}])\s*" * len(scales)
     verdicts = "|".join((*ACCEPTABLE, *(name[0] for name in ACCEPTABLE)))
     found = re.fullmatch(rf"{marks}((?ai:{verdicts}))(?:\s+(.*))?", words.strip(), re.DOTALL)  # a: no ſ for an s
     if found is None:
-        raise ValueError(
+        raise InputError(
             f"{words.strip()[:40]!r}; expected {', '.join(scales)} from {WORST} to {BEST}, then s (strictly),"
             f" l (leniently) or n (not acceptable), as in {'4 5 3 s' if len(scales) == 3 else '4 5 s'}"
         )

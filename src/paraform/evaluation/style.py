@@ -13,11 +13,12 @@ from rapidfuzz.distance import Levenshtein
 from rapidfuzz.process import cdist
 
 from paraform.capabilities import Embed
+from paraform.decoding import MOST_SEED
 from paraform.evaluation.content import Vectors, content_matches, embed_unique, unit
 from paraform.evaluation.figures import row_mean
 from paraform.evaluation.preparation import metric_words, same_length
 from paraform.evaluation.subsets import SETTING, subsets
-from paraform.records import InputError
+from paraform.records import InputError, require_callable, require_count, require_text, require_texts, several
 from paraform.score import Score, signature
 from paraform.syntax.trees import Tree, tree_edit_distance, without_root
 
@@ -28,12 +29,12 @@ Tags: TypeAlias = tuple[str, ...]
 def tag_unique(tag: Tag, sentences: Sequence[Sequence[str]]) -> list[Tags]:
     """The tags of each sentence's words, each different sentence tagged once; () for a sentence without words.
 
-    Raises: ValueError if `tag` does not give one tag a word.
+    Raises: InputError if `tag` does not give one tag a word.
     """
     different = [list(words) for words in dict.fromkeys(tuple(words) for words in sentences) if words]
     tagged = tag(different) if different else []
     if [len(tags) for tags in tagged] != [len(words) for words in different]:
-        raise ValueError("tag gave other numbers of tags than words; expected one tag a word, in order")
+        raise InputError("tag gave other numbers of tags than words; expected one tag a word, in order")
     known = {tuple(words): tuple(tags) for words, tags in zip(different, tagged, strict=True)}
     return [known.get(tuple(words), ()) for words in sentences]
 
@@ -110,7 +111,7 @@ def retrieve_by_style(
         vectors_ND, tags, clusters: the pool's, one a sentence.
         queries: numbers of sentences in the pool; what shares a query's cluster, itself too, is never retrieved.
         top: sentences for each query.
-    Raises: InputError if a query has fewer than `top` sentences to find; ValueError if lengths differ.
+    Raises: InputError if a query has fewer than `top` sentences to find, or lengths differ.
     """
     same_length(pool=pool, vectors=vectors_ND, tags=tags, clusters=clusters)
     units_ND = unit(vectors_ND)
@@ -176,9 +177,19 @@ def evaluate_style(
         queries: sentences drawn at random under `seed` to retrieve for.
     Raises: InputError if a row has no cluster.
     """
+    sources, targets, clusters = require_texts(sources), require_texts(targets), list(several(clusters, "clusters"))
+    for said, call in (("content", content), ("style", style), ("tag", tag)):
+        if call is not None:
+            require_callable(call, said)
+    require_count(top, "top", 1)
+    require_count(queries, "queries", 1)
+    require_count(seed, "seed", 0, MOST_SEED)
+    require_text(name, "name")
     same_length(sources=sources, targets=targets, clusters=clusters)
+    if not all(isinstance(cluster, Hashable) for cluster in clusters):
+        raise InputError("a cluster that is no number; number them: corpora.clusters(pairs)")
     if None in clusters:
-        number = list(clusters).index(None) + 1
+        number = clusters.index(None) + 1
         raise InputError(f"row {number} has no cluster; number them first: corpora.clusters(pairs)")
     scores: list[Score] = []
     retrieved: tuple[Retrieved, ...] = ()
@@ -186,7 +197,7 @@ def evaluate_style(
         scores += _matching_scores(sources, targets, clusters, content, max_tokens, name)
     if style is not None:
         if tag is None:
-            raise ValueError("style without tag; call evaluate_style(…, style=model.style, tag=load_tagger())")
+            raise InputError("style without tag; call evaluate_style(…, style=model.style, tag=load_tagger())")
         known = dict(zip([*sources, *targets], [*clusters, *clusters], strict=True))
         pool = [text for text in known if text.strip()]
         tags = tag_unique(tag, metric_words(pool, max_tokens))

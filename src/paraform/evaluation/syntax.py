@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from paraform.evaluation.figures import RowFigure
-from paraform.records import InputError, Sentence
+from paraform.records import InputError, Sentence, require_kind, require_records, require_text
 from paraform.score import Score, signature
 from paraform.syntax.spans import Span, constituents
 from paraform.syntax.trees import Tree
@@ -33,11 +33,11 @@ def matched(gold: Tree, found: Tree) -> tuple[int, int, int]:
 
     A constituent is its label and its words; words that the gold tree tags as punctuation are taken out first, and
     constituents without any other word with them. Neither root counts. A label twice over the same words counts twice.
-    Raises: ValueError if the trees have different words.
+    Raises: InputError if the trees have different words.
     """
     words = gold.words()
     if words != found.words():
-        raise ValueError(f"trees of different words: {words[:3]} … and {found.words()[:3]} …")
+        raise InputError(f"trees of different words: {words[:3]} … and {found.words()[:3]} …")
     kept = np.concatenate([[0], np.cumsum([tag not in PUNCTUATION for tag in gold.tags()])])
     one, other = (_counted(constituents(tree), kept) for tree in (gold, found))
     return (one & other).total(), one.total(), other.total()
@@ -71,8 +71,15 @@ def evaluate_syntax(
         found: N trees of the same words; None (no parse) has no constituent and no right tag.
         parser, data: for the signature.
         groups: numbers of trees by name, such as genres; each length has a group of its own in any case.
-    Raises: InputError if there is no tree; ValueError if the numbers or the words differ.
+    Raises: InputError if there is no tree, or the numbers or the words differ.
     """
+    gold = require_records(gold, Tree)
+    found = require_records(found, Tree, type(None))
+    for name, text in (("parser", parser), ("data", data)):
+        require_text(text, name)
+    require_kind(groups, (Mapping, type(None)), "groups")
+    if len(gold) != len(found):
+        raise InputError(f"{len(gold)} gold trees, {len(found)} found ones; expected as many")
     if not gold:
         raise InputError(f"{data}: no tree to compare with")
     brackets = np.zeros((len(gold), 4), np.int64)

@@ -99,12 +99,12 @@ class ExemplarIndex:
     def text(self, row: int) -> str:
         """The sentence that stands there, as it was given.
 
-        Raises: IndexError if there is none; InputError if an index that was read holds no text there.
+        Raises: InputError if there is none, or an index that was read holds no text there.
         """
         if not isinstance(row, (int, np.integer)):
             raise InputError(f"row is of type {type(row).__name__}; expected a whole number")
         if not 0 <= row < len(self):
-            raise IndexError(f"row {row} of {len(self)}")
+            raise InputError(f"row {str(row)[:40]} of {len(self)}; expected 0 to {len(self) - 1}")
         start, end = self._encoded.text_starts[row : row + 2]
         try:
             return bytes(self._encoded.characters[start:end]).decode(errors="surrogatepass")
@@ -134,7 +134,8 @@ class ExemplarIndex:
             progress: hears how many more targets are done, from time to time.
         Raises: InputError if the index is empty, a target has not one tag a token, or the numbers do not match.
         """
-        config = config or MiningConfig()
+        config = MiningConfig() if config is None else config
+        require_records([config], MiningConfig)
         if k is not None:
             config = replace(config, keep=k, among="nearest")
         found = self.nearest_rows(targets, config, sources=sources, clusters=clusters, rows=rows, progress=progress)
@@ -160,7 +161,7 @@ class ExemplarIndex:
         """
         if not len(self):
             raise InputError("ExemplarIndex holds 0 sentences; call ExemplarIndex.build(sentences) first")
-        config = config or MiningConfig()
+        config = MiningConfig() if config is None else config
         require_records([config], MiningConfig)
         if threads is not None:
             require_count(threads, "threads", 1, 10_000)

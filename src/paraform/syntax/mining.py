@@ -73,7 +73,7 @@ def mine(
         has no cluster (nothing would be excluded, silently).
     Source: Yang et al. 2022 (CRL-EGPG), appendix A, Algorithm 1.
     """
-    config = config or MiningConfig()
+    config = MiningConfig() if config is None else config
     require_records([config], MiningConfig)
     pairs = require_records(pairs, Pair)
     clusters = [pair.cluster for pair in pairs]

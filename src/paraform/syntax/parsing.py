@@ -44,6 +44,7 @@ def parser_digest(name: str = DEFAULT) -> str:
 
     Raises: InputError if there is no parser of that name.
     """
+    require_text(name, "the parser's name")
     if name.partition(":")[0] in ("stanza", "corenlp"):
         return re.sub(r"//[^/@]*@", "//", name)  # a server's password is nobody's business
     return head_digest(head_folder(name, "parser", OTHERS))

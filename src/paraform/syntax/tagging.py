@@ -41,6 +41,7 @@ def tagger_digest(name: str = DEFAULT) -> str:
 
     Raises: InputError if there is no tagger of that name.
     """
+    require_text(name, "the tagger's name")
     if name == "nltk" or name == "spacy" or name.startswith("spacy:"):
         return name
     return head_digest(head_folder(name, "tagger", OTHERS))

@@ -37,7 +37,8 @@ from paraform.syntax.trees import Tree
 from paraform.trainers import Trainer
 from paraform.trainers.exemplar import paraphrases
 from paraform.trainers.files import file_of, files_of, require_some_of_each
-from paraform.trainers.held_out import hold_out_pairs, unseen_pairs
+from paraform.trainers.given import require_given
+from paraform.trainers.held_out import hold_out_pairs, require_pairs, unseen_pairs
 from paraform.training import Result, TrainingConfig, fit, make_accelerator, require_metric, require_usable, text_digest
 from paraform.weights import PathLike
 
@@ -82,16 +83,27 @@ def train_disentangled(
         card, data_digests, resume, progress: as `train_exemplar` has them.
     Raises: InputError for too few pairs, what is no pair, or a folder that holds another run.
     """
-    config = config or DisentangledConfig.compact()
+    config = DisentangledConfig.compact() if config is None else config
+    texts = require_given(
+        folder,
+        config,
+        DisentangledConfig,
+        loop,
+        against=against,
+        card=card,
+        data_digests=data_digests,
+        shares=shares,
+        development=development,
+    )
     require_metric(loop, {name: higher for name, higher in METRICS.items() if name != "development" or development})
     require_usable(folder, DisentangledParaphraser.system, config, resume=resume)
-    texts = list(against)
     given = paraphrases(pairs)
     pairs = whole = unseen_pairs(given, texts)
     if validation is None:
         pairs, validation = hold_out_pairs(pairs, seed=loop.seed)
     else:
         validation = unseen_pairs(paraphrases(validation), texts)
+        require_pairs(pairs, validation)
         whole = [*pairs, *validation]
     if shares:
         require_some_of_each(files_of(given), files_of(pairs))

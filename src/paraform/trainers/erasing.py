@@ -11,15 +11,16 @@ from typing import Literal
 import torch
 
 from paraform import encoders
+from paraform.decoding import MOST_SEED
 from paraform.encoders.dense import Dense
 from paraform.encoders.export import export_encoder, require_exported
 from paraform.models.disentangled.erasure import LEAST_A_FEATURE, MOST, concepts, least_squares_erasure
 from paraform.models.disentangled.symbols import TreeSymbols
-from paraform.records import InputError
+from paraform.records import InputError, require_count, require_text, require_texts
 from paraform.syntax import annotate
 from paraform.syntax.running import DEFAULT
 from paraform.syntax.trees import Tree
-from paraform.weights import PathLike
+from paraform.weights import PathLike, require_path
 
 
 def erase(
@@ -47,7 +48,14 @@ def erase(
     Returns: the folder.
     Raises: InputError for too few sentences, or an encoder that is no mean of states; and as the encoder's loading.
     """
-    name, variant = encoders.parse_name(encoder)
+    require_path(folder)
+    require_text(terms, "terms")
+    require_text(parser, "parser")
+    require_count(seed, "seed", -MOST_SEED, MOST_SEED)
+    if erased not in ("constituents", "form"):
+        raise InputError(f"erased {str(erased)[:40]!r}; expected constituents or form")
+    texts = require_texts(texts)
+    name, variant = encoders.parse_name(require_text(encoder, "encoder"))
     known = encoders.load_embedder(name, device=device, variant=variant)
     if not isinstance(known, encoders.Encoder):
         raise InputError(f"{encoder}: {known.kind}; expected a Hugging Face encoder whose states are averaged")

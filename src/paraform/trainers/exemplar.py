@@ -33,13 +33,14 @@ from paraform.models.exemplar.decoder_start import start_decoder
 from paraform.models.exemplar.triples import mining_rules, triple_table
 from paraform.models.exemplar.units import needs_encoder
 from paraform.models.exemplar.word_vectors import initialize_words
-from paraform.records import InputError, Pair, require_texts
+from paraform.records import InputError, Pair, require_count, require_records, require_texts
 from paraform.rewording.transformations import Transformation, Transformations
 from paraform.syntax import Tagger, load_tagger
 from paraform.syntax.mining import why_none
 from paraform.syntax.running import DEFAULT
 from paraform.trainers import Trainer
-from paraform.trainers.held_out import hold_out_pairs, unseen_pairs
+from paraform.trainers.given import require_given
+from paraform.trainers.held_out import hold_out_pairs, require_pairs, unseen_pairs
 from paraform.trainers.same_facts import pairs_of_same_facts
 from paraform.training import Result, TrainingConfig, fit, make_accelerator, require_metric, require_usable, text_digest
 from paraform.weights import PathLike
@@ -98,17 +99,22 @@ def train_exemplar(
     Raises: InputError for too few pairs, what is no pair, a folder that holds another run, or a `start` that is built
         otherwise than `config` says.
     """
-    config = config or (start.config if start else ExemplarConfig.compact())
+    if start is not None and not isinstance(start, ExemplarParaphraser):
+        raise InputError(f"start is a {type(start).__name__}; expected an exemplar model, such as load gives")
+    usual = start.config if start else ExemplarConfig.compact()
+    config = usual if config is None else config
+    texts = require_given(folder, config, ExemplarConfig, loop, against=against, card=card, data_digests=data_digests)
+    require_count(validation_rows, "validation_rows", 1)
     if start is not None:
         require_same_build(config, start.config)
     require_metric(loop, METRICS)
     require_usable(folder, ExemplarParaphraser.system, config, resume=resume)
-    texts = list(against)
     pairs = unseen_pairs(paraphrases(pairs), texts)
     if validation is None:
         pairs, validation = hold_out_pairs(pairs, seed=loop.seed)
     else:
         validation = unseen_pairs(paraphrases(validation), texts)
+        require_pairs(pairs, validation)
     if start is None and len(pairs) < FEW:
         logging.getLogger("paraform").warning(
             "%d pairs teach a model little of a language; expected %d or more, or a model to go on from (--from)",
@@ -211,10 +217,8 @@ def paraphrases(pairs: Iterable[Pair]) -> list[Pair]:
 
 def pairs_of_texts(pairs: Iterable[Pair]) -> list[Pair]:
     """All the pairs, with clusters. Raises: InputError for what is no pair of texts."""
-    found = list(pairs)
+    found = require_records(pairs, Pair)
     for number, pair in enumerate(found, start=1):
-        if not isinstance(pair, Pair):
-            raise InputError(f"record {number} is of type {type(pair).__name__}; expected a Pair")
         try:
             require_texts([pair.source.text, pair.target.text])
         except InputError as error:

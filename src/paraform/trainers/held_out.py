@@ -36,6 +36,12 @@ def unseen_pairs(pairs: list[Pair], evaluation: Iterable[str]) -> list[Pair]:
     return kept.records
 
 
+def require_pairs(pairs: Sequence[Pair], validation: Sequence[Pair]) -> None:
+    """Raises: InputError if there are none of one of the two."""
+    if not (pairs and validation):
+        raise InputError(f"{len(pairs):,} pairs to train on, {len(validation):,} to validate by; expected some of both")
+
+
 def unseen_texts(texts: list[str], evaluation: Iterable[str]) -> list[str]:
     """The texts that are no evaluation texts, as `leaks.normalised` tells; a warning counts the others."""
     known = first_of_each(evaluation)

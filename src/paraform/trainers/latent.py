@@ -32,6 +32,7 @@ from paraform.models.latent import OBJECTIVES, LatentConfig, LatentLanguageModel
 from paraform.models.latent.texts import read_words, short_enough
 from paraform.records import require_texts
 from paraform.trainers import Trainer
+from paraform.trainers.given import require_given
 from paraform.trainers.held_out import hold_out_texts, unseen_texts
 from paraform.training import Result, TrainingConfig, fit, make_accelerator, require_metric, require_usable, text_digest
 from paraform.weights import PathLike
@@ -73,7 +74,9 @@ def train_latent(
     Raises: InputError for too few sentences, what is no string, a folder that holds another run, or figures that are
         not finite.
     """
-    folder, config = Path(folder), config or LatentConfig.compact()
+    config = LatentConfig.compact() if config is None else config
+    unseen = require_given(folder, config, LatentConfig, loop, against=against, card=card, data_digests=data_digests)
+    folder = Path(folder)
     require_metric(loop, {name: up for name, up in METRICS.items() if name != "mi" or config.posterior != "point"})
     require_usable(folder, LatentLanguageModel.system, config, resume=resume)
     accelerator = make_accelerator(loop)
@@ -82,13 +85,12 @@ def train_latent(
     def readable(some: Sequence[str], name: str) -> list[str]:
         return short_enough(some, read, config.max_tokens, name)
 
-    evaluation = list(against)
-    texts = unseen_texts(require_texts(texts), evaluation)
+    texts = unseen_texts(require_texts(texts), unseen)
     if validation is None:  # of those that are read, or what is held out might be none
         texts, validation = hold_out_texts(
             readable(texts, "training"), seed=loop.seed, key=lambda text: " ".join(read(text)).lower()
         )
-    validation = unseen_texts(require_texts(validation), evaluation)
+    validation = unseen_texts(require_texts(validation), unseen)
     digests = {"training sentences": text_digest(texts), "validation sentences": text_digest(validation)}
     texts, validation = readable(texts, "training"), readable(validation, "validation")
     words = [read(text) for text in texts]

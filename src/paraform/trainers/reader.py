@@ -24,6 +24,7 @@ from paraform.evaluation.reading import read_figures
 from paraform.models.reader import Reader, ReaderConfig, make_update
 from paraform.models.reader.batches import ReaderTable, Word, placed_words
 from paraform.records import InputError, counted
+from paraform.trainers.given import require_given
 from paraform.trainers.reader_vectors import kept_vectors
 from paraform.training import Result, TrainingConfig, fit, make_accelerator, require_metric, require_usable, text_digest
 from paraform.weights import PathLike
@@ -80,7 +81,8 @@ def train_reader(
         resume: go on with the run in the folder.
     Raises: InputError for too few questions, an encoder that gives words no states, or a folder with another run.
     """
-    config = config or ReaderConfig()
+    config = ReaderConfig() if config is None else config
+    require_given(folder, config, ReaderConfig, loop, against=(), card="", data_digests=None)
     require_metric(loop, METRICS)
     questions = list(questions)
     if validation is None:

@@ -34,7 +34,8 @@ from paraform.score import Score
 from paraform.trainers import Trainer
 from paraform.trainers.exemplar import pairs_of_texts
 from paraform.trainers.files import file_of, files_of, require_some_of_each
-from paraform.trainers.held_out import hold_out_pairs, unseen_pairs
+from paraform.trainers.given import require_given
+from paraform.trainers.held_out import hold_out_pairs, require_pairs, unseen_pairs
 from paraform.training import Result, TrainingConfig, fit, make_accelerator, require_metric, require_usable, text_digest
 from paraform.weights import PathLike
 
@@ -96,16 +97,27 @@ def train_retrofit(
     Raises: InputError for too few pairs, pairs that share no word, what is no pair, an encoder that M cannot be put
         before, or a folder that holds another run.
     """
-    config = config or RetrofitConfig()
+    config = RetrofitConfig() if config is None else config
+    texts = require_given(
+        folder,
+        config,
+        RetrofitConfig,
+        loop,
+        against=against,
+        card=card,
+        data_digests=data_digests,
+        shares=shares,
+        development=development,
+    )
     require_metric(loop, {name: higher for name, higher in METRICS.items() if name != "development" or development})
     require_usable(folder, RetrofittedEncoder.system, config, resume=resume)
-    texts = list(against)
     given = pairs_of_texts(pairs)
     pairs = unseen_pairs(given, texts)
     if validation is None:
         pairs, held = held_out(pairs, seed=loop.seed)
     else:
         held = unseen_pairs(pairs_of_texts(validation), texts)
+        require_pairs(pairs, held)
     pairs = drawn(pairs, config, seed=loop.seed)
     accelerator = make_accelerator(loop)
     torch.manual_seed(loop.seed)

@@ -168,7 +168,7 @@ def fitting_all(systems: Sequence[WordSystem]) -> Fitting:
 def shared_distances(pairs: Sequence[WordPair], words: WordsToStates) -> Distances:
     """Distances of the words that each pair shares; each different sentence of a block of pairs is encoded once.
 
-    Raises: ValueError if `words` does not give a finite state a word.
+    Raises: InputError if `words` does not give a finite state a word.
     """
     parts = [_of_block(pairs[start : start + BLOCK], start, words) for start in range(0, len(pairs), BLOCK)]
     return Distances(*(np.concatenate(column) for column in zip(*parts, strict=True)))
@@ -257,9 +257,9 @@ def states_of(words: WordsToStates, sentences: Sequence[Words]) -> tuple[NDArray
     found = words(sentences)
     states_RD = found.states_NLD.flatten(1).float().cpu().numpy()
     if len(states_RD) != sum(map(len, sentences)):
-        raise ValueError(f"{len(states_RD)} states of {sum(map(len, sentences))} words; expected one a word")
+        raise InputError(f"{len(states_RD)} states of {sum(map(len, sentences))} words; expected one a word")
     if not np.isfinite(states_RD).all():
-        raise ValueError("NaN or infinity in a word's state; expected finite states")
+        raise InputError("NaN or infinity in a word's state; expected finite states")
     return states_RD, found.offsets
 
 

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from paraform.evaluation.bootstrap import bootstrap_interval
 from paraform.evaluation.embedding.task import Finding
 from paraform.evaluation.figures import RowFigure
+from paraform.records import InputError
 from paraform.score import Score
 
 INFORMATION = "label information"
@@ -36,11 +37,11 @@ def taken_away(before: RowFigure, after: RowFigure) -> RowFigure:
 
     Args:
         before, after: of the same test rows by the same probe, made by `information`.
-    Raises: ValueError for figures of different sets or probes, or others.
+    Raises: InputError for figures of different sets or probes, or others.
     """
     same = (before.name, before.signature) == (after.name, after.signature)
     if not same or before.name != INFORMATION or before.rows.shape != after.rows.shape:
-        raise ValueError(f"{before.name} ({before.signature}) and {after.name} ({after.signature}); expected the same")
+        raise InputError(f"{before.name} ({before.signature}) and {after.name} ({after.signature}); expected the same")
     rows_N3 = np.stack([before.rows[:, 0], after.rows[:, 0], before.rows[:, 1]], 1)
     return RowFigure(TAKEN_AWAY, rows_N3, before.signature, _lost, digits=3)
 

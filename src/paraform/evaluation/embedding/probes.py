@@ -18,6 +18,7 @@ from paraform.evaluation.embedding.adam_probes import adam_probes
 from paraform.evaluation.embedding.logistic import logistic_optimum
 from paraform.evaluation.embedding.probe_rows import standardised_rows
 from paraform.evaluation.preparation import same_length
+from paraform.records import InputError
 from paraform.score import signature
 
 Masks = NDArray[np.bool_]
@@ -89,15 +90,15 @@ class ProbeConfig:
 
     def __post_init__(self) -> None:
         if self.optimiser == "lbfgs" and self.hidden:
-            raise ValueError(f"hidden is {self.hidden} with optimiser lbfgs; expected 0, or adam")
+            raise InputError(f"hidden is {self.hidden} with optimiser lbfgs; expected 0, or adam")
         least = {"folds": 2, "batch_size": 1, "epoch_size": 1, "max_epochs": 1, "tenacity": 0, "hidden": 0}
         for name, bound in least.items():
             if getattr(self, name) < bound:
-                raise ValueError(f"{name} is {getattr(self, name)}; expected at least {bound}")
+                raise InputError(f"{name} is {getattr(self, name)}; expected at least {bound}")
         if not self.l2 or not all(0 < value < math.inf for value in self.l2):
-            raise ValueError(f"l2 is {self.l2}; expected numbers above 0")
+            raise InputError(f"l2 is {self.l2}; expected numbers above 0")
         if not 0 < self.held_out < 1 or not 0 <= self.dropout < 1:
-            raise ValueError(f"held_out {self.held_out}, dropout {self.dropout}; expected shares below 1")
+            raise InputError(f"held_out {self.held_out}, dropout {self.dropout}; expected shares below 1")
 
     @classmethod
     def mlp(cls, hidden: int = 50) -> ProbeConfig:
@@ -149,18 +150,18 @@ class Folds:
     def __post_init__(self) -> None:
         shapes = [self.train_FN.shape, self.dev_FN.shape, self.test_FN.shape]
         if len(set(shapes)) > 1 or len(shapes[0]) != 2:
-            raise ValueError(f"masks of {' and '.join(map(str, shapes))}; expected [folds, rows] of all three")
+            raise InputError(f"masks of {' and '.join(map(str, shapes))}; expected [folds, rows] of all three")
         if (self.train_FN & (self.dev_FN | self.test_FN)).any() or (self.dev_FN & self.test_FN).any():
-            raise ValueError("a row stands in two parts of a fold; expected train, dev and test apart")
+            raise InputError("a row stands in two parts of a fold; expected train, dev and test apart")
         if not self.train_FN.any(1).all():
-            raise ValueError("a fold has no training row; expected at least one")
+            raise InputError("a fold has no training row; expected at least one")
 
     @classmethod
     def split(cls, parts: Sequence[str] | NDArray[Any]) -> Folds:
         """One fold, from the part of each row: "train", "dev" or "test"."""
         parts_N = np.asarray(parts)
         if strange := set(parts_N.tolist()) - {"train", "dev", "test"}:
-            raise ValueError(f"a part is {min(map(str, strange))!r}; expected train, dev or test")
+            raise InputError(f"a part is {min(map(str, strange))!r}; expected train, dev or test")
         return cls(*(parts_N[None, :] == part for part in ("train", "dev", "test")))
 
 
@@ -195,7 +196,7 @@ def fit_probes(
     Args:
         vectors_ND: finite, [N, D]; held once, as float32, whatever the number of fits.
         labels_N: one a row, of any kind that can be sorted.
-    Raises: ValueError if shapes do not fit, a number is not finite, there are not two classes, or dev rows are missing.
+    Raises: InputError if shapes do not fit, a number is not finite, there are not two classes, or dev rows are missing.
     """
     tried = try_probes(vectors_ND, labels_N, folds, np.tile(config.l2, (len(folds.train_FN), 1)), config)
     best_F = np.nan_to_num(tried.dev_accuracy_FL, nan=0.0).argmax(1)
@@ -279,12 +280,12 @@ def _require(
     config: ProbeConfig,
 ) -> None:
     if vectors_ND.ndim != 2 or folds.train_FN.shape[1] != len(vectors_ND):
-        raise ValueError(f"vectors {vectors_ND.shape}, folds of {folds.train_FN.shape[1]} rows; expected [N, D] and N")
+        raise InputError(f"vectors {vectors_ND.shape}, folds of {folds.train_FN.shape[1]} rows; expected [N, D] and N")
     if len(classes_C) < 2:
         came = f"all {folds.train_FN.shape[1]:,} labels are {classes_C[0] if len(classes_C) else 'missing'}"
         raise UnusableLabels(f"{came}; expected two classes or more", row=0)
     if not np.isfinite(vectors_ND).all():
         row = int(np.flatnonzero(~np.isfinite(vectors_ND).all(1))[0])
-        raise ValueError(f"the vector of row {row + 1} holds NaN or infinity; expected finite numbers")
+        raise InputError(f"the vector of row {row + 1} holds NaN or infinity; expected finite numbers")
     if not folds.dev_FN.any(1).all() and (l2_FL.shape[1] > 1 or config.optimiser == "adam"):
-        raise ValueError("a fold without dev rows; expected some, to choose among L2 values and epochs by")
+        raise InputError("a fold without dev rows; expected some, to choose among L2 values and epochs by")

@@ -18,7 +18,7 @@ from paraform.evaluation.embedding.similarity import set_means
 from paraform.evaluation.embedding.space import Space
 from paraform.evaluation.embedding.summary import KINDS, Point, counts, points, sentences, summaries
 from paraform.evaluation.embedding.task import Finding
-from paraform.records import counted
+from paraform.records import InputError, counted
 from paraform.score import Score, signature
 from paraform.weights import PathLike, atomic_path
 
@@ -132,11 +132,11 @@ def embedding_report(
         resamples: of every interval; 0: no intervals and no differences.
         given: the option that names the models, for the commands; "": a --model for each.
         tell: is told of each family that is begun.
-    Raises: ValueError if a model has no space, or two spaces have one name.
+    Raises: InputError if a model has no space, or two spaces have one name.
     """
     names = [space.name for space in spaces]
     if len(set(names)) < len(names) or not models or not set(models) <= set(names):
-        raise ValueError(
+        raise InputError(
             f"spaces {', '.join(names)}, models {', '.join(models)}; expected different names, all measured"
         )
     sections: list[Section] = []

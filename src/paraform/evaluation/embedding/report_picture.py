@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from paraform.evaluation.embedding.summary import Point
+from paraform.records import InputError
 
 LETTER = 8.2
 """Pixels that a letter of 13 pixels is taken for: the page's font is not known here."""
@@ -59,11 +60,11 @@ def picture(points: Sequence[Point], width: int, height: int, classes: str = "")
     Thin lines are the intervals, where there are some. Names stand where they cover no point and no other name, if
     there is such a place near the point.
 
-    Raises: ValueError without a point that has both figures.
+    Raises: InputError without a point that has both figures.
     """
     placed = [(point, point.form.value) for point in points if point.form is not None]
     if not placed:
-        raise ValueError("no point with form and meaning; expected one at least")
+        raise InputError("no point with form and meaning; expected one at least")
     forms = [
         value for point in points if point.form for value in _ends(point.form.value, point.form.low, point.form.high)
     ]

@@ -124,7 +124,7 @@ def _plain(sentence: Sentence) -> Sentence:
 
 
 def cluster_of(pair: Pair) -> int:
-    """The cluster that the pair has. Raises: ValueError if it has none."""
+    """The cluster that the pair has. Raises: InputError if it has none."""
     if pair.cluster is None:
-        raise ValueError("a pair without a cluster; call retrieval_set(name, pairs), or clustered(pairs) first")
+        raise InputError("a pair without a cluster; call retrieval_set(name, pairs), or clustered(pairs) first")
     return pair.cluster

@@ -17,6 +17,7 @@ from torch import Tensor, nn
 from paraform.encoders import STDERR
 from paraform.losses.dual_kl import dual_kl
 from paraform.models.layers import leaky_layers
+from paraform.records import InputError
 
 ROWS = 1024  # samples of either kind that a step of the fit sees
 PRIOR_DRAWS = 1 << 20  # that a critic is judged by
@@ -65,10 +66,10 @@ def refitted_dual(
         prior_draws: M.
         width: units of a layer.
         progress: show a bar on stderr for each.
-    Raises: ValueError for less than two samples.
+    Raises: InputError for less than two samples.
     """
     if len(z_SNZ) < 2:
-        raise ValueError(f"{len(z_SNZ)} samples of each sentence; expected two or more, to learn from and to judge by")
+        raise InputError(f"{len(z_SNZ)} samples of each sentence; expected two or more, to learn from and to judge by")
     most, z_SNZ = math.log(prior_draws / MARGIN), z_SNZ.float()
     states_NP = (encoded - encoded.mean(0)) / encoded.std(0, correction=0).clamp_min(1e-3)
     with torch.random.fork_rng(devices=[] if z_SNZ.device.type == "cpu" else [z_SNZ.device]):

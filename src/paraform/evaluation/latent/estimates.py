@@ -16,9 +16,9 @@ from torch import Tensor
 from paraform.evaluation.latent.bounds import Joint, log_weights, mean_bound, tight_bound
 from paraform.evaluation.latent.information import active_units, batch_information, mutual_information
 from paraform.evaluation.latent.proposals import GaussianProposal
-from paraform.evaluation.latent.protocol import Drawn, LatentModel, draw, log_prior
+from paraform.evaluation.latent.protocol import MOST_SAMPLES, Drawn, LatentModel, draw, log_prior
 from paraform.losses.dual_kl import dual_kl
-from paraform.records import InputError
+from paraform.records import InputError, require_count
 
 FITTED = 32  # samples for each number of z that a Gaussian is fitted to: what it errs by is about Z / 4 / FITTED nats
 FITTED_AT_ONCE = 128  # sentences: bounds the memory of their samples
@@ -92,10 +92,10 @@ def estimate(
     Args:
         samples: S of each sentence.
         bound_samples: draws for the tempered bound; None: S.
-    Raises: ValueError for less than one sample. InputError if the model's figures are not finite.
+    Raises: InputError for less than one sample, or if the model's figures are not finite.
     """
-    if bound_samples is not None and bound_samples < 1:
-        raise ValueError(f"{bound_samples} samples of a bound; expected at least 1")
+    if bound_samples is not None:
+        require_count(bound_samples, "bound_samples", 1, MOST_SAMPLES)
     drawn = draw(model, texts, samples=samples, seed=seed, progress=progress)
     encoded, z_SNZ, likelihood_SN = drawn
     generator = torch.Generator(z_SNZ.device).manual_seed(seed + 1)

@@ -8,6 +8,8 @@ from typing import NamedTuple
 from rapidfuzz import process
 from rapidfuzz.distance import Levenshtein
 
+from paraform.records import InputError
+
 
 class Neighbour(NamedTuple):
     """The nearest training sentence, and 1 − edits / words of the longer one: 1 is the same words."""
@@ -23,10 +25,10 @@ def nearest_sentences(
 
     Args:
         words: a text's words; a model's own, if spaces in the training text are not where the model writes them.
-    Raises: ValueError if there are no training sentences.
+    Raises: InputError if there are no training sentences.
     """
     if not training:
-        raise ValueError("0 training sentences; expected at least one to compare with")
+        raise InputError("0 training sentences; expected at least one to compare with")
     known = [[word.lower() for word in words(text)] for text in training]
     out = []
     for text in texts:

@@ -13,6 +13,7 @@ import torch
 from torch import Tensor
 
 from paraform.evaluation.latent.protocol import log_prior
+from paraform.records import InputError
 
 ROUNDS = 4
 EFFECTIVE = 8  # one in so many samples that a Gaussian is fitted to counts, at least
@@ -39,11 +40,11 @@ class GaussianProposal(NamedTuple):
         """With the mean and the covariance of S > Z samples of each of N sentences.
 
         The fewer the samples, the further it is from the posterior's: by about Z² / 4S nats.
-        Raises: ValueError for fewer samples than Z + 1.
+        Raises: InputError for fewer samples than Z + 1.
         """
         samples, _, width = z_SNZ.shape
         if samples <= width:
-            raise ValueError(f"{samples} samples of {width} numbers; expected more samples, at least {width + 1}")
+            raise InputError(f"{samples} samples of {width} numbers; expected more samples, at least {width + 1}")
         z_SNZ = z_SNZ.double()
         mean_NZ = z_SNZ.mean(0)
         away_NSZ = (z_SNZ - mean_NZ).transpose(0, 1)

@@ -14,8 +14,9 @@ from rich.progress import track
 from torch import Tensor
 
 from paraform.encoders import STDERR
-from paraform.records import InputError
+from paraform.records import InputError, require_count
 
+MOST_SAMPLES = 1_000_000  # of each sentence; more is a slip
 TOKENS_AT_ONCE = 16384  # words, of all samples, that are scored together: bounds the memory of [tokens, vocabulary]
 
 
@@ -67,10 +68,9 @@ class Drawn(NamedTuple):
 def draw(model: LatentModel, texts: Sequence[str], *, samples: int, seed: int, progress: bool = False) -> Drawn:
     """What most estimators share, so that all speak of the same samples.
 
-    Raises: ValueError for less than one sample. InputError if a z or a likelihood is not finite.
+    Raises: InputError for less than one sample, or if a z or a likelihood is not finite.
     """
-    if samples < 1:
-        raise ValueError(f"{samples} samples; expected at least 1")
+    require_count(samples, "samples", 1, MOST_SAMPLES)
     encoded = model.encode(texts)
     generator = torch.Generator(encoded.device).manual_seed(seed)
     z_SNZ = model.sample_posterior(encoded, samples, generator)

@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from paraform.decoding import MOST_SEED
 from paraform.evaluation.bootstrap import Comparison, paired_bootstrap
 from paraform.evaluation.figures import row_mean
 from paraform.evaluation.latent.critics import STEPS, refitted_dual
@@ -16,7 +17,7 @@ from paraform.evaluation.latent.estimates import Estimates, estimate
 from paraform.evaluation.latent.information import most_information
 from paraform.evaluation.latent.monitor import COLLAPSED, alarms
 from paraform.evaluation.latent.protocol import LatentModel, is_implicit
-from paraform.records import require_texts
+from paraform.records import InputError, require_count, require_kind, require_text, require_texts
 from paraform.score import Score, signature, table
 
 LOOSE = 0.1  # nats that a bound falls by with four times the samples
@@ -92,11 +93,14 @@ def evaluate_latent(
         bound_samples: draws for the bound on −ln p(x); None: as many.
         refit: fit critics anew, which takes two samples of each sentence.
         precision: the products', for the signature; the caller sees to it.
-    Raises: ValueError for less than one sample, or no sentence.
+    Raises: InputError for less than one sample, or no sentence.
     """
+    require_kind(model, LatentModel, "model")
+    require_text(name, "name")
+    require_count(seed, "seed", -MOST_SEED, MOST_SEED)
     texts = require_texts(texts)
     if not texts:
-        raise ValueError("0 sentences; expected at least one to evaluate")
+        raise InputError("0 sentences; expected at least one to evaluate")
     found, drawn = estimate(model, texts, samples=samples, bound_samples=bound_samples, seed=seed, progress=progress)
     bound_samples = samples if bound_samples is None else bound_samples
     words, unknown = sum(model.lengths(texts)), model.unknown(texts)
@@ -194,15 +198,15 @@ def compare_latent(
 
     Args:
         first, second: reports of the same sentences, by models that know the same words.
-    Raises: ValueError if one has no bound, if there is but one sentence, or if the two are not of as many sentences,
+    Raises: InputError if one has no bound, if there is but one sentence, or if the two are not of as many sentences,
         words, unknown words and samples.
     """
     one, other = first.bounds, second.bounds
     if one is None or other is None:
         name = names[0] if one is None else names[1]
-        raise ValueError(f"{name} has no bound on −ln p(x); expected a model with noise")
+        raise InputError(f"{name} has no bound on −ln p(x); expected a model with noise")
     if len(one.nats) < 2:
-        raise ValueError("1 sentence; expected two or more, to tell luck from a difference")
+        raise InputError("1 sentence; expected two or more, to tell luck from a difference")
     figures = (row_mean("−ln p(x)", np.asarray(bounds.nats), bounds.settings) for bounds in (one, other))
     found = paired_bootstrap(*figures, names=names, protocol="honest", resamples=resamples)
     worse, name = (one, names[0]) if found.difference > 0 else (other, names[1])
@@ -214,7 +218,7 @@ def compare_latent(
 def side_by_side(first: LatentReport, second: LatentReport, names: tuple[str, str]) -> LatentReport:
     """Both reports as one, whose alarms say which model they are of; compared.
 
-    Raises: ValueError as `compare_latent` does.
+    Raises: InputError as `compare_latent` does.
     """
     alarms = [f"{name}: {line}" for name, report in zip(names, (first, second), strict=True) for line in report.alarms]
     comparison = compare_latent(first, second, names=names)

@@ -29,7 +29,7 @@ from paraform.models.disentangled.pairs import Sentences, Trees
 from paraform.models.disentangled.step_decoder import StepDecoder
 from paraform.models.disentangled.symbols import TreeSymbols
 from paraform.models.exemplar.selection import select_exemplars
-from paraform.records import InputError, parse_json
+from paraform.records import InputError, parse_json, require_text
 from paraform.syntax.parsing import load_parser
 from paraform.syntax.trees import Tree, delexicalized
 from paraform.weights import PathLike
@@ -158,7 +158,7 @@ class DisentangledParaphraser(nn.Module):
             f" `{self.config.encoder}` ({fields}). Its vectors are for use under the terms of that encoder and of the"
             " data that it was trained on.\n"
         )
-        if terms:
+        if require_text(terms, "terms"):
             card += f"\n**Terms of the training data.** {terms}\n"
         return save_sentence_transformer(
             self.network.semantic,

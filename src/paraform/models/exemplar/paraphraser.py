@@ -153,6 +153,7 @@ class ExemplarParaphraser(nn.Module):
             match, or two ways of decoding are mixed.
         """
         sources = require_texts(sources)
+        require_count(num, "num", 1)
         chosen = self.exemplars(sources, like, each=each, num=num, seed=how.get("seed", 0))
         flat = [(source, exemplar) for source, row in zip(sources, chosen, strict=True) for exemplar in row]
         out = self.decode([source for source, _ in flat], [exemplar for _, exemplar in flat], ration=ration, **how)

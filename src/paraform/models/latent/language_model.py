@@ -28,7 +28,7 @@ from paraform.models.latent.network import LatentNetwork
 from paraform.models.latent.posterior import Diagonal
 from paraform.models.latent.svi import refine
 from paraform.models.latent.texts import read_words, write_words
-from paraform.records import InputError, require_count, require_texts
+from paraform.records import InputError, require_count, require_text, require_texts
 
 ROWS_AT_ONCE = 256  # sentences that are encoded or decoded together
 MOST_AT_ONCE = 10**7  # sentences, steps or samples that are asked for together; each takes some hundred bytes
@@ -84,7 +84,7 @@ class LatentLanguageModel(nn.Module):
 
     def words(self, text: str) -> list[str]:
         """A text's words, as the model reads them."""
-        return read_words(text, self.config.text)
+        return read_words(require_text(text, "the text"), self.config.text)
 
     def lengths(self, texts: Sequence[str]) -> list[int]:
         """Words of each text, `</s>` counted: what perplexity divides by."""

@@ -20,7 +20,7 @@ from paraform.models.retrofit.config import RetrofitConfig
 from paraform.models.retrofit.folding import fold, require_matrix
 from paraform.models.retrofit.frozen import Frozen, FrozenEncoder, frozen_encoder, require_open
 from paraform.models.retrofit.network import RetrofitNetwork
-from paraform.records import InputError
+from paraform.records import InputError, require_text
 from paraform.weights import PathLike
 
 Array: TypeAlias = npt.NDArray[np.float32]
@@ -168,7 +168,7 @@ class RetrofittedEncoder(nn.Module):
             " that words stay put when a sentence is reworded (PAR, Shi et al. 2019). Its vectors are for use under the"
             " terms of that encoder and of the data that it was trained on.\n"
         )
-        if terms:
+        if require_text(terms, "terms"):
             card += f"\n**Terms of the training data.** {terms}\n"
         return self._own.save(self.folded(), folder, card=card, dense=self._dense, onnx=onnx)
 
