@@ -6,6 +6,7 @@ import contextlib
 import io
 import os
 import signal
+import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -89,6 +90,28 @@ def unheard() -> Iterator[None]:
     before = signal.signal(signal.SIGTERM, signal.SIG_DFL)
     yield
     signal.signal(signal.SIGTERM, before)
+
+
+TWICE = """
+import shutil, signal, sys
+from paraform.cli import main
+from paraform.encoders import Encoder
+remove = shutil.rmtree
+def removed(*given, **how):
+    signal.raise_signal(signal.SIGTERM)
+    remove(*given, **how)
+shutil.rmtree = removed
+Encoder.embed = lambda *_, **__: signal.raise_signal(signal.SIGTERM)
+sys.exit(main(["embed", *sys.argv[1:], "--device", "cpu"]))
+"""
+
+
+def test_a_sigterm_that_comes_again_while_it_tidies_is_one(tmp_path: Path) -> None:
+    """`timeout` sends it to the process and then to its group."""
+    given = [sys.executable, "-c", TWICE, "a text", "--out", str(tmp_path / "v.npy")]
+    done = subprocess.run(given, capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (TERMINATED, "paraform: interrupted\n")
+    assert not list(tmp_path.iterdir())
 
 
 def test_a_sigterm_leaves_nothing_unfinished(
