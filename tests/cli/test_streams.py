@@ -93,23 +93,23 @@ def unheard() -> Iterator[None]:
 
 
 TWICE = """
-import shutil, signal, sys
-from paraform.cli import main
-from paraform.encoders import Encoder
-remove = shutil.rmtree
-def removed(*given, **how):
-    signal.raise_signal(signal.SIGTERM)
-    remove(*given, **how)
-shutil.rmtree = removed
-Encoder.embed = lambda *_, **__: signal.raise_signal(signal.SIGTERM)
-sys.exit(main(["embed", *sys.argv[1:], "--device", "cpu"]))
+import signal, sys
+from paraform import cli
+from paraform.weights import atomic_path
+def command(given):
+    with atomic_path(given[0]):
+        try:
+            signal.raise_signal(signal.SIGTERM)
+        finally:
+            signal.raise_signal(signal.SIGTERM)
+cli._dispatch = command
+sys.exit(cli.main())
 """
 
 
 def test_a_sigterm_that_comes_again_while_it_tidies_is_one(tmp_path: Path) -> None:
     """`timeout` sends it to the process and then to its group."""
-    given = [sys.executable, "-c", TWICE, "a text", "--out", str(tmp_path / "v.npy")]
-    done = subprocess.run(given, capture_output=True, text=True)
+    done = subprocess.run([sys.executable, "-c", TWICE, str(tmp_path / "a")], capture_output=True, text=True)
     assert (done.returncode, done.stderr) == (TERMINATED, "paraform: interrupted\n")
     assert not list(tmp_path.iterdir())
 
