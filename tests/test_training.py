@@ -186,6 +186,25 @@ def test_a_signal_ends_the_step_and_saves_it(
     same_run(whole[0], tmp_path)
 
 
+def test_a_sigterm_that_comes_twice_is_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As `timeout` sends it; later, a second one acts as it did before the run."""
+
+    def twice(step: int) -> None:
+        signal.raise_signal(signal.SIGTERM)
+        signal.raise_signal(signal.SIGTERM)
+
+    heard: list[int] = []
+    before = signal.signal(signal.SIGTERM, lambda number, _: heard.append(number))
+    try:
+        assert worker.train(tmp_path / "once", CONFIG, before=twice).ended == "interrupted"
+        assert heard == []
+        monkeypatch.setattr("paraform.training.console.SAME_SIGNAL", 0.0)
+        worker.train(tmp_path / "again", CONFIG, before=twice)
+        assert heard == [signal.SIGTERM]
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
 def test_a_second_ctrl_c_acts_at_once(tmp_path: Path) -> None:
     def twice(step: int) -> None:
         signal.raise_signal(signal.SIGINT)

@@ -6,6 +6,7 @@ import contextlib
 import io
 import os
 import signal
+import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -89,6 +90,28 @@ def unheard() -> Iterator[None]:
     before = signal.signal(signal.SIGTERM, signal.SIG_DFL)
     yield
     signal.signal(signal.SIGTERM, before)
+
+
+TWICE = """
+import signal, sys
+from paraform import cli
+from paraform.weights import atomic_path
+def command(given):
+    with atomic_path(given[0]):
+        try:
+            signal.raise_signal(signal.SIGTERM)
+        finally:
+            signal.raise_signal(signal.SIGTERM)
+cli._dispatch = command
+sys.exit(cli.main())
+"""
+
+
+def test_a_sigterm_that_comes_again_while_it_tidies_is_one(tmp_path: Path) -> None:
+    """`timeout` sends it to the process and then to its group."""
+    done = subprocess.run([sys.executable, "-c", TWICE, str(tmp_path / "a")], capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (TERMINATED, "paraform: interrupted\n")
+    assert not list(tmp_path.iterdir())
 
 
 def test_a_sigterm_leaves_nothing_unfinished(

@@ -15,6 +15,7 @@ import os
 import signal
 import sys
 import threading
+import time
 from collections.abc import Iterator, Sequence
 from typing import Any, NoReturn
 
@@ -59,6 +60,7 @@ NO_MEMORY = "out of memory; less at once needs less"
 INTERRUPTED = 130  # 128 + SIGINT, as a shell reports it
 CLOSED = 141  # 128 + SIGPIPE
 TERMINATED = 143  # 128 + SIGTERM
+SAME_SIGNAL = 1.0  # seconds
 
 
 class Terminated(KeyboardInterrupt):
@@ -110,11 +112,19 @@ def _open_streams() -> None:
 
 @contextlib.contextmanager
 def _heard_to_end() -> Iterator[None]:
-    """SIGTERM is raised in the block as Ctrl-C is, unless it is ignored; a second one ends the process at once."""
+    """SIGTERM is raised in the block as Ctrl-C is, unless it is ignored; one a second later ends the process at once.
+
+    Sooner it is the same one: `timeout` sends it to the process, and then to its group.
+    """
+    first: list[float] = []
 
     def hear(number: int, frame: object) -> None:
-        signal.signal(number, signal.SIG_DFL)
-        raise Terminated
+        first.append(time.monotonic())
+        if len(first) == 1:
+            raise Terminated
+        if first[-1] - first[0] >= SAME_SIGNAL:
+            signal.signal(number, signal.SIG_DFL)
+            signal.raise_signal(number)
 
     main = threading.current_thread() is threading.main_thread()
     if not main or signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL:

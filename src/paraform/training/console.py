@@ -12,9 +12,13 @@ from collections.abc import Iterator, Mapping
 from types import FrameType
 from typing import Any, Self
 
+SAME_SIGNAL = 1.0  # seconds
+
 
 class Interrupt:
     """Ctrl-C and SIGTERM, noted so that the step in hand can end and be saved; a second one acts at once.
+
+    A second SIGTERM within a second is the first one: `timeout` sends it to the process, and then to its group.
 
     A context manager; `name` is "" until a signal comes. Outside the main thread, where Python allows no handlers,
     signals act as ever.
@@ -22,6 +26,7 @@ class Interrupt:
 
     def __init__(self) -> None:
         self.name = ""
+        self._at = 0.0
         self._before: dict[signal.Signals, Any] = {}
 
     def __enter__(self) -> Self:
@@ -35,8 +40,16 @@ class Interrupt:
             signal.signal(number, signal.SIG_DFL if handler is None else handler)  # None: it was not set by Python
 
     def _note(self, number: int, frame: FrameType | None) -> None:
-        self.name = signal.Signals(number).name
+        again = self.name == "SIGTERM" and number == signal.SIGTERM
+        if again and time.monotonic() - self._at < SAME_SIGNAL:
+            return
         self.__exit__()
+        if again:
+            signal.raise_signal(number)
+            return
+        self.name, self._at = signal.Signals(number).name, time.monotonic()
+        if number == signal.SIGTERM:
+            signal.signal(number, self._note)
 
 
 LINES_APART = 60.0  # seconds
