@@ -186,7 +186,9 @@ def test_a_full_disk_keeps_the_checkpoint_of_before(
         return save_tensors(tensors, path)
 
     monkeypatch.setattr("paraform.checkpoint.folder.save_tensors", fills_up)
-    one_line(command(*given), "No space left on device")
+    done = command(*given)
+    warned, said = done.err.splitlines()
+    assert "285 pairs teach a model little" in warned and "No space left on device" in said and done.status == 2
     assert len(saved) == 1
     assert not list(tmp_path.glob("*/.*"))
     assert command("paraphrase", "x", "--like", "why not", "--model", tmp_path / "last").status == 0

@@ -139,7 +139,7 @@ def test_sampling_by_seed(model: ExemplarParaphraser) -> None:
         ({"sources": "Why?", "like": [WHO]}, "a string where a list of texts is expected"),
         ({"sources": ["Why?"], "like": WHO}, "a string where a list is expected"),
         ({"sources": ["Why?"], "num": 4}, "num 4; expected 1 to 3"),
-        ({"sources": ["Why?"], "num": 0}, "num 0; expected 1 to 3"),
+        ({"sources": ["Why?"], "num": 0}, "num 0; expected 1 or more"),
     ],
 )
 def test_errors(arguments: dict[str, Any], message: str, model: ExemplarParaphraser) -> None:

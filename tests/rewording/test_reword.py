@@ -24,7 +24,7 @@ TAGS = {
     "?": ".", ".": ".", "!": ".", ",": ",", "not": "RB", "tom": "NNP", "for": "IN", "with": "IN", "works": "VBZ",
     "big": "JJ", "large": "JJ", "possible": "JJ",
 }  # fmt: skip
-PASSES = Standards(grammar=99, grammar_decoded=99, content=-2, content_decoded=-2)
+PASSES = Standards(grammar=99, grammar_decoded=99, words_decoded=99, content=-2, content_decoded=-2)
 PAY, OPEN = "Can I pay with a card?", "It works."
 
 

@@ -51,7 +51,7 @@ class Fake:
     def weighed(self, drafts: Sequence[Draft], *, thorough: bool) -> list[Candidate]:
         words = SOURCE.split()
         source = Tagged(words, self.tag([words])[0])
-        standards = Standards(content=0.0, content_decoded=0.5, grammar=1.0, grammar_decoded=9.0)
+        standards = Standards(content=0.0, content_decoded=0.5, grammar=1.0, grammar_decoded=9.0, words_decoded=9.0)
         tools = Tools(tag=self.tag, embed=self.embed, source_given=self.source_given)
         (row,) = _weighed([SOURCE], [source], [drafts], tools, standards, thorough=thorough)
         return row

@@ -41,10 +41,12 @@ PREPOSITIONS = {"from", "to", "by", "than", "before", "after", "into", "without"
 # Of these a sentence may have more or fewer and say the same.
 LIGHT = {"do", "does", "did", "done", "doing", "be", "is", "are", "was", "were", "been", "being", "am"}
 LIGHT |= {"have", "has", "had", "having", "some", "any", "there"}
+OWNING = {"have", "has", "had"}
 MODALS = {"can": "can", "ca": "can", "could": "can", "able": "can", "possible": "can", "should": "should"}
 MODALS |= {"must": "must", "need": "must", "required": "must", "necessary": "must", "will": "will", "wo": "will"}
 CONTRACTIONS = {"'s": "is", "'m": "am", "'re": "are", "'ve": "have", "'ll": "will", "n't": "not", "ca": "can"}
 CONTRACTIONS |= {"wo": "will", "'d": "would"}
+AMOUNTS = {"some", "any", "all", "both", "each", "every", "most", "and", "or"}
 SUPPORT = {"do": {"do", "does", "did"}, "there": {"there"}}
 SUBJECTS = {"i", "you", "he", "she", "it", "we", "they"}
 NUMBER = {"is": "NNS", "was": "NNS", "are": "NN", "were": "NN"}  # a verb, and the noun that it does not go with
@@ -79,9 +81,9 @@ def check(source: Tagged, output: Tagged, exempt: Collection[str] = (), *, frame
     - names: every proper noun of the source is there;
     - negation: as many words that deny;
     - kind: a question stays one, a statement and a command too;
-    - asked: the same question words (what and which count as one), modal verbs, tense, "do" and "there", and as many
-      "that" and pronouns behind their verb ("what time it is" is no "what time is it");
-    - agreement: no "what are the best way";
+    - asked: the same question words (what and which count as one), modal verbs, tense, "do" and "there", as many
+      "that" and pronouns behind their verb ("what time it is" is no "what time is it"), and the same `AMOUNTS`;
+    - agreement: no "what are the best way", no "a cats", no "a account", as many finite verbs;
     - added, dropped: no content word that the other has not, in any form, numbers aside;
     - nouns: the same ones, each as often and in the same form;
     - prepositions: those of the source are there;
@@ -98,7 +100,7 @@ def check(source: Tagged, output: Tagged, exempt: Collection[str] = (), *, frame
     passed = _by_words(source, _to_keep_of(source, exempt), output.words, right.words) | {
         "kind": framed or kind(source) == kind(output),
         "asked": framed or _asked(source) == _asked(output),
-        "agreement": framed or _agrees(output),
+        "agreement": framed or (_agrees(output) and _finite(source) == _finite(output)),
         "added": all(_has(known, word) for word in content_words(right)),
         "nouns": framed or _nouns(source) == _nouns(output),
         "prepositions": framed or not _prepositions(source) - _prepositions(output),
@@ -236,7 +238,7 @@ def keeps_roles(source: Tagged, output: Tagged) -> bool:
             if "by" in governed.get(agent, ()) and "by" not in done.get(agent, ())
             for other in nouns
         )
-    for verb in (_once(source, "VB") & _once(output, "VB")) - LIGHT:
+    for verb in (_once(source, "VB") & _once(output, "VB")) - (LIGHT - OWNING):
         for noun in nouns:
             if (before.index(noun) < before.index(verb)) != (after.index(noun) < after.index(verb)):
                 return False
@@ -302,12 +304,19 @@ def _asked(sentence: Tagged) -> list[str]:
     out += ["past"] * any(tag == "VBD" for tag in sentence.tags)
     present = {word for word, tag in zip(words, sentence.tags, strict=True) if tag in ("VBZ", "VBP")}
     out += ["present be"] * bool({"is", "are", "am", "'s", "'re", "'m"} & present)
-    return sorted([*set(out), *("?" for word in words if word == "?")])
+    counted = [word for word in words if word == "?" or word in AMOUNTS]
+    return sorted([*set(out), *counted, f"{sum(word in QUESTION_WORDS for word in words)} asking"])
 
 
 def _agrees(sentence: Tagged) -> bool:
-    """Whether no "is" or "are" stands before "the" or "some", adjectives and a noun of the other number."""
+    """Whether no "is" or "are" stands before "the" or "some", adjectives and a noun of the other number.
+
+    Nor "a" before a plural, adjectives between them or not, or before a vowel, "one" and "European" aside.
+    """
     words, tags = sentence.lowered, sentence.tags
+    tagged = "".join(f"{'A' if word in ('a', 'an') else tag} " for word, tag in zip(words, tags, strict=True))
+    if re.search(r"(^| )A (JJ\w? )*NNS ", tagged) or re.search(r"(^| )a [aeio](?!ne|ur)", " ".join(words)):
+        return False
     for place, word in enumerate(words):
         if word in NUMBER and words[place + 1 : place + 2] in (["the"], ["some"]):
             end = place + 2
@@ -319,6 +328,10 @@ def _agrees(sentence: Tagged) -> bool:
             if list(tags[end : end + 1]) == [NUMBER[word]] and not several:
                 return False
     return True
+
+
+def _finite(sentence: Tagged) -> int:
+    return sum(tag in ("VBZ", "VBP", "VBD", "MD") for tag in sentence.tags)
 
 
 def _pairs(words: Sequence[str]) -> Counter[tuple[str, str]]:

@@ -214,6 +214,8 @@ def _fits(old: Form, new: Form, filling: _Filling) -> bool:
     brought -= {_PERSONS.get(word, word) for word in old}
     if brought and persons - brought and not (_ADVISING & {*new} or "you" in new[1:2]):
         return False  # "How do I improve our lives"
+    if "{aux}" in old[1:2] and "{n}" in old and filling["{n}"][1][0] == "VBG":
+        return False  # "who is paying teachers": its verb
     if old[:2] == ("what", "{aux}") and "{p}" in old and _participle(filling["{p}"][1]):
         return False  # "What are the tips to teenagers living in a hostel": it belongs to the noun
     for place, slot in enumerate(new):

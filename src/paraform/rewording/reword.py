@@ -44,6 +44,7 @@ class Standards:
         content_decoded: the same, where the paraphraser decoded it.
         grammar: how much less likely than the source's the rewording's grammar may be, nats a word.
         grammar_decoded: the same, where the paraphraser decoded it.
+        words_decoded: the same of its words, where the paraphraser decoded it.
         cycle: how much less likely the source may be given what was decoded than given itself, nats a word.
         weights: of what a candidate's score adds up: content, grammar, words (both in nats a word more than the
             source's), changed (words, 6 at most), framed (1 for a frame), wrapped (1 for one that puts words around).
@@ -55,6 +56,7 @@ class Standards:
     content_decoded: float = 0.95
     grammar: float = 3.0
     grammar_decoded: float = 0.0
+    words_decoded: float = 0.0
     cycle: float = 0.5
     weights: Mapping[str, float] = field(
         default_factory=lambda: {
@@ -320,7 +322,8 @@ class _Known:
 def _candidate(draft: Draft, figures: dict[str, float], passed: dict[str, bool], standards: Standards) -> Candidate:
     content = standards.content if draft.framed else standards.content_decoded
     grammar = standards.grammar if draft.framed else standards.grammar_decoded
-    checks = {**passed, "fluent": figures["grammar"] >= -grammar}
+    fluent = figures["grammar"] >= -grammar and (draft.framed or figures["words"] >= -standards.words_decoded)
+    checks = {**passed, "fluent": fluent}
     if "content" not in figures:
         return Candidate(draft.text, draft.form, checks, -inf, framed=draft.framed)
     checks["meaning"] = figures["content"] >= content
