@@ -44,8 +44,8 @@ def drawn(table: TripleTable, batches: Callable[[int], TripleBatch], step: int) 
     for place, row in enumerate(rows):
         assert sentence(batch.source_BT, batch.source_lengths_B, place) == table.source[row]
         assert sentence(batch.target_BT, batch.target_lengths_B, place) == table.target[row]
-        assert sentence(*batch.target_style, place) == table.target[row]
-        assert sentence(*batch.exemplar, place) in table.exemplars[row][table.exemplars[row] >= 0]
+        assert sentence(*batch.target_style[:2], place) == table.target[row]
+        assert sentence(*batch.exemplar[:2], place) in table.exemplars[row][table.exemplars[row] >= 0]
     return rows
 
 

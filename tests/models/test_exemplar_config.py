@@ -58,6 +58,7 @@ def test_what_each_preset_says(name: str, expected: dict[str, Any]) -> None:
         ({"exemplar_deals": 0, "pool_size": 9}, "exemplar_deals 0; expected 1 to 100"),
         ({"exemplar_deals": 2}, "exemplar_deals 2 with pool_size 0, one pool; expected a pool_size"),
         ({"content_input": "both"}, "content_input='both' with style_trainable=True; expected a frozen encoder"),
+        ({"style_tags": True}, "style_tags=True with style_trainable=True, style_pooling='cls'; expected a frozen"),
         ({"spell": True}, 'spell=True with units="words"; expected units="pieces"'),
         ({"copy": True, "copy_onward": True}, "copy_onward=True with copy=True, decoder='gru'; expected a transformer"),
         ({"decoder_layers": 3}, "decoder_layers 3, decoder_start 'random' of a GRU; expected 1 or 2"),

@@ -11,6 +11,7 @@ import torch
 from paraform.models.exemplar.batches import StyleInput
 from paraform.models.exemplar.config import ExemplarConfig
 from paraform.models.exemplar.network import ExemplarNetwork
+from paraform.models.exemplar.style_tags import NONE
 
 
 def config(tiny: ModuleType, name: str) -> ExemplarConfig:
@@ -138,7 +139,24 @@ def test_frozen_states_give_the_vectors(name: str, tiny: ModuleType) -> None:
         model.encode_content(batch.source_BT, batch.source_lengths_B)
 
 
-@pytest.mark.parametrize("name", ["copying", "coverage", "both", "transformer"])
+def test_tags_stand_beside_the_states_of_an_exemplar(tiny: ModuleType) -> None:
+    """The BiGRU reads [state; the tag's vector], and a token without a tag has zeros there."""
+    model = network(tiny, config(tiny, "tags"))
+    exemplar = tiny.one_row(tiny.whole_batch(model.config), 3).exemplar
+    assert model.tag_embedding is not None and model.style_encoder is not None
+    with torch.inference_mode():
+        style = model.encode_style(exemplar)
+        read = torch.cat([exemplar.values, model.tag_embedding.weight[exemplar.tags_BT]], -1)
+        states, vector = model.style_encoder(read, exemplar.lengths_B)
+        torch.testing.assert_close(style.states, states)
+        torch.testing.assert_close(style.vector, vector)
+        other = model.encode_style(exemplar._replace(tags_BT=torch.zeros_like(exemplar.tags_BT)))
+    assert model.tag_embedding.padding_idx == NONE and not torch.allclose(other.vector, style.vector)
+    with pytest.raises(ValueError, match="no tags_BT with style_tags=True; expected a tag beside each token"):
+        model.encode_style(exemplar._replace(tags_BT=None))
+
+
+@pytest.mark.parametrize("name", ["copying", "coverage", "both", "tags", "transformer"])
 def test_gradients_are_finite_whatever_can_be_copied(name: str, tiny: ModuleType) -> None:
     model = network(tiny, config(tiny, name)).train()
     batch = tiny.whole_batch(model.config)

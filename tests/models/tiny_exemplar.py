@@ -13,6 +13,7 @@ from torch import Tensor
 from paraform.batching import SPECIAL, Ragged, Vocabulary
 from paraform.models.exemplar import ExemplarConfig, ExemplarParaphraser, make_update
 from paraform.models.exemplar.batches import PickedStates, StyleInput, TripleBatch, TripleTable, by_length
+from paraform.models.exemplar.style_tags import TAGS
 from paraform.models.update import Update
 
 WORDS, BEYOND, FEATURES = 16, 5, 6
@@ -50,6 +51,7 @@ TRANSFORMER = replace(
 CONFIGS = {
     "copying": COPYING,
     "both": replace(COPYING, coverage=True, content_input="both"),
+    "tags": replace(COPYING, style_tags=True),
     "transformer": TRANSFORMER,
     "transformer on BiGRUs": replace(
         TRANSFORMER, content_input="words", style_pooling="gru", tie_embeddings=False, copy_onward=False
@@ -60,10 +62,10 @@ CONFIGS = {
 }
 
 
-def table(seed: int = 0, triples: int = 40, *, beside: bool = False) -> TripleTable:
+def table(seed: int = 0, triples: int = 40, *, beside: bool = False, tags: bool = False) -> TripleTable:
     """Random triples over sentences of 1 to 7 words; some words are beyond the vocabulary, some stand twice.
 
-    With `beside` each word has a state of its own, for the networks that read them.
+    With `beside` each word has a state of its own, with `tags` each token a tag, for the networks that read them.
     """
     random = np.random.default_rng(seed)
     vocabulary = len(SPECIAL) + WORDS
@@ -81,7 +83,21 @@ def table(seed: int = 0, triples: int = 40, *, beside: bool = False) -> TripleTa
     words = Ragged.of(rows)
     every = Ragged(np.arange(len(words.values)), words.offsets)
     content = PickedStates(random.standard_normal((len(words.values), FEATURES)).astype(np.float16), every)
-    return TripleTable(words, style, source, target, exemplars, clusters, content=content if beside else None)
+    style_tags = Ragged(random.integers(0, len(TAGS) + 1, len(states)), style.offsets)
+    return TripleTable(
+        words,
+        style,
+        source,
+        target,
+        exemplars,
+        clusters,
+        content=content if beside else None,
+        style_tags=style_tags if tags else None,
+    )
+
+
+def read_by(config: ExemplarConfig) -> TripleTable:
+    return table(beside=config.content_input != "words", tags=config.style_tags)
 
 
 def paraphraser(config: ExemplarConfig, seed: int = 0) -> ExemplarParaphraser:
@@ -94,15 +110,17 @@ def paraphraser(config: ExemplarConfig, seed: int = 0) -> ExemplarParaphraser:
 
 
 def whole_batch(config: ExemplarConfig = COPYING) -> TripleBatch:
-    batches, _ = by_length(table(beside=config.content_input != "words"), batch_size=40, seed=0)
+    batches, _ = by_length(read_by(config), batch_size=40, seed=0)
     return batches(0)
 
 
 def one_row(batch: TripleBatch, row: int) -> TripleBatch:
     """The triple alone, without its padding."""
 
-    def cut(values: Tensor, lengths: Tensor) -> Any:
-        return values[row : row + 1, : int(lengths[row])], lengths[row : row + 1]
+    def cut(values: Tensor, lengths: Tensor, tags: Tensor | None = None) -> Any:
+        (length,) = lengths[row : row + 1]
+        alone = values[row : row + 1, :length], lengths[row : row + 1]
+        return alone if tags is None else (*alone, tags[row : row + 1, :length])
 
     return TripleBatch(
         *cut(batch.source_BT, batch.source_lengths_B),
@@ -117,8 +135,7 @@ def one_row(batch: TripleBatch, row: int) -> TripleBatch:
 
 def begin(config: ExemplarConfig, accelerator: Any) -> tuple[ExemplarParaphraser, Update, Callable[[int], TripleBatch]]:
     rank, world = accelerator.process_index, accelerator.num_processes
-    given = table(beside=config.content_input != "words")
-    batches, steps = by_length(given, batch_size=config.batch_size, seed=0, rank=rank, world=world)
+    batches, steps = by_length(read_by(config), batch_size=config.batch_size, seed=0, rank=rank, world=world)
     model = paraphraser(config)
     return model, make_update(model, config, accelerator, steps_per_epoch=steps)[0], batches
 

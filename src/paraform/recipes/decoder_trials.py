@@ -48,6 +48,7 @@ CHANGES: dict[str, dict[str, dict[str, Any]]] = {
         "same facts": {"same_facts": True},
         "deals": {"exemplar_deals": 4},
         "states beside words": {"content_input": "both"},
+        "tags of the exemplar": {"style_tags": True},
         "pieces": PIECES,
     },
     "transformer": {

@@ -20,10 +20,24 @@ from paraform.batching import Ragged, epoch_steps
 
 
 class StyleInput(NamedTuple):
-    """What the style encoder reads: [B, T] piece numbers (fine-tuned) or [B, T, D] states (frozen); lengths [B]."""
+    """What the style encoder reads: [B, T] piece numbers (fine-tuned) or [B, T, D] states (frozen); lengths [B].
+
+    `tags_BT` are numbers of tags (`style_tags.TAGS`); None if the network reads none.
+    """
 
     values: Tensor
     lengths_B: Tensor
+    tags_BT: Tensor | None = None
+
+    def rows(self, rows_N: Tensor) -> StyleInput:
+        """Those of the given sentences."""
+        tags = None if self.tags_BT is None else self.tags_BT[rows_N]
+        return StyleInput(self.values[rows_N], self.lengths_B[rows_N.cpu()], tags)
+
+    def to(self, device: torch.device) -> StyleInput:
+        """On that device; lengths stay where packing reads them, on the CPU."""
+        tags = None if self.tags_BT is None else self.tags_BT.to(device)
+        return self._replace(values=self.values.to(device), tags_BT=tags)
 
 
 class TripleBatch(NamedTuple):
@@ -49,8 +63,8 @@ class TripleBatch(NamedTuple):
         return self._replace(
             source_BT=self.source_BT.to(device),
             target_BT=self.target_BT.to(device),
-            exemplar=self.exemplar._replace(values=self.exemplar.values.to(device)),
-            target_style=self.target_style._replace(values=self.target_style.values.to(device)),
+            exemplar=self.exemplar.to(device),
+            target_style=self.target_style.to(device),
             clusters_B=self.clusters_B.to(device),
             source_states=None if self.source_states is None else self.source_states.to(device),
             target_states=None if self.target_states is None else self.target_states.to(device),
@@ -87,6 +101,7 @@ class TripleTable:
         further: exemplars of further epochs, [M, K] each; all take turns, and a triple that has some in `exemplars`
             has some in each.
         content: the states that the content encoder reads of every sentence's words; None: it reads none.
+        style_tags: the number of a tag beside each token of `style`; None: the style encoder reads none.
     """
 
     words: Ragged
@@ -97,9 +112,15 @@ class TripleTable:
     clusters: npt.NDArray[np.int64]
     further: Sequence[npt.NDArray[np.int64]] = ()
     content: PickedStates | None = None
+    style_tags: Ragged | None = None
 
     def __len__(self) -> int:
         return len(self.source)
+
+    def style_input(self, sentences: npt.NDArray[np.int64]) -> StyleInput:
+        """What the style encoder reads of the given sentences."""
+        tags = self.style_tags.padded(sentences)[0] if self.style_tags else None
+        return StyleInput(*self.style.padded(sentences), tags)
 
 
 def by_length(
@@ -142,8 +163,8 @@ def by_length(
         return TripleBatch(
             *table.words.padded(table.source[rows]),
             *table.words.padded(table.target[rows]),
-            StyleInput(*table.style.padded(exemplar)),
-            StyleInput(*table.style.padded(table.target[rows])),
+            table.style_input(exemplar),
+            table.style_input(table.target[rows]),
             torch.from_numpy(table.clusters[rows]),
             *((table.content.padded(side[rows]) for side in (table.source, table.target)) if table.content else ()),
         )

@@ -61,6 +61,8 @@ class ExemplarConfig:
         style_pooling: "cls" (paper); "gru": the style vector is the last states of a BiGRU over the style states;
             "mean": a linear map of their mean.
         style_width: one direction of that BiGRU, or half of that map, in features.
+        style_tags: E_s reads, beside each state of the frozen encoder, the part-of-speech tag of its word, by the
+            embedded tagger; for `style_pooling="gru"`.
         style_attention: the decoder attends over the exemplar's states too.
         copy: source words can be copied (pointer-generator, See et al. 2017), known to the vocabulary or not.
         coverage: attention and the pointer know how often each source word has been generated, and the decoder reads
@@ -123,6 +125,7 @@ class ExemplarConfig:
     content_layer: int = -1
     style_pooling: Literal["cls", "gru", "mean"] = "cls"
     style_width: int = 128
+    style_tags: bool = False
     style_attention: bool = False
     copy: bool = False
     coverage: bool = False
@@ -170,6 +173,11 @@ class ExemplarConfig:
             raise InputError(
                 f"content_input={self.content_input!r} with style_trainable=True; expected a frozen encoder: set"
                 " style_trainable=False"
+            )
+        if self.style_tags and (self.style_trainable or self.style_pooling != "gru"):
+            raise InputError(
+                f"style_tags=True with style_trainable={self.style_trainable}, style_pooling={self.style_pooling!r};"
+                ' expected a frozen encoder and "gru", which reads them'
             )
         if self.spell and self.units == "words":
             raise InputError('spell=True with units="words"; expected units="pieces"')

@@ -24,10 +24,12 @@ from paraform.losses.sequence_nll import copy_log_probs
 from paraform.models.exemplar.batches import StyleInput, TripleBatch
 from paraform.models.exemplar.config import ExemplarConfig
 from paraform.models.exemplar.encoded import Encoded
+from paraform.models.exemplar.style_tags import NONE, TAGS
 from paraform.models.exemplar.transformer import TransformerDecoder, TransformerMemory
 from paraform.models.layers import Attention, BiGRU, Pointer, run_gru
 from paraform.weights import shapes_only
 
+TAG_WIDTH = 64
 MOST_COVERED = 3  # from here on coverage does not count
 
 
@@ -92,7 +94,11 @@ class ExemplarNetwork(nn.Module):
             read = width + (style_features if config.content_input == "both" else 0)
             self.content_encoder = BiGRU(read, config.content_width)
         self.style_module = style_module
-        self.style_encoder = BiGRU(style_features, config.style_width) if config.style_pooling == "gru" else None
+        self.style_encoder: BiGRU | None = None
+        self.tag_embedding = nn.Embedding(len(TAGS) + 1, TAG_WIDTH, padding_idx=NONE) if config.style_tags else None
+        if config.style_pooling == "gru":
+            read = style_features + (TAG_WIDTH if config.style_tags else 0)
+            self.style_encoder = BiGRU(read, config.style_width)
         self.style_map = nn.Linear(style_features, style) if config.style_pooling == "mean" else None
         self.transformer: TransformerDecoder | None = None
         if config.decoder == "transformer":
@@ -166,6 +172,10 @@ class ExemplarNetwork(nn.Module):
             return Encoded(states_BEF, mask_BE, self.style_map(_mean(states_BEF, mask_BE)))
         if self.style_encoder is None:
             return Encoded(states_BEF, mask_BE, states_BEF[:, 0])
+        if self.tag_embedding is not None:
+            if style.tags_BT is None:
+                raise ValueError("no tags_BT with style_tags=True; expected a tag beside each token")
+            states_BEF = torch.cat([states_BEF, self.tag_embedding(style.tags_BT)], -1)
         states_BEF, vector_BF = self.style_encoder(self.dropout(states_BEF), style.lengths_B)
         return Encoded(states_BEF, mask_BE, vector_BF)
 

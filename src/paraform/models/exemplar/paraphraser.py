@@ -294,7 +294,7 @@ class ExemplarParaphraser(nn.Module):
                 Ragged.of([pair[side] for pair in numbers]).padded(np.arange(len(rows))) for side in (0, 1)
             )
             unique, form_B = self._forms([forms[row] for row in rows])
-            exemplar = StyleInput(unique.values[form_B], unique.lengths_B[form_B.cpu()])
+            exemplar = unique.rows(form_B)
             states = (self._states([sides[side][i] for i in rows], [words[side][i] for i in rows]) for side in (0, 1))
             clusters_B = torch.arange(len(rows))
             batch = TripleBatch(*source, *target, exemplar, exemplar, clusters_B, *states).to(self.device)
@@ -389,8 +389,9 @@ class ExemplarParaphraser(nn.Module):
     ) -> tuple[StyleInput, Tensor]:
         """As `style_inputs` has them, on the model's device."""
         layer = None if self.config.style_trainable else self.config.style_layer
-        form, rows = style_inputs(read, self.encoder, layer, {} if known is None else known)
-        return form._replace(values=form.values.to(self.device)), rows.to(self.device)
+        tag = self.tools.tag if self.config.style_tags else None
+        form, rows = style_inputs(read, self.encoder, layer, {} if known is None else known, tag)
+        return form.to(self.device), rows.to(self.device)
 
     def _words(self, numbers: Sequence[int], source: Sequence[str]) -> Iterator[str]:
         for number in numbers:

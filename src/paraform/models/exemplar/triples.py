@@ -17,8 +17,10 @@ from paraform.batching import Ragged, Vocabulary, cached_states, prepare
 from paraform.corpora import clusters
 from paraform.models.exemplar.batches import PickedStates, TripleTable
 from paraform.models.exemplar.config import ExemplarConfig
+from paraform.models.exemplar.style_tags import tag_numbers
 from paraform.models.exemplar.units import single_pieces, split_units, style_text, token_rows
 from paraform.records import InputError, Pair
+from paraform.syntax import load_tagger
 from paraform.syntax.mining import Mined, mined_exemplars
 from paraform.syntax.rules import MiningConfig
 from paraform.syntax.running import DEFAULT
@@ -99,6 +101,7 @@ def triple_table(
         style = Ragged.of(encoder.pieces(styled))
     else:
         style = cached_states(encoder, styled, layer=config.style_layer, folder=cache, progress=progress)
+    style_tags = tag_numbers(styled, encoder, load_tagger()) if config.style_tags else None
     content = None
     if config.content_input != "words":
         states = cached_states(encoder, list(number), layer=config.content_layer, folder=cache, progress=progress)
@@ -115,5 +118,6 @@ def triple_table(
         # Where a deal finds none, those of the first stand again.
         [np.where(deal[:, :1] >= 0, deal, deals[0]) for deal in deals[1:]],
         content,
+        style_tags,
     )
     return Prepared(table, vocabulary, mined)

@@ -19,7 +19,9 @@ from paraform.encoders import Encoder
 from paraform.encoders.tokenizing import tokenizer_of
 from paraform.models.exemplar.batches import PickedStates, StyleInput
 from paraform.models.exemplar.config import ExemplarConfig
+from paraform.models.exemplar.style_tags import tag_numbers
 from paraform.records import InputError
+from paraform.syntax import Tagger
 
 
 class Units(NamedTuple):
@@ -105,13 +107,18 @@ def token_rows(sentences: Sequence[Units], offsets: npt.NDArray[np.int64]) -> Ra
 
 
 def style_inputs(
-    read: Sequence[str], encoder: Encoder, layer: int | None, known: dict[str, npt.NDArray[np.float32]]
+    read: Sequence[str],
+    encoder: Encoder,
+    layer: int | None,
+    known: dict[str, npt.NDArray[np.float32]],
+    tag: Tagger | None = None,
 ) -> tuple[StyleInput, Tensor]:
     """What the style encoder takes of each different text of `read`, and the row in it of each of them.
 
     Args:
         layer: of a frozen encoder; None: the encoder is fine-tuned and takes the numbers of pieces.
         known: states of texts; those that it lacks are put in.
+        tag: gives the tags beside the tokens; None: none are read.
     """
     unique = list(dict.fromkeys(read))
     if layer is None:
@@ -125,4 +132,5 @@ def style_inputs(
     order = np.argsort(-np.diff(table.offsets), kind="stable")  # as a packed GRU wants them
     values, lengths_B = table.padded(order)
     row_of = {unique[i]: row for row, i in enumerate(order)}
-    return StyleInput(values, lengths_B), torch.tensor([row_of[text] for text in read])
+    tags_BT = tag_numbers(unique, encoder, tag).padded(order)[0] if tag else None
+    return StyleInput(values, lengths_B, tags_BT), torch.tensor([row_of[text] for text in read])
