@@ -74,7 +74,9 @@ class Tagged(NamedTuple):
         return [word.lower() for word in self.words]
 
 
-def check(source: Tagged, output: Tagged, exempt: Collection[str] = (), *, framed: bool = False) -> dict[str, bool]:
+def check(
+    source: Tagged, output: Tagged, exempt: Collection[str] = (), *, framed: bool = False, parsed: bool = False
+) -> dict[str, bool]:
     """Whether each check is passed, by name.
 
     - numbers: the same, in any order (1,000 is 1000);
@@ -95,6 +97,7 @@ def check(source: Tagged, output: Tagged, exempt: Collection[str] = (), *, frame
         exempt: words that do not count for negation, added and dropped.
         framed: the output comes from a frame of that kind of question, which answers for kind, asked, agreement, nouns
             and prepositions.
+        parsed: it was made from the source's tree, which answers for roles.
     """
     known, right = source.lowered, Tagged(*_without(exempt, output))
     passed = _by_words(source, _to_keep_of(source, exempt), output.words, right.words) | {
@@ -104,7 +107,7 @@ def check(source: Tagged, output: Tagged, exempt: Collection[str] = (), *, frame
         "added": all(_has(known, word) for word in content_words(right)),
         "nouns": framed or _nouns(source) == _nouns(output),
         "prepositions": framed or not _prepositions(source) - _prepositions(output),
-        "roles": keeps_roles(source, output) and (framed or _keeps_phrases(source, output)),
+        "roles": parsed or (keeps_roles(source, output) and (framed or _keeps_phrases(source, output))),
     }
     return {name: passed[name] for name in CHECKS}
 

@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
+from paraform.rewording.adverbials import moved
 from paraform.rewording.checks import Tagged
-from paraform.rewording.frames import Rewritten, rewrite
+from paraform.rewording.frames import LONGEST, Rewritten, rewrite
+from paraform.rewording.indirect import indirect
 from paraform.rewording.synonyms import substitute
+from paraform.syntax.trees import Tree
 from paraform.words import detokenize, recase
 
 MOST_DRAFTS = 200  # of a sentence; ordinary ones have fewer than 50, one of nothing but synonyms thousands
@@ -21,6 +24,7 @@ class Draft(NamedTuple):
         exempt: words that `check` does not look at.
         framed: whether it comes from a frame or a synonym.
         wrapped: whether that frame puts something around the same words.
+        parsed: whether it was made from the sentence's tree, which says who does what to whom.
     """
 
     text: str
@@ -28,10 +32,11 @@ class Draft(NamedTuple):
     exempt: frozenset[str]
     framed: bool
     wrapped: bool = False
+    parsed: bool = False
 
 
-def framed_drafts(source: Tagged, cased: Mapping[str, str]) -> list[Draft]:
-    """The source in other frames, with a synonym, and both."""
+def framed_drafts(source: Tagged, cased: Mapping[str, str], tree: Tree | None = None) -> list[Draft]:
+    """The source in other frames, with a synonym, and both; and, where it has a tree, turned by it."""
     # Of all but names, and adjectives such as Indian, the writer's own case says more than the usual one: "us".
     names = {
         word: cased[word]
@@ -39,9 +44,11 @@ def framed_drafts(source: Tagged, cased: Mapping[str, str]) -> list[Draft]:
         if tag.startswith(("NNP", "JJ")) and word in cased
     }
     frames = rewrite(*source)
+    if tree is not None and len(source.words) <= LONGEST:
+        frames += [*moved(tree), *indirect(tree)]
     synonyms = substitute(*source)
     both = [
-        Rewritten(more.words, f"{one.form}; {more.form}", one.literals | more.literals, one.wrapped)
+        Rewritten(more.words, f"{one.form}; {more.form}", one.literals | more.literals, one.wrapped, one.parsed)
         for one in frames
         for more in substitute(one.words)
     ]
@@ -59,5 +66,5 @@ def framed_drafts(source: Tagged, cased: Mapping[str, str]) -> list[Draft]:
         recased = recase(words, usual, source.words)
         own = [word in small and word != "i" and place > 0 for place, word in enumerate(one.words)]
         text = detokenize([words[at] if own[at] else word for at, word in enumerate(recased)])
-        drafts.setdefault(text, Draft(text, one.form, one.literals, True, one.wrapped))
+        drafts.setdefault(text, Draft(text, one.form, one.literals, True, one.wrapped, one.parsed))
     return list(drafts.values())

@@ -40,7 +40,7 @@ _ADVISING = _WRAPPING | {"advise", "let", "help"}
 _YES_OR_NO = {"true", "idea", "right"}  # what asks for yes or no cannot hold "or", and "any" hardly
 _CHOICES = {"or", "any", "anyone", "anybody", "anything", "ever", "either"}
 _PERFECT = re.compile(r"\b(has|have|'ve)\b.*(\b(been|noticed|stolen|tried|made)\b|\{d\}|\{done\})")
-_TIMES = re.compile(
+TIMES = re.compile(
     "yesterday|today|tonight|ago|last|when|while|since|until|till|after|before|then|once|already|yet|ever|recently|just|"
     "now|earlier|later|first|during|long|still|always|never|times|(minute|hour|day|week|weekend|month|year)s?|morning|"
     "afternoon|evening|night|century|(mon|tues|wednes|thurs|fri|satur|sun)day|january|february|march|april|june|july|"
@@ -74,12 +74,14 @@ class Rewritten(NamedTuple):
         form: the form that it has now, as a person reads it, each slot an "…": "is it possible to … ?", "why … … ?".
         literals: the words of both frames, lower-cased.
         wrapped: as its frame.
+        parsed: made from the sentence's tree, which says who does what to whom.
     """
 
     words: list[str]
     form: str
     literals: frozenset[str]
     wrapped: bool = False
+    parsed: bool = False
 
 
 def rewrite(words: Sequence[str], tags: Sequence[str]) -> list[Rewritten]:
@@ -94,7 +96,7 @@ def rewrite(words: Sequence[str], tags: Sequence[str]) -> list[Rewritten]:
         size -= 1
     if size > LONGEST:
         return []
-    dated = any(_TIMES.fullmatch(word) for word in words)
+    dated = any(TIMES.fullmatch(word) for word in words)
     out: dict[tuple[str, ...], Rewritten] = {}
     for start, end in _clauses([word.lower() for word in words[:size]]):
         for found in _whole(words[start:end], tags[start:end], "".join(words[end : end + 1]), dated=dated):

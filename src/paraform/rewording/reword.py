@@ -23,6 +23,7 @@ from paraform.rewording.drafts import Draft, framed_drafts
 from paraform.rewording.readable import unreadable
 from paraform.rewording.records import Candidate, Rewording
 from paraform.rewording.transformations import Transformations
+from paraform.syntax.trees import Parser
 from paraform.words import tokenize
 
 Decode: TypeAlias = Callable[[Sequence[str], Sequence[str]], list[str]]
@@ -77,6 +78,7 @@ class Tools:
     Args:
         tag: words to Penn Treebank tags.
         embed: texts to unit vectors.
+        parse: words to trees, which adverbials are moved and questions made indirect by; None: neither is done.
         decode: the paraphraser; None: frames and synonyms alone.
         source_given: sources and outputs to how much likelier each source is given its output than given itself, by the
             paraphraser, nats a word; None: not checked.
@@ -86,6 +88,7 @@ class Tools:
 
     tag: Tag
     embed: Embed
+    parse: Parser | None = None
     decode: Decode | None = None
     source_given: Callable[[Sequence[str], Sequence[str]], NDArray[np.float32]] | None = None
     bank: Transformations = field(default_factory=Transformations)
@@ -169,7 +172,8 @@ def judge(
         thorough: all checks of all candidates; otherwise those that the best and `why` need.
     """
     sources = _tagged(sentences, tools)
-    drafts = [framed_drafts(source, tools.cased) for source in sources]
+    trees = tools.parse([source.words for source in sources]) if tools.parse else [None] * len(sources)
+    drafts = [framed_drafts(source, tools.cased, tree) for source, tree in zip(sources, trees, strict=True)]
     for row, more in zip(drafts, _decoded(sentences, sources, tools, standards), strict=True):
         known = {draft.text for draft in row}
         row += {draft.text: draft for draft in more if draft.text not in known}.values()
@@ -245,7 +249,7 @@ def _weighed(
                 figures[at, place] = {"content": content, **figures[at, place]}
             else:
                 source, output = known.tagged[sentence], known.tagged[draft.text]
-                passed[at, place] = check(source, output, draft.exempt, framed=draft.framed)
+                passed[at, place] = check(source, output, draft.exempt, framed=draft.framed, parsed=draft.parsed)
                 figures[at, place] = {
                     "grammar": known.grammar[draft.text] - known.grammar[sentence],
                     "words": known.language[draft.text] - known.language[sentence],

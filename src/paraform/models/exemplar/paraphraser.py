@@ -37,7 +37,7 @@ from paraform.records import InputError, require_count, require_texts
 from paraform.rewording import Candidate, Rewording
 from paraform.rewording.reword import Tools, assess, reword
 from paraform.rewording.transformations import Transformations
-from paraform.syntax import load_tagger
+from paraform.syntax import load_parser, load_tagger
 from paraform.words import detokenize, drop_stray_brackets, join_pieces, recase
 
 FEW = 1000  # characters of texts that one thread rewords as fast as several
@@ -198,6 +198,7 @@ class ExemplarParaphraser(nn.Module):
         return Tools(
             tag=load_tagger(device=str(self.device)),
             embed=encoder.encode,
+            parse=load_parser(device=str(self.device)),
             source_given=self._source_given,
             bank=self.transformations,
             cased=self.vocabulary.cased,

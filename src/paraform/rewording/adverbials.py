@@ -1,0 +1,139 @@
+"""A sentence with an adverbial moved from its end to its front, or back: "If it rains, who goes?", "Who goes if it
+rains?".
+
+Words stay the same, so what can go wrong is what belongs to what. The parse says where an adverbial begins; it is left
+where it stands if it might be a part of something else, or if a pronoun would come before what it stands for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from paraform.rewording.frames import TIMES, Rewritten
+from paraform.rewording.slots import ENDINGS
+from paraform.syntax.trees import Tree
+
+CONJUNCTIONS = {"if", "because", "although", "though", "since", "after", "before", "while", "unless", "until", "once"}
+CONJUNCTIONS |= {"when", "whenever"}
+REASONS = {"because", "since", "until", "while", "after", "before"}  # "not … because" denies the one or the other
+PREPOSITIONS = {"during", "after", "before", "since", "until", "within", "throughout", "despite"}
+PLACES = {"in", "at", "on"}  # only before a time, "in" before a name too
+BE = {"is", "are", "was", "were", "be", "been", "am", "'s", "'re", "'m"}
+FINITE = {"VBZ", "VBP", "VBD", "MD"}
+QUESTIONS = (["what"], ["which"], ["how"], ["whose"], ["who"], ["whom"])
+ADVERBS = {"yesterday", "today", "recently", "lately", "currently", "nowadays", "sometimes", "usually", "tomorrow"}
+POINTING = {"he", "she", "it", "they", "him", "her", "them", "his", "its", "their", "this", "that", "these", "those"}
+POINTING |= {"one", "ones", "so", "then", "there", "both", "either", "same", "such", "himself", "herself", "itself"}
+ASKING = {"know", "tell", "ask", "say", "see", "check", "confirm", "explain", "wonder", "wondering", "sure", "matter"}
+ASKING |= {"remember", "understand", "guess", "certain", "find", "care", "mind", "decide", "doubt", "tells", "knows"}
+WHENS = {"time", "day", "moment", "year", "age", "date", "times", "days", "moments", "years", "feeling"}
+NEGATIONS = {"not", "n't", "never", "no", "nobody", "nothing", "hardly"}
+MOST, LEAST_LEFT = 14, 3  # words of an adverbial; of what it leaves
+OPENERS = ("NP", "SQ", "WHNP", "WHADVP", "WHPP", "MD", "VBZ", "VBP", "VBD")  # what begins a clause with a subject
+
+
+def moved(tree: Tree) -> list[Rewritten]:
+    """The sentence with its first or its last adverbial at the other end.
+
+    Args:
+        tree: with a word at each leaf.
+    """
+    clause = tree
+    while len(clause.children) == 1 and clause.children[0].children:
+        (clause,) = clause.children
+    parts = list(clause.children)
+    ending = [parts.pop().word or ""] if parts and parts[-1].word in ENDINGS else []
+    if clause.label not in ("S", "SQ", "SBARQ") or len(parts) < 2 or parts[0].label in ("S", "VP"):
+        return []
+    return [
+        Rewritten([*found, *ending], "… , …" if "," in found else "… …", frozenset(), parsed=True)
+        for found in (*_to_the_end(parts), *_to_the_front(parts))
+    ]
+
+
+def _to_the_end(parts: Sequence[Tree]) -> Iterator[list[str]]:
+    first, *rest = parts
+    rest = [part for part in rest if part.word != ","]
+    if len(rest) == 1 and rest[0].label == "S":
+        rest = list(rest[0].children)
+    if rest and rest[0].word == "then":
+        rest = rest[1:]
+    words, left = _words([first]), _words(rest)
+    if "," in left or any(part.label in ("CC", "S", "SBAR") for part in rest) or _embeds(rest):
+        return
+    # Where a place is no news.
+    placed = first.label == "PP" and words[0].lower() in PLACES | {"for"} and words[1:2] not in QUESTIONS
+    if rest and rest[0].label in OPENERS and (placed or _moves(first, left)) and not _pointing(rest):
+        yield [*left, *words]
+
+
+def _pointing(parts: Sequence[Tree]) -> bool:
+    """Whether a pronoun stands in parts that may stand for something elsewhere."""
+    return any((leaf.word or "").lower() in POINTING and leaf.label != "EX" for p in parts for leaf in p.leaves())
+
+
+def _embeds(parts: Sequence[Tree]) -> bool:
+    """Whether a clause stands within, to which an adverbial at the end would seem to belong."""
+    return any(part.label in ("S", "SBAR") or _embeds(part.children) for part in parts)
+
+
+def _to_the_front(parts: Sequence[Tree]) -> Iterator[list[str]]:
+    path, node = [parts[-1]], parts[-1]
+    while node.children and node.label in ("VP", "SQ", "ADJP", "NP", "S"):
+        if node.label == "S" and len(path) > 1:
+            return  # an infinitive or a clause of its own
+        node = node.children[-1]
+        path.append(node)
+        above = path[-2].label
+        in_noun = any(one.label == "NP" for one in path[:-1])
+        words = _words([node])
+        left = _words(parts)[: -len(words)]
+        if node.label == "SBAR" or above in ("VP", "SQ"):
+            if in_noun and (node.label != "SBAR" or left[-1].lower() in WHENS):
+                continue
+            if len(left) >= LEAST_LEFT and _whole(left, parts) and _moves(node, left) and not _pointing([node]):
+                if left[0].lower() not in ("and", "but", "so", "or", "if", "when", "please") and "," not in left:
+                    yield [*words, ",", *left]
+                return
+
+
+def _whole(left: Sequence[str], parts: Sequence[Tree]) -> bool:
+    """Whether the words left are a clause that misses nothing: "how many are", "today and"."""
+    tags = [leaf.label for part in parts for leaf in part.leaves()][: len(left)]
+    return tags[-1] not in ("CC", "IN", "TO", "DT", "PRP$") and left[-1].lower() not in BE and bool(FINITE & {*tags})
+
+
+def _moves(part: Tree, left: Sequence[str]) -> bool:
+    """Whether a part is an adverbial of the clause that the words left make, and no more than that."""
+    words = [word.lower() for word in _words([part])]
+    around = _lowered(left)
+    if {"and", "but", "or"} & around and words[:1] != ["if"]:
+        return False  # of the one or of both
+    if len(words) > MOST or "," in words or not words:
+        return False
+    first = words[0]
+    if part.label == "SBAR":
+        if first not in CONJUNCTIONS or len(words) < 3 or (NEGATIONS & around and first in REASONS):
+            return False
+        if {"how", "what"} & around and first in ("when", "if") and {"like"} & around:
+            return False
+        return not (first in ("if", "when", "whenever") and ASKING & around)
+    timed = any(TIMES.fullmatch(word) for word in words)
+    if part.label == "PP":
+        if _embeds(part.children) and first not in ("after", "before", "since"):
+            return False
+        named = first == "in" and all(leaf.label in ("NNP", "NNPS", "DT") for leaf in part.children[-1].leaves())
+        if len(part.children) != 2 or part.children[1].label not in ("NP", "S") or words[1:2] in QUESTIONS:
+            return False
+        return len(words) > 1 and (first in PREPOSITIONS or (first in PLACES and (timed or named)))
+    if part.label in ("NP", "ADVP") and len(words) > 1:
+        return (timed and first in ("last", "this", "every", "right", "these")) or words[-1] == "ago"
+    return part.label == "ADVP" and first in ADVERBS
+
+
+def _words(parts: Sequence[Tree]) -> list[str]:
+    return [word for part in parts for word in part.words()]
+
+
+def _lowered(words: Sequence[str]) -> set[str]:
+    return {word.lower() for word in words}
