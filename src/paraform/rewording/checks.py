@@ -241,7 +241,7 @@ def keeps_roles(source: Tagged, output: Tagged) -> bool:
             if "by" in governed.get(agent, ()) and "by" not in done.get(agent, ())
             for other in nouns
         )
-    for verb in (_once(source, "VB") & _once(output, "VB")) - (LIGHT - OWNING):
+    for verb in (_once(source, "VB") & _once(output, "VB")) - (LIGHT - OWNING) - _helping(source):
         for noun in nouns:
             if (before.index(noun) < before.index(verb)) != (after.index(noun) < after.index(verb)):
                 return False
@@ -266,6 +266,12 @@ def _once(sentence: Tagged, tag: str) -> set[str]:
     return {
         word for word, its in zip(words, sentence.tags, strict=True) if its.startswith(tag) and words.count(word) == 1
     }
+
+
+def _helping(sentence: Tagged) -> set[str]:
+    """The forms of "have" that stand before a participle, or before their subject and one."""
+    words = sentence.lowered
+    return {word for at, word in enumerate(words) if word in OWNING and {"VBN", "VBD"} & {*sentence.tags[at + 1 :]}}
 
 
 def _governed(sentence: Tagged, prepositions: Set[str] = PREPOSITIONS) -> dict[str, set[str]]:

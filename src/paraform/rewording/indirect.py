@@ -19,7 +19,7 @@ AUXILIARIES |= {"have", "had", "may", "might", "must", "ca", "wo", "'s", "'re"}
 FULL = {"'s": "is", "'re": "are"}
 DENIALS = {"n't", "not"}
 FINITE = {"VBZ", "VBP", "VBD", "MD"}
-OPENING, YOURS = ("can", "you", "tell", "me"), ("i", "would", "like", "to", "know")
+OPENINGS, YOURS = (("can", "you", "tell", "me"), ("do", "you", "know")), ("i", "would", "like", "to", "know")
 PERSONS = {"you", "your", "yours", "yourself"}  # nobody is asked to tell what they do themselves
 BREAKS = ENDINGS | {",", ";", ":", '"', "``", "''", "--", "-"}
 REQUESTS = {"can", "could", "will", "would", "you"}
@@ -41,9 +41,14 @@ def indirect(tree: Tree) -> list[Rewritten]:
     inside = _inside(tree)
     if inside is None:
         return []
-    opening, ending = (YOURS, ".") if PERSONS & {*words} else (OPENING, "?")
-    literals = frozenset((*opening, "whether"))
-    return [Rewritten([*opening, *inside, ending], f"{' '.join(opening)} …", literals, wrapped=True, parsed=True)]
+    if PERSONS & {*words}:
+        return [_opened(YOURS, inside, ".")]
+    return [_opened(opening, inside, "?") for opening in OPENINGS]
+
+
+def _opened(opening: Sequence[str], inside: Sequence[str], ending: str) -> Rewritten:
+    literals, form = frozenset((*opening, "whether")), f"{' '.join(opening)} …"
+    return Rewritten([*opening, *inside, ending], form, literals, wrapped=True, parsed=True)
 
 
 def _inside(tree: Tree) -> list[str] | None:
@@ -105,6 +110,7 @@ def _turned(asked: Sequence[str], parts: Sequence[Tree]) -> list[str] | None:
     whole, says = _words([subject]), _words(predicate)
     tags = [leaf.label for part in predicate for leaf in part.leaves()]
     two_nouns = predicate[:1] and predicate[0].label == subject.label == "NP" and next(subject.leaves()).label != "EX"
+    two_nouns = two_nouns and asked[-1] != "whether"
     if not predicate or len(whole) > LONGEST_SUBJECT or two_nouns:
         return None  # "what is the best way", "is that a bird"
     if auxiliary in ("do", "does", "did") and not denied:

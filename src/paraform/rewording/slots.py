@@ -136,7 +136,7 @@ SLOTS = {
     "w": _word("WP|WRB|WDT|IN", f"{_OPENERS}|if|whether"),
     "i": _word("IN|TO", "of|for|in|on|to|with|from|at|under|near|around|after|before|during|by|about|like"),
     "in": _word("IN", "of|for|in|on|with|from|at|under|near|around|after|before|during|by|about|like"),
-    "t": f"(?!{_word(text=_NO_THING)}){_PLAIN}{_WHOLE}(?:{_some(0)}{_word('(?!IN|TO|RP)[A-Z].*')})?",
+    "t": f"(?!{_word(text=_NO_THING)}){_PLAIN}{_WHOLE}(?:{_some(0)}{_word('(?!IN|TO|RP|WDT)[A-Z].*')})?",
     "z": f"(?:{_word('DT|CD|JJ|NN')}{{0,3}}{_word('NNS?', _UNITS)}{_word(text='ago')}|"
     f"{_word('DT|JJ', 'this|last')}{_word('NN', _UNITS)}|{_word(text='yesterday|today')})",
     "x": _some(1),
