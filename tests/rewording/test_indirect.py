@@ -64,6 +64,8 @@ def test_what_is_no_simple_question_is_left(text: str) -> None:
         "(ROOT (SQ (VBZ does) (NP (PRP he)) (. ?)))",
         "(ROOT (SQ (VBZ does)))",
         "(ROOT (SBARQ (WHADVP (WRB How)) (SQ (MD ca) (NP (PRP I)) (VP (VB go)))))",
+        "(ROOT (SQ (MD Can) (NP (NN court) (NN rule)) (SBAR (IN that) (S (NP (PRP it)) (VP (VBZ is)))) (. ?)))",
+        "(ROOT (SBARQ (WHADVP (WRB Why)) (SQ (VBP are) (ADJP (NP (JJ many)) (ADJP (JJ liberal)))) (. ?)))",
         "(ROOT (X))",
         "(ROOT)",
     ],

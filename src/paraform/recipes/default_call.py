@@ -3,7 +3,7 @@
     python -m paraform.recipes.default_call ../shared/data --model quora-compact --out runs/default-call
     paraform rate runs/default-call/*.jsonl --control runs/default-call/controls/* --out runs/default-call/ratings.jsonl
 
-50 utterances of the intents of Banking77 that are kept untouched, and 50 questions of quora/test, drawn by seed 36 from
+50 utterances of the intents of Banking77 that are kept untouched, and 50 questions of quora/test, drawn by seed 37 from
 those that no development draw and no earlier rating had. Writes OUT/MODEL.jsonl and the controls (25 copies, and 25
 pairs of Tatoeba's), and prints ten of them, drawn by the seed. Running time: a minute.
 """
@@ -21,9 +21,9 @@ from paraform.recipes.rewording_rating import CONTROLS, SEED, before, translatio
 from paraform.recipes.rewording_texts import questions, utterances
 from paraform.records import Pair
 
-READ = 35
-"""Seed of a draw that was read while frames were written; none of it is drawn again."""
-DRAW, SHOWN = 36, 10
+READ = (35, 36)
+"""Seeds of draws that were read or rated before; none of them is drawn again."""
+DRAW, SHOWN = 37, 10
 
 
 def inputs(data: Path) -> list[str]:
@@ -35,7 +35,8 @@ def inputs(data: Path) -> list[str]:
     test = [pair for pair in corpora.read(data / "quora" / "test.tsv") if isinstance(pair, Pair)]
     untouched = [one.text for some in kept.values() for one in some]
     asked = list(dict.fromkeys(side.text for pair in test for side in (pair.source, pair.target)))
-    seen |= {*unseen(untouched, asked, seen, READ)}
+    for seed in READ:
+        seen |= {*unseen(untouched, asked, seen, seed)}
     return unseen(untouched, asked, seen, DRAW)
 
 

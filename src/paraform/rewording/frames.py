@@ -20,6 +20,7 @@ _Filling: TypeAlias = dict[str, tuple[Sequence[str], Sequence[str]]]
 """Of each slot, "{v}", its words and their tags."""
 
 _SPACE = re.compile(r"\s")
+_JOINING = {"and", "but", "so"}
 _BREAKS = {",", "--", "-", ":", ";"}
 _STARTERS = {"what", "which", "who", "where", "when", "why", "how", "can", "could", "is", "are", "do", "does", "did"}
 _STARTERS |= {"will", "would", "should", "please", "i"}
@@ -84,12 +85,13 @@ class Rewritten(NamedTuple):
     parsed: bool = False
 
 
-def rewrite(words: Sequence[str], tags: Sequence[str]) -> list[Rewritten]:
+def rewrite(words: Sequence[str], tags: Sequence[str], clauses: Sequence[tuple[int, int]] = ()) -> list[Rewritten]:
     """All rewordings of a sentence by the frames that it, or one of its clauses, fits, in the order of `frames.txt`.
 
     Args:
         words: in the Penn Treebank's tokenisation, case kept.
         tags: their Penn Treebank tags.
+        clauses: where statements of their own begin and end in it, without what joins them.
     """
     size = len(words)
     while size and words[size - 1] in ENDINGS:
@@ -98,7 +100,7 @@ def rewrite(words: Sequence[str], tags: Sequence[str]) -> list[Rewritten]:
         return []
     dated = any(TIMES.fullmatch(word) for word in words)
     out: dict[tuple[str, ...], Rewritten] = {}
-    for start, end in _clauses([word.lower() for word in words[:size]]):
+    for start, end in (*_clauses([word.lower() for word in words[:size]]), *clauses):
         for found in _whole(words[start:end], tags[start:end], "".join(words[end : end + 1]), dated=dated):
             rest = words[end + 1 :] if end < size else []
             changed = [*words[:start], *found.words, *rest]
@@ -138,7 +140,7 @@ def _whole(words: Sequence[str], tags: Sequence[str], ending: str, *, dated: boo
                     continue  # the question that it ends with: "I stay because it rains, is that right?"
                 if _fits(frame.form, other.form, filling):
                     filled = list(_filled(other.form, filling))
-                    if ending in _BREAKS:
+                    if ending in _BREAKS or ending in _JOINING:
                         filled = [word for word in filled if word != "?"]
                     if filled[-1] != "?" and ending:
                         filled.append("." if ending == "?" and "?" in frame.form else ending)

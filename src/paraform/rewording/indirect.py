@@ -16,6 +16,7 @@ from paraform.syntax.trees import Tree
 
 AUXILIARIES = {"do", "does", "did", "is", "are", "was", "were", "am", "can", "could", "will", "would", "should", "has"}
 AUXILIARIES |= {"have", "had", "may", "might", "must", "ca", "wo", "'s", "'re"}
+MODALS = {"can", "could", "will", "would", "should", "may", "might", "must", "ca", "wo"}
 FULL = {"'s": "is", "'re": "are"}
 DENIALS = {"n't", "not"}
 FINITE = {"VBZ", "VBP", "VBD", "MD"}
@@ -105,7 +106,11 @@ def _turned(asked: Sequence[str], parts: Sequence[Tree]) -> list[str] | None:
     subject, *predicate = rest
     if subject.label not in ("NP", "EX", "PRP"):
         # "who can help me?": the question word is the subject
-        its = asked[-1] != "whether" and auxiliary != "do" and subject.label in ("VP", "VBN", "VBG", "ADJP", "PP")
+        its = (
+            asked[0] not in ("whether", "why", "how", "where", "when")
+            and auxiliary != "do"
+            and subject.label in ("VP", "VBN", "VBG", "ADJP", "PP")
+        )
         return [*asked, auxiliary, *denied, *_words(rest)] if its else None
     whole, says = _words([subject]), _words(predicate)
     tags = [leaf.label for part in predicate for leaf in part.leaves()]
@@ -113,6 +118,8 @@ def _turned(asked: Sequence[str], parts: Sequence[Tree]) -> list[str] | None:
     two_nouns = two_nouns and asked[-1] != "whether"
     if not predicate or len(whole) > LONGEST_SUBJECT or two_nouns:
         return None  # "what is the best way", "is that a bird"
+    if auxiliary in MODALS and tags[next((at for at, tag in enumerate(tags) if tag != "RB"), 0)] != "VB":
+        return None  # of a parse that took the verb for a noun
     if auxiliary in ("do", "does", "did") and not denied:
         verb = next((at for at, tag in enumerate(tags) if not tag.startswith("RB")), 0)
         if tags[verb] not in ("VB", "VBP") or re.search(r"\b(CC|,) (RB )*VBP?\b", " ".join(tags)):

@@ -7,6 +7,7 @@ for stay as they are, unless all do: then the text is given back without a rewor
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -18,6 +19,7 @@ from numpy.typing import NDArray
 
 from paraform.records import InputError, require_count, require_texts
 from paraform.rewording import fluency
+from paraform.rewording.apostrophes import with_apostrophes
 from paraform.rewording.checks import Tagged, changed_words, check, lost
 from paraform.rewording.drafts import Draft, framed_drafts
 from paraform.rewording.readable import unreadable
@@ -144,7 +146,9 @@ def sentences_of(text: str) -> list[str]:
     """The sentences of a text, in order."""
     from sentencex import segment
 
-    return [sentence.strip() for sentence in segment("en", " ".join(text.split())) if sentence.strip()]
+    found = segment("en", " ".join(text.split()))
+    # A capital need not follow: "what is it ? where is it".
+    return [part for sentence in found for part in re.split(r"(?<=\w[?]) |(?<=\w [?]) ", sentence.strip()) if part]
 
 
 def _joined(sentences: Sequence[str], passed: Sequence[Sequence[Candidate]], num: int) -> list[Candidate]:
@@ -338,7 +342,7 @@ def _candidate(draft: Draft, figures: dict[str, float], passed: dict[str, bool],
 
 
 def _tagged(sentences: Sequence[str], tools: Tools) -> list[Tagged]:
-    words = [tokenize(sentence) for sentence in sentences]
+    words = [with_apostrophes(tokenize(sentence)) for sentence in sentences]
     return [Tagged(*pair) for pair in zip(words, tools.tag(words), strict=True)]
 
 
