@@ -18,6 +18,7 @@ class System(NamedTuple):
 
 
 SYSTEMS = {
+    "averaged": System("AveragedEncoder", "train sp-average, a mean of subword vectors, on pairs"),
     "disentangled": System("DisentangledParaphraser", "train ParaBART on pairs"),
     "exemplar": System("ExemplarParaphraser", "train CRL-EGPG on pairs"),
     "latent": System("LatentLanguageModel", "train a VAE, an iVAE, a clVAE … on sentences"),
