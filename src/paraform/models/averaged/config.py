@@ -33,7 +33,7 @@ class AveragedConfig:
         growth: mega-batches after which they have one batch more, the first having one.
         batch_size: pairs an optimisation step, over all processes.
         learning_rate: Adam's.
-        spread: standard deviation of subword vectors at the start.
+        spread: standard deviation of subword vectors at the start; the code's is not known to us.
     """
 
     width: int = 300
@@ -47,7 +47,7 @@ class AveragedConfig:
     growth: int = 4
     batch_size: int = 128
     learning_rate: float = 1e-3
-    spread: float = 1.0
+    spread: float = 0.1
 
     def __post_init__(self) -> None:
         require_types(self)
@@ -64,7 +64,9 @@ class AveragedConfig:
         ):
             value = getattr(self, name)
             if not least <= value <= most or abs(value) == math.inf:
-                raise InputError(f"{name} {value}; expected {least} or more" + (f", at most {most}" * (most < math.inf)))
+                raise InputError(
+                    f"{name} {value}; expected {least} or more" + (f", at most {most}" * (most < math.inf))
+                )
         for name in ("margin", "spread"):
             if not getattr(self, name) > 0:
                 raise InputError(f"{name} {getattr(self, name)}; expected a number above 0")
