@@ -37,27 +37,32 @@ def make_update(
     kinds = {"sgd": torch.optim.SGD, "adam": torch.optim.Adam}
     optimizer = kinds[config.optimiser](model.network.parameters(), lr=config.learning_rate)
     network, prepared = accelerator.prepare(model.network, optimizer)
-    (group,) = optimizer.param_groups
+
+    def group() -> dict[str, Any]:
+        """The optimiser's settings, which a resumed run replaces."""
+        (found,) = optimizer.param_groups
+        return found
 
     def update(batch: JudgedBatch, step: int) -> dict[str, float]:
         if step and step % steps_per_epoch == 0:
-            group["lr"] *= config.decay
+            group()["lr"] *= config.decay
         batch = batch.to(accelerator.device)
         logits_BC = network(batch)
         loss = F.cross_entropy(logits_BC, batch.labels_B)
         prepared.zero_grad()
         accelerator.backward(loss)
         norm = accelerator.clip_grad_norm_(network.parameters(), config.clip_norm or float("inf"))
-        if group["lr"] >= config.least_rate:
+        if group()["lr"] >= config.least_rate:
             prepared.step()
         right_B = (logits_BC.detach().argmax(-1) == batch.labels_B).float()
         terms = {"loss": loss.item(), "accuracy": right_B.mean().item()}
-        return terms | {"rate": float(group["lr"]), "gradient_norm": norm.item()}
+        return terms | {"rate": float(group()["lr"]), "gradient_norm": norm.item()}
 
     def on_validation(scores: Mapping[str, float]) -> None:
-        if scores["accuracy"] > float(model.best):
-            model.best.fill_(scores["accuracy"])
+        accuracy = torch.tensor(scores["accuracy"], dtype=torch.float32, device=model.best.device)  # as it is saved
+        if accuracy > model.best:
+            model.best.copy_(accuracy)
         else:
-            group["lr"] /= config.shrink
+            group()["lr"] /= config.shrink
 
     return update, State({config.optimiser: optimizer}, on_validation)

@@ -6,6 +6,7 @@ Shape key: D features of a word.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from pathlib import Path
 from typing import TypeAlias, final
 
 import numpy as np
@@ -13,7 +14,7 @@ import numpy.typing as npt
 
 from paraform import encoders
 from paraform.encoders.facts import EncoderFacts
-from paraform.encoders.word_vectors import WordVectors
+from paraform.encoders.word_vectors import SUFFIXES, WordVectors
 from paraform.records import InputError
 
 Vector: TypeAlias = npt.NDArray[np.float32]
@@ -33,6 +34,8 @@ class WordSource:
 
     def __init__(self, name: str, scale: float = 1.0) -> None:
         plain, variant = encoders.parse_name(name)
+        if Path(plain).suffix in SUFFIXES and not Path(plain).is_file():
+            raise InputError(f"{plain}: no such file; expected a GloVe or word2vec text file, or an encoder's name")
         found = encoders.load_embedder(plain, variant=variant)
         if not isinstance(found, (WordVectors, encoders.Encoder)):
             raise InputError(f"{name}: {found.kind}; expected a text file of word vectors, or an encoder")
