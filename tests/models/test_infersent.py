@@ -234,6 +234,8 @@ def test_where_the_versions_and_the_default_disagree() -> None:
         "word_vectors": ("glove.840B.300d.txt", "crawl-300d-2M.vec", "minilm"),
         "word_scale": (1.0, 1.0, 5.0),
         "hidden_width": (2048, 2048, 512),
+        "optimiser": ("sgd", "sgd", "adam"),
+        "learning_rate": (0.1, 0.1, 0.001),
     }
 
 

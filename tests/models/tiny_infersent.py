@@ -44,7 +44,14 @@ def write_vectors(path: Path, more: Sequence[str] = ()) -> str:
 
 FILE = write_vectors(Path(tempfile.gettempdir()) / "tiny_infersent.txt")
 TINY = InferSentConfig(
-    word_vectors=FILE, word_scale=1.0, hidden_width=6, classifier_width=7, batch_size=4, epochs=2, learning_rate=0.1
+    word_vectors=FILE,
+    word_scale=1.0,
+    hidden_width=6,
+    classifier_width=7,
+    batch_size=4,
+    epochs=2,
+    optimiser="sgd",
+    learning_rate=0.1,
 )
 CONFIGS = {"sgd": TINY, "adam, tanh": InferSentConfig(**vars(TINY) | {"optimiser": "adam", "nonlinearity": "tanh"})}
 

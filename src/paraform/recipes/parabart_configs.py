@@ -62,8 +62,8 @@ ERASED: dict[str, tuple[str, Literal["constituents", "form"]]] = {
 """Rows that are not trained: of what a linear map erases what; of another row, or (nothing) of the start."""
 
 RIVALS: dict[str, AveragedConfig | InferSentConfig] = {
-    "sp-average": AveragedConfig(epochs=6),
-    "infersent": InferSentConfig(hidden_width=256, epochs=10),
+    "sp-average": AveragedConfig(epochs=3),
+    "infersent": InferSentConfig(hidden_width=256, epochs=6),
 }
 """Rows of other systems, below the full scale; each is measured beside itself without training (`UNTRAINED`).
 
