@@ -201,6 +201,8 @@ def test_rival_encoders_are_rows_beside_themselves_untrained(
     assert "1 of 17 pairs have a sentence of the evaluation sets" in done.err
     systems = [f"{row}{part}, seed 0" for row in RIVALS for part in ("", " untrained")]
     found = json.loads(done.out)["scores"]
+    pairs = {(one["first"], one["second"]) for one in json.loads(done.out)["differences"]}
+    assert pairs == {(f"{row}, seed 0", f"{row} untrained, seed 0") for row in RIVALS}
     assert sorted({score["system"] for score in found}) == sorted(systems)
     assert {score["subset"] for score in found} == {"STS-B"}
     values = {score["system"]: score["signature"] for score in found}

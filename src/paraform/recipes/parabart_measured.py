@@ -157,7 +157,7 @@ def over_seeds(differences: Iterable[Difference]) -> list[str]:
 
 
 def compared(findings: Sequence[Finding], resamples: int) -> list[Difference]:
-    """What `COMPARED` names, of one start and seed, where both are there."""
+    """What `COMPARED` names, of one start and seed, where both are there; and rivals with themselves untrained."""
     there = list(dict.fromkeys(one.score.system for one in findings))
     found = []
     for system in there:
@@ -167,4 +167,7 @@ def compared(findings: Sequence[Finding], resamples: int) -> list[Difference]:
             rival = f"{start} {other}" if other == CAME else f"{start} {other}, seed {seed}"
             if part == one and rival in there:
                 found += differences_of(findings, [system, rival], resamples)
+        row, _, seed = system.partition(", seed ")
+        if row in RIVALS:
+            found += differences_of(findings, [system, f"{row} {UNTRAINED}, seed {seed}"], resamples)
     return found
