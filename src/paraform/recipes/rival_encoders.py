@@ -5,7 +5,7 @@
 Each also stands there untrained: the same words and network, with weights that training might have started from.
 Neither is the published system: sp-average's own data are 25.85 million pairs of ParaNMT, and here Quora's duplicates;
 InferSent's are SNLI and MultiNLI with GloVe, and here SICK's 4,500 pairs with `minilm`'s vectors of single words.
-Running time at scale small: 6 and 5 minutes of one core. Figures: docs/results/rivals.md.
+Running time at scale small: 3 and 2 minutes of one core. Figures: docs/results/rivals.md.
 """
 
 from __future__ import annotations
