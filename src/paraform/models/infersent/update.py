@@ -40,7 +40,7 @@ def make_update(
 
     def group() -> dict[str, Any]:
         """The optimiser's settings, which a resumed run replaces."""
-        (found,) = optimizer.param_groups
+        found: dict[str, Any] = optimizer.param_groups[0]
         return found
 
     def update(batch: JudgedBatch, step: int) -> dict[str, float]:
