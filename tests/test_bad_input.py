@@ -41,6 +41,7 @@ READERS = {
     "mine": ["mine", "FILE", "--out", "OUT/x"],
     "train": ["train", "exemplar", "--data", "FILE", "--out", "OUT/run"],
     "train retrofit": ["train", "retrofit", "--data", "FILE", "--out", "OUT/run"],
+    "train averaged": ["train", "averaged", "--data", "FILE", "--out", "OUT/run"],
     "train, validation": ["train", "exemplar", "--data", "GOOD", "--validation", "FILE", "--out", "OUT/run"],
     "evaluate generation": ["evaluate", "generation", "--data", "FILE", "--model", "MODEL", "--outputs", "OUT/x"],
     "evaluate style": ["evaluate", "style", "--data", "FILE", "--model", "minilm"],

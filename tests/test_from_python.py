@@ -13,6 +13,7 @@ import pytest
 
 import paraform
 from paraform.cli import main
+from paraform.corpora.senteval import LabelledText
 from paraform.encoders import Encoder
 from paraform.models.exemplar import ExemplarParaphraser
 from paraform.models.latent import LatentLanguageModel
@@ -193,6 +194,8 @@ TRAINERS: dict[str, Callable[..., Any]] = {
     "exemplar": paraform.train_exemplar,
     "disentangled": paraform.train_disentangled,
     "retrofit": paraform.train_retrofit,
+    "averaged": paraform.train_averaged,
+    "infersent": paraform.train_infersent,
 }
 NO_ARGUMENTS: dict[str, tuple[Any, ...]] = {
     "config": (5, "paper", {}, paraform.TrainingConfig(), [None]),
@@ -208,10 +211,14 @@ NO_ARGUMENTS: dict[str, tuple[Any, ...]] = {
 @pytest.mark.parametrize("name", TRAINERS)
 def test_training_by_nonsense_makes_no_folder(name: str, tmp_path: Path) -> None:
     """Each argument, and the texts or pairs: looked at before anything is read, computed or written."""
-    pairs = [Pair(Sentence(f"the {word} runs"), Sentence(f"it is the {word} that runs")) for word in "abcdef"]
-    first = ["a b", "b c", "c d"] if name == "latent" else pairs
+    pairs: list[Any] = [
+        Pair(Sentence(f"the {word} runs"), Sentence(f"it is the {word} that runs")) for word in "abcdef"
+    ]
+    first: list[Any] = ["a b", "b c", "c d"] if name == "latent" else pairs
+    if name == "infersent":
+        first = pairs = [LabelledText(pair.source.text, pair.target.text, 1, "") for pair in pairs]
     wrong = dict(NO_ARGUMENTS)
-    if name in ("disentangled", "retrofit"):
+    if name in ("disentangled", "retrofit", "averaged"):
         wrong |= {"shares": (5, "x", [None], ["x"], [True]), "development": (5, "x", [])}
     if name == "exemplar":
         wrong |= {"validation_rows": NO_COUNTS, "tagger": (None, 5, [])}

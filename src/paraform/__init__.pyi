@@ -11,10 +11,14 @@ from .evaluation import evaluate_generation as evaluate_generation
 from .evaluation import evaluate_style as evaluate_style
 from .evaluation import evaluate_syntax as evaluate_syntax
 from .evaluation.latent import evaluate_latent as evaluate_latent
+from .models.averaged import AveragedConfig as AveragedConfig
+from .models.averaged import AveragedEncoder as AveragedEncoder
 from .models.disentangled import DisentangledConfig as DisentangledConfig
 from .models.disentangled import DisentangledParaphraser as DisentangledParaphraser
 from .models.exemplar import ExemplarConfig as ExemplarConfig
 from .models.exemplar import ExemplarParaphraser as ExemplarParaphraser
+from .models.infersent import InferSent as InferSent
+from .models.infersent import InferSentConfig as InferSentConfig
 from .models.latent import LatentConfig as LatentConfig
 from .models.latent import LatentLanguageModel as LatentLanguageModel
 from .models.retrofit import RetrofitConfig as RetrofitConfig
@@ -32,9 +36,11 @@ from .syntax import Tree as Tree
 from .syntax import mine as mine
 from .syntax.parsing import load_parser as load_parser
 from .syntax.tagging import load_tagger as load_tagger
+from .trainers.averaged import train_averaged as train_averaged
 from .trainers.disentangled import train_disentangled as train_disentangled
 from .trainers.erasing import erase as erase
 from .trainers.exemplar import train_exemplar as train_exemplar
+from .trainers.infersent import train_infersent as train_infersent
 from .trainers.latent import train_latent as train_latent
 from .trainers.retrofit import train_retrofit as train_retrofit
 from .training import TrainingConfig as TrainingConfig

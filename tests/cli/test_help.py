@@ -28,6 +28,7 @@ WITHOUT_FORMAT = (
     "evaluate transfer",
     "evaluate report",
     "evaluate distances",
+    "train infersent",
 )
 
 

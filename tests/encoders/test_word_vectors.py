@@ -115,3 +115,14 @@ def test_a_file_is_a_model(tmp_path: Path) -> None:
     path.rename(tmp_path / "glove.bin")
     with pytest.raises(InputError, match=r"a file; expected a folder, or a text file of word vectors \(\.txt, \.vec\)"):
         checkpoint.load(tmp_path / "glove.bin")
+
+
+def test_words_are_found_as_they_are_written(tmp_path: Path) -> None:
+    """InferSent's lookup: nothing is cut or lower-cased; of unknown words none."""
+    found = load(tmp_path, GLOVE + "<s> 9 9 9\n")
+    the, capital, none, mark, again = found.words(["the", "The", "THE", "<s>", "the"])
+    assert none is None and the is not None and capital is not None and mark is not None and again is not None
+    np.testing.assert_allclose([the, capital, mark, again], [[0.5, -1, 0.2], [1, 1, 1], [9, 9, 9], [0.5, -1, 0.2]])
+    assert found.words([]) == []
+    with pytest.raises(InputError, match="string"):
+        found.words("the")

@@ -11,7 +11,9 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
+import tiny_averaged
 import tiny_disentangled
+import tiny_infersent
 import tiny_retrofit
 import two_processes
 
@@ -24,7 +26,8 @@ def test_two_processes_train_as_one_with_the_whole_batch(
 
     All systems in one start, which takes longer than their steps.
     """
-    modules: list[ModuleType] = [tiny, tiny_latent, tiny_disentangled, tiny_retrofit]
+    modules: list[ModuleType] = [tiny, tiny_latent, tiny_disentangled, tiny_retrofit, tiny_averaged]
+    modules.append(tiny_infersent)
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = str(free.getsockname()[1])

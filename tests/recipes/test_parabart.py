@@ -17,7 +17,7 @@ from paraform.evaluation.bootstrap import Comparison
 from paraform.evaluation.embedding.differences import Difference
 from paraform.models.disentangled import DisentangledConfig
 from paraform.recipes import minilm_disentangled, parabart_rows
-from paraform.recipes.parabart_configs import ERASED, PAPER, ROWS, SIZES, STARTS, config_of, corpora_of, rows_of
+from paraform.recipes.parabart_configs import ERASED, PAPER, RIVALS, ROWS, SIZES, STARTS, config_of, corpora_of, rows_of
 from paraform.recipes.parabart_measured import over_seeds
 from paraform.recipes.parabart_rows import train_row
 
@@ -182,3 +182,32 @@ def test_of_an_image_there_is_one_pair_of_captions(tmp_path: Path) -> None:
     pairs = parabart_rows.pairs_of(tmp_path, {"multi30k": 4})
     assert len(pairs) == len({pair.cluster for pair in pairs}) == 4
     assert {pair.source.text.split()[0] for pair in pairs} == {"a"}
+
+
+def test_rival_encoders_are_rows_beside_themselves_untrained(
+    folder: Path, tmp_path: Path, command: Command, tiny: None, own_cache: None
+) -> None:
+    """sp-average on Quora's pairs; InferSent on SICK's, but those that stand in other evaluation sets."""
+    (folder / "sick").mkdir()
+    header = "pair_ID\tsentence_A\tsentence_B\trelatedness_score\tentailment_judgment\n"
+    kinds = ("NEUTRAL", "ENTAILMENT", "CONTRADICTION")
+    rows = [f"{at}\tthe {one} sings\ta {NOUNS[at - 1]} sings\t3\t{kinds[at % 3]}\n" for at, one in enumerate(NOUNS)]
+    known = f"9\t{(folder / 'quora' / 'test.tsv').read_text().split(chr(9))[0]}\tit sings\t3\tNEUTRAL\n"
+    (folder / "sick" / "SICK_train.txt").write_text(header + "".join([*rows, *rows, known]))
+    (folder / "sick" / "SICK_trial.txt").write_text(header + "".join(rows))
+    given = ["--data", folder, "--out", tmp_path / "runs", "--device", "cpu", "--json"]
+    done = command("reproduce", "parabart/table1", *given, "--row", "sp-average", "infersent")
+    assert done.status == 0, done.err
+    assert "1 of 17 pairs have a sentence of the evaluation sets" in done.err
+    systems = [f"{row}{part}, seed 0" for row in RIVALS for part in ("", " untrained")]
+    found = json.loads(done.out)["scores"]
+    pairs = {(one["first"], one["second"]) for one in json.loads(done.out)["differences"]}
+    assert pairs == {(f"{row}, seed 0", f"{row} untrained, seed 0") for row in RIVALS}
+    assert sorted({score["system"] for score in found}) == sorted(systems)
+    assert {score["subset"] for score in found} == {"STS-B"}
+    values = {score["system"]: score["signature"] for score in found}
+    assert len(set(values.values())) == 4 and not any(str(tmp_path) in value for value in values.values())
+    log = (tmp_path / "runs" / "smoke" / "seed-0" / "sp-average" / "log.jsonl").read_text()
+    assert '"development"' in log
+    refused = command("reproduce", "parabart/table1", *given, "--scale", "full", "--row", "sp-average")
+    assert refused.status == 2 and "row 'sp-average' at scale full; expected such as bart full" in refused.err

@@ -78,6 +78,11 @@ def add_reading(parser: ArgumentParser, default: str = "pairs", *, tables: bool 
     parser.add_argument("--format", choices=formats, default=default, help="the file's; README.md describes each")
     if tables:
         add_text_column(parser)
+    add_skipping(parser)
+
+
+def add_skipping(parser: ArgumentParser) -> None:
+    """The option of a command that reads lines."""
     parser.add_argument("--skip-bad-lines", action="store_true", help="count them in a warning instead of stopping")
 
 

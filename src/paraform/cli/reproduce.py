@@ -6,10 +6,10 @@ clvae/table1 (language modelling on PTB: the latent-variable family by both prot
 /table3 (contrast on h or z), /table4 (forward and reverse perplexity), /dropout (Figure 4), /augment (Table 7), /toy
 (Table 5: spaces of 4, 8 and 16 categories as they are learnt); parabart/table1 (ParaBART's semantic similarity),
 /table2 and /table5 (probing for syntax), /table3 (pairs to read), /table4 (paraphrases of the same form and of
-another), /development (what chose among its rows); par/table1 (PAR: the printed pairs, its Tables 1 and 5), /table2
-(classification, similarity and probing), /table3 (adversarial SQuAD, by a reader trained on a part of SQuAD), /table4
-(distances of shared words); sticks (ours: what `minilm`, each of its layers and the embedded models know, and how much
-form is left in them).
+another), /development (what chose among its rows), of each also --row sp-average infersent, two rivals; par/table1
+(PAR: the printed pairs, its Tables 1 and 5), /table2 (classification, similarity and probing), /table3 (adversarial
+SQuAD, by a reader trained on a part of SQuAD), /table4 (distances of shared words); sticks (ours: what `minilm`, each
+of its layers and the embedded models know, and how much form is left in them).
 
 Example:
   paraform reproduce crl/table2 --scale smoke --corpus quora --data ../shared/data --out runs/crl

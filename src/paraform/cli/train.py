@@ -12,7 +12,16 @@ from typing import TYPE_CHECKING, Any
 from jsonargparse import ArgumentParser, Namespace
 
 from paraform.cli import INTERRUPTED
-from paraform.cli.arguments import add_reading, bad_values, early, field_help, show_progress, tell, training_device
+from paraform.cli.arguments import (
+    add_reading,
+    add_skipping,
+    bad_values,
+    early,
+    field_help,
+    show_progress,
+    tell,
+    training_device,
+)
 from paraform.cli.mine import pair_of
 from paraform.cli.output import print_json
 from paraform.cli.parse import add_parser
@@ -77,7 +86,10 @@ class Command:
                 help="an embedded model, or one of yours, to go on from; the fields of --config start at its own",
             )  # fmt: skip
         parser.add_argument("--resume", action="store_true", help="go on with the run in DIR")
-        add_reading(parser, "text" if trainer.reads == "sentences" else "pairs")
+        if trainer.reads == "judged pairs":  # files that are known by their names and first lines
+            add_skipping(parser)
+        else:
+            add_reading(parser, "text" if trainer.reads == "sentences" else "pairs")
         for _, add in self.annotates:
             add(parser)
         parser.add_class_arguments(trainer.config, "config")
@@ -147,6 +159,10 @@ class Command:
         """What the trainer reads: pairs with their clusters, which may reach over files, or sentences."""
         if self.trainer.reads == "sentences":
             return sentences_of(paths[0], options)
+        if self.trainer.reads == "judged pairs":
+            from paraform.corpora.entailment import read_entailment
+
+            return [one for path in paths for one in read_entailment(path, skip_bad_lines=options.skip_bad_lines)]
         from paraform.corpora import clusters
 
         others = self.trainer.reads == "labelled pairs"

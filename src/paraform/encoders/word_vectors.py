@@ -20,7 +20,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from paraform.records import InputError, Origin, require_count, require_texts
+from paraform.records import InputError, Origin, require_count, require_texts, require_words
 from paraform.score import signature
 from paraform.words import tokenize
 
@@ -90,6 +90,17 @@ class WordVectors:
         size = batch_size or TEXTS
         parts = [self._means([tokenize(text) for text in texts[at : at + size]]) for at in range(0, len(texts), size)]
         return np.concatenate(parts) if parts else np.zeros((0, self.dimension), np.float32)
+
+    def words(self, words: Sequence[str]) -> list[NDArray[np.float32] | None]:
+        """Each word's vector [D], found as it is written; None of a word that the file lacks.
+
+        Raises: InputError with file and line for a vector that is none.
+        """
+        (words,) = require_words([words])
+        if len(self._known) > KEPT:
+            self._known.clear()
+        self._read([word for word in dict.fromkeys(words) if word not in self._known])
+        return [self._known[word] for word in words]
 
     def _means(self, texts: Sequence[Sequence[str]]) -> NDArray[np.float32]:
         if len(self._known) > KEPT:

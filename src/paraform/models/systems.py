@@ -18,8 +18,10 @@ class System(NamedTuple):
 
 
 SYSTEMS = {
+    "averaged": System("AveragedEncoder", "train sp-average, a mean of subword vectors, on pairs"),
     "disentangled": System("DisentangledParaphraser", "train ParaBART on pairs"),
     "exemplar": System("ExemplarParaphraser", "train CRL-EGPG on pairs"),
+    "infersent": System("InferSent", "train InferSent, a BiLSTM over frozen words, on entailment"),
     "latent": System("LatentLanguageModel", "train a VAE, an iVAE, a clVAE … on sentences"),
     "retrofit": System("RetrofittedEncoder", "train PAR, one matrix before an encoder, on pairs"),
 }

@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
+from paraform.models.averaged import AveragedConfig
 from paraform.models.disentangled import DisentangledConfig
+from paraform.models.infersent import InferSentConfig
 from paraform.records import InputError
 
 Scale = Literal["smoke", "small", "long", "full"]
@@ -58,6 +60,15 @@ ERASED: dict[str, tuple[str, Literal["constituents", "form"]]] = {
     "full, erased": ("full", "form"),
 }
 """Rows that are not trained: of what a linear map erases what; of another row, or (nothing) of the start."""
+
+RIVALS: dict[str, AveragedConfig | InferSentConfig] = {
+    "sp-average": AveragedConfig(epochs=3),
+    "infersent": InferSentConfig(hidden_width=256, epochs=6),
+}
+"""Rows of other systems, below the full scale; each is measured beside itself without training (`UNTRAINED`).
+
+sp-average is trained on all of Quora's pairs, InferSent on SICK's labels, for want of SNLI: `rival_encoders`."""
+UNTRAINED = "untrained"
 
 CAME = "as it comes"
 COMPARED = (
@@ -128,14 +139,17 @@ SIZES: dict[Scale, Size] = {
     ),
     "full": Size({"paranmt": 0}, DisentangledConfig.paper(), 5000, 1000),
 }
-ROWS = tuple(f"{start} {part}" for start in STARTS for part in (*PARTS, *ERASED))
+ROWS = (*(f"{start} {part}" for start in STARTS for part in (*PARTS, *ERASED)), *RIVALS)
 
 
-def config_of(row: str, scale: Scale) -> DisentangledConfig | None:
+def config_of(row: str, scale: Scale) -> DisentangledConfig | AveragedConfig | InferSentConfig | None:
     """A row's configuration at a scale; None: it is not trained (`ERASED`).
 
     Raises: InputError for no row, or one that this scale does not have.
     """
+    if row in RIVALS and scale != "full":
+        rival = RIVALS[row]
+        return replace(rival, epochs=1, batch_size=8) if scale == "smoke" else rival
     start, _, part = row.partition(" ")
     if row not in ROWS:
         raise InputError(f"no row {row!r}; expected some of {', '.join(ROWS)}")

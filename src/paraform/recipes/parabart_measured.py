@@ -19,8 +19,10 @@ from paraform.evaluation.embedding.task import Finding, Task
 from paraform.recipes.parabart_configs import (
     CAME,
     COMPARED,
+    RIVALS,
     SIZES,
     STARTS,
+    UNTRAINED,
     Scale,
     config_of,
     name_of,
@@ -74,6 +76,9 @@ def systems_of(rows: Iterable[str], scale: Scale, out: Path, device: str | None)
     for seed in sorted(int(place.name.removeprefix("seed-")) for place in (out / scale).glob("seed-*")):
         there = {row: folder_of(row, scale, out, seed) for row in chosen}
         known |= {f"{row}, seed {seed}": place for row, place in there.items() if is_done(row, scale, out, seed)}
+        for row in RIVALS:
+            if f"{row}, seed {seed}" in known:
+                known[f"{row} {UNTRAINED}, seed {seed}"] = f"{there[row]}@weights=random,seed={seed}"
     systems = []
     for name, place in known.items():
         encoder = Path(place) / "encoder"
@@ -152,7 +157,7 @@ def over_seeds(differences: Iterable[Difference]) -> list[str]:
 
 
 def compared(findings: Sequence[Finding], resamples: int) -> list[Difference]:
-    """What `COMPARED` names, of one start and seed, where both are there."""
+    """What `COMPARED` names, of one start and seed, where both are there; and rivals with themselves untrained."""
     there = list(dict.fromkeys(one.score.system for one in findings))
     found = []
     for system in there:
@@ -162,4 +167,7 @@ def compared(findings: Sequence[Finding], resamples: int) -> list[Difference]:
             rival = f"{start} {other}" if other == CAME else f"{start} {other}, seed {seed}"
             if part == one and rival in there:
                 found += differences_of(findings, [system, rival], resamples)
+        row, _, seed = system.partition(", seed ")
+        if row in RIVALS:
+            found += differences_of(findings, [system, f"{row} {UNTRAINED}, seed {seed}"], resamples)
     return found

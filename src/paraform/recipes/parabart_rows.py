@@ -14,6 +14,7 @@ from paraform import checkpoint, corpora
 from paraform.corpora.evaluation_sets import read_evaluation_sets
 from paraform.encoders.hugging_face import WEIGHTS
 from paraform.evaluation.embedding.development import MEAN, read_development
+from paraform.models.disentangled import DisentangledConfig
 from paraform.recipes.parabart_configs import (
     ERASED,
     SIZES,
@@ -22,6 +23,7 @@ from paraform.recipes.parabart_configs import (
     corpora_of,
     name_of,
 )
+from paraform.recipes.rival_encoders import train_rival
 from paraform.records import Pair
 from paraform.trainers.disentangled import BY_MRR, texts_of, train_disentangled
 from paraform.trainers.erasing import erase
@@ -63,6 +65,8 @@ def train_row(row: str, scale: Scale, data: Path, out: Path, *, seed: int, devic
     against = [*(text for some in texts.values() for text in some), *sets.texts()]
     if config is None:
         erase_row(row, scale, data, out, against, seed=seed, device=device)
+    elif not isinstance(config, DisentangledConfig):
+        train_rival(config, scale, data, folder, against, sets, seed=seed, device=device)
     else:
         loop = replace(
             BY_MRR, metric=MEAN, seed=seed, evaluate_every=SIZES[scale].evaluate_every, checkpoint_every=100,

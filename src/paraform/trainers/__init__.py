@@ -17,7 +17,7 @@ class Trainer(NamedTuple):
         config: the class of the model's config, a frozen dataclass.
         presets: configs by name, the usual one first.
         loop: the usual loop.
-        reads: the data; of "pairs" those labelled 0 are left out.
+        reads: the data; of "pairs" those labelled 0 are left out; "judged pairs" are entailment or not.
         held_out: the help of `--validation`.
         best: how the best validation's score is printed.
         help: the help of the command, with an example: the module's docstring.
@@ -28,7 +28,7 @@ class Trainer(NamedTuple):
     config: type[Any]
     presets: Mapping[str, Callable[[], Any]]
     loop: TrainingConfig
-    reads: Literal["pairs", "labelled pairs", "sentences"]
+    reads: Literal["pairs", "labelled pairs", "judged pairs", "sentences"]
     held_out: str
     best: str
     help: str

@@ -1,0 +1,133 @@
+"""sp-average's training table, and the mega-batches that negatives are sought in.
+
+Shape key: M pairs of a mega-batch, R sentences picked, N subwords of all sentences end to end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import NamedTuple, final
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from torch import Tensor
+
+from paraform.batching import Ragged, drawn_rows, epoch_steps, share_counts
+
+Rows = npt.NDArray[np.int64]
+
+
+class Bags(NamedTuple):
+    """Sentences as their subwords' numbers end to end [N]; where each begins, and behind the last the end, [R + 1]."""
+
+    pieces_N: Tensor
+    offsets_R: Tensor
+
+    def picked(self, rows_R: Tensor) -> Bags:
+        """Those sentences, in that order."""
+        starts_R, lengths_R = self.offsets_R[:-1][rows_R], self.offsets_R.diff()[rows_R]
+        ends_R = lengths_R.cumsum(0)
+        shift_N = (starts_R - ends_R + lengths_R).repeat_interleave(lengths_R)
+        within_N = torch.arange(len(shift_N), device=shift_N.device)
+        return Bags(self.pieces_N[shift_N + within_N], torch.cat([ends_R.new_zeros(1), ends_R]))
+
+
+class MegaBatch(NamedTuple):
+    """M pairs, `batch_size` of which make a step: all sources and then all targets, and the pairs' clusters [M]."""
+
+    sentences: Bags
+    clusters_M: Tensor
+    batch_size: int
+
+    def to(self, device: torch.device) -> MegaBatch:
+        """On that device."""
+        bags = Bags(self.sentences.pieces_N.to(device), self.sentences.offsets_R.to(device))
+        return MegaBatch(bags, self.clusters_M.to(device), self.batch_size)
+
+
+@final
+@dataclass(frozen=True)
+class BagTable:
+    """Pairs of numbered sentences, each of which stands here once.
+
+    Args:
+        pieces: subwords of each sentence.
+        source, target: sentences of the pairs.
+        clusters: of the pairs; those of one number say the same.
+        groups: the file that a pair is from, counted from 0.
+    """
+
+    pieces: Ragged
+    source: Rows
+    target: Rows
+    clusters: Rows
+    groups: Rows
+
+    def bags(self, rows: Rows) -> Bags:
+        """Those sentences."""
+        lengths = self.pieces.lengths(rows)
+        ends = np.cumsum(lengths)
+        shift = np.repeat(self.pieces.offsets[rows] - (ends - lengths), lengths)
+        pieces = self.pieces.values[shift + np.arange(len(shift))].astype(np.int64)
+        return Bags(torch.from_numpy(pieces), torch.from_numpy(np.concatenate([[0], ends])))
+
+
+def megabatch_sizes(batches: int, *, most: int, growth: int) -> list[int]:
+    """How many batches each mega-batch has: 1 of the first `growth`, then 2 …, `most` at most, until all are had.
+
+    >>> megabatch_sizes(10, most=3, growth=2)
+    [1, 1, 2, 2, 3, 1]
+    """
+    sizes: list[int] = []
+    left = batches
+    while left:
+        sizes.append(min(most, 1 + len(sizes) // growth, left))
+        left -= sizes[-1]
+    return sizes
+
+
+def megabatches(
+    table: BagTable,
+    *,
+    batch_size: int,
+    epochs: int,
+    most: int,
+    growth: int,
+    seed: int,
+    shares: Sequence[float] = (),
+    world: int = 1,
+) -> tuple[Callable[[int], MegaBatch], int]:
+    """Mega-batches, each whole in every process: they follow each other through the epochs.
+
+    Args:
+        batch_size: pairs a step, over all processes.
+        most, growth: of `megabatch_sizes`.
+        seed: with the step it decides everything: `batches(step)` is a pure function of both.
+        shares: of an epoch's pairs, how many are from each group, up to a factor; (): as many as there are.
+    Returns: `batches(step)`, and how many there are. An epoch leaves out what does not fill its last batch, other pairs
+        each time.
+    Raises: InputError if there are fewer pairs than one batch holds, a batch has no equal parts, or the shares are not
+        one for each group.
+    """
+    steps = epoch_steps(len(table.source), batch_size, world=world, what="pairs")
+    counts = share_counts(np.bincount(table.groups), shares)
+    members = [np.flatnonzero(table.groups == group) for group in range(len(counts))]
+    sizes = megabatch_sizes(epochs * steps, most=most, growth=growth)
+    starts = np.cumsum([0, *sizes])
+
+    @lru_cache(maxsize=2)  # a mega-batch may reach from one epoch into the next
+    def order(epoch: int) -> Rows:
+        random = np.random.default_rng([seed, epoch])
+        drawn = [drawn_rows(rows, count, random) for rows, count in zip(members, counts, strict=True)]
+        return random.permutation(np.concatenate(drawn))[: steps * batch_size].reshape(steps, batch_size)
+
+    def batches(step: int) -> MegaBatch:
+        numbers = range(int(starts[step]), int(starts[step + 1]))
+        rows = np.concatenate([order(number // steps)[number % steps] for number in numbers])
+        sentences = table.bags(np.concatenate([table.source[rows], table.target[rows]]))
+        return MegaBatch(sentences, torch.from_numpy(table.clusters[rows]), batch_size)
+
+    return batches, len(sizes)

@@ -1,0 +1,110 @@
+"""Every number and choice of InferSent, and where its two published versions and we disagree."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from paraform.records import MOST_STEPS, MOST_WIDTH, InputError, require_types, with_fields
+
+
+@dataclass(frozen=True)
+class InferSentConfig:
+    """InferSent (Conneau et al. 2017); the defaults are what we recommend on a small corpus and two cores.
+
+    Fields in which the published versions and the default disagree:
+
+    Args:
+        pool_padding: the maximum is also over the zeros behind a sentence that is shorter than its batch's longest, so
+            that vectors depend on the batch (version 1).
+        marks: what stands around a sentence if it has a vector: "<s>" and "</s>" (version 1), "<p>" and "</p>" (version
+            2), or "none".
+        word_vectors: a GloVe or word2vec text file, whose words are found as they are written (glove.840B.300d.txt in
+            version 1, fastText's crawl-300d-2M.vec in 2), or an encoder's name: then a word's vector is the encoder's
+            of it alone, which stands in for GloVe. They stay as they are; words without one are left out.
+        word_scale: factor on them; an encoder's have length 1, and GloVe's about 5.
+        hidden_width: features of the LSTM each way, so that a vector has twice as many; 2,048 in both.
+        optimiser, learning_rate: "sgd" with 0.1 in both, or "adam". On SICK's few pairs the rate of SGD, divided after
+            each validation without a new best, is gone before anything is learned.
+
+    Fields that are the same in all:
+
+    Args:
+        classifier_width: of the head's hidden layers; 0: no head, as of published weights, which have none.
+        nonlinearity: between the head's three linear layers: "none", as by default in the authors' code, or "tanh".
+        decay: factor on the rate after each epoch.
+        shrink: the rate is divided by this after a validation whose accuracy is no new best.
+        least_rate: below it nothing is learned any more; the authors' code ends there.
+        clip_norm: largest gradient norm; 0: not clipped.
+        batch_size: pairs a step, over all processes.
+        epochs: passes over the pairs.
+        max_tokens: longer texts are cut there, in words.
+    """
+
+    pool_padding: bool = False
+    marks: Literal["<s>", "<p>", "none"] = "none"
+    word_vectors: str = "minilm"
+    word_scale: float = 5.0
+    hidden_width: int = 512
+    optimiser: Literal["sgd", "adam"] = "adam"
+    learning_rate: float = 1e-3
+
+    classifier_width: int = 512
+    nonlinearity: Literal["none", "tanh"] = "none"
+    decay: float = 0.99
+    shrink: float = 5.0
+    least_rate: float = 1e-5
+    clip_norm: float = 5.0
+    batch_size: int = 64
+    epochs: int = 20
+    max_tokens: int = 512
+
+    def __post_init__(self) -> None:
+        require_types(self)
+        for name, least, most in (
+            ("hidden_width", 1, MOST_WIDTH),
+            ("classifier_width", 0, MOST_WIDTH),
+            ("learning_rate", 0, math.inf),
+            ("least_rate", 0, math.inf),
+            ("decay", 0, 1),
+            ("shrink", 1, math.inf),
+            ("clip_norm", 0, math.inf),
+            ("batch_size", 1, math.inf),
+            ("epochs", 1, 1_000_000),
+            ("max_tokens", 1, MOST_STEPS),
+        ):
+            value = getattr(self, name)
+            if not least <= value <= most or value == math.inf:
+                raise InputError(
+                    f"{name} {value}; expected {least} or more" + (f", at most {most}" * (most < math.inf))
+                )
+        if not self.word_scale > 0:
+            raise InputError(f"word_scale {self.word_scale}; expected a number above 0")
+
+    @classmethod
+    def first(cls, **fields: Any) -> InferSentConfig:
+        """Version 1 as the authors' code behaves: GloVe, and zeros of the padding in the maximum."""
+        preset = cls(
+            pool_padding=True,
+            marks="<s>",
+            word_vectors="glove.840B.300d.txt",
+            word_scale=1.0,
+            hidden_width=2048,
+            optimiser="sgd",
+            learning_rate=0.1,
+        )
+        return with_fields(preset, fields)
+
+    @classmethod
+    def second(cls, **fields: Any) -> InferSentConfig:
+        """Version 2 as the authors' code behaves: fastText, and no padding in the maximum."""
+        preset = cls(
+            marks="<p>",
+            word_vectors="crawl-300d-2M.vec",
+            word_scale=1.0,
+            hidden_width=2048,
+            optimiser="sgd",
+            learning_rate=0.1,
+        )
+        return with_fields(preset, fields)

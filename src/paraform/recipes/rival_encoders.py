@@ -1,0 +1,73 @@
+"""Training the rows of ParaBART's tables that are other systems: sp-average and InferSent.
+
+    paraform reproduce parabart/table1 --scale small --data ../shared/data --out runs/rivals --row sp-average infersent
+
+Each also stands there untrained: the same words and network, with weights that training might have started from.
+Neither is the published system: sp-average's own data are 25.85 million pairs of ParaNMT, and here Quora's duplicates;
+InferSent's are SNLI and MultiNLI with GloVe, and here SICK's 4,500 pairs with `minilm`'s vectors of single words.
+Running time at scale small: 3 and 2 minutes of one core. Figures: docs/results/rivals.md.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from paraform import corpora
+from paraform.corpora.entailment import read_entailment
+from paraform.corpora.evaluation_sets import read_evaluation_sets
+from paraform.evaluation.embedding.development import MEAN, Development
+from paraform.models.averaged import AveragedConfig
+from paraform.models.infersent import InferSentConfig
+from paraform.records import Pair
+from paraform.trainers.averaged import BY_MRR, train_averaged
+from paraform.trainers.infersent import BY_ACCURACY, train_infersent
+
+SMOKE = 60  # pairs of that scale
+QUORA = "quora/train.tsv"
+SICK = ("sick/SICK_train.txt", "sick/SICK_trial.txt")
+OTHERS = ("sts", "stsb", "senteval", "mrpc", "pan", "paws", "quora/dev.tsv", "quora/test.tsv")
+"""What InferSent is not trained on. Nearly every pair of SICK's training part has a sentence of its test part."""
+
+
+def train_rival(
+    config: AveragedConfig | InferSentConfig,
+    scale: str,
+    data: Path,
+    folder: Path,
+    against: Sequence[str],
+    sets: Development,
+    *,
+    seed: int,
+    device: str,
+) -> None:
+    """Train one, or go on with it. Raises: KeyboardInterrupt if interrupted, and saved.
+
+    Args:
+        against: texts that sp-average is not trained on.
+        sets: what chooses sp-average's weights; InferSent's are chosen by SICK's trial part, as the authors do.
+    """
+    most = SMOKE if scale == "smoke" else None
+    if isinstance(config, AveragedConfig):
+        read = [record for record in corpora.read(data / QUORA) if isinstance(record, Pair)]
+        random.Random(seed).shuffle(read)
+        loop = replace(BY_MRR, metric=MEAN, seed=seed, device=device)
+        result = train_averaged(
+            read[:most], folder, config=config, loop=loop, against=against, development=sets, resume=True
+        )
+    else:
+        training, validation = (list(read_entailment(data / file))[:most] for file in SICK)
+        others = read_evaluation_sets([data / name for name in OTHERS if (data / name).exists()])
+        result = train_infersent(
+            training,
+            folder,
+            validation=validation,
+            config=config,
+            loop=replace(BY_ACCURACY, seed=seed, device=device),
+            against=[text for some in others.values() for text in some],
+            resume=True,
+        )
+    if result.ended == "interrupted":
+        raise KeyboardInterrupt
