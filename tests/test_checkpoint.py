@@ -11,7 +11,10 @@ import json
 import os
 import resource
 import shutil
+import signal
+import subprocess
 import sys
+import threading
 import types
 from collections.abc import Iterator
 from pathlib import Path
@@ -132,6 +135,55 @@ def test_a_kill_at_any_moment_leaves_the_old_or_the_new(
         assert torch.equal(load(folder).inner.weight, third.inner.weight)
         assert not [path.name for path in folder.iterdir() if path.name.startswith(".")]
     assert found == sorted(found, reverse=True) and set(found) == {"old", "new"} and len(found) >= 10
+
+
+SAVE = """
+import signal, sys
+from paraform import manifest
+def terminated(path):
+    path.write_text("half")
+    signal.raise_signal(signal.SIGTERM)
+about = manifest.Manifest("toy", {}, [], {}, "float32", None, {}, [], {}, None)
+manifest.commit(sys.argv[1], about, {"whole": manifest.write_text("whole"), "half": terminated})
+"""
+
+
+def test_the_next_save_removes_what_a_terminated_first_one_left(tmp_path: Path) -> None:
+    done = subprocess.run([sys.executable, "-c", SAVE, str(tmp_path / "a")])
+    assert done.returncode == -signal.SIGTERM
+    left = sorted(path.name.split(".")[1] for path in (tmp_path / "a").rglob("*"))
+    assert left == ["half", "half", "whole"]  # a file that waits, and one that is not finished in a folder of its own
+    checkpoint.save(toy(), tmp_path / "a")
+    assert not [path.name for path in (tmp_path / "a").iterdir() if path.name.startswith(".")]
+    load(tmp_path / "a")
+
+
+def test_two_saves_of_one_place_wait_for_each_other(tmp_path: Path) -> None:
+    """The second would remove what waits of the first; it begins when that is whole, and its own stands at the end."""
+    begun, go_on, heard = threading.Event(), threading.Event(), []
+
+    def slow(path: Path) -> None:
+        begun.set()
+        assert go_on.wait(60)
+        path.write_text("slow")
+
+    def save(seed: int, extra: dict[str, Any]) -> None:
+        checkpoint.save(toy(seed), tmp_path / "a", extra=extra)
+        heard.append(seed)
+
+    threads = [threading.Thread(target=save, args=(1, {"slow": slow})), threading.Thread(target=save, args=(2, {}))]
+    threads[0].start()
+    assert begun.wait(60)
+    waiting = {path.name for path in (tmp_path / "a").glob("*.waiting")}
+    assert waiting
+    threads[1].start()
+    threads[1].join(0.3)
+    assert not heard and {path.name for path in (tmp_path / "a").glob("*.waiting")} == waiting
+    go_on.set()
+    for thread in threads:
+        thread.join(60)
+    assert heard == [1, 2] and torch.equal(load(tmp_path / "a").inner.weight, toy(2).inner.weight)
+    assert not (tmp_path / "a" / "slow").exists()
 
 
 @contextlib.contextmanager

@@ -27,7 +27,7 @@ import torch
 
 from paraform import checkpoint, manifest
 from paraform.models.exemplar import ExemplarConfig
-from paraform.records import InputError
+from paraform.records import InputError, status_of
 from paraform.training import Result, TrainingConfig, console, fit, make_accelerator, require_usable, text_digest
 from paraform.training.journal import history_figure
 from paraform.training.loop import window_ends
@@ -177,7 +177,10 @@ def test_a_signal_ends_the_step_and_saves_it(
             signal.raise_signal(number)
 
     result = worker.train(tmp_path, CONFIG, dropout=0.3, before=at_ten)
-    assert (result.ended, result.step) == ("interrupted", 11)
+    assert (result.ended, result.step, result.status) == ("interrupted", 11, 128 + number)
+    with pytest.raises(KeyboardInterrupt) as stop:  # as a table's rows end, which are several runs
+        result.require_over()
+    assert status_of(stop.value) == 128 + number
     assert capsys.readouterr().err.splitlines() == [
         f"paraform: {number.name}: stopped after step 11, saved in {tmp_path / 'last'};"
         " resume it with resume=True (--resume)"

@@ -6,8 +6,8 @@
 Kinds: train (`train exemplar`, gone on with by --resume), annotate, mine, tag, and save (a checkpoint replaced again
 and again, by the first save on). Half of the kills are SIGKILL, half SIGTERM. Each try forks from a process that has
 imported everything, on tiny data; the moment is drawn over the time that an undisturbed run takes. After it:
-- no file of the wanted name, or a whole one; after SIGTERM of a command nothing unfinished, and exit 143 (130 of a
-  training that saved itself); `paraform.save` in a program of one's own hears of no signal;
+- no file of the wanted name, or a whole one; after SIGTERM of a command nothing unfinished, and exit 143, of a training
+  that saved itself, too; `paraform.save` in a program of one's own hears of no signal;
 - the same command again ends with 0 and, to the byte, with the output or the weights of the undisturbed run;
 - and after that nothing unfinished is left, whichever signal it was.
 Chunks of annotate and mine are computed in the killed process itself (worker processes: tests/engines).
@@ -33,7 +33,8 @@ os.environ |= {"TOKENIZERS_PARALLELISM": "false", "HF_HUB_OFFLINE": "1", "PARAFO
 os.environ["MPLBACKEND"] = "Agg"
 
 import paraform
-from paraform.cli import INTERRUPTED, TERMINATED, main
+from paraform.cli import main
+from paraform.records import TERMINATED
 from paraform.syntax import corpus
 from paraform.weights import sha256
 
@@ -125,7 +126,7 @@ def unfinished(folder: Path) -> list[str]:
 
 def check(kind: str, out: Path, number: int, status: int, whole: bytes) -> str:
     """What is wrong right after the kill; "" if nothing is."""
-    if status not in (-number, 0, TERMINATED, INTERRUPTED):
+    if status not in (-number, 0, TERMINATED):
         return f"ended with {status}"
     if number == signal.SIGTERM and kind != "save" and (left := unfinished(out.parent)):
         return f"SIGTERM left {left}"

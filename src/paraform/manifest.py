@@ -3,7 +3,7 @@
 A save writes every file under a waiting name (`.model.safetensors.waiting`), then replaces `paraform.json`, which
 holds the digests of them all: that one rename is the commit. Only then do the files move to their own names. So a
 kill before the commit leaves the old checkpoint, a kill after it the new one: a reader takes whichever of the two
-names has the digest that `paraform.json` gives. One process may write a folder at a time.
+names has the digest that `paraform.json` gives. One process writes a folder at a time, and others wait for it.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from paraform.records import InputError, parse_json
-from paraform.weights import PathLike, atomic_path, sha256
+from paraform.weights import PathLike, atomic_path, one_at_a_time, sha256
 
 NAME = "paraform.json"
 WEIGHTS = "model.safetensors"
@@ -83,7 +83,12 @@ def commit(folder: PathLike, manifest: Manifest, writers: Mapping[str, Writer]) 
         check_name(name, folder)
         if (folder / name).exists() and not (folder / NAME).exists():
             raise InputError(f"{folder / name}: exists, and is no checkpoint's; expected a new folder or a checkpoint")
-    folder.mkdir(parents=True, exist_ok=True)
+    with one_at_a_time(folder):
+        return _replace(folder, manifest, writers)
+
+
+def _replace(folder: Path, manifest: Manifest, writers: Mapping[str, Writer]) -> Manifest:
+    """The commit, in a folder where nobody else writes: what waits there is a dead process's."""
     old = _settle(folder)
     for leftover in folder.glob(".*.waiting"):
         leftover.unlink()

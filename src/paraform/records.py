@@ -35,6 +35,19 @@ class InputError(ValueError):
         super().__init__(" ".join(message.splitlines()))
 
 
+class Terminated(KeyboardInterrupt):
+    """SIGTERM, heard as Ctrl-C is; by itself it would leave unfinished files behind."""
+
+
+INTERRUPTED = 130  # 128 + SIGINT, as a shell reports it
+TERMINATED = 143  # 128 + SIGTERM
+
+
+def status_of(stop: KeyboardInterrupt) -> int:
+    """The exit status of a process that Ctrl-C or SIGTERM ended after it had tidied up."""
+    return TERMINATED if isinstance(stop, Terminated) else INTERRUPTED
+
+
 def counted(number: int, noun: str) -> str:
     """`1 pair`, `2 pairs`, `1,379 pairs`."""
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"

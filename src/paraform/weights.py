@@ -114,6 +114,28 @@ def _workplace(final: Path) -> Iterator[Path]:
             os.close(lock)
 
 
+@contextlib.contextmanager
+def one_at_a_time(folder: Path) -> Iterator[None]:
+    """The folder, made if there is none; whoever else asks for it waits until the block ends, or its process.
+
+    A system without locks lets all in.
+    """
+    held = None
+    while held is None:
+        folder.mkdir(parents=True, exist_ok=True)
+        try:
+            held = _lock(folder, wait=True)
+        except FileNotFoundError:  # whoever had it has removed it
+            continue
+        except OSError:
+            break
+    try:
+        yield
+    finally:
+        if held is not None:
+            os.close(held)
+
+
 def _sweep(place: Path) -> None:
     """Remove the workplaces of dead processes: those whose lock is free."""
     for folder in place.glob(".*.unfinished"):
@@ -123,14 +145,15 @@ def _sweep(place: Path) -> None:
             os.close(lock)
 
 
-def _lock(folder: Path) -> int:
+def _lock(folder: Path, *, wait: bool = False) -> int:
     """A descriptor that locks the folder until it is closed or its process dies. Raises: OSError if that cannot be."""
     held = os.open(folder, os.O_RDONLY)  # which Windows refuses, that has no fcntl
     import fcntl
 
     try:
-        fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        os.stat(folder)  # not removed by whoever had the lock before
+        fcntl.flock(held, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)
+        if not os.path.samestat(os.fstat(held), os.stat(folder)):  # removed by whoever had it, and made again
+            raise FileNotFoundError(folder)
     except OSError:
         os.close(held)
         raise

@@ -14,8 +14,8 @@ from typing import Any
 
 import pytest
 
-from paraform.cli import TERMINATED
 from paraform.encoders import Encoder
+from paraform.records import TERMINATED
 from paraform.syntax.annotation import Annotator
 
 Command = Callable[..., Any]

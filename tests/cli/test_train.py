@@ -16,8 +16,9 @@ import torch
 from jsonargparse import Namespace
 
 from paraform import checkpoint, cli
-from paraform.cli.train import INTERRUPTED, tell_end
+from paraform.cli.train import tell_end
 from paraform.models.systems import SYSTEMS, System
+from paraform.records import INTERRUPTED, TERMINATED
 from paraform.trainers import Trainer
 from paraform.trainers.latent import TRAINER
 from paraform.training import Result, TrainingConfig
@@ -45,7 +46,7 @@ def test_how_a_run_ended_is_said(capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().out == "runs/a: no validation yet; interrupted after step 7\n"
     assert tell_end(plain, late, trainer, "loss") == 0
     assert capsys.readouterr().out == "runs/a/best: 1.2 nats at step 6; finished after step 9\n"
-    tell_end(as_json, early, trainer, "loss", objective="vae")
+    assert tell_end(as_json, early._replace(signal="SIGTERM"), trainer, "loss", objective="vae") == TERMINATED
     expected = {"model": None, "objective": "vae", "metric": "loss", "best_score": None, "best_step": None}
     expected |= {"ended": "interrupted", "step": 7}
     assert json.loads(capsys.readouterr().out) == expected

@@ -241,6 +241,10 @@ def test_real_files(data: Path, shaped: None) -> None:
 def test_what_no_set_can_be_made_of(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"no labelled pairs; expected one of pan-test\.labels, "):
         robustness_sets(tmp_path)
+    labelled(tmp_path, "msr_paraphrase_test.txt", 4, 4)
+    lost = r"msr_paraphrase_train\.txt: no such file; expected it beside msr_paraphrase_test\.txt, for the threshold"
+    with pytest.raises(InputError, match=f"{lost}; or name the file of the test pairs itself"):
+        robustness_sets(tmp_path)
     with pytest.raises(InputError, match=r"own\.tsv:1: label 1, as of all 3 pairs"):
         robustness_sets(labelled(tmp_path, "own.tsv", 3, 0))
     own = labelled(tmp_path, "own.tsv", 3, 3)

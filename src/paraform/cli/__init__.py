@@ -2,7 +2,7 @@
 
 A command's module has `add_arguments(parser, given)` and `run(options) -> int`, and its docstring is its help; a module
 of several commands has `command(name)`, which gives an object with all three. What the user got wrong ends with exit
-status 2 and one line on stderr, whatever it was.
+status 2 and one line on stderr, whatever it was; Ctrl-C with 130, SIGTERM with 143, a training that saved itself too.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NoReturn
 
 from paraform.models.systems import SYSTEMS
-from paraform.records import InputError
+from paraform.records import InputError, Terminated, status_of
 
 COMMANDS = {  # module, and what it does
     "paraphrase": ("paraphrase", "say texts in the form of others"),
@@ -57,14 +57,8 @@ COMMANDS = {  # module, and what it does
 }
 USAGE = 2
 NO_MEMORY = "out of memory; less at once needs less"
-INTERRUPTED = 130  # 128 + SIGINT, as a shell reports it
 CLOSED = 141  # 128 + SIGPIPE
-TERMINATED = 143  # 128 + SIGTERM
 SAME_SIGNAL = 1.0  # seconds
-
-
-class Terminated(KeyboardInterrupt):
-    """SIGTERM, which by itself would leave unfinished files behind."""
 
 
 def main(given: Sequence[str] | None = None) -> int:
@@ -92,7 +86,7 @@ def main(given: Sequence[str] | None = None) -> int:
         return _fail(NO_MEMORY)
     except KeyboardInterrupt as stop:
         print("paraform: interrupted", file=sys.stderr)
-        return TERMINATED if isinstance(stop, Terminated) else INTERRUPTED
+        return status_of(stop)
     except SystemExit as end:  # --help and --version
         return end.code if isinstance(end.code, int) else 0
     return status

@@ -18,10 +18,9 @@ from importlib.util import find_spec
 from jsonargparse import ArgumentParser, Namespace
 from jsonargparse.typing import restricted_number_type
 
-from paraform.cli import INTERRUPTED, TERMINATED, Terminated
 from paraform.cli.arguments import bound_memory, device_of
 from paraform.cli.output import print_json
-from paraform.records import InputError
+from paraform.records import InputError, status_of
 
 Port = restricted_number_type("Port", int, [(">=", 0), ("<", 2**16)])
 
@@ -52,5 +51,5 @@ def run(options: Namespace) -> int:
     except KeyboardInterrupt as stop:
         # Python's own end would abort in the middle of what torch computes, and nothing is to be tidied up.
         print("paraform: interrupted", file=sys.stderr, flush=True)
-        os._exit(TERMINATED if isinstance(stop, Terminated) else INTERRUPTED)
+        os._exit(status_of(stop))
     return 0

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 from jsonargparse import ArgumentParser, Namespace
 
-from paraform.cli import INTERRUPTED
 from paraform.cli.arguments import (
     add_reading,
     add_skipping,
@@ -218,7 +217,7 @@ def tell_end(options: Namespace, result: Result, trainer: Trainer, metric: str, 
         else:
             said = trainer.best if metric == trainer.loop.metric else f"{metric} {{:.3f}}"
             print(f"{best}: {said.format(result.best_score)} at step {result.best_step}; {ended}")
-    return INTERRUPTED if result.ended == "interrupted" else 0
+    return result.status
 
 
 def digests(path: str) -> dict[str, str]:

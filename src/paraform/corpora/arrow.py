@@ -33,23 +33,32 @@ def write_arrow(records: Iterable[Record], path: PathLike) -> int:
 
 
 class ArrowRecords:
-    """The records of such a file by number: `rows(first, last)`."""
+    """The records of such a file by number: `rows(first, last)`.
+
+    The file is mapped anew for each call, which takes a millisecond: what was read of a map counts as memory of the
+    process as long as the map is there, so that it would grow with the corpus.
+    """
 
     def __init__(self, path: PathLike) -> None:
         pyarrow_or_error()
-        import datasets
-
-        try:
-            self._data: Any = datasets.Dataset.from_file(str(path))
-        except (OSError, ValueError) as error:
-            raise InputError(f"{path}: {' '.join(str(error).split())}; expected an Arrow file of records") from error
+        self._path = str(path)
+        self._rows = len(self._data())
 
     def __len__(self) -> int:
-        return len(self._data)
+        return self._rows
 
     def rows(self, first: int, last: int) -> list[Record]:
         """Those from `first` to `last`, that one left out."""
-        return [from_json(json.loads(line)) for line in self._data[first:last]["record"]]
+        return [from_json(json.loads(line)) for line in self._data()[first:last]["record"]]
+
+    def _data(self) -> Any:
+        import datasets
+
+        try:
+            return datasets.Dataset.from_file(self._path)
+        except (OSError, ValueError) as error:
+            said = " ".join(str(error).split())
+            raise InputError(f"{self._path}: {said}; expected an Arrow file of records") from error
 
 
 def pyarrow_or_error() -> Any:

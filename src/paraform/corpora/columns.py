@@ -159,30 +159,37 @@ def write_columns(corpus: Columns, path: PathLike) -> None:
 
 
 class ArrowColumns:
-    """Such a file; `table` is an Arrow table that takes no memory until its rows are looked at."""
+    """Such a file, mapped anew for each question, as in `arrow.ArrowRecords`."""
 
     def __init__(self, path: PathLike) -> None:
-        arrow = pyarrow_or_error()
-        try:
-            self.table: Any = arrow.ipc.open_stream(arrow.memory_map(str(path))).read_all()
-        except (OSError, ValueError) as error:
-            raise InputError(f"{path}: {' '.join(str(error).split())}; expected an Arrow file of a corpus") from error
+        self._path = str(path)
+        table = self._table()
+        self._rows, self._names = int(table.num_rows), list(table.schema.names[1:])
 
     def __len__(self) -> int:
-        return int(self.table.num_rows)
+        return self._rows
 
     @property
     def names(self) -> list[str]:
         """The corpus's own columns."""
-        return list(self.table.schema.names[1:])
+        return self._names
 
     def texts(self, first: int, last: int) -> list[str]:
         """Those from row `first` to `last`, that one left out."""
-        return list(self.table.column(0).slice(first, last - first).to_pylist())
+        return list(self._table().column(0).slice(first, last - first).to_pylist())
 
     def columns(self, first: int, last: int) -> Any:
         """The Arrow table of the corpus's own columns, of the same rows."""
-        return self.table.slice(first, last - first).remove_column(0)
+        return self._table().slice(first, last - first).remove_column(0)
+
+    def _table(self) -> Any:
+        """It takes no memory until its rows are looked at."""
+        arrow = pyarrow_or_error()
+        try:
+            return arrow.ipc.open_stream(arrow.memory_map(self._path)).read_all()
+        except (OSError, ValueError) as error:
+            said = " ".join(str(error).split())
+            raise InputError(f"{self._path}: {said}; expected an Arrow file of a corpus") from error
 
 
 def _kinds(rows: Iterable[Row]) -> Mapping[str, type]:

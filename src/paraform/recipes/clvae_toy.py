@@ -137,12 +137,10 @@ def train(objective: str, categories: int, size: Size, folder: Path, *, seed: in
         return {"accuracy": float((decoded == meant).float().mean())}
 
     begun, _ = drawn()
-    ended = fit(
+    fit(
         model, counted, state, lambda step: batch, folder=folder, config=loop, accelerator=accelerator,
         evaluate=evaluate, resume=True,
-    ).ended  # fmt: skip
-    if ended == "interrupted":
-        raise KeyboardInterrupt
+    ).require_over()  # fmt: skip
     keep(0, begun)
     records = [json.loads(line) for line in (folder / "log.jsonl").read_text(encoding="utf-8").splitlines()]
     return [record for record in records if "validation" in record]

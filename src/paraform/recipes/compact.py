@@ -56,7 +56,7 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
     run = options.out / f"seed-{options.seed}" / options.row.replace(" ", "-")
-    ended = train_exemplar(
+    result = train_exemplar(
         read_made(options.made / "train.jsonl"),
         run,
         validation=read_made(options.made / "dev.jsonl"),
@@ -67,9 +67,9 @@ def main() -> None:
         data_digests={name: sha256(options.made / name) for name in ("train.jsonl", "dev.jsonl")},
         validation_rows=2_000,
         resume=True,
-    ).ended
-    if ended == "interrupted":
-        sys.exit(130)
+    )
+    if result.ended == "interrupted":
+        sys.exit(result.status)
     print(measured(run, options.data))
 
 

@@ -118,8 +118,7 @@ def train(chosen: Setting, corpus: Corpus, data: Path, folder: Path, loop: Train
         data_digests={f"{corpus}/train.tsv": sha256(data / corpus / "train.tsv")},
         resume=True,
     )
-    if result.ended == "interrupted":
-        raise KeyboardInterrupt  # the next row is not begun; the command line says the rest
+    result.require_over()  # the next row is not begun; the command line says the rest
     return folder / "best"
 
 

@@ -18,6 +18,7 @@ from paraform import checkpoint
 from paraform.evaluation.on_pairs import evaluate_embedder, evaluate_paraphraser, evaluation_set
 from paraform.models.exemplar import ExemplarConfig
 from paraform.recipes.crl_table2 import Setting, load, train
+from paraform.records import status_of
 from paraform.trainers.exemplar import BY_BLEU
 
 START: dict[str, Any] = {
@@ -56,8 +57,8 @@ def main() -> None:
     folder = options.out / options.trial.replace(", ", "-").replace(" ", "-")
     try:
         model = checkpoint.load(train(chosen, "quora", options.data, folder, replace(BY_BLEU, evaluate_every=125)))
-    except KeyboardInterrupt:  # saved
-        sys.exit(130)
+    except KeyboardInterrupt as stop:  # saved
+        sys.exit(status_of(stop))
     report = evaluate_paraphraser(model, evaluation_set(dev), protocols=("first",), resamples=0)
     scores = [*report.scores, *evaluate_embedder(model, dev).scores]
     figures = {

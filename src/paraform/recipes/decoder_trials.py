@@ -23,6 +23,7 @@ from paraform.evaluation import GenerationReport
 from paraform.evaluation.on_pairs import evaluate_paraphraser, evaluation_set
 from paraform.models.exemplar import ExemplarConfig
 from paraform.recipes.crl_table2 import Setting, load, train
+from paraform.records import status_of
 from paraform.rewording.checks import Tagged, check
 from paraform.syntax import load_tagger
 from paraform.trainers.exemplar import BY_BLEU
@@ -81,8 +82,8 @@ def main() -> None:
     began = time.perf_counter()
     try:
         best = train(chosen, "quora", options.data, folder, replace(BY_BLEU, evaluate_every=185, device="cpu"))
-    except KeyboardInterrupt:  # saved
-        sys.exit(130)
+    except KeyboardInterrupt as stop:  # saved
+        sys.exit(status_of(stop))
     trained = time.perf_counter() - began  # of the last start alone, if it was stopped
     dev = load(options.data, "quora", "dev")[: options.rows or None]
     report = evaluate_paraphraser(checkpoint.load(best), evaluation_set(dev), protocols=("first",), resamples=0)

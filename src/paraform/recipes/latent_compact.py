@@ -79,7 +79,7 @@ def main() -> None:
         training, options.out, validation=validation, config=config(), loop=loop, data_digests=digests, resume=True
     )
     if result.ended == "interrupted":
-        sys.exit(130)
+        sys.exit(result.status)
     print(finish(options.pairs, options.out, seed=loop.seed))
 
 

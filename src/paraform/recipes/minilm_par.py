@@ -28,6 +28,7 @@ from paraform.recipes import par_table4, parabart_table1
 from paraform.recipes.par_configs import PUBLISHED
 from paraform.recipes.par_rows import read_corpus
 from paraform.recipes.par_trials import TESTS
+from paraform.records import status_of
 from paraform.score import Score
 from paraform.trainers.retrofit import BY_RATIO, train_retrofit
 
@@ -50,8 +51,7 @@ def train(data: Path, folder: Path, config: RetrofitConfig = CONFIG) -> None:
         development=read_development(data),
         resume=True,
     )
-    if result.ended == "interrupted":
-        raise KeyboardInterrupt
+    result.require_over()
 
 
 def finish(run: Path, data: Path, out: Path, *, size: int = 0) -> str:
@@ -114,8 +114,8 @@ def main() -> None:
     try:
         train(options.data, options.out / "run")
         print(finish(options.out / "run", options.data, options.out))
-    except KeyboardInterrupt:
-        sys.exit(130)
+    except KeyboardInterrupt as stop:
+        sys.exit(status_of(stop))
 
 
 if __name__ == "__main__":

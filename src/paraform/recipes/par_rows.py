@@ -65,8 +65,7 @@ def train_row(row: str, scale: Scale, data: Path, out: Path, *, seed: int, devic
     else:
         loop = BY_ACCURACY if row.endswith(("paper", "reference")) else BY_RATIO
         result = train_retrofit(pairs, folder, config=config, loop=replace(loop, **given), resume=True)
-    if result.ended == "interrupted":
-        raise KeyboardInterrupt
+    result.require_over()
     if isinstance(config, DisentangledConfig):  # an encoder has states of words
         checkpoint.load(str(folder), device=None if device == "auto" else device).export(folder / ENCODER)
     with atomic_path(folder / DONE) as unfinished:

@@ -94,8 +94,7 @@ def train_par(scale: Scale, data: Path, folder: Path, *, seed: int, device: str,
     loop = replace(BY_RATIO, seed=seed, device=device, evaluate_every=every, checkpoint_every=every)
     pairs = pairs_of(PAR, scale, data)
     result = train_retrofit(pairs, folder, config=replace(config, encoder=encoder), loop=loop, resume=True)
-    if result.ended == "interrupted":
-        raise KeyboardInterrupt
+    result.require_over()
     return folder
 
 
@@ -139,8 +138,7 @@ def run(
             loop = replace(BY_F1, seed=number, device=device or "auto", evaluate_every=size.evaluate_every)
             folder, vectors = where / f"seed-{number}" / f"table3-reader-{row}", where / "vectors"
             given: dict[str, Any] = {"validation": held, "vectors": vectors, "resume": True}
-            if train_reader(training, folder, config=config, loop=loop, **given).ended == "interrupted":
-                raise KeyboardInterrupt
+            train_reader(training, folder, config=config, loop=loop, **given).require_over()
             answered = answers_of(load_reader(folder, device=device), prepared(config, tests, vectors, device))
             for test, some in tests.items():
                 found[names[row], number, test] = read_figures(some, answered)

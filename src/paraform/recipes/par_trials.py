@@ -29,6 +29,7 @@ from paraform.evaluation.embedding.distances import matrix_shape
 from paraform.models.retrofit import RetrofitConfig, RetrofittedEncoder
 from paraform.recipes.par_configs import Corpus
 from paraform.recipes.par_rows import FILES, read_corpus
+from paraform.records import status_of
 from paraform.trainers.held_out import unseen_pairs
 from paraform.trainers.retrofit import BY_ACCURACY, drawn, held_out, table_of_pairs, train_retrofit, validator
 
@@ -115,8 +116,7 @@ def tried(
         result = train_retrofit(
             kept, folder, validation=held, config=config, loop=loop, development=development
         )  # one validation, at the end
-        if result.ended == "interrupted":
-            raise KeyboardInterrupt
+        result.require_over()
         found |= {"step": result.step, **result.history[-1]["validation"]}
         model = checkpoint.load(str(folder), device="cpu")
         found |= matrix_shape(model.matrix.double().numpy())._asdict()
@@ -135,8 +135,8 @@ def main() -> None:
     options = parser.parse_args()
     try:
         print(json.dumps(tried(options.corpus, options.trial, options.data, options.out, seed=options.seed)))
-    except KeyboardInterrupt:
-        sys.exit(130)
+    except KeyboardInterrupt as stop:
+        sys.exit(status_of(stop))
 
 
 if __name__ == "__main__":

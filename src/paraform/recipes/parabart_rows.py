@@ -76,8 +76,7 @@ def train_row(row: str, scale: Scale, data: Path, out: Path, *, seed: int, devic
         result = train_disentangled(
             pairs, folder, config=config, loop=loop, against=against, development=sets, resume=True
         )
-        if result.ended == "interrupted":
-            raise KeyboardInterrupt
+        result.require_over()
     with atomic_path(folder / DONE) as unfinished:
         unfinished.write_text(json.dumps(about_row(row, scale, out, seed)), encoding="utf-8")
     return folder

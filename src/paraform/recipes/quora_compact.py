@@ -51,7 +51,7 @@ def main() -> None:
         log_every=23,
         device="cpu",
     )
-    ended = train_exemplar(
+    result = train_exemplar(
         pairs_of(options.quora / "train.tsv"),
         options.out,
         validation=pairs_of(options.quora / "dev.tsv"),
@@ -59,9 +59,9 @@ def main() -> None:
         data_digests=digests(options.quora),
         validation_rows=3_000,  # of 500, the luck of a few rows decided
         resume=True,
-    ).ended
-    if ended == "interrupted":
-        sys.exit(130)
+    )
+    if result.ended == "interrupted":
+        sys.exit(result.status)
     print(finish(options.quora, options.out, seed=loop.seed))
 
 

@@ -103,7 +103,7 @@ def main() -> None:
     def evaluate() -> dict[str, float]:
         return {score.name: score.value for score in scores_of(head, dev, "gum-dev") if score.subset == "all"}
 
-    ended = fit(
+    result = fit(
         head,
         update,
         state,
@@ -114,9 +114,9 @@ def main() -> None:
         evaluate=evaluate,
         data_digests=digests,
         resume=options.resume,
-    ).ended
-    if ended == "interrupted":
-        sys.exit(130)
+    )
+    if result.ended == "interrupted":
+        sys.exit(result.status)
     finish(options.out, options.trees, folder, dev, digests)
 
 

@@ -169,8 +169,7 @@ def train_row(name: str, config: LatentConfig, task: Task) -> None:
         data_digests={task.files["train"]: task.digest("train")},
         resume=True,
     )
-    if result.ended == "interrupted":
-        raise KeyboardInterrupt
+    result.require_over()
 
 
 def measure_row(name: str, task: Task) -> tuple[list[Score], LatentReport]:

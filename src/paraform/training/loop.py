@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 from paraform import manifest
 from paraform.encoders import bfloat16_products
 from paraform.models.update import State, Update
-from paraform.records import InputError
+from paraform.records import InputError, Terminated, status_of
 from paraform.training.config import TrainingConfig
 from paraform.training.console import Bar, Interrupt
 from paraform.training.journal import Journal, Record, as_record
@@ -27,13 +27,32 @@ from paraform.weights import PathLike, lost_link
 
 
 class Result(NamedTuple):
-    """How a run ended: after which step, why ("finished", "early" or "interrupted"), with which best score."""
+    """How a run ended: after which step, why ("finished", "early" or "interrupted"), with which best score.
+
+    Args:
+        signal: of one that was interrupted, "SIGTERM" if this process got that.
+    """
 
     step: int
     ended: str
     best_score: float | None
     best_step: int | None
     history: list[Record]
+    signal: str = ""
+
+    def require_over(self) -> None:
+        """Raises: KeyboardInterrupt, of SIGTERM `Terminated`, if the run was interrupted, and saved."""
+        if self.ended == "interrupted":
+            raise Terminated if self.signal == "SIGTERM" else KeyboardInterrupt
+
+    @property
+    def status(self) -> int:
+        """The exit status of a program that ends now: 0, or of one that was interrupted 130 or, by SIGTERM, 143."""
+        try:
+            self.require_over()
+        except KeyboardInterrupt as stop:
+            return status_of(stop)
+        return 0
 
 
 def require_usable(folder: PathLike, system: str, config: Any, *, resume: bool) -> None:
@@ -173,4 +192,4 @@ def fit(
             run.folder / "best",
             run.folder / "last",
         )
-    return Result(progress.step, ended, progress.best_score, progress.best_step, progress.history)
+    return Result(progress.step, ended, progress.best_score, progress.best_step, progress.history, interrupt.name)

@@ -77,8 +77,8 @@ def robustness_sets(
 
     As many paraphrases as other pairs are drawn, at most `draw.size`; easy and hard have the same others, and are of
     one size, so that chance is 50 throughout. Of a file without labels all pairs are paraphrases, and the others are
-    mined. Where the folder has no train or dev part beside the test file, the threshold is tuned on one half of its
-    pairs and measured on the other.
+    mined. The threshold is tuned on the train or dev part beside a test file, which must be there; of PAWS's dev part
+    alone, and of a file that is named itself, on one half of the pairs, and measured on the other.
 
     Args:
         draw: None: `Draw()`.
@@ -94,12 +94,20 @@ def robustness_sets(
     if columns or tuning:
         raise InputError(f"{path}: a folder; expected a file, if columns or pairs to tune on are named")
     sets: list[PairSet | RetrievalSet] = []
-    done = set()
+    done, lost = set(), {}
     for name, folder, others, test in FILES:
-        found = highest(path, test, folder)
-        if found and name not in done and (not others or found.with_name(others).is_file()):
-            sets += _sets(name, found, found.with_name(others) if others else None, draw, columns)
-            done.add(name)
+        if name in done or not (found := highest(path, test, folder)):
+            continue
+        if others and not found.with_name(others).is_file():
+            lost[name] = f"{found.with_name(others)}: no such file; expected it beside {test}, for the threshold"
+            continue
+        sets += _sets(name, found, found.with_name(others) if others else None, draw, columns)
+        done.add(name)
+    without = [message for name, message in lost.items() if name not in done]
+    if without and not sets:
+        raise InputError(f"{'; '.join(without)}; or name the file of the test pairs itself")
+    for message in without:
+        logging.getLogger("paraform").warning("%s; this set is left out", message)
     if not sets:
         known = ", ".join(f"{folder}/{test}" if folder else test for _, folder, _, test in FILES)
         raise InputError(f"{path}: no labelled pairs; expected one of {known} in it, or a file")
