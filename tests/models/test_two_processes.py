@@ -13,6 +13,7 @@ from types import ModuleType
 import pytest
 import tiny_disentangled
 import tiny_retrofit
+import tiny_scpn
 import two_processes
 
 
@@ -24,7 +25,7 @@ def test_two_processes_train_as_one_with_the_whole_batch(
 
     All systems in one start, which takes longer than their steps.
     """
-    modules: list[ModuleType] = [tiny, tiny_latent, tiny_disentangled, tiny_retrofit]
+    modules: list[ModuleType] = [tiny, tiny_latent, tiny_disentangled, tiny_retrofit, tiny_scpn]
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = str(free.getsockname()[1])

@@ -22,4 +22,5 @@ SYSTEMS = {
     "exemplar": System("ExemplarParaphraser", "train CRL-EGPG on pairs"),
     "latent": System("LatentLanguageModel", "train a VAE, an iVAE, a clVAE … on sentences"),
     "retrofit": System("RetrofittedEncoder", "train PAR, one matrix before an encoder, on pairs"),
+    "scpn": System("ScpnParaphraser", "train SCPN, which takes form from templates, on pairs"),
 }
