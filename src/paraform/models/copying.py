@@ -112,8 +112,9 @@ class Scorer:
         # −inf there.
         self._weight = torch.cat([weight, weight.new_zeros(copied, weight.shape[1])]) if copied else weight
         self._bias = torch.cat([bias, bias.new_full((copied,), float("-inf"))])
-        self._never = torch.tensor(list(never), dtype=torch.long, device=bias.device)
-        self._bias[self._never] = float("-inf")
+        self._barred = torch.zeros(len(self._bias), dtype=torch.bool, device=bias.device)
+        self._barred[torch.tensor(list(never), dtype=torch.long, device=bias.device)] = True
+        self._bias.masked_fill_(self._barred, float("-inf"))
         self._mixture = mixture
         # One buffer for all steps: memory from the system costs as much as the product.
         self._scores = weight.new_empty(0, 0)
@@ -157,5 +158,5 @@ class Scorer:
 
     def _put(self, log_probs_NV: Tensor, columns_NS: Tensor, mixed_NS: Tensor) -> Tensor:
         # Padding, or what stands in the source and is never written, such as its own <unk>.
-        mixed_NS = mixed_NS.masked_fill(torch.isin(columns_NS, self._never), float("-inf"))
+        mixed_NS = mixed_NS.masked_fill_(self._barred[columns_NS], float("-inf"))
         return log_probs_NV.scatter_(1, columns_NS, mixed_NS)

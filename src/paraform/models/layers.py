@@ -55,6 +55,13 @@ def run_lstm(module: nn.LSTM, inputs_BTD: Tensor, lengths_B: Tensor) -> tuple[Te
         lengths_B: tokens of each row, 1 to T.
     Returns: states [B, T, directions · H], zero where padded, and the final states side by side [B, directions · H].
     """
+    if not module.bidirectional:
+        # What stands behind the last token comes after it in time, and packed rows take longer to train.
+        lengths_B = lengths_B.to(inputs_BTD.device)
+        states_BTD, _ = module(inputs_BTD)
+        there_BT = torch.arange(inputs_BTD.shape[1], device=inputs_BTD.device) < lengths_B[:, None]
+        last_BD = states_BTD[torch.arange(len(lengths_B), device=inputs_BTD.device), lengths_B - 1]
+        return states_BTD * there_BT[:, :, None], last_BD
     out, (final, _) = module(_packed(inputs_BTD, lengths_B))
     states_BTD, _ = pad_packed_sequence(out, batch_first=True, total_length=inputs_BTD.shape[1])
     return states_BTD, final.transpose(0, 1).flatten(1)

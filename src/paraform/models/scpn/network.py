@@ -135,8 +135,8 @@ class Guided(nn.Module):
         hidden, cell = list(memory.hidden_LBD.unbind()), list(memory.cell_LBD.unbind())
         read, written = [], []
         for unit_BD in units_BTD.unbind(1):
-            form_B1D = self.attend_form(hidden[-1][:, None], memory.form_BFD, memory.form_there_BF)
-            state_BD = torch.cat([unit_BD, form_B1D[:, 0]], -1)
+            form_B1D = self.attend_form(hidden[-1].unsqueeze(1), memory.form_BFD, memory.form_there_BF)
+            state_BD = torch.cat([unit_BD, form_B1D.squeeze(1)], -1)
             read.append(state_BD)
             for layer, step in enumerate(self.cells):
                 hidden[layer], cell[layer] = step(state_BD, (hidden[layer], cell[layer]))
