@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from paraform.schedules import constant, cyclical, linear_ramp, warmup_linear
+from paraform.schedules import constant, cyclical, halving, linear_ramp, warmup_linear
 
 
 def test_constant() -> None:
@@ -42,3 +42,9 @@ def test_cycles() -> None:
     for period, ramp in ((0, 0.5), (3, 1.5)):
         with pytest.raises(ValueError, match="expected a period"):
             cyclical(start=0.0, end=1.0, period=period, ramp=ramp)
+
+
+def test_halving() -> None:
+    assert [halving(every=2)(step) for step in range(6)] == [1, 1, 0.5, 0.5, 0.25, 0.25]
+    with pytest.raises(ValueError, match="halved every 0 steps; expected at least 1"):
+        halving(every=0)

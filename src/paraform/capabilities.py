@@ -142,6 +142,16 @@ class WritesByTree(Protocol):
 
 
 @runtime_checkable
+class HasTemplates(WritesByTree, Protocol):
+    """A model that writes by trees and has some of its own, for who names none."""
+
+    @property
+    def templates(self) -> Sequence[Tree]:
+        """The commonest first."""
+        ...
+
+
+@runtime_checkable
 class Exports(Protocol):
     """A model with an encoder that other tools can load."""
 

@@ -90,14 +90,17 @@ def decode(
     start: int,
     stop: int,
     longest: int,
+    length_penalty: float = 1.0,
 ) -> Tensor:
     """Tokens [rows, ≤ longest] chosen as `how` says: greedily, the best of a beam, or drawn from the generator.
 
+    Args:
+        length_penalty: of a beam, as `beam` has it.
     Raises: InputError as `sample` and `beam` do.
     """
     ends: dict[str, Any] = {"start": start, "stop": stop, "max_tokens": longest}
     if how.get("beam", 1) > 1:
-        return beam(step, state, rows, width=how["beam"], **ends)[0][:, 0]
+        return beam(step, state, rows, width=how["beam"], length_penalty=length_penalty, **ends)[0][:, 0]
     if how.get("temperature", 0.0) != 0:
         drawn: dict[str, Any] = {"temperature": how["temperature"], "top_p": how.get("top_p", 1.0)}
         return sample(step, state, rows, generator=generator, **drawn, **ends)

@@ -31,6 +31,13 @@ def warmup_linear(*, total: int, warmup: int = 0) -> Schedule:
     return factor
 
 
+def halving(*, every: int) -> Schedule:
+    """1, and half of what it was after each `every` steps. Raises: ValueError if every < 1."""
+    if every < 1:
+        raise ValueError(f"halved every {every} steps; expected at least 1")
+    return lambda step: 0.5 ** (step // every)
+
+
 def linear_ramp(*, start: float, end: float, steps: int) -> Schedule:
     """From `start` at step 0 in a straight line to `end` at step `steps`, and `end` from then on.
 

@@ -7,7 +7,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from paraform.batching import drawn_rows, share_counts
+from paraform.batching import batches_of_like, drawn_rows, share_counts
 from paraform.records import InputError
 
 
@@ -26,3 +26,20 @@ def test_no_row_is_drawn_once_more_than_another() -> None:
         times = Counter(drawn_rows(rows, count, np.random.default_rng(0)).tolist())
         assert times.total() == count and set(times) <= set(rows.tolist())
         assert set(times[row] for row in rows.tolist()) <= {count // 7, -(-count // 7)}
+
+
+def test_batches_hold_what_is_as_long() -> None:
+    """Every row once; within a pool no two batches overlap in length, and the second length decides first."""
+    random = np.random.default_rng(0)
+    one, other = random.integers(0, 9, (2, 60))
+    shuffled = random.permutation(60)
+    found = batches_of_like(shuffled, (one, other), batch_size=5, pool=4, random=np.random.default_rng(1))
+    assert found.shape == (12, 5) and sorted(found.ravel().tolist()) == list(range(60))
+    batches = {tuple(sorted(row)) for row in found.tolist()}
+    for start in range(0, 60, 20):
+        ordered = sorted(shuffled[start : start + 20].tolist(), key=lambda row: (other[row], one[row]))
+        keys = [(other[row], one[row]) for row in ordered]
+        for at in range(0, 20, 5):
+            inside = [key for key in keys if keys[at] <= key <= keys[at + 4]]
+            if len(inside) == 5:  # no tie with the next batch
+                assert tuple(sorted(ordered[at : at + 5])) in batches

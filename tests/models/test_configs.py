@@ -13,11 +13,12 @@ from paraform.models.disentangled import DisentangledConfig
 from paraform.models.exemplar import ExemplarConfig
 from paraform.models.latent import LatentConfig
 from paraform.models.reader import ReaderConfig
+from paraform.models.scpn import ScpnConfig
 from paraform.records import InputError
 from paraform.syntax import MiningConfig
 from paraform.training import TrainingConfig
 
-CONFIGS = (DisentangledConfig, ExemplarConfig, LatentConfig, ReaderConfig, MiningConfig, TrainingConfig)
+CONFIGS = (DisentangledConfig, ExemplarConfig, LatentConfig, ReaderConfig, ScpnConfig, MiningConfig, TrainingConfig)
 FIELDS = [(config, field.name) for config in CONFIGS for field in dataclasses.fields(config)]
 NEVER = ("nothing of the kind", [], {}, object(), 10**30, -(10**30), float("nan"), float("inf"), b"x")
 PRESETS: list[tuple[Callable[..., Any], str, Any]] = [
@@ -29,6 +30,9 @@ PRESETS: list[tuple[Callable[..., Any], str, Any]] = [
     (ExemplarConfig.reference, "epochs", 7),
     (ExemplarConfig.compact, "epochs", 7),
     (LatentConfig.paper, "epochs", 7),
+    (ScpnConfig.paper, "epochs", 7),
+    (ScpnConfig.reference, "epochs", 7),
+    (ScpnConfig.compact, "epochs", 7),
     (LatentConfig.compact, "epochs", 7),
     (LatentConfig.reference, "epochs", 7),
     (MiningConfig.paper, "keep", 7),
@@ -41,7 +45,11 @@ def test_what_a_field_cannot_be(config: Any, field: str) -> None:
     """One line that names it; a free text may be any."""
     text = isinstance(getattr(config(), field), str)
     for value in NEVER:
-        if text and isinstance(value, str) and field in ("word_vectors", "style_encoder", "encoder", "metric"):
+        if (
+            text
+            and isinstance(value, str)
+            and field in ("word_vectors", "style_encoder", "encoder", "metric", "parser")
+        ):
             continue
         with pytest.raises(InputError, match=field) as caught:
             config(**{field: value})

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 import tiny_disentangled as tiny
 
-from paraform.models.disentangled.symbols import CLOSE, FIRST, OPEN, UNKNOWN, TreeSymbols
+from paraform.models.disentangled.symbols import CLOSE, FIRST, OPEN, PAD, ROOT, UNKNOWN, TreeSymbols
 from paraform.records import InputError
-from paraform.syntax.trees import Tree, bag_of_constituents, linearized, template, without_root
+from paraform.syntax.trees import Tree, bag_of_constituents, delexicalized, linearized, template, without_root
 
 
 def written(symbols: TreeSymbols, numbers: list[int]) -> str:
@@ -84,3 +84,24 @@ def test_a_label_of_no_training_tree_is_named_with_the_nearest() -> None:
     with pytest.raises(InputError, match="label 'SBARQ' in no tree of training; the nearest is 'SQ'"):
         symbols.require_known(strange)
     symbols.require_known(Tree.parse("(S (NP) (VP))"))
+
+
+@pytest.mark.parametrize("brackets", [True, False])
+@pytest.mark.parametrize("height", [2, 3, 9])
+def test_symbols_are_read_back_as_the_tree(height: int, brackets: bool) -> None:
+    """Whole trees and templates, which are their uppermost levels."""
+    symbols = TreeSymbols.of(tiny.parsed().values(), brackets=brackets)
+    for tree in tiny.parsed().values():
+        cut = template(tree, height)
+        assert symbols.decode(symbols.encode(cut)[0]) == delexicalized(cut)
+
+
+def test_symbols_that_are_no_tree_are_read_as_far_as_they_go() -> None:
+    symbols = TreeSymbols.of(tiny.parsed().values(), brackets=True)
+    s, np_ = (FIRST + symbols.labels.index(label) for label in ("S", "NP"))
+    expected = Tree(ROOT, (Tree("S", (Tree("NP"),)),))
+    for numbers in ([OPEN, s, OPEN, np_], [CLOSE, OPEN, s, OPEN, np_, CLOSE, CLOSE, CLOSE, PAD]):
+        assert symbols.decode(numbers) == expected
+    assert symbols.decode([]) == Tree(ROOT) and symbols.decode([OPEN, UNKNOWN, CLOSE]).children == (Tree("?"),)
+    with pytest.raises(InputError, match="symbol 99; expected 0 to"):
+        symbols.decode([99])

@@ -1,4 +1,4 @@
-"""The GRU over padded rows against `torch.nn.GRU`, sequence by sequence."""
+"""GRU and LSTM over padded rows against torch's own, sequence by sequence."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from paraform.models.layers import run_gru
+from paraform.models.layers import run_gru, run_lstm
 
 LENGTHS = [3, 1, 6, 6, 2, 5]  # unsorted, with ties, one and full
 
@@ -92,3 +92,16 @@ def test_one_token_at_a_time_is_the_same(given: bool) -> None:
 def test_another_kind_of_module_is_refused(module: nn.GRU) -> None:
     with pytest.raises(ValueError, match="expected one layer with biases"):
         run_gru(module, torch.zeros(2, 3, 7))
+
+
+@pytest.mark.parametrize("both_ways", [False, True])
+def test_an_lstm_over_padded_rows(both_ways: bool) -> None:
+    torch.manual_seed(0)
+    module = nn.LSTM(3, 4, batch_first=True, bidirectional=both_ways)
+    inputs_BTD = torch.randn(6, 6, 3)
+    states_BTD, final_BD = run_lstm(module, inputs_BTD, torch.tensor(LENGTHS))
+    for row, length in enumerate(LENGTHS):
+        state, (final, _) = module(inputs_BTD[row : row + 1, :length])
+        torch.testing.assert_close(states_BTD[row, :length], state[0])
+        assert not states_BTD[row, length:].any()
+        torch.testing.assert_close(final_BD[row], final[:, 0].flatten())

@@ -15,6 +15,7 @@ import tiny_averaged
 import tiny_disentangled
 import tiny_infersent
 import tiny_retrofit
+import tiny_scpn
 import two_processes
 
 
@@ -27,7 +28,7 @@ def test_two_processes_train_as_one_with_the_whole_batch(
     All systems in one start, which takes longer than their steps.
     """
     modules: list[ModuleType] = [tiny, tiny_latent, tiny_disentangled, tiny_retrofit, tiny_averaged]
-    modules.append(tiny_infersent)
+    modules += [tiny_infersent, tiny_scpn]
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = str(free.getsockname()[1])

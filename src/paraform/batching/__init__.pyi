@@ -1,3 +1,4 @@
+from .epochs import batches_of_like as batches_of_like
 from .epochs import drawn_rows as drawn_rows
 from .epochs import epoch_steps as epoch_steps
 from .epochs import share_counts as share_counts

@@ -50,3 +50,21 @@ def drawn_rows(rows: Rows, count: int, random: np.random.Generator) -> Rows:
     """So many of the rows, none once more often than another."""
     whole, rest = divmod(count, len(rows))
     return np.concatenate([*(rows,) * whole, random.permutation(rows)[:rest]])
+
+
+def batches_of_like(
+    shuffled: Rows, lengths: Sequence[Rows], *, batch_size: int, pool: int, random: np.random.Generator
+) -> Rows:
+    """The shuffled rows of an epoch as batches whose rows are about as long, so that little is padded.
+
+    Within a pool of `pool` batches the rows are sorted by length; then the batches are shuffled.
+
+    Args:
+        shuffled: so many rows that they fill whole batches.
+        lengths: by row, what they are sorted by; the last decides first, as of `np.lexsort`.
+    Returns: [steps, batch_size].
+    """
+    size = pool * batch_size
+    pools = [shuffled[start : start + size] for start in range(0, len(shuffled), size)]
+    rows = np.concatenate([some[np.lexsort([each[some] for each in lengths])] for some in pools])
+    return random.permutation(rows.reshape(-1, batch_size))

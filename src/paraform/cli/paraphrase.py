@@ -7,7 +7,8 @@ line and the other columns of each.
 
 With --like, texts and exemplars pair up when there are as many of one as of the other; one exemplar serves all texts;
 --each gives every combination. Nothing is dropped but what --min-content says; --json has the checks. --template takes
-trees in the exemplars' place, of a model that writes by trees (train disentangled).
+trees in the exemplars' place, of a model that writes by trees (train scpn, train disentangled); one that has templates
+of its own (train scpn) takes the --num commonest of these where no form is given.
 
 Example:
   paraform paraphrase "Can I use my card abroad?" --num 3
@@ -105,7 +106,7 @@ def reworded(
     texts: Sequence[str], like: Sequence[str] | None, model: Paraphraser, how: Decoding, options: Namespace
 ) -> list[Rewording]:
     """What the model says in the place of each text."""
-    from paraform.capabilities import Rewords, WritesByTree
+    from paraform.capabilities import HasTemplates, Rewords, WritesByTree
     from paraform.rewording import Candidate, Rewording
 
     ration = False if options.no_ration else None
@@ -113,7 +114,11 @@ def reworded(
         with bad_values():
             return model.reword(texts, num=options.num, force=options.force, ration=ration, **how)
     trees = {text: tree_of(text, number) for number, text in enumerate(options.template or (), start=1)}
-    chosen = model.exemplars(texts, like, each=options.each, num=options.num, seed=options.seed)
+    each = options.each
+    if like is None and isinstance(model, HasTemplates):
+        trees, each = {str(tree): tree for tree in model.templates[: options.num]}, True
+        like = list(trees)
+    chosen = model.exemplars(texts, like, each=each, num=options.num, seed=options.seed)
     sources = [text for text, row in zip(texts, chosen, strict=True) for _ in row]
     exemplars = [exemplar for row in chosen for exemplar in row]
     with bad_values():

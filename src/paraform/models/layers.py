@@ -1,4 +1,4 @@
-"""Layers that several systems share: leaky-ReLU networks, a GRU over padded rows, attention and pointing.
+"""Layers that several systems share: leaky-ReLU networks, GRU and LSTM over padded rows, attention and pointing.
 
 Shape key: B rows, T tokens of the longest, D features in, H features out; S tokens that are attended to.
 """
@@ -8,7 +8,7 @@ from __future__ import annotations
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
-from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
+from torch.nn.utils.rnn import PackedSequence, pack_padded_sequence, pad_packed_sequence
 
 
 def leaky_layers(inputs: int, width: int, depth: int, outputs: int) -> nn.Sequential:
@@ -36,10 +36,7 @@ def run_gru(
     if module.num_layers != 1 or not module.bias or not module.batch_first or module.proj_size:
         raise ValueError(f"{module}; expected one layer with biases: nn.GRU(inputs, width, batch_first=True)")
     if lengths_B is not None:
-        lengths_B = lengths_B.cpu()
-        ordered = bool((lengths_B.diff() <= 0).all())  # then no copy puts the rows in order, or back
-        packed = pack_padded_sequence(inputs_BTD, lengths_B, batch_first=True, enforce_sorted=ordered)
-        out, final = module(packed, initial)
+        out, final = module(_packed(inputs_BTD, lengths_B), initial)
         return pad_packed_sequence(out, batch_first=True, total_length=inputs_BTD.shape[1])[0], final
     plain = inputs_BTD.device.type == "cpu" and not torch.is_grad_enabled() and not torch.is_autocast_enabled("cpu")
     if plain and inputs_BTD.shape[1] == 1 and not module.bidirectional:
@@ -48,6 +45,32 @@ def run_gru(
         return state_BH[:, None], state_BH[None]
     states, final = module(inputs_BTD, initial)
     return states, final
+
+
+def run_lstm(module: nn.LSTM, inputs_BTD: Tensor, lengths_B: Tensor) -> tuple[Tensor, Tensor]:
+    """What an LSTM of one layer, batch_first, gives for padded rows, from zeros.
+
+    Args:
+        inputs_BTD: a row's tokens stand first, then its padding.
+        lengths_B: tokens of each row, 1 to T.
+    Returns: states [B, T, directions · H], zero where padded, and the final states side by side [B, directions · H].
+    """
+    if not module.bidirectional:
+        # What stands behind the last token comes after it in time, and packed rows take longer to train.
+        lengths_B = lengths_B.to(inputs_BTD.device)
+        states_BTD, _ = module(inputs_BTD)
+        there_BT = torch.arange(inputs_BTD.shape[1], device=inputs_BTD.device) < lengths_B[:, None]
+        last_BD = states_BTD[torch.arange(len(lengths_B), device=inputs_BTD.device), lengths_B - 1]
+        return states_BTD * there_BT[:, :, None], last_BD
+    out, (final, _) = module(_packed(inputs_BTD, lengths_B))
+    states_BTD, _ = pad_packed_sequence(out, batch_first=True, total_length=inputs_BTD.shape[1])
+    return states_BTD, final.transpose(0, 1).flatten(1)
+
+
+def _packed(inputs_BTD: Tensor, lengths_B: Tensor) -> PackedSequence:
+    lengths_B = lengths_B.cpu()
+    ordered = bool((lengths_B.diff() <= 0).all())  # then no copy puts the rows in order, or back
+    return pack_padded_sequence(inputs_BTD, lengths_B, batch_first=True, enforce_sorted=ordered)
 
 
 @torch.no_grad()

@@ -24,4 +24,5 @@ SYSTEMS = {
     "infersent": System("InferSent", "train InferSent, a BiLSTM over frozen words, on entailment"),
     "latent": System("LatentLanguageModel", "train a VAE, an iVAE, a clVAE … on sentences"),
     "retrofit": System("RetrofittedEncoder", "train PAR, one matrix before an encoder, on pairs"),
+    "scpn": System("ScpnParaphraser", "train SCPN, which takes form from templates, on pairs"),
 }

@@ -19,7 +19,8 @@ from pathlib import Path
 from paraform import checkpoint, corpora
 from paraform.evaluation.on_pairs import evaluate_paraphraser, evaluation_set
 from paraform.models.exemplar import ExemplarConfig
-from paraform.recipes.crl_table2 import ROWS, load
+from paraform.recipes.crl_data import load
+from paraform.recipes.crl_table2 import ROWS
 from paraform.recipes.decoder_trials import LEAST
 from paraform.records import Pair
 from paraform.trainers.exemplar import BY_BLEU, train_exemplar

@@ -4,32 +4,33 @@
 
 Running time on one core: smoke, half a minute; small, about 6 minutes a row; long (all pairs, two epochs), an hour a
 row of Quora; full (the paper's sizes, BERT-base's place taken by the offline encoder, fine-tuned) has not been run yet.
-Expected figures: docs/results/crl.md.
+Expected figures: docs/results/crl.md. Further rows: `rivals.py`.
 """
 
 from __future__ import annotations
 
-import random
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
-from paraform import checkpoint, corpora
-from paraform.capabilities import embed_by
+from paraform import checkpoint
+from paraform.capabilities import Embedder, embed_by
 from paraform.evaluation import GenerationReport
 from paraform.evaluation.examples import Examples, examples
 from paraform.evaluation.latent import save_figure
 from paraform.evaluation.on_pairs import evaluate_embedder, evaluate_paraphraser, evaluation_set
 from paraform.models.exemplar import ExemplarConfig
-from paraform.records import InputError, Pair
+from paraform.models.scpn import ScpnConfig
+from paraform.recipes.crl_data import Corpus, Scale, load, part_of
+from paraform.recipes.rivals import RIVALS, config_of, costs, row_of, writing
+from paraform.records import InputError
 from paraform.score import Score, table
 from paraform.trainers.exemplar import BY_BLEU, train_exemplar
+from paraform.trainers.scpn import train_scpn
 from paraform.training import TrainingConfig
 from paraform.weights import sha256
 
-Corpus = Literal["quora", "paranmt"]
-Scale = Literal["smoke", "small", "long", "full"]
 ROWS = {
     "full": {"content": False, "style": False},
     "without CCL": {"content": True, "style": False},
@@ -69,28 +70,6 @@ def setting(scale: Scale, corpus: Corpus) -> Setting:
     )
 
 
-def part_of(pairs: Sequence[Pair], size: int, seed: int) -> list[Pair]:
-    """Whole duplicate clusters, drawn by seed, until `size` pairs are reached; 0: all."""
-    if not size:
-        return list(pairs)
-    numbers = sorted({pair.cluster or 0 for pair in pairs})
-    random.Random(seed).shuffle(numbers)
-    members: dict[int, list[Pair]] = {}
-    for pair in pairs:
-        members.setdefault(pair.cluster or 0, []).append(pair)
-    out: list[Pair] = []
-    for number in numbers:
-        if len(out) + len(members[number]) <= size:
-            out += members[number]
-    return out
-
-
-def load(data: Path, corpus: Corpus, split: str) -> list[Pair]:
-    """A split's pairs with their clusters."""
-    records = corpora.read(data / corpus / f"{split}.tsv", "paranmt" if corpus == "paranmt" else "pairs")
-    return corpora.clusters(record for record in records if isinstance(record, Pair))
-
-
 def train_row(
     row: str, scale: Scale, corpus: Corpus, data: Path, out: Path, *, seed: int = 0, device: str = "auto"
 ) -> Path:
@@ -98,47 +77,54 @@ def train_row(
 
     Raises: InputError if there is no such row; KeyboardInterrupt if it was interrupted, and saved.
     """
-    if row not in ROWS:
-        raise InputError(f"row {row!r}; expected one of {', '.join(ROWS)}")
+    if row not in (*ROWS, *RIVALS):
+        raise InputError(f"row {row!r}; expected one of {', '.join((*ROWS, *RIVALS))}")
     chosen = setting(scale, corpus)
-    chosen = replace(chosen, config=chosen.config.without(**ROWS[row]))
+    rival = config_of(scale, corpus) if row in RIVALS else None
+    chosen = replace(chosen, config=chosen.config.without(**ROWS.get(row, {})))
     validated, saved = {"smoke": (5, 5), "long": (923, 115)}.get(scale, (125, 125))  # steps
     loop = replace(BY_BLEU, seed=seed, evaluate_every=validated, checkpoint_every=saved, log_every=11, device=device)
-    return train(chosen, corpus, data, out / corpus / scale / row.replace(" ", "-"), loop)
+    return train(chosen, corpus, data, out / corpus / scale / row.replace(" ", "-"), loop, rival)
 
 
-def train(chosen: Setting, corpus: Corpus, data: Path, folder: Path, loop: TrainingConfig) -> Path:
-    """Train that setting (or go on); returns the folder of its best checkpoint. Raises: KeyboardInterrupt."""
-    result = train_exemplar(
-        part_of(load(data, corpus, "train"), chosen.pairs, loop.seed),
-        folder,
-        validation=part_of(load(data, corpus, "dev"), chosen.test_pairs, loop.seed),
-        config=chosen.config,
-        loop=replace(loop, mixed_precision="bf16"),
-        data_digests={f"{corpus}/train.tsv": sha256(data / corpus / "train.tsv")},
-        resume=True,
-    )
+def train(
+    chosen: Setting, corpus: Corpus, data: Path, folder: Path, loop: TrainingConfig, rival: ScpnConfig | None = None
+) -> Path:
+    """Train that setting, or a rival in its place (or go on); returns its best folder. Raises: KeyboardInterrupt."""
+    pairs = part_of(load(data, corpus, "train"), chosen.pairs, loop.seed)
+    given: dict[str, Any] = {
+        "validation": part_of(load(data, corpus, "dev"), chosen.test_pairs, loop.seed),
+        "loop": replace(loop, mixed_precision="bf16"),
+        "data_digests": {f"{corpus}/train.tsv": sha256(data / corpus / "train.tsv")},
+        "resume": True,
+    }
+    if rival is None:
+        result = train_exemplar(pairs, folder, config=chosen.config, **given)
+    else:
+        result = train_scpn(pairs, folder, config=rival, **given)
     result.require_over()  # the next row is not begun; the command line says the rest
     return folder / "best"
 
 
 @dataclass(frozen=True)
 class Tables:
-    """Tables 2 and 3 (`report`), Figure 2 (`matching`) and Tables 4, 6 and 7 (`examples`) of one corpus."""
+    """Tables 2 and 3 (`report`), Figure 2 (`matching`), Tables 4, 6 and 7 (`examples`) and, with a rival, `costs`."""
 
     report: GenerationReport
     matching: tuple[Score, ...]
     examples: Examples
+    costs: tuple[Score, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
-        """A JSON object: the report's, `matching` and `examples`."""
-        matching = [score.to_json() for score in self.matching]
-        return {**self.report.to_json(), "matching": matching, "examples": self.examples.to_json()}
+        """A JSON object: the report's, `matching`, `examples` and `costs`."""
+        matching, costs = ([score.to_json() for score in some] for some in (self.matching, self.costs))
+        return {**self.report.to_json(), "matching": matching, "examples": self.examples.to_json(), "costs": costs}
 
     def table(self, style: Literal["plain", "markdown"] = "markdown") -> str:
         """All rows, then those of Figure 2, then the examples."""
         examples = f"```\n{self.examples}\n```" if style == "markdown" else str(self.examples)
-        return f"{self.report.table(style)}\n\n{table(self.matching, style)}\n\n{examples}"
+        costs = f"{table(self.costs, style)}\n\n" if self.costs else ""
+        return f"{self.report.table(style)}\n\n{table(self.matching, style)}\n\n{costs}{examples}"
 
 
 def run(
@@ -154,17 +140,23 @@ def run(
     """Train rows (those begun go on), measure them on the test split, draw Figure 2 as `out/…/cma.png`.
 
     Args:
-        rows: some of `ROWS`; the outputs of the first are compared with those of each other.
+        rows: some of `ROWS`, and behind one of these others as `rivals.row_of` reads them; the outputs of the first are
+            compared with those of each other.
     Raises: as `train_row` does.
     """
     chosen = setting(scale, corpus)
-    folders = {row: train_row(row, scale, corpus, data, out, seed=seed, device=device or "auto") for row in rows}
-    models = {row: checkpoint.load(folder, device=device) for row, folder in folders.items()}
+    asked = {row: row_of(row) for row in rows}
+    if asked[first := rows[0]] != (first, False, 1) or first not in ROWS:
+        raise InputError(f"first row {first!r}; expected one of {', '.join(ROWS)}, with vectors")
+    names = dict.fromkeys(one.trained for one in asked.values())
+    folders = {name: train_row(name, scale, corpus, data, out, seed=seed, device=device or "auto") for name in names}
+    models = {row: writing(checkpoint.load(folders[one.trained], device=device), one) for row, one in asked.items()}
     test = part_of(load(data, corpus, "test"), chosen.test_pairs, seed)
-    first = rows[0]
     rivals = {row: model for row, model in models.items() if row != first}
-    report = evaluate_paraphraser(models[first], evaluation_set(test, seed=seed), name=first, rivals=rivals)
-    vectors = {name: evaluate_embedder(model, test, name=name, seed=seed) for name, model in models.items()}
+    rows_asked = evaluation_set(test, seed=seed)
+    report = evaluate_paraphraser(models[first], rows_asked, name=first, rivals=rivals)
+    embedders = {row: model for row, model in models.items() if isinstance(model, Embedder)}
+    vectors = {name: evaluate_embedder(model, test, name=name, seed=seed) for name, model in embedders.items()}
     matching = [
         score
         for name, found in vectors.items()
@@ -174,8 +166,9 @@ def run(
     place = out / corpus / scale
     draw(matching, place / "cma.png", f"{corpus}, {scale} scale")
     retrieved = {name: found.retrieved for name, found in vectors.items()}
-    content = {name: embed_by(model, "content") for name, model in models.items()}
-    return Tables(report, tuple(matching), examples(report, content, retrieved, seed=seed))
+    content = {name: embed_by(model, "content") for name, model in embedders.items()}
+    spent = costs(models, rows_asked.rows) if len(models) > len(embedders) else ()
+    return Tables(report, tuple(matching), examples(report, content, retrieved, seed=seed), spent)
 
 
 def draw(scores: Sequence[Score], path: Path, title: str) -> None:

@@ -17,7 +17,8 @@ from typing import Any
 from paraform import checkpoint
 from paraform.evaluation.on_pairs import evaluate_embedder, evaluate_paraphraser, evaluation_set
 from paraform.models.exemplar import ExemplarConfig
-from paraform.recipes.crl_table2 import Setting, load, train
+from paraform.recipes.crl_data import load
+from paraform.recipes.crl_table2 import Setting, train
 from paraform.records import status_of
 from paraform.trainers.exemplar import BY_BLEU
 

@@ -22,7 +22,8 @@ from paraform.batching import prepare
 from paraform.evaluation import GenerationReport
 from paraform.evaluation.on_pairs import evaluate_paraphraser, evaluation_set
 from paraform.models.exemplar import ExemplarConfig
-from paraform.recipes.crl_table2 import Setting, load, train
+from paraform.recipes.crl_data import load
+from paraform.recipes.crl_table2 import Setting, train
 from paraform.records import status_of
 from paraform.rewording.checks import Tagged, check
 from paraform.syntax import load_tagger

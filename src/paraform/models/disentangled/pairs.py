@@ -16,7 +16,7 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
-from paraform.batching import Ragged, drawn_rows, epoch_steps, share_counts
+from paraform.batching import Ragged, batches_of_like, drawn_rows, epoch_steps, share_counts
 
 POOL = 32  # batches that are sorted by length together
 LIKE = 8  # symbols: targets' trees that differ by less are as long, and the sources' lengths decide
@@ -148,10 +148,8 @@ def pair_batches(
         random = np.random.default_rng([seed, epoch])
         drawn = [drawn_rows(rows, count, random) for rows, count in zip(members, counts, strict=True)]
         shuffled = random.permutation(np.concatenate(drawn))[: steps * batch_size]
-        pool = POOL * batch_size
-        pools = [shuffled[start : start + pool] for start in range(0, len(shuffled), pool)]
-        rows = np.concatenate([p[np.lexsort((source_lengths[p], target_lengths[p] // LIKE))] for p in pools])
-        return random.permutation(rows.reshape(steps, batch_size))
+        lengths = (source_lengths, target_lengths // LIKE)
+        return batches_of_like(shuffled, lengths, batch_size=batch_size, pool=POOL, random=random)
 
     def batches(step: int) -> PairBatch:
         whole = order(step // steps)[step % steps]

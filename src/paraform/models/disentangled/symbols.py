@@ -19,6 +19,7 @@ from paraform.syntax.trees import ROOTS, Tree
 
 PAD, OPEN, CLOSE, UNKNOWN, FIRST = range(5)
 ROOT = "ROOT"
+UNSEEN = "?"  # the label of a symbol that stands for any never seen
 
 
 @final
@@ -93,6 +94,33 @@ class TreeSymbols:
                 waiting.append((None, level))
             waiting += [(child, level + 1) for child in reversed(node.children)]
         return numbers, levels
+
+    def decode(self, numbers: Sequence[int]) -> Tree:
+        """The tree that symbols say, below one ROOT; what is left open is closed, a bracket that closes nothing is not
+        read, nor is padding.
+
+        Raises: InputError for a number that is no symbol.
+        """
+        if wrong := [number for number in numbers if not 0 <= number < len(self)]:
+            raise InputError(f"symbol {wrong[0]}; expected 0 to {len(self) - 1}")
+        phrases = set(self.constituents)
+        nodes: list[tuple[str, list[Tree]]] = [(ROOT, [])]
+
+        def close() -> None:
+            label, children = nodes.pop()
+            nodes[-1][1].append(Tree(label, tuple(children)))
+
+        for number in numbers:
+            if number == CLOSE and len(nodes) > 1:
+                close()
+            elif number >= UNKNOWN:
+                label = self.labels[number - FIRST] if number >= FIRST else UNSEEN
+                nodes.append((label, []))
+                if not self.brackets and label not in phrases:
+                    close()
+        while len(nodes) > 1:
+            close()
+        return Tree(ROOT, tuple(nodes[0][1]))
 
     def require_known(self, tree: Tree) -> None:
         """Raises: InputError that names the nearest label, for a tree with one that no training tree had."""

@@ -16,7 +16,7 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
-from paraform.batching import Ragged, epoch_steps
+from paraform.batching import Ragged, batches_of_like, epoch_steps
 
 
 class StyleInput(NamedTuple):
@@ -146,10 +146,8 @@ def by_length(
     def order(epoch: int) -> npt.NDArray[np.int64]:
         random = np.random.default_rng([seed, epoch])
         shuffled = random.permutation(usable)[: steps * batch_size]
-        pool = pool_batches * batch_size
-        pools = [shuffled[start : start + pool] for start in range(0, len(shuffled), pool)]
-        rows = np.concatenate([p[np.lexsort((source_lengths[p], target_lengths[p]))] for p in pools])
-        return random.permutation(rows.reshape(steps, batch_size))
+        lengths = (source_lengths, target_lengths)
+        return batches_of_like(shuffled, lengths, batch_size=batch_size, pool=pool_batches, random=random)
 
     def batches(step: int) -> TripleBatch:
         rows = order(step // steps)[step % steps]

@@ -16,11 +16,10 @@ import copy
 from typing import NamedTuple, final
 
 import torch
-import torch.nn.functional as F
 from torch import Tensor, nn
 
 from paraform.batching import BOS, EOS, PAD, UNK
-from paraform.losses.sequence_nll import copy_log_probs
+from paraform.models.copying import forced, gold_log_probs
 from paraform.models.exemplar.batches import StyleInput, TripleBatch
 from paraform.models.exemplar.config import ExemplarConfig
 from paraform.models.exemplar.encoded import Encoded
@@ -240,29 +239,15 @@ class ExemplarNetwork(nn.Module):
         """The gold words' log-probabilities under teacher forcing, and the vectors that the contrasts need."""
         content = self.encode_content(batch.source_BT, batch.source_lengths_B, batch.source_states)
         style = self.encode_style(batch.exemplar)
-        device = batch.target_BT.device
-        lengths_B = batch.target_lengths_B.to(device) + 1  # </s> is a target too
-        rows, width = batch.target_BT.shape
-        gold_BT = torch.cat([batch.target_BT, batch.target_BT.new_zeros(rows, 1)], 1)
-        gold_BT[torch.arange(rows, device=device), batch.target_lengths_B.to(device)] = EOS
-        previous_BT = torch.cat([gold_BT.new_full((rows, 1), BOS), batch.target_BT], 1)
-        features, gate_BT, copy_BTS, _ = self.decode(self.start(content, style, batch.source_BT), previous_BT)
-        target_mask_BT = torch.arange(width + 1, device=device) < lengths_B[:, None]
-        gold_N = gold_BT[target_mask_BT]
-        in_vocabulary_N = gold_N < self.vocabulary
-        # The costly layer sees no padding.
-        logits_NV = self.output(features[target_mask_BT])
-        log_probs_N = -F.cross_entropy(logits_NV, gold_N.where(in_vocabulary_N, UNK), reduction="none")
-        if gate_BT is not None and copy_BTS is not None:
-            same_NS = (gold_BT[:, :, None] == batch.source_BT[:, None, :])[target_mask_BT]
-            mass_N = (copy_BTS[target_mask_BT].exp() * same_NS).sum(-1)
-            # A word that neither the vocabulary nor the source holds can only be generated as <unk>.
-            generated_N = in_vocabulary_N | ~same_NS.any(-1)
-            log_probs_N = copy_log_probs(log_probs_N, gate_BT[target_mask_BT], mass_N, generated_N)
+        target = forced(batch.target_BT, batch.target_lengths_B, start=BOS, stop=EOS)
+        memory = self.start(content, style, batch.source_BT)
+        features, gate_BT, copy_BTS, _ = self.decode(memory, target.previous_BT)
+        logits_NV = self.output(features[target.there_BT])
+        log_probs_N = gold_log_probs(logits_NV, gate_BT, copy_BTS, batch.source_BT, target)
         contrast_content, contrast_style = self.config.content_weight > 0, self.config.style_weight > 0
         return Outputs(
             log_probs_N,
-            lengths_B,
+            target.lengths_B,
             content.vector,
             self.encode_content(batch.target_BT, batch.target_lengths_B, batch.target_states).vector
             if contrast_content

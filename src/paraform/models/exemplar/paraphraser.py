@@ -18,6 +18,7 @@ from paraform.batching import BOS, EOS, Ragged, Vocabulary, prepare_all
 from paraform.decoding import Decoding, Rationed, Step, decode, rationed, require_decoding
 from paraform.encoders import STDERR, Encoder
 from paraform.encoders.facts import FACTS, EncoderFacts
+from paraform.models.copying import unrationed
 from paraform.models.exemplar.batches import StyleInput, TripleBatch
 from paraform.models.exemplar.config import ExemplarConfig
 from paraform.models.exemplar.network import ExemplarNetwork
@@ -41,7 +42,6 @@ from paraform.syntax import load_parser, load_tagger
 from paraform.words import detokenize, drop_stray_brackets, join_pieces, recase
 
 FEW = 1000  # characters of texts that one thread rewords as fast as several
-COMMONEST = 50  # words of the vocabulary that a sentence may well hold twice: "the", "of", "?"
 
 
 @final
@@ -256,7 +256,7 @@ class ExemplarParaphraser(nn.Module):
                 step: Step[Any] = decoder.step
                 if self._rations(ration):
                     state = Rationed.of(state, state.source_BS)
-                    step = rationed(step, stop=EOS, free=COMMONEST + EOS + 1)
+                    step = rationed(step, stop=EOS, free=unrationed(len(self.vocabulary)))
                 tokens_BT = decode(step, state, len(rows), how, generator, start=BOS, stop=EOS, longest=longest + 1)
                 for i, numbers in zip(rows, tokens_BT.tolist(), strict=True):
                     words = list(self._words(numbers, units[i].units))

@@ -9,10 +9,10 @@ from collections.abc import Sequence
 from typing import final
 
 import torch
-import torch.nn.functional as F
 from torch import Tensor
 
 from paraform.batching import BOS, PAD, UNK
+from paraform.models.copying import Scorer, source_columns
 from paraform.models.exemplar.batches import StyleInput
 from paraform.models.exemplar.encoded import Encoded
 from paraform.models.exemplar.network import ExemplarNetwork, Memory
@@ -31,15 +31,8 @@ class StepDecoder:
 
     def __init__(self, network: ExemplarNetwork, source_words: int, dtype: torch.dtype = torch.float32) -> None:
         self.network = network if dtype == network.embedding.weight.dtype else network.cast(dtype)
-        extra = source_words if network.config.copy else 0
-        weight, bias = network.output.weight.detach().float(), network.output.bias.detach().float()
-        # Columns that are never generated, or only copied, have weights of their own, so that no pass over [N, V] puts
-        # −inf there.
-        self._weight = torch.cat([weight, weight.new_zeros(extra, weight.shape[1])]) if extra else weight
-        self._bias = torch.cat([bias, bias.new_full((extra,), float("-inf"))])
-        self._bias[[PAD, UNK, BOS]] = float("-inf")
-        # One buffer for all steps: memory from the system costs as much as the product.
-        self._scores = weight.new_empty(0, 0)
+        copied = source_words if network.config.copy else 0
+        self._score = Scorer(network.output, copied, (PAD, UNK, BOS))
 
     @torch.no_grad()
     def begin(
@@ -50,9 +43,7 @@ class StepDecoder:
         form_B: Tensor,
         states_BSF: Tensor | None = None,
     ) -> Memory | TransformerMemory:
-        """The memory before the first word; its `source_BS` holds columns of `step`'s output.
-
-        A source word's column is its number or, where the vocabulary lacks it, V + where it first stands.
+        """The memory before the first word; its `source_BS` holds columns of `step`'s output (`source_columns`).
 
         Args:
             source_BS: word numbers, those beyond the vocabulary too.
@@ -70,10 +61,7 @@ class StepDecoder:
         if forms.values.is_floating_point():
             forms = forms._replace(values=forms.values.to(dtype))
         style = Encoded(*(part[form_B] for part in self.network.encode_style(forms)))
-        first_BS = (source_BS[:, :, None] == source_BS[:, None, :]).int().argmax(-1)
-        vocabulary = self.network.vocabulary
-        columns_BS = source_BS.where(source_BS < vocabulary, vocabulary + first_BS)
-        return self.network.start(content, style, columns_BS)
+        return self.network.start(content, style, source_columns(source_BS, self.network.vocabulary))
 
     @torch.no_grad()
     def step(self, memory: Memory | TransformerMemory, tokens_N: Tensor) -> tuple[Tensor, Memory | TransformerMemory]:
@@ -82,21 +70,8 @@ class StepDecoder:
         Column V + s is the s-th word of the source where the vocabulary lacks it; `<unk>` is never generated.
         """
         features, gate, copy, memory = self.network.decode(memory, tokens_N.to(memory.source_BS.device)[:, None])
-        if len(self._scores) < len(tokens_N):
-            self._scores = self._weight.new_empty(len(tokens_N), len(self._weight))
-        log_probs_NV = self._scores[: len(tokens_N)]
-        torch.mm(features[:, 0].to(self._weight.dtype), self._weight.t(), out=log_probs_NV)
-        torch.log_softmax(log_probs_NV.add_(self._bias), -1, out=log_probs_NV)
-        if gate is None or copy is None:
-            return log_probs_NV, memory
-        log_probs_NV += F.logsigmoid(-gate.float())
-        # As probabilities, to which copies add; those of a word that stands twice in the source add up.
-        probs_NS = log_probs_NV.gather(1, memory.source_BS).exp_()
-        log_probs_NV.scatter_(1, memory.source_BS, probs_NS)
-        log_probs_NV.scatter_add_(1, memory.source_BS, gate.float().sigmoid() * copy[:, 0].float().exp())
-        mixed_NS = log_probs_NV.gather(1, memory.source_BS).clamp_min_(torch.finfo(torch.float32).tiny).log_()
-        mixed_NS.masked_fill_(memory.source_BS <= BOS, float("-inf"))  # padding, or a source's own <unk>
-        return log_probs_NV.scatter_(1, memory.source_BS, mixed_NS), memory
+        gate_N, copy_NS = None if gate is None else gate[:, 0], None if copy is None else copy[:, 0]
+        return self._score(features[:, 0], gate_N, copy_NS, memory.source_BS), memory
 
 
 def decoding_batches(exemplar_lengths: Sequence[int], source_lengths: Sequence[int], size: int) -> list[list[int]]:

@@ -1,0 +1,98 @@
+"""SCPN's training table, and batches of it.
+
+Shape key: B pairs of a batch, M of the table.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import NamedTuple, final
+
+import numpy as np
+import torch
+
+from paraform.batching import Ragged, SentenceBatch, batches_of_like, epoch_steps
+from paraform.batching.epochs import Rows
+
+POOL = 32  # batches that are sorted by length together
+LIKE = 8  # symbols: targets' parses that differ by less are as long, and the sources' decide
+
+
+class PairBatch(NamedTuple):
+    """B pairs: units of both sides, numbers ≥ the vocabulary's size being units that it lacks; the parses of both; and
+    the templates of the targets'."""
+
+    source: SentenceBatch
+    target: SentenceBatch
+    source_parse: SentenceBatch
+    target_parse: SentenceBatch
+    template: SentenceBatch
+
+    def to(self, device: torch.device) -> PairBatch:
+        """On that device."""
+        return PairBatch(*(part.to(device) for part in self))
+
+
+@final
+@dataclass(frozen=True)
+class PairTable:
+    """Pairs of numbered sentences, each of which stands here once.
+
+    Args:
+        units: numbers of each sentence's units.
+        parses, templates: symbols of each sentence's parse, and of its template.
+        source, target: [M] sentences of the pairs.
+    """
+
+    units: Ragged
+    parses: Ragged
+    templates: Ragged
+    source: Rows
+    target: Rows
+
+    def batch(self, source: Rows, target: Rows) -> PairBatch:
+        """Those sentences as pairs."""
+        return PairBatch(
+            SentenceBatch(*self.units.padded(source)),
+            SentenceBatch(*self.units.padded(target)),
+            SentenceBatch(*self.parses.padded(source)),
+            SentenceBatch(*self.parses.padded(target)),
+            SentenceBatch(*self.templates.padded(target)),
+        )
+
+
+def pair_batches(
+    table: PairTable, *, batch_size: int, seed: int, swap: bool, rank: int = 0, world: int = 1
+) -> tuple[Callable[[int], PairBatch], int]:
+    """Batches whose parses are about as long; half of them, drawn by seed, from target to source if `swap`.
+
+    Args:
+        batch_size: over all processes; each of the `world` gets every `world`-th pair of it.
+        seed: with the step it decides everything: `batches(step)` is a pure function of both.
+    Returns: `batches(step)`, and the steps of an epoch.
+    Raises: InputError if there are fewer pairs than one batch holds, or a batch has no equal parts.
+    """
+    steps = epoch_steps(len(table.source), batch_size, world=world, what="pairs of different parses")
+    lengths = (table.parses.lengths(table.source), table.parses.lengths(table.target) // LIKE)
+
+    @lru_cache(maxsize=1)
+    def order(epoch: int) -> Rows:
+        random = np.random.default_rng([seed, epoch])
+        shuffled = random.permutation(len(table.source))[: steps * batch_size]
+        return batches_of_like(shuffled, lengths, batch_size=batch_size, pool=POOL, random=random)
+
+    def batches(step: int) -> PairBatch:
+        rows = order(step // steps)[step % steps][rank::world]
+        sides = (table.source[rows], table.target[rows])
+        swapped = swap and np.random.default_rng([seed, step, 1]).random() < 0.5
+        return table.batch(*(sides[::-1] if swapped else sides))
+
+    return batches, steps
+
+
+def parts_of(table: PairTable, batch_size: int) -> Iterator[PairBatch]:
+    """All pairs once, in their order, so many at once; the last part may have fewer."""
+    for start in range(0, len(table.source), batch_size):
+        yield table.batch(*(side[start : start + batch_size] for side in (table.source, table.target)))

@@ -1,0 +1,167 @@
+"""Every number and choice of SCPN, and where the paper, the authors' code and we disagree."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from paraform.models.copying import Mixture
+from paraform.records import MOST_STEPS, MOST_WIDTH, InputError, require_types, with_fields
+
+WIDTHS = (
+    "word_width", "label_width", "parse_width", "encoder_width", "decoder_width", "generator_label_width",
+    "generator_width",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class ScpnConfig:
+    """SCPN (Iyyer et al. 2018); the defaults are what we recommend at the paper's size.
+
+    Fields on which paper and code disagree, or which one of them has alone (docs/systems/scpn.md):
+
+    Args:
+        copy_mixture: [1] what is mixed of writing and copying: "probabilities" (paper), or "log_probabilities" (code),
+            whose scores are no distribution.
+        input_parse: [2] the paraphraser reads the source's own parse beside its words (paper); not read in the code.
+        schedule: [3] of the learning rate: "constant", or "halving", half of it after each epoch (code); or "linear",
+            ours: decay to 0 after a short warm-up.
+        length_penalty: [4] a beam's hypotheses are ranked by log p / length^this; 0 in paper and code.
+        min_tokens: [5] pairs with a side of fewer words are not trained on; 5 in the code.
+
+    Fields they agree on:
+
+    Args:
+        units: "pieces" of words (the paper's are BPE; the offline encoder's WordPieces stand in), or "words".
+        max_tokens: longer sentences are cut there, in words.
+        max_symbols: longer linearised parses are cut there, in symbols.
+        min_count: units seen less often are unknown; they can be copied.
+        most_units: the most that are known, the commonest; 0: all.
+        word_width, label_width: embeddings of the paraphraser's units and of a parse's labels, in features.
+        parse_width: the LSTM over a parse.
+        encoder_width: one direction of the LSTM over the source.
+        decoder_width, decoder_layers: the decoder's LSTM.
+        generator_label_width, generator_width: of the parse generator, the embeddings and every LSTM.
+        template_levels: levels of a template below ROOT.
+        swap_directions: half of the batches are trained on from target to source.
+        drop_same_parse: pairs whose sides have one parse, words left out, are not trained on.
+        learning_rate: Adam's.
+        clip_norm: largest gradient norm of each of the two networks; 0: not clipped.
+        batch_size: pairs a step, over all processes.
+        epochs: passes over the pairs.
+
+    Beyond the paper:
+
+    Args:
+        parser: what parses pairs, sources and exemplars; a name that `load_parser` knows. It is the same in training
+            and after: labels and habits of another are another language.
+        exemplar_form: what an exemplar gives: its "template", of which the generator makes a parse for the source (what
+            CRL-EGPG compares with, as far as we know), or its whole "parse" (as Chen et al. 2019 compare).
+        brackets: parses are written with both brackets as symbols of their own around each label (paper); else a
+            constituent's label opens it and a tag stands alone, which takes less than half as many symbols.
+        ration: no word is written twice running, or more often than the source has it (`decoding.rationed`).
+        dropout: on embeddings and before the output layers.
+    """
+
+    copy_mixture: Mixture = "probabilities"
+    input_parse: bool = True
+    schedule: Literal["constant", "halving", "linear"] = "constant"
+    length_penalty: float = 1.0
+    min_tokens: int = 0
+
+    units: Literal["pieces", "words"] = "pieces"
+    max_tokens: int = 40
+    max_symbols: int = 150
+    min_count: int = 1
+    most_units: int = 0
+    word_width: int = 300
+    label_width: int = 56
+    parse_width: int = 128
+    encoder_width: int = 512
+    decoder_width: int = 512
+    decoder_layers: Literal[1, 2] = 2
+    generator_label_width: int = 128
+    generator_width: int = 512
+    template_levels: int = 2
+    swap_directions: bool = True
+    drop_same_parse: bool = True
+    learning_rate: float = 5e-5
+    clip_norm: float = 5.0
+    batch_size: int = 64
+    epochs: int = 15
+
+    parser: str = "syntax-all"
+    exemplar_form: Literal["template", "parse"] = "template"
+    brackets: bool = True
+    ration: bool = False
+    dropout: float = 0.0
+
+    def __post_init__(self) -> None:
+        require_types(self)
+        for name, least, most in (
+            ("length_penalty", 0, 10),
+            ("min_tokens", 0, MOST_STEPS),
+            ("max_tokens", 2, MOST_STEPS),
+            ("max_symbols", 1, MOST_STEPS),
+            ("min_count", 0, math.inf),
+            ("most_units", 0, math.inf),
+            *((name, 1, MOST_WIDTH) for name in WIDTHS),
+            ("template_levels", 1, 100),
+            ("learning_rate", 0, math.inf),
+            ("clip_norm", 0, math.inf),
+            ("batch_size", 1, math.inf),
+            ("epochs", 1, math.inf),
+            ("dropout", 0, 0.99),
+        ):
+            value = getattr(self, name)
+            if not least <= value <= most:
+                raise InputError(f"{name} {value}; expected {least} {'or more' if most == math.inf else f'to {most}'}")
+        if self.min_tokens > self.max_tokens:
+            raise InputError(f"min_tokens {self.min_tokens} above max_tokens {self.max_tokens}; expected at most that")
+
+    @property
+    def most_written(self) -> int:
+        """The most words or pieces that are written of a sentence."""
+        return self.max_tokens * (2 if self.units == "pieces" else 1)
+
+    @classmethod
+    def paper(cls, **fields: Any) -> ScpnConfig:
+        """As the paper describes it, as far as we know it (its figures of sizes are the code's)."""
+        return with_fields(cls(length_penalty=0.0), fields)
+
+    @classmethod
+    def reference(cls, **fields: Any) -> ScpnConfig:
+        """As the authors' released code behaves."""
+        preset = cls(
+            copy_mixture="log_probabilities",
+            input_parse=False,
+            schedule="halving",
+            length_penalty=0.0,
+            min_tokens=5,
+        )
+        return with_fields(preset, fields)
+
+    @classmethod
+    def compact(cls, **fields: Any) -> ScpnConfig:
+        """What trains on two cores: words, half the widths, short parses, a higher rate; words are rationed."""
+        preset = cls(
+            schedule="linear",
+            units="words",
+            max_tokens=30,
+            min_count=2,
+            most_units=8000,
+            word_width=256,
+            label_width=32,
+            encoder_width=256,
+            decoder_width=256,
+            decoder_layers=1,
+            generator_label_width=32,
+            generator_width=256,
+            learning_rate=1e-3,
+            epochs=4,
+            brackets=False,
+            ration=True,
+            dropout=0.2,
+        )
+        return with_fields(preset, fields)

@@ -1,0 +1,123 @@
+"""CRL-EGPG's rivals as rows of its tables: the same pairs, exemplars, sticks and, by a beam of its own, decoding.
+
+    paraform reproduce crl/table2 --scale small --corpus quora --data ../shared/data --out runs/crl \
+        --row full "full, beam 4" SCPN "SCPN, beam 4" "SCPN, whole parse"
+
+A row is a system's name, of SCPN perhaps ", whole parse" (the exemplar's, in its template's place, by the same
+weights), and perhaps ", beam 4". Rows of one name are trained once. Running time of SCPN on one core: smoke, a minute;
+small, about ten minutes by an estimate (250 steps of a second, and parsing). Expected figures: none yet, since no row
+was trained at length.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple, Unpack
+
+import torch
+
+from paraform.capabilities import Paraphraser
+from paraform.decoding import Decoding
+from paraform.evaluation.protocols import GenerationRow
+from paraform.models.scpn import ScpnConfig, ScpnParaphraser
+from paraform.recipes.crl_data import Corpus, Scale
+from paraform.records import InputError
+from paraform.score import Score, signature
+
+RIVALS = ("SCPN",)
+WAY = re.compile(r"(?P<trained>.+?)(?P<whole>, whole parse)?(?:, beam (?P<beam>[1-9]\d{0,2}))?")
+TIMED = 200  # rows that are said once more, for the time that they take
+
+
+class Row(NamedTuple):
+    """What a row's name asks for: which system, by the exemplar's whole parse or not, and the hypotheses kept."""
+
+    trained: str
+    whole: bool
+    beam: int
+
+
+def row_of(name: str) -> Row:
+    """What that name asks for. Raises: InputError for the whole parse of a system that reads none."""
+    found = WAY.fullmatch(name)
+    if found is None:
+        return Row(name, False, 1)  # which no system is called
+    if found["whole"] and found["trained"] not in RIVALS:
+        raise InputError(f"row {name!r}: {found['trained']} reads no parse; expected one of {', '.join(RIVALS)}")
+    return Row(found["trained"], bool(found["whole"]), int(found["beam"] or 1))
+
+
+def config_of(scale: Scale, corpus: Corpus) -> ScpnConfig:
+    """SCPN's setting at a scale, beside CRL-EGPG's of `crl_table2.setting`: as many pairs, epochs and rare words."""
+    quora = corpus == "quora"
+    if scale == "smoke":
+        widths = {"word_width": 32, "encoder_width": 16, "decoder_width": 32, "generator_width": 32}
+        return ScpnConfig.compact(**widths, batch_size=32, epochs=1, min_count=1)
+    if scale == "small":
+        return ScpnConfig.compact(epochs=2 if quora else 3, dropout=0.1, batch_size=128)
+    if scale == "long":
+        return ScpnConfig.compact(epochs=2, batch_size=128)
+    return ScpnConfig.paper()
+
+
+@dataclass(frozen=True)
+class Writing:
+    """A paraphraser that keeps so many hypotheses, whatever it is asked for."""
+
+    model: Any
+    beam: int
+
+    @property
+    def kind(self) -> str:
+        """That of the model."""
+        return str(self.model.kind)
+
+    @property
+    def device(self) -> torch.device:
+        """That of the model."""
+        return torch.device(self.model.device)
+
+    def exemplars(self, sources: Sequence[str], like: Any = None, **how: Any) -> list[list[str]]:
+        """Those of the model."""
+        found: list[list[str]] = self.model.exemplars(sources, like, **how)
+        return found
+
+    def decode(
+        self, sources: Sequence[str], exemplars: Sequence[str], *, ration: bool | None = None, **how: Unpack[Decoding]
+    ) -> list[str]:
+        """Source i in the form of exemplar i."""
+        said: list[str] = self.model.decode(sources, exemplars, ration=ration, **{**how, "beam": self.beam})
+        return said
+
+    def decoding_settings(self, *, ration: bool | None = None, **how: Unpack[Decoding]) -> dict[str, Any]:
+        """What a signature says of it."""
+        settings: dict[str, Any] = self.model.decoding_settings(ration=ration, **{**how, "beam": self.beam})
+        return settings
+
+
+def writing(model: Any, row: Row) -> Any:
+    """The loaded model as the row has it write; itself, with its vectors, if that is greedily by templates."""
+    if row.whole and isinstance(model, ScpnParaphraser):
+        model.config = replace(model.config, exemplar_form="parse")
+    return Writing(model, row.beam) if row.beam > 1 else model
+
+
+def costs(systems: Mapping[str, Paraphraser], rows: Sequence[GenerationRow]) -> tuple[Score, ...]:
+    """Weights, of frozen encoders and parsers none, and seconds a sentence of each system, parsing counted."""
+    some = rows[:TIMED]
+    sources, likes = [row.source for row in some], [row.exemplars[0] for row in some]
+    found = []
+    for name, system in systems.items():
+        network: Any = getattr(system, "model", system)
+        system.decode(sources[:1], likes[:1])  # what is loaded or compiled at first is no cost of a sentence
+        begun = time.perf_counter()
+        system.decode(sources, likes)
+        seconds = (time.perf_counter() - begun) / len(some)
+        about = signature(rows=len(some), threads=torch.get_num_threads(), device=str(system.device))
+        parameters = sum(parameter.numel() for parameter in network.parameters())
+        found.append(Score("parameters, millions", parameters / 1e6, signature(frozen=False), system=name, digits=2))
+        found.append(Score("seconds a sentence", seconds, about, system=name, digits=4))
+    return tuple(found)
