@@ -23,7 +23,7 @@ FINITE = {"VBZ", "VBP", "VBD", "MD"}
 QUESTIONS = (["what"], ["which"], ["how"], ["whose"], ["who"], ["whom"])
 ADVERBS = {"yesterday", "today", "recently", "lately", "currently", "nowadays", "sometimes", "usually", "tomorrow"}
 POINTING = {"he", "she", "it", "they", "him", "her", "them", "his", "its", "their", "this", "that", "these", "those"}
-POINTING |= {"one", "ones", "so", "then", "there", "both", "either", "same", "such", "himself", "herself", "itself"}
+POINTING |= {"one", "ones", "so", "then", "there", "both", "either", "such", "himself", "herself", "itself"}
 ASKING = {"know", "tell", "ask", "say", "see", "check", "confirm", "explain", "wonder", "wondering", "sure", "matter"}
 ASKING |= {"remember", "understand", "guess", "certain", "find", "care", "mind", "decide", "doubt", "tells", "knows"}
 WHENS = {"time", "day", "moment", "year", "age", "date", "times", "days", "moments", "years", "feeling"}
@@ -59,7 +59,7 @@ def _to_the_end(parts: Sequence[Tree]) -> Iterator[list[str]]:
     if rest and rest[0].word == "then":
         rest = rest[1:]
     words, left = _words([first]), _words(rest)
-    if "," in left or any(part.label in ("CC", "S", "SBAR") for part in rest) or _embeds(rest):
+    if "," in left or any(part.label in ("CC", "S", "SBAR") for part in rest) or _embeds(rest[-1:]):
         return
     # Where a place is no news.
     placed = first.label == "PP" and words[0].lower() in PLACES | {"for"} and words[1:2] not in QUESTIONS

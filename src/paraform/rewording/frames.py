@@ -174,7 +174,7 @@ def _whole_slots(filling: _Filling) -> bool:
             return False
         if slot in ("{p}", "{t}") and {"called", "named"} & {*words[1:]}:  # "what is the dot on the i called"
             return False
-        if slot in ("{o}", "{v}", "{g}", "{p}", "{a}") and _SECOND.search(" ".join(tags)):
+        if slot in ("{o}", "{v}", "{g}", "{p}", "{a}", "{c}") and _SECOND.search(" ".join(tags)):
             return False
         if slot == "{o}" and "please" in known:
             return False
@@ -214,6 +214,10 @@ def _fits(old: Form, new: Form, filling: _Filling) -> bool:
         return False
     if _YES_OR_NO & {*new} - {*old} and (inside & _CHOICES or ("true" in new and "you" in persons)):
         return False
+    if "going" in new and "{v}" in filling and filling["{v}"][1][0].startswith("RB"):
+        return False  # "am i going to ever be"
+    if "true" in new and "true" not in old and [*filling.get("{n}", ("",))[0]] == ["it"]:
+        return False  # "is it true that it is worth it"
     brought = {_PERSONS.get(word, word) for word in new if word in _PERSONS or word == "one"}
     brought -= {_PERSONS.get(word, word) for word in old}
     if brought and persons - brought and not (_ADVISING & {*new} or "you" in new[1:2]):

@@ -15,8 +15,8 @@ from paraform.rewording.slots import ENDINGS
 from paraform.syntax.trees import Tree
 
 AUXILIARIES = {"do", "does", "did", "is", "are", "was", "were", "am", "can", "could", "will", "would", "should", "has"}
-AUXILIARIES |= {"have", "had", "may", "might", "must", "ca", "wo", "'s", "'re"}
-MODALS = {"can", "could", "will", "would", "should", "may", "might", "must", "ca", "wo"}
+AUXILIARIES |= {"shall", "have", "had", "may", "might", "must", "ca", "wo", "'s", "'re"}
+MODALS = {"can", "shall", "could", "will", "would", "should", "may", "might", "must", "ca", "wo"}
 FULL = {"'s": "is", "'re": "are"}
 DENIALS = {"n't", "not"}
 FINITE = {"VBZ", "VBP", "VBD", "MD"}
@@ -24,7 +24,7 @@ OPENINGS, YOURS = (("can", "you", "tell", "me"), ("do", "you", "know")), ("i", "
 PERSONS = {"you", "your", "yours", "yourself"}  # nobody is asked to tell what they do themselves
 BREAKS = ENDINGS | {",", ";", ":", '"', "``", "''", "--", "-"}
 REQUESTS = {"can", "could", "will", "would", "you"}
-TELLING = {"tell", "know", "explain", "say", "please", "think", "wonder", "mind", "guess", "let", "believe"}
+TELLING = {"tell", "know", "explain", "say", "think", "wonder", "mind", "guess", "believe"}
 MOST, LONGEST_SUBJECT = 20, 8  # words
 
 
@@ -37,7 +37,7 @@ def indirect(tree: Tree) -> list[Rewritten]:
     words = [word.lower() for word in tree.words()]
     while words and words[-1] in ENDINGS:
         words.pop()
-    if not words or len(words) > MOST or BREAKS & {*words} or TELLING & {*words[:5]} or {*words[:2]} <= REQUESTS:
+    if not words or len(words) > MOST or BREAKS & {*words} or _tells(words) or {*words[:2]} <= REQUESTS:
         return []
     inside = _inside(tree)
     if inside is None:
@@ -45,6 +45,14 @@ def indirect(tree: Tree) -> list[Rewritten]:
     if PERSONS & {*words}:
         return [_opened(YOURS, inside, ".")]
     return [_opened(opening, inside, "?") for opening in OPENINGS]
+
+
+def _tells(words: Sequence[str]) -> bool:
+    """Whether it asks somebody to tell already: "do you know", "please let me know", "tell me"."""
+    asked = any(
+        one in ("you", "anyone", "someone", "me") and other in TELLING for one, other in itertools.pairwise(words[:6])
+    )
+    return asked or words[0] in TELLING or "please" in words[:5]
 
 
 def _opened(opening: Sequence[str], inside: Sequence[str], ending: str) -> Rewritten:
@@ -110,6 +118,7 @@ def _turned(asked: Sequence[str], parts: Sequence[Tree]) -> list[str] | None:
             asked[0] not in ("whether", "why", "how", "where", "when")
             and auxiliary != "do"
             and subject.label in ("VP", "VBN", "VBG", "ADJP", "PP")
+            and "like" not in subject.words()  # "what is dating like": the parse is wrong
         )
         return [*asked, auxiliary, *denied, *_words(rest)] if its else None
     whole, says = _words([subject]), _words(predicate)

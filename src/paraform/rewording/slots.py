@@ -71,7 +71,6 @@ _WHEN = "times?|days?|moments?|years?|ages?|dates?"  # "the day when we met"
 _UNITS = "minutes?|hours?|days?|weeks?|months?|years?|morning|afternoon|evening|night|while"
 _STATES = "be|have|feel|look|sound|seem|smell|taste|go|like|love|hate|want|intend|plan|mean|fare|think|say|call|spell|"
 _STATES += "pronounce|spend|value|expect|define|please"
-_HOW = "if|whether|when|which|how|what"
 _ABLE = "seem|help|wait|stand|bear|believe|imagine|think|thank|be|have|agree|care"  # "I can't seem to", "help laughing"
 _NO_THING = "matter|deal|rush|hurry|hell|heck|use"  # "what is the matter"
 _NO_FAVOUR = "see|enjoy|guess|suppose|imagine|bless|damn|mind|wish|hope|love|believe|trust|never|not|look|take care|god"
@@ -89,9 +88,9 @@ _DONE += (
 _DONE += "shipped|issued|withdrawn|deposited|added|duplicated|topped|retained"
 _AUXILIARIES = f"{_BE}|am|has|have|had|can|could|will|would|should|wo|ca"
 SLOTS = {
-    "v": _word("RB") + "?" + _word("VB|VBP", r"(?!please\t)[^\t\n]+") + _some(0),
+    "v": _word("RB", r"(?!else\t)[^\t\n]+") + "?" + _word("VB|VBP", r"(?!please\t)[^\t\n]+") + _some(0),
     "g": f"(?!{_word('RB', 'not|never')}){_word('RB')}?(?:{_verb(f'do|know|{_STATES}')}{_some(0)}|"
-    + f"{_word('VB|VBP', 'do')}{_some(1)}|{_word('VB|VBP', 'know')}{_word(text=_HOW)}{_some(1)})",
+    + f"{_word('VB|VBP', 'do')}{_some(1)})",
     "r": f"(?!{_word('RB', 'not|never|hardly|barely|scarcely')})" + _word("RB") + "?" + _verb(_ABLE) + _some(0),
     "find": _word("VB|VBP", _PLACED) + _some(0),
     "n": _PHRASE,
