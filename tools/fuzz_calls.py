@@ -56,7 +56,7 @@ def calls(folder: Path) -> list[tuple[int, Callable[..., Any], dict[str, Any]]]:
     from paraform.trainers.retrofit import BY_RATIO
     from paraform.training.journal import Journal
 
-    Journal.draw = lambda *_, **__: None  # type: ignore[method-assign] # takes longer than a tiny run; checkpoints draw
+    Journal.draw = lambda *_, **__: None  # type: ignore[method-assign] # longer than a tiny run
     encoder = tiny_encoder(folder / "encoder")
     latent, known = paraform.load("latent-compact", device="cpu"), encoders.load(encoder, device="cpu")
     exemplar = paraform.load("quora-compact", device="cpu")
