@@ -186,6 +186,17 @@ def test_what_is_measured_by_nonsense(latent: LatentLanguageModel, minilm: Encod
     refused(lambda model: paraform.evaluate_latent(model, TEXTS), "minilm")
     refused(lambda name: generation(bleu_tokenize=name), ["none"])
     refused(lambda found: paraform.evaluate_syntax([tree], found, parser="p", data="d"), [])
+    for groups in (
+        {"a": None},
+        {"a": [1]},
+        {"a": [-1]},
+        {"a": [0.0]},
+        {"a": [[0]]},
+        {"a": [[0], [0, 0]]},
+        {5: [0]},
+        [0],
+    ):
+        refused(lambda groups: paraform.evaluate_syntax([tree], [tree], parser="p", data="d", groups=groups), groups)
 
 
 TRAINERS: dict[str, Callable[..., Any]] = {
