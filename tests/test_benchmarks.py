@@ -7,26 +7,38 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+import torch
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 
 
-def figures(name: str, *arguments: object) -> dict[str, Any]:
-    """What a benchmark prints, run at a size that says nothing of speed; status 1 is a bound not kept."""
-    command = [sys.executable, REPOSITORY / "benchmarks" / f"{name}.py", "--json", "--threads", 1, *arguments]
-    done = subprocess.run(
-        [str(word) for word in command], cwd=REPOSITORY, env=os.environ, capture_output=True, text=True, check=False
-    )
-    assert done.returncode in (0, 1), done.stderr
-    found: dict[str, Any] = json.loads(done.stdout)
-    return found
+Figures = Callable[..., dict[str, Any]]
 
 
-def test_the_peer_of_training_learns_the_same(question_pairs: Path) -> None:
+@pytest.fixture
+def figures(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Iterator[Figures]:
+    """What a benchmark prints, run here at a size that says nothing of speed; status 1 is a bound not kept."""
+    monkeypatch.syspath_prepend(REPOSITORY / "benchmarks")
+    threads = torch.get_num_threads()
+
+    def run(name: str, *arguments: object) -> dict[str, Any]:
+        monkeypatch.setattr(sys, "argv", [f"{name}.py", "--json", "--threads", "1", *map(str, arguments)])
+        capsys.readouterr()
+        assert importlib.import_module(name).main() in (0, 1)
+        found: dict[str, Any] = json.loads(capsys.readouterr().out)
+        return found
+
+    with torch.random.fork_rng(devices=[]):
+        yield run
+    torch.set_num_threads(threads)
+
+
+def test_the_peer_of_training_learns_the_same(figures: Figures, question_pairs: Path) -> None:
     """Loss by loss, step by step: in float32 but for the style features, which are kept in 16 bits."""
     found = figures(
         "training", "--data", question_pairs, "--pairs", 64, "--batch-size", 16, "--steps", 1, "--precision", "no"
@@ -35,13 +47,13 @@ def test_the_peer_of_training_learns_the_same(question_pairs: Path) -> None:
     assert found["figures"]["loss of the first step"] > 1
 
 
-def test_the_peer_of_the_latent_models_learns_the_same(tmp_path: Path) -> None:
+def test_the_peer_of_the_latent_models_learns_the_same(figures: Figures, tmp_path: Path) -> None:
     (tmp_path / "text.txt").write_text("the cat sat on a mat\na dog ran\nit rains again\n" * 40, encoding="utf-8")
     found = figures("latent", "--data", tmp_path / "text.txt", "--steps", 1, "--warm-up", 2)["figures"]
     assert found["largest relative difference of a loss"] < 0.01 and found["loss of the first step"] > 1
 
 
-def test_the_peer_of_latent_evaluation_finds_the_same_bounds(tmp_path: Path) -> None:
+def test_the_peer_of_latent_evaluation_finds_the_same_bounds(figures: Figures, tmp_path: Path) -> None:
     text = tmp_path / "text.txt"
     text.write_text("the cat sat on a mat\na dog ran\nit rains again\n" * 4, encoding="utf-8")
     found = figures("latent_evaluation", "--data", text, "--words", text, "--samples", 4)["figures"]
@@ -49,7 +61,12 @@ def test_the_peer_of_latent_evaluation_finds_the_same_bounds(tmp_path: Path) -> 
 
 
 def test_mining_finds_the_peer_s_distances(question_pairs: Path) -> None:
-    assert all(bound["kept"] for bound in figures("mining", "--data", question_pairs)["bounds"].values())
+    """In a process of its own, whose memory has a bound."""
+    script = REPOSITORY / "benchmarks" / "mining.py"
+    command = [sys.executable, script, "--json", "--threads", "1", "--data", question_pairs]
+    done = subprocess.run(command, env=os.environ, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert all(bound["kept"] for bound in json.loads(done.stdout)["bounds"].values())
 
 
 @pytest.mark.parametrize(
@@ -58,29 +75,29 @@ def test_mining_finds_the_peer_s_distances(question_pairs: Path) -> None:
         ("vocabulary", ("--words", 8, "--vocabulary", 50, "--features", 4, "--repeats", 1)),
     ],
 )
-def test_layers_agree_with_their_peers(name: str, size: tuple[object, ...]) -> None:
+def test_layers_agree_with_their_peers(figures: Figures, name: str, size: tuple[object, ...]) -> None:
     found = figures(name, *size)["figures"]
     differences = [value for key, value in found.items() if "difference" in key]
     assert differences and max(differences) < 0.02
 
 
-def test_rewording_is_measured() -> None:
+def test_rewording_is_measured(figures: Figures) -> None:
     """Cold starts are left out: each takes seconds."""
     found = figures("rewording", "--data", "nowhere", "--rows", 6, "--sentences", 2, "--repeats", 0)["figures"]
     assert found["rows"] == 6 and found["rows, ratio"] > 0 and 0 < found["peak, GiB"] < 6
 
 
-def test_ways_of_decoding_are_measured() -> None:
+def test_ways_of_decoding_are_measured(figures: Figures) -> None:
     found = figures("decoding", "--sentences", 4, "--vocabulary", 100, "--repeats", 1)["figures"]
     assert len(found) == 8 and all(value > 0 for value in found.values())
 
 
-def test_paraphrasing_is_measured(question_pairs: Path) -> None:
+def test_paraphrasing_is_measured(figures: Figures, question_pairs: Path) -> None:
     found = figures("paraphrase", "--data", question_pairs, "--rows", 6, "--repeats", 1)["figures"]
     assert found["sources"] == 6 and found["first paraphrase"] and found["ratio to the style encoder"] > 0
 
 
-def test_probes_find_what_their_peer_finds(tmp_path: Path) -> None:
+def test_probes_find_what_their_peer_finds(figures: Figures, tmp_path: Path) -> None:
     """Both are at the same optimum, so that they agree row by row, but for one that lies between the labels."""
     things = [f"{thing} {number}" for thing in ("film", "book", "phone") for number in range(8)]
     for name, word in (("custrev.pos", "wonderful"), ("custrev.neg", "awful")):
@@ -90,12 +107,36 @@ def test_probes_find_what_their_peer_finds(tmp_path: Path) -> None:
     assert found["logistic, ratio"] > 0 and found["mlp, ratio"] > 0
 
 
-def test_retrofitting_is_measured_against_the_encoder_alone(question_pairs: Path) -> None:
+def test_retrofitting_is_measured_against_the_encoder_alone(figures: Figures, question_pairs: Path) -> None:
     given = ("--pairs", 40, "--batch-size", 8, "--steps", 2, "--texts", 10, "--repeats", 1)
     found = figures("retrofit", "--data", question_pairs, *given)["figures"]
     assert found["steps"] == 2 and found["sentences a pair, with negatives"] >= found["sentences a pair, without"] > 1
     assert found["training, share of the rate"] > 0 and found["inference, ratio of seconds"] > 0
     assert found["largest difference of a coordinate"] > 1e-3  # M is no identity
+
+
+def test_memory_over_a_long_file_is_that_of_its_parts(
+    figures: Figures, question_pairs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Moments that were seen by hand: the largest of the first quarter of the output, and of the rest."""
+    monkeypatch.syspath_prepend(REPOSITORY / "benchmarks")
+    benchmark = importlib.import_module("long_files")
+    (tmp_path / "captions.tsv").write_text("A dog runs.\tA dog is running.\tA dog.\n" * 8, encoding="utf-8")
+    commands: list[list[str]] = []
+
+    def watched(command: list[str], *_: object) -> tuple[list[Any], float, float]:
+        commands.append(command)
+        assert len(set(Path(command[1]).read_text("utf-8").splitlines())) == 30
+        seen = [(0, 3), (0, 5), (24, 4), (26, 6), (100, 2)]
+        return [benchmark.Seen(written, memory << 20) for written, memory in seen], 10.0, 5.0
+
+    monkeypatch.setattr(benchmark, "watched", watched)
+    given = ("--captions", tmp_path / "captions.tsv", "--questions", question_pairs, "--lines", 30)
+    found = figures("long_files", *given, "--only", "tag", "annotate")["figures"]
+    assert [command[0] for command in commands] == ["tag", "annotate"] and commands[1][-2:] == ["--workers", "1"]
+    assert (found["tag: MiB over the first quarter"], found["tag: MiB over the rest"]) == (5, 6)
+    assert found["annotate: memory, ratio"] == 1.2 and found["tag: lines a second of one core"] == 6
+    assert benchmark.written(tmp_path) == sum(path.stat().st_size for path in tmp_path.iterdir())
 
 
 def test_the_report_is_measured_against_the_encoding_of_its_sentences(

@@ -187,6 +187,17 @@ def test_what_is_measured_by_nonsense(latent: LatentLanguageModel, minilm: Encod
     refused(lambda model: paraform.evaluate_latent(model, TEXTS), "minilm")
     refused(lambda name: generation(bleu_tokenize=name), ["none"])
     refused(lambda found: paraform.evaluate_syntax([tree], found, parser="p", data="d"), [])
+    for groups in (
+        {"a": None},
+        {"a": [1]},
+        {"a": [-1]},
+        {"a": [0.0]},
+        {"a": [[0]]},
+        {"a": [[0], [0, 0]]},
+        {5: [0]},
+        [0],
+    ):
+        refused(lambda groups: paraform.evaluate_syntax([tree], [tree], parser="p", data="d", groups=groups), groups)
 
 
 TRAINERS: dict[str, Callable[..., Any]] = {
@@ -239,11 +250,13 @@ def test_what_is_saved_and_exported_by_nonsense(latent: LatentLanguageModel, min
         "scores": (5, "x", [None], [1]),
         "data_digests": (5, "x", {"a": None}),
         "seed": (1.5, "x", 10**30, float("nan")),
-        "dtype": (None, 5, "float8"),
+        "dtype": (None, 5, "float8", np.array("float16")),
         "card": (None, 5, "\ud800"),
     }.items():
         for value in values:
             refused(lambda value, name=name: paraform.save(latent, tmp_path / "made", **{name: value}), value)
+    for pooling in (5, ["mean"], np.array("mean"), "all"):  # an array of one name is equal to it
+        refused(lambda pooling: minilm.encode(TEXTS, pooling=pooling), pooling)
     for terms in (None, 5, ["a"]):
         refused(lambda terms: minilm.export(tmp_path / "made", terms=terms), terms)
     for folder in (None, 5, "a\0b", "\ud800"):
@@ -253,7 +266,7 @@ def test_what_is_saved_and_exported_by_nonsense(latent: LatentLanguageModel, min
         "encoder": (None, 5),
         "texts": NO_TEXTS,
         "folder": (None, 5, "a\0b"),
-        "erased": (None, "all"),
+        "erased": (None, "all", np.array("form")),
         "parser": (None, 5),
         "seed": NO_COUNTS[1:-1],
         "terms": (None, 5),

@@ -7,7 +7,7 @@
 Kinds: files (every reader), checkpoints (a model, an encoder, a run to go on with), indexes (of exemplars), python
 (calls of the public API, an argument changed). Each try is a function of its kind, the seed and its number. It runs in
 a child process with a limit of time and of memory, so that one that hangs or dies is a finding as well. One that is
-over the time is tried again by itself: on a busy machine it may have waited for others ("late").
+over the time is tried again by itself, and has five times as long: on a busy machine it may have waited ("late").
 """
 
 from __future__ import annotations
@@ -60,7 +60,9 @@ def attempt_numbers(attempt: Attempt, kind: str, seed: int, numbers: Sequence[in
         os.write(out, json.dumps([number, end, text]).encode() + b"\n")
 
 
-def results(attempt: Attempt, kind: str, seed: int, numbers: Sequence[int]) -> Iterator[tuple[int, str, str]]:
+def results(
+    attempt: Attempt, kind: str, seed: int, numbers: Sequence[int], seconds: float
+) -> Iterator[tuple[int, str, str]]:
     """Number, end and words of every try: "answered", "refused", or what went wrong."""
     left = list(numbers)
     while left:
@@ -76,7 +78,7 @@ def results(attempt: Attempt, kind: str, seed: int, numbers: Sequence[int]) -> I
         begun: int | None = None
         with open(source, "rb", buffering=0) as lines:
             held = b""
-            while select.select([lines], [], [], SECONDS)[0] and (piece := os.read(source, 65536)):
+            while select.select([lines], [], [], seconds)[0] and (piece := os.read(source, 65536)):
                 *whole, held = (held + piece).split(b"\n")
                 for number, end, text in map(json.loads, whole):
                     begun = number if end == "begun" else None
@@ -98,9 +100,9 @@ def fuzz(kind: str, seed: int, numbers: Sequence[int], tell: bool = False) -> tu
     ends, found = Counter[str](), []
     with tempfile.TemporaryDirectory() as folder:
         attempt = KINDS[kind](Path(folder))
-        for number, end, text in results(attempt, kind, seed, numbers):
+        for number, end, text in results(attempt, kind, seed, numbers, SECONDS):
             if end == LATE:
-                ((_, end, text),) = results(attempt, kind, seed, [number])
+                ((_, end, text),) = results(attempt, kind, seed, [number], 5 * SECONDS)
                 ends["late"] += end in ("answered", "refused")
             ends[end] += 1
             if end not in ("answered", "refused"):

@@ -54,7 +54,9 @@ def calls(folder: Path) -> list[tuple[int, Callable[..., Any], dict[str, Any]]]:
     from paraform.trainers.disentangled import BY_MRR
     from paraform.trainers.exemplar import BY_BLEU
     from paraform.trainers.retrofit import BY_RATIO
+    from paraform.training.journal import Journal
 
+    Journal.draw = lambda *_, **__: None  # type: ignore[method-assign] # longer than a tiny run
     encoder = tiny_encoder(folder / "encoder")
     latent, known = paraform.load("latent-compact", device="cpu"), encoders.load(encoder, device="cpu")
     exemplar = paraform.load("quora-compact", device="cpu")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ from typing import Any
 import pytest
 
 from paraform import encoders
+from paraform.encoders import Encoder
 from paraform.encoders.tokenizing import tokenizer_of
 from paraform.records import InputError
 
@@ -57,6 +59,19 @@ def test_xlm_r_s_pieces(tmp_path: Path) -> None:
     encoder = encoders.load(str(tmp_path), device="cpu")
     text = "the dog jumps with a bird"
     assert encoder.pieces([text]) == [[0, *(piece + 1 for piece in peer.encode(text)), 2]]
+
+
+def test_a_template_of_a_token_that_it_has_not_is_one_line(minilm: Encoder, tmp_path: Path) -> None:
+    """The library reads it, and panics when it encodes; alone, or among several processors."""
+    about = json.loads(minilm._tokenizer.to_str())
+    template = about["post_processor"]
+    del template["special_tokens"]["[SEP]"]
+    for processor in (template, {"type": "Sequence", "processors": [template]}):
+        (tmp_path / "tokenizer.json").write_text(json.dumps(about | {"post_processor": processor}), encoding="utf-8")
+        with pytest.raises(
+            InputError, match=r"tokenizer\.json: '\[SEP\]' around a text; expected one of its special_t"
+        ):
+            tokenizer_of(tmp_path)
 
 
 def test_without_the_package_one_line_names_the_extra(t5: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -98,6 +98,7 @@ def save(
         require_texts(digest)
     if seed is not None:
         require_count(seed, "seed", -MOST_SEED, MOST_SEED)
+    require_kind(dtype, str, "dtype")
     if dtype not in ("float32", "float16"):
         raise InputError(f"dtype={str(dtype)[:40]!r}; expected 'float32' or 'float16'")
     config = dataclasses.asdict(model.config)

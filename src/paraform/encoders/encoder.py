@@ -20,7 +20,7 @@ from rich.progress import track
 from torch import Tensor
 
 from paraform.encoders.dense import Dense
-from paraform.records import InputError, require_count, require_texts, require_words, several
+from paraform.records import InputError, require_count, require_kind, require_texts, require_words, several
 from paraform.score import signature
 from paraform.weights import PathLike
 from paraform.words import tell_cut
@@ -154,6 +154,7 @@ class Encoder:
             finite.
         """
         texts = require_texts(texts)
+        require_kind(pooling, (str, type(None)), "pooling")  # an array of one name is equal to it, and no name
         if pooling is not None and pooling not in POOLINGS:
             raise InputError(f"pooling {str(pooling)[:40]!r}; expected {', '.join(POOLINGS)}")
         # Compute nothing twice: a text that stands there again costs nothing.

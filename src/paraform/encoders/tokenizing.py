@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import json
 from pathlib import Path
 
 from tokenizers import Tokenizer
@@ -21,13 +22,31 @@ def tokenizer_of(folder: Path) -> Tokenizer:
     fast = folder / "tokenizer.json"
     if fast.is_file():
         try:
-            return Tokenizer.from_file(str(fast))
+            made = Tokenizer.from_file(str(fast))
         except Exception as error:  # the library raises bare Exceptions
             raise InputError(f"{fast}: {' '.join(str(error).split())[:300]}; expected a tokenizer's JSON") from error
+        _require_known_tokens(made, fast)
+        return made
     pieces = next((folder / name for name in SENTENCEPIECE if (folder / name).is_file()), None)
     if pieces is None:
         raise InputError(f"{fast}: no such file; expected a fast tokenizer or a SentencePiece model beside the weights")
     return _converted(folder, pieces)
+
+
+def _require_known_tokens(tokenizer: Tokenizer, path: Path) -> None:
+    """What a template puts around a text must be in its own table: else the library panics at the first text.
+
+    Raises: InputError that names such a token.
+    """
+    if tokenizer.post_processor is None:
+        return
+    whole = json.loads(tokenizer.post_processor.__getstate__())
+    for one in whole.get("processors", [whole]):
+        if one["type"] == "TemplateProcessing":
+            pieces = [*one["single"], *one["pair"]]
+            for name in (piece["SpecialToken"]["id"] for piece in pieces if "SpecialToken" in piece):
+                if name not in one["special_tokens"]:
+                    raise InputError(f"{path}: {name[:40]!r} around a text; expected one of its special_tokens")
 
 
 def _converted(folder: Path, pieces: Path) -> Tokenizer:

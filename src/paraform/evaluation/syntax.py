@@ -71,7 +71,7 @@ def evaluate_syntax(
         found: N trees of the same words; None (no parse) has no constituent and no right tag.
         parser, data: for the signature.
         groups: numbers of trees by name, such as genres; each length has a group of its own in any case.
-    Raises: InputError if there is no tree, or the numbers or the words differ.
+    Raises: InputError if there is no tree, the numbers or the words differ, or a group holds what is no tree's number.
     """
     gold = require_records(gold, Tree)
     found = require_records(found, Tree, type(None))
@@ -82,6 +82,7 @@ def evaluate_syntax(
         raise InputError(f"{len(gold)} gold trees, {len(found)} found ones; expected as many")
     if not gold:
         raise InputError(f"{data}: no tree to compare with")
+    chosen_rows = {name: _rows(chosen, name, len(gold)) for name, chosen in (groups or {}).items()}
     brackets = np.zeros((len(gold), 4), np.int64)
     tags = np.zeros((len(gold), 2), np.int64)
     for row, (wanted, got) in enumerate(zip(gold, found, strict=True)):
@@ -101,7 +102,7 @@ def evaluate_syntax(
         RowFigure("tag accuracy", tags, f"parser:{parser}|data:{data}", lambda sums: _percent(sums[0], sums[1])),
     ]
     words = tags[:, 1]
-    parts = {"all": np.arange(rows)} | {name: np.array(chosen, np.int64) for name, chosen in (groups or {}).items()}
+    parts = {"all": np.arange(rows)} | chosen_rows
     parts |= {name: np.flatnonzero((words >= least) & (words <= most)) for name, (least, most) in LENGTHS.items()}
     parts[LONGER] = np.flatnonzero(words > max(most for _, most in LENGTHS.values()))
     return [
@@ -110,6 +111,21 @@ def evaluate_syntax(
         if len(chosen)
         for figure in figures
     ]
+
+
+def _rows(chosen: object, name: object, count: int) -> NDArray[np.int64]:
+    """A group's numbers of trees. Raises: InputError if the name or a number is none."""
+    require_text(name, "the name of a group")
+    try:
+        rows = np.asarray(chosen)
+    except ValueError:  # lists of several lengths
+        rows = np.array(None)
+    numbers = rows.ndim == 1 and (rows.dtype.kind in "iu" or not rows.size)
+    if not numbers or ((rows < 0) | (rows >= count)).any():
+        raise InputError(
+            f"group {str(name)[:40]!r} is {str(chosen)[:60]}; expected numbers of trees from 0 to {count - 1}"
+        )
+    return rows.astype(np.int64)
 
 
 def _percent(part: Any, whole: Any) -> float:

@@ -52,6 +52,7 @@ def erase(
     require_text(terms, "terms")
     require_text(parser, "parser")
     require_count(seed, "seed", -MOST_SEED, MOST_SEED)
+    require_text(erased, "erased")
     if erased not in ("constituents", "form"):
         raise InputError(f"erased {str(erased)[:40]!r}; expected constituents or form")
     texts = require_texts(texts)
