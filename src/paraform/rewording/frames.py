@@ -48,6 +48,7 @@ TIMES = re.compile(
     r"august|september|october|november|december|1\d{3}|20\d\d",
     re.IGNORECASE,
 )
+_STOP = re.compile(r"[a-z]{2,}\.")  # a sentence ends within
 _LOOSE = {"is", "are", "was", "were", "be", "been", "'s", "'re", "'m", "sorry", "just", "only", "mainly", "mostly"}
 _LOOSE |= {"partly", "simply", "all", "not"}
 
@@ -177,6 +178,10 @@ def _whole_slots(filling: _Filling) -> bool:
         if slot in ("{o}", "{v}", "{g}", "{p}", "{a}", "{c}") and _SECOND.search(" ".join(tags)):
             return False
         if slot == "{o}" and "please" in known:
+            return False
+        if slot == "{t}" and tags[-1] == "VBG":  # "where are the transfers coming"
+            return False
+        if any(_STOP.fullmatch(word) for word in words[:-1]):
             return False
         if slot in _NOUNS | {"{np}"} and _two_phrases(words, tags):
             return False

@@ -40,7 +40,7 @@ def indirect(tree: Tree) -> list[Rewritten]:
     if not words or len(words) > MOST or BREAKS & {*words} or _tells(words) or {*words[:2]} <= REQUESTS:
         return []
     inside = _inside(tree)
-    if inside is None:
+    if inside is None or any(one == "or" and other in AUXILIARIES for one, other in itertools.pairwise(words)):
         return []
     if PERSONS & {*words}:
         return [_opened(YOURS, inside, ".")]
@@ -127,6 +127,8 @@ def _turned(asked: Sequence[str], parts: Sequence[Tree]) -> list[str] | None:
     two_nouns = two_nouns and asked[-1] != "whether"
     if not predicate or len(whole) > LONGEST_SUBJECT or two_nouns:
         return None  # "what is the best way", "is that a bird"
+    if tags[0] == "TO":
+        return None  # "what is learning to rank": a name
     if auxiliary in MODALS and tags[next((at for at, tag in enumerate(tags) if tag != "RB"), 0)] != "VB":
         return None  # of a parse that took the verb for a noun
     if auxiliary in ("do", "does", "did") and not denied:
