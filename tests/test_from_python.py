@@ -300,6 +300,9 @@ def test_what_are_no_records(tmp_path: Path) -> None:
         refused(lambda config: index.nearest(TAGGED, config, k=2), config)
     refused(lambda config: paraform.mine([Pair(*TAGGED, cluster=0)], config), {"keep": 3})
     assert index.nearest(TAGGED, MiningConfig(keep=1)) == [[(1, 2)], [(0, 2)]]
+    assert index.nearest(TAGGED, k=10**9) == index.nearest(TAGGED, k=2)  # room for all that there are, and no more
+    pairs = [Pair(*TAGGED, cluster=0), Pair(*TAGGED[::-1], cluster=1)]
+    assert paraform.mine(pairs, MiningConfig(keep=10**9)).exemplars.shape == (2, 2)
 
 
 @pytest.mark.parametrize("given", [None, 5, ["a"], 1.5, float("nan")])

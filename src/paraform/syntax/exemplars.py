@@ -138,6 +138,8 @@ class ExemplarIndex:
         require_records([config], MiningConfig)
         if k is not None:
             config = replace(config, keep=k, among="nearest")
+        if len(self):  # a target has no more, and room for as many as were asked for may be more than there is
+            config = replace(config, keep=min(config.keep, len(self)))
         found = self.nearest_rows(targets, config, sources=sources, clusters=clusters, rows=rows, progress=progress)
         lines = zip(found.rows.tolist(), found.distances.tolist(), strict=True)
         return [[Match(*match) for match in zip(*line, strict=True) if match[0] >= 0] for line in lines]

@@ -84,6 +84,8 @@ def mine(
         )
     if config.exclude_cluster and any(pair.label == 0 for pair in pairs):
         raise InputError("a pair is labelled 0: its sentences would count as paraphrases; leave such pairs out")
+    if pairs:  # of a pool of M nobody has more, and room for as many as were asked for may be more than there is
+        config = replace(config, keep=min(config.keep, len(pairs)))
     targets = [pair.target for pair in pairs]
     sources = [pair.source for pair in pairs]
     pool = targets if config.pool == "targets" else sources
