@@ -42,7 +42,9 @@ def folder(tmp_path: Path) -> Iterator[Path]:
     (tmp_path / "paraform").mkdir()
     (tmp_path / "paraform" / "__init__.py").touch()
     (tmp_path / "paraform" / "cli.py").write_text(COMMANDS)
-    (tmp_path / "list.txt").write_text("# two commands\nshort --out {runs}\nlong --out {runs}\n")
+    (tmp_path / "list.txt").write_text("# two commands\nrecipe short --out {runs}\nlong --out {runs}\n")
+    (tmp_path / "paraform" / "recipes").mkdir()
+    (tmp_path / "paraform" / "recipes" / "short.py").write_text("import sys; print(*sys.argv[1:])\n")
     (tmp_path / "queue" / "runs").mkdir(parents=True)
     yield tmp_path / "queue"
     with (
@@ -92,7 +94,7 @@ def test_a_queue_is_started_stopped_and_gone_on_with(folder: Path, queue: Queue)
     queue("start")
     until(trains(folder))
     said = queue("status")
-    assert "done  short" in said and "begun long" in said and said.endswith("\nrunning\n")
+    assert "done  recipe short" in said and "begun long" in said and said.endswith("\nrunning\n")
     assert queue("start", status=1) == "it runs already\n"
     queue("stop")  # returns when all is saved
     assert (folder / "runs" / "saved").read_text() == "once" and queue("status").endswith("not running\n")
@@ -100,8 +102,8 @@ def test_a_queue_is_started_stopped_and_gone_on_with(folder: Path, queue: Queue)
     queue("start")
     until(lambda: (folder / "done.txt").read_text().endswith("long --out {runs}\n"))
     until(lambda: queue("status").endswith("not running\n"))
-    assert (folder / "done.txt").read_text() == "short --out {runs}\nlong --out {runs}\n"
-    assert (folder / "short.log").read_text().count("---") == 1  # what is done is not begun again
+    assert (folder / "done.txt").read_text() == "recipe short --out {runs}\nlong --out {runs}\n"
+    assert (folder / "recipe_short.log").read_text().count("---") == 1  # what is done is not begun again
     queue("stop")  # of a queue that does not run
 
 
