@@ -3,8 +3,10 @@
     python -m paraform.recipes.rewording_data ../shared/data --out runs/rewording-data
     python -m paraform.recipes.compact ../shared/data --made runs/rewording-data --out runs/compact
     python -m paraform.recipes.compact ../shared/data --made runs/rewording-data --out runs/compact --row "without both"
+    python -m paraform.recipes.compact ../shared/data --made runs/rewording-data --out runs/compact-tags --tags
 
-The rows are the paper's question asked again: full, without CCL, without SCL, without both. Interrupted, it goes on.
+The rows are the paper's question asked again: full, without CCL, without SCL, without both. With --tags the style encoder
+reads the tags of exemplars too. Interrupted, it goes on.
 Running time: about a second a step of 128 on one free core, 6,784 steps. Figures: docs/results/crl.md.
 """
 
@@ -54,6 +56,7 @@ def main() -> None:
     parser.add_argument("--made", type=Path, required=True, help="what rewording_data wrote")
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--row", choices=ROWS, default="full")
+    parser.add_argument("--tags", action="store_true", help="style_tags")
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
     run = options.out / f"seed-{options.seed}" / options.row.replace(" ", "-")
@@ -61,7 +64,7 @@ def main() -> None:
         read_made(options.made / "train.jsonl"),
         run,
         validation=read_made(options.made / "dev.jsonl"),
-        config=CONFIG.without(**ROWS[options.row]),
+        config=replace(CONFIG, style_tags=options.tags).without(**ROWS[options.row]),
         loop=replace(
             BY_BLEU, average_last=0.25, evaluate_every=848, checkpoint_every=100, seed=options.seed, device="cpu"
         ),
