@@ -106,10 +106,10 @@ def test_what_is_no_count(exemplar: Any, latent: Any, minilm: Encoder) -> None:
         lambda count: latent.vectors(TEXTS, samples=count),
         lambda count: latent.encode(TEXTS, batch_size=count),
         lambda count: minilm.encode(TEXTS, batch_tokens=count),
-        lambda count: minilm.embed(TEXTS, batch_size=count),
+        *(lambda count, model=model: model.embed(TEXTS, batch_size=count) for model in (minilm, exemplar, latent)),
     ]
     for call in calls:
-        for given in NO_COUNTS:
+        for given in (*NO_COUNTS, np.zeros(2)):
             refused(call, given)
     for name in ("temperature", "top_p"):
         for given in (None, "x", [], True, float("nan"), -1, 10**400):

@@ -74,6 +74,25 @@ def test_a_template_of_a_token_that_it_has_not_is_one_line(minilm: Encoder, tmp_
             tokenizer_of(tmp_path)
 
 
+@pytest.mark.parametrize("kind", ["Bert", "Electra"])
+def test_a_piece_without_an_embedding_is_one_line(
+    kind: str, write_tokenizer: Callable[..., None], tmp_path: Path
+) -> None:
+    """A word's number, and that of what stands around a text; by our forward pass and by the library's."""
+    import transformers
+
+    config = getattr(transformers, f"{kind}Config")(vocab_size=11, max_position_embeddings=40, **SIZES)
+    getattr(transformers, f"{kind}Model")(config).save_pretrained(tmp_path)
+    write_tokenizer(tmp_path)
+    assert encoders.load(str(tmp_path), device="cpu").encode(["a dog sleeps"]).shape == (1, 16)
+    text = (tmp_path / "tokenizer.json").read_text(encoding="utf-8")
+    for known, changed in (('"sleeps": 10', '"sleeps": 11'), ("[\n          3\n", "[\n          11\n")):
+        assert known in text
+        (tmp_path / "tokenizer.json").write_text(text.replace(known, changed), encoding="utf-8")
+        with pytest.raises(InputError, match="the tokenizer has a piece 11; expected numbers below 11, as the encoder"):
+            encoders.load(str(tmp_path), device="cpu").encode(["a dog sleeps"])
+
+
 def test_without_the_package_one_line_names_the_extra(t5: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     found = importlib.util.find_spec
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name == "sentencepiece" else found(name))

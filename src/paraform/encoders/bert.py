@@ -16,6 +16,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from paraform.encoders.tokenizing import require_pieces
 from paraform.records import InputError
 
 
@@ -136,7 +137,9 @@ class PackedBert:
         """
         device, (width, heads) = self.words.device, (self.dimension, self.heads)
         runs = [(length, len(list(run))) for length, run in groupby(map(len, sentences))]
-        ids_N = torch.tensor([piece for sentence in sentences for piece in sentence], device=device)
+        ids_N = torch.tensor([piece for sentence in sentences for piece in sentence])
+        require_pieces(ids_N, len(self.words))  # a GPU would be lost
+        ids_N = ids_N.to(device)
         positions_N = torch.cat([torch.arange(length).repeat(count) for length, count in runs]).to(device)
         hidden_ND = F.layer_norm(self.words[ids_N] + self.positions[positions_N], (width,), *self.norm, self.eps)
         kept = {0: hidden_ND}

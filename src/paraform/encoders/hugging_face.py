@@ -19,6 +19,7 @@ import torch
 from torch import Tensor
 
 from paraform.encoders.encoder import Forward
+from paraform.encoders.tokenizing import require_pieces
 from paraform.records import InputError, parse_json
 
 USUAL_LIMIT = 512  # tokens, where neither the positions nor the tokenizer set a limit: T5 was trained on as many
@@ -228,6 +229,7 @@ def sentence_settings(folder: Path) -> dict[str, Any]:
 
 def hugging_face(model: Any, device: torch.device, width: int) -> Forward:
     """The forward pass of any other encoder, by transformers; nothing is padded or masked."""
+    rows = len(model.get_input_embeddings().weight)
 
     @torch.inference_mode()
     def forward(sentences: Sequence[Sequence[int]], wanted: Sequence[int]) -> list[Tensor]:
@@ -235,8 +237,9 @@ def hugging_face(model: Any, device: torch.device, width: int) -> Forward:
         for length, run in groupby(sentences, key=len):
             if length == 0:
                 continue  # a text without a token, where the tokenizer adds none of its own
-            ids_BT = torch.tensor([list(ids) for ids in run], device=device)
-            hidden = model(input_ids=ids_BT, output_hidden_states=True).hidden_states
+            ids_BT = torch.tensor([list(ids) for ids in run])
+            require_pieces(ids_BT, rows)
+            hidden = model(input_ids=ids_BT.to(device), output_hidden_states=True).hidden_states
             for part, layer in zip(parts, wanted, strict=True):
                 part.append(hidden[layer].flatten(0, 1))
         return [torch.cat(part) for part in parts]

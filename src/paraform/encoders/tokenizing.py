@@ -7,6 +7,7 @@ import json
 from pathlib import Path
 
 from tokenizers import Tokenizer
+from torch import Tensor
 
 from paraform.records import InputError
 
@@ -31,6 +32,12 @@ def tokenizer_of(folder: Path) -> Tokenizer:
     if pieces is None:
         raise InputError(f"{fast}: no such file; expected a fast tokenizer or a SentencePiece model beside the weights")
     return _converted(folder, pieces)
+
+
+def require_pieces(ids: Tensor, rows: int) -> None:
+    """Raises: InputError for a piece beyond the `rows` of embeddings: the tokenizer is another's, or damaged."""
+    if ids.numel() and (highest := int(ids.max())) >= rows:
+        raise InputError(f"the tokenizer has a piece {highest:,}; expected numbers below {rows:,}, as the encoder has")
 
 
 def _require_known_tokens(tokenizer: Tokenizer, path: Path) -> None:

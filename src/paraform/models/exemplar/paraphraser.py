@@ -317,6 +317,7 @@ class ExemplarParaphraser(nn.Module):
         self, texts: Sequence[str], name: str = "", *, batch_size: int = 0, seed: int = 0, progress: bool = False
     ) -> npt.NDArray[np.float32]:
         """The vectors of that name, "content" or "style", as every model that embeds is asked."""
+        require_count(batch_size, "batch_size")
         vectors = self.style if name == "style" else self.content
         return vectors(texts, batch_size=batch_size or 512)
 

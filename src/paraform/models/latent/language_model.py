@@ -231,6 +231,7 @@ class LatentLanguageModel(nn.Module):
         self, texts: Sequence[str], name: str = "", *, batch_size: int = 0, seed: int = 0, progress: bool = False
     ) -> npt.NDArray[np.float32]:
         """`vectors`, as every model that embeds is asked (`capabilities.Embedder`)."""
+        require_count(batch_size, "batch_size")
         found: npt.NDArray[np.float32] = (
             self.vectors(texts, seed=seed, batch_size=batch_size or ROWS_AT_ONCE).cpu().numpy()
         )
