@@ -5,8 +5,8 @@
     python -m paraform.recipes.compact ../shared/data --made runs/rewording-data --out runs/compact --row "without both"
     python -m paraform.recipes.compact ../shared/data --made runs/rewording-data --out runs/compact-tags --tags
 
-The rows are the paper's question asked again: full, without CCL, without SCL, without both. With --tags the style encoder
-reads the tags of exemplars too. Interrupted, it goes on.
+The rows are the paper's question asked again: full, without CCL, without SCL, without both. With --tags the style
+encoder reads the tags of exemplars too. Interrupted, it goes on.
 Running time: about a second a step of 128 on one free core, 6,784 steps. Figures: docs/results/crl.md.
 """
 
