@@ -235,21 +235,25 @@ def test_embed_writes_rows_as_they_come(tmp_path: Path, command: Command, monkey
 
 @pytest.mark.parametrize("name", ["tag", "parse", "embed", "annotate"])
 def test_what_torch_keeps_of_shapes_is_bounded_before_it_is_imported(name: str, tmp_path: Path) -> None:
-    """Measured: of 6,144 short texts `tag` kept 400 MB more, without end; with the bound, nothing more."""
+    """Measured: of 6,144 short texts `tag` kept 400 MB more, without end; with the bound, nothing more.
+
+    The process ends where torch would begin.
+    """
     code = (
         "import os, sys\n"
         "class Watch:\n"
         "    def find_spec(name, *rest):\n"
         "        if name == 'torch._C':\n"
         "            bounds = os.environ['ONEDNN_PRIMITIVE_CACHE_CAPACITY'], os.environ['LRU_CACHE_CAPACITY']\n"
-        "            print('bounds', *bounds)\n"
+        "            print('bounds', *bounds, flush=True)\n"
+        "            os._exit(0)\n"
         "sys.meta_path.insert(0, Watch)\n"
         "from paraform.cli import main\n"
         "sys.exit(main())"
     )
     given = [name, tmp_path / "nowhere.txt", "--out", tmp_path / "out"][: 4 if name in ("embed", "annotate") else 2]
     done = subprocess.run([sys.executable, "-c", code, *given], capture_output=True, text=True)
-    assert done.returncode == 2 and "no such file" in done.stderr and done.stdout == "bounds 16 16\n"
+    assert (done.returncode, done.stdout, done.stderr) == (0, "bounds 16 16\n", "")
 
 
 def test_syntax_is_measured_on_any_trees(tmp_path: Path, command: Command) -> None:

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 
 from jsonargparse import ArgumentParser, Namespace
 
-from paraform.cli.arguments import add_texts, tell
+from paraform.cli.arguments import add_texts, bound_memory, tell
 from paraform.cli.tag import print_annotated
 from paraform.records import Sentence, counted
 
@@ -35,6 +35,7 @@ def add_parser(parser: ArgumentParser) -> None:
 
 def run(options: Namespace) -> int:
     """Print the trees."""
+    bound_memory()
     from paraform.rewording.reword import sentences_of
 
     def line(sentence: Sentence) -> str:
