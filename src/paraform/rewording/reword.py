@@ -25,7 +25,7 @@ from paraform.rewording.drafts import Draft, framed_drafts
 from paraform.rewording.readable import unreadable
 from paraform.rewording.records import Candidate, Rewording
 from paraform.rewording.transformations import Transformations
-from paraform.syntax.trees import Parser
+from paraform.syntax.trees import Parser, Tree
 from paraform.words import tokenize
 
 Decode: TypeAlias = Callable[[Sequence[str], Sequence[str]], list[str]]
@@ -175,8 +175,7 @@ def judge(
     Args:
         thorough: all checks of all candidates; otherwise those that the best and `why` need.
     """
-    sources = _tagged(sentences, tools)
-    trees = tools.parse([source.words for source in sources]) if tools.parse else [None] * len(sources)
+    sources, trees = _parsed(sentences, tools)
     drafts = [framed_drafts(source, tools.cased, tree) for source, tree in zip(sources, trees, strict=True)]
     for row, more in zip(drafts, _decoded(sentences, sources, tools, standards), strict=True):
         known = {draft.text for draft in row}
@@ -339,6 +338,15 @@ def _candidate(draft: Draft, figures: dict[str, float], passed: dict[str, bool],
     weighed |= {"framed": float(draft.framed), "wrapped": float(draft.wrapped)}
     score = sum(weight * weighed[name] for name, weight in standards.weights.items())
     return Candidate(draft.text, draft.form, checks, score, figures, draft.framed)
+
+
+def _parsed(sentences: Sequence[str], tools: Tools) -> tuple[list[Tagged], Sequence[Tree | None]]:
+    """Words and tags of sentences, and their trees; a tree has the tags, which are not asked for again."""
+    if tools.parse is None:
+        return _tagged(sentences, tools), [None] * len(sentences)
+    words = [with_apostrophes(tokenize(sentence)) for sentence in sentences]
+    trees = tools.parse(words)
+    return [Tagged(row, tree.tags() if tree else ()) for row, tree in zip(words, trees, strict=True)], trees
 
 
 def _tagged(sentences: Sequence[str], tools: Tools) -> list[Tagged]:
