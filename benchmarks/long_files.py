@@ -1,12 +1,12 @@
-"""Whether memory is flat over a long file of `embed`, `tag`, `parse` and `annotate`, and how many lines they do in a second.
+"""Whether memory is flat over a long file of `embed`, `tag`, `parse` and `annotate`, and their lines a second.
 
     python benchmarks/long_files.py [--lines 1000000] [--workers 1] [--only tag annotate] [--model minilm]
 
 A line is the first words of one caption or question and the last of another, drawn by a seed; no line comes twice. Each
 command runs as a process of its own with an empty cache: `embed` to one .npy file, `shards` (`embed` to a folder, by
-workers), `tag`, `parse`, and `annotate` (by workers). Memory is that of the command and its workers together, as the kernel
-reports it, files that they map included, seen every half second; a moment's place in the file is how much of the output
-is there. Seconds are of processor time, so that other programs do not count; those of the start are included.
+workers), `tag`, `parse`, and `annotate` (by workers). Memory is that of the command and its workers together, as the
+kernel reports it, files that they map included, seen every half second; a moment's place in the file is how much of the
+output is there. Seconds are of processor time, so that other programs do not count; those of the start are included.
 Bound: the largest memory over the last three quarters of the file is at most 1.05 × that over the first quarter.
 """
 
