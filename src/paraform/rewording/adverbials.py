@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from paraform.rewording.clauses import FINITE, main_clause, words_of
 from paraform.rewording.frames import TIMES, Rewritten
-from paraform.rewording.slots import ENDINGS
 from paraform.syntax.trees import Tree
 
 CONJUNCTIONS = {"if", "because", "although", "though", "since", "after", "before", "while", "unless", "until", "once"}
@@ -19,8 +19,7 @@ REASONS = {"because", "since", "until", "while", "after", "before"}  # "not … 
 PREPOSITIONS = {"during", "after", "before", "since", "until", "within", "throughout", "despite"}
 PLACES = {"in", "at", "on"}  # only before a time, "in" before a name too
 BE = {"is", "are", "was", "were", "be", "been", "am", "'s", "'re", "'m"}
-FINITE = {"VBZ", "VBP", "VBD", "MD"}
-QUESTIONS = (["what"], ["which"], ["how"], ["whose"], ["who"], ["whom"])
+QUESTIONS = {"what", "which", "how", "whose", "who", "whom"}
 ADVERBS = {"yesterday", "today", "recently", "lately", "currently", "nowadays", "sometimes", "usually", "tomorrow"}
 POINTING = {"he", "she", "it", "they", "him", "her", "them", "his", "its", "their", "this", "that", "these", "those"}
 POINTING |= {"one", "ones", "so", "then", "there", "both", "either", "such", "himself", "herself", "itself"}
@@ -38,12 +37,8 @@ def moved(tree: Tree) -> list[Rewritten]:
     Args:
         tree: with a word at each leaf.
     """
-    clause = tree
-    while len(clause.children) == 1 and clause.children[0].children:
-        (clause,) = clause.children
-    parts = list(clause.children)
-    ending = [parts.pop().word or ""] if parts and parts[-1].word in ENDINGS else []
-    if clause.label not in ("S", "SQ", "SBARQ") or len(parts) < 2 or parts[0].label in ("S", "VP"):
+    label, parts, ending = main_clause(tree)
+    if label not in ("S", "SQ", "SBARQ") or len(parts) < 2 or parts[0].label in ("S", "VP"):
         return []
     return [
         Rewritten([*found, *ending], "… , …" if "," in found else "… …", frozenset(), parsed=True)
@@ -58,11 +53,11 @@ def _to_the_end(parts: Sequence[Tree]) -> Iterator[list[str]]:
         rest = list(rest[0].children)
     if rest and rest[0].word == "then":
         rest = rest[1:]
-    words, left = _words([first]), _words(rest)
+    words, left = words_of([first]), words_of(rest)
     if "," in left or any(part.label in ("CC", "S", "SBAR") for part in rest) or _embeds(rest[-1:]):
         return
     # Where a place is no news.
-    placed = first.label == "PP" and words[0].lower() in PLACES | {"for"} and words[1:2] not in QUESTIONS
+    placed = first.label == "PP" and words[0].lower() in PLACES | {"for"} and not QUESTIONS & {*words[1:2]}
     if rest and rest[0].label in OPENERS and (placed or _moves(first, left)) and not _pointing(rest):
         yield [*left, *words]
 
@@ -86,8 +81,8 @@ def _to_the_front(parts: Sequence[Tree]) -> Iterator[list[str]]:
         path.append(node)
         above = path[-2].label
         in_noun = any(one.label == "NP" for one in path[:-1])
-        words = _words([node])
-        left = _words(parts)[: -len(words)]
+        words = words_of([node])
+        left = words_of(parts)[: -len(words)]
         if node.label == "SBAR" or above in ("VP", "SQ"):
             if in_noun and (node.label != "SBAR" or left[-1].lower() in WHENS):
                 continue
@@ -105,7 +100,7 @@ def _whole(left: Sequence[str], parts: Sequence[Tree]) -> bool:
 
 def _moves(part: Tree, left: Sequence[str]) -> bool:
     """Whether a part is an adverbial of the clause that the words left make, and no more than that."""
-    words = [word.lower() for word in _words([part])]
+    words = [word.lower() for word in words_of([part])]
     around = _lowered(left)
     if {"and", "but", "or"} & around and words[:1] != ["if"]:
         return False  # of the one or of both
@@ -123,16 +118,12 @@ def _moves(part: Tree, left: Sequence[str]) -> bool:
         if _embeds(part.children) and first not in ("after", "before", "since"):
             return False
         named = first == "in" and all(leaf.label in ("NNP", "NNPS", "DT") for leaf in part.children[-1].leaves())
-        if len(part.children) != 2 or part.children[1].label not in ("NP", "S") or words[1:2] in QUESTIONS:
+        if len(part.children) != 2 or part.children[1].label not in ("NP", "S") or QUESTIONS & {*words[1:2]}:
             return False
         return len(words) > 1 and (first in PREPOSITIONS or (first in PLACES and (timed or named)))
     if part.label in ("NP", "ADVP") and len(words) > 1:
         return (timed and first in ("last", "this", "every", "right", "these")) or words[-1] == "ago"
     return part.label == "ADVP" and first in ADVERBS
-
-
-def _words(parts: Sequence[Tree]) -> list[str]:
-    return [word for part in parts for word in part.words()]
 
 
 def _lowered(words: Sequence[str]) -> set[str]:

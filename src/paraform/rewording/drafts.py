@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Mapping
 from typing import NamedTuple
 
 from paraform.rewording.adverbials import moved
 from paraform.rewording.checks import Tagged
+from paraform.rewording.clauses import statements
 from paraform.rewording.frames import LONGEST, Rewritten, rewrite
 from paraform.rewording.indirect import indirect
 from paraform.rewording.synonyms import substitute
@@ -69,18 +69,3 @@ def framed_drafts(source: Tagged, cased: Mapping[str, str], tree: Tree | None = 
         text = detokenize([words[at] if own[at] else word for at, word in enumerate(recased)])
         drafts.setdefault(text, Draft(text, one.form, one.literals, True, one.wrapped, one.parsed))
     return list(drafts.values())
-
-
-def statements(tree: Tree) -> list[tuple[int, int]]:
-    """Where each of the statements begins and ends that "and", "but" or a comma joins to the whole sentence."""
-    clause = tree
-    while len(clause.children) == 1 and clause.children[0].children:
-        (clause,) = clause.children
-    if clause.label != "S" or sum(part.label == "S" for part in clause.children) < 2:
-        return []
-    ends = list(itertools.accumulate(len(part.words()) for part in clause.children))
-    return [
-        (end - len(part.words()), end)
-        for part, end in zip(clause.children, ends, strict=True)
-        if part.label == "S" and [child.label for child in part.children[:1]] == ["NP"]
-    ]

@@ -9,6 +9,7 @@ import itertools
 import re
 from collections.abc import Iterator, Sequence
 
+from paraform.rewording.clauses import FINITE, main_clause, words_of
 from paraform.rewording.frames import Rewritten, third_person
 from paraform.rewording.inflection import past
 from paraform.rewording.slots import ENDINGS
@@ -19,7 +20,6 @@ AUXILIARIES |= {"shall", "have", "had", "may", "might", "must", "ca", "wo", "'s"
 MODALS = {"can", "shall", "could", "will", "would", "should", "may", "might", "must", "ca", "wo"}
 FULL = {"'s": "is", "'re": "are"}
 DENIALS = {"n't", "not"}
-FINITE = {"VBZ", "VBP", "VBD", "MD"}
 OPENINGS, YOURS = (("can", "you", "tell", "me"), ("do", "you", "know")), ("i", "would", "like", "to", "know")
 PERSONS = {"you", "your", "yours", "yourself"}  # nobody is asked to tell what they do themselves
 BREAKS = ENDINGS | {",", ";", ":", '"', "``", "''", "--", "-"}
@@ -62,16 +62,13 @@ def _opened(opening: Sequence[str], inside: Sequence[str], ending: str) -> Rewri
 
 def _inside(tree: Tree) -> list[str] | None:
     """The question in the order of a statement; None if it is none, or its parts are not plain."""
-    clause = tree
-    while len(clause.children) == 1 and clause.children[0].children:
-        (clause,) = clause.children
-    parts = [part for part in clause.children if part.word not in ENDINGS]
-    if clause.label == "SQ":
+    label, parts, _ = main_clause(tree)
+    if label == "SQ":
         return _turned(["whether"], parts)
-    if clause.label not in ("SBARQ", "SBAR") or len(parts) < 2:
+    if label not in ("SBARQ", "SBAR") or len(parts) < 2:
         return None
     *before, body = parts
-    asked = _words(before)
+    asked = words_of(before)
     if not _asks(before) or body.label not in ("SQ", "VP", "S"):
         return None
     asked[0] = asked[0].lower()
@@ -120,8 +117,8 @@ def _turned(asked: Sequence[str], parts: Sequence[Tree]) -> list[str] | None:
             and subject.label in ("VP", "VBN", "VBG", "ADJP", "PP")
             and "like" not in subject.words()  # "what is dating like": the parse is wrong
         )
-        return [*asked, auxiliary, *denied, *_words(rest)] if its else None
-    whole, says = _words([subject]), _words(predicate)
+        return [*asked, auxiliary, *denied, *words_of(rest)] if its else None
+    whole, says = words_of([subject]), words_of(predicate)
     tags = [leaf.label for part in predicate for leaf in part.leaves()]
     two_nouns = predicate[:1] and predicate[0].label == subject.label == "NP" and next(subject.leaves()).label != "EX"
     two_nouns = two_nouns and asked[-1] != "whether"
@@ -163,7 +160,3 @@ def _split(part: Tree) -> Iterator[Tree]:
         yield predicate
     else:
         yield part
-
-
-def _words(parts: Sequence[Tree]) -> list[str]:
-    return [word for part in parts for word in part.words()]

@@ -26,8 +26,8 @@ from paraform.trainers.disentangled import reciprocal_ranks, texts_of
 from paraform.trainers.exemplar import paraphrases
 from paraform.trainers.files import file_of, files_of, require_some_of_each
 from paraform.trainers.given import require_given
-from paraform.trainers.held_out import hold_out_pairs, require_pairs, unseen_pairs
-from paraform.training import Result, TrainingConfig, fit, make_accelerator, require_metric, require_usable, text_digest
+from paraform.trainers.held_out import digests_of, divided
+from paraform.training import Result, TrainingConfig, fit, make_accelerator, require_metric, require_usable
 from paraform.weights import PathLike
 from paraform.words import tokenize
 
@@ -84,20 +84,13 @@ def train_averaged(
     require_metric(loop, {name: higher for name, higher in METRICS.items() if name != "development" or development})
     require_usable(folder, AveragedEncoder.system, config, resume=resume)
     given = paraphrases(pairs)
-    pairs = unseen_pairs(given, texts)
-    if validation is None:
-        pairs, held = hold_out_pairs(pairs, seed=loop.seed)
-    else:
-        held = unseen_pairs(paraphrases(validation), texts)
-        require_pairs(pairs, held)
+    others = None if validation is None else paraphrases(validation)
+    pairs, held = divided(given, others, texts, seed=loop.seed)
     pairs = fitting(pairs, config)
     numbers = files_of(pairs)
     if shares:
         require_some_of_each(files_of(given), numbers)
-    digests = {
-        f"{split} pairs": text_digest(text for pair in some for text in (pair.source.text, pair.target.text))
-        for split, some in (("training", pairs), ("validation", held))
-    }
+    digests = digests_of(pairs, held)
     accelerator = make_accelerator(loop)
     model = AveragedEncoder.start(config, dict.fromkeys(texts_of(pairs)))
     model.to(accelerator.device)

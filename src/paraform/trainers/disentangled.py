@@ -38,8 +38,8 @@ from paraform.trainers import Trainer
 from paraform.trainers.exemplar import paraphrases
 from paraform.trainers.files import file_of, files_of, require_some_of_each
 from paraform.trainers.given import require_given
-from paraform.trainers.held_out import hold_out_pairs, require_pairs, unseen_pairs
-from paraform.training import Result, TrainingConfig, fit, make_accelerator, require_metric, require_usable, text_digest
+from paraform.trainers.held_out import digests_of, hold_out_pairs, require_pairs, unseen_pairs
+from paraform.training import Result, TrainingConfig, fit, make_accelerator, require_metric, require_usable
 from paraform.weights import PathLike
 
 METRICS = {"mrr": True, "nll": False, "development": True}  # whether higher is better
@@ -107,10 +107,7 @@ def train_disentangled(
         whole = [*pairs, *validation]
     if shares:
         require_some_of_each(files_of(given), files_of(pairs))
-    digests = {
-        f"{split} pairs": text_digest(text for pair in some for text in (pair.source.text, pair.target.text))
-        for split, some in (("training", pairs), ("validation", validation))
-    }
+    digests = digests_of(pairs, validation)
     accelerator = make_accelerator(loop)
     with accelerator.main_process_first():  # the others find its cache
         trees = trees_of(whole, parser=parser, progress=progress)

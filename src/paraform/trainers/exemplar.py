@@ -40,9 +40,9 @@ from paraform.syntax.mining import why_none
 from paraform.syntax.running import DEFAULT
 from paraform.trainers import Trainer
 from paraform.trainers.given import require_given
-from paraform.trainers.held_out import hold_out_pairs, require_pairs, unseen_pairs
+from paraform.trainers.held_out import digests_of, divided
 from paraform.trainers.same_facts import pairs_of_same_facts
-from paraform.training import Result, TrainingConfig, fit, make_accelerator, require_metric, require_usable, text_digest
+from paraform.training import Result, TrainingConfig, fit, make_accelerator, require_metric, require_usable
 from paraform.weights import PathLike
 
 METRICS = {"bleu": True, "nll": False, "perplexity": False}  # whether higher is better
@@ -109,22 +109,15 @@ def train_exemplar(
         require_same_build(config, start.config)
     require_metric(loop, METRICS)
     require_usable(folder, ExemplarParaphraser.system, config, resume=resume)
-    pairs = unseen_pairs(paraphrases(pairs), texts)
-    if validation is None:
-        pairs, validation = hold_out_pairs(pairs, seed=loop.seed)
-    else:
-        validation = unseen_pairs(paraphrases(validation), texts)
-        require_pairs(pairs, validation)
+    others = None if validation is None else paraphrases(validation)
+    pairs, validation = divided(paraphrases(pairs), others, texts, seed=loop.seed)
     if start is None and len(pairs) < FEW:
         logging.getLogger("paraform").warning(
             "%d pairs teach a model little of a language; expected %d or more, or a model to go on from (--from)",
             len(pairs), FEW,
         )  # fmt: skip
     digests = {"start": model_digest(start)} if start else {}
-    digests |= {
-        f"{split} pairs": text_digest(text for pair in some for text in (pair.source.text, pair.target.text))
-        for split, some in (("training", pairs), ("validation", validation))
-    }
+    digests |= digests_of(pairs, validation)
     accelerator = make_accelerator(loop)
     with accelerator.main_process_first():  # the others find its cache
         if config.same_facts:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from paraform.corpora.leaks import first_of_each, normalised, without_overlap
 from paraform.records import InputError, Pair
+from paraform.training import text_digest
 
 MOST = 1000  # texts or pairs that are held out
 
@@ -40,6 +41,31 @@ def require_pairs(pairs: Sequence[Pair], validation: Sequence[Pair]) -> None:
     """Raises: InputError if there are none of one of the two."""
     if not (pairs and validation):
         raise InputError(f"{len(pairs):,} pairs to train on, {len(validation):,} to validate by; expected some of both")
+
+
+def divided(
+    pairs: list[Pair], validation: list[Pair] | None, evaluation: Sequence[str], *, seed: int
+) -> tuple[list[Pair], list[Pair]]:
+    """Pairs to train on and to validate by, none of them seen in evaluation texts (`unseen_pairs`).
+
+    Args:
+        validation: None: `hold_out_pairs` of the others.
+    Raises: InputError as `hold_out_pairs` and `require_pairs`.
+    """
+    pairs = unseen_pairs(pairs, evaluation)
+    if validation is None:
+        return hold_out_pairs(pairs, seed=seed)
+    validation = unseen_pairs(validation, evaluation)
+    require_pairs(pairs, validation)
+    return pairs, validation
+
+
+def digests_of(pairs: Iterable[Pair], validation: Iterable[Pair]) -> dict[str, str]:
+    """What a run keeps of its pairs, so that it does not go on with others."""
+    return {
+        f"{split} pairs": text_digest(text for pair in some for text in (pair.source.text, pair.target.text))
+        for split, some in (("training", pairs), ("validation", validation))
+    }
 
 
 def unseen_texts(texts: list[str], evaluation: Iterable[str]) -> list[str]:

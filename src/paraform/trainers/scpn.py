@@ -33,8 +33,8 @@ from paraform.syntax.trees import Tree, template
 from paraform.trainers import Trainer
 from paraform.trainers.exemplar import paraphrases
 from paraform.trainers.given import require_given
-from paraform.trainers.held_out import hold_out_pairs, require_pairs, unseen_pairs
-from paraform.training import Result, TrainingConfig, fit, make_accelerator, require_metric, require_usable, text_digest
+from paraform.trainers.held_out import digests_of, divided
+from paraform.training import Result, TrainingConfig, fit, make_accelerator, require_metric, require_usable
 from paraform.weights import PathLike
 
 METRICS = {"bleu": True, "nll": False, "parse_nll": False}  # whether higher is better
@@ -78,16 +78,9 @@ def train_scpn(
     require_metric(loop, METRICS)
     require_usable(folder, ScpnParaphraser.system, config, resume=resume)
     digest = parser_digest(config.parser)
-    pairs = unseen_pairs(paraphrases(pairs), texts)
-    if validation is None:
-        pairs, validation = hold_out_pairs(pairs, seed=loop.seed)
-    else:
-        validation = unseen_pairs(paraphrases(validation), texts)
-        require_pairs(pairs, validation)
-    digests = {
-        f"{split} pairs": text_digest(text for pair in some for text in (pair.source.text, pair.target.text))
-        for split, some in (("training", pairs), ("validation", validation))
-    }
+    others = None if validation is None else paraphrases(validation)
+    pairs, validation = divided(paraphrases(pairs), others, texts, seed=loop.seed)
+    digests = digests_of(pairs, validation)
     accelerator = make_accelerator(loop)
     with accelerator.main_process_first():  # the others find its cache
         trees = trees_of([*pairs, *validation], parser=config.parser, progress=progress)
