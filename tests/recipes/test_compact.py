@@ -26,19 +26,23 @@ def test_only_paraphrases_are_measured(data: Path) -> None:
     assert [pair.source.text for pair in sets["PAN's test"]] == kept
 
 
-def test_the_table_has_the_floor_beside_the_model(
+def test_the_table_has_the_model_before_and_the_floor(
     question_pairs: Path, tiny_run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pairs = corpora.clusters(list(corpora.read_pairs(question_pairs))[:30])
     monkeypatch.setattr(compact, "test_sets", lambda data: {"quora/test": pairs})
     run = tmp_path / "run"
     shutil.copytree(tiny_run, run)
-    rows = [
-        [cell.strip() for cell in line.strip("|").split("|")] for line in compact.measured(run, tmp_path).splitlines()
+    table, differences = compact.measured(run, tmp_path).split("\n\n")
+    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in table.splitlines()]
+    assert [line.split(":")[0] for line in differences.splitlines()] == [
+        f"quora/test, {figure}, first" for figure in compact.FIGURES
     ]
     assert rows[0] == ["test set", "rows", "system", *compact.FIGURES]
     assert [row[:3] for row in rows[2:]] == [
-        ["quora/test", subset, system] for subset in ("all", "least overlap") for system in ("model", "copy source")
+        ["quora/test", subset, system]
+        for subset in ("all", "least overlap")
+        for system in ("model", "quora-compact", "copy source")
     ]
     assert [row[-1] for row in rows[2:] if row[2] == "copy source"] == ["1.00", "1.00"]
     written = [json.loads(line) for line in (run / "quora-test.jsonl").read_text().splitlines()]

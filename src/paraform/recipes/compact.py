@@ -31,6 +31,7 @@ from paraform.weights import sha256
 CONFIG = replace(ExemplarConfig.compact(), content_input="both", exemplar_deals=2, both_directions=False)
 """What the trials found to help (docs/results/crl.md); the data have both directions already."""
 FIGURES = ("BLEU", "ED-E", "content kept")
+BEFORE = "quora-compact"
 PAN = "pan/pan-test.labels"
 
 
@@ -78,19 +79,25 @@ def main() -> None:
 
 
 def measured(run: Path, data: Path) -> str:
-    """A table of the best checkpoint, in half precision as it would ship, by the honest protocol, greedy."""
-    model = checkpoint.load(run)
+    """A table of the best checkpoint, in half precision as it would ship, beside `quora-compact` and the floor.
+
+    By the honest protocol, greedy; below it, the paired differences of both models over all rows.
+    """
+    model, before = checkpoint.load(run), checkpoint.load(BEFORE)
     model.half().float()
     rows: list[Sequence[str]] = [["test set", "rows", "system", *FIGURES]]
+    differences: list[str] = []
     for name, pairs in test_sets(data).items():
-        report = evaluate_paraphraser(model, evaluation_set(pairs), protocols=("first",), resamples=0)
+        report = evaluate_paraphraser(model, evaluation_set(pairs), rivals={BEFORE: before}, protocols=("first",))
         report.write_outputs(run / f"{name.replace('/', '-').replace(' ', '-')}.jsonl")
         for subset in ("all", LEAST):
-            for system in ("model", "copy source"):
+            for system in ("model", BEFORE, "copy source"):
                 found = (report.score(one, system=system, protocol="first", subset=subset) for one in FIGURES)
                 rows.append([name, subset, system, *(f"{score.value:.2f}" for score in found)])
+        compared = (one for one in report.comparisons if one.second == BEFORE and one.name in FIGURES)
+        differences += [f"{name}, {one}" for one in compared]
     rows.insert(1, ["---", "---", "---", *["---:"] * len(FIGURES)])
-    return "\n".join(f"| {' | '.join(row)} |" for row in rows)
+    return "\n".join([*(f"| {' | '.join(row)} |" for row in rows), "", *differences])
 
 
 if __name__ == "__main__":

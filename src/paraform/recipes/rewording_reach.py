@@ -2,11 +2,13 @@
 
     python -m paraform.recipes.rewording_reach ../shared/data
     python -m paraform.recipes.rewording_reach ../shared/data --draws
+    python -m paraform.recipes.rewording_reach ../shared/data --without-parse
 
 Texts that look like no English sentence are counted among all of a corpus, those that are reworded among 200 drawn by
 seed 77. Frames were written with Banking77 and quora/dev before the eyes, none with the others. Running time: one
 to three minutes on one core. The figures are in docs/rewording.md. --draws: of four development draws, 150 messages of
 Banking77's used intents and 150 texts of quora/dev each, how many are answered, and every answer that was decoded.
+--without-parse: frames, synonyms and the decoder alone. --model: another one than the embedded.
 """
 
 from __future__ import annotations
@@ -14,10 +16,13 @@ from __future__ import annotations
 import argparse
 import json
 import random
+from dataclasses import replace
 from pathlib import Path
 
+from paraform import checkpoint
+from paraform.capabilities import Rewords
 from paraform.recipes.banking_intents import two_parts
-from paraform.recipes.rewording_texts import embedded_model, questions, utterances
+from paraform.recipes.rewording_texts import questions, utterances
 from paraform.rewording import fluency
 from paraform.rewording.readable import unreadable
 
@@ -30,12 +35,16 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     parser.add_argument("data", type=Path, help="folder with banking77/, quora/, squad/, senteval/, tatoeba/ and yelp/")
     parser.add_argument("--draws", action="store_true", help="development draws instead")
+    parser.add_argument("--without-parse", action="store_true", help="nothing is made from trees")
+    parser.add_argument("--model", default="quora-compact")
     options = parser.parse_args()
     data = options.data
+    model, language = checkpoint.load(options.model), fluency.load()
+    if options.without_parse:
+        model.tools = replace(model.tools, parse=None)
     if options.draws:
-        draws(data)
+        draws(data, model)
         return
-    model, language = embedded_model(), fluency.load()
     print("| corpus | texts | not tried | reworded of 200 |\n| --- | ---: | ---: | ---: |")
     for name, texts in corpora_of(data).items():
         left = sum(bool(unreadable(text, language)) for text in texts)
@@ -44,12 +53,11 @@ def main() -> None:
         print(f"| {name} | {len(texts):,} | {left} | {answered} |", flush=True)
 
 
-def draws(data: Path) -> None:
+def draws(data: Path, model: Rewords) -> None:
     """Print a line of each draw, and what was decoded."""
     used = two_parts(data / "banking77" / "train.csv").used
     banking = [one.text for some in used.values() for one in some]
     quora = [text for pair in questions(data) for text in pair]
-    model = embedded_model()
     for seed in DRAWS:
         drawn = random.Random(seed)
         found = model.reword([*drawn.sample(banking, EACH), *drawn.sample(quora, EACH)])
