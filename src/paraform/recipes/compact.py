@@ -4,15 +4,18 @@
     python -m paraform.recipes.compact ../shared/data --made runs/rewording-data --out runs/compact
     python -m paraform.recipes.compact ../shared/data --made runs/rewording-data --out runs/compact --row "without both"
     python -m paraform.recipes.compact ../shared/data --made runs/rewording-data --out runs/compact-tags --tags
+    python -m paraform.recipes.compact ../shared/data --made runs/rewording-data --out runs/compact --read 50
 
 The rows are the paper's question asked again: full, without CCL, without SCL, without both. With --tags the style
 encoder reads the tags of exemplars too. Interrupted, it goes on.
+--read prints what the trained model makes, unchecked, of texts unlike those of training, in forms of its bank.
 Running time: about a second a step of 128 on one free core, 6,784 steps. Figures: docs/results/crl.md.
 """
 
 from __future__ import annotations
 
 import argparse
+import random
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
@@ -25,13 +28,16 @@ from paraform.recipes.crl_data import load
 from paraform.recipes.crl_table2 import ROWS
 from paraform.recipes.decoder_trials import LEAST
 from paraform.records import Pair
+from paraform.syntax import load_tagger
 from paraform.trainers.exemplar import BY_BLEU, train_exemplar
 from paraform.weights import sha256
+from paraform.words import tokenize
 
 CONFIG = replace(ExemplarConfig.compact(), content_input="both", exemplar_deals=2, both_directions=False)
 """What the trials found to help (docs/results/crl.md); the data have both directions already."""
 FIGURES = ("BLEU", "ED-E", "content kept")
 BEFORE = "quora-compact"
+READ = 50  # the seed of what is read
 PAN = "pan/pan-test.labels"
 
 
@@ -59,8 +65,12 @@ def main() -> None:
     parser.add_argument("--row", choices=ROWS, default="full")
     parser.add_argument("--tags", action="store_true", help="style_tags")
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--read", type=int, default=0, metavar="TEXTS", help="train nothing; print outputs")
     options = parser.parse_args()
     run = options.out / f"seed-{options.seed}" / options.row.replace(" ", "-")
+    if options.read:
+        print(outputs(run, options.data, options.read))
+        return
     result = train_exemplar(
         read_made(options.made / "train.jsonl"),
         run,
@@ -98,6 +108,22 @@ def measured(run: Path, data: Path) -> str:
         differences += [f"{name}, {one}" for one in compared]
     rows.insert(1, ["---", "---", "---", *["---:"] * len(FIGURES)])
     return "\n".join([*(f"| {' | '.join(row)} |" for row in rows), "", *differences])
+
+
+def outputs(run: Path, data: Path, count: int) -> str:
+    """What both models make of questions of TREC and sentences of customer reviews, half each, drawn by a seed."""
+    questions = (data / "senteval" / "TREC.test").read_text(encoding="latin-1").splitlines()
+    reviews = (data / "senteval" / "custrev.pos").read_text(encoding="latin-1").splitlines()
+    short = [text for text in reviews if 5 <= len(text.split()) <= 18]
+    drawn = random.Random(READ)
+    texts = drawn.sample([line.split(" ", 1)[1] for line in questions], count // 2)
+    texts += drawn.sample(short, count - count // 2)
+    model = checkpoint.load(run)
+    tags = load_tagger()([tokenize(text) for text in texts])
+    forms = [some[0] for some in model.transformations.forms(tags, 1)]
+    said, before = model.decode(texts, forms), checkpoint.load(BEFORE).decode(texts, forms)
+    rows = zip(texts, forms, said, before, strict=True)
+    return "\n".join(f"- {text}\n  like: {form}\n  {ours}\n  {BEFORE}: {old}" for text, form, ours, old in rows)
 
 
 if __name__ == "__main__":
