@@ -33,7 +33,7 @@ def test_the_table_has_the_model_before_and_the_floor(
     monkeypatch.setattr(compact, "test_sets", lambda data: {"quora/test": pairs})
     run = tmp_path / "run"
     shutil.copytree(tiny_run, run)
-    table, differences = compact.measured(run, tmp_path).split("\n\n")
+    table, differences = compact.measured(run, tmp_path, ["quora-compact"]).split("\n\n")
     rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in table.splitlines()]
     assert [line.split(":")[0] for line in differences.splitlines()] == [
         f"quora/test, {figure}, first" for figure in compact.FIGURES

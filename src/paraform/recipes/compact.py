@@ -7,7 +7,8 @@
     python -m paraform.recipes.compact ../shared/data --made runs/rewording-data --out runs/compact --read 50
 
 The rows are the paper's question asked again: full, without CCL, without SCL, without both. With --tags the style
-encoder reads the tags of exemplars too. Interrupted, it goes on.
+encoder reads the tags of exemplars too. Interrupted, it goes on; a run that is over is measured again, beside the
+models that --against names.
 --read prints what the trained model makes, unchecked, of texts unlike those of training, in forms of its bank.
 Running time: about a second a step of 128 on one free core, 6,784 steps. Figures: docs/results/crl.md.
 """
@@ -65,6 +66,10 @@ def main() -> None:
     parser.add_argument("--row", choices=ROWS, default="full")
     parser.add_argument("--tags", action="store_true", help="style_tags")
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument(
+        "--against", nargs="*", default=[BEFORE], metavar="MODEL", help="names or runs to measure beside"
+    )
+    parser.add_argument("--device", choices=("auto", "cpu", "cuda"), default="cpu")
     parser.add_argument("--read", type=int, default=0, metavar="TEXTS", help="train nothing; print outputs")
     options = parser.parse_args()
     run = options.out / f"seed-{options.seed}" / options.row.replace(" ", "-")
@@ -77,7 +82,12 @@ def main() -> None:
         validation=read_made(options.made / "dev.jsonl"),
         config=replace(CONFIG, style_tags=options.tags).without(**ROWS[options.row]),
         loop=replace(
-            BY_BLEU, average_last=0.25, evaluate_every=848, checkpoint_every=100, seed=options.seed, device="cpu"
+            BY_BLEU,
+            average_last=0.25,
+            evaluate_every=848,
+            checkpoint_every=100,
+            seed=options.seed,
+            device=options.device,
         ),
         data_digests={name: sha256(options.made / name) for name in ("train.jsonl", "dev.jsonl")},
         validation_rows=2_000,
@@ -85,26 +95,31 @@ def main() -> None:
     )
     if result.ended == "interrupted":
         sys.exit(result.status)
-    print(measured(run, options.data))
+    print(measured(run, options.data, options.against))
 
 
-def measured(run: Path, data: Path) -> str:
-    """A table of the best checkpoint, in half precision as it would ship, beside `quora-compact` and the floor.
+def measured(run: Path, data: Path, against: Sequence[str]) -> str:
+    """A table of the best checkpoint, in half precision as it would ship, beside other models and the floor.
 
-    By the honest protocol, greedy; below it, the paired differences of both models over all rows.
+    By the honest protocol, greedy; below it, the paired differences from each of them over all rows.
+
+    Args:
+        against: names of embedded models, or folders of runs, which are read in half precision too.
     """
-    model, before = checkpoint.load(run), checkpoint.load(BEFORE)
-    model.half().float()
+    model, *others = (checkpoint.load(name) for name in (run, *against))
+    for one in (model, *others):
+        one.half().float()
+    rivals = dict(zip(against, others, strict=True))
     rows: list[Sequence[str]] = [["test set", "rows", "system", *FIGURES]]
     differences: list[str] = []
     for name, pairs in test_sets(data).items():
-        report = evaluate_paraphraser(model, evaluation_set(pairs), rivals={BEFORE: before}, protocols=("first",))
+        report = evaluate_paraphraser(model, evaluation_set(pairs), rivals=rivals, protocols=("first",))
         report.write_outputs(run / f"{name.replace('/', '-').replace(' ', '-')}.jsonl")
         for subset in ("all", LEAST):
-            for system in ("model", BEFORE, "copy source"):
+            for system in ("model", *against, "copy source"):
                 found = (report.score(one, system=system, protocol="first", subset=subset) for one in FIGURES)
                 rows.append([name, subset, system, *(f"{score.value:.2f}" for score in found)])
-        compared = (one for one in report.comparisons if one.second == BEFORE and one.name in FIGURES)
+        compared = (one for one in report.comparisons if one.second in rivals and one.name in FIGURES)
         differences += [f"{name}, {one}" for one in compared]
     rows.insert(1, ["---", "---", "---", *["---:"] * len(FIGURES)])
     return "\n".join([*(f"| {' | '.join(row)} |" for row in rows), "", *differences])
