@@ -22,7 +22,7 @@ from paraform import checkpoint, cli, corpora
 from paraform.cli import reading
 from paraform.records import InputError, Sentence, from_json
 from paraform.syntax import ExemplarIndex
-from paraform.trainers import exemplar
+from paraform.trainers import exemplar, held_out
 
 Command = Callable[..., Any]
 SOURCE = "what is the easiest way to get followers on quora ?"
@@ -400,7 +400,7 @@ def test_a_run_is_made_and_resumed(
         seen.extend(texts)
         return "another"
 
-    monkeypatch.setattr(exemplar, "text_digest", digest)  # as of other pairs, from a pipe
+    monkeypatch.setattr(held_out, "text_digest", digest)  # as of other pairs, from a pipe
     done = command("train", "exemplar", *given, "--config.epochs", "2")
     assert done.status == 2 and "the data changed: training pairs was" in done.err and "is 'another' now" in done.err
     lines = question_pairs.read_text(encoding="utf-8").splitlines()

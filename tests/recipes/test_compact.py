@@ -7,8 +7,9 @@ import shutil
 from pathlib import Path
 
 import pytest
+import torch
 
-from paraform import corpora
+from paraform import checkpoint, corpora, manifest
 from paraform.recipes import compact
 
 
@@ -33,9 +34,9 @@ def test_the_table_has_the_model_before_and_the_floor(
     monkeypatch.setattr(compact, "test_sets", lambda data: {"quora/test": pairs})
     run = tmp_path / "run"
     shutil.copytree(tiny_run, run)
-    table, differences = compact.measured(run, tmp_path, ["quora-compact"]).split("\n\n")
-    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in table.splitlines()]
-    assert [line.split(":")[0] for line in differences.splitlines()] == [
+    measures = compact.measured(run, tmp_path, ["quora-compact"])
+    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in measures.table.splitlines()]
+    assert [line.split(":")[0] for line in measures.differences] == [
         f"quora/test, {figure}, first" for figure in compact.FIGURES
     ]
     assert rows[0] == ["test set", "rows", "system", *compact.FIGURES]
@@ -47,6 +48,12 @@ def test_the_table_has_the_model_before_and_the_floor(
     assert [row[-1] for row in rows[2:] if row[2] == "copy source"] == ["1.00", "1.00"]
     written = [json.loads(line) for line in (run / "quora-test.jsonl").read_text().splitlines()]
     assert {row["source"] for row in written} == {pair.source.text for pair in pairs}
+    compact.write(run, measures, records=24, seed=3)
+    final = manifest.read(run / "final")
+    assert [f"{score['value']:.2f}" for score in final.scores[: len(compact.FIGURES)]] == rows[2][3:]
+    assert "24 records" in (run / "final" / manifest.CARD).read_text()
+    kept, said = (checkpoint.load(place).network.state_dict() for place in (run / "final", run / "best"))
+    assert all(torch.equal(kept[name], said[name].half().float()) for name in kept)
 
 
 def test_files_that_were_made_keep_their_clusters(tmp_path: Path) -> None:

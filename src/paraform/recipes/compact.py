@@ -8,7 +8,7 @@
 
 The rows are the paper's question asked again: full, without CCL, without SCL, without both. With --tags the style
 encoder reads the tags of exemplars too. Interrupted, it goes on; a run that is over is measured again, beside the
-models that --against names.
+models that --against names, and its best checkpoint stands in half precision in OUT/seed-SEED/ROW/final.
 --read prints what the trained model makes, unchecked, of texts unlike those of training, in forms of its bank.
 Running time: about a second a step of 128 on one free core, 6,784 steps. Figures: docs/results/crl.md.
 """
@@ -21,14 +21,16 @@ import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import NamedTuple
 
-from paraform import checkpoint, corpora
+from paraform import checkpoint, corpora, manifest
 from paraform.evaluation.on_pairs import evaluate_paraphraser, evaluation_set
 from paraform.models.exemplar import ExemplarConfig
 from paraform.recipes.crl_data import load
 from paraform.recipes.crl_table2 import ROWS
 from paraform.recipes.decoder_trials import LEAST
 from paraform.records import Pair
+from paraform.score import Score
 from paraform.syntax import load_tagger
 from paraform.trainers.exemplar import BY_BLEU, train_exemplar
 from paraform.weights import sha256
@@ -38,6 +40,7 @@ CONFIG = replace(ExemplarConfig.compact(), content_input="both", exemplar_deals=
 """What the trials found to help (docs/results/crl.md); the data have both directions already."""
 FIGURES = ("BLEU", "ED-E", "content kept")
 BEFORE = "quora-compact"
+CARD = Path(__file__).parent / "cards" / "compact.md"
 READ = 50  # the seed of what is read
 PAN = "pan/pan-test.labels"
 
@@ -76,8 +79,9 @@ def main() -> None:
     if options.read:
         print(outputs(run, options.data, options.read))
         return
+    pairs = read_made(options.made / "train.jsonl")
     result = train_exemplar(
-        read_made(options.made / "train.jsonl"),
+        pairs,
         run,
         validation=read_made(options.made / "dev.jsonl"),
         config=replace(CONFIG, style_tags=options.tags).without(**ROWS[options.row]),
@@ -95,34 +99,69 @@ def main() -> None:
     )
     if result.ended == "interrupted":
         sys.exit(result.status)
-    print(measured(run, options.data, options.against))
+    measures = measured(run, options.data, options.against)
+    write(run, measures, records=len(pairs), seed=options.seed)
+    print(measures.table, *measures.differences, sep="\n")
 
 
-def measured(run: Path, data: Path, against: Sequence[str]) -> str:
-    """A table of the best checkpoint, in half precision as it would ship, beside other models and the floor.
+class Measures(NamedTuple):
+    """What was measured of a run: a table, the paired differences from each other model, and the run's own scores."""
 
-    By the honest protocol, greedy; below it, the paired differences from each of them over all rows.
+    table: str
+    differences: list[str]
+    scores: list[Score]
+
+
+def measured(run: Path, data: Path, against: Sequence[str]) -> Measures:
+    """The best checkpoint, in half precision as it would ship, beside other models and the floor.
+
+    By the honest protocol, greedy; differences are over all rows.
 
     Args:
         against: names of embedded models, or folders of runs, which are read in half precision too.
     """
-    model, *others = (checkpoint.load(name) for name in (run, *against))
+    model, *others = (checkpoint.load(name) for name in [str(run), *against])
     for one in (model, *others):
         one.half().float()
     rivals = dict(zip(against, others, strict=True))
     rows: list[Sequence[str]] = [["test set", "rows", "system", *FIGURES]]
     differences: list[str] = []
+    scores: list[Score] = []
     for name, pairs in test_sets(data).items():
         report = evaluate_paraphraser(model, evaluation_set(pairs), rivals=rivals, protocols=("first",))
         report.write_outputs(run / f"{name.replace('/', '-').replace(' ', '-')}.jsonl")
         for subset in ("all", LEAST):
             for system in ("model", *against, "copy source"):
                 found = (report.score(one, system=system, protocol="first", subset=subset) for one in FIGURES)
-                rows.append([name, subset, system, *(f"{score.value:.2f}" for score in found)])
+                values = list(found)
+                rows.append([name, subset, system, *(f"{score.value:.2f}" for score in values)])
+                if system == "model":
+                    scores += [replace(score, name=f"{name} {subset} {score.name}") for score in values]
         compared = (one for one in report.comparisons if one.second in rivals and one.name in FIGURES)
         differences += [f"{name}, {one}" for one in compared]
     rows.insert(1, ["---", "---", "---", *["---:"] * len(FIGURES)])
-    return "\n".join([*(f"| {' | '.join(row)} |" for row in rows), "", *differences])
+    return Measures("\n".join(f"| {' | '.join(row)} |" for row in rows), differences, scores)
+
+
+def write(run: Path, measures: Measures, *, records: int, seed: int) -> None:
+    """The best checkpoint with its card to `run/final`, in half precision.
+
+    Args:
+        records: that it was trained on.
+    """
+    model, about = checkpoint.load(run), manifest.read(run / "best")
+    tags = model.config.style_tags
+    card = CARD.read_text(encoding="utf-8").format(
+        tags=", and an exemplar's tags beside its" if tags else "",
+        option=" --tags" if tags else "",
+        records=records,
+        epochs=model.config.epochs,
+        seed=seed,
+        table=measures.table,
+    )
+    checkpoint.save(
+        model, run / "final", card=card, scores=measures.scores, data_digests=about.data, seed=seed, dtype="float16"
+    )
 
 
 def outputs(run: Path, data: Path, count: int) -> str:
