@@ -383,6 +383,16 @@ def test_words_of_slots_stay_in_order() -> None:
         assert all({*opening, "possible", "best"} & one.literals for one in found)
 
 
+def test_a_form_without_a_slot_may_end_in_any_mark() -> None:
+    assert "i ca n't remember my pin ." in outputs("I/PRP forgot/VBD my/PRP$ pin/NN ./.")
+    forms = {frame.form for group in frames.frames() for frame in group if frame.read and not frames._slots(frame.form)}
+    assert len(forms) > 10
+    for form in forms:
+        words = [word for word in form if word not in frames.ENDINGS]
+        for ending in frames.ENDINGS:
+            rewrite([*words, ending], ["NN"] * len(words) + ["."])
+
+
 def test_hostile_input() -> None:
     assert rewrite([], []) == [] == substitute([])
     for word in ("?", ",", "can", "\t", "\n", "", "\0"):

@@ -314,7 +314,7 @@ def _slots(form: Form) -> set[str]:
 
 
 def _last_slot(form: Form) -> str:
-    return [word for word in form if word.startswith("{")][-1]
+    return next((word for word in reversed(form) if word.startswith("{")), "")
 
 
 def _filled(form: Form, filling: _Filling) -> Iterator[str]:
