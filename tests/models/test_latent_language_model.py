@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 import math
+from collections.abc import Iterator
+from contextlib import contextmanager
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -19,7 +21,7 @@ from paraform import decoding
 from paraform.batching import EOS, UNK, Vocabulary
 from paraform.encoders import bfloat16_products
 from paraform.evaluation.latent import evaluate_latent
-from paraform.models.latent import LatentConfig, LatentLanguageModel
+from paraform.models.latent import LatentConfig, LatentLanguageModel, language_model
 from paraform.models.latent.texts import read_words, write_words
 from paraform.models.latent.views import dropout
 from paraform.records import InputError
@@ -77,6 +79,31 @@ def test_the_likelihood_is_that_of_the_decoder_step_by_step(network: str) -> Non
             state, memory = model.network.decoder.step(memory, torch.tensor([before]))
             total += float(torch.log_softmax(model.network.output(state), -1)[0, after])
     assert model.log_likelihood(["a dog ran off"], z).item() == pytest.approx(total, rel=1e-5)
+
+
+def test_savae_takes_the_gradients_of_its_refining_without_cudnn(monkeypatch: pytest.MonkeyPatch) -> None:
+    """cuDNN's LSTM has no backward pass in evaluation mode; what refines nothing keeps cuDNN."""
+    seen: list[torch.device | bool] = []
+
+    @contextmanager
+    def noted(device: torch.device) -> Iterator[None]:
+        seen.append(device)
+        yield
+        seen.append(True)
+
+    monkeypatch.setattr(language_model, "torch_kernels", noted)
+    model = made("savae")
+    reconstruction = model.network.reconstruction
+
+    def watched(*given: Any) -> Tensor:
+        seen.append(model.training)
+        return reconstruction(*given)
+
+    with mock.patch.object(model.network, "reconstruction", watched):
+        model.encode(TEXTS)
+    assert seen == [torch.device("cpu"), False, False, True]  # two steps, in evaluation mode
+    made("vae").encode(TEXTS)
+    assert len(seen) == 4
 
 
 @pytest.mark.parametrize("objective", ["ae", "vae", "savae", "ivae", "clvae+_mi"])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import torch
 
-from paraform.models.latent.svi import gradient_through, refine
+from paraform.models.latent.svi import gradient_through, refine, torch_kernels
 
 
 @pytest.mark.parametrize("momentum", [0.0, 0.5])
@@ -71,3 +71,13 @@ def test_a_step_is_clipped() -> None:
     )
     assert float(last.norm()) == pytest.approx(2.0)
     assert taken[0].kept == pytest.approx(1e-6)
+
+
+def test_cudnn_is_left_out_on_cuda_alone_and_comes_back() -> None:
+    for device, inside in (("cuda", False), ("cpu", True), ("mps", True)):
+        with torch_kernels(torch.device(device)):
+            assert torch.backends.cudnn.enabled is inside
+        assert torch.backends.cudnn.enabled
+    with pytest.raises(RuntimeError, match="in the steps"), torch_kernels(torch.device("cuda")):
+        raise RuntimeError("in the steps")
+    assert torch.backends.cudnn.enabled

@@ -2,8 +2,8 @@
 
     paraform reproduce clvae/table1 --scale small --data ../shared/data --out runs/clvae
 
-Writes OUT/ptb/SCALE/collapse.png, how much of its latent space each row uses, epoch by epoch, and, without --row,
-protocols.png, what each protocol says of every row.
+Writes OUT/ptb/SCALE/collapse.png, how much of its latent space each row uses, epoch by epoch; figure3.png, what each
+protocol calls KL and bound, epoch by epoch; and, without --row, protocols.png, what each says of every row at the end.
 SaVAE and LagVAE, whose steps cost several times those of the others, are runs of their own: --row savae. So are the
 rows that tell contrast from what comes with it, dropout and a second view: --row vae-dropout vae-two-views. At the
 small scale the first 10,000 sentences are trained on for 5 epochs (SaVAE: one), and the first 1,000 of the other splits
@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from paraform.evaluation.latent import draw_collapse, protocols_figure, save_figure
+from paraform.evaluation.latent import PROTOCOL_PANELS, draw_collapse, protocols_figure, save_figure
 from paraform.models.latent import OBJECTIVES
 from paraform.recipes.clvae_configs import CONTROLS, configs_of
 from paraform.recipes.clvae_run import run_table
@@ -35,8 +35,10 @@ PUBLISHED = {  # −ELBO, PPL, KL, MI, AU
 
 
 def draw(found: Rows, whole: bool) -> None:
-    """Both pictures; a part of the table does not replace that of the whole."""
-    draw_collapse({row: found.place / row for row in OBJECTIVES}, found.place / "collapse.png")  # of earlier calls too
+    """The pictures; a part of the table does not replace that of the whole."""
+    runs = {row: found.place / row for row in (*OBJECTIVES, *CONTROLS)}  # of earlier calls too
+    draw_collapse(runs, found.place / "collapse.png")
+    draw_collapse(runs, found.place / "figure3.png", PROTOCOL_PANELS)
     if whole:
         save_figure(protocols_figure(found.scores), found.place / "protocols.png")
 

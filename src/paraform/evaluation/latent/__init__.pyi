@@ -17,6 +17,7 @@ from .monitor import validations as validations
 from .ngram import NgramPerplexities as NgramPerplexities
 from .ngram import ngram_perplexities as ngram_perplexities
 from .ngram import with_ngrams as with_ngrams
+from .plots import PROTOCOL_PANELS as PROTOCOL_PANELS
 from .plots import collapse_figure as collapse_figure
 from .plots import draw_collapse as draw_collapse
 from .plots import protocols_figure as protocols_figure

@@ -13,11 +13,20 @@ from paraform.weights import atomic_path
 if TYPE_CHECKING:  # its import takes longer than a short answer
     from matplotlib.figure import Figure
 
-PANELS = {
+Panels = Mapping[str, tuple[str, ...]]
+"""Title → a validation's figures; of several runs the first alone is drawn."""
+
+USE_PANELS: Panels = {
     "KL, nats": ("kl", "dual_kl"),
     "MI, nats": ("mi",),
     "active units": ("au",),
     "−ln p(x|z)": ("reconstruction",),
+}
+PROTOCOL_PANELS: Panels = {
+    "honest: KL in closed form, nats": ("kl",),
+    "paper's: KL by the critic, nats": ("paper_kl",),
+    "honest: bound on −ln p(x), nats": ("loss",),
+    "paper's: −ELBO with that KL, nats": ("paper_elbo",),
 }
 MARKERS = "o^svDP*X<>"
 LOOKS: dict[str, dict[str, Any]] = {  # of a protocol's figures, in the order in which they are drawn
@@ -33,28 +42,32 @@ def save_figure(figure: Figure, path: Path, dpi: int = 100) -> None:
         figure.savefig(unfinished, format="png", dpi=dpi)
 
 
-def draw_collapse(runs: Mapping[str, Path], picture: Path) -> None:
+def draw_collapse(runs: Mapping[str, Path], picture: Path, panels: Panels = USE_PANELS) -> None:
     """Write `collapse_figure`, if there is something to draw."""
-    if (figure := collapse_figure(runs)) is not None:
+    if (figure := collapse_figure(runs, panels)) is not None:
         save_figure(figure, picture)
 
 
-def collapse_figure(runs: Mapping[str, Path]) -> Figure | None:
-    """Figure 3: KL, MI, active units and reconstruction at every validation in the `log.jsonl` of runs, by name.
+def collapse_figure(runs: Mapping[str, Path], panels: Panels = USE_PANELS) -> Figure | None:
+    """Figure 3: what every validation in the `log.jsonl` of runs says, by name.
 
     Of a single run the critics' KL stands beside that in closed form. None: no run has been validated yet.
+
+    Args:
+        panels: `USE_PANELS`, KL, MI, active units and reconstruction; or `PROTOCOL_PANELS`, what each protocol calls
+            KL and bound.
     """
-    seen = {name: validations(folder / "log.jsonl") for name, folder in runs.items()}
-    if not any(seen.values()):
+    seen = {name: found for name, folder in runs.items() if (found := validations(folder / "log.jsonl"))}
+    if not seen:
         return None
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(11, 7), layout="constrained")
-    for number, (title, figures) in enumerate(PANELS.items(), start=1):
+    for number, (title, figures) in enumerate(panels.items(), start=1):
         axes = figure.add_subplot(2, 2, number, title=title, xlabel="step")
         for row, (name, records) in enumerate(seen.items()):
             for which in figures if len(runs) == 1 else figures[:1]:
-                points = [(step, found[which]) for step, found in records if which in found]
+                points = [(step, by[which]) for step, found in records if which in (by := _by_protocol(found))]
                 if points:
                     looks = {"label": which, "marker": "."} if len(runs) == 1 else {"label": name, **run_look(row)}
                     axes.plot(*zip(*points, strict=True), **looks)
@@ -64,6 +77,14 @@ def collapse_figure(runs: Mapping[str, Path]) -> Figure | None:
         lines = max((axes.get_lines() for axes in figure.axes), key=len)
         figure.legend(handles=lines, loc="outside right upper")
     return figure
+
+
+def _by_protocol(found: Mapping[str, float]) -> dict[str, float]:
+    """A validation's figures, with KL and −ELBO as the paper has them: by the critic, of a Gaussian in closed form."""
+    if "kl" not in found:
+        return dict(found)
+    paper_kl = found.get("dual_kl", found["kl"])
+    return {**found, "paper_kl": paper_kl, "paper_elbo": found["reconstruction"] + paper_kl}
 
 
 def run_look(row: int) -> dict[str, Any]:

@@ -26,7 +26,7 @@ from paraform.models.latent.config import LatentConfig
 from paraform.models.latent.critic import Critics
 from paraform.models.latent.network import LatentNetwork
 from paraform.models.latent.posterior import Diagonal
-from paraform.models.latent.svi import refine
+from paraform.models.latent.svi import refine, torch_kernels
 from paraform.models.latent.texts import read_words, write_words
 from paraform.records import InputError, require_count, require_text, require_texts
 
@@ -137,7 +137,8 @@ class LatentLanguageModel(nn.Module):
         how: dict[str, Any] = {"learning_rate": self.config.svi_learning_rate, "momentum": self.config.svi_momentum}
         clip = self.config.svi_clip * (len(state_NH) / self.config.batch_size) ** 0.5
         how |= {"steps": self.config.svi_steps, "clip": clip}
-        return refine(loss, torch.cat(gaussian, -1), self.network.output.parameters(), **how)[0]
+        with torch_kernels(self.device):
+            return refine(loss, torch.cat(gaussian, -1), self.network.output.parameters(), **how)[0]
 
     @torch.no_grad()
     def posterior_mean(self, encoded: Tensor) -> Tensor | None:
