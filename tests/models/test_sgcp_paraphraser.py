@@ -96,6 +96,14 @@ def test_words_beyond_the_vocabulary_are_copied_and_rationed() -> None:
     assert with_config.decoding_settings(ration=False)["ration"] is False
 
 
+def test_a_long_exemplar_is_read_down_to_its_first_words(caplog: pytest.LogCaptureFixture) -> None:
+    model = tiny.paraphraser()
+    words = " ".join(f"(NN w{number})" for number in range(12))
+    long, cut = Tree.parse(f"(ROOT (NP {words}))"), Tree.parse(f"(ROOT (NP {' '.join(['(NN)'] * 8)}))")
+    assert model.decode_trees(["stop"], [long]) == model.decode_trees(["stop"], [cut])
+    assert caplog.text.count("1 of 1 texts are longer than the 8 words that an SGCP model reads") == 1
+
+
 def test_what_cannot_be_asked() -> None:
     model = tiny.paraphraser()
     form = Tree.parse("(ROOT (S (NP) (VP)))")

@@ -33,6 +33,7 @@ from paraform.models.sgcp.step_decoder import StepDecoder
 from paraform.models.sgcp.table import tree_nodes
 from paraform.records import InputError, require_texts
 from paraform.syntax.trees import Parser, Tree, delexicalized, template
+from paraform.words import tell_cut
 
 
 @final
@@ -165,7 +166,9 @@ class SgcpParaphraser(nn.Module):
         require_decoding(how)
         words, units = source_units(sources, self.config, self.kind)
         numbers = [self.vocabulary.encode(row, {}) for row in units]
-        read = [of_first_words(below_one_root(tree), self.config.max_tokens) for tree in trees]
+        most = self.config.max_tokens
+        tell_cut(sum(len(tree.words()) > most for tree in trees), len(trees), f"{most} words", self.kind)
+        read = [of_first_words(below_one_root(tree), most) for tree in trees]
         whole = [delexicalized(tree) for tree in read]
         candidates = [
             [template(tree, levels) for levels in heights_of(tree, height, number)]
