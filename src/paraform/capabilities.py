@@ -142,6 +142,25 @@ class WritesByTree(Protocol):
 
 
 @runtime_checkable
+class CutsExemplars(Protocol):
+    """A model that reads an exemplar's tree down to a height."""
+
+    kind: ClassVar[str]
+
+    def decode_at(
+        self,
+        sources: Sequence[str],
+        exemplars: Sequence[str],
+        height: int | str,
+        *,
+        ration: bool | None = None,
+        **how: Unpack[Decoding],
+    ) -> list[str]:
+        """Source i in the form of exemplar i, whose tree is cut at that many levels, or as the model names a choice."""
+        ...
+
+
+@runtime_checkable
 class HasTemplates(WritesByTree, Protocol):
     """A model that writes by trees and has some of its own, for who names none."""
 

@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 import tiny_scpn as tiny
 
+from paraform.models.by_tree import units_of
 from paraform.models.scpn.batches import pair_batches, parts_of
-from paraform.models.scpn.table import commonest_templates, different_parses, units_of
+from paraform.models.scpn.table import commonest_templates, different_parses
 from paraform.records import InputError, Pair, Sentence
 from paraform.syntax.trees import Tree, template
 

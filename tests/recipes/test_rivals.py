@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 from paraform.models.scpn import ScpnConfig
+from paraform.models.sgcp import SgcpConfig
 from paraform.recipes import crl_table2
-from paraform.recipes.rivals import Row, config_of, row_of
+from paraform.recipes.rivals import RIVALS, Row, config_of, row_of
 from paraform.records import InputError
 
 
@@ -20,6 +21,8 @@ from paraform.records import InputError
         ("SCPN", Row("SCPN", False, 1)),
         ("SCPN, whole parse", Row("SCPN", True, 1)),
         ("SCPN, whole parse, beam 12", Row("SCPN", True, 12)),
+        ("SGCP-F", Row("SGCP", False, 1, "full")),
+        ("SGCP-R, beam 4", Row("SGCP", False, 4, "best")),
         ("SCPN, beam 0", Row("SCPN, beam 0", False, 1)),
         ("", Row("", False, 1)),
     ],
@@ -29,26 +32,29 @@ def test_what_a_name_asks_for(name: str, row: Row) -> None:
 
 
 def test_what_reads_no_parse() -> None:
-    with pytest.raises(InputError, match="row 'full, whole parse': full reads no parse; expected one of SCPN"):
-        row_of("full, whole parse")
+    for system in ("full", "SGCP-F"):
+        with pytest.raises(InputError, match=f"row '{system}, whole parse': {system} has no template.*; expected SCPN"):
+            row_of(f"{system}, whole parse")
 
 
 def test_scales() -> None:
-    assert config_of("full", "quora") == ScpnConfig.paper()
+    assert config_of("SCPN", "full", "quora") == ScpnConfig.paper()
+    assert config_of("SGCP", "full", "quora") == SgcpConfig.paper()
     for corpus in ("quora", "paranmt"):
         small = crl_table2.setting("small", corpus).config  # type: ignore[arg-type]
-        assert config_of("small", corpus).epochs == small.epochs  # type: ignore[arg-type]
-        assert config_of("small", corpus).max_tokens == small.max_tokens  # type: ignore[arg-type]
+        for rival in (config_of(system, "small", corpus) for system in RIVALS):  # type: ignore[arg-type]
+            assert (rival.epochs, rival.max_tokens) == (small.epochs, small.max_tokens)
 
 
 def test_a_rival_is_trained_and_measured_like_the_rest(question_pairs: Path, tmp_path: Path) -> None:
-    """By templates, whole parses and a beam, on the rows and exemplars of the first; one folder for all three."""
+    """By templates, whole parses and a beam, on the rows and exemplars of the first; one folder for all of a system."""
     (tmp_path / "quora").mkdir()
     lines = question_pairs.read_text(encoding="utf-8").splitlines(keepends=True)
     for place, split in enumerate(("test", "dev", "train")):
         some = lines[place::10] if split != "train" else [line for i, line in enumerate(lines) if i % 10 > 1]
         (tmp_path / "quora" / f"{split}.tsv").write_text("".join(some), encoding="utf-8")
     rows = ["without both", "without both, beam 2", "SCPN", "SCPN, whole parse", "SCPN, beam 2"]
+    rows += ["SGCP-F", "SGCP-R, beam 2"]
     found = crl_table2.run(scale="smoke", corpus="quora", data=tmp_path, out=tmp_path / "out", rows=rows)
     outputs = {name: found.report.outputs_of(name) for name in (*rows, "copy source", "copy exemplar")}
     assert len({(one.sources, one.references, one.exemplars) for one in outputs.values()}) == 1
@@ -61,14 +67,16 @@ def test_a_rival_is_trained_and_measured_like_the_rest(question_pairs: Path, tmp
         "SCPN": "decode:greedy|decoder:float32|ration:yes|form:template",
         "SCPN, whole parse": "decode:greedy|decoder:float32|ration:yes|form:parse",
         "SCPN, beam 2": "decode:beam 2|decoder:float32|ration:yes|form:template",
+        "SGCP-F": "decode:greedy|decoder:float32|ration:yes|height:full",
+        "SGCP-R, beam 2": "decode:beam 2|decoder:float32|ration:yes|height:best",
     }
     assert {name: text for name, text in expected.items() if text not in settings[name]} == {}, settings
-    assert {score.system for score in found.matching} == {"without both"}  # SCPN has no vectors
+    assert {score.system for score in found.matching} == {"without both"}  # the rivals have no vectors
     assert {(score.system, score.name) for score in found.costs} == {
         (row, name) for row in rows for name in ("parameters, millions", "seconds a sentence")
     }
     assert {folder.name for folder in (tmp_path / "out" / "quora" / "smoke").iterdir() if folder.is_dir()} == {
-        "without-both", "SCPN"
+        "without-both", "SCPN", "SGCP"
     }  # fmt: skip
     assert found.to_json()["costs"] and "seconds a sentence" in found.table()
     with pytest.raises(InputError, match="first row 'SCPN'; expected one of full"):

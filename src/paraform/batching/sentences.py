@@ -28,6 +28,11 @@ class SentenceBatch(NamedTuple):
         """On that device."""
         return SentenceBatch(self.words_BT.to(device), self.lengths_B.to(device))
 
+    def there(self) -> Tensor:
+        """Which places hold a word, not padding: [B, T] bool."""
+        places_T = torch.arange(self.words_BT.shape[1], device=self.words_BT.device)
+        return places_T < self.lengths_B.to(places_T.device)[:, None]
+
     def repeated(self, times: int) -> SentenceBatch:
         """All rows, and all again: [times · B, T]."""
         return SentenceBatch(self.words_BT.repeat(times, 1), self.lengths_B.repeat(times))

@@ -7,8 +7,9 @@ line and the other columns of each.
 
 With --like, texts and exemplars pair up when there are as many of one as of the other; one exemplar serves all texts;
 --each gives every combination. Nothing is dropped but what --min-content says; --json has the checks. --template takes
-trees in the exemplars' place, of a model that writes by trees (train scpn, train disentangled); one that has templates
-of its own (train scpn) takes the --num commonest of these where no form is given.
+trees in the exemplars' place, of a model that writes by trees (train scpn, sgcp, disentangled); one that has templates
+of its own (train scpn) takes the --num commonest of these where no form is given. --height says how much of an
+exemplar's tree is read, of a model that reads it (train sgcp).
 
 Example:
   paraform paraphrase "Can I use my card abroad?" --num 3
@@ -22,7 +23,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from jsonargparse import ArgumentParser, Namespace
 from jsonargparse.typing import PositiveInt, restricted_number_type
@@ -55,6 +56,13 @@ def add_arguments(parser: ArgumentParser, given: Sequence[str]) -> None:
         metavar="TREE",
         help="forms to take, trees cut at any height: (S (NP) (VP))",
     )
+    parser.add_argument(
+        "--height",
+        type=Literal["full", "best"] | PositiveInt | None,
+        default=None,
+        metavar="LEVELS",
+        help="of exemplars' trees: so many levels, full, or best, the one of several whose output is nearest the text",
+    )
     parser.add_argument("--each", action="store_true", help="every text with every exemplar")
     parser.add_argument("--num", type=PositiveInt, default=1, help="rewordings of each text, at most")
     parser.add_argument("--min-content", type=Cosine | None, default=None, help="drop outputs of a lower content score")
@@ -77,6 +85,8 @@ def run(options: Namespace) -> int:
     forms = options.template or options.like
     if forms is not None and options.num > 1:
         raise InputError("--num is of rewordings without --like; leave one out, or give --like more exemplars")
+    if options.height is not None and options.like is None:
+        raise InputError("--height needs --like: it is of exemplars' trees")
     if options.each and forms is None:
         raise InputError("--each needs --like")
     rows = list(rows_of(options.text, options))
@@ -106,7 +116,7 @@ def reworded(
     texts: Sequence[str], like: Sequence[str] | None, model: Paraphraser, how: Decoding, options: Namespace
 ) -> list[Rewording]:
     """What the model says in the place of each text."""
-    from paraform.capabilities import HasTemplates, Rewords, WritesByTree
+    from paraform.capabilities import CutsExemplars, HasTemplates, Rewords, WritesByTree
     from paraform.rewording import Candidate, Rewording
 
     ration = False if options.no_ration else None
@@ -122,7 +132,13 @@ def reworded(
     sources = [text for text, row in zip(texts, chosen, strict=True) for _ in row]
     exemplars = [exemplar for row in chosen for exemplar in row]
     with bad_values():
-        if not trees:
+        if options.height is not None:
+            if not isinstance(model, CutsExemplars):
+                raise InputError(
+                    f"{options.model} is {model.kind}; --height expects a model that reads exemplars' trees"
+                )
+            outputs = model.decode_at(sources, exemplars, options.height, ration=ration, **how)
+        elif not trees:
             outputs = model.decode(sources, exemplars, ration=ration, **how)
         elif isinstance(model, WritesByTree):
             outputs = model.decode_trees(sources, [trees[text] for text in exemplars], **how)

@@ -16,6 +16,7 @@ from dataclasses import replace
 import torch
 
 from paraform.evaluation.bleu import bleu
+from paraform.models.by_tree import vocabulary_of
 from paraform.models.disentangled.symbols import TreeSymbols
 from paraform.models.disentangled.table import trees_of
 from paraform.models.scpn import ScpnConfig, ScpnParaphraser, make_update
@@ -25,7 +26,6 @@ from paraform.models.scpn.table import (
     commonest_templates,
     different_parses,
     pair_table,
-    vocabulary_of,
 )
 from paraform.records import InputError, Pair, require_count
 from paraform.syntax.parsing import parser_digest

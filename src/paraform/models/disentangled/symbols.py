@@ -57,6 +57,10 @@ class TreeSymbols:
     def __len__(self) -> int:
         return FIRST + len(self.labels)
 
+    def number(self, label: str) -> int:
+        """A label's number; `UNKNOWN` of one never seen."""
+        return self._number.get(label, UNKNOWN)
+
     def write(self) -> str:
         """A label a line, with a tab and a mark behind constituents."""
         known = set(self.constituents)
@@ -88,7 +92,7 @@ class TreeSymbols:
                 levels.append(level)
                 continue
             opening = [OPEN] if self.brackets else []
-            numbers += [*opening, self._number.get(node.label, UNKNOWN)]
+            numbers += [*opening, self.number(node.label)]
             levels += [level] * (1 + len(opening))
             if self.brackets or node.children or node.label in phrases:
                 waiting.append((None, level))

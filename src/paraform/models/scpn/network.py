@@ -116,9 +116,9 @@ class Guided(nn.Module):
             first_LBD,
             torch.zeros_like(first_LBD),
             self.source_map(states_BSD),
-            _there(source),
+            source.there(),
             self.form_map(form_BFD),
-            _there(form),
+            form.there(),
             source.words_BT,
         )
 
@@ -217,8 +217,3 @@ class ScpnNetwork(nn.Module):
             self.paraphraser(batch.source, batch.target_parse, batch.target, own),
             self.generator(batch.source_parse, batch.template, batch.target_parse),
         )
-
-
-def _there(some: SentenceBatch) -> Tensor:
-    width, device = some.words_BT.shape[1], some.words_BT.device
-    return torch.arange(width, device=device) < some.lengths_B.to(device)[:, None]

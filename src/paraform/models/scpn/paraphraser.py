@@ -2,33 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 from typing import Any, ClassVar, NamedTuple, Unpack, final
 
-import numpy as np
 import torch
-from rich.progress import track
 from torch import nn
 
-from paraform.batching import BOS, PAD, UNK, Ragged, SentenceBatch, Vocabulary, prepare_all
-from paraform.decoding import Decoding, Rationed, Step, decode, rationed, require_decoding
-from paraform.encoders import STDERR
+from paraform.batching import BOS, PAD, UNK, Vocabulary
+from paraform.decoding import Decoding, require_decoding
+from paraform.models.by_tree import (
+    Ends,
+    as_text,
+    numbers_batch,
+    parsed,
+    require_forms,
+    source_units,
+    trained_parser,
+    written_rows,
+)
 from paraform.models.copying import unrationed
 from paraform.models.disentangled.symbols import PAD as NO_SYMBOL
 from paraform.models.disentangled.symbols import UNKNOWN, TreeSymbols
 from paraform.models.exemplar.selection import select_exemplars
-from paraform.models.exemplar.step_decoder import decoding_batches
 from paraform.models.scpn.config import ScpnConfig
-from paraform.models.scpn.network import Guided, ScpnNetwork
+from paraform.models.scpn.network import Guided, Memory, ScpnNetwork
 from paraform.models.scpn.step_decoder import StepDecoder
-from paraform.models.scpn.table import units_of
-from paraform.records import InputError, require_count, require_records, require_texts
-from paraform.syntax.parsing import load_parser, parser_digest
-from paraform.syntax.trees import MAX_DEPTH, ROOTS, Parser, Tree, delexicalized
-from paraform.words import detokenize, drop_stray_brackets, join_pieces, recase, tell_cut, tokenize
-
-BATCH = 256  # sentences that are decoded together, if the caller does not say
+from paraform.records import InputError, require_texts
+from paraform.syntax.trees import MAX_DEPTH, Parser, Tree, delexicalized
+from paraform.words import tell_cut
 
 
 class _Asked(NamedTuple):
@@ -86,12 +88,7 @@ class ScpnParaphraser(nn.Module):
 
         Raises: InputError if it is not to be had, or is another one than in training.
         """
-        name = self.config.parser
-        if self.digest and (found := parser_digest(name)) != self.digest:
-            raise InputError(
-                f"parser {name!r} is {found[:12]}, and in training it was {self.digest[:12]}; expected the same"
-            )
-        return load_parser(name, device=str(self.device))
+        return trained_parser(self.config.parser, self.digest, self.device)
 
     def exemplars(
         self,
@@ -129,7 +126,9 @@ class ScpnParaphraser(nn.Module):
         if len(sources) != len(exemplars):
             raise InputError(f"{len(sources)} sources, {len(exemplars)} exemplars; expected an exemplar a source")
         # A label that only this exemplar has is read as one never seen; who writes a template is told.
-        forms = self._symbols(self._parsed(exemplars, "exemplar"), cut=self.config.exemplar_form == "template")
+        forms = self._symbols(
+            parsed(exemplars, lambda: self.parser, "exemplar"), cut=self.config.exemplar_form == "template"
+        )
         whole = [self.config.exemplar_form == "parse"] * len(forms)
         return self._decode(sources, forms, whole, None, ration, how)
 
@@ -192,18 +191,11 @@ class ScpnParaphraser(nn.Module):
         self, sources: Sequence[str], trees: Sequence[Tree], *, strict: bool
     ) -> tuple[list[str], list[list[int]], list[bool]]:
         """The sources, the symbols of their forms, and which of these are whole parses."""
-        texts, given = require_texts(sources), require_records(trees, Tree)
-        if len(texts) != len(given):
-            raise InputError(f"{len(texts)} sources, {len(given)} trees; expected a tree a source")
-        whole: dict[Tree, bool] = {}
-        for tree in set(map(delexicalized, given)):
-            if tree.label in ROOTS and not tree.children:
-                raise InputError(
-                    f"a template of a root alone, {str(tree)[:40]!r}; expected such as (ROOT (S (NP) (VP)))"
-                )
-            if strict:
-                self.symbols.require_known(tree)
-            whole[tree] = not any(leaf.label in self.symbols.constituents for leaf in tree.leaves())
+        texts, given = require_forms(sources, trees, self.symbols, strict=strict)
+        whole = {
+            tree: not any(leaf.label in self.symbols.constituents for leaf in tree.leaves())
+            for tree in set(map(delexicalized, given))
+        }
         kinds = [whole[delexicalized(tree)] for tree in given]
         cut, uncut = self._symbols(given, cut=True), self._symbols(given, cut=False)
         lost = sum(len(part) < len(all_) for part, all_, kind in zip(cut, uncut, kinds, strict=True) if not kind)
@@ -221,20 +213,10 @@ class ScpnParaphraser(nn.Module):
             for tree in trees
         ]
 
-    def _parsed(self, texts: Sequence[str], what: str) -> list[Tree]:
-        different = list(dict.fromkeys(texts))
-        words = [tokenize(text) for text in different]
-        lacking = {text for text, row in zip(different, words, strict=True) if not row}
-        for number, text in enumerate(texts, start=1):
-            if text in lacking:
-                raise InputError(f"{what} {number} is empty; expected a sentence")
-        found = dict(zip(different, self.parser(words), strict=True)) if different else {}
-        return [tree for text in texts if (tree := found[text]) is not None]
-
     def _own(self, sources: Sequence[str], trees: Sequence[Tree] | None) -> list[list[int]]:
         """Symbols of the sources' own parses."""
         if trees is None:
-            trees = self._parsed(sources, "source")
+            trees = parsed(sources, lambda: self.parser, "source")
         if len(trees) != len(sources):
             raise InputError(f"{len(sources)} sources, {len(trees)} trees of theirs; expected a tree a source")
         return self._symbols(trees, cut=False)
@@ -263,14 +245,10 @@ class ScpnParaphraser(nn.Module):
         how: Decoding,
     ) -> list[str]:
         require_decoding(how)
-        words = prepare_all(sources, self.config.max_tokens, tell=self.kind)
-        for number, row in enumerate(words, start=1):
-            if not row:
-                raise InputError(f"source {number} is empty; expected a sentence")
+        words, units = source_units(sources, self.config, self.kind)
         reads = self.config.input_parse or not all(whole)
         own = self._own(sources, source_trees) if reads else [[] for _ in sources]
         parses = self._completed(own, forms, whole, how)
-        units = units_of(words, self.config)
         asked = [
             # What comes of a template may be nothing; its first symbol is then the template's.
             _Asked(self.vocabulary.encode(row, {}), parse or form[:1], source)
@@ -278,12 +256,10 @@ class ScpnParaphraser(nn.Module):
         ]
         never, longest = (PAD, UNK, BOS), self.config.most_written
         rows = self._write(self.network.paraphraser, asked, how, never, longest, ration=self._rations(ration))
-        out = []
-        for columns, source, written in zip(rows, units, words, strict=True):
-            said = list(self._units(columns, source))
-            said = join_pieces(said) if self.config.units == "pieces" else said
-            out.append(detokenize(recase(drop_stray_brackets(said), self.vocabulary.cased, written)))
-        return out
+        return [
+            as_text(columns, source, written, self.vocabulary, self.config)
+            for columns, source, written in zip(rows, units, words, strict=True)
+        ]
 
     @torch.inference_mode()
     def _write(
@@ -300,38 +276,18 @@ class ScpnParaphraser(nn.Module):
         self.eval()
         if not asked:
             return []
-        start, stop = network.sizes.start, network.sizes.stop
-        size = how.get("batch_size", BATCH)
-        require_count(size, "batch_size", 1)
-        generator = torch.Generator(self.device).manual_seed(how.get("seed", 0))
         decoder = StepDecoder(network, max(len(one.source) for one in asked), never)
-        parts = decoding_batches([len(one.form) for one in asked], [len(one.source) for one in asked], size)
-        out: list[list[int]] = [[] for _ in asked]
-        hidden = not how.get("progress", False)
-        for rows in track(parts, "paraphrasing", console=STDERR, disable=hidden, transient=True):
-            source, form = (self._batch([asked[row][side] for row in rows]) for side in (0, 1))
-            own = self._batch([asked[row].own for row in rows]) if network.sizes.reads_source_form else None
-            state: Any = decoder.begin(source, form, own)
-            step: Step[Any] = decoder.step
-            if ration:
-                state = Rationed.of(state, state.source_BS)
-                step = rationed(step, stop=stop, free=unrationed(len(self.vocabulary)))
-            tokens_BT = decode(
-                step, state, len(rows), how, generator,
-                start=start, stop=stop, longest=longest + 1, length_penalty=self.config.length_penalty,
-            )  # fmt: skip
-            for row, columns in zip(rows, tokens_BT.tolist(), strict=True):
-                out[row] = columns[: columns.index(stop)] if stop in columns else columns
-        return out
 
-    def _batch(self, rows: Sequence[Sequence[int]]) -> SentenceBatch:
-        padded_BT, lengths_B = Ragged.of(rows).padded(np.arange(len(rows)))
-        return SentenceBatch(padded_BT.to(self.device), lengths_B)
+        def begin(rows: Sequence[int]) -> Memory:
+            source, form = (numbers_batch([asked[row][side] for row in rows], self.device) for side in (0, 1))
+            reads = network.sizes.reads_source_form
+            own = numbers_batch([asked[row].own for row in rows], self.device) if reads else None
+            return decoder.begin(source, form, own)
 
-    def _units(self, columns: Sequence[int], source: Sequence[str]) -> Iterator[str]:
-        for column in columns:
-            known = column < len(self.vocabulary)
-            yield self.vocabulary.words[column] if known else source[column - len(self.vocabulary)]
+        lengths = [len(one.form) for one in asked], [len(one.source) for one in asked]
+        ends = Ends(network.sizes.start, network.sizes.stop, longest + 1, self.config.length_penalty)
+        free = unrationed(len(self.vocabulary)) if ration else None
+        return written_rows(begin, decoder.step, lengths, how, ends, self.device, free=free)
 
     def assets(self) -> dict[str, str]:
         """The vocabulary, the symbols of parses, the templates, and what tells the parser from others."""

@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from paraform import encoders
 from paraform.batching import Ragged, Vocabulary, prepare_all
+from paraform.models.by_tree import units_of
 from paraform.models.disentangled.symbols import TreeSymbols
 from paraform.models.scpn.batches import PairTable
 from paraform.models.scpn.config import ScpnConfig
@@ -16,14 +16,6 @@ from paraform.records import Pair
 from paraform.syntax.trees import Tree, delexicalized, template, without_root
 
 MOST_TEMPLATES = 10  # the paper's number
-
-
-def units_of(sentences: Sequence[Sequence[str]], config: ScpnConfig) -> list[list[str]]:
-    """What the network counts of each sentence's words: these lower-cased, or the offline encoder's pieces of them."""
-    lowered = [[word.lower() for word in words] for words in sentences]
-    if config.units == "words":
-        return lowered
-    return [[piece for pieces in row for piece, _ in pieces] for row in encoders.load().placed_pieces(lowered)]
 
 
 def below_same_root(tree: Tree) -> Tree:
@@ -49,17 +41,6 @@ def commonest_templates(texts: Sequence[str], trees: Mapping[str, Tree], levels:
     counts = Counter(str(template(below_same_root(trees[text]), levels + 1)) for text in texts)
     chosen = sorted(counts, key=lambda text: (-counts[text], text))[:MOST_TEMPLATES]
     return [Tree.parse(text) for text in chosen]
-
-
-def vocabulary_of(texts: Sequence[str], config: ScpnConfig) -> Vocabulary:
-    """The commonest units of texts, and how their words are cased."""
-    words = prepare_all(texts, config.max_tokens)
-    return Vocabulary.build(
-        words,
-        min_count=config.min_count,
-        size=config.most_units,
-        units=None if config.units == "words" else units_of(words, config),
-    )
 
 
 def pair_table(

@@ -1,0 +1,195 @@
+"""What systems share that write by trees and copy: units of sentences, the parser of training, columns back to text.
+
+Shape key: N sentences that are decoded together, T units of the longest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Literal, NamedTuple, Protocol
+
+import numpy as np
+import torch
+from rich.progress import track
+
+from paraform import encoders
+from paraform.batching import Ragged, SentenceBatch, Vocabulary, prepare_all
+from paraform.decoding import Decoding, Rationed, Step, decode, rationed
+from paraform.encoders import STDERR
+from paraform.models.disentangled.symbols import TreeSymbols
+from paraform.models.exemplar.step_decoder import decoding_batches
+from paraform.records import InputError, require_count, require_records, require_texts
+from paraform.syntax.parsing import load_parser, parser_digest
+from paraform.syntax.trees import ROOTS, Parser, Tree, delexicalized
+from paraform.words import detokenize, drop_stray_brackets, join_pieces, recase, tokenize
+
+BATCH = 256  # sentences that are decoded together, if the caller does not say
+
+
+class CountsUnits(Protocol):
+    """What a system's config says of the units that its networks count."""
+
+    @property
+    def units(self) -> Literal["pieces", "words"]: ...
+    @property
+    def max_tokens(self) -> int: ...
+    @property
+    def min_count(self) -> int: ...
+    @property
+    def most_units(self) -> int: ...
+
+
+class Ends(NamedTuple):
+    """How writing begins and ends: the numbers before the first unit and behind the last, the most units with the end
+    counted, and what a beam's hypotheses are ranked by (`decoding.beam`)."""
+
+    start: int
+    stop: int
+    longest: int
+    length_penalty: float
+
+
+def units_of_words(sentences: Sequence[Sequence[str]], config: CountsUnits) -> list[list[list[str]]]:
+    """What a network counts of each word: itself, lower-cased, or the offline encoder's pieces of it, one or more."""
+    lowered = [[word.lower() for word in words] for words in sentences]
+    if config.units == "words":
+        return [[[word] for word in row] for row in lowered]
+    return [[[piece for piece, _ in pieces] for pieces in row] for row in encoders.load().placed_pieces(lowered)]
+
+
+def units_of(sentences: Sequence[Sequence[str]], config: CountsUnits) -> list[list[str]]:
+    """The same of each sentence, end to end."""
+    return [[unit for units in row for unit in units] for row in units_of_words(sentences, config)]
+
+
+def vocabulary_of(texts: Sequence[str], config: CountsUnits) -> Vocabulary:
+    """The commonest units of texts, and how their words are cased."""
+    words = prepare_all(texts, config.max_tokens)
+    return Vocabulary.build(
+        words,
+        min_count=config.min_count,
+        size=config.most_units,
+        units=None if config.units == "words" else units_of(words, config),
+    )
+
+
+def trained_parser(name: str, digest: str, device: torch.device) -> Parser:
+    """The parser of that name, on that device.
+
+    Args:
+        digest: of the parser in training (`parser_digest`); "": it is not checked.
+    Raises: InputError if it is not to be had, or is another one than in training.
+    """
+    if digest and (found := parser_digest(name)) != digest:
+        raise InputError(f"parser {name!r} is {found[:12]}, and in training it was {digest[:12]}; expected the same")
+    return load_parser(name, device=str(device))
+
+
+def parsed(texts: Sequence[str], parser: Callable[[], Parser], what: str) -> list[Tree]:
+    """The tree of each text; the same text is parsed once.
+
+    Args:
+        parser: loads it; not called where there is nothing to parse.
+        what: a text's name in messages, such as "exemplar".
+    Raises: InputError for an empty text.
+    """
+    different = list(dict.fromkeys(texts))
+    words = [tokenize(text) for text in different]
+    lacking = {text for text, row in zip(different, words, strict=True) if not row}
+    for number, text in enumerate(texts, start=1):
+        if text in lacking:
+            raise InputError(f"{what} {number} is empty; expected a sentence")
+    found = dict(zip(different, parser()(words), strict=True)) if different else {}
+    return [tree for text in texts if (tree := found[text]) is not None]
+
+
+def require_forms(
+    sources: Sequence[str], trees: Sequence[Tree], symbols: TreeSymbols, *, strict: bool
+) -> tuple[list[str], list[Tree]]:
+    """The sources and the trees whose forms they are to take.
+
+    Args:
+        strict: refuse a label that no tree of training had.
+    Raises: InputError for other numbers of both, what are no trees, a root alone, or such a label.
+    """
+    texts, given = require_texts(sources), require_records(trees, Tree)
+    if len(texts) != len(given):
+        raise InputError(f"{len(texts)} sources, {len(given)} trees; expected a tree a source")
+    for tree in dict.fromkeys(map(delexicalized, given)):
+        if tree.label in ROOTS and not tree.children:
+            raise InputError(f"a template of a root alone, {str(tree)[:40]!r}; expected such as (ROOT (S (NP) (VP)))")
+        if strict:
+            symbols.require_known(tree)
+    return texts, given
+
+
+def source_units(
+    sources: Sequence[str], config: CountsUnits, kind: str
+) -> tuple[list[tuple[str, ...]], list[list[str]]]:
+    """The words of each source, and its units.
+
+    Args:
+        kind: the model's, for the warning that counts the texts that are cut.
+    Raises: InputError for an empty source.
+    """
+    words = prepare_all(sources, config.max_tokens, tell=kind)
+    for number, row in enumerate(words, start=1):
+        if not row:
+            raise InputError(f"source {number} is empty; expected a sentence")
+    return words, units_of(words, config)
+
+
+def written_rows(
+    begin: Callable[[Sequence[int]], Any],
+    step: Step[Any],
+    lengths: tuple[Sequence[int], Sequence[int]],
+    how: Decoding,
+    ends: Ends,
+    device: torch.device,
+    *,
+    free: int | None = None,
+) -> list[list[int]]:
+    """What is decoded of each row, as columns of the step's scores, without its end.
+
+    Args:
+        begin: the rows that are decoded together → their state, whose `source_BS` holds their sources' columns.
+        step: as `decoding` has it.
+        lengths: by row those of its form and of its source; rows of like ones are decoded together.
+        free: columns below it have no ration (`decoding.rationed`); None: nothing is rationed.
+    Raises: InputError for a batch of no row.
+    """
+    size = how.get("batch_size", BATCH)
+    require_count(size, "batch_size", 1)
+    generator = torch.Generator(device).manual_seed(how.get("seed", 0))
+    out: list[list[int]] = [[] for _ in lengths[0]]
+    hidden = not how.get("progress", False)
+    parts = decoding_batches(*lengths, size)
+    for rows in track(parts, "paraphrasing", console=STDERR, disable=hidden, transient=True):
+        state, following = begin(rows), step
+        if free is not None:
+            state, following = Rationed.of(state, state.source_BS), rationed(step, stop=ends.stop, free=free)
+        tokens_NT = decode(following, state, len(rows), how, generator, **ends._asdict())
+        for row, columns in zip(rows, tokens_NT.tolist(), strict=True):
+            out[row] = columns[: columns.index(ends.stop)] if ends.stop in columns else columns
+    return out
+
+
+def numbers_batch(rows: Sequence[Sequence[int]], device: torch.device) -> SentenceBatch:
+    """Rows of numbers side by side, on that device."""
+    padded_NT, lengths_N = Ragged.of(rows).padded(np.arange(len(rows)))
+    return SentenceBatch(padded_NT.to(device), lengths_N)
+
+
+def as_text(
+    columns: Sequence[int], source: Sequence[str], words: Sequence[str], vocabulary: Vocabulary, config: CountsUnits
+) -> str:
+    """What columns of a step's scores say, as a person would write it.
+
+    Args:
+        source: units of the source, which columns behind the vocabulary's are.
+        words: the source as it is cased.
+    """
+    known = len(vocabulary)
+    units = [vocabulary.words[column] if column < known else source[column - known] for column in columns]
+    said = join_pieces(units) if config.units == "pieces" else units
+    return detokenize(recase(drop_stray_brackets(said), vocabulary.cased, words))
