@@ -326,7 +326,7 @@ def test_mine_says_why_it_finds_nothing(tmp_path: Path, command: Command, inline
 
 
 def test_mine_searches_with_as_many_workers_as_asked(
-    question_pairs: Path, tmp_path: Path, command: Command, monkeypatch: pytest.MonkeyPatch
+    question_pairs: Path, tmp_path: Path, command: Command, inline: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked: list[int | None] = []
     search = ExemplarIndex.nearest_rows
