@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import secrets
 import shutil
-import sys
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -25,12 +26,19 @@ from filelock import FileLock
 from hypothesis import settings
 
 if TYPE_CHECKING:
+    from forks import Forks
+
     from paraform.encoders import Encoder
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 
 settings.register_profile("paraform", deadline=None, derandomize=True)  # neither load nor luck is a failure
 settings.load_profile("paraform")
+
+
+def pytest_collection_finish() -> None:
+    """What was imported stays, so that the collector need not go through all of it again and again."""
+    gc.freeze()
 
 
 @pytest.fixture(scope="session")
@@ -56,11 +64,23 @@ def one_core() -> Iterator[None]:
         yield
 
 
-@pytest.fixture(autouse=True)
-def undrawn(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A test's own runs draw no curves, which take longer than their steps; those of wider fixtures do."""
-    if journal := sys.modules.get("paraform.training.journal"):
-        monkeypatch.setattr(journal.Journal, "draw", lambda *_, **__: None)
+@pytest.fixture(scope="session", autouse=True)
+def undrawn() -> Iterator[None]:
+    """Runs draw no curves, which take longer than their steps."""
+    from paraform.training.journal import Journal
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Journal, "draw", lambda *_, **__: None)
+        yield
+
+
+@pytest.fixture(scope="session")
+def forks(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Forks]:
+    """Programs as processes of their own, which begin at once."""
+    from forks import Forks
+
+    with closing(Forks(tmp_path_factory.mktemp("forks"))) as made:
+        yield made
 
 
 @pytest.fixture

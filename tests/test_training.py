@@ -13,8 +13,6 @@ import os
 import random
 import shutil
 import signal
-import socket
-import subprocess
 import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -24,12 +22,13 @@ from typing import Any
 import matplotlib.image
 import pytest
 import torch
+from forks import Forks
 
 from paraform import checkpoint, manifest
 from paraform.models.exemplar import ExemplarConfig
 from paraform.records import InputError, status_of
 from paraform.training import Result, TrainingConfig, console, fit, make_accelerator, require_usable, text_digest
-from paraform.training.journal import history_figure
+from paraform.training.journal import Journal, history_figure
 from paraform.training.loop import window_ends
 from paraform.training.state import pack_optimizers, unpack_optimizers
 from paraform.weights import load_tensors
@@ -46,9 +45,7 @@ CONFIG = TrainingConfig(
 )
 
 
-def run(*command: str) -> subprocess.CompletedProcess[str]:
-    environment = os.environ | {"OMP_NUM_THREADS": "1", "CUDA_VISIBLE_DEVICES": ""}
-    return subprocess.run([sys.executable, *command], capture_output=True, text=True, env=environment, timeout=120)
+DRAW = Journal.draw  # before `undrawn`
 
 
 def log(folder: Path) -> list[dict[str, Any]]:
@@ -71,7 +68,9 @@ def same_run(one: Path, other: Path) -> None:
 def whole(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Result]:
     """An uninterrupted run, with dropout, so that the random state counts."""
     folder = tmp_path_factory.mktemp("whole") / "run"
-    return folder, worker.train(folder, CONFIG, dropout=0.3)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Journal, "draw", DRAW)
+        return folder, worker.train(folder, CONFIG, dropout=0.3)
 
 
 def test_a_folder_has_one_run_at_a_time(tmp_path: Path) -> None:
@@ -89,9 +88,9 @@ def test_a_folder_has_one_run_at_a_time(tmp_path: Path) -> None:
     same_run(tmp_path, tmp_path / "alone")
 
 
-def test_a_killed_run_ends_with_the_same_weights(whole: tuple[Path, Result], tmp_path: Path) -> None:
-    killed = run(str(WORKER), str(tmp_path / "run"), "--dropout", "0.3", "--kill-at", "18")
-    assert killed.returncode == -signal.SIGKILL, killed.stderr
+def test_a_killed_run_ends_with_the_same_weights(whole: tuple[Path, Result], tmp_path: Path, forks: Forks) -> None:
+    status, said = forks.wait(forks.start(WORKER, tmp_path / "run", "--dropout", 0.3, "--kill-at", 18))
+    assert status == -signal.SIGKILL, said
     assert log(tmp_path / "run")[-1]["step"] == 18  # beyond the last checkpoint, so the resumed run drops some
     assert json.loads((tmp_path / "run/last/training.json").read_text())["progress"]["step"] == 15
     result = worker.train(tmp_path / "run", CONFIG, dropout=0.3, resume=True)
@@ -223,17 +222,12 @@ def test_a_second_ctrl_c_acts_at_once(tmp_path: Path) -> None:
         signal.signal(signal.SIGINT, before)
 
 
-def test_two_processes_train_as_one_with_the_whole_batch(tmp_path: Path) -> None:
+def test_two_processes_train_as_one_with_the_whole_batch(tmp_path: Path, forks: Forks) -> None:
     """Also where one of them got a SIGTERM on the way, and both were resumed."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = str(free.getsockname()[1])
-    # its --multi_gpu only says "more than one process"; with --cpu it would start one, whatever the number
-    launch = ["-m", "accelerate.commands.launch", "--multi_gpu", "--num_processes", "2", "--num_machines", "1"]
-    launch += ["--mixed_precision", "no", "--dynamo_backend", "no", "--main_process_port", port]
-    done = run(*launch, str(WORKER), str(tmp_path / "two"), "--signal-at", "10", "--again")
-    assert done.returncode == 0, done.stderr
-    assert "paraform: SIGTERM" not in done.stderr and "stopped after step 11" in done.stderr  # told by the first one
+    ended = forks.ranks(2, WORKER, tmp_path / "two", "--signal-at", 10, "--again")
+    assert [status for status, _ in ended] == [0, 0], ended
+    said = "".join(words for _, words in ended)
+    assert "paraform: SIGTERM" not in said and "stopped after step 11" in said  # told by the first one
     assert json.loads((tmp_path / "two/last/training.json").read_text())["processes"] == 2
     worker.train(tmp_path / "one", CONFIG)
     two, one = ([r for r in log(tmp_path / name) if "train" in r] for name in ("two", "one"))

@@ -136,6 +136,7 @@ if __name__ == "__main__":
         device="cpu",
         tensorboard=False,
     )
+    training.journal.Journal.draw = lambda *_, **__: None  # longer than the steps
     train(given.folder, config, given.dropout, before=before, resume=given.resume)
     if given.again:
         train(given.folder, config, given.dropout, resume=True)

@@ -55,8 +55,8 @@ def test_shards_are_the_rows_of_one_file(
 
 
 def test_the_same_bytes_whatever_the_engine(texts: Path, tmp_path: Path, command: Command, cluster: None) -> None:
-    for engine, workers in (("local", 2), ("ray", 1)):
-        given = ["--out", tmp_path / engine, "--engine", engine, "--workers", workers, "--json"]
+    for engine in ("local", "ray"):
+        given = ["--out", tmp_path / engine, "--engine", engine, "--workers", 1, "--json"]
         done = json.loads(command("embed", texts, *given).out)
         about = {"model": "minilm", "rows": 10, "dimension": 384, "shards": 3}
         assert done == {"out": str(tmp_path / engine), **about}

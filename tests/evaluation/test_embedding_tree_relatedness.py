@@ -58,11 +58,14 @@ def test_it_learns_what_is_related() -> None:
     assert pearson.score.value > 90 and (pearson.score.name, spearman.score.name) == ("Pearson", "Spearman")
     assert (pearson.score.subset, pearson.score.protocol, pearson.score.system) == ("SICK-R", "tree-LSTM", "tiny")
     assert "child-sum tree-LSTM" in pearson.score.signature and "parser:by hand|" in pearson.score.signature
+
+    def of_seed(seed: int) -> float:
+        found, _ = tree_relatedness(*given, parsed_by="by hand", config=replace(CONFIG, seed=seed, max_epochs=4))
+        return found.score.value
+
+    once = of_seed(CONFIG.seed)
     torch.manual_seed(99)
-    again, _ = tree_relatedness(*given, parsed_by="by hand", config=CONFIG)
-    assert again.score.value == pearson.score.value  # whatever else was drawn
-    other, _ = tree_relatedness(*given, parsed_by="by hand", config=replace(CONFIG, seed=2))
-    assert other.score.value != pearson.score.value
+    assert of_seed(CONFIG.seed) == once != of_seed(2)  # whatever else was drawn
 
 
 def test_development_pairs_choose_and_scores_have_any_scale() -> None:

@@ -26,15 +26,16 @@ def test_a_refitted_critic_comes_near_kl_from_below() -> None:
 
 
 def test_a_refitted_critic_stops_before_it_knows_samples_by_heart(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(critics, "ROWS", 256)
+    for name, size in (("ROWS", 256), ("HELD_OUT", 1 << 12), ("LOOK", 50)):
+        monkeypatch.setattr(critics, name, size)
     torch.manual_seed(0)
-    means = 0.7 * torch.randn(60, 8)
-    z = means + 0.8 * torch.randn(16, 60, 8)
-    closed = float(gaussian_kl(means, torch.full((60, 8), 2 * math.log(0.8))).mean())
-    found = refitted_dual(means, z, seed=0, steps=800, prior_draws=1 << 14, width=64)
+    means = 0.7 * torch.randn(30, 8)
+    z = means + 0.8 * torch.randn(16, 30, 8)
+    closed = float(gaussian_kl(means, torch.full((30, 8), 2 * math.log(0.8))).mean())
+    found = refitted_dual(means, z, seed=0, steps=600, prior_draws=1 << 14, width=64)
     assert 0.6 * closed < found.of_sentence < closed and found.of_latent > 0
-    monkeypatch.setattr(critics, "LOOK", 800)  # held-out samples are asked at the end only
-    late = refitted_dual(means, z, seed=0, steps=800, prior_draws=1 << 14, width=64)
+    monkeypatch.setattr(critics, "LOOK", 600)  # held-out samples are asked at the end only
+    late = refitted_dual(means, z, seed=0, steps=600, prior_draws=1 << 14, width=64)
     assert late.of_sentence < 0.3 * closed and late.of_latent == 0  # that of f = 0: none is better
 
 
@@ -48,8 +49,10 @@ def test_no_critic_is_believed_above_what_its_samples_can_tell() -> None:
     assert found.of_sentence < found.most and found.of_latent < found.most
 
 
-def test_a_refitted_critic_knows_nothing_of_samples_that_it_has_not_learnt() -> None:
+def test_a_refitted_critic_knows_nothing_of_samples_that_it_has_not_learnt(monkeypatch: pytest.MonkeyPatch) -> None:
     """Four samples of the prior in place of a posterior: KL is 0, and what is learnt by heart is no sign of any."""
+    monkeypatch.setattr(critics, "ROWS", 256)
+    monkeypatch.setattr(critics, "HELD_OUT", 1 << 12)
     z_SNZ = torch.randn(4, 20, 8, generator=torch.Generator().manual_seed(0))
     found = refitted_dual(torch.eye(20), z_SNZ, seed=0, steps=200, prior_draws=1 << 14, width=64)
     assert found.of_sentence == 0 and found.of_latent == pytest.approx(0, abs=0.1)

@@ -7,6 +7,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import islice
 from pathlib import Path
 
 import numpy as np
@@ -36,12 +37,12 @@ def pairs(question_pairs: Path) -> list[Pair]:
 
 @pytest.fixture(scope="module")
 def ray_engine() -> Iterator[Engine]:
-    """A Ray cluster of two cores on this machine, and two workers there."""
+    """A Ray cluster of two cores on this machine, and one worker there, which takes seconds to start."""
     pytest.importorskip("ray")
     from paraform.engines.ray import _connected
 
     with _connected("local", 2):
-        yield Engine("ray", 2)
+        yield Engine("ray", 1)
 
 
 def test_records_come_back_from_arrow(tmp_path: Path) -> None:
@@ -81,9 +82,9 @@ def test_the_same_lines_whatever_the_engine(
         cache = tmp_path / f"{engine.name}{engine.workers}"
         parts = annotate_corpus(pairs, "digest", LOWER, engine=engine, cache=cache, size=7)
         found[cache.name] = list(parts)
-    assert found["local2"] == found["ray2"]
-    assert len(found["ray2"]) == 5
-    lines = [from_json(json.loads(line)) for line in b"".join(found["ray2"]).splitlines()]
+    assert found["local2"] == found["ray1"]
+    assert len(found["ray1"]) == 5
+    lines = [from_json(json.loads(line)) for line in b"".join(found["ray1"]).splitlines()]
     assert [line.cluster for line in lines if isinstance(line, Pair)] == [pair.cluster for pair in pairs]
     assert all(isinstance(line, Pair) and len(line.target.tags) == len(line.target.tokens) for line in lines)
 
@@ -140,7 +141,7 @@ def test_a_chunk_that_was_altered_is_made_again(pairs: list[Pair], tmp_path: Pat
 
 
 def test_equals_brute_force_on_real_questions(data: Path) -> None:
-    """1,000 targets of quora/train against all 118,183, with tags that GUM's words have most often (which is quick)."""
+    """400 targets of quora/train against 30,000, with tags that GUM's words have most often (which is quick)."""
     counts: defaultdict[str, Counter[str]] = defaultdict(Counter)
     for sentence in read_treebank(data / "treebank" / "gum" / "train"):
         for word, tag in zip(sentence.tokens, sentence.tags, strict=True):
@@ -151,7 +152,7 @@ def test_equals_brute_force_on_real_questions(data: Path) -> None:
         words = tuple(re.findall(r"\w+|[^\w\s]", sentence.text.lower())[:30])
         return replace(sentence, tokens=words, tags=tuple(tags.get(word, "NN") for word in words))
 
-    pairs = corpora.clusters(corpora.read_pairs(data / "quora" / "train.tsv"))
+    pairs = corpora.clusters(islice(corpora.read_pairs(data / "quora" / "train.tsv"), 30_000))
     full = [replace(pair, target=tagged(pair.target)) for pair in pairs]
     mined = mine(full, MiningConfig(keep=3, ties="first"))
     letters = {tag: chr(200 + number) for number, tag in enumerate(sorted({t for p in full for t in p.target.tags}))}
@@ -160,7 +161,7 @@ def test_equals_brute_force_on_real_questions(data: Path) -> None:
     words = [frozenset(pair.target.tokens) for pair in full]
     same = ["".join(pair.target.text.lower().split()) for pair in full]
     sources = ["".join(pair.source.text.lower().split()) for pair in full]
-    rows = np.random.default_rng(0).choice(len(full), 1000, replace=False)
+    rows = np.random.default_rng(0).choice(len(full), 400, replace=False)
     for length in np.unique(lengths[rows]):
         asked, among = rows[lengths[rows] == length], np.flatnonzero(np.abs(lengths - length) <= 2)
         among = among[lengths[among] > 0]
