@@ -81,7 +81,7 @@ def collapse_figure(runs: Mapping[str, Path], panels: Panels = USE_PANELS) -> Fi
 
 def _by_protocol(found: Mapping[str, float]) -> dict[str, float]:
     """A validation's figures, with KL and −ELBO as the paper has them: by the critic, of a Gaussian in closed form."""
-    if "kl" not in found:
+    if not {"kl", "reconstruction"} <= found.keys():
         return dict(found)
     paper_kl = found.get("dual_kl", found["kl"])
     return {**found, "paper_kl": paper_kl, "paper_elbo": found["reconstruction"] + paper_kl}
