@@ -25,4 +25,5 @@ SYSTEMS = {
     "latent": System("LatentLanguageModel", "train a VAE, an iVAE, a clVAE … on sentences"),
     "retrofit": System("RetrofittedEncoder", "train PAR, one matrix before an encoder, on pairs"),
     "scpn": System("ScpnParaphraser", "train SCPN, which takes form from templates, on pairs"),
+    "vgvae": System("Vgvae", "train VGVAE or CGEN, meaning and form apart, on pairs"),
 }
