@@ -14,11 +14,21 @@ from paraform.models.exemplar import ExemplarConfig
 from paraform.models.latent import LatentConfig
 from paraform.models.reader import ReaderConfig
 from paraform.models.scpn import ScpnConfig
+from paraform.models.vgvae import VgvaeConfig
 from paraform.records import InputError
 from paraform.syntax import MiningConfig
 from paraform.training import TrainingConfig
 
-CONFIGS = (DisentangledConfig, ExemplarConfig, LatentConfig, ReaderConfig, ScpnConfig, MiningConfig, TrainingConfig)
+CONFIGS = (
+    DisentangledConfig,
+    ExemplarConfig,
+    LatentConfig,
+    ReaderConfig,
+    ScpnConfig,
+    VgvaeConfig,
+    MiningConfig,
+    TrainingConfig,
+)
 FIELDS = [(config, field.name) for config in CONFIGS for field in dataclasses.fields(config)]
 NEVER = ("nothing of the kind", [], {}, object(), 10**30, -(10**30), float("nan"), float("inf"), b"x")
 PRESETS: list[tuple[Callable[..., Any], str, Any]] = [
@@ -33,6 +43,9 @@ PRESETS: list[tuple[Callable[..., Any], str, Any]] = [
     (ScpnConfig.paper, "epochs", 7),
     (ScpnConfig.reference, "epochs", 7),
     (ScpnConfig.compact, "epochs", 7),
+    (VgvaeConfig.paper, "epochs", 7),
+    (VgvaeConfig.reference, "epochs", 7),
+    (VgvaeConfig.compact, "epochs", 7),
     (LatentConfig.compact, "epochs", 7),
     (LatentConfig.reference, "epochs", 7),
     (MiningConfig.paper, "keep", 7),

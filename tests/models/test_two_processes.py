@@ -16,6 +16,7 @@ import tiny_disentangled
 import tiny_infersent
 import tiny_retrofit
 import tiny_scpn
+import tiny_vgvae
 import two_processes
 
 
@@ -28,7 +29,7 @@ def test_two_processes_train_as_one_with_the_whole_batch(
     All systems in one start, which takes longer than their steps.
     """
     modules: list[ModuleType] = [tiny, tiny_latent, tiny_disentangled, tiny_retrofit, tiny_averaged]
-    modules += [tiny_infersent, tiny_scpn]
+    modules += [tiny_infersent, tiny_scpn, tiny_vgvae]
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = str(free.getsockname()[1])

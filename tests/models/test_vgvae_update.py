@@ -47,7 +47,7 @@ def test_a_step_is_adams_on_the_sum_of_the_losses() -> None:
 
 
 def test_a_megabatch_learns_from_its_hardest_negatives() -> None:
-    """The nearest of another cluster and the other side, by brute force; whose own losses count, without the hinge's."""
+    """The nearest of another cluster and the other side, by brute force; its own losses count as well."""
     config = replace(tiny.CONFIGS["averages"], learning_rate=0.0, discriminative_start=1)
     model, update, batches = begun(config)
     batch = batches(0)
@@ -59,7 +59,7 @@ def test_a_megabatch_learns_from_its_hardest_negatives() -> None:
     for row in range(2 * pairs):
         others = range(pairs, 2 * pairs) if row < pairs else range(pairs)
         allowed = [at for at in others if batch.clusters_M[at % pairs] != batch.clusters_M[row % pairs]]
-        negative.append(max(allowed, key=lambda at: float(vectors[row] @ vectors[at])))  # noqa: B023
+        negative.append(max(allowed, key=lambda at: float(vectors[row] @ vectors[at])))
     expected, hinges = [], []
     for number, start in enumerate((0, 4)):
         rows = torch.tensor([*range(start, start + 4), *range(start + pairs, start + pairs + 4)])

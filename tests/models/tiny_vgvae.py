@@ -7,10 +7,10 @@ from typing import Any
 
 import torch
 
+from paraform.models.update import Update
 from paraform.models.vgvae import Vgvae, VgvaeConfig, make_update
 from paraform.models.vgvae.batches import MegaBatch, PairTable, megabatches
 from paraform.models.vgvae.table import pair_table, vocabulary_of
-from paraform.models.update import Update
 from paraform.records import Pair, Sentence
 
 SIDES = [

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
 
 import pytest
 
 from paraform.models.scpn import ScpnConfig
+from paraform.models.vgvae import VgvaeConfig
 from paraform.recipes import crl_table2
-from paraform.recipes.rivals import Row, config_of, row_of
+from paraform.recipes.rivals import RIVALS, Row, config_of, row_of
 from paraform.records import InputError
 
 
@@ -20,6 +22,7 @@ from paraform.records import InputError
         ("SCPN", Row("SCPN", False, 1)),
         ("SCPN, whole parse", Row("SCPN", True, 1)),
         ("SCPN, whole parse, beam 12", Row("SCPN", True, 12)),
+        ("CGEN, beam 4", Row("CGEN", False, 4)),
         ("SCPN, beam 0", Row("SCPN, beam 0", False, 1)),
         ("", Row("", False, 1)),
     ],
@@ -29,16 +32,21 @@ def test_what_a_name_asks_for(name: str, row: Row) -> None:
 
 
 def test_what_reads_no_parse() -> None:
-    with pytest.raises(InputError, match="row 'full, whole parse': full reads no parse; expected one of SCPN"):
-        row_of("full, whole parse")
+    for name in ("full", "CGEN"):
+        with pytest.raises(InputError, match=f"row '{name}, whole parse': {name} reads no parse; expected one of SCPN"):
+            row_of(f"{name}, whole parse")
 
 
 def test_scales() -> None:
-    assert config_of("full", "quora") == ScpnConfig.paper()
+    assert config_of("SCPN", "full", "quora") == ScpnConfig.paper()
+    assert config_of("CGEN", "full", "quora") == VgvaeConfig.paper()
+    cgen, plain = (asdict(config_of(row, "small", "quora")) for row in ("CGEN", "VGVAE"))
+    assert {name for name in cgen if cgen[name] != plain[name]} == {"latent_codes", "word_noise", "position_weight"}
     for corpus in ("quora", "paranmt"):
         small = crl_table2.setting("small", corpus).config  # type: ignore[arg-type]
-        assert config_of("small", corpus).epochs == small.epochs  # type: ignore[arg-type]
-        assert config_of("small", corpus).max_tokens == small.max_tokens  # type: ignore[arg-type]
+        for row in RIVALS:
+            assert config_of(row, "small", corpus).epochs == small.epochs  # type: ignore[arg-type]
+            assert config_of(row, "small", corpus).max_tokens == small.max_tokens  # type: ignore[arg-type]
 
 
 def test_a_rival_is_trained_and_measured_like_the_rest(question_pairs: Path, tmp_path: Path) -> None:
@@ -48,7 +56,15 @@ def test_a_rival_is_trained_and_measured_like_the_rest(question_pairs: Path, tmp
     for place, split in enumerate(("test", "dev", "train")):
         some = lines[place::10] if split != "train" else [line for i, line in enumerate(lines) if i % 10 > 1]
         (tmp_path / "quora" / f"{split}.tsv").write_text("".join(some), encoding="utf-8")
-    rows = ["without both", "without both, beam 2", "SCPN", "SCPN, whole parse", "SCPN, beam 2"]
+    rows = [
+        "without both",
+        "without both, beam 2",
+        "SCPN",
+        "SCPN, whole parse",
+        "SCPN, beam 2",
+        "CGEN",
+        "VGVAE, beam 2",
+    ]
     found = crl_table2.run(scale="smoke", corpus="quora", data=tmp_path, out=tmp_path / "out", rows=rows)
     outputs = {name: found.report.outputs_of(name) for name in (*rows, "copy source", "copy exemplar")}
     assert len({(one.sources, one.references, one.exemplars) for one in outputs.values()}) == 1
@@ -61,14 +77,16 @@ def test_a_rival_is_trained_and_measured_like_the_rest(question_pairs: Path, tmp
         "SCPN": "decode:greedy|decoder:float32|ration:yes|form:template",
         "SCPN, whole parse": "decode:greedy|decoder:float32|ration:yes|form:parse",
         "SCPN, beam 2": "decode:beam 2|decoder:float32|ration:yes|form:template",
+        "CGEN": "decode:greedy|decoder:float32|ration:yes",
+        "VGVAE, beam 2": "decode:beam 2|decoder:float32|ration:yes",
     }
     assert {name: text for name, text in expected.items() if text not in settings[name]} == {}, settings
-    assert {score.system for score in found.matching} == {"without both"}  # SCPN has no vectors
+    assert {score.system for score in found.matching} == {"without both", "CGEN"}  # SCPN has no vectors
     assert {(score.system, score.name) for score in found.costs} == {
         (row, name) for row in rows for name in ("parameters, millions", "seconds a sentence")
     }
     assert {folder.name for folder in (tmp_path / "out" / "quora" / "smoke").iterdir() if folder.is_dir()} == {
-        "without-both", "SCPN"
+        "without-both", "SCPN", "CGEN", "VGVAE"
     }  # fmt: skip
     assert found.to_json()["costs"] and "seconds a sentence" in found.table()
     with pytest.raises(InputError, match="first row 'SCPN'; expected one of full"):

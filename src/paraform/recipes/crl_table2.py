@@ -21,13 +21,11 @@ from paraform.evaluation.examples import Examples, examples
 from paraform.evaluation.latent import save_figure
 from paraform.evaluation.on_pairs import evaluate_embedder, evaluate_paraphraser, evaluation_set
 from paraform.models.exemplar import ExemplarConfig
-from paraform.models.scpn import ScpnConfig
 from paraform.recipes.crl_data import Corpus, Scale, load, part_of
-from paraform.recipes.rivals import RIVALS, config_of, costs, row_of, writing
+from paraform.recipes.rivals import RIVALS, Rival, config_of, costs, row_of, train_rival, writing
 from paraform.records import InputError
 from paraform.score import Score, table
 from paraform.trainers.exemplar import BY_BLEU, train_exemplar
-from paraform.trainers.scpn import train_scpn
 from paraform.training import TrainingConfig
 from paraform.weights import sha256
 
@@ -80,7 +78,7 @@ def train_row(
     if row not in (*ROWS, *RIVALS):
         raise InputError(f"row {row!r}; expected one of {', '.join((*ROWS, *RIVALS))}")
     chosen = setting(scale, corpus)
-    rival = config_of(scale, corpus) if row in RIVALS else None
+    rival = config_of(row, scale, corpus) if row in RIVALS else None
     chosen = replace(chosen, config=chosen.config.without(**ROWS.get(row, {})))
     validated, saved = {"smoke": (5, 5), "long": (923, 115)}.get(scale, (125, 125))  # steps
     loop = replace(BY_BLEU, seed=seed, evaluate_every=validated, checkpoint_every=saved, log_every=11, device=device)
@@ -88,7 +86,7 @@ def train_row(
 
 
 def train(
-    chosen: Setting, corpus: Corpus, data: Path, folder: Path, loop: TrainingConfig, rival: ScpnConfig | None = None
+    chosen: Setting, corpus: Corpus, data: Path, folder: Path, loop: TrainingConfig, rival: Rival | None = None
 ) -> Path:
     """Train that setting, or a rival in its place (or go on); returns its best folder. Raises: KeyboardInterrupt."""
     pairs = part_of(load(data, corpus, "train"), chosen.pairs, loop.seed)
@@ -101,7 +99,7 @@ def train(
     if rival is None:
         result = train_exemplar(pairs, folder, config=chosen.config, **given)
     else:
-        result = train_scpn(pairs, folder, config=rival, **given)
+        result = train_rival(rival, pairs, folder, **given)
     result.require_over()  # the next row is not begun; the command line says the rest
     return folder / "best"
 
@@ -167,7 +165,7 @@ def run(
     draw(matching, place / "cma.png", f"{corpus}, {scale} scale")
     retrieved = {name: found.retrieved for name, found in vectors.items()}
     content = {name: embed_by(model, "content") for name, model in embedders.items()}
-    spent = costs(models, rows_asked.rows) if len(models) > len(embedders) else ()
+    spent = costs(models, rows_asked.rows) if set(names) & {*RIVALS} else ()
     return Tables(report, tuple(matching), examples(report, content, retrieved, seed=seed), spent)
 
 

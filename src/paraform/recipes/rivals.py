@@ -1,21 +1,21 @@
 """CRL-EGPG's rivals as rows of its tables: the same pairs, exemplars, sticks and, by a beam of its own, decoding.
 
     paraform reproduce crl/table2 --scale small --corpus quora --data ../shared/data --out runs/crl \
-        --row full "full, beam 4" SCPN "SCPN, beam 4" "SCPN, whole parse"
+        --row full "full, beam 4" SCPN "SCPN, beam 4" "SCPN, whole parse" CGEN "CGEN, beam 4" VGVAE "VGVAE, beam 4"
 
 A row is a system's name, of SCPN perhaps ", whole parse" (the exemplar's, in its template's place, by the same
-weights), and perhaps ", beam 4". Rows of one name are trained once. Running time of SCPN on one core: smoke, a minute;
-small, about ten minutes by an estimate (250 steps of a second, and parsing). Expected figures: none yet, since no row
-was trained at length.
+weights), and perhaps ", beam 4". Rows of one name are trained once. VGVAE is CGEN without latent codes, word noise and
+the word position loss. Running time on one core: smoke, a minute each; small, about ten minutes each by an estimate
+(250 steps of a second, and parsing or tagging). Expected figures: none yet, since no row was trained at length.
 """
 
 from __future__ import annotations
 
 import re
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple, Unpack
+from typing import Any, NamedTuple, TypeAlias, Unpack
 
 import torch
 
@@ -23,11 +23,20 @@ from paraform.capabilities import Paraphraser
 from paraform.decoding import Decoding
 from paraform.evaluation.protocols import GenerationRow
 from paraform.models.scpn import ScpnConfig, ScpnParaphraser
+from paraform.models.vgvae import VgvaeConfig
 from paraform.recipes.crl_data import Corpus, Scale
-from paraform.records import InputError
+from paraform.records import InputError, Pair
 from paraform.score import Score, signature
+from paraform.trainers.scpn import train_scpn
+from paraform.trainers.vgvae import train_vgvae
+from paraform.training import Result
+from paraform.weights import PathLike
 
-RIVALS = ("SCPN",)
+RIVALS = ("SCPN", "CGEN", "VGVAE")
+PARSED = ("SCPN",)
+"""Those that read parses."""
+
+Rival: TypeAlias = ScpnConfig | VgvaeConfig
 WAY = re.compile(r"(?P<trained>.+?)(?P<whole>, whole parse)?(?:, beam (?P<beam>[1-9]\d{0,2}))?")
 TIMED = 200  # rows that are said once more, for the time that they take
 
@@ -45,14 +54,16 @@ def row_of(name: str) -> Row:
     found = WAY.fullmatch(name)
     if found is None:
         return Row(name, False, 1)  # which no system is called
-    if found["whole"] and found["trained"] not in RIVALS:
-        raise InputError(f"row {name!r}: {found['trained']} reads no parse; expected one of {', '.join(RIVALS)}")
+    if found["whole"] and found["trained"] not in PARSED:
+        raise InputError(f"row {name!r}: {found['trained']} reads no parse; expected one of {', '.join(PARSED)}")
     return Row(found["trained"], bool(found["whole"]), int(found["beam"] or 1))
 
 
-def config_of(scale: Scale, corpus: Corpus) -> ScpnConfig:
-    """SCPN's setting at a scale, beside CRL-EGPG's of `crl_table2.setting`: as many pairs, epochs and rare words."""
+def config_of(row: str, scale: Scale, corpus: Corpus) -> Rival:
+    """A rival's setting at a scale, beside CRL-EGPG's of `crl_table2.setting`: as many pairs, epochs and rare words."""
     quora = corpus == "quora"
+    if row != "SCPN":
+        return vgvae_of(row, scale, quora=quora)
     if scale == "smoke":
         widths = {"word_width": 32, "encoder_width": 16, "decoder_width": 32, "generator_width": 32}
         return ScpnConfig.compact(**widths, batch_size=32, epochs=1, min_count=1)
@@ -61,6 +72,38 @@ def config_of(scale: Scale, corpus: Corpus) -> ScpnConfig:
     if scale == "long":
         return ScpnConfig.compact(epochs=2, batch_size=128)
     return ScpnConfig.paper()
+
+
+def vgvae_of(row: str, scale: Scale, *, quora: bool) -> VgvaeConfig:
+    """CGEN's setting, or VGVAE's, which is the same network and has not what CGEN adds."""
+    without: dict[str, Any] = (
+        {"latent_codes": False, "word_noise": 0.0, "position_weight": 0.0} if row == "VGVAE" else {}
+    )
+    if scale == "smoke":
+        widths: dict[str, Any] = {
+            "word_width": 32,
+            "semantic_width": 16,
+            "syntax_width": 16,
+            "encoder_width": 16,
+            "decoder_width": 32,
+        }
+        return VgvaeConfig.compact(**widths, batch_size=32, epochs=1, min_count=1, word_vectors="random", **without)
+    if scale == "small":
+        return VgvaeConfig.compact(epochs=2 if quora else 3, **without)
+    if scale == "long":
+        return VgvaeConfig.compact(epochs=2, **without)
+    return VgvaeConfig.paper(**without)
+
+
+def train_rival(config: Rival, pairs: Iterable[Pair], folder: PathLike, **given: Any) -> Result:
+    """Train the system that the configuration is of.
+
+    Args:
+        given: arguments that all trainers have.
+    """
+    if isinstance(config, ScpnConfig):
+        return train_scpn(pairs, folder, config=config, **given)
+    return train_vgvae(pairs, folder, config=config, **given)
 
 
 @dataclass(frozen=True)

@@ -88,8 +88,7 @@ def train_vgvae(
         development=development,
     )
     require_count(validation_rows, "validation_rows", 1)
-    if config.form == "averages" and loop.metric == "bleu":
-        loop = replace(loop, metric="mrr")
+    loop = loop_of(config, loop)
     without = {"development"} if development is None else set()
     without |= {"bleu"} if config.form == "averages" else set()
     require_metric(loop, {name: higher for name, higher in METRICS.items() if name not in without})
@@ -122,6 +121,11 @@ def train_vgvae(
         data_digests={**(data_digests or {}), **digests},
         resume=resume,
     )
+
+
+def loop_of(config: VgvaeConfig, loop: TrainingConfig) -> TrainingConfig:
+    """The loop, whose metric "bleu" is "mrr" for averages, which write no sentence."""
+    return replace(loop, metric="mrr") if config.form == "averages" and loop.metric == "bleu" else loop
 
 
 def exemplars_of(pairs: Sequence[Pair], config: VgvaeConfig, *, tagger: str, seed: int) -> dict[Pair, str]:
@@ -196,4 +200,5 @@ TRAINER = Trainer(
     held_out="pairs of other clusters; null: a twentieth of the clusters, at most 1,000 pairs, is held out",
     best="validation score {:.3f}",
     help=__doc__,
+    loop_of=loop_of,
 )

@@ -110,10 +110,10 @@ class VgvaeNetwork(nn.Module):
     def semantic(self, batch: SentenceBatch) -> VonMisesFisher:
         """q(y|x); any direction for a sentence without words."""
         mean_BD = _mean(self.dropout(self.semantic_embedding(batch.words_BT)), batch.lengths_B)
-        concentration_B = F.softplus(self.concentration(mean_BD).squeeze(-1)) + 1
-        return VonMisesFisher(
-            F.normalize(self.direction(mean_BD), dim=-1), concentration_B.clamp_max(MOST_CONCENTRATION)
-        )
+        # In float32 under autocast, too: a rounded direction has not length 1.
+        concentration_B = F.softplus(self.concentration(mean_BD).squeeze(-1).float()) + 1
+        direction_BM = F.normalize(self.direction(mean_BD).float(), dim=-1)
+        return VonMisesFisher(direction_BM, concentration_B.clamp_max(MOST_CONCENTRATION))
 
     def syntax(self, batch: SentenceBatch) -> Diagonal:
         """q(z|x) of sentences with at least a word each."""
@@ -123,7 +123,7 @@ class VgvaeNetwork(nn.Module):
         if self.encoder is not None:
             words_BTD, _ = run_lstm(self.encoder, words_BTD, batch.lengths_B)
         state_BD = _mean(words_BTD, batch.lengths_B)
-        return Diagonal(self.mean(state_BD), self.log_variance(state_BD))
+        return Diagonal(self.mean(state_BD).float(), self.log_variance(state_BD).float())
 
     def posterior(self, batch: SentenceBatch, read: SentenceBatch) -> Product:
         """q(y|x) q(z|x), the syntactic encoder reading perhaps other words."""
