@@ -153,6 +153,10 @@ def calls(folder: Path) -> list[tuple[int, Callable[..., Any], dict[str, Any]]]:
             "config": paraform.ScpnConfig.compact(word_width=8, label_width=4, parse_width=4, encoder_width=8,
                 decoder_width=8, generator_label_width=4, generator_width=8, epochs=1, min_count=1, parser="syntax"),
             "loop": replace(BY_BLEU, **quick)} | train),
+        (1, paraform.train_vgvae, {"pairs": pairs, "validation": pairs[:3], "validation_rows": 2, "tagger": "syntax",
+            "config": paraform.VgvaeConfig.compact(word_width=8, semantic_width=4, syntax_width=4, hidden_width=8,
+                encoder_width=4, decoder_width=8, epochs=1, min_count=1, word_vectors="random"),
+            "loop": replace(BY_BLEU, **quick)} | train),
     ]  # fmt: skip
 
 

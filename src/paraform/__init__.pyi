@@ -26,6 +26,8 @@ from .models.retrofit import RetrofittedEncoder as RetrofittedEncoder
 from .models.retrofit import fold as fold
 from .models.scpn import ScpnConfig as ScpnConfig
 from .models.scpn import ScpnParaphraser as ScpnParaphraser
+from .models.vgvae import Vgvae as Vgvae
+from .models.vgvae import VgvaeConfig as VgvaeConfig
 from .neighbours.duplicates import duplicates as duplicates
 from .records import InputError as InputError
 from .records import Pair as Pair
@@ -46,6 +48,7 @@ from .trainers.infersent import train_infersent as train_infersent
 from .trainers.latent import train_latent as train_latent
 from .trainers.retrofit import train_retrofit as train_retrofit
 from .trainers.scpn import train_scpn as train_scpn
+from .trainers.vgvae import train_vgvae as train_vgvae
 from .training import TrainingConfig as TrainingConfig
 from .version import __version__ as __version__
 from .words import detokenize as detokenize

@@ -111,7 +111,7 @@ class VgvaeNetwork(nn.Module):
         """q(y|x); any direction for a sentence without words."""
         mean_BD = _mean(self.dropout(self.semantic_embedding(batch.words_BT)), batch.lengths_B)
         # In float32 under autocast, too: a rounded direction has not length 1.
-        concentration_B = F.softplus(self.concentration(mean_BD).squeeze(-1).float()) + 1
+        concentration_B = F.softplus(self.concentration(mean_BD).squeeze(-1).float()) + self.config.least_concentration
         direction_BM = F.normalize(self.direction(mean_BD).float(), dim=-1)
         return VonMisesFisher(direction_BM, concentration_B.clamp_max(MOST_CONCENTRATION))
 
