@@ -186,3 +186,17 @@ def test_forms_have_their_parts() -> None:
     assert tiny.model_of(VgvaeConfig.paper(**{**tiny.COMMON, "position_weight": 0.0})).network.place is not None
     names = {name.split(".")[0] for name, _ in tiny.model_of(tiny.CONFIGS["averages"]).network.named_parameters()}
     assert "decoder" not in names and "encoder" not in names and "bag" in names
+
+
+@pytest.mark.parametrize("name", ["paper", "averages"])
+def test_what_compact_adds(name: str) -> None:
+    """y is scaled before every decoder; κ begins above another number than 1."""
+    plain = tiny.model_of(tiny.CONFIGS[name]).network
+    changed = tiny.model_of(replace(tiny.CONFIGS[name], semantic_scale=3.0, least_concentration=20.0)).network
+    batch, y, z = batch_of(ROWS), torch.randn(5, 5), torch.randn(5, 3)
+    torch.testing.assert_close(changed.reconstruction(batch, y, z), plain.reconstruction(batch, 3 * y, z))
+    if name == "paper":
+        tokens = torch.full((5,), BOS)
+        (one, _), (other, _) = changed.step(changed.begin(y, z), tokens), plain.step(plain.begin(3 * y, z), tokens)
+        torch.testing.assert_close(one, other)
+    torch.testing.assert_close(changed.semantic(batch).concentration_B, plain.semantic(batch).concentration_B + 19)

@@ -65,6 +65,7 @@ class VgvaeConfig:
             or a GloVe text file of that width, as CGEN's do.
         least_concentration: what κ is softplus of a number above; 1 in paper and code, where a sphere in M dimensions
             begins as noise (the mean of y is about κ / M long), and says something only once κ has grown to about M.
+        semantic_scale: what y, of length 1, is multiplied by before the decoder reads it; 1 in paper and code.
         ration: no word is written twice running, or more often than the source has it (`decoding.rationed`).
         dropout: on embeddings and before the output layer.
         clip_norm: largest gradient norm; 0: not clipped.
@@ -101,6 +102,7 @@ class VgvaeConfig:
 
     word_vectors: str = "random"
     least_concentration: float = 1.0
+    semantic_scale: float = 1.0
     ration: bool = False
     dropout: float = 0.0
     clip_norm: float = 0.0
@@ -119,6 +121,7 @@ class VgvaeConfig:
             *((name, 0, math.inf) for name in WEIGHTS),
             ("margin", 0, 2),
             ("least_concentration", 0, 1000),
+            ("semantic_scale", 0, 1000),
             ("discriminative_start", 1, math.inf),
             ("megabatch", 1, 10_000),
             ("learning_rate", 0, math.inf),
@@ -164,6 +167,7 @@ class VgvaeConfig:
                 batch_size=64,
                 word_vectors="encoder",
                 least_concentration=50.0,
+                semantic_scale=10.0,
                 ration=True,
                 dropout=0.1,
                 clip_norm=5.0,

@@ -171,7 +171,7 @@ class VgvaeNetwork(nn.Module):
         """−Σ_t ln softmax(W f([y; z]) + b)_{x_t}, [B] nats."""
         if self.bag is None:
             raise ValueError("form='lstm'; expected form='averages', which has a bag")
-        features_BH = self.dropout(self.bag(torch.cat([y_BM, z_BZ], -1)))
+        features_BH = self.dropout(self.bag(torch.cat([self.config.semantic_scale * y_BM, z_BZ], -1)))
         log_probs_BV = torch.log_softmax(self.output(features_BH), -1)
         there_BT = _there(batch)
         return -(log_probs_BV.gather(1, batch.words_BT) * there_BT).sum(1)
@@ -187,7 +187,7 @@ class VgvaeNetwork(nn.Module):
             raise ValueError("form='averages'; expected form='lstm', which writes sentences")
         inputs_B1D = torch.cat([self.decoder_embedding(tokens_N), memory.z_BZ], -1)[:, None]
         states_B1H, (hidden, cell) = self.decoder(inputs_B1D, (memory.hidden_BH[None], memory.cell_BH[None]))
-        features_BH = torch.cat([states_B1H[:, 0], memory.y_BM], -1)
+        features_BH = torch.cat([states_B1H[:, 0], self.config.semantic_scale * memory.y_BM], -1)
         return features_BH, memory._replace(hidden_BH=hidden[0], cell_BH=cell[0])
 
     def _states(self, batch: SentenceBatch, z_BZ: Tensor) -> Tensor:
@@ -200,7 +200,8 @@ class VgvaeNetwork(nn.Module):
         return states_BTH
 
     def _seen(self, states_BTH: Tensor, y_BM: Tensor) -> Tensor:
-        return torch.cat([states_BTH, y_BM[:, None].expand(-1, states_BTH.shape[1], -1)], -1)
+        seen_BM = self.config.semantic_scale * y_BM
+        return torch.cat([states_BTH, seen_BM[:, None].expand(-1, states_BTH.shape[1], -1)], -1)
 
     def _positions(self, batch: SentenceBatch, read: SentenceBatch, z_BZ: Tensor) -> Tensor:
         """The word position losses: of the words that the encoder read, and of those that the decoder writes."""
