@@ -28,6 +28,8 @@ from .models.scpn import ScpnConfig as ScpnConfig
 from .models.scpn import ScpnParaphraser as ScpnParaphraser
 from .models.sgcp import SgcpConfig as SgcpConfig
 from .models.sgcp import SgcpParaphraser as SgcpParaphraser
+from .models.vgvae import Vgvae as Vgvae
+from .models.vgvae import VgvaeConfig as VgvaeConfig
 from .neighbours.duplicates import duplicates as duplicates
 from .records import InputError as InputError
 from .records import Pair as Pair
@@ -49,6 +51,7 @@ from .trainers.latent import train_latent as train_latent
 from .trainers.retrofit import train_retrofit as train_retrofit
 from .trainers.scpn import train_scpn as train_scpn
 from .trainers.sgcp import train_sgcp as train_sgcp
+from .trainers.vgvae import train_vgvae as train_vgvae
 from .training import TrainingConfig as TrainingConfig
 from .version import __version__ as __version__
 from .words import detokenize as detokenize

@@ -224,8 +224,8 @@ class LatentSpace(Protocol):
     kind: ClassVar[str]
 
     @property
-    def posterior(self) -> str:
-        """ "point" if z has no noise, as of an autoencoder; else the kind of its distribution."""
+    def has_noise(self) -> bool:
+        """Whether z is drawn; that of an autoencoder is not, and nothing keeps it near the prior."""
         ...
 
     @property

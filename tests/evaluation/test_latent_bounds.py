@@ -35,7 +35,7 @@ class Coin:
     """
 
     latent_width = 2
-    posterior = "gaussian"
+    has_noise = has_density = True
 
     def __init__(self, shift: float = 0.4, spread: float = 0.8) -> None:
         self.shift, self.spread = shift, spread
@@ -135,6 +135,7 @@ class Line:
 
     def __init__(self, beta: float, posterior: str = "gaussian") -> None:
         self.posterior = posterior
+        self.has_noise, self.has_density = True, posterior == "gaussian"
         self.shrink = 1 / (1 + beta * self.sigma**2)
         self.spread = math.sqrt(beta * self.sigma**2 * self.shrink)
 

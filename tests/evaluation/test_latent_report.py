@@ -42,6 +42,7 @@ class Coin:
 
     def __init__(self, posterior: str = "gaussian", *, critics: bool = True) -> None:
         self.posterior, self.critics = posterior, critics
+        self.has_noise, self.has_density = posterior != "point", posterior in ("gaussian", "affine")
 
     def lengths(self, texts: Sequence[str]) -> list[int]:
         return [WORDS[text] for text in texts]
@@ -164,7 +165,7 @@ def refits(monkeypatch: pytest.MonkeyPatch) -> list[Tensor]:
     """What a critic is fitted anew to; its numbers are made up, since a test of its own has the true ones."""
     seen: list[Tensor] = []
 
-    def made_up(encoded: Tensor, z_SNZ: Tensor, *, seed: int, progress: bool) -> DualKL:
+    def made_up(encoded: Tensor, z_SNZ: Tensor, *, seed: int, prior: None = None, progress: bool) -> DualKL:
         seen.append(z_SNZ)
         return DualKL(0.75, 0.25, 9.0)
 
@@ -221,6 +222,7 @@ class Wide:
 
     def __init__(self, posterior: str, *, shift: float, spread: float) -> None:
         self.posterior, self.shift, self.spread = posterior, shift, spread
+        self.has_noise, self.has_density = True, posterior == "gaussian"
 
     def encode(self, texts: Sequence[str]) -> Tensor:
         directions_NZ = torch.randn(len(texts), 32, generator=torch.Generator().manual_seed(9))

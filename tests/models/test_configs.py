@@ -15,6 +15,7 @@ from paraform.models.latent import LatentConfig
 from paraform.models.reader import ReaderConfig
 from paraform.models.scpn import ScpnConfig
 from paraform.models.sgcp import SgcpConfig
+from paraform.models.vgvae import VgvaeConfig
 from paraform.records import InputError
 from paraform.syntax import MiningConfig
 from paraform.training import TrainingConfig
@@ -26,6 +27,7 @@ CONFIGS = (
     ReaderConfig,
     ScpnConfig,
     SgcpConfig,
+    VgvaeConfig,
     MiningConfig,
     TrainingConfig,
 )
@@ -46,6 +48,9 @@ PRESETS: list[tuple[Callable[..., Any], str, Any]] = [
     (SgcpConfig.paper, "epochs", 7),
     (SgcpConfig.reference, "epochs", 7),
     (SgcpConfig.compact, "epochs", 7),
+    (VgvaeConfig.paper, "epochs", 7),
+    (VgvaeConfig.reference, "epochs", 7),
+    (VgvaeConfig.compact, "epochs", 7),
     (LatentConfig.compact, "epochs", 7),
     (LatentConfig.reference, "epochs", 7),
     (MiningConfig.paper, "keep", 7),

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
 
 import pytest
 
 from paraform.models.scpn import ScpnConfig
 from paraform.models.sgcp import SgcpConfig
+from paraform.models.vgvae import VgvaeConfig
 from paraform.recipes import crl_table2
 from paraform.recipes.rivals import RIVALS, Row, config_of, row_of
 from paraform.records import InputError
@@ -23,6 +25,7 @@ from paraform.records import InputError
         ("SCPN, whole parse, beam 12", Row("SCPN", True, 12)),
         ("SGCP-F", Row("SGCP", False, 1, "full")),
         ("SGCP-R, beam 4", Row("SGCP", False, 4, "best")),
+        ("CGEN, beam 4", Row("CGEN", False, 4)),
         ("SCPN, beam 0", Row("SCPN, beam 0", False, 1)),
         ("", Row("", False, 1)),
     ],
@@ -32,7 +35,7 @@ def test_what_a_name_asks_for(name: str, row: Row) -> None:
 
 
 def test_what_reads_no_parse() -> None:
-    for system in ("full", "SGCP-F"):
+    for system in ("full", "SGCP-F", "CGEN"):
         with pytest.raises(InputError, match=f"row '{system}, whole parse': {system} has no template.*; expected SCPN"):
             row_of(f"{system}, whole parse")
 
@@ -40,6 +43,9 @@ def test_what_reads_no_parse() -> None:
 def test_scales() -> None:
     assert config_of("SCPN", "full", "quora") == ScpnConfig.paper()
     assert config_of("SGCP", "full", "quora") == SgcpConfig.paper()
+    assert config_of("CGEN", "full", "quora") == VgvaeConfig.paper()
+    cgen, plain = (asdict(config_of(row, "small", "quora")) for row in ("CGEN", "VGVAE"))
+    assert {name for name in cgen if cgen[name] != plain[name]} == {"latent_codes", "word_noise", "position_weight"}
     for corpus in ("quora", "paranmt"):
         small = crl_table2.setting("small", corpus).config  # type: ignore[arg-type]
         for rival in (config_of(system, "small", corpus) for system in RIVALS):  # type: ignore[arg-type]
@@ -55,6 +61,7 @@ def test_a_rival_is_trained_and_measured_like_the_rest(question_pairs: Path, tmp
         (tmp_path / "quora" / f"{split}.tsv").write_text("".join(some), encoding="utf-8")
     rows = ["without both", "without both, beam 2", "SCPN", "SCPN, whole parse", "SCPN, beam 2"]
     rows += ["SGCP-F", "SGCP-R, beam 2"]
+    rows += ["CGEN", "VGVAE, beam 2"]
     found = crl_table2.run(scale="smoke", corpus="quora", data=tmp_path, out=tmp_path / "out", rows=rows)
     outputs = {name: found.report.outputs_of(name) for name in (*rows, "copy source", "copy exemplar")}
     assert len({(one.sources, one.references, one.exemplars) for one in outputs.values()}) == 1
@@ -69,14 +76,16 @@ def test_a_rival_is_trained_and_measured_like_the_rest(question_pairs: Path, tmp
         "SCPN, beam 2": "decode:beam 2|decoder:float32|ration:yes|form:template",
         "SGCP-F": "decode:greedy|decoder:float32|ration:yes|height:full",
         "SGCP-R, beam 2": "decode:beam 2|decoder:float32|ration:yes|height:best",
+        "CGEN": "decode:greedy|decoder:float32|ration:yes",
+        "VGVAE, beam 2": "decode:beam 2|decoder:float32|ration:yes",
     }
     assert {name: text for name, text in expected.items() if text not in settings[name]} == {}, settings
-    assert {score.system for score in found.matching} == {"without both"}  # the rivals have no vectors
+    assert {score.system for score in found.matching} == {"without both", "CGEN"}  # the others have no vectors
     assert {(score.system, score.name) for score in found.costs} == {
         (row, name) for row in rows for name in ("parameters, millions", "seconds a sentence")
     }
     assert {folder.name for folder in (tmp_path / "out" / "quora" / "smoke").iterdir() if folder.is_dir()} == {
-        "without-both", "SCPN", "SGCP"
+        "without-both", "SCPN", "SGCP", "CGEN", "VGVAE"
     }  # fmt: skip
     assert found.to_json()["costs"] and "seconds a sentence" in found.table()
     with pytest.raises(InputError, match="first row 'SCPN'; expected one of full"):

@@ -68,7 +68,7 @@ def run(options: Namespace) -> int:
         texts = short_enough(texts, model.words, model.max_tokens, options.data)
     if options.against is not None and len(texts) < 2:
         raise InputError(f"{options.data}: 1 sentence; expected two or more, to tell luck from a difference")
-    if not options.no_refit and options.samples > 1 and any(model.posterior != "point" for model in models):
+    if not options.no_refit and options.samples > 1 and any(model.has_noise for model in models):
         tell("critics are fitted anew as well, which takes minutes; --no-refit leaves them out")
     about = {"model": options.model, "data": options.data}
     if options.against is None:
@@ -97,7 +97,7 @@ def rival(options: Namespace, model: LatentSpace) -> Any:
         raise InputError(f"--against {options.against}: the model of --model; expected another one")
     other = load_measurable(options, "against")
     for name, one in ((options.model, model), (options.against, other)):
-        if one.posterior == "point":
+        if not one.has_noise:
             raise InputError(f"{name} is an autoencoder, which has no likelihood; expected a model with noise")
     if model.lexicon != other.lexicon:
         raise InputError(

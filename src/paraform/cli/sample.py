@@ -40,7 +40,7 @@ def run(options: Namespace) -> int:
     model = load_latent(options)
     with bad_values():
         texts = model.sample(options.num, **how)
-    if model.posterior == "point":
+    if not model.has_noise:
         tell(
             f"{options.model} is an autoencoder: nothing has kept its vectors near the prior that these are drawn from"
         )

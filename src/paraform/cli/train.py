@@ -133,6 +133,7 @@ class Command:
             more["development"], loop["metric"], loop["higher_is_better"] = development, MEAN, True
         with bad_values():
             config, settings = trainer.config(**fields), dataclasses.replace(trainer.loop, **loop)
+        settings = settings if trainer.loop_of is None else trainer.loop_of(config, settings)
         paths = options.data if self.several else [options.data]
         data = self._read(paths, options)
         validation = None if options.validation is None else self._read([options.validation], options)

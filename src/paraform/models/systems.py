@@ -26,4 +26,5 @@ SYSTEMS = {
     "retrofit": System("RetrofittedEncoder", "train PAR, one matrix before an encoder, on pairs"),
     "scpn": System("ScpnParaphraser", "train SCPN, which takes form from templates, on pairs"),
     "sgcp": System("SgcpParaphraser", "train SGCP, which takes form from exemplars' trees, on pairs"),
+    "vgvae": System("Vgvae", "train VGVAE or CGEN, meaning and form apart, on pairs"),
 }

@@ -165,7 +165,7 @@ def run(
     draw(matching, place / "cma.png", f"{corpus}, {scale} scale")
     retrieved = {name: found.retrieved for name, found in vectors.items()}
     content = {name: embed_by(model, "content") for name, model in embedders.items()}
-    spent = costs(models, rows_asked.rows) if len(models) > len(embedders) else ()
+    spent = costs(models, rows_asked.rows) if set(names) & {*RIVALS} else ()
     return Tables(report, tuple(matching), examples(report, content, retrieved, seed=seed), spent)
 
 

@@ -8,6 +8,7 @@ from typing import Any, Literal
 from paraform.models.averaged import AveragedConfig
 from paraform.models.disentangled import DisentangledConfig
 from paraform.models.infersent import InferSentConfig
+from paraform.models.vgvae import VgvaeConfig
 from paraform.records import InputError
 
 Scale = Literal["smoke", "small", "long", "full"]
@@ -61,13 +62,15 @@ ERASED: dict[str, tuple[str, Literal["constituents", "form"]]] = {
 }
 """Rows that are not trained: of what a linear map erases what; of another row, or (nothing) of the start."""
 
-RIVALS: dict[str, AveragedConfig | InferSentConfig] = {
+RIVALS: dict[str, AveragedConfig | InferSentConfig | VgvaeConfig] = {
     "sp-average": AveragedConfig(epochs=3),
     "infersent": InferSentConfig(hidden_width=256, epochs=6),
+    "vgvae": VgvaeConfig.compact("averages", epochs=3, discriminative_start=1),
 }
 """Rows of other systems, below the full scale; each is measured beside itself without training (`UNTRAINED`).
 
-sp-average is trained on all of Quora's pairs, InferSent on SICK's labels, for want of SNLI: `rival_encoders`."""
+sp-average and VGVAE are trained on all of Quora's pairs, InferSent on SICK's labels, for want of SNLI:
+`rival_encoders`."""
 UNTRAINED = "untrained"
 
 CAME = "as it comes"
@@ -142,7 +145,7 @@ SIZES: dict[Scale, Size] = {
 ROWS = (*(f"{start} {part}" for start in STARTS for part in (*PARTS, *ERASED)), *RIVALS)
 
 
-def config_of(row: str, scale: Scale) -> DisentangledConfig | AveragedConfig | InferSentConfig | None:
+def config_of(row: str, scale: Scale) -> DisentangledConfig | AveragedConfig | InferSentConfig | VgvaeConfig | None:
     """A row's configuration at a scale; None: it is not trained (`ERASED`).
 
     Raises: InputError for no row, or one that this scale does not have.

@@ -1,23 +1,24 @@
 """CRL-EGPG's rivals as rows of its tables: the same pairs, exemplars, sticks and, by a beam of its own, decoding.
 
     paraform reproduce crl/table2 --scale small --corpus quora --data ../shared/data --out runs/crl \
-        --row full "full, beam 4" SCPN "SCPN, beam 4" "SCPN, whole parse" SGCP-F SGCP-R "SGCP-R, beam 4"
+        --row full "full, beam 4" SCPN "SCPN, beam 4" "SCPN, whole parse" SGCP-F SGCP-R "SGCP-R, beam 4" CGEN VGVAE
 
 A row is a system's name, of SCPN perhaps ", whole parse" (the exemplar's, in its template's place, by the same
 weights), and perhaps ", beam 4". Of SGCP the exemplar's tree is read whole, SGCP-F, or at several heights, of whose
 outputs the one nearest the source is kept, SGCP-R, by the same weights. What has the same weights is trained once.
+VGVAE is CGEN without latent codes, word noise and the word position loss.
 
-Running time on one core: smoke, a minute; small, about ten minutes by an estimate (SCPN 250 steps of a second, SGCP 500
-of half a second, and parsing). Expected figures: none yet, since no row was trained at length.
+Running time on one core: smoke, a minute; small, about ten minutes by an estimate (SCPN, CGEN and VGVAE 250 steps of a
+second, SGCP 500 of half a second, and parsing or tagging). Expected figures: none yet, since no row was trained at
+length.
 """
 
 from __future__ import annotations
 
 import re
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias, Unpack
 
 import torch
@@ -28,16 +29,19 @@ from paraform.evaluation.protocols import GenerationRow
 from paraform.models.scpn import ScpnConfig, ScpnParaphraser
 from paraform.models.sgcp import SgcpConfig, SgcpParaphraser
 from paraform.models.sgcp.heights import Choice
+from paraform.models.vgvae import VgvaeConfig
 from paraform.recipes.crl_data import Corpus, Scale
 from paraform.records import InputError, Pair
 from paraform.score import Score, signature
 from paraform.trainers.scpn import train_scpn
 from paraform.trainers.sgcp import train_sgcp
+from paraform.trainers.vgvae import train_vgvae
 from paraform.training import Result
+from paraform.weights import PathLike
 
-Rival: TypeAlias = ScpnConfig | SgcpConfig
+Rival: TypeAlias = ScpnConfig | SgcpConfig | VgvaeConfig
 
-RIVALS = ("SCPN", "SGCP")
+RIVALS = ("SCPN", "SGCP", "CGEN", "VGVAE")
 HEIGHTS: dict[str, Choice] = {"SGCP-F": "full", "SGCP-R": "best"}
 WAY = re.compile(r"(?P<trained>.+?)(?P<whole>, whole parse)?(?:, beam (?P<beam>[1-9]\d{0,2}))?")
 TIMED = 200  # rows that are said once more, for the time that they take
@@ -67,6 +71,8 @@ def row_of(name: str) -> Row:
 def config_of(system: str, scale: Scale, corpus: Corpus) -> Rival:
     """A rival's setting at a scale, beside CRL-EGPG's of `crl_table2.setting`: as many pairs, epochs and rare words."""
     quora = corpus == "quora"
+    if system in ("CGEN", "VGVAE"):
+        return vgvae_of(system, scale, quora=quora)
     if system == "SGCP":
         if scale == "smoke":
             return SgcpConfig.compact(word_width=32, width=32, batch_size=32, epochs=1, min_count=1)
@@ -83,10 +89,37 @@ def config_of(system: str, scale: Scale, corpus: Corpus) -> Rival:
     return ScpnConfig.paper()
 
 
-def train_rival(config: Rival, pairs: Sequence[Pair], folder: Path, **given: Any) -> Result:
-    """Train it, as `train_scpn` and `train_sgcp` have the arguments."""
+def vgvae_of(row: str, scale: Scale, *, quora: bool) -> VgvaeConfig:
+    """CGEN's setting, or VGVAE's, which is the same network and has not what CGEN adds."""
+    without: dict[str, Any] = (
+        {"latent_codes": False, "word_noise": 0.0, "position_weight": 0.0} if row == "VGVAE" else {}
+    )
+    if scale == "smoke":
+        widths: dict[str, Any] = {
+            "word_width": 32,
+            "semantic_width": 16,
+            "syntax_width": 16,
+            "encoder_width": 16,
+            "decoder_width": 32,
+        }
+        return VgvaeConfig.compact(**widths, batch_size=32, epochs=1, min_count=1, word_vectors="random", **without)
+    if scale == "small":
+        return VgvaeConfig.compact(epochs=2 if quora else 3, **without)
+    if scale == "long":
+        return VgvaeConfig.compact(epochs=2, **without)
+    return VgvaeConfig.paper(**without)
+
+
+def train_rival(config: Rival, pairs: Iterable[Pair], folder: PathLike, **given: Any) -> Result:
+    """Train the system that the configuration is of.
+
+    Args:
+        given: arguments that all trainers have.
+    """
     if isinstance(config, SgcpConfig):
         return train_sgcp(pairs, folder, config=config, **given)
+    if isinstance(config, VgvaeConfig):
+        return train_vgvae(pairs, folder, config=config, **given)
     return train_scpn(pairs, folder, config=config, **given)
 
 

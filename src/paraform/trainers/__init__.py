@@ -22,6 +22,7 @@ class Trainer(NamedTuple):
         best: how the best validation's score is printed.
         help: the help of the command, with an example: the module's docstring.
         objectives: names that `config.with_objective` knows.
+        loop_of: (config, loop) → the loop, where the config decides something of it; None: as it is given.
     """
 
     train: Callable[..., Result]
@@ -33,3 +34,4 @@ class Trainer(NamedTuple):
     best: str
     help: str
     objectives: tuple[str, ...] = ()
+    loop_of: Callable[[Any, TrainingConfig], TrainingConfig] | None = None

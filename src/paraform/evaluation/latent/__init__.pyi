@@ -27,7 +27,11 @@ from .proposals import Mixture as Mixture
 from .proposals import adapted as adapted
 from .proposals import tempered as tempered
 from .protocol import Drawn as Drawn
+from .protocol import GaussianPosterior as GaussianPosterior
 from .protocol import LatentModel as LatentModel
+from .protocol import OwnPrior as OwnPrior
+from .protocol import Proposal as Proposal
+from .protocol import ProposesOwn as ProposesOwn
 from .protocol import draw as draw
 from .protocol import is_implicit as is_implicit
 from .protocol import log_likelihood as log_likelihood

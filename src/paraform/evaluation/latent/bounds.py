@@ -6,7 +6,7 @@ Shape key: N sentences, S samples of each, Q a quarter of them, Z latent.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import NamedTuple
 
@@ -15,8 +15,8 @@ from rich.progress import track
 from torch import Tensor
 
 from paraform.encoders import STDERR
-from paraform.evaluation.latent.proposals import GaussianProposal, Mixture, adapted, tempered
-from paraform.evaluation.latent.protocol import LatentModel, log_likelihood, log_prior
+from paraform.evaluation.latent.proposals import GaussianProposal, Mixture, adapted
+from paraform.evaluation.latent.protocol import LatentModel, Proposal, log_likelihood, log_prior, log_prior_of
 
 HELD = 1 << 22  # numbers of a bound's z held at once, if not those of one sample or sentence: bounds its memory
 SHARES = (1.0, 0.3, 0.1, 0.03, 0.01, 1e-3, 1e-4, 0.0)  # of the posterior in a tempered proposal; the best is taken
@@ -26,16 +26,22 @@ ADAPTED_FROM = 256  # samples of a bound; with fewer, a fit's half of the work m
 GAIN = 0.1  # nats that a fit must bring to a bound of `PILOT_SAMPLES`
 
 
-def log_weights(log_likelihood_SN: Tensor, log_proposal_SN: Tensor, z_SNZ: Tensor) -> Tensor:
+def log_weights(
+    log_likelihood_SN: Tensor,
+    log_proposal_SN: Tensor,
+    z_SNZ: Tensor,
+    prior: Callable[[Tensor], Tensor] = log_prior,
+) -> Tensor:
     """ln p(x|z) p(z) / r(z|x), z from r.
 
     Args:
         log_likelihood_SN: ln p(x|z).
         log_proposal_SN: ln r(z|x).
         z_SNZ: drawn from r.
+        prior: ln p(z); N(0, I)'s unless told otherwise.
     Returns: [S, N] nats, float64.
     """
-    return log_likelihood_SN.double() + log_prior(z_SNZ.double()) - log_proposal_SN.double()
+    return log_likelihood_SN.double() + prior(z_SNZ.double()) - log_proposal_SN.double()
 
 
 def importance_bound(log_weights_SN: Tensor) -> Tensor:
@@ -76,24 +82,30 @@ class Joint(NamedTuple):
 
     Args:
         progress: show a bar on stderr.
+        device: of z.
     """
 
     model: LatentModel
     texts: Sequence[str]
     progress: bool = False
+    device: torch.device = torch.device("cpu")
 
     def rows(self, at: slice, *, progress: bool = False) -> Joint:
         """That of some of the sentences."""
-        return Joint(self.model, self.texts[at], progress)
+        return Joint(self.model, self.texts[at], progress, self.device)
 
-    def weights(self, proposal: GaussianProposal | Mixture, samples: int, generator: torch.Generator) -> Tensor:
+    def log_prior(self, z_SNZ: Tensor) -> Tensor:
+        """ln p(z)."""
+        return log_prior_of(self.model, z_SNZ)
+
+    def weights(self, proposal: Proposal | Mixture, samples: int, generator: torch.Generator) -> Tensor:
         """ln p(x|z) p(z) / r(z|x) of samples of the proposal r, [S, N]; some of them at a time."""
         at_once = max(1, HELD // (len(self.texts) * self.model.latent_width))
         inner, parts = self.progress and at_once >= samples, []
         for start in self._shown(range(0, samples, at_once)):
             z_SNZ = proposal.sample(min(at_once, samples - start), generator)
             found_SN = log_likelihood(self.model, self.texts, z_SNZ, progress=inner)
-            parts.append(log_weights(found_SN, proposal.log_density(z_SNZ), z_SNZ))
+            parts.append(log_weights(found_SN, proposal.log_density(z_SNZ), z_SNZ, self.log_prior))
         return torch.cat(parts)
 
     def adapted_weights(self, begun: GaussianProposal, fitted: int, samples: int, seed: int) -> Tensor:
@@ -131,32 +143,30 @@ class TightBound(NamedTuple):
 
 
 def tight_bound(
-    joint: Joint, posterior: GaussianProposal, samples: int, seed: int, *, own_SN: Tensor | None = None
+    joint: Joint, posterior: Proposal, samples: int, seed: int, *, own_SN: Tensor | None = None
 ) -> TightBound:
     """The bound of the proposal that is the best for a few sentences, spread over all.
 
     Args:
         joint: sentences and their model.
-        posterior: q of each sentence, of the same model.
+        posterior: q of each sentence, of the same model. Only a Gaussian is fitted further.
         samples: S of the bound.
         seed: and the next one are of the draws.
         own_SN: the logarithms of as many weights of q itself, if they are known.
     """
     few = slice(None, None, -(-len(joint.texts) // PILOT_SENTENCES))
     pilot, few_posterior, drawn = joint.rows(few), posterior.rows(few), min(samples, PILOT_SAMPLES)
-    generator = torch.Generator(posterior.mean_NZ.device)
+    generator = torch.Generator(joint.device)
     found = {}
     for share in SHARES:  # the same noise for all proposals
-        bound = mean_bound(pilot.weights(tempered(few_posterior, share), drawn, generator.manual_seed(seed)))
+        bound = mean_bound(pilot.weights(few_posterior.tempered(share), drawn, generator.manual_seed(seed)))
         found[share] = math.inf if math.isnan(bound) else bound
     share, adapts = min(found, key=found.__getitem__), False
-    if samples >= ADAPTED_FROM:
-        few_SN = joint.rows(few, progress=joint.progress).adapted_weights(
-            tempered(few_posterior, share), samples, drawn, seed
-        )
+    begun, proposal = few_posterior.tempered(share), posterior.tempered(share)
+    if samples >= ADAPTED_FROM and isinstance(begun, GaussianProposal):
+        few_SN = joint.rows(few, progress=joint.progress).adapted_weights(begun, samples, drawn, seed)
         adapts = mean_bound(few_SN) < found[share] - GAIN
-    proposal = tempered(posterior, share)
-    if adapts:
+    if adapts and isinstance(proposal, GaussianProposal):
         weights_SN = joint.adapted_weights(proposal, samples, samples, seed + 1)
     elif share == 1 and own_SN is not None:
         weights_SN = own_SN

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import copy
 import math
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import NamedTuple, TypeAlias
 
 import torch
 import torch.nn.functional as F
@@ -29,6 +30,9 @@ AT_ONCE = 1 << 14  # rows that a critic sees together: bounds its memory
 MARGIN = 100  # of them at least must share what e^f adds up to
 
 
+Prior: TypeAlias = Callable[[int, torch.Generator], Tensor]
+
+
 class DualKL(NamedTuple):
     """KL of q(z|x) and of the aggregated posterior from the prior, as critics see them, and the most they can; nats.
 
@@ -48,6 +52,7 @@ def refitted_dual(
     steps: int = STEPS,
     prior_draws: int = PRIOR_DRAWS,
     width: int = 512,
+    prior: Prior | None = None,
     progress: bool = False,
 ) -> DualKL:
     """The dual KL by critics fitted anew, each of three layers: below KL, as far as samples can tell.
@@ -65,6 +70,7 @@ def refitted_dual(
         steps: the most steps of Adam.
         prior_draws: M.
         width: units of a layer.
+        prior: how many samples and their generator → z [S, Z] of the prior; None: of N(0, I).
         progress: show a bar on stderr for each.
     Raises: InputError for less than two samples.
     """
@@ -74,13 +80,29 @@ def refitted_dual(
     states_NP = (encoded - encoded.mean(0)) / encoded.std(0, correction=0).clamp_min(1e-3)
     with torch.random.fork_rng(devices=[] if z_SNZ.device.type == "cpu" else [z_SNZ.device]):
         torch.manual_seed(seed)
-        of_sentence = _fitted(states_NP, z_SNZ, most, steps, prior_draws, width, progress)
-        of_latent = _fitted(states_NP[:, :0], z_SNZ, most, steps, prior_draws, width, progress)
+        draw = _prior(prior, z_SNZ, seed)
+        of_sentence = _fitted(states_NP, z_SNZ, most, steps, prior_draws, width, draw, progress)
+        of_latent = _fitted(states_NP[:, :0], z_SNZ, most, steps, prior_draws, width, draw, progress)
     return DualKL(of_sentence, of_latent, most + 1)
 
 
+def _prior(given: Prior | None, z_SNZ: Tensor, seed: int) -> Callable[[int], Tensor]:
+    width, device = z_SNZ.shape[2], z_SNZ.device
+    if given is None:
+        return lambda draws: torch.randn(draws, width, device=device)
+    generator = torch.Generator(device).manual_seed(seed)
+    return lambda draws: given(draws, generator).to(z_SNZ.dtype)
+
+
 def _fitted(
-    states_NP: Tensor, z_SNZ: Tensor, most: float, steps: int, prior_draws: int, units: int, progress: bool
+    states_NP: Tensor,
+    z_SNZ: Tensor,
+    most: float,
+    steps: int,
+    prior_draws: int,
+    units: int,
+    draw: Callable[[int], Tensor],
+    progress: bool,
 ) -> float:
     samples, count, width = z_SNZ.shape
     device = z_SNZ.device
@@ -96,7 +118,7 @@ def _fitted(
         return most - F.softplus(most - values)
 
     def prior(draws: int) -> Tensor:
-        return critic(torch.randint(count, (draws,), device=device), torch.randn(draws, width, device=device))
+        return critic(torch.randint(count, (draws,), device=device), draw(draws))
 
     @torch.no_grad()
     def dual(rows: Tensor, z: Tensor, draws: int) -> float:

@@ -16,7 +16,19 @@ from torch import Tensor
 from paraform.evaluation.latent.bounds import Joint, log_weights, mean_bound, tight_bound
 from paraform.evaluation.latent.information import active_units, batch_information, mutual_information
 from paraform.evaluation.latent.proposals import GaussianProposal
-from paraform.evaluation.latent.protocol import MOST_SAMPLES, Drawn, LatentModel, draw, log_prior
+from paraform.evaluation.latent.protocol import (
+    MOST_SAMPLES,
+    Drawn,
+    GaussianPosterior,
+    LatentModel,
+    OwnPrior,
+    Proposal,
+    ProposesOwn,
+    draw,
+    is_implicit,
+    log_prior_of,
+    prior_samples,
+)
 from paraform.losses.dual_kl import dual_kl
 from paraform.records import InputError, require_count
 
@@ -101,21 +113,29 @@ def estimate(
     generator = torch.Generator(z_SNZ.device).manual_seed(seed + 1)
     reconstruction = -float(likelihood_SN.mean())
     mean_NZ = model.posterior_mean(encoded)
-    if model.posterior == "point":
+    unit_Z = model.prior_variance() if isinstance(model, OwnPrior) else None
+    if not model.has_noise:
         assert mean_NZ is not None
-        return Estimates(reconstruction, active_units(mean_NZ)), drawn
-    joint, noise_Z, least = Joint(model, texts, progress), None, -math.inf
+        return Estimates(reconstruction, active_units(mean_NZ, of_prior_Z=unit_Z)), drawn
+    joint, noise_Z, least = Joint(model, texts, progress, z_SNZ.device), None, -math.inf
     log_density: Callable[[Tensor], Tensor]
-    if mean_NZ is None:  # q̂ in place of q, whose figures by samples may fall below what those of no posterior do
+    proposal: Proposal
+    if is_implicit(model):  # q̂ in place of q, whose figures by samples may fall below what those of no posterior do
         proposal, noise_Z = _fitted(model, encoded, generator)
-        log_density, least = proposal.log_density, 0.0
-        kl = float((log_density(z_SNZ) - log_prior(z_SNZ.double())).mean())
+        mean_NZ, log_density, least = proposal.mean_NZ, proposal.log_density, 0.0
+        kl = float((log_density(z_SNZ) - log_prior_of(model, z_SNZ.double())).mean())
         own_SN = joint.weights(proposal, samples, generator)
     else:
-        proposal = GaussianProposal.of_root(mean_NZ, model.posterior_root(encoded))
+        assert mean_NZ is not None
+        if isinstance(model, ProposesOwn):
+            proposal = model.proposal(encoded)
+        elif isinstance(model, GaussianPosterior):
+            proposal = GaussianProposal.of_root(mean_NZ, model.posterior_root(encoded))
+        else:
+            raise TypeError(f"a {type(model).__name__} with a density and neither posterior_root nor proposal")
         log_density = partial(model.log_posterior, encoded)
         kl = float(model.closed_kl(encoded).mean())
-        own_SN = log_weights(likelihood_SN, log_density(z_SNZ), z_SNZ)
+        own_SN = log_weights(likelihood_SN, log_density(z_SNZ), z_SNZ, joint.log_prior)
     count = samples if bound_samples is None else bound_samples
     known = own_SN if count == samples else None
     tight = tight_bound(joint, proposal, count, seed + 2, own_SN=known)
@@ -133,7 +153,7 @@ def estimate(
             raise InputError(f"{name} is nan; expected a number: the posterior, a likelihood or a critic is not finite")
     return Estimates(
         reconstruction,
-        active_units(proposal.mean_NZ, noise_Z),
+        active_units(mean_NZ, noise_Z, of_prior_Z=unit_Z),
         quarter_bound=tight.quarter,  # of few it is NaN
         nats=tuple(tight.bound_N.tolist()),
         share=tight.share,
@@ -148,7 +168,9 @@ def _critics(model: LatentModel, encoded: Tensor, z_SNZ: Tensor, generator: torc
     on_posterior = model.critic_values(encoded, z_SNZ)
     if on_posterior is None:
         return {}
-    on_prior = model.critic_values(encoded, torch.randn(z_SNZ.shape, generator=generator, device=z_SNZ.device))
+    samples, count, _ = z_SNZ.shape
+    prior_SNZ = prior_samples(model, samples * count, generator).view(z_SNZ.shape)
+    on_prior = model.critic_values(encoded, prior_SNZ)
     assert on_prior is not None
     dual, dual_latent = (float(dual_kl(*pair)) for pair in zip(on_posterior, on_prior, strict=True))
     largest = max(float(values.abs().max()) for values in (*on_posterior, *on_prior))

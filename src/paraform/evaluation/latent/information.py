@@ -65,15 +65,17 @@ def _parts(rows: int, z_NZ: Tensor) -> list[slice]:
     return [slice(start, min(start + step, rows)) for start in range(0, rows, step)]
 
 
-def active_units(mean_NZ: Tensor, noise_Z: Tensor | None = None) -> int:
+def active_units(mean_NZ: Tensor, noise_Z: Tensor | None = None, *, of_prior_Z: Tensor | None = None) -> int:
     """Dimensions whose mean E[z|x] varies with the sentence: Var_x > 0.01 (Burda et al. 2016, appendix C).
 
     Args:
         noise_Z: by how much a mean varies for no reason: of S samples, by 1/S of the posterior's variance. None: not.
+        of_prior_Z: the prior's own variance, which 0.01 is a share of; None: 1.
     """
     if len(mean_NZ) < 2:
         return 0
-    return int((mean_NZ.var(0) - (0 if noise_Z is None else noise_Z) > AT_LEAST).sum())
+    least = AT_LEAST if of_prior_Z is None else AT_LEAST * of_prior_Z.to(mean_NZ.device)
+    return int((mean_NZ.var(0) - (0 if noise_Z is None else noise_Z) > least).sum())
 
 
 def most_information(sentences: int) -> float:

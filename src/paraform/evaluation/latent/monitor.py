@@ -19,13 +19,13 @@ EXPLODED = 30.0  # a critic's value; e^30 of one sample outweighs a million othe
 def validate(model: LatentModel, texts: Sequence[str], *, samples: int = 8, seed: int = 0) -> dict[str, float]:
     """What a run's validation says of a model, in nats a sentence; see `Estimates`.
 
-    Returns: `loss`, which chooses checkpoints: the tempered bound on −ln p(x) (of a "point", which has none, the
-        reconstruction); `reconstruction`; `au`; of all but a "point" `kl` and `mi`; with critics `dual_kl`,
+    Returns: `loss`, which chooses checkpoints: the tempered bound on −ln p(x) (of a model without noise, which has
+        none, the reconstruction); `reconstruction`; `au`; of all others `kl` and `mi`; with critics `dual_kl`,
         `dual_kl_latent` and `largest_critic`.
     Raises: InputError if the model's figures are not finite.
     """
     found, _ = estimate(model, texts, samples=samples, seed=seed)
-    loss = found.reconstruction if model.posterior == "point" else found.tempered_bound
+    loss = found.reconstruction if not model.has_noise else found.tempered_bound
     return {"loss": loss, **found.figures()}
 
 

@@ -57,6 +57,10 @@ class GaussianProposal(NamedTuple):
         """Those of some of the sentences."""
         return GaussianProposal(self.mean_NZ[at], self.factor_NZZ[at])
 
+    def tempered(self, share: float) -> GaussianProposal:
+        """`tempered`, by its name."""
+        return tempered(self, share)
+
     def sample(self, samples: int, generator: torch.Generator) -> Tensor:
         """z [S, N, Z], float64: in float32 a z of a narrow Gaussian is not where it was drawn."""
         shape = (samples, *self.mean_NZ.shape)

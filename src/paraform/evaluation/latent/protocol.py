@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import NamedTuple, Protocol, runtime_checkable
+from typing import NamedTuple, Protocol, Self, runtime_checkable
 
 import torch
 from rich.progress import track
@@ -22,13 +22,19 @@ TOKENS_AT_ONCE = 16384  # words, of all samples, that are scored together: bound
 
 @runtime_checkable
 class LatentModel(Protocol):
-    """A text autoencoder with a prior N(0, I); every density in nats."""
+    """A text autoencoder; every density in nats. Its prior is N(0, I), unless it is an `OwnPrior`."""
 
     @property
     def latent_width(self) -> int: ...
     @property
-    def posterior(self) -> str:
-        """ "gaussian" or "affine" (a Gaussian), "mlp" (no density) or "point" (no noise)."""
+    def has_noise(self) -> bool:
+        """Whether z is drawn; if not, there is no likelihood, and no figure that needs one."""
+        ...
+
+    @property
+    def has_density(self) -> bool:
+        """Whether `log_posterior` and `closed_kl` are known; such a model has a `posterior_mean`, and it is a
+        `GaussianPosterior` or a `ProposesOwn`."""
         ...
 
     def lengths(self, texts: Sequence[str]) -> list[int]: ...
@@ -41,10 +47,6 @@ class LatentModel(Protocol):
         """E[z|x], [N, Z]; None where only samples tell."""
         ...
 
-    def posterior_root(self, encoded: Tensor) -> Tensor:
-        """A [N, Z, Z] with the covariance A Aᵀ; of Gaussian and affine posteriors only."""
-        ...
-
     def sample_posterior(self, encoded: Tensor, samples: int, generator: torch.Generator) -> Tensor: ...
     def log_posterior(self, encoded: Tensor, z_SNZ: Tensor) -> Tensor: ...
     def closed_kl(self, encoded: Tensor) -> Tensor: ...
@@ -52,9 +54,64 @@ class LatentModel(Protocol):
     def critic_values(self, encoded: Tensor, z_SNZ: Tensor) -> tuple[Tensor, Tensor] | None: ...
 
 
+@runtime_checkable
+class GaussianPosterior(Protocol):
+    """A model whose posteriors are Gaussians."""
+
+    def posterior_root(self, encoded: Tensor) -> Tensor:
+        """A [N, Z, Z] with the covariance A Aᵀ."""
+        ...
+
+
+class Proposal(Protocol):
+    """A distribution of each sentence, to draw z from."""
+
+    def rows(self, at: slice) -> Self:
+        """Those of some of the sentences."""
+        ...
+
+    def sample(self, samples: int, generator: torch.Generator) -> Tensor:
+        """z [S, N, Z], float64."""
+        ...
+
+    def log_density(self, z_SNZ: Tensor) -> Tensor:
+        """ln r(z|x): [S, N] nats."""
+        ...
+
+    def tempered(self, share: float) -> Self:
+        """What is ∝ r^s p^(1 − s), p the prior: 0 is the prior, 1 the proposal itself."""
+        ...
+
+
+@runtime_checkable
+class ProposesOwn(Protocol):
+    """A model with posteriors of any other kind that it can draw from, tempered too."""
+
+    def proposal(self, encoded: Tensor) -> Proposal:
+        """The posterior of each sentence."""
+        ...
+
+
+@runtime_checkable
+class OwnPrior(Protocol):
+    """A model whose prior is another than N(0, I)."""
+
+    def log_prior(self, z_SNZ: Tensor) -> Tensor:
+        """ln p(z): [..., N] nats, by the same measure as its `log_posterior`."""
+        ...
+
+    def sample_prior(self, samples: int, generator: torch.Generator) -> Tensor:
+        """z [S, Z]."""
+        ...
+
+    def prior_variance(self) -> Tensor:
+        """Of each number of z, [Z]."""
+        ...
+
+
 def is_implicit(model: LatentModel) -> bool:
     """Whether the posterior has no density: a Gaussian fitted to its samples gives lower bounds on KL and MI."""
-    return model.posterior == "mlp"
+    return model.has_noise and not model.has_density
 
 
 class Drawn(NamedTuple):
@@ -103,6 +160,18 @@ def log_likelihood(model: LatentModel, texts: Sequence[str], z_SNZ: Tensor, *, p
 def log_prior(z_SNZ: Tensor) -> Tensor:
     """ln N(z; 0, I), [..., N] nats."""
     return -0.5 * (z_SNZ.square() + math.log(2 * math.pi)).sum(-1)
+
+
+def log_prior_of(model: LatentModel, z_SNZ: Tensor) -> Tensor:
+    """ln p(z) by the model's prior, [..., N] nats."""
+    return model.log_prior(z_SNZ) if isinstance(model, OwnPrior) else log_prior(z_SNZ)
+
+
+def prior_samples(model: LatentModel, samples: int, generator: torch.Generator) -> Tensor:
+    """z [S, Z] of the model's prior."""
+    if isinstance(model, OwnPrior):
+        return model.sample_prior(samples, generator)
+    return torch.randn(samples, model.latent_width, generator=generator, device=generator.device)
 
 
 def _parts(order: Sequence[int], lengths: Sequence[int], samples: int) -> list[tuple[list[int], slice]]:

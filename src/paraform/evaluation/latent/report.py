@@ -16,7 +16,7 @@ from paraform.evaluation.latent.critics import STEPS, refitted_dual
 from paraform.evaluation.latent.estimates import Estimates, estimate
 from paraform.evaluation.latent.information import most_information
 from paraform.evaluation.latent.monitor import COLLAPSED, alarms
-from paraform.evaluation.latent.protocol import LatentModel, is_implicit
+from paraform.evaluation.latent.protocol import LatentModel, OwnPrior, is_implicit
 from paraform.records import InputError, require_count, require_kind, require_text, require_texts
 from paraform.score import Score, signature, table
 
@@ -106,7 +106,7 @@ def evaluate_latent(
     words, unknown = sum(model.lengths(texts)), model.unknown(texts)
     shared: dict[str, str | int] = {"sentences": len(texts), "words": words, "unknown": unknown}
     shared |= {"seed": seed, "precision": precision}
-    kind = {"gaussian": "closed", "affine": "closed", "mlp": "fitted gaussian", "point": "none"}[model.posterior]
+    kind = "none" if not model.has_noise else "closed" if model.has_density else "fitted gaussian"
     qualifier = ", at least" if is_implicit(model) else ""
     scores: list[Score] = []
 
@@ -148,7 +148,13 @@ def evaluate_latent(
     add("honest", "AU", found.active, 0)
     lines = _alarms(found, len(texts), at_least=is_implicit(model))
     if refit and not math.isnan(found.kl) and samples > 1:
-        dual = refitted_dual(drawn.encoded, drawn.z_SNZ, seed=seed, progress=progress)
+        dual = refitted_dual(
+            drawn.encoded,
+            drawn.z_SNZ,
+            seed=seed,
+            prior=model.sample_prior if isinstance(model, OwnPrior) else None,
+            progress=progress,
+        )
         how: dict[str, Any] = {"most": f"{dual.most:.2f}", "steps": f"up to {STEPS}", "samples": samples}
         add("honest", "KL by a critic fitted anew", dual.of_sentence, **how)
         add("honest", "KL(q(z)‖p) by a critic", dual.of_latent, **how)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import torch
 import torch.nn.functional as F
 from torch import Tensor
@@ -12,27 +14,42 @@ from paraform.models.exemplar.paraphraser import ExemplarParaphraser
 from paraform.weights import read_word_vectors
 
 
-@torch.no_grad()
 def initialize_words(model: ExemplarParaphraser) -> None:
-    """Start the word embeddings as `config.word_vectors` says; nothing changes for "random".
+    """Start the word embeddings as `config.word_vectors` says; see `start_words`.
 
-    "encoder": the offline encoder's vector of each word alone, so that words that mean the same start close; it stands
-    in for GloVe. Else: a GloVe text file; a word that it lacks keeps its random numbers. Vectors are scaled to the
-    spread of the random ones where the output layer shares them, or its first logits would be far from even.
+    Vectors are scaled to the spread of the random ones where the output layer shares them, or its first logits would be
+    far from even.
     """
-    kind, width = model.config.word_vectors, model.config.word_width
+    config = model.config
+    start_words(
+        [model.network.embedding.weight], model.vocabulary.words, config.word_vectors, scaled=config.tie_embeddings
+    )
+
+
+@torch.no_grad()
+def start_words(weights: Sequence[Tensor], words: Sequence[str], kind: str, *, scaled: bool = False) -> None:
+    """Put vectors of words into tables of embeddings, in place; nothing changes for "random".
+
+    Args:
+        weights: [V, D] each.
+        words: V, `SPECIAL` first, whose vectors stay.
+        kind: "random"; "encoder": the offline encoder's vector of each word alone, at the spread of the table's own, so
+            that words that mean the same start close; it stands in for GloVe. Else a GloVe text file; a word that it
+            lacks keeps its numbers.
+        scaled: give GloVe's vectors the spread of the table's own, too.
+    Raises: InputError for a file that is none, or has vectors of another width.
+    """
     if kind == "random":
         return
-    weight_VD = model.network.embedding.weight
-    words = model.vocabulary.words
-    special = len(SPECIAL)
-    scale = weight_VD[special:].std()
+    special, width = len(SPECIAL), weights[0].shape[1]
+    scales = [weight_VD[special:].std() for weight_VD in weights]
     if kind == "encoder":
-        vectors_VD = principal(torch.from_numpy(encoders.load().encode(words[special:])), width)
-        weight_VD[special:] = vectors_VD / vectors_VD.std() * scale
+        found = torch.arange(special, len(words))
+        vectors_VD, scaled = principal(torch.from_numpy(encoders.load().encode(words[special:])), width), True
     else:
         found, vectors_VD = read_word_vectors(kind, words, width)
-        weight_VD[found] = vectors_VD / vectors_VD.std() * scale if model.config.tie_embeddings else vectors_VD
+    for weight_VD, scale in zip(weights, scales, strict=True):
+        weight_VD[found] = (vectors_VD / vectors_VD.std() * scale if scaled else vectors_VD).to(weight_VD.device)
 
 
 def principal(vectors_VD: Tensor, width: int) -> Tensor:

@@ -73,6 +73,16 @@ class LatentLanguageModel(nn.Module):
         return self.config.posterior
 
     @property
+    def has_noise(self) -> bool:
+        """Whether z is drawn: of all but a "point"."""
+        return self.config.posterior != "point"
+
+    @property
+    def has_density(self) -> bool:
+        """Whether q(z|x) has a density: that of a Gaussian has."""
+        return self.config.posterior in ("gaussian", "affine")
+
+    @property
     def max_tokens(self) -> int:
         """The most words of a text that the model reads."""
         return self.config.max_tokens

@@ -12,17 +12,15 @@ from __future__ import annotations
 
 from typing import NamedTuple, final
 
-import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from paraform.batching import BOS, EOS, SentenceBatch
-from paraform.encoders import product_dtype
-from paraform.losses.vocabulary import vocabulary_nll
+from paraform.batching import BOS, SentenceBatch
 from paraform.models.latent.config import LatentConfig
 from paraform.models.latent.lstm import LSTMDecoder, LSTMEncoder
 from paraform.models.latent.posterior import PosteriorLayer
 from paraform.models.latent.transformer import TransformerDecoder, TransformerEncoder
+from paraform.models.sentence_nll import sentence_nll
 
 
 class Outputs(NamedTuple):
@@ -72,16 +70,5 @@ class LatentNetwork(nn.Module):
 
     def reconstruction(self, batch: SentenceBatch, z_RZ: Tensor) -> Tensor:
         """−ln p(x|z), `</s>` counted: [R] nats."""
-        words_RT, lengths_R = batch.words_BT, batch.lengths_B.to(batch.words_BT.device)
-        inputs_RT = F.pad(words_RT, (1, 0), value=BOS)
-        states_RTH = self.decoder(inputs_RT, z_RZ)
-        gold_RT = F.pad(words_RT, (0, 1)).scatter(1, lengths_R[:, None], EOS)
-        real_RT = torch.arange(gold_RT.shape[1], device=gold_RT.device) <= lengths_R[:, None]
-        weight_VH, dtype = self.output.weight, product_dtype(states_RTH.device)
-        features_NH = states_RTH[real_RT].to(weight_VH.dtype if dtype == torch.float32 else dtype)
-        if self.output.bias is not None:  # b, as the weights of one more feature, which is always 1
-            weight_VH = torch.cat([weight_VH, self.output.bias[:, None]], 1)
-            features_NH = F.pad(features_NH, (0, 1), value=1.0)
-        nll_N = vocabulary_nll(features_NH, weight_VH, gold_RT[real_RT])
-        nll_RT = nll_N.new_zeros(gold_RT.shape).masked_scatter(real_RT, nll_N)
-        return nll_RT.sum(1)
+        states_RTH = self.decoder(F.pad(batch.words_BT, (1, 0), value=BOS), z_RZ)
+        return sentence_nll(self.output, states_RTH, batch)
