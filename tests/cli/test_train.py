@@ -87,7 +87,7 @@ class Toy(torch.nn.Module):
     def embed(self, texts: Sequence[str], name: str = "", **how: Any) -> Any:
         return torch.tensor([[float(len(text))] for text in texts]).mul(self.weight).detach().numpy()
 
-    posterior, max_tokens, lexicon = "toy", 5, ("words", frozenset({"a"}))
+    has_noise, max_tokens, lexicon = True, 5, ("words", frozenset({"a"}))
 
     def words(self, text: str) -> list[str]:
         return text.split()
