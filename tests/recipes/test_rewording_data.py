@@ -117,6 +117,9 @@ def made(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, own_cach
     first = (out / "train.jsonl").read_bytes()
     rewording_data.main()
     assert (out / "train.jsonl").read_bytes() == first
+    monkeypatch.setattr(sys, "argv", ["rewording_data", str(folder), "--out", str(out), "--only", "paranmt"])
+    rewording_data.main()
+    read["paranmt"] = list(corpora.read(out / "train.jsonl", "jsonl"))
     return {**read, "counts": (out / "counts.md").read_text(encoding="utf-8")}
 
 
@@ -150,6 +153,12 @@ def test_what_is_made(made: dict[str, Any], folder: Path) -> None:
         for side in (pair.source.text, pair.target.text):
             clusters.setdefault(side, set()).add(pair.cluster)
     assert max(map(len, clusters.values())) == 1
+
+
+def test_one_corpus_alone_is_written_as_among_all(made: dict[str, Any]) -> None:
+    texts = {pair.source.text for pair in made["paranmt"]}
+    assert "To Paris it is that with the bus we go." in texts and "How do I learn to cook in Paris" not in texts
+    assert made["paranmt"] == [pair for pair in made["train"] if pair.source.text in texts]
 
 
 def test_everything_is_counted(made: dict[str, Any]) -> None:

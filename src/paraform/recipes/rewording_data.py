@@ -1,6 +1,7 @@
 """The training and development pairs of the coming model `compact`: more than Quora's questions.
 
     python -m paraform.recipes.rewording_data ../shared/data --out runs/rewording-data
+    python -m paraform.recipes.rewording_data ../shared/data --out runs/free --only paranmt tatoeba squad banking77
 
 Writes OUT/train.jsonl, OUT/dev.jsonl and OUT/counts.md. Every direction that is to be learned is a record of its own,
 and pairs that change a fact or the meaning are left out already: train with `both_directions=False` and
@@ -126,8 +127,11 @@ def main() -> None:
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--part", type=float, default=1.0, help="such a share of every corpus; 0.1 for trials")
+    parser.add_argument("--only", nargs="+", metavar="CORPUS", help="write these alone; counts are of all")
     options = parser.parse_args()
     train, dev, counts = made(options.data, seed=options.seed, part=options.part)
+    if options.only:
+        train, dev = ([pair for pair in some if corpus_of(pair) in options.only] for some in (train, dev))
     options.out.mkdir(parents=True, exist_ok=True)
     corpora.write_jsonl(train, options.out / "train.jsonl")
     corpora.write_jsonl(dev, options.out / "dev.jsonl")
