@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import math
 import pickle
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -10,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from paraform.models.scpn import ScpnConfig
 from paraform.records import (
     InputError,
     Origin,
@@ -18,6 +20,7 @@ from paraform.records import (
     Sentence,
     Triple,
     from_json,
+    require_between,
     require_texts,
     require_types,
     to_json,
@@ -140,3 +143,11 @@ def test_a_name_that_is_no_field_is_cut() -> None:
     with pytest.raises(InputError, match=f"unknown field '{'x' * 80}'; expected") as caught:
         from_json({"text": "a", "x" * 10_000: 1})
     assert len(str(caught.value)) < 200
+
+
+def test_fields_lie_between_their_bounds() -> None:
+    config = ScpnConfig.compact(epochs=4)
+    require_between(config, {"epochs": (config.epochs, config.epochs), "dropout": (0, math.inf)})
+    for bounds, expected in (((9_999, math.inf), "expected 9999 or more"), ((0, 1), "expected 0 to 1")):
+        with pytest.raises(InputError, match=f"epochs {config.epochs}; {expected}"):
+            require_between(config, {"dropout": (0, 1), "epochs": bounds})

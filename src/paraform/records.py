@@ -278,6 +278,14 @@ def require_types(config: object) -> None:
             raise InputError(f"{name} is a number beyond 64 bits; expected a smaller one")
 
 
+def require_between(config: object, least_and_most: Mapping[str, tuple[float, float]]) -> None:
+    """Those fields lie within their bounds, both counted. Raises: InputError that names the first that does not."""
+    for name, (least, most) in least_and_most.items():
+        value = getattr(config, name)
+        if not least <= value <= most:
+            raise InputError(f"{name} {value}; expected {least} {'or more' if most == math.inf else f'to {most}'}")
+
+
 def with_fields(config: Config, fields: Mapping[str, Any]) -> Config:
     """The config with those fields in the place of its own, as presets take them: `LatentConfig.compact(epochs=2)`.
 

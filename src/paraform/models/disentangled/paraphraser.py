@@ -28,7 +28,7 @@ from paraform.models.disentangled.network import Adversary, DisentangledNetwork
 from paraform.models.disentangled.pairs import Sentences, Trees
 from paraform.models.disentangled.step_decoder import StepDecoder
 from paraform.models.disentangled.symbols import TreeSymbols
-from paraform.models.exemplar.selection import select_exemplars
+from paraform.models.exemplar.selection import require_one_each, select_exemplars
 from paraform.records import InputError, parse_json, require_text
 from paraform.syntax.parsing import load_parser
 from paraform.syntax.trees import Tree, delexicalized
@@ -201,8 +201,7 @@ class DisentangledParaphraser(nn.Module):
             ration: not used: nothing is copied.
             how: as `decoding.Decoding` has them.
         """
-        if len(sources) != len(exemplars):
-            raise InputError(f"{len(sources)} sources, {len(exemplars)} exemplars; expected an exemplar a source")
+        sources, exemplars = require_one_each(sources, exemplars)
         different = list(dict.fromkeys(exemplars))
         parse = load_parser(device=str(self.device))
         trees = dict(zip(different, parse([tokenize(text) for text in different]), strict=True))

@@ -22,7 +22,7 @@ from paraform.models.copying import unrationed
 from paraform.models.exemplar.batches import StyleInput, TripleBatch
 from paraform.models.exemplar.config import ExemplarConfig
 from paraform.models.exemplar.network import ExemplarNetwork
-from paraform.models.exemplar.selection import select_exemplars
+from paraform.models.exemplar.selection import require_one_each, select_exemplars
 from paraform.models.exemplar.step_decoder import StepDecoder, decoding_batches
 from paraform.models.exemplar.units import (
     Units,
@@ -226,9 +226,7 @@ class ExemplarParaphraser(nn.Module):
         **how: Unpack[Decoding],
     ) -> list[str]:
         """Source i in the form of exemplar i, as text; see `paraphrase` for the arguments."""
-        sources, exemplars = require_texts(sources), require_texts(exemplars)
-        if len(sources) != len(exemplars):
-            raise InputError(f"{len(sources)} sources, {len(exemplars)} exemplars; expected an exemplar a source")
+        sources, exemplars = require_one_each(sources, exemplars)
         require_decoding(how)
         self.eval()
         written: list[Sequence[str]] = [*prepare_all(sources, self.config.max_tokens, tell=self.kind)]

@@ -11,6 +11,14 @@ from paraform.records import InputError, require_count, require_texts
 TWO_WORDS = re.compile(r"\w\W+\w")
 
 
+def require_one_each(sources: Sequence[str], exemplars: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Both as lists. Raises: InputError for what are no texts, or other numbers of both."""
+    texts, likes = require_texts(sources), require_texts(exemplars)
+    if len(texts) != len(likes):
+        raise InputError(f"{len(texts)} sources, {len(likes)} exemplars; expected an exemplar a source")
+    return texts, likes
+
+
 def select_exemplars(
     sources: Sequence[str],
     like: Sequence[str] | Sequence[Sequence[str]] | None,

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from paraform.models.copying import Mixture
-from paraform.records import MOST_STEPS, MOST_WIDTH, InputError, require_types, with_fields
+from paraform.records import MOST_STEPS, MOST_WIDTH, InputError, require_between, require_types, with_fields
 
 WIDTHS = (
     "word_width", "label_width", "parse_width", "encoder_width", "decoder_width", "generator_label_width",
@@ -99,24 +99,22 @@ class ScpnConfig:
 
     def __post_init__(self) -> None:
         require_types(self)
-        for name, least, most in (
-            ("length_penalty", 0, 10),
-            ("min_tokens", 0, MOST_STEPS),
-            ("max_tokens", 2, MOST_STEPS),
-            ("max_symbols", 1, MOST_STEPS),
-            ("min_count", 0, math.inf),
-            ("most_units", 0, math.inf),
-            *((name, 1, MOST_WIDTH) for name in WIDTHS),
-            ("template_levels", 1, 100),
-            ("learning_rate", 0, math.inf),
-            ("clip_norm", 0, math.inf),
-            ("batch_size", 1, math.inf),
-            ("epochs", 1, math.inf),
-            ("dropout", 0, 0.99),
-        ):
-            value = getattr(self, name)
-            if not least <= value <= most:
-                raise InputError(f"{name} {value}; expected {least} {'or more' if most == math.inf else f'to {most}'}")
+        bounds: dict[str, tuple[float, float]] = {
+            "length_penalty": (0, 10),
+            "min_tokens": (0, MOST_STEPS),
+            "max_tokens": (2, MOST_STEPS),
+            "max_symbols": (1, MOST_STEPS),
+            "min_count": (0, math.inf),
+            "most_units": (0, math.inf),
+            **dict.fromkeys(WIDTHS, (1, MOST_WIDTH)),
+            "template_levels": (1, 100),
+            "learning_rate": (0, math.inf),
+            "clip_norm": (0, math.inf),
+            "batch_size": (1, math.inf),
+            "epochs": (1, math.inf),
+            "dropout": (0, 0.99),
+        }
+        require_between(self, bounds)
         if self.min_tokens > self.max_tokens:
             raise InputError(f"min_tokens {self.min_tokens} above max_tokens {self.max_tokens}; expected at most that")
 

@@ -24,11 +24,11 @@ from paraform.models.by_tree import (
 from paraform.models.copying import unrationed
 from paraform.models.disentangled.symbols import PAD as NO_SYMBOL
 from paraform.models.disentangled.symbols import UNKNOWN, TreeSymbols
-from paraform.models.exemplar.selection import select_exemplars
+from paraform.models.exemplar.selection import require_one_each, select_exemplars
 from paraform.models.scpn.config import ScpnConfig
 from paraform.models.scpn.network import Guided, Memory, ScpnNetwork
 from paraform.models.scpn.step_decoder import StepDecoder
-from paraform.records import InputError, require_texts
+from paraform.records import InputError
 from paraform.syntax.trees import MAX_DEPTH, Parser, Tree, delexicalized
 from paraform.words import tell_cut
 
@@ -122,9 +122,7 @@ class ScpnParaphraser(nn.Module):
             how: as `decoding.Decoding` has them; of the parse that is generated, too.
         Raises: InputError for an empty text, other numbers of both, or a parser that is not to be had.
         """
-        sources, exemplars = require_texts(sources), require_texts(exemplars)
-        if len(sources) != len(exemplars):
-            raise InputError(f"{len(sources)} sources, {len(exemplars)} exemplars; expected an exemplar a source")
+        sources, exemplars = require_one_each(sources, exemplars)
         # A label that only this exemplar has is read as one never seen; who writes a template is told.
         forms = self._symbols(
             parsed(exemplars, lambda: self.parser, "exemplar"), cut=self.config.exemplar_form == "template"

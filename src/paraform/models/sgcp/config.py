@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from paraform.models.sgcp.heights import LOWEST, Choice
-from paraform.records import MOST_STEPS, MOST_WIDTH, InputError, require_types, with_fields
+from paraform.records import MOST_STEPS, MOST_WIDTH, InputError, require_between, require_types, with_fields
 
 
 @dataclass(frozen=True)
@@ -91,28 +91,26 @@ class SgcpConfig:
 
     def __post_init__(self) -> None:
         require_types(self)
-        for name, least, most in (
-            ("smoothing", 0, 1),
-            ("least_height", LOWEST, MOST_STEPS),
-            ("most_height", LOWEST, MOST_STEPS),
-            ("max_tokens", 2, MOST_STEPS),
-            ("min_count", 0, math.inf),
-            ("most_units", 0, math.inf),
-            ("word_width", 1, MOST_WIDTH),
-            ("width", 1, MOST_WIDTH),
-            ("layers", 1, 100),
-            ("teacher_forcing", 0, 1),
-            ("pop_weight", 0, math.inf),
-            ("dropout", 0, 0.99),
-            ("learning_rate", 0, math.inf),
-            ("clip_norm", 0, math.inf),
-            ("batch_size", 1, math.inf),
-            ("epochs", 1, math.inf),
-            ("length_penalty", 0, 10),
-        ):
-            value = getattr(self, name)
-            if not least <= value <= most:
-                raise InputError(f"{name} {value}; expected {least} {'or more' if most == math.inf else f'to {most}'}")
+        bounds: dict[str, tuple[float, float]] = {
+            "smoothing": (0, 1),
+            "least_height": (LOWEST, MOST_STEPS),
+            "most_height": (LOWEST, MOST_STEPS),
+            "max_tokens": (2, MOST_STEPS),
+            "min_count": (0, math.inf),
+            "most_units": (0, math.inf),
+            "word_width": (1, MOST_WIDTH),
+            "width": (1, MOST_WIDTH),
+            "layers": (1, 100),
+            "teacher_forcing": (0, 1),
+            "pop_weight": (0, math.inf),
+            "dropout": (0, 0.99),
+            "learning_rate": (0, math.inf),
+            "clip_norm": (0, math.inf),
+            "batch_size": (1, math.inf),
+            "epochs": (1, math.inf),
+            "length_penalty": (0, 10),
+        }
+        require_between(self, bounds)
         if self.least_height > self.most_height:
             raise InputError(
                 f"least_height {self.least_height} above most_height {self.most_height}; expected at most that"

@@ -24,14 +24,14 @@ from paraform.models.by_tree import (
 )
 from paraform.models.copying import unrationed
 from paraform.models.disentangled.symbols import TreeSymbols
-from paraform.models.exemplar.selection import select_exemplars
+from paraform.models.exemplar.selection import require_one_each, select_exemplars
 from paraform.models.sgcp.config import SgcpConfig
 from paraform.models.sgcp.forms import below_one_root, cut, of_first_words
 from paraform.models.sgcp.heights import heights_of, nearest
 from paraform.models.sgcp.network import Memory, SgcpNetwork
 from paraform.models.sgcp.step_decoder import StepDecoder
 from paraform.models.sgcp.table import tree_nodes
-from paraform.records import InputError, require_texts
+from paraform.records import InputError
 from paraform.syntax.trees import Parser, Tree, delexicalized, template
 from paraform.words import tell_cut
 
@@ -118,9 +118,7 @@ class SgcpParaphraser(nn.Module):
 
         Raises: InputError as `decode` does, and for a height beyond an exemplar's tree.
         """
-        sources, exemplars = require_texts(sources), require_texts(exemplars)
-        if len(sources) != len(exemplars):
-            raise InputError(f"{len(sources)} sources, {len(exemplars)} exemplars; expected an exemplar a source")
+        sources, exemplars = require_one_each(sources, exemplars)
         # A label that only this exemplar has is read as one never seen; who writes a tree is told.
         trees = parsed(exemplars, lambda: self.parser, "exemplar")
         return self._decode(sources, trees, height, ration, how)

@@ -22,7 +22,7 @@ from paraform.decoding import MOST_SEED, Decoding, Rationed, Step, decode, ratio
 from paraform.encoders import STDERR
 from paraform.losses.von_mises_fisher import log_uniform
 from paraform.models.copying import Scorer, unrationed
-from paraform.models.exemplar.selection import select_exemplars
+from paraform.models.exemplar.selection import require_one_each, select_exemplars
 from paraform.models.exemplar.step_decoder import decoding_batches
 from paraform.models.latent.posterior import LOG_2_PI
 from paraform.models.vgvae.config import VgvaeConfig
@@ -141,9 +141,7 @@ class Vgvae(nn.Module):
             how: as `decoding.Decoding` has them.
         Raises: InputError for an empty text, other numbers of both, or a model that writes no sentences.
         """
-        sources, exemplars = require_texts(sources), require_texts(exemplars)
-        if len(sources) != len(exemplars):
-            raise InputError(f"{len(sources)} sources, {len(exemplars)} exemplars; expected an exemplar a source")
+        sources, exemplars = require_one_each(sources, exemplars)
         self._require_writing()
         require_decoding(how)
         written = prepare_all(sources, self.config.max_tokens, tell=self.kind)

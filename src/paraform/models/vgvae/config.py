@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
-from paraform.records import MOST_STEPS, MOST_WIDTH, InputError, require_types, with_fields
+from paraform.records import MOST_STEPS, MOST_WIDTH, InputError, require_between, require_types, with_fields
 
 Form: TypeAlias = Literal["lstm", "averages"]
 """CGEN's network, which writes sentences, or VGVAE's, whose encoders are averages and whose decoder is a bag."""
@@ -109,30 +109,28 @@ class VgvaeConfig:
 
     def __post_init__(self) -> None:
         require_types(self)
-        for name, least, most in (
-            ("word_noise", 0, 1),
-            ("positions", 0, MOST_STEPS),
-            ("length_penalty", 0, 10),
-            ("max_tokens", 2, MOST_STEPS),
-            ("min_count", 0, math.inf),
-            ("vocabulary_size", 0, math.inf),
-            ("semantic_width", 3, MOST_WIDTH),
-            *((name, 1, MOST_WIDTH) for name in WIDTHS),
-            *((name, 0, math.inf) for name in WEIGHTS),
-            ("margin", 0, 2),
-            ("least_concentration", 0, 1000),
-            ("semantic_scale", 0, 1000),
-            ("discriminative_start", 1, math.inf),
-            ("megabatch", 1, 10_000),
-            ("learning_rate", 0, math.inf),
-            ("batch_size", 1, math.inf),
-            ("epochs", 1, 1_000_000),
-            ("dropout", 0, 0.99),
-            ("clip_norm", 0, math.inf),
-        ):
-            value = getattr(self, name)
-            if not least <= value <= most:
-                raise InputError(f"{name} {value}; expected {least} {'or more' if most == math.inf else f'to {most}'}")
+        bounds: dict[str, tuple[float, float]] = {
+            "word_noise": (0, 1),
+            "positions": (0, MOST_STEPS),
+            "length_penalty": (0, 10),
+            "max_tokens": (2, MOST_STEPS),
+            "min_count": (0, math.inf),
+            "vocabulary_size": (0, math.inf),
+            "semantic_width": (3, MOST_WIDTH),
+            **dict.fromkeys(WIDTHS, (1, MOST_WIDTH)),
+            **dict.fromkeys(WEIGHTS, (0, math.inf)),
+            "margin": (0, 2),
+            "least_concentration": (0, 1000),
+            "semantic_scale": (0, 1000),
+            "discriminative_start": (1, math.inf),
+            "megabatch": (1, 10_000),
+            "learning_rate": (0, math.inf),
+            "batch_size": (1, math.inf),
+            "epochs": (1, 1_000_000),
+            "dropout": (0, 0.99),
+            "clip_norm": (0, math.inf),
+        }
+        require_between(self, bounds)
         if self.form == "averages" and self.latent_codes:
             raise InputError("latent_codes with form='averages'; expected form='lstm', whose encoder reads them")
 
