@@ -55,7 +55,11 @@ SLEEP = "I/PRP slept/VBD well/RB on/IN Monday/NNP ./."
         ("I/PRP have/VBP to/TO sleep/VB here/RB ./.", "Here/RB I/PRP sleep/VB ./.", {"asked", "agreement"}),
         ("I/PRP slept/VBD here/RB ./.", "Here/RB I/PRP sleep/VB ./.", {"asked", "agreement"}),
         ("I/PRP have/VBP all/DT ./.", "All/DT I/PRP have/VBP and/CC ./.", {"asked"}),
-        ("I/PRP saw/VBD cats/NNS ./.", "Cats/NNS I/PRP saw/VBD a/DT cats/NNS ./.", {"agreement", "nouns"}),
+        (
+            "I/PRP saw/VBD cats/NNS ./.",
+            "Cats/NNS I/PRP saw/VBD a/DT cats/NNS ./.",
+            {"agreement", "nouns", "changed"},
+        ),
         ("I/PRP saw/VBD it/PRP here/RB ./.", "Here/RB it/PRP I/PRP saw/VBD a/DT old/JJ ./.", {"agreement", "added"}),
         ("Where/WRB was/VBD he/PRP born/VBN ?/.", "Born/VBN where/WRB he/PRP was/VBD ?/.", {"asked"}),
         (
@@ -125,6 +129,26 @@ SLEEP = "I/PRP slept/VBD well/RB on/IN Monday/NNP ./."
             {"asked"},
         ),
         ("Tom/NNP paid/VBD by/IN card/NN ./.", "Tom/NNP was/VBD paid/VBN by/IN card/NN ./.", {"changed"}),
+        (
+            "What/WP are/VBP eligible/JJ coins/NNS ?/.",
+            "Which/WDT is/VBZ the/DT eligible/JJ coins/NNS here/RB ?/.",
+            {"agreement", "added"},
+        ),
+        (
+            "How/WRB old/JJ do/VBP you/PRP have/VB to/TO be/VB to/TO pay/VB ?/.",
+            "How/WRB old/JJ do/VBP you/PRP now/RB have/VB to/TO pay/VB ?/.",
+            {"agreement", "added"},
+        ),
+        (
+            "What/WP are/VBP my/PRP$ limits/NNS here/RB ?/.",
+            "Which/WDT are/VBP the/DT limits/NNS here/RB ?/.",
+            {"nouns"},
+        ),
+        (
+            "I/PRP 'm/VBP here/RB for/IN a/DT rate/NN ./.",
+            "I/PRP 'm/VBP the/DT here/RB for/IN the/DT rate/NN ./.",
+            {"changed"},
+        ),
     ],
 )  # fmt: skip
 def test_by_hand(source: str, output: str, names: set[str]) -> None:

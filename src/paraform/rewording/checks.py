@@ -49,6 +49,11 @@ CONTRACTIONS |= {"wo": "will", "'d": "would"}
 AMOUNTS = {"some", "any", "all", "both", "each", "every", "most", "and", "or"}
 SUPPORT = {"do": {"do", "does", "did"}, "there": {"there"}}
 SUBJECTS = {"i", "you", "he", "she", "it", "we", "they"}
+PERSONS = {
+    **dict.fromkeys(("i", "me", "my", "mine", "myself", "we", "us", "our", "ours", "ourselves"), "1"),
+    **dict.fromkeys(("you", "your", "yours", "yourself", "yourselves"), "2"),
+}
+ARTICLES = {"a", "an", "the", "this", "these", "those"}
 NUMBER = {"is": "NNS", "was": "NNS", "are": "NN", "were": "NN"}  # a verb, and the noun that it does not go with
 KEPT = 2**15  # words of which is remembered what they are
 LEAST_CHANGED = 2  # words: fewer is a copy
@@ -85,13 +90,14 @@ def check(
     - kind: a question stays one, a statement and a command too;
     - asked: the same question words (what and which count as one), modal verbs, tense, "do" and "there", as many
       "that" and pronouns behind their verb ("what time it is" is no "what time is it"), and the same `AMOUNTS`;
-    - agreement: no "what are the best way", no "a cats", no "a account", as many finite verbs;
+    - agreement: no "what are the best way", no "a cats", no "a account", as many finite verbs and of "be" as many, of
+      the same number;
     - added, dropped: no content word that the other has not, in any form, numbers aside;
-    - nouns: the same ones, each as often and in the same form;
+    - nouns: the same ones, each as often and in the same form, and the reader or the writer if the source has them;
     - prepositions: those of the source are there;
     - stutter: no two words stand side by side twice, unless they do so as often in the source;
     - roles: who does what to whom, as `keeps_roles` has it, and no adjective or preposition at another noun;
-    - changed: at least two words, contractions and capitals aside.
+    - changed: at least two words, contractions and capitals aside, and articles unless framed.
 
     Args:
         exempt: words that do not count for negation, added and dropped.
@@ -100,12 +106,12 @@ def check(
         parsed: it was made from the source's tree, which answers for roles.
     """
     known, right = source.lowered, Tagged(*_without(exempt, output))
-    passed = _by_words(source, _to_keep_of(source, exempt), output.words, right.words) | {
+    passed = _by_words(source, _to_keep_of(source, exempt), output.words, right.words, framed=framed) | {
         "kind": framed or kind(source) == kind(output),
         "asked": framed or _asked(source) == _asked(output),
-        "agreement": framed or (_agrees(output) and _finite(source) == _finite(output)),
+        "agreement": framed or (_agrees(output) and _verbs_agree(source, output)),
         "added": all(_has(known, word) for word in content_words(right)),
-        "nouns": framed or _nouns(source) == _nouns(output),
+        "nouns": framed or (_nouns(source) == _nouns(output) and _persons(known) == _persons(output.lowered)),
         "prepositions": framed or not _prepositions(source) - _prepositions(output),
         "roles": parsed or (keeps_roles(source, output) and (framed or _keeps_phrases(source, output))),
     }
@@ -119,7 +125,7 @@ def lost(source: Tagged, words: Sequence[str], exempt: Collection[str] = (), *, 
     """
     wanted = _to_keep_of(source, exempt)
     kept, _ = _without(exempt, Tagged(words, words))
-    passed = _by_words(source, wanted, words, kept)
+    passed = _by_words(source, wanted, words, kept, framed=framed)
     if not framed:
         found = Counter(word.lower() for word in words)
         passed["asked"] = wanted.asked == _asked(Tagged(words, [""] * len(words)))
@@ -160,7 +166,9 @@ def _to_keep(words: tuple[str, ...], tags: tuple[str, ...], exempt: frozenset[st
     )
 
 
-def _by_words(source: Tagged, wanted: _ToKeep, words: Sequence[str], kept: Sequence[str]) -> dict[str, bool]:
+def _by_words(
+    source: Tagged, wanted: _ToKeep, words: Sequence[str], kept: Sequence[str], *, framed: bool
+) -> dict[str, bool]:
     """The checks of `WORDS_ALONE`.
 
     Args:
@@ -173,7 +181,7 @@ def _by_words(source: Tagged, wanted: _ToKeep, words: Sequence[str], kept: Seque
         "negation": wanted.denials == _denials(kept),
         "dropped": all(_has(found, word) for word in wanted.content),
         "stutter": all(times <= max(1, wanted.pairs[pair]) for pair, times in _pairs(found).items()),
-        "changed": changed_words(source.words, words) >= LEAST_CHANGED,
+        "changed": changed_words(source.words, words, aside=set() if framed else ARTICLES) >= LEAST_CHANGED,
     }
 
 
@@ -203,9 +211,14 @@ def _tells(word: str) -> bool:
     return word not in LIGHT | NEGATIONS and bool(re.search(r"\w{2}", word)) and not re.search(r"\d", word)
 
 
-def changed_words(source: Sequence[str], output: Sequence[str]) -> int:
-    """Edits from the one to the other in words, contractions, capitals and punctuation aside."""
-    return Levenshtein.distance(*([bare for word in words if (bare := _bare(word))] for words in (source, output)))
+def changed_words(source: Sequence[str], output: Sequence[str], *, aside: Set[str] = frozenset()) -> int:
+    """Edits from the one to the other in words, contractions, capitals and punctuation aside.
+
+    Args:
+        aside: lower-cased words that do not count either.
+    """
+    bare = ([bare for word in words if (bare := _bare(word)) and bare not in aside] for words in (source, output))
+    return Levenshtein.distance(*bare)
 
 
 @functools.lru_cache(maxsize=KEPT)
@@ -339,8 +352,30 @@ def _agrees(sentence: Tagged) -> bool:
     return True
 
 
+def _verbs_agree(source: Tagged, output: Tagged) -> bool:
+    """As many finite verbs; "is" is no "are"; none of "be", "been" and "being" goes or comes.
+
+    The nouns are the same ones, so that a verb of the other number fits none of them or not the right one.
+    """
+    one, other = _numbers_of_be(source), _numbers_of_be(output)
+    bare = [sum(word in {"be", "been", "being"} for word in sentence.lowered) for sentence in (source, output)]
+    return _finite(source) == _finite(output) and bare[0] == bare[1] and (not one or not other or one == other)
+
+
+def _numbers_of_be(sentence: Tagged) -> set[str]:
+    forms = {"'s": "is", "'re": "are"}
+    finite = (
+        forms.get(word, word) for word, tag in zip(sentence.lowered, sentence.tags, strict=True) if tag[:2] == "VB"
+    )
+    return {NUMBER[word] for word in finite if word in NUMBER}
+
+
 def _finite(sentence: Tagged) -> int:
     return sum(tag in ("VBZ", "VBP", "VBD", "MD") for tag in sentence.tags)
+
+
+def _persons(words: Sequence[str]) -> set[str]:
+    return {PERSONS[word] for word in words if word in PERSONS}
 
 
 def _pairs(words: Sequence[str]) -> Counter[tuple[str, str]]:
