@@ -1,6 +1,6 @@
 """A paraphrase from a cold start, a fresh process to its answer, against the import of torch and transformers.
 
-    python benchmarks/cold_start.py [--model quora-compact] [--repeats 7]
+    python benchmarks/cold_start.py [--model compact] [--repeats 7]
 
 Both are fresh processes, in turns; the median of each is taken. Bound: 2.5 times the peer.
 """
@@ -21,7 +21,7 @@ EXEMPLAR = "how do i avoid plagiarism in my article ?"
 
 def main() -> int:
     parser = arguments_of(__doc__)
-    parser.add_argument("--model", default="quora-compact", help="embedded, or a folder")
+    parser.add_argument("--model", default="compact", help="embedded, or a folder")
     parser.add_argument("--repeats", type=int, default=7, help="times that each is run")
     arguments = parser.parse_args()
 

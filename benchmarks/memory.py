@@ -1,6 +1,6 @@
 """Peak memory of every command on the Quora data and, of the latent models, on PTB, each in a process of its own.
 
-    python benchmarks/memory.py [--model quora-compact] [--only mine "train exemplar"]
+    python benchmarks/memory.py [--model compact] [--only mine "train exemplar"]
 
 Tags, exemplars and features are computed, not found: the cache is a new folder. `train exemplar` prepares all pairs of
 the training file and is interrupted, as Ctrl-C would, after its first validation. The peak is the resident set that the
@@ -90,7 +90,7 @@ def main() -> int:
     parser = arguments_of(__doc__)
     parser.add_argument("--quora", type=Path, default=Path("../shared/data/quora"), help="train.tsv, dev.tsv, test.tsv")
     parser.add_argument("--ptb", type=Path, default=Path("../shared/data/ptb"), help="ptb.train.txt, …")
-    parser.add_argument("--model", default="quora-compact", help="embedded, or a folder")
+    parser.add_argument("--model", default="compact", help="embedded, or a folder")
     parser.add_argument("--only", nargs="+", choices=COMMANDS, metavar="COMMAND", help=f"of {', '.join(COMMANDS)}")
     parser.add_argument("--lines", type=int, help="only the first LINES of each file, to try this script")
     parser.add_argument("--train-steps", type=int, default=20, help="before the training's validation")

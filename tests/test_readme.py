@@ -14,7 +14,7 @@ from paraform.weights import pretrained_folder
 
 README = (Path(__file__).resolve().parents[1] / "README.md").read_text(encoding="utf-8")
 
-pytestmark = pytest.mark.skipif(pretrained_folder("quora-compact") is None, reason="quora-compact is not here yet")
+pytestmark = pytest.mark.skipif(pretrained_folder("compact") is None, reason="compact is not here yet")
 
 
 def first_block(language: str) -> str:

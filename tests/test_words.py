@@ -27,9 +27,7 @@ from paraform.words import (
     usual_case,
 )
 
-EMBEDDED = Vocabulary.from_json(
-    files("paraform").joinpath("pretrained/quora-compact/vocabulary.json").read_text("utf-8")
-)
+EMBEDDED = Vocabulary.from_json(files("paraform").joinpath("pretrained/compact/vocabulary.json").read_text("utf-8"))
 ESCAPES = ["-lrb-", "-rrb-", "-LSB-", "-Rsb-", "-lcb-", "-RCB-"]
 decoded = st.lists(
     st.sampled_from(EMBEDDED.words[4:]) | st.sampled_from([*ESCAPES, "n't", "can", "?", "''", "``", "'"])

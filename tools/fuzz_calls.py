@@ -59,7 +59,7 @@ def calls(folder: Path) -> list[tuple[int, Callable[..., Any], dict[str, Any]]]:
     Journal.draw = lambda *_, **__: None  # type: ignore[method-assign] # longer than a tiny run
     encoder = tiny_encoder(folder / "encoder")
     latent, known = paraform.load("latent-compact", device="cpu"), encoders.load(encoder, device="cpu")
-    exemplar = paraform.load("quora-compact", device="cpu")
+    exemplar = paraform.load("compact", device="cpu")
     tagger, parser = paraform.load_tagger(device="cpu"), paraform.load_parser(device="cpu")
     two, words = ["How old are you ?", "my dog sleeps"], [["my", "dog", "sleeps"], ["How", "so", "?"]]
     sentences, pairs = tagged_texts(), [Pair(*(Sentence(side) for side in line.split("\t"))) for line in

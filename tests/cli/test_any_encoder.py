@@ -52,7 +52,7 @@ def test_help_says_how_variants_are_named(command: Command) -> None:
         (["--model", "minilm@layer=3", "--layer", "2"], "--layer 2: minilm@layer=3 says layer=3; expected one"),
         (["--pooling", "sum"], "pooling is 'sum'; expected one of mean, cls, max, last"),
         (["--model", "nothing@here"], "nothing@here: no such file or folder, and 'here' behind the @"),
-        (["--model", "quora-compact@vectors=x"], "vectors=x: quora-compact is an exemplar model; expected content or"),
+        (["--model", "compact@vectors=x"], "vectors=x: compact is an exemplar model; expected content or"),
         (
             ["--model", "latent-compact", "--layer", "1"],
             "latent-compact, a latent-variable model, has no choice of layer",

@@ -122,7 +122,7 @@ def test_out_is_in_the_format_that_its_name_ends_in(
         "rewordings": 3,
         "without": {"content below 0.5": 1},
         "left_out": {},
-        "model": "quora-compact",
+        "model": "compact",
     }
     rows = [json.loads(line) for line in out.read_text().splitlines()]
     assert rows[1] == {
@@ -145,7 +145,7 @@ def test_out_is_in_the_format_that_its_name_ends_in(
 def test_json_holds_the_rows(intents: Path, fake: Fake, command: Command) -> None:
     done = command("augment", intents, "--json")
     found = json.loads(done.out)
-    assert done.out.count("\n") == 1 and (found["rows"], found["rewordings"], found["model"]) == (4, 3, "quora-compact")
+    assert done.out.count("\n") == 1 and (found["rows"], found["rewordings"], found["model"]) == (4, 3, "compact")
     assert [row["paraform_source"] for row in found["augmented"]][:3] == ["", "Hi there", ""]
 
 

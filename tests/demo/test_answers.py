@@ -22,7 +22,7 @@ SAID = "Can I use my card abroad?"
 LIKE = ["how do i avoid plagiarism in my article ?", "is it hard to learn chess ?"]
 TWO = ("How can I lose weight, and keep it, fast?", "How can I lose money fast, and how can I keep it?")
 
-pytestmark = pytest.mark.skipif(pretrained_folder("quora-compact") is None, reason="quora-compact is not here yet")
+pytestmark = pytest.mark.skipif(pretrained_folder("compact") is None, reason="compact is not here yet")
 
 
 def words_of(tree: Any) -> list[str]:
@@ -32,7 +32,7 @@ def words_of(tree: Any) -> list[str]:
 
 def test_without_exemplars_it_says_what_reword_says_beside_the_text_s_tree(answers: Answers) -> None:
     found = answers.say(SAID, [])
-    (expected,) = paraform.load("quora-compact", device="cpu").reword([SAID], num=4)
+    (expected,) = paraform.load("compact", device="cpu").reword([SAID], num=4)
     assert [row["text"] for row in found["candidates"]] == [one.text for one in expected.candidates]
     assert all(all(row["checks"].values()) and row["beside"] == SAID for row in found["candidates"])
     for row in found["candidates"]:
@@ -42,7 +42,7 @@ def test_without_exemplars_it_says_what_reword_says_beside_the_text_s_tree(answe
 
 def test_with_exemplars_it_says_what_paraphrase_says_beside_their_trees(answers: Answers) -> None:
     found = answers.say(SAID, LIKE)["candidates"]
-    model = paraform.load("quora-compact", device="cpu")
+    model = paraform.load("compact", device="cpu")
     assert [row["text"] for row in found] == model.paraphrase([SAID], like=LIKE, each=True)[0]
     assert [row["form"] for row in found] == [row["beside"] for row in found] == LIKE
     (parsed,) = paraform.load_parser(device="cpu")([paraform.tokenize(LIKE[0])])

@@ -34,7 +34,7 @@ def test_the_table_has_the_model_before_and_the_floor(
     monkeypatch.setattr(compact, "test_sets", lambda data: {"quora/test": pairs})
     run = tmp_path / "run"
     shutil.copytree(tiny_run, run)
-    measures = compact.measured(run, tmp_path, ["quora-compact"])
+    measures = compact.measured(run, tmp_path, ["compact"])
     rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in measures.table.splitlines()]
     assert [line.split(":")[0] for line in measures.differences] == [
         f"quora/test, {figure}, first" for figure in compact.FIGURES
@@ -43,7 +43,7 @@ def test_the_table_has_the_model_before_and_the_floor(
     assert [row[:3] for row in rows[2:]] == [
         ["quora/test", subset, system]
         for subset in ("all", "least overlap")
-        for system in ("model", "quora-compact", "copy source")
+        for system in ("model", "compact", "copy source")
     ]
     assert [row[-1] for row in rows[2:] if row[2] == "copy source"] == ["1.00", "1.00"]
     written = [json.loads(line) for line in (run / "quora-test.jsonl").read_text().splitlines()]

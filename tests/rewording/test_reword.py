@@ -221,7 +221,7 @@ def test_sentences() -> None:
 
 def test_the_embedded_model() -> None:
     """Five ordinary sentences: each has rewordings, which pass every check and keep names, numbers and the mark."""
-    model = checkpoint.load("quora-compact", device="cpu")
+    model = checkpoint.load("compact", device="cpu")
     sources = [
         "How can I learn French in 3 months?",
         "Where can I buy tea in London?",

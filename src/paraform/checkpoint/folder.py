@@ -150,10 +150,10 @@ def load(name: PathLike, *, device: str | None = None, systems: Mapping[str, Sys
     """The model of that name: embedded, else a folder on disk, else on the hub; or an encoder.
 
     Args:
-        name: "quora-compact", a checkpoint's folder, a hub id ("owner/name"), or what `encoders.load_embedder` takes:
+        name: "compact", a checkpoint's folder, a hub id ("owner/name"), or what `encoders.load_embedder` takes:
             "minilm", a folder or hub id that holds a Hugging Face encoder or a model of sentence-transformers and no
             `paraform.json`, or a text file of word vectors. Behind an @ stands what is chosen of it
-            (`encoders.Variant`): "minilm@layer=3,pooling=cls", "quora-compact@vectors=style", "minilm@weights=random".
+            (`encoders.Variant`): "minilm@layer=3,pooling=cls", "compact@vectors=style", "minilm@weights=random".
         device: "cpu", "cuda", …; None: the GPU if there is one.
         systems: classes by system; None: those of `models.systems`.
     Returns: the model in evaluation mode, float32, such as an `ExemplarParaphraser`; or an `Encoder`, or what else

@@ -257,7 +257,7 @@ def load_rewords(options: Namespace) -> Rewords:
 
 
 EMBEDDERS = """A model is named, by --model:
-  minilm, quora-compact, latent-compact  embedded ones
+  minilm, compact, latent-compact  embedded ones
   FOLDER | OWNER/NAME      a checkpoint, a run, a Hugging Face encoder, a seq2seq model (its encoder half), a
                            sentence-transformers model with all its modules; of safetensors, and no code of its own;
                            or ELMo's published options.json and weights.hdf5
@@ -265,7 +265,7 @@ EMBEDDERS = """A model is named, by --model:
 What is chosen of it stands behind an @, so that variants are models side by side:
   minilm@layer=3           the states of a layer: 0 the embeddings, negative from the end
   minilm@layer=3,pooling=cls    mean, cls (the first token), max, or last (the last token)
-  quora-compact@vectors=style   of a model with several kinds of vectors
+  compact@vectors=style   of a model with several kinds of vectors
   minilm@weights=random,seed=1  the same network untrained, a floor
 """
 

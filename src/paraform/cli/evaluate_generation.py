@@ -6,7 +6,7 @@ targets; triples (--format triples, or what `mine` wrote: --format jsonl) bring 
 rows; --details has the others, thirds of overlap, vectors, and each figure's own settings; --json has all always.
 
 Example:
-  paraform evaluate generation --model quora-compact --data test.tsv --json
+  paraform evaluate generation --model compact --data test.tsv --json
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 An exemplar model has a vector for each; of other models the one vector is asked both.
 
 Example:
-  paraform evaluate style --model quora-compact --data test.tsv
+  paraform evaluate style --model compact --data test.tsv
 """
 
 from __future__ import annotations

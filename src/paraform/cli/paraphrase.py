@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from paraform.rewording import Candidate, Rewording
     from paraform.syntax.trees import Tree
 
-DEFAULT_MODEL = "quora-compact"
+DEFAULT_MODEL = "compact"
 Cosine = restricted_number_type("Cosine", float, [(">=", -1), ("<=", 1)])
 
 

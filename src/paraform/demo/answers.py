@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 import paraform
 from paraform import InputError, Tree
 
-PARAPHRASER = "quora-compact"
+PARAPHRASER = "compact"
 LATENT = "latent-compact"
 ENCODERS = ("minilm", "minilm-disentangled", "minilm-par")  # those that are there
 STEPS = 11  # of the way between two sentences, both ends among them

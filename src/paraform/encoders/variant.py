@@ -1,4 +1,4 @@
-"""What is chosen of a model, within its name: `minilm@layer=3,pooling=cls`, `quora-compact@vectors=style`.
+"""What is chosen of a model, within its name: `minilm@layer=3,pooling=cls`, `compact@vectors=style`.
 
 So two variants of one model can stand side by side wherever a command takes names.
 """

@@ -1,4 +1,4 @@
-"""The coming embedded model `compact`: CRL-EGPG that reads the encoder's states too, on more than questions.
+"""The embedded model `compact`: CRL-EGPG that reads the encoder's states too, on more than questions.
 
     python -m paraform.recipes.rewording_data ../shared/data --out runs/rewording-data
     python -m paraform.recipes.compact ../shared/data --made runs/rewording-data --out runs/compact
@@ -9,7 +9,7 @@
 The rows are the paper's question asked again: full, without CCL, without SCL, without both. With --tags the style
 encoder reads the tags of exemplars too. Interrupted, it goes on; a run that is over is measured again, beside the
 models that --against names, and its best checkpoint stands in half precision in OUT/seed-SEED/ROW/final.
---read prints what the trained model makes, unchecked, of texts unlike those of training, in forms of its bank.
+--read prints what it and those models make, unchecked, of texts unlike those of training, in forms of its bank.
 Running time: about a second a step of 128 on one free core, 6,784 steps. Figures: docs/results/crl.md.
 """
 
@@ -39,7 +39,6 @@ from paraform.words import tokenize
 CONFIG = replace(ExemplarConfig.compact(), content_input="both", exemplar_deals=2, both_directions=False)
 """What the trials found to help (docs/results/crl.md); the data have both directions already."""
 FIGURES = ("BLEU", "ED-E", "content kept")
-BEFORE = "quora-compact"
 CARD = Path(__file__).parent / "cards" / "compact.md"
 READ = 50  # the seed of what is read
 PAN = "pan/pan-test.labels"
@@ -69,15 +68,13 @@ def main() -> None:
     parser.add_argument("--row", choices=ROWS, default="full")
     parser.add_argument("--tags", action="store_true", help="style_tags")
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument(
-        "--against", nargs="*", default=[BEFORE], metavar="MODEL", help="names or runs to measure beside"
-    )
+    parser.add_argument("--against", nargs="*", default=[], metavar="MODEL", help="names or runs to measure beside")
     parser.add_argument("--device", choices=("auto", "cpu", "cuda"), default="cpu")
     parser.add_argument("--read", type=int, default=0, metavar="TEXTS", help="train nothing; print outputs")
     options = parser.parse_args()
     run = options.out / f"seed-{options.seed}" / options.row.replace(" ", "-")
     if options.read:
-        print(outputs(run, options.data, options.read))
+        print(outputs(run, options.data, options.read, options.against))
         return
     pairs = read_made(options.made / "train.jsonl")
     result = train_exemplar(
@@ -164,8 +161,8 @@ def write(run: Path, measures: Measures, *, records: int, seed: int) -> None:
     )
 
 
-def outputs(run: Path, data: Path, count: int) -> str:
-    """What both models make of questions of TREC and sentences of customer reviews, half each, drawn by a seed."""
+def outputs(run: Path, data: Path, count: int, against: Sequence[str]) -> str:
+    """What the models make of questions of TREC and sentences of customer reviews, half each, drawn by a seed."""
     questions = (data / "senteval" / "TREC.test").read_text(encoding="latin-1").splitlines()
     reviews = (data / "senteval" / "custrev.pos").read_text(encoding="latin-1").splitlines()
     short = [text for text in reviews if 5 <= len(text.split()) <= 18]
@@ -175,9 +172,11 @@ def outputs(run: Path, data: Path, count: int) -> str:
     model = checkpoint.load(run)
     tags = load_tagger()([tokenize(text) for text in texts])
     forms = [some[0] for some in model.transformations.forms(tags, 1)]
-    said, before = model.decode(texts, forms), checkpoint.load(BEFORE).decode(texts, forms)
-    rows = zip(texts, forms, said, before, strict=True)
-    return "\n".join(f"- {text}\n  like: {form}\n  {ours}\n  {BEFORE}: {old}" for text, form, ours, old in rows)
+    said = {"model": model.decode(texts, forms)} | {
+        name: checkpoint.load(name).decode(texts, forms) for name in against
+    }
+    lines = ["\n".join(f"  {name}: {some[row]}" for name, some in said.items()) for row in range(len(texts))]
+    return "\n".join(f"- {text}\n  like: {form}\n{line}" for text, form, line in zip(texts, forms, lines, strict=True))
 
 
 if __name__ == "__main__":

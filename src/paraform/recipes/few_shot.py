@@ -100,7 +100,7 @@ def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     parser.add_argument("data", type=Path, help="folder with banking77/")
-    parser.add_argument("--models", nargs="+", default=["quora-compact"])
+    parser.add_argument("--models", nargs="+", default=["compact"])
     parser.add_argument("--survive", action="store_true", help="the second question")
     options = parser.parse_args()
     parts = two_parts(options.data / "banking77" / "train.csv")

@@ -1,7 +1,7 @@
-"""The embedded model `quora-compact`: CRL-EGPG's compact() on all of quora/train.
+"""`quora-compact`, the model before `compact`: CRL-EGPG's compact() on all of quora/train.
 
     python -m paraform.recipes.quora_compact ../shared/data/quora --out runs/quora-compact
-    python -m paraform.recipes.quora_compact ../shared/data/quora --rebank src/paraform/pretrained/quora-compact
+    python -m paraform.recipes.quora_compact ../shared/data/quora --rebank runs/quora-compact/final
 
 Running time: about 100 minutes on one core. Expected figures: docs/results/crl.md. Interrupted, it goes on. The second
 draws the bank of a trained model anew, in two minutes, and leaves its weights as they are.

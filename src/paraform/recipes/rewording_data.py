@@ -1,4 +1,4 @@
-"""The training and development pairs of the coming model `compact`: more than Quora's questions.
+"""The training and development pairs of the embedded model `compact`: more than Quora's questions.
 
     python -m paraform.recipes.rewording_data ../shared/data --out runs/rewording-data
     python -m paraform.recipes.rewording_data ../shared/data --out runs/free --only paranmt tatoeba squad banking77

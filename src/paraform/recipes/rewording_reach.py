@@ -36,7 +36,7 @@ def main() -> None:
     parser.add_argument("data", type=Path, help="folder with banking77/, quora/, squad/, senteval/, tatoeba/ and yelp/")
     parser.add_argument("--draws", action="store_true", help="development draws instead")
     parser.add_argument("--without-parse", action="store_true", help="nothing is made from trees")
-    parser.add_argument("--model", default="quora-compact")
+    parser.add_argument("--model", default="compact")
     options = parser.parse_args()
     data = options.data
     model, language = checkpoint.load(options.model), fluency.load()

@@ -11,10 +11,10 @@ from paraform.records import InputError
 
 
 def embedded_model() -> ExemplarParaphraser:
-    """`quora-compact`. Raises: InputError if what is embedded under that name is another system's."""
-    model = checkpoint.load("quora-compact")
+    """`compact`. Raises: InputError if what is embedded under that name is another system's."""
+    model = checkpoint.load("compact")
     if not isinstance(model, ExemplarParaphraser):
-        raise InputError("quora-compact is no exemplar model; expected the embedded one")
+        raise InputError("compact is no exemplar model; expected the embedded one")
     return model
 
 

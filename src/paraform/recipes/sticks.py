@@ -2,7 +2,7 @@
 
     paraform reproduce sticks --scale small --data ../shared/data --out runs/sticks
 
-`minilm` and each of its layers, mean-pooled; the content and style vectors of `quora-compact`; the means of
+`minilm` and each of its layers, mean-pooled; the content and style vectors of `compact`; the means of
 `latent-compact`; and the floors. Writes the page of `evaluate report` with its JSON, a picture of form and meaning by
 layer, and tables in Markdown. Vectors are kept in the folder, so that what was encoded is not encoded again. Scales:
 smoke is of a few rows; small leaves out transfer and trained similarity, and takes 300 paraphrases a set of robustness;
@@ -33,7 +33,7 @@ from paraform.score import Score, table
 from paraform.weights import atomic_path
 
 LAYERS = {layer: f"minilm@layer={layer}" for layer in range(6)} | {6: "minilm"}  # minilm is its last layer's mean
-OTHERS = ("quora-compact@vectors=content", "quora-compact@vectors=style", "latent-compact")
+OTHERS = ("compact@vectors=content", "compact@vectors=style", "latent-compact")
 MODELS = ("minilm", *(LAYERS[layer] for layer in range(6)), *OTHERS)
 FLOOR = "minilm@weights=random"
 
