@@ -140,6 +140,11 @@ SLEEP = "I/PRP slept/VBD well/RB on/IN Monday/NNP ./."
             {"agreement", "added"},
         ),
         (
+            "Is/VBZ it/PRP old/JJ or/CC is/VBZ the/DT cat/NN slow/JJ ?/.",
+            "Is/VBZ it/PRP old/JJ or/CC the/DT cat/NN is/VBZ slow/JJ ?/.",
+            {"asked"},
+        ),
+        (
             "What/WP are/VBP my/PRP$ limits/NNS here/RB ?/.",
             "Which/WDT are/VBP the/DT limits/NNS here/RB ?/.",
             {"nouns"},

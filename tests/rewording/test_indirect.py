@@ -18,6 +18,7 @@ TELL, KNOW = "can you tell me ", "i would like to know "
         ("Where does she live?", TELL + "where she lives?"),
         ("Why did my payment fail?", TELL + "why my payment failed?"),
         ("Why did he go there?", TELL + "why he went there?"),
+        ("What do I do now?", TELL + "what I should do now?"),
         ("How do trees grow?", TELL + "how trees grow?"),
         ("Does this app exchange money?", TELL + "whether this app exchanges money?"),
         ("Can my son have a card?", TELL + "whether my son can have a card?"),

@@ -89,7 +89,8 @@ def check(
     - negation: as many words that deny;
     - kind: a question stays one, a statement and a command too;
     - asked: the same question words (what and which count as one), modal verbs, tense, "do" and "there", as many
-      "that" and pronouns behind their verb ("what time it is" is no "what time is it"), and the same `AMOUNTS`;
+      "that" and pronouns behind their verb ("what time it is" is no "what time is it"; nor "or it is" "or is it"), and
+      the same `AMOUNTS`;
     - agreement: no "what are the best way", no "a cats", no "a account", as many finite verbs and of "be" as many, of
       the same number;
     - added, dropped: no content word that the other has not, in any form, numbers aside;
@@ -320,6 +321,7 @@ def _asked(sentence: Tagged) -> list[str]:
     out += ["must"] * any(pair in (("have", "to"), ("has", "to"), ("had", "to")) for pair in _pairs(words))
     out += [name for name, some in SUPPORT.items() if some.intersection(words)]
     behind = itertools.pairwise(word for word in words if word not in {"n't", "not"})
+    out += ["or inverted"] * any(one == "or" and other in AUXILIARIES for one, other in _pairs(words))
     out += [f"inverted {sum(verb in AUXILIARIES and subject in SUBJECTS for verb, subject in behind)}"]
     # "The longest payment will show pending" has lost one.
     out += [word for word, tag in zip(words, sentence.tags, strict=True) if (word, tag) == ("that", "WDT")]

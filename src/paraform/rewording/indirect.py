@@ -138,6 +138,8 @@ def _turned(asked: Sequence[str], parts: Sequence[Tree]) -> list[str] | None:
             if says[verb].endswith("ed"):
                 return None  # "did he supported"
             says = [*says[:verb], past(says[verb].lower()), *says[verb + 1 :]]
+        if auxiliary == "do" and whole[-1].lower() in ("i", "we") and says[verb].lower() in ("do", "go"):
+            whole = [*whole, "should"]  # no habit is asked for: "what do I do now?"
         return [*asked, *whole, *says]
     if auxiliary in ("ca", "wo") and not denied:
         return None
