@@ -9,12 +9,11 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from safetensors.torch import load_file, save_file
+from safetensors.torch import save_file
 from tiny_scpn import PAIRS, TEXTS, TREES, parsed
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers, processors, trainers
 from transformers import BartConfig, BartForConditionalGeneration, T5Config, T5ForConditionalGeneration
 
-from paraform.encoders.hugging_face import quiet
 from paraform.models.seq2seq import Seq2SeqConfig, Seq2SeqParaphraser, make_update
 from paraform.models.seq2seq.batches import PairBatch, PairTable, pair_batches, pair_table
 from paraform.models.update import Update
@@ -57,15 +56,18 @@ def write_seq2seq(
         ends = {"pad_token_id": 0, "eos_token_id": number("</s>"), "decoder_start_token_id": 0}
         # as of the published ones, there are more embeddings than pieces
         model = T5ForConditionalGeneration(T5Config(**{"vocab_size": size + 5, **sizes, **ends, **more}))
-    with quiet():
-        model.save_pretrained(folder)
+    # Not by save_pretrained, which writes nothing in the second of two processes.
+    config, weights = model.config.to_dict(), {}
+    for name, tensor in model.state_dict().items():  # what is tied once
+        if not any(tensor.data_ptr() == other.data_ptr() for other in weights.values()):
+            weights[name] = tensor
     if own_output:
-        config = json.loads((folder / "config.json").read_text()) | {"tie_word_embeddings": False}
-        config.pop("scale_decoder_outputs", None)  # older than T5 1.1
-        (folder / "config.json").write_text(json.dumps(config))
-        weights = load_file(folder / "model.safetensors")
+        config |= {"tie_word_embeddings": False}
+        config.pop("scale_decoder_outputs", None)  # a name that is younger than T5 1.1
         weights["lm_head.weight"] = torch.randn_like(weights["shared.weight"])
-        save_file(weights, folder / "model.safetensors", metadata={"format": "pt"})
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "config.json").write_text(json.dumps(config))
+    save_file(weights, folder / "model.safetensors", metadata={"format": "pt"})
     made.save(str(folder / "tokenizer.json"))
     return folder
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import shutil
 import signal
-import sys
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -14,6 +13,7 @@ from typing import Any
 import pytest
 import torch
 from safetensors.torch import load_file, save_file
+from tiny_seq2seq import KINDS, write_seq2seq
 from transformers import BertConfig, BertModel
 
 import paraform
@@ -29,9 +29,6 @@ from paraform.syntax.trees import template
 from paraform.trainers import seq2seq
 from paraform.trainers.seq2seq import BY_BLEU, new_model, on_exemplars, train_seq2seq
 from paraform.training import TrainingConfig
-
-sys.path.append(str(Path(__file__).parents[1] / "models"))
-from tiny_seq2seq import KINDS, write_seq2seq
 
 SMALL: dict[str, Any] = {
     "max_pieces": 200, "max_written": 60, "batch_size": 32, "epochs": 2, "warmup": 2, "learning_rate": 1e-2,
@@ -88,7 +85,7 @@ def test_a_run_that_was_stopped_goes_on_to_the_same_weights(
     assert train("stopped").ended == "interrupted"
     monkeypatch.setattr(seq2seq, "make_update", made)
     other = write_seq2seq(kind, tmp_path / "other", seed=1)
-    with pytest.raises(InputError, match="the data changed: model was '.*' when the run began"):
+    with pytest.raises(InputError, match=r"the data changed: model was '.*' when the run began"):
         train("stopped", resume=True, model=other)
     assert train("stopped", resume=True).step == whole.step
     weights = [(tmp_path / name / "last" / "model.safetensors").read_bytes() for name in ("whole", "stopped")]
