@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import signal
 from collections.abc import Callable
@@ -14,7 +15,7 @@ import pytest
 import torch
 from safetensors.torch import load_file, save_file
 from tiny_seq2seq import KINDS, write_seq2seq
-from transformers import BertConfig, BertModel
+from transformers import AutoConfig, AutoModelForSeq2SeqLM, BertConfig, BertModel, EncoderDecoderConfig
 
 import paraform
 from paraform import checkpoint
@@ -237,6 +238,47 @@ def test_folders_that_do_not_serve(
         )
     assert "\n" not in str(caught.value) and len(str(caught.value)) < 600
     assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.parametrize(
+    ("kind", "message"),
+    [
+        ("pegasus", ""),
+        ("marian", ""),
+        ("encoder-decoder", "encoder-decoder: its embeddings do not grow; expected such as BART"),
+        ("switch_transformers", "config.json: .*router_logits.*; expected such as BART's"),
+    ],
+)
+def test_other_architectures(
+    kind: str, message: str, pairs: list[Pair], folders: dict[str, Path], tmp_path: Path, own_cache: None
+) -> None:
+    """What transformers has of BART's and T5's kind serves; what is asked in another way is refused beforehand."""
+    given = json.loads((folders["bart"] / "config.json").read_text())
+    sizes = {
+        name: given[name] for name in given if re.fullmatch(r"(en|de)coder_.*|.*_id|vocab_size|d_model|max_.*", name)
+    }
+    if kind == "encoder-decoder":
+        half = BertConfig(vocab_size=given["vocab_size"], hidden_size=8, num_hidden_layers=1, num_attention_heads=1)
+        config = EncoderDecoderConfig.from_encoder_decoder_configs(half, half)
+    elif kind == "switch_transformers":
+        ends = {"decoder_start_token_id": 1, "pad_token_id": 1, "eos_token_id": 2}
+        layers = {"num_layers": 1, "num_heads": 2, "num_experts": 2, "d_model": 16, "d_kv": 8, "d_ff": 16}
+        config = AutoConfig.for_model(kind, vocab_size=given["vocab_size"], **layers, **ends)
+    else:
+        config = AutoConfig.for_model(kind, **sizes)
+    with quiet():
+        AutoModelForSeq2SeqLM.from_config(config).save_pretrained(tmp_path / "it")
+    shutil.copy(folders["bart"] / "tokenizer.json", tmp_path / "it")
+    trees, small = trees_of(pairs[:8], parser="syntax"), Seq2SeqConfig(**SMALL)
+    if message:
+        with pytest.raises(InputError, match=message):
+            new_model(pairs[:8], trees, small, tmp_path / "it")
+        return
+    model = new_model(pairs[:8], trees, small, tmp_path / "it")
+    checkpoint.save(model, tmp_path / "kept", card="a test")
+    again = checkpoint.load(tmp_path / "kept", device="cpu")
+    texts = [pair.source.text for pair in pairs[:4]]
+    assert again.decode(texts, texts[::-1], beam=2) == model.decode(texts, texts[::-1], beam=2)
 
 
 def test_an_auto_map_beside_transformers_own_architecture_is_not_run(

@@ -112,9 +112,10 @@ def add_piece(module: nn.Module) -> None:
     inputs, outputs = embeddings_of(module)
     rows, own = len(inputs.weight), None if is_tied(module) else outputs.weight.detach().clone()
     try:
-        model.resize_token_embeddings(rows + 1, mean_resizing=False)
+        with quiet():
+            model.resize_token_embeddings(rows + 1, mean_resizing=False)
     except Exception as error:  # NotImplementedError, or whatever an architecture says
-        raise InputError(f"a {model.config.model_type} whose embeddings do not grow; expected such as BART") from error
+        raise InputError(f"{model.config.model_type}: its embeddings do not grow; expected such as BART") from error
     inputs, outputs = embeddings_of(module)
     inputs.weight[rows] = inputs.weight[:rows].mean(0)
     if own is not None:  # which a T5 has lost by now: transformers tied it

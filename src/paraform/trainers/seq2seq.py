@@ -28,6 +28,7 @@ from paraform.models.disentangled.symbols import TreeSymbols
 from paraform.models.disentangled.table import trees_of
 from paraform.models.seq2seq import Seq2SeqConfig, Seq2SeqParaphraser, make_update
 from paraform.models.seq2seq.batches import PairBatch, PairTable, pair_batches, pair_table, parts_of
+from paraform.models.seq2seq.network import StepDecoder
 from paraform.models.sgcp.forms import below_one_root
 from paraform.records import InputError, Pair, require_count
 from paraform.syntax.mining import mined_exemplars
@@ -136,11 +137,11 @@ def new_model(
     folder = seq2seq_folder(model)
     tokenizer = tokenizer_of(folder)
     module = load_seq2seq(folder)
-    add_piece(module)  # the separator
     texts = list(dict.fromkeys(side.text for pair in pairs for side in (pair.source, pair.target)))
     cased = Vocabulary.build((trees[text].words() for text in texts), min_count=CASED).cased
     symbols = TreeSymbols.of((trees[text] for text in texts), brackets=False)
     try:
+        add_piece(module)  # the separator
         made = Seq2SeqParaphraser(config, tokenizer, module, symbols, digest, cased)
         require_restored(made)
     except InputError as error:
@@ -152,7 +153,8 @@ def new_model(
 def require_restored(model: Seq2SeqParaphraser) -> None:
     """Asked before long training: transformers makes of some configs another network than it read.
 
-    Raises: InputError if what a checkpoint would hold says something else than the model.
+    Raises: InputError if what a checkpoint would hold says something else than the model, or the model is not asked as
+        BART is.
     """
     again = Seq2SeqParaphraser.restore(asdict(model.config), model.assets())
     weights = model.state_dict()
@@ -160,7 +162,14 @@ def require_restored(model: Seq2SeqParaphraser) -> None:
     if same == {name: tensor.shape for name, tensor in weights.items()}:
         again.load_state_dict(weights)
         rows = numbers_batch([[*model.pieces.of(["a b c"])[0], model.pieces.stop]], torch.device("cpu"))
-        found = [one.eval().network(PairBatch(rows, rows)) for one in (model, again)]
+        try:
+            found = [one.eval().network(PairBatch(rows, rows)) for one in (model, again)]
+            both, step = torch.tensor([0, 0]), StepDecoder(model.network, ()).step
+            memory = model.network.begin(rows)
+            for _ in range(3):
+                memory = step(memory.select(both), torch.full_like(both, model.network.start))[1]
+        except Exception as error:  # whatever an architecture trips over
+            raise InputError(f"config.json: {' '.join(str(error).split())[:300]}; expected such as BART's") from error
         if torch.allclose(found[0], found[1], atol=1e-4):
             return
     raise InputError("config.json makes another network than its weights are of; expected an architecture that is kept")

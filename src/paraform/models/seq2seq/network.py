@@ -106,9 +106,11 @@ class StepDecoder:
     @torch.no_grad()
     def step(self, memory: Memory, tokens_N: Tensor) -> tuple[Tensor, Memory]:
         """Log-probabilities [N, V] of the next piece, and the memory after it."""
+        from transformers.modeling_outputs import BaseModelOutput
+
         device = memory.states_BSD.device
         out = self.network.module(
-            encoder_outputs=(memory.states_BSD,),
+            encoder_outputs=BaseModelOutput(last_hidden_state=memory.states_BSD),
             attention_mask=memory.there_BS,
             decoder_input_ids=tokens_N.to(device)[:, None],
             past_key_values=memory.keys,
