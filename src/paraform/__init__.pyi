@@ -26,6 +26,8 @@ from .models.retrofit import RetrofittedEncoder as RetrofittedEncoder
 from .models.retrofit import fold as fold
 from .models.scpn import ScpnConfig as ScpnConfig
 from .models.scpn import ScpnParaphraser as ScpnParaphraser
+from .models.seq2seq import Seq2SeqConfig as Seq2SeqConfig
+from .models.seq2seq import Seq2SeqParaphraser as Seq2SeqParaphraser
 from .models.sgcp import SgcpConfig as SgcpConfig
 from .models.sgcp import SgcpParaphraser as SgcpParaphraser
 from .models.vgvae import Vgvae as Vgvae
@@ -50,6 +52,7 @@ from .trainers.infersent import train_infersent as train_infersent
 from .trainers.latent import train_latent as train_latent
 from .trainers.retrofit import train_retrofit as train_retrofit
 from .trainers.scpn import train_scpn as train_scpn
+from .trainers.seq2seq import train_seq2seq as train_seq2seq
 from .trainers.sgcp import train_sgcp as train_sgcp
 from .trainers.vgvae import train_vgvae as train_vgvae
 from .training import TrainingConfig as TrainingConfig

@@ -471,8 +471,8 @@ def test_reproduce_hands_the_options_to_the_recipe(
         def table(self, style: str) -> str:
             return f"a {style} table"
 
-    def run(**options: Any) -> Result:
-        heard.update(options)
+    def run(seq2seq: str = "", **options: Any) -> Result:
+        heard.update(options | ({"seq2seq": seq2seq} if seq2seq else {}))
         return Result()
 
     monkeypatch.setattr("paraform.recipes.crl_table2.run", run, raising=False)
@@ -487,6 +487,9 @@ def test_reproduce_hands_the_options_to_the_recipe(
         "seed": 3,
         "device": None,
     }
+    assert command(*given, "--seq2seq", "a folder").status == 0 and heard.pop("seq2seq") == "a folder"
+    refused = command("reproduce", "clvae/toy", "--seq2seq", "a folder")
+    assert refused.status == 2 and "--seq2seq: clvae/toy has no such row; leave it out" in refused.err
 
 
 def test_ctrl_c_is_one_line(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -24,8 +24,8 @@ from typing import Any
 IMPORTED = (
     "torch._dynamo", "accelerate", "transformers.models.bert.modeling_bert", "paraform.training",
     "paraform.models.averaged", "paraform.models.disentangled", "paraform.models.exemplar", "paraform.models.infersent",
-    "paraform.models.latent", "paraform.models.retrofit", "paraform.models.scpn", "paraform.models.sgcp",
-    "paraform.models.vgvae",
+    "paraform.models.latent", "paraform.models.retrofit", "paraform.models.scpn", "paraform.models.seq2seq",
+    "paraform.models.sgcp", "paraform.models.vgvae",
 )  # fmt: skip
 
 

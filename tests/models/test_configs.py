@@ -14,6 +14,7 @@ from paraform.models.exemplar import ExemplarConfig
 from paraform.models.latent import LatentConfig
 from paraform.models.reader import ReaderConfig
 from paraform.models.scpn import ScpnConfig
+from paraform.models.seq2seq import Seq2SeqConfig
 from paraform.models.sgcp import SgcpConfig
 from paraform.models.vgvae import VgvaeConfig
 from paraform.records import InputError
@@ -26,6 +27,7 @@ CONFIGS = (
     LatentConfig,
     ReaderConfig,
     ScpnConfig,
+    Seq2SeqConfig,
     SgcpConfig,
     VgvaeConfig,
     MiningConfig,
@@ -45,6 +47,9 @@ PRESETS: list[tuple[Callable[..., Any], str, Any]] = [
     (ScpnConfig.paper, "epochs", 7),
     (ScpnConfig.reference, "epochs", 7),
     (ScpnConfig.compact, "epochs", 7),
+    (Seq2SeqConfig.paper, "epochs", 7),
+    (Seq2SeqConfig.reference, "epochs", 7),
+    (Seq2SeqConfig.compact, "epochs", 7),
     (SgcpConfig.paper, "epochs", 7),
     (SgcpConfig.reference, "epochs", 7),
     (SgcpConfig.compact, "epochs", 7),

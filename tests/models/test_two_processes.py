@@ -12,6 +12,7 @@ import tiny_disentangled
 import tiny_infersent
 import tiny_retrofit
 import tiny_scpn
+import tiny_seq2seq
 import tiny_sgcp
 import tiny_vgvae
 import two_processes
@@ -27,7 +28,7 @@ def test_two_processes_train_as_one_with_the_whole_batch(
     All systems in one start.
     """
     modules: list[ModuleType] = [tiny, tiny_latent, tiny_disentangled, tiny_retrofit, tiny_averaged]
-    modules += [tiny_infersent, tiny_scpn, tiny_sgcp, tiny_vgvae]
+    modules += [tiny_infersent, tiny_scpn, tiny_sgcp, tiny_vgvae, tiny_seq2seq]
     out = tmp_path / "two.json"
     ended = forks.ranks(2, two_processes.__file__, out, *(module.__file__ for module in modules))
     assert [status for status, _ in ended] == [0, 0], ended

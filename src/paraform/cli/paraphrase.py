@@ -7,9 +7,9 @@ line and the other columns of each.
 
 With --like, texts and exemplars pair up when there are as many of one as of the other; one exemplar serves all texts;
 --each gives every combination. Nothing is dropped but what --min-content says; --json has the checks. --template takes
-trees in the exemplars' place, of a model that writes by trees (train scpn, sgcp, disentangled); one that has templates
-of its own (train scpn) takes the --num commonest of these where no form is given. --height says how much of an
-exemplar's tree is read, of a model that reads it (train sgcp).
+trees in the exemplars' place, of a model that writes by trees (train scpn, sgcp, seq2seq, disentangled); one that has
+templates of its own (train scpn) takes the --num commonest of these where no form is given. --height says how much of
+an exemplar's tree is read, of a model that reads it (train sgcp, seq2seq).
 
 Example:
   paraform paraphrase "Can I use my card abroad?" --num 3

@@ -19,6 +19,7 @@ Example:
 from __future__ import annotations
 
 import importlib
+import inspect
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -65,6 +66,13 @@ def add_arguments(parser: ArgumentParser, given: Sequence[str]) -> None:
         default=[],
         help="only these; none: all but the slowest",
     )
+    parser.add_argument(
+        "--seq2seq",
+        type=str | None,
+        default=None,
+        metavar="FOLDER",
+        help="a Hugging Face seq2seq model, which the row seq2seq of crl/table2 starts from; null: no such row",
+    )
 
 
 def run(options: Namespace) -> int:
@@ -85,6 +93,10 @@ def run(options: Namespace) -> int:
         given["corpus"] = corpus
     device = device_of(options)
     recipe: Any = importlib.import_module(f"paraform.recipes.{module}")
+    if options.seq2seq is not None:
+        if "seq2seq" not in inspect.signature(recipe.run).parameters:
+            raise InputError(f"--seq2seq: {name} has no such row; leave it out")
+        given["seq2seq"] = options.seq2seq
     with bad_values():
         result = recipe.run(
             scale=options.scale,

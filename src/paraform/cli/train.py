@@ -46,6 +46,7 @@ class Command:
         self.several, self.against = "shares" in arguments, "against" in arguments
         self.develops, self.starts = "development" in arguments, "start" in arguments
         self.start: Any = None
+        self.from_folder = "model" in arguments
         self.annotates = [(name, add) for name, add in ANNOTATORS.items() if name in arguments]
         self.__doc__ = self.trainer.help
 
@@ -83,6 +84,11 @@ class Command:
             parser.add_argument(
                 "--from", type=str | None, default=None, metavar="MODEL",
                 help="an embedded model, or one of yours, to go on from; the fields of --config start at its own",
+            )  # fmt: skip
+        if self.from_folder:
+            parser.add_argument(
+                "--model", type=str, required=True, metavar="FOLDER",
+                help="a Hugging Face model on this machine, whose weights the training goes on from",
             )  # fmt: skip
         parser.add_argument("--resume", action="store_true", help="go on with the run in DIR")
         if trainer.reads == "judged pairs":  # files that are known by their names and first lines
@@ -123,6 +129,7 @@ class Command:
         loop |= {name: options.loop[name] for name in dataclasses.asdict(trainer.loop).keys() - OWN}
         loop |= {"seed": options.seed, "device": training_device(options)}
         more: dict[str, Any] = {name: options[name] for name, _ in self.annotates}
+        more |= {"model": options.model} if self.from_folder else {}
         more |= {"progress": show_progress()} if more else {}
         if self.start is not None:
             more["start"] = self.start

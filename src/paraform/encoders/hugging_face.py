@@ -8,6 +8,7 @@ safetensors are read, never a pickle.
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -21,6 +22,7 @@ from torch import Tensor
 from paraform.encoders.encoder import Forward
 from paraform.encoders.tokenizing import require_pieces
 from paraform.records import InputError, parse_json
+from paraform.weights import sha256
 
 USUAL_LIMIT = 512  # tokens, where neither the positions nor the tokenizer set a limit: T5 was trained on as many
 NO_LIMIT = 10**6  # a tokenizer's `model_max_length` above it stands for none
@@ -41,7 +43,7 @@ def config_of(folder: Path) -> Any:
     """The encoder's config, as transformers reads it. Raises: InputError if it is none that transformers knows."""
     from transformers import AutoConfig
 
-    return _own(AutoConfig, folder)
+    return by_own_code(AutoConfig, folder)
 
 
 def module_of(folder: Path, **options: Any) -> Any:
@@ -53,7 +55,7 @@ def module_of(folder: Path, **options: Any) -> Any:
 
     no_adapter(folder)
     weight_files(folder)
-    model, found = _own(AutoModel, folder, use_safetensors=True, output_loading_info=True, **options)
+    model, found = by_own_code(AutoModel, folder, use_safetensors=True, output_loading_info=True, **options)
     # transformers draws what the file lacks; of that, only what makes no token's state may be missing
     if lacking := sorted(name for name in found["missing_keys"] if "pooler" not in name and "decoder." not in name):
         raise InputError(f"{folder}: weights lack {lacking[0]!r} and {len(lacking) - 1} more; expected the encoder's")
@@ -67,7 +69,7 @@ def decoder_of(folder: Path) -> Any:
     if not getattr(config_of(folder), "is_encoder_decoder", False):
         return None
     weight_files(folder)
-    return _own(AutoModel, folder, use_safetensors=True).get_decoder()
+    return by_own_code(AutoModel, folder, use_safetensors=True).get_decoder()
 
 
 def random_module(folder: Path, seed: int) -> Any:
@@ -116,6 +118,12 @@ def weight_files(folder: Path) -> list[Path]:
     return files
 
 
+def weights_digest(folder: Path) -> str:
+    """SHA-256 of a folder's weights: of the one file, or over those of the several."""
+    files = weight_files(folder)
+    return sha256(files[0]) if len(files) == 1 else hashlib.sha256("".join(map(sha256, files)).encode()).hexdigest()
+
+
 def no_weights(folder: Path) -> InputError:
     """The complaint about a folder whose weights are not where they are read from."""
     others = sorted(path.name for pattern in (*PICKLES, "*.h5", "*.msgpack") for path in folder.glob(pattern))
@@ -123,7 +131,7 @@ def no_weights(folder: Path) -> InputError:
     return InputError(f"{folder}: {came}; expected {WEIGHTS} (safetensors hold no code, unlike a pickle)")
 
 
-def _own(auto: Any, folder: Path, **options: Any) -> Any:
+def by_own_code(auto: Any, folder: Path, **options: Any) -> Any:
     """What one of transformers' Auto classes makes of the folder, by transformers' own code."""
     from transformers.utils import logging
 

@@ -8,7 +8,6 @@ checkpoint names, no code is run.
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
@@ -29,7 +28,7 @@ from paraform.encoders.hugging_face import (
     random_module,
     read_json,
     sizes_of,
-    weight_files,
+    weights_digest,
 )
 from paraform.encoders.packed import base_of, packed_folder, unpacked
 from paraform.encoders.precision import best_dtype
@@ -171,7 +170,7 @@ def _load(name: str, where: torch.device, dtype: torch.dtype, seed: int | None =
     else:
         sizes = sizes_of(config_of(folder), folder)
         module = module_of(folder, dtype=dtype) if seed is None else random_module(folder, seed)
-        digest = _digest(folder) if seed is None else tensors_digest(module.state_dict())
+        digest = weights_digest(folder) if seed is None else tensors_digest(module.state_dict())
         forward = hugging_face(module.to(where, dtype).eval(), where, sizes.width)
     max_tokens = longest(folder, sizes.tokens)
     tokenizer = tokenizer_of(folder)
@@ -239,8 +238,3 @@ def dimension_of(name: str) -> int:
         return 384
     folder = locate(name)
     return sizes_of(config_of(folder), folder).width
-
-
-def _digest(folder: Path) -> str:
-    files = weight_files(folder)
-    return sha256(files[0]) if len(files) == 1 else hashlib.sha256("".join(map(sha256, files)).encode()).hexdigest()

@@ -61,19 +61,44 @@ def module_of_config(text: str) -> nn.Module:
         text: JSON, as `module.config.to_json_string()` writes it.
     Raises: InputError if it is none of transformers' own, or names code elsewhere, which transformers would run.
     """
-    from transformers import AutoConfig, AutoModel
+    from transformers import AutoModel
+
+    place = "encoder's config"
+    made: nn.Module = encoder_half(made_of(AutoModel, config_of_json(text, place), place))
+    return made
+
+
+def config_of_json(text: str, place: str) -> Any:
+    """The config of transformers' that JSON describes.
+
+    Args:
+        place: the JSON in words, for messages.
+    Raises: InputError as `module_of_config` does.
+    """
+    from transformers import AutoConfig
 
     try:
-        values = parse_json(text, "encoder's config")
-        no_code_in(values, "encoder's config")
+        values = parse_json(text, place)
+        no_code_in(values, place)
         kind = values.pop("model_type")
-        config = AutoConfig.for_model(kind, **{k: v for k, v in values.items() if k != "auto_map"})
-        made: nn.Module = encoder_half(cast(Any, AutoModel).from_config(config, trust_remote_code=False))
+        return AutoConfig.for_model(kind, **{k: v for k, v in values.items() if k != "auto_map"})
     except InputError:
         raise
-    except Exception as error:  # whatever JSON, transformers or torch trips over
-        raise InputError(f"encoder's config: {' '.join(str(error).split())[:300]}") from error
-    return made
+    except Exception as error:  # whatever JSON or transformers trips over
+        raise InputError(f"{place}: {' '.join(str(error).split())[:300]}") from error
+
+
+def made_of(auto: Any, config: Any, place: str, **options: Any) -> Any:
+    """What one of transformers' Auto classes makes of a config, by transformers' own code.
+
+    Args:
+        options: as the class's `from_config` has them.
+    Raises: InputError as `module_of_config` does.
+    """
+    try:
+        return auto.from_config(config, trust_remote_code=False, **options)
+    except Exception as error:  # whatever transformers or torch trips over
+        raise InputError(f"{place}: {' '.join(str(error).split())[:300]}") from error
 
 
 def encoder_of(

@@ -25,6 +25,7 @@ SYSTEMS = {
     "latent": System("LatentLanguageModel", "train a VAE, an iVAE, a clVAE … on sentences"),
     "retrofit": System("RetrofittedEncoder", "train PAR, one matrix before an encoder, on pairs"),
     "scpn": System("ScpnParaphraser", "train SCPN, which takes form from templates, on pairs"),
+    "seq2seq": System("Seq2SeqParaphraser", "train a seq2seq of your own (BART, T5 …) by trees, on pairs"),
     "sgcp": System("SgcpParaphraser", "train SGCP, which takes form from exemplars' trees, on pairs"),
     "vgvae": System("Vgvae", "train VGVAE or CGEN, meaning and form apart, on pairs"),
 }

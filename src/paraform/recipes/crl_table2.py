@@ -22,12 +22,13 @@ from paraform.evaluation.latent import save_figure
 from paraform.evaluation.on_pairs import evaluate_embedder, evaluate_paraphraser, evaluation_set
 from paraform.models.exemplar import ExemplarConfig
 from paraform.recipes.crl_data import Corpus, Scale, load, part_of
-from paraform.recipes.rivals import RIVALS, Rival, Row, config_of, costs, row_of, train_rival, writing
+from paraform.recipes.rivals import RIVALS, Rival, Row, config_of, row_of, train_rival, with_weights
+from paraform.recipes.rivals_measured import costs, writing
 from paraform.records import InputError
 from paraform.score import Score, table
 from paraform.trainers.exemplar import BY_BLEU, train_exemplar
 from paraform.training import TrainingConfig
-from paraform.weights import sha256
+from paraform.weights import PathLike, sha256
 
 ROWS = {
     "full": {"content": False, "style": False},
@@ -69,16 +70,24 @@ def setting(scale: Scale, corpus: Corpus) -> Setting:
 
 
 def train_row(
-    row: str, scale: Scale, corpus: Corpus, data: Path, out: Path, *, seed: int = 0, device: str = "auto"
+    row: str,
+    scale: Scale,
+    corpus: Corpus,
+    data: Path,
+    out: Path,
+    *,
+    seed: int = 0,
+    device: str = "auto",
+    seq2seq: PathLike | None = None,
 ) -> Path:
-    """Train one row (or go on with it); returns the folder of its best checkpoint.
+    """Train one row (or go on with it), that of a `seq2seq` from its folder; returns the folder of its best checkpoint.
 
     Raises: InputError if there is no such row; KeyboardInterrupt if it was interrupted, and saved.
     """
     if row not in (*ROWS, *RIVALS):
         raise InputError(f"row {row!r}; expected one of {', '.join((*ROWS, *RIVALS))}")
     chosen = setting(scale, corpus)
-    rival = config_of(row, scale, corpus) if row in RIVALS else None
+    rival = config_of(row, scale, corpus, seq2seq) if row in RIVALS else None
     chosen = replace(chosen, config=chosen.config.without(**ROWS.get(row, {})))
     validated, saved = {"smoke": (5, 5), "long": (923, 115)}.get(scale, (125, 125))  # steps
     loop = replace(BY_BLEU, seed=seed, evaluate_every=validated, checkpoint_every=saved, log_every=11, device=device)
@@ -134,20 +143,23 @@ def run(
     rows: Sequence[str] = tuple(ROWS),
     seed: int = 0,
     device: str | None = None,
+    seq2seq: PathLike | None = None,
 ) -> Tables:
     """Train rows (those begun go on), measure them on the test split, draw Figure 2 as `out/…/cma.png`.
 
     Args:
         rows: some of `ROWS`, and behind one of these others as `rivals.row_of` reads them; the outputs of the first are
             compared with those of each other.
+        seq2seq: the folder of the model that rows of that name start from; None: they are left out, with a warning.
     Raises: as `train_row` does.
     """
     chosen = setting(scale, corpus)
-    asked = {row: row_of(row) for row in rows}
-    if asked[first := rows[0]] != Row(first, False, 1) or first not in ROWS:
+    asked = with_weights({row: row_of(row) for row in rows}, seq2seq)
+    if asked.get(first := rows[0]) != Row(first, False, 1) or first not in ROWS:
         raise InputError(f"first row {first!r}; expected one of {', '.join(ROWS)}, with vectors")
     names = dict.fromkeys(one.trained for one in asked.values())
-    folders = {name: train_row(name, scale, corpus, data, out, seed=seed, device=device or "auto") for name in names}
+    how: dict[str, Any] = {"seed": seed, "device": device or "auto", "seq2seq": seq2seq}
+    folders = {name: train_row(name, scale, corpus, data, out, **how) for name in names}
     models = {row: writing(checkpoint.load(folders[one.trained], device=device), one) for row, one in asked.items()}
     test = part_of(load(data, corpus, "test"), chosen.test_pairs, seed)
     rivals = {row: model for row, model in models.items() if row != first}

@@ -1,0 +1,120 @@
+"""A seq2seq's training table, and batches of it.
+
+Shape key: B pairs of a batch, M of the table.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import NamedTuple, final
+
+import numpy as np
+import torch
+
+from paraform.batching import Ragged, SentenceBatch, batches_of_like, epoch_steps
+from paraform.batching.epochs import Rows
+from paraform.models.seq2seq.config import Seq2SeqConfig
+from paraform.models.seq2seq.pieces import Pieces, inputs, outputs
+from paraform.models.sgcp.forms import below_one_root
+from paraform.records import Pair
+from paraform.syntax.trees import Tree, template
+from paraform.words import tell_cut
+
+POOL = 32  # batches that are sorted by length together
+LIKE = 8  # pieces: outputs that differ by less are as long, and the inputs decide
+
+
+class PairBatch(NamedTuple):
+    """B inputs, and the outputs that they are to become, with their marks."""
+
+    source: SentenceBatch
+    target: SentenceBatch
+
+    def to(self, device: torch.device) -> PairBatch:
+        """On that device."""
+        return PairBatch(self.source.to(device), self.target.to(device))
+
+    def parts(self, count: int) -> list[PairBatch]:
+        """The same pairs in at most so many batches, whose rows are as wide as they are long."""
+        sizes = torch.arange(len(self.source.lengths_B)).chunk(count)
+        return [PairBatch(_rows(self.source, some), _rows(self.target, some)) for some in sizes]
+
+
+def _rows(batch: SentenceBatch, rows_B: torch.Tensor) -> SentenceBatch:
+    lengths_B = batch.lengths_B[rows_B]
+    return SentenceBatch(batch.words_BT[rows_B, : int(lengths_B.max())], lengths_B)
+
+
+@final
+@dataclass(frozen=True)
+class PairTable:
+    """M pairs of numbers.
+
+    Args:
+        inputs, outputs: as `pieces` has them.
+    """
+
+    inputs: Ragged
+    outputs: Ragged
+
+    def __len__(self) -> int:
+        return len(self.inputs.offsets) - 1
+
+    def batch(self, rows: Rows) -> PairBatch:
+        """Those pairs."""
+        return PairBatch(SentenceBatch(*self.inputs.padded(rows)), SentenceBatch(*self.outputs.padded(rows)))
+
+
+def pair_table(
+    pairs: Sequence[Pair], trees: Mapping[str, Tree], config: Seq2SeqConfig, pieces: Pieces, *, tell: str = ""
+) -> PairTable:
+    """Number pairs, each in the form of its target.
+
+    Args:
+        trees: of every text, with its words.
+        tell: the model's name, for warnings that count inputs and outputs that are cut; "": none.
+    """
+    sources, targets = [pair.source.text for pair in pairs], [pair.target.text for pair in pairs]
+    own = None if config.source_tree == "none" else [below_one_root(trees[text]) for text in sources]
+    whole = [below_one_root(trees[text]) for text in targets]
+    read = inputs(sources, own, [template(tree, config.height) for tree in whole], pieces, config)
+    written = outputs(targets, whole, pieces, config)
+    if tell:
+        tell_cut(sum(one.cut for one in read), len(pairs), f"{config.max_pieces} pieces of an input", tell)
+        tell_cut(sum(one.cut for one in written), len(pairs), f"{config.max_written} pieces of an output", tell)
+    return PairTable(Ragged.of([one.numbers for one in read]), Ragged.of([one.numbers for one in written]))
+
+
+def pair_batches(
+    table: PairTable, *, batch_size: int, seed: int, rank: int = 0, world: int = 1
+) -> tuple[Callable[[int], PairBatch], int]:
+    """Batches whose outputs are about as long.
+
+    Args:
+        batch_size: over all processes; each of the `world` gets every `world`-th pair of it.
+        seed: with the step it decides everything: `batches(step)` is a pure function of both.
+    Returns: `batches(step)`, and the steps of an epoch.
+    Raises: InputError if there are fewer pairs than one batch holds, or a batch has no equal parts.
+    """
+    steps = epoch_steps(len(table), batch_size, world=world, what="pairs")
+    every = np.arange(len(table))
+    lengths = (table.inputs.lengths(every), table.outputs.lengths(every) // LIKE)
+
+    @lru_cache(maxsize=1)
+    def order(epoch: int) -> Rows:
+        random = np.random.default_rng([seed, epoch])
+        shuffled = random.permutation(len(table))[: steps * batch_size]
+        return batches_of_like(shuffled, lengths, batch_size=batch_size, pool=POOL, random=random)
+
+    def batches(step: int) -> PairBatch:
+        return table.batch(order(step // steps)[step % steps][rank::world])
+
+    return batches, steps
+
+
+def parts_of(table: PairTable, batch_size: int) -> Iterator[PairBatch]:
+    """All pairs once, in their order, so many at once; the last part may have fewer."""
+    for start in range(0, len(table), batch_size):
+        yield table.batch(np.arange(start, min(start + batch_size, len(table))))

@@ -1,0 +1,114 @@
+"""Every number and choice of a seq2seq that is told a form, and where AESOP's paper, its code and we disagree."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from paraform.models.sgcp.heights import LOWEST
+from paraform.records import MOST_STEPS, InputError, require_between, require_types, with_fields
+from paraform.syntax.trees import MAX_DEPTH
+
+
+@dataclass(frozen=True)
+class Seq2SeqConfig:
+    """AESOP's setting (Sun, Ma and Peng 2021) of any seq2seq model; the defaults are what we recommend with a GPU.
+
+    Fields on which paper and code disagree, or which one of them has alone (docs/systems/seq2seq.md):
+
+    Args:
+        written_tree: [1] what is written before the paraphrase: the target's "whole" tree (paper), the tree "cut" as it
+            is read, or "none" of it (code).
+        source_tree: [2] what is read of the source's own tree: its "labels" (paper), with the "words" at its leaves
+            (code), or "none".
+        validate_on: [3] what validation takes for the target, and its tree for the form: the "paraphrase", or an
+            "exemplar" (code), mined as CRL-EGPG's are.
+
+    Fields they agree on:
+
+    Args:
+        height: levels of the form's tree, with ROOT's own; trees have no more than theirs. AESOP's h4 is 5 of them.
+        max_pieces: the most pieces of an input, marks counted; of a longer one the source's tree is cut first.
+        max_written: the most pieces of an output, marks counted; in training the tree is cut first.
+        learning_rate: AdamW's, at its highest.
+        warmup: steps in which it rises to that, at most half of all; then it falls in a straight line to 0.
+        weight_decay: AdamW's.
+        clip_norm: largest gradient norm; 0: not clipped.
+        batch_size: pairs a step, over all processes.
+        accumulation: parts that a process computes its pairs of a step in, one after another: less memory, the same
+            step.
+        epochs: passes over the pairs.
+        length_penalty: a beam's hypotheses are ranked by log p / length^this.
+
+    Beyond the paper:
+
+    Args:
+        parser: what parses pairs, sources and exemplars; a name that `load_parser` knows. It is the same in training
+            and after: labels and habits of another are another language.
+    """
+
+    written_tree: Literal["whole", "cut", "none"] = "whole"
+    source_tree: Literal["labels", "words", "none"] = "labels"
+    validate_on: Literal["paraphrase", "exemplar"] = "paraphrase"
+
+    height: int = 5
+    max_pieces: int = 512
+    max_written: int = 128
+    learning_rate: float = 3e-5
+    warmup: int = 500
+    weight_decay: float = 0.0
+    clip_norm: float = 1.0
+    batch_size: int = 256
+    accumulation: int = 32
+    epochs: int = 25
+    length_penalty: float = 1.0
+
+    parser: str = "syntax-all"
+
+    def __post_init__(self) -> None:
+        require_types(self)
+        bounds: dict[str, tuple[float, float]] = {
+            "height": (LOWEST, MAX_DEPTH),
+            "max_pieces": (8, MOST_STEPS),
+            "max_written": (8, MOST_STEPS),
+            "learning_rate": (0, math.inf),
+            "warmup": (0, math.inf),
+            "weight_decay": (0, math.inf),
+            "clip_norm": (0, math.inf),
+            "batch_size": (1, math.inf),
+            "accumulation": (1, math.inf),
+            "epochs": (1, math.inf),
+            "length_penalty": (0, 10),
+        }
+        require_between(self, bounds)
+        if self.accumulation > self.batch_size:
+            raise InputError(
+                f"accumulation {self.accumulation} above batch_size {self.batch_size}; expected at most that"
+            )
+
+    @classmethod
+    def paper(cls, **fields: Any) -> Seq2SeqConfig:
+        """As the paper describes it, as far as we know it (its figures of steps and lengths are the code's)."""
+        return with_fields(cls(), fields)
+
+    @classmethod
+    def reference(cls, **fields: Any) -> Seq2SeqConfig:
+        """As the authors' released preprocessing makes its files."""
+        return with_fields(cls(written_tree="none", source_tree="words", validate_on="exemplar"), fields)
+
+    @classmethod
+    def compact(cls, **fields: Any) -> Seq2SeqConfig:
+        """What a small model trains by on two cores: short inputs and outputs, small batches, a higher rate."""
+        preset = cls(
+            written_tree="cut",
+            source_tree="none",
+            max_pieces=128,
+            max_written=96,
+            learning_rate=1e-4,
+            warmup=100,
+            batch_size=32,
+            accumulation=1,
+            epochs=4,
+        )
+        return with_fields(preset, fields)

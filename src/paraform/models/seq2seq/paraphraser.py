@@ -1,0 +1,285 @@
+"""A seq2seq on text: sentences in, paraphrases in the form of an exemplar's tree or of a given one out."""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from typing import Any, ClassVar, Unpack, final
+
+import torch
+from tokenizers import Tokenizer
+from torch import nn
+
+from paraform.decoding import Decoding, require_decoding
+from paraform.encoders.seq2seq import described, seq2seq_of_json
+from paraform.models.by_tree import Ends, numbers_batch, parsed, require_forms, trained_parser, written_rows
+from paraform.models.disentangled.symbols import TreeSymbols
+from paraform.models.exemplar.selection import require_one_each, select_exemplars
+from paraform.models.seq2seq.config import Seq2SeqConfig
+from paraform.models.seq2seq.network import Memory, Seq2SeqNetwork, StepDecoder
+from paraform.models.seq2seq.pieces import Fitted, Pieces, Said, inputs
+from paraform.models.sgcp.forms import below_one_root
+from paraform.models.sgcp.heights import heights_of, nearest
+from paraform.records import InputError, parse_json
+from paraform.syntax.trees import Parser, Tree, delexicalized, depth, template
+from paraform.words import detokenize, recase, tell_cut, tokenize
+
+
+@final
+class Seq2SeqParaphraser(nn.Module):
+    """Says a sentence in the form of an exemplar's tree, cut at a height (AESOP's way, Sun et al. 2021).
+
+    Args:
+        config: sizes and choices.
+        tokenizer: the model's own.
+        module: it itself, with one more piece than the tokenizer has, the last one, for the separator.
+        symbols: labels of trees.
+        digest: of the parser in training (`parser_digest`); "": it is not checked.
+        cased: word → its usual form inside a sentence, where that is not the word itself.
+    """
+
+    system: ClassVar[str] = "seq2seq"
+    kind: ClassVar[str] = "a seq2seq model"
+
+    def __init__(
+        self,
+        config: Seq2SeqConfig,
+        tokenizer: Tokenizer,
+        module: nn.Module,
+        symbols: TreeSymbols,
+        digest: str = "",
+        cased: Mapping[str, str] | None = None,
+    ) -> None:
+        super().__init__()
+        self.config = config
+        self.symbols = symbols
+        self.digest = digest
+        self.cased = dict(cased or {})
+        self.network = Seq2SeqNetwork(module)
+        self.pieces = Pieces(tokenizer, self.network.rows - 1)
+        for name, most in zip(("max_pieces", "max_written"), self.network.longest, strict=True):
+            if most is not None and getattr(config, name) > most:
+                raise InputError(f"{name} {getattr(config, name)}; the model takes {most} pieces at most")
+
+    @property
+    def device(self) -> torch.device:
+        """Where the weights are."""
+        return next(self.network.parameters()).device
+
+    @cached_property
+    def parser(self) -> Parser:
+        """What parses sources and exemplars.
+
+        Raises: InputError if it is not to be had, or is another one than in training.
+        """
+        return trained_parser(self.config.parser, self.digest, self.device)
+
+    def exemplars(
+        self,
+        sources: Sequence[str],
+        like: Sequence[str] | Sequence[Sequence[str]] | None = None,
+        *,
+        each: bool = False,
+        num: int = 1,
+        seed: int = 0,
+    ) -> list[list[str]]:
+        """The exemplars that each source gets, as `ExemplarParaphraser.paraphrase` has the arguments.
+
+        Raises: InputError if there are none: this model has no sentences of its own.
+        """
+        if like is None:
+            raise InputError("a seq2seq model needs a form: like=[exemplar] (--like), or a tree (--template)")
+        return select_exemplars(sources, like, (), each=each, num=num, seed=seed)
+
+    def decode(
+        self,
+        sources: Sequence[str],
+        exemplars: Sequence[str],
+        *,
+        ration: bool | None = None,
+        **how: Unpack[Decoding],
+    ) -> list[str]:
+        """Source i in the form of exemplar i: of its tree, down to `config.height` levels.
+
+        An output that ends before its paraphrase begins is what could be read of it, perhaps "", and a warning counts
+        those.
+
+        Args:
+            ration: not used: nothing is copied.
+            how: as `decoding.Decoding` has them.
+        Raises: InputError for an empty text, other numbers of both, or a parser that is not to be had.
+        """
+        sources, exemplars = require_one_each(sources, exemplars)
+        trees = parsed(exemplars, lambda: self.parser, "exemplar")
+        return self._texts(sources, [template(below_one_root(tree), self.config.height) for tree in trees], None, how)
+
+    def decode_at(
+        self,
+        sources: Sequence[str],
+        exemplars: Sequence[str],
+        height: int | str,
+        *,
+        ration: bool | None = None,
+        **how: Unpack[Decoding],
+    ) -> list[str]:
+        """The same, the trees cut at that height: levels with ROOT's; "full", or "best": of several heights the one
+        whose output is nearest the source (`sgcp.heights`). It was trained at `config.height` alone.
+
+        Raises: InputError as `decode` does, and for a height beyond an exemplar's tree.
+        """
+        sources, exemplars = require_one_each(sources, exemplars)
+        trees = parsed(exemplars, lambda: self.parser, "exemplar")
+        return self.decode_trees(sources, trees, height=height, strict=False, **how)
+
+    def decode_trees(
+        self,
+        sources: Sequence[str],
+        trees: Sequence[Tree],
+        *,
+        height: int | str | None = None,
+        source_trees: Sequence[Tree] | None = None,
+        strict: bool = True,
+        **how: Unpack[Decoding],
+    ) -> list[str]:
+        """Source i in the form of tree i, whole or a template; words in it are not read.
+
+        Args:
+            height: as `decode_at` has it; None: trees are cut at `config.height` if they are higher, which is told.
+            source_trees: the sources' own; None: they are parsed, if the model reads them.
+            strict: refuse a label that no tree of training had.
+            how: as `decoding.Decoding` has them.
+        Raises: InputError for an empty source, such a label, other numbers of both, or a height beyond a tree.
+        """
+        texts, given = require_forms(sources, trees, self.symbols, strict=strict)
+        whole = [delexicalized(below_one_root(tree)) for tree in given]
+        if height is None:
+            most = self.config.height
+            tell_cut(sum(depth(tree) > most for tree in whole), len(whole), f"{most} levels of a tree", self.kind)
+            return self._texts(texts, [template(tree, most) for tree in whole], source_trees, how)
+        cuts = [
+            [template(tree, levels) for levels in heights_of(tree, height, number)]
+            for number, tree in enumerate(whole, start=1)
+        ]
+        rows = [row for row, some in enumerate(cuts) for _ in some]
+        own = None if source_trees is None else [source_trees[row] for row in rows]
+        found = iter(self._texts([texts[row] for row in rows], [form for some in cuts for form in some], own, how))
+        said = [[next(found) for _ in some] for some in cuts]
+        return [some[nearest(source, some)] for source, some in zip(texts, said, strict=True)]
+
+    def decoding_settings(self, *, ration: bool | None = None, **how: Unpack[Decoding]) -> dict[str, Any]:
+        """What a signature says of `decode` with these arguments."""
+        beam = how.get("beam", 1)
+        return {
+            "decode": "greedy" if beam == 1 else f"beam {beam}",
+            "decoder": "float32",
+            "height": self.config.height,
+            "parser": self.config.parser,
+        }
+
+    def _texts(
+        self, sources: Sequence[str], forms: Sequence[Tree], own: Sequence[Tree] | None, how: Decoding
+    ) -> list[str]:
+        """What is said of each, and how many outputs are none."""
+        found = self.said(sources, forms, own, **how)
+        torn, empty = sum(not one.whole for one in found), sum(not one.text for one in found)
+        if torn or empty:
+            logging.getLogger("paraform").warning(
+                "%d of %d outputs have no separator behind their tree: what stands behind its last bracket was taken;"
+                " %d outputs say nothing",
+                torn, len(found), empty,
+            )  # fmt: skip
+        return [one.text for one in found]
+
+    def said(
+        self,
+        sources: Sequence[str],
+        forms: Sequence[Tree],
+        source_trees: Sequence[Tree] | None = None,
+        **how: Unpack[Decoding],
+    ) -> list[Said]:
+        """Source i in the form of tree i, which is read as it is, and the tree that the model wrote for it.
+
+        Args:
+            source_trees, how: as `decode_trees` has them.
+        Raises: InputError for an empty source or other numbers of both.
+        """
+        require_decoding(how)
+        for number, source in enumerate(sources, start=1):
+            if not source.strip():
+                raise InputError(f"source {number} is empty; expected a sentence")
+        if self.config.source_tree == "none":
+            source_trees = None
+        elif source_trees is None:
+            source_trees = parsed(sources, lambda: self.parser, "source")
+        given = forms if source_trees is None else source_trees
+        if not len(sources) == len(forms) == len(given):
+            raise InputError(
+                f"{len(sources)} sources, {len(forms)} forms, {len(given)} trees of the sources; expected as many"
+            )
+        own = None if source_trees is None else [below_one_root(tree) for tree in source_trees]
+        read = inputs(sources, own, forms, self.pieces, self.config)
+        tell_cut(sum(one.cut for one in read), len(read), f"{self.config.max_pieces} pieces of an input", self.kind)
+        rows = self._write(read, how)
+        found = [self.pieces.said(row, self.config) for row in rows]
+        return [one._replace(text=self._cased(one.text, source)) for one, source in zip(found, sources, strict=True)]
+
+    @torch.inference_mode()
+    def _write(self, read: Sequence[Fitted], how: Decoding) -> list[list[int]]:
+        """What is written of each input, without its end."""
+        self.eval()
+        if not read:
+            return []
+        decoder = StepDecoder(self.network, self._never())
+
+        def begin(rows: Sequence[int]) -> Memory:
+            return self.network.begin(numbers_batch([read[row].numbers for row in rows], self.device))
+
+        lengths = [len(one.numbers) for one in read]
+        ends = Ends(self.network.start, self.pieces.stop, self.config.max_written, self.config.length_penalty)
+        return written_rows(begin, decoder.step, (lengths, lengths), how, ends, self.device)
+
+    def _never(self) -> list[int]:
+        """Pieces that are not written: marks but those around an output, and numbers that the tokenizer has not."""
+        tokenizer, written = self.pieces.tokenizer, {*self.pieces.before, *self.pieces.behind}
+        marks = {number for number, token in tokenizer.get_added_tokens_decoder().items() if token.special}
+        beyond = set(range(self.pieces.separator)) - set(tokenizer.get_vocab().values())
+        separator = {self.pieces.separator} if self.config.written_tree == "none" else set()
+        return sorted((marks | beyond | separator) - written)
+
+    def _cased(self, text: str, source: str) -> str:
+        """The text as a person would write it, if the model writes lower case."""
+        if text != text.lower():
+            return text
+        return detokenize(recase(tokenize(text), self.cased, tokenize(source)))
+
+    def assets(self) -> dict[str, str]:
+        """The module's config and tokenizer, the labels of trees, cases of words, and what tells the parser."""
+        return {
+            "seq2seq.json": described(self.network.module),
+            "tokenizer.json": self.pieces.tokenizer.to_str(),
+            "symbols.tsv": self.symbols.write(),
+            "words.json": json.dumps({"cased": self.cased}, ensure_ascii=False) + "\n",
+            "parser.txt": f"{self.digest}\n",
+        }
+
+    @classmethod
+    def restore(cls, config: dict[str, Any], assets: dict[str, str]) -> Seq2SeqParaphraser:
+        """A model with fresh weights from what a checkpoint holds.
+
+        Raises: InputError if an asset is missing or damaged, or a field is unknown.
+        """
+        unknown = sorted(set(config) - set(Seq2SeqConfig.__dataclass_fields__))
+        names = {"seq2seq.json", "tokenizer.json", "symbols.tsv", "words.json", "parser.txt"}
+        lacking = sorted(names - set(assets))
+        if unknown or lacking:
+            raise InputError(f"seq2seq checkpoint with unknown fields {unknown}, without {lacking}")
+        try:
+            tokenizer = Tokenizer.from_str(assets["tokenizer.json"])
+            cased = dict(parse_json(assets["words.json"], "words.json")["cased"])
+        except Exception as error:  # the tokenizers library raises bare Exceptions
+            raise InputError(f"seq2seq checkpoint: {' '.join(str(error).split())[:200]}") from error
+        symbols = TreeSymbols.read(assets["symbols.tsv"], brackets=False)
+        module = seq2seq_of_json(assets["seq2seq.json"])
+        return cls(Seq2SeqConfig(**config), tokenizer, module, symbols, assets["parser.txt"].strip(), cased)

@@ -1,0 +1,235 @@
+"""Train a seq2seq model of your own (BART, T5 …) on pairs, AESOP's way: source, its tree and the target's, cut, in;
+the target's tree and the paraphrase out. Parses are made on the way and cached by content.
+
+--model names a folder on this machine with Hugging Face's files: config.json, model.safetensors, and tokenizer.json or
+a SentencePiece model. OUT/best is the checkpoint with the best validation BLEU, OUT/last what --resume goes on from. A
+field of the preset is replaced by --config.FIELD VALUE, or by a YAML or JSON file of fields: --config FILE.
+
+Example:
+  paraform train seq2seq --data pairs.tsv --model ../bart-base --out runs/mine
+  paraform train seq2seq --data pairs.tsv --model ../t5-small --out runs/mine --preset compact --config.epochs 2
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, replace
+
+import torch
+
+from paraform.batching import Vocabulary
+from paraform.encoders.hugging_face import weights_digest
+from paraform.encoders.seq2seq import add_piece, load_seq2seq, seq2seq_folder
+from paraform.encoders.tokenizing import tokenizer_of
+from paraform.evaluation.bleu import bleu
+from paraform.models.by_tree import numbers_batch
+from paraform.models.disentangled.symbols import TreeSymbols
+from paraform.models.disentangled.table import trees_of
+from paraform.models.seq2seq import Seq2SeqConfig, Seq2SeqParaphraser, make_update
+from paraform.models.seq2seq.batches import PairBatch, PairTable, pair_batches, pair_table, parts_of
+from paraform.models.seq2seq.network import StepDecoder
+from paraform.models.sgcp.forms import below_one_root
+from paraform.records import InputError, Pair, require_count
+from paraform.syntax.mining import mined_exemplars
+from paraform.syntax.parsing import parser_digest
+from paraform.syntax.rules import MiningConfig
+from paraform.syntax.trees import Tree, template
+from paraform.trainers import Trainer
+from paraform.trainers.exemplar import paraphrases
+from paraform.trainers.given import require_given
+from paraform.trainers.held_out import digests_of, divided
+from paraform.training import Result, TrainingConfig, fit, make_accelerator, require_metric, require_usable
+from paraform.weights import PathLike
+
+METRICS = {"bleu": True, "nll": False, "unsaid": False}  # whether higher is better
+BY_BLEU = TrainingConfig(metric="bleu", higher_is_better=True)
+CASED = 4  # a word's usual case is kept if it was seen as often
+EXEMPLAR_WORDS = 30  # of a sentence, by whose tags an exemplar is searched
+
+
+def train_seq2seq(
+    pairs: Iterable[Pair],
+    folder: PathLike,
+    *,
+    model: PathLike,
+    validation: Iterable[Pair] | None = None,
+    config: Seq2SeqConfig | None = None,
+    loop: TrainingConfig = BY_BLEU,
+    against: Iterable[str] = (),
+    card: str = "",
+    data_digests: Mapping[str, str] | None = None,
+    resume: bool = False,
+    validation_rows: int = 500,
+    progress: bool = False,
+) -> Result:
+    """Train and validate; `folder/best` is the checkpoint with the best validation score.
+
+    Ctrl-C or SIGTERM saves the run and ends it; with `resume` it goes on as if it had not been stopped.
+
+    Args:
+        pairs: paraphrases; those labelled 0 are left out, with a warning; all get new clusters if one has none.
+        folder: the run's; `paraform.load(folder)` reads the best weights.
+        model: the folder of a Hugging Face seq2seq model, whose weights the training goes on from.
+        validation: pairs of other clusters. None: about a twentieth of the pairs, at most 1,000, by whole clusters.
+        config: None: `Seq2SeqConfig()`.
+        loop: best `replace(BY_BLEU, …)`. Its `steps` are overridden: `config.epochs` passes over the pairs.
+        against, card, data_digests, resume: as `train_exemplar` has them.
+        validation_rows: pairs that are paraphrased for the validation's BLEU, each in its target's tree, cut.
+        progress: show a bar on stderr while pairs are parsed.
+    Raises: InputError for too few pairs, what is no pair, a folder without such a model, a parser that is not to be
+        had, or a folder that holds another run.
+    """
+    config = Seq2SeqConfig() if config is None else config
+    texts = require_given(folder, config, Seq2SeqConfig, loop, against=against, card=card, data_digests=data_digests)
+    require_count(validation_rows, "validation_rows", 1)
+    require_metric(loop, METRICS)
+    start = seq2seq_folder(model)
+    require_usable(folder, Seq2SeqParaphraser.system, config, resume=resume)
+    digest = parser_digest(config.parser)
+    others = None if validation is None else paraphrases(validation)
+    pairs, validation = divided(paraphrases(pairs), others, texts, seed=loop.seed)
+    digests = {"model": weights_digest(start), **digests_of(pairs, validation)}
+    accelerator = make_accelerator(loop)
+    with accelerator.main_process_first():  # the others find its cache
+        trees = trees_of([*pairs, *validation], parser=config.parser, progress=progress)
+        if config.validate_on == "exemplar":
+            validation = on_exemplars(validation, seed=loop.seed)
+    torch.manual_seed(loop.seed)
+    made = new_model(pairs, trees, config, model, digest)
+    made.to(accelerator.device)
+    batches, steps_per_epoch = pair_batches(
+        pair_table(pairs, trees, config, made.pieces, tell=made.kind),
+        batch_size=config.batch_size,
+        seed=loop.seed,
+        rank=accelerator.process_index,
+        world=accelerator.num_processes,
+    )
+    update, state = make_update(made, config, accelerator, steps_per_epoch=steps_per_epoch)
+    held = pair_table(validation, trees, config, made.pieces)
+    return fit(
+        made,
+        update,
+        state,
+        batches,
+        folder=folder,
+        config=replace(loop, steps=config.epochs * steps_per_epoch),
+        accelerator=accelerator,
+        evaluate=validator(made, validation[:validation_rows], trees, held),
+        epoch=steps_per_epoch,
+        card=card,
+        data_digests={**(data_digests or {}), **digests},
+        resume=resume,
+    )
+
+
+def new_model(
+    pairs: Sequence[Pair], trees: Mapping[str, Tree], config: Seq2SeqConfig, model: PathLike, digest: str = ""
+) -> Seq2SeqParaphraser:
+    """A model before its first step.
+
+    Args:
+        trees: of every text.
+        model: the folder of the seq2seq that it starts from.
+        digest: of the parser that the trees are from.
+    Raises: InputError as `load_seq2seq` and `tokenizer_of`, and for a model that takes less than the config says.
+    """
+    folder = seq2seq_folder(model)
+    tokenizer = tokenizer_of(folder)
+    module = load_seq2seq(folder)
+    texts = list(dict.fromkeys(side.text for pair in pairs for side in (pair.source, pair.target)))
+    cased = Vocabulary.build((trees[text].words() for text in texts), min_count=CASED).cased
+    symbols = TreeSymbols.of((trees[text] for text in texts), brackets=False)
+    try:
+        add_piece(module)  # the separator
+        made = Seq2SeqParaphraser(config, tokenizer, module, symbols, digest, cased)
+        require_restored(made)
+    except InputError as error:
+        raise InputError(f"{folder}: {error}") from error
+    return made
+
+
+@torch.no_grad()
+def require_restored(model: Seq2SeqParaphraser) -> None:
+    """Asked before long training: transformers makes of some configs another network than it read.
+
+    Raises: InputError if what a checkpoint would hold says something else than the model, or the model is not asked as
+        BART is.
+    """
+    again = Seq2SeqParaphraser.restore(asdict(model.config), model.assets())
+    weights = model.state_dict()
+    same = {name: tensor.shape for name, tensor in again.state_dict().items()}
+    if same == {name: tensor.shape for name, tensor in weights.items()}:
+        again.load_state_dict(weights)
+        rows = numbers_batch([[*model.pieces.of(["a b c"])[0], model.pieces.stop]], torch.device("cpu"))
+        try:
+            found = [one.eval().network(PairBatch(rows, rows)) for one in (model, again)]
+            both, step = torch.tensor([0, 0]), StepDecoder(model.network, ()).step
+            memory = model.network.begin(rows)
+            for _ in range(3):
+                memory = step(memory.select(both), torch.full_like(both, model.network.start))[1]
+        except Exception as error:  # whatever an architecture trips over
+            raise InputError(f"config.json: {' '.join(str(error).split())[:300]}; expected such as BART's") from error
+        if torch.allclose(found[0], found[1], atol=1e-4):
+            return
+    raise InputError("config.json makes another network than its weights are of; expected an architecture that is kept")
+
+
+def on_exemplars(pairs: Sequence[Pair], *, seed: int) -> list[Pair]:
+    """The pairs, each with the first exemplar that is mined for it in its target's place; those without one go.
+
+    Raises: InputError if none has one.
+    """
+    rules = MiningConfig(keep=1, seed=seed)
+    triples = mined_exemplars(pairs, rules, EXEMPLAR_WORDS).triples()
+    found = [Pair(triple.source, triple.exemplar, cluster=triple.cluster) for triple in triples]
+    if not found:
+        raise InputError(
+            f"validate_on 'exemplar': none of {len(pairs)} validation pairs has an exemplar among the others;"
+            " expected more pairs, or validate_on 'paraphrase'"
+        )
+    if len(found) < len(pairs):
+        logging.getLogger("paraform").warning(
+            "%d of %d validation pairs have no exemplar among the others; left out",
+            len(pairs) - len(found), len(pairs),
+        )  # fmt: skip
+    return found
+
+
+def validator(
+    model: Seq2SeqParaphraser, pairs: Sequence[Pair], trees: Mapping[str, Tree], table: PairTable
+) -> Callable[[], dict[str, float]]:
+    """The validation's figures: `nll`, nats a piece, of the table; `bleu` of the pairs, greedy, each in its target's
+    tree, cut; and `unsaid`, the share of outputs that lack the separator or say nothing."""
+    sources, references = [pair.source.text for pair in pairs], [pair.target.text for pair in pairs]
+    own = [trees[text] for text in sources]
+    forms = [template(below_one_root(trees[text]), model.config.height) for text in references]
+    rows = max(1, model.config.batch_size // model.config.accumulation)
+
+    @torch.inference_mode()
+    def evaluate() -> dict[str, float]:
+        model.eval()
+        found = [model.network(part.to(model.device)) for part in parts_of(table, rows)]
+        nll = -sum(each.sum().item() for each in found) / sum(each.numel() for each in found)
+        said = model.said(sources, forms, own)
+        unsaid = sum(not (one.whole and one.text) for one in said) / len(said)
+        return {"nll": nll, "bleu": bleu([one.text for one in said], references).value, "unsaid": unsaid}
+
+    return evaluate
+
+
+TRAINER = Trainer(
+    train=train_seq2seq,
+    config=Seq2SeqConfig,
+    presets={
+        "default": Seq2SeqConfig,
+        "paper": Seq2SeqConfig.paper,
+        "reference": Seq2SeqConfig.reference,
+        "compact": Seq2SeqConfig.compact,
+    },
+    loop=BY_BLEU,
+    reads="pairs",
+    held_out="pairs of other clusters; null: a twentieth of the clusters, at most 1,000 pairs, is held out",
+    best="validation BLEU {:.2f}",
+    help=__doc__,
+)
