@@ -46,6 +46,17 @@ def test_numbers_intervals_and_nothing_else_are_read_and_drawn() -> None:
         draw_table.first_table("| a | b |\n| --- | --- |\n| c | d |\n")
 
 
+def test_a_figure_over_its_costs_has_a_dot_a_row_in_logarithms() -> None:
+    page = "| | BLEU | seconds | parts |\n| --- | --- | --- | --- |\n| a | 3 | 0.1 | 20 |\n| b | 5 | 10 | |\n"
+    figure = draw_table.costs_figure(draw_table.first_table(page), "BLEU", ["seconds", "parts"])
+    seconds, parts = figure.axes
+    assert [tuple(line.get_xydata()[0]) for line in seconds.lines] == [(0.1, 3.0), (10.0, 5.0)]
+    assert [tuple(line.get_xydata()[0]) for line in parts.lines] == [(20.0, 3.0)]
+    assert [text.get_text() for text in seconds.texts] == ["a", "b"] and seconds.get_xscale() == "log"
+    with pytest.raises(ValueError, match="no column 'words'; it has BLEU, seconds, parts"):
+        draw_table.costs_figure(draw_table.first_table(page), "BLEU", ["words"])
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_no_cell_of_a_table_of_results_is_a_paragraph(page: Path) -> None:
     rows = [line for line in page.read_text("utf-8").splitlines() if line.startswith("|")]

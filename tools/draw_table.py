@@ -1,15 +1,19 @@
 """Draws the first table of a page, so that picture and table cannot disagree: a panel a column, a dot a row.
 
     python tools/draw_table.py docs/results/parabart.md --out docs/results/parabart-first.png
+    python tools/draw_table.py docs/results/rivals.md --out docs/results/rivals-first.png \\
+        --height BLEU --over "parameters, millions" "seconds a sentence"
 
 A cell is a number, or a number with its interval, `78.3 (77.4 to 79.1)`; what is neither is left out, a column without
-any is no panel. Columns with the same words before a comma share the range of their axes: "F1, `syntax`".
+any is no panel. Columns with the same words before a comma share the range of their axes: "F1, `syntax`". With
+--over a panel is one of these columns, of what something costs, in logarithms, and height is another column.
 """
 
 from __future__ import annotations
 
 import argparse
 import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -76,12 +80,39 @@ def figure_of(table: Table) -> Figure:
     return figure
 
 
+def costs_figure(table: Table, height: str, costs: Sequence[str]) -> Figure:
+    """A column over each of others, in logarithms; each dot with its row's name. Raises: ValueError for no such one."""
+    if unknown := {height, *costs} - {*table.columns}:
+        raise ValueError(f"the first table has no column {min(unknown)!r}; it has {', '.join(table.columns)}")
+    rows = [row for row in table.rows if (row, height) in table.values]
+    figure = Figure(figsize=(5.5 * len(costs), 4.2), layout="constrained")
+    panels = figure.subplots(1, len(costs), sharey=True, squeeze=False)[0]
+    for axes, column in zip(panels, costs, strict=True):
+        for row in rows:
+            if (row, column) in table.values:
+                place = table.values[row, column][0], table.values[row, height][0]
+                axes.plot(*place, "o", color="tab:orange" if row == rows[0] else "tab:blue")
+                axes.annotate(row, place, xytext=(5, 4), textcoords="offset points", fontsize="small")
+        axes.set_xscale("log")
+        axes.margins(x=0.25, y=0.12)
+        axes.set_xlabel(column)
+        axes.grid(alpha=0.3)
+        axes.spines[["top", "right"]].set_visible(False)
+    panels[0].set_ylabel(height)
+    return figure
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("page", type=Path, help="a page in Markdown")
     parser.add_argument("--out", type=Path, required=True, help="the picture, a PNG")
+    parser.add_argument("--height", metavar="COLUMN", help="a dot's height, of --over")
+    parser.add_argument("--over", nargs="+", metavar="COLUMN", default=[], help="a panel each")
     options = parser.parse_args()
-    figure_of(first_table(options.page.read_text(encoding="utf-8"))).savefig(options.out, dpi=100)
+    table = first_table(options.page.read_text(encoding="utf-8"))
+    (costs_figure(table, options.height, options.over) if options.over else figure_of(table)).savefig(
+        options.out, dpi=100
+    )
 
 
 if __name__ == "__main__":
