@@ -69,7 +69,7 @@ def test_plain_output_is_a_paraphrase_a_line(tiny_run: Path, command: Command) -
     assert one.out.splitlines() == [row["paraphrase"] for row in found]
     two = command("paraphrase", SOURCE, "is it late ?", *given)
     assert [line.split(" → ")[0] for line in two.out.splitlines()] == [SOURCE, "is it late ?"]
-    assert one.err == two.err == ""
+    assert all("may say something else" in line for done in (one, two) for line in done.err.splitlines())
 
 
 def test_texts_come_from_arguments_files_and_stdin(
@@ -96,10 +96,10 @@ def test_min_content_drops_what_drifted_and_says_how_many(tiny_run: Path, comman
     least = sum(scores) / 2
     done = command(*given, "--min-content", least)
     assert [row["content"] for row in object_of(done)["paraphrases"]] == [max(scores)]
-    assert done.err == (
-        f"paraform: 1 of 2 paraphrases dropped, content below {least}\n"
-        f"paraform: 1 of 2 texts left out: 1 content below {least}\n"
-    )
+    assert [line for line in done.err.splitlines() if "may say something else" not in line] == [
+        f"paraform: 1 of 2 paraphrases dropped, content below {least}",
+        f"paraform: 1 of 2 texts left out: 1 content below {least}",
+    ]
 
 
 @pytest.mark.parametrize(

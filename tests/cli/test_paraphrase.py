@@ -9,6 +9,9 @@ from typing import Any
 
 import pytest
 
+from paraform.cli.paraphrase import tell_drifted
+from paraform.rewording import Candidate, Rewording
+
 Command = Callable[..., Any]
 QUESTION = "Can I use my card abroad?"
 OTHERS = ("??? !!", "Wo ist meine Karte geblieben?", "SELECT name FROM users; DROP TABLE users;", "BUY NOW CHEAP PILLS")
@@ -62,6 +65,20 @@ def test_a_text_whose_rewordings_are_dropped_is_left_out_with_the_reason(command
     assert [row["reason"] for row in found["skipped"]] == ["content below 1.0"]
     assert [row["paraphrase"] for row in found["paraphrases"]] == [QUESTION]
     assert "1 of 1 paraphrases dropped, content below 1.0" in done.err
+
+
+def test_what_may_say_something_else_in_a_given_form_is_counted(capsys: pytest.CaptureFixture[str]) -> None:
+    outputs = [
+        Candidate("Is it in Rome?", "", {"names": False, "numbers": True, "asked": False}, 0.9, {"content": 0.9}),
+        Candidate("Who?", "", {"names": False}, 0.2, {"content": 0.2}),
+        Candidate("Is Paris nice?", "", {"names": True}, 0.9, {"content": 0.75}),
+    ]
+    tell_drifted([Rewording("Is it in Paris?", tuple(outputs))])
+    assert capsys.readouterr().err == (
+        "paraform: 2 of 3 paraphrases may say something else (2 names, 1 content below 0.75); --json has their checks\n"
+    )
+    tell_drifted([Rewording("Is it in Paris?", (outputs[2],))])
+    assert capsys.readouterr().err == ""
 
 
 def test_rows_keep_their_line_and_their_other_columns(command: Command, table: Path) -> None:

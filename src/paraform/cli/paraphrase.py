@@ -6,10 +6,11 @@ with the reason. Of a table (CSV, TSV, JSON lines) --text-column says which colu
 line and the other columns of each.
 
 With --like, texts and exemplars pair up when there are as many of one as of the other; one exemplar serves all texts;
---each gives every combination. Nothing is dropped but what --min-content says; --json has the checks. --template takes
-trees in the exemplars' place, of a model that writes by trees (train scpn, sgcp, seq2seq, disentangled); one that has
-templates of its own (train scpn) takes the --num commonest of these where no form is given. --height says how much of
-an exemplar's tree is read, of a model that reads it (train sgcp, seq2seq).
+--each gives every combination. Nothing is dropped but what --min-content says; how many may say something else is told
+on stderr, and --json has the checks. --template takes trees in the exemplars' place, of a model that writes by trees
+(train scpn, sgcp, seq2seq, disentangled); one that has templates of its own (train scpn) takes the --num commonest of
+these where no form is given. --height says how much of an exemplar's tree is read, of a model that reads it (train
+sgcp, seq2seq).
 
 Example:
   paraform paraphrase "Can I use my card abroad?" --num 3
@@ -20,6 +21,7 @@ Example:
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
@@ -40,6 +42,7 @@ if TYPE_CHECKING:
     from paraform.syntax.trees import Tree
 
 DEFAULT_MODEL = "compact"
+FACTS = ("numbers", "names", "negation")
 Cosine = restricted_number_type("Cosine", float, [(">=", -1), ("<=", 1)])
 
 
@@ -92,6 +95,8 @@ def run(options: Namespace) -> int:
     rows = list(rows_of(options.text, options))
     like = options.template if options.like is None else read_texts(options.like, options, "exemplar")
     found = filtered(reworded([row.text for row in rows], like, load_paraphraser(options), how, options), options)
+    if forms is not None:
+        tell_drifted(found)
     if skipped := [one for one in found if one.reason]:
         done = "left out" if options.otherwise == "skip" else "copied"
         reasons = ", ".join(f"{count} {why}" for why, count in Counter(one.reason for one in skipped).most_common())
@@ -177,6 +182,22 @@ def filtered(found: Sequence[Rewording], options: Namespace) -> list[Rewording]:
     if left < count:
         tell(f"{count - left} of {count} paraphrases dropped, content below {least}")
     return kept
+
+
+def tell_drifted(found: Sequence[Rewording]) -> None:
+    """How many outputs in a given form look as if they said something else, if some do."""
+    from paraform.rewording.reword import Standards
+
+    least = Standards().content
+    outputs = [candidate for one in found for candidate in one.candidates]
+    why = [
+        [f"content below {least}"] * (candidate.figures["content"] < least)
+        + [name for name in candidate.failed if name in FACTS]
+        for candidate in outputs
+    ]
+    if drifted := sum(map(bool, why)):
+        counted = ", ".join(f"{count} {name}" for name, count in Counter(itertools.chain(*why)).most_common())
+        tell(f"{drifted} of {len(outputs)} paraphrases may say something else ({counted}); --json has their checks")
 
 
 def given_back(one: Rewording, copy: bool) -> list[Candidate]:
