@@ -5,7 +5,7 @@ is replaced by --config.FIELD VALUE, or by a YAML or JSON file of fields: --conf
 
 Example:
   paraform train exemplar --data pairs.tsv --out runs/mine --preset compact --config.epochs 3
-  paraform train exemplar --data pairs.tsv --out runs/mine --from compact --config.learning_rate 3e-4 --config.both_directions true
+  paraform train exemplar --data pairs.tsv --out runs/mine --from compact --config.learning_rate 3e-4
 """
 
 from __future__ import annotations
