@@ -145,7 +145,7 @@ class Vgvae(nn.Module):
         self._require_writing()
         require_decoding(how)
         written = prepare_all(sources, self.config.max_tokens, tell=self.kind)
-        forms = prepare_all(exemplars, self.config.max_tokens)
+        forms = prepare_all(exemplars, self.config.max_tokens, tell=self.kind)
         for what, rows in (("source", written), ("exemplar", forms)):
             for number, row in enumerate(rows, start=1):
                 if not row:
