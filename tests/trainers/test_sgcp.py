@@ -151,6 +151,20 @@ def test_what_cannot_be_trained(pairs: list[Pair], tmp_path: Path, own_cache: No
     assert not (tmp_path / "run").exists()
 
 
+def test_trees_that_came_with_the_pairs_are_told(
+    pairs: list[Pair], tmp_path: Path, own_cache: None, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Exemplars are parsed by `config.parser`, whatever parser the file's trees are from."""
+    own = Pair(Sentence("we go", tree="(TOP (CL (PRP we) (VBP go)))"), Sentence("stop"), cluster=999)
+    config = SgcpConfig.compact(**{**SMALL, "epochs": 1})
+    train_sgcp([*pairs, own], tmp_path / "run", validation=pairs[:3], config=config, loop=LOOP)
+    told = [line for line in caplog.messages if "came with trees" in line]
+    assert len(told) == 1 and told[0].startswith("1 of ") and "exemplars are parsed by 'syntax'" in told[0]
+    caplog.clear()
+    train_sgcp(pairs, tmp_path / "other", validation=pairs[:3], config=config, loop=LOOP)
+    assert "came with trees" not in caplog.text
+
+
 def test_trees_of_other_words_are_refused(pairs: list[Pair], tmp_path: Path, own_cache: None) -> None:
     """As another parser's tokens would be."""
     wrong = Pair(

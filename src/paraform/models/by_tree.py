@@ -5,6 +5,7 @@ Shape key: N sentences that are decoded together, T units of the longest.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Sequence
 from typing import Any, Literal, NamedTuple, Protocol
 
@@ -17,8 +18,9 @@ from paraform.batching import Ragged, SentenceBatch, Vocabulary, prepare_all
 from paraform.decoding import Decoding, Rationed, Step, decode, rationed
 from paraform.encoders import STDERR
 from paraform.models.disentangled.symbols import TreeSymbols
+from paraform.models.disentangled.table import trees_of
 from paraform.models.exemplar.step_decoder import decoding_batches
-from paraform.records import InputError, require_count, require_records, require_texts
+from paraform.records import InputError, Pair, require_count, require_records, require_texts
 from paraform.syntax.parsing import load_parser, parser_digest
 from paraform.syntax.trees import ROOTS, Parser, Tree, delexicalized
 from paraform.words import detokenize, drop_stray_brackets, join_pieces, recase, tokenize
@@ -83,6 +85,21 @@ def trained_parser(name: str, digest: str, device: torch.device) -> Parser:
     if digest and (found := parser_digest(name)) != digest:
         raise InputError(f"parser {name!r} is {found[:12]}, and in training it was {digest[:12]}; expected the same")
     return load_parser(name, device=str(device))
+
+
+def trees_to_train_on(pairs: Sequence[Pair], parser: str, *, progress: bool = False) -> dict[str, Tree]:
+    """The tree of every text of the pairs (`trees_of`); a warning counts those that the file brought.
+
+    What is written from later is parsed by `parser`, whose trees may be of another kind.
+    """
+    trees = trees_of(pairs, parser=parser, progress=progress)
+    brought = {side.text for pair in pairs for side in (pair.source, pair.target) if side.tree}
+    if brought:
+        logging.getLogger("paraform").warning(
+            "%s of %s sentences came with trees, which are trained on; exemplars are parsed by %r: expected the same",
+            f"{len(brought):,}", f"{len(trees):,}", parser,
+        )  # fmt: skip
+    return trees
 
 
 def parsed(texts: Sequence[str], parser: Callable[[], Parser], what: str) -> list[Tree]:
