@@ -23,7 +23,7 @@ from paraform.losses.von_mises_fisher import MOST_CONCENTRATION
 from paraform.losses.word_position import word_position_nll
 from paraform.models.latent.posterior import Diagonal
 from paraform.models.layers import leaky_layers, run_lstm
-from paraform.models.sentence_nll import sentence_nll
+from paraform.models.sentence_nll import sentence_nll, sentence_nll_of_each
 from paraform.models.vgvae.config import VgvaeConfig
 from paraform.models.vgvae.posterior import Noise, Product, VonMisesFisher
 
@@ -141,16 +141,18 @@ class VgvaeNetwork(nn.Module):
         z_BZ = posterior.syntax.draw(noise.normal(self.config.syntax_width))
         y_BM = posterior.semantic.draw(noise)
         both = 2 * pairs
-        first = SentenceBatch(batch.words_BT[:both], batch.lengths_B[:both])
         other_BM = torch.cat([y_BM[pairs:both], y_BM[:pairs]])
         if self.decoder is not None:
-            states_BTH = self._states(batch, z_BZ)
-            nll_B = sentence_nll(self.output, self._seen(states_BTH, y_BM), batch) / self.counted(batch)
-            crossed_B = sentence_nll(self.output, self._seen(states_BTH[:both], other_BM), first) / self.counted(first)
+            # Further sentences have no other side; what is said of them by their own once more counts nothing.
+            scaled = [self.config.semantic_scale * each for each in (y_BM, torch.cat([other_BM, y_BM[both:]]))]
+            nll_B, crossed_B = sentence_nll_of_each(self.output, self._states(batch, z_BZ), scaled, batch)
+            crossed_B = crossed_B[:both]
         else:
-            nll_B = self.bag_nll(batch, y_BM, z_BZ) / self.counted(batch)
-            crossed_B = self.bag_nll(first, other_BM, z_BZ[:both]) / self.counted(first)
-        crossed_B = F.pad(crossed_B, (0, len(nll_B) - both))
+            first = SentenceBatch(batch.words_BT[:both], batch.lengths_B[:both])
+            nll_B, crossed_B = self.bag_nll(batch, y_BM, z_BZ), self.bag_nll(first, other_BM, z_BZ[:both])
+        counted_B = self.counted(batch)
+        crossed_B = F.pad(crossed_B / counted_B[:both], (0, len(nll_B) - both))
+        nll_B = nll_B / counted_B
         places_B = self._positions(batch, read, z_BZ) if len(self.place) else torch.zeros_like(nll_B)
         return Outputs(
             nll_B, crossed_B, posterior.semantic.kl(), posterior.syntax.kl(), places_B, posterior.semantic.direction_BM
