@@ -104,7 +104,10 @@ def test_both_meanings_are_decoded_in_one_product() -> None:
     network = tiny.model_of().network
     batch, z = batch_of(ROWS), torch.randn(5, 3)
     meanings = [torch.randn(5, 5, requires_grad=True) for _ in range(2)]
-    states, weights = network._states(batch, z), [network.output.weight, network.output.bias, *meanings]
+    states, weights = (
+        network._states(network._before(batch), z),
+        [network.output.weight, network.output.bias, *meanings],
+    )
     found = sentence_nll_of_each(network.output, states, meanings, batch)
     expected = [network.reconstruction(batch, y, z) for y in meanings]
     share = torch.rand(2, 5)
