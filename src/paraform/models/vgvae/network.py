@@ -48,12 +48,17 @@ class Outputs(NamedTuple):
 
 @final
 class Memory(NamedTuple):
-    """What decoding remembers of each sentence; picks rows of itself (`decoding.DecoderState`)."""
+    """What decoding remembers of each sentence; picks rows of itself (`decoding.DecoderState`).
+
+    Args:
+        source_BS: words of a source, where these are rationed.
+    """
 
     y_BM: Tensor
     z_BZ: Tensor
     hidden_BH: Tensor
     cell_BH: Tensor
+    source_BS: Tensor
 
     def select(self, rows_N: Tensor) -> Memory:
         """The memory of the given rows."""
@@ -188,7 +193,7 @@ class VgvaeNetwork(nn.Module):
     def begin(self, y_BM: Tensor, z_BZ: Tensor) -> Memory:
         """The decoder's memory before the first word."""
         zeros_BH = y_BM.new_zeros(len(y_BM), self.config.decoder_width)
-        return Memory(y_BM, z_BZ, zeros_BH, zeros_BH)
+        return Memory(y_BM, z_BZ, zeros_BH, zeros_BH, zeros_BH[:, :0].long())
 
     def step(self, memory: Memory, tokens_N: Tensor) -> tuple[Tensor, Memory]:
         """Features [B, H + M] that the next word is scored by, and the memory with this one."""
