@@ -136,8 +136,14 @@ class WritesByTree(Protocol):
 
     kind: ClassVar[str]
 
-    def decode_trees(self, sources: Sequence[str], trees: Sequence[Tree], **how: Unpack[Decoding]) -> list[str]:
-        """Source i in the form of tree i; words in it are not read."""
+    def decode_trees(
+        self, sources: Sequence[str], trees: Sequence[Tree], *, ration: bool | None = None, **how: Unpack[Decoding]
+    ) -> list[str]:
+        """Source i in the form of tree i; words in it are not read.
+
+        Args:
+            ration: as `Paraphraser.decode` has it.
+        """
         ...
 
 

@@ -67,6 +67,15 @@ def test_a_kl_of_zero_and_gradients() -> None:
     torch.testing.assert_close(kappa.grad, kappa.detach() * slope)
 
 
+@pytest.mark.parametrize("concentration", [1.1e4, 1e30, math.inf])
+def test_a_concentration_that_is_too_large(concentration: float) -> None:
+    """By so many terms as it would take memory would end."""
+    for function in (log_mgf, mean_length, vmf_kl):
+        with pytest.raises(ValueError, match="expected 0 to 10000"):
+            function(torch.tensor([1.0, concentration]), 50)
+    assert math.isnan(vmf_kl(torch.tensor(math.nan), 50).item())
+
+
 @pytest.mark.parametrize(
     ("width", "concentration"), [(3, 0.5), (3, 80.0), (10, 2.0), (50, 1.0), (50, 60.0), (50, 5000.0)]
 )

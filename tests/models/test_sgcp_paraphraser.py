@@ -10,12 +10,13 @@ import pytest
 import tiny_sgcp as tiny
 
 from paraform import checkpoint
-from paraform.batching import SPECIAL
+from paraform.batching import EOS, SPECIAL
 from paraform.models.sgcp import SgcpConfig, SgcpParaphraser
 from paraform.models.sgcp.heights import heights_of, nearest
 from paraform.records import InputError
 from paraform.syntax.parsing import parser_digest
 from paraform.syntax.trees import Tree, depth, template
+from paraform.words import tokenize
 
 
 def trees_of(texts: list[str]) -> list[Tree]:
@@ -165,6 +166,15 @@ def test_damaged_assets(asset: str) -> None:
         SgcpParaphraser.restore(config, {name: text for name, text in assets.items() if name != asset})
     with pytest.raises(InputError, match="unknown fields \\['more'\\]"):
         SgcpParaphraser.restore({**config, "more": 1}, assets)
+
+
+def test_no_more_is_written_than_the_config_says() -> None:
+    """By a network that never ends a sentence."""
+    model = tiny.paraphraser()
+    model.network.output.bias.data[EOS] = -1e4
+    for how in ({}, {"beam": 2}):
+        (text,) = model.decode_trees(["stop"], FORMS[:1], **how)  # type: ignore[arg-type]
+        assert len(tokenize(text)) == model.config.most_written == 8
 
 
 def test_pieces_are_joined_to_words() -> None:

@@ -116,6 +116,24 @@ def test_uniform_and_narrow_ends() -> None:
     assert bool(kappa.grad.isfinite().all()) and bool(mu.grad.isfinite().all()) and bool((y @ mu[0] > 0.99).all())
 
 
+def test_what_is_not_a_number_stays_so_and_the_others_are_drawn() -> None:
+    """Rejection ends, though no proposal for NaN is ever taken: of a training that diverged the loss is NaN."""
+    kappa = torch.tensor([5.0, math.nan, 40.0], requires_grad=True)
+    mu = F.normalize(torch.ones(3, 6), dim=1)
+    some = VonMisesFisher(mu, kappa)
+    y = some.draw(noise(3))
+    assert y.isfinite().all(1).tolist() == some.kl().isfinite().tolist() == [True, False, True]
+    assert drawn_along(torch.tensor([math.inf, 3.0]), 6, noise(2)).isfinite().tolist() == [False, True]
+    torch.testing.assert_close(some.kl()[[0, 2]], VonMisesFisher(mu[:2], kappa[[0, 2]]).kl())
+
+
+def test_draws_are_the_same_where_no_gradient_is_asked_for() -> None:
+    kappa, mu = torch.linspace(1, 60, 12, requires_grad=True), F.normalize(torch.randn(12, 50), dim=1)
+    with torch.no_grad():
+        plain = VonMisesFisher(mu, kappa).draw(noise(12))
+    assert torch.equal(VonMisesFisher(mu, kappa).draw(noise(12)), plain)
+
+
 def product() -> Product:
     torch.manual_seed(3)
     direction = F.normalize(torch.randn(4, 6), dim=1)

@@ -19,6 +19,7 @@ from paraform.models.sgcp import SgcpConfig
 from paraform.models.sgcp.batches import parts_of
 from paraform.models.sgcp.table import pair_table
 from paraform.records import InputError, Pair, Sentence
+from paraform.syntax.trees import Tree
 from paraform.trainers import sgcp
 from paraform.trainers.sgcp import BY_BLEU, train_sgcp
 from paraform.training import TrainingConfig
@@ -102,10 +103,15 @@ def test_the_command_trains_writes_and_measures(
     assert [row["paraphrase"] for row in named] == model.decode(say[1:3], [like] * 2, beam=2)
     tree = str(model.parser([like.split()])[0])
     assert command(*say, "--template", tree).status == 0
+    own = json.loads(command(*say, "--template", "(S)", "--no-ration").out)["paraphrases"]  # one label is a form
+    whole = Tree.parse("(S)")
+    assert [row["paraphrase"] for row in own] == model.decode_trees(say[1:3], [whole] * 2, ration=False)
+    assert [row["paraphrase"] for row in own] != model.decode_trees(say[1:3], [whole] * 2)
     for wrong, message in (
         (["--template", "(S (NP"], "template 1: character 6: the end, with 2 brackets open"),
         (["--template", "(ROOT (NOPE (NP) (VP)))"], "label 'NOPE' in no tree of training; the nearest is"),
         (["--template", tree, "--height", 3], "--height needs --like"),
+        (["--template", "(ROOT)"], "a template of a root alone, '(ROOT)'"),
         (["--like", like, "--height", 99], "height 99 is beyond the tree of exemplar 1, which has"),
         (["--like", like, "--height", "some"], "--height"),
         ([], "an SGCP model needs a form"),
@@ -143,6 +149,20 @@ def test_what_cannot_be_trained(pairs: list[Pair], tmp_path: Path, own_cache: No
     with pytest.raises(InputError, match="pair 2 has an empty side"):
         train_sgcp([pairs[0], Pair(Sentence("a"), Sentence(" "))], tmp_path / "run", config=config)
     assert not (tmp_path / "run").exists()
+
+
+def test_trees_that_came_with_the_pairs_are_told(
+    pairs: list[Pair], tmp_path: Path, own_cache: None, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Exemplars are parsed by `config.parser`, whatever parser the file's trees are from."""
+    own = Pair(Sentence("we go", tree="(TOP (CL (PRP we) (VBP go)))"), Sentence("stop"), cluster=999)
+    config = SgcpConfig.compact(**{**SMALL, "epochs": 1})
+    train_sgcp([*pairs, own], tmp_path / "run", validation=pairs[:3], config=config, loop=LOOP)
+    told = [line for line in caplog.messages if "came with trees" in line]
+    assert len(told) == 1 and told[0].startswith("1 of ") and "exemplars are parsed by 'syntax'" in told[0]
+    caplog.clear()
+    train_sgcp(pairs, tmp_path / "other", validation=pairs[:3], config=config, loop=LOOP)
+    assert "came with trees" not in caplog.text
 
 
 def test_trees_of_other_words_are_refused(pairs: list[Pair], tmp_path: Path, own_cache: None) -> None:

@@ -50,19 +50,28 @@ def _about_file(path: str, complaint: str) -> str:
 def in_words(message: str) -> str:
     """jsonargparse's complaint of a value in the words of ours: what came, and what was expected."""
     option, _, complaint = message.partition(": ")
-    value = None
-    if several := re.fullmatch(r"Does not validate against any.* Errors: - (.*?) - .*Given value: (.*)", complaint):
-        complaint, value = several.groups()  # of a value that may be left out, what the type itself says
+    value, complaints = "", [complaint]
+    if several := re.fullmatch(
+        r"Does not validate against any.* Errors: - (.*?) Given value type: .*Given value: (.*)", complaint
+    ):  # of a value that has several types, or may be left out
+        value, complaints = several[2], several[1].split(" - ")
+    found = [_came_and_expected(one) for one in complaints if "NoneType" not in one]
+    known = [one for one in found if one is not None]
+    if not known or len(known) < len(found):
+        return message
+    return f"{option}: {value or known[0][0]}; expected {' or '.join(expected for _, expected in known)}"
+
+
+def _came_and_expected(complaint: str) -> tuple[str, str] | None:
+    """The value that one type does not take, "" if the complaint has it not, and what the type takes; None: unknown."""
     if limits := re.fullmatch(r"Not of type \w+: (.*?) ?does not conform to restriction (.*)", complaint):
         words = {">=": "of at least", "<=": "at most", ">": "above", "<": "below"}
-        found = re.findall(r"v(>=|<=|>|<)([\d.]+)", limits[2])
-        expected = "a number " + ", ".join(f"{words[sign]} {float(limit):,.12g}" for sign, limit in found)
-        return f"{option}: {value or limits[1]}; expected {expected}"
+        found = re.findall(r"v(>=|<=|>|<)(-?[\d.]+)", limits[2])
+        return limits[1], "a number " + ", ".join(f"{words[sign]} {float(limit):,.12g}" for sign, limit in found)
     if text := re.fullmatch(r"Not of type \w+: (invalid literal for int|could not convert).*?'(.*)'", complaint):
-        return f"{option}: {value or text[2]}; expected {KINDS['int' if 'int' in text[1] else 'float']}"
+        return text[2], KINDS["int" if "int" in text[1] else "float"]
     if kind := re.fullmatch(
         r"Expected a (?:<class '(\w+)'>|typing\.Literal\[(.*)\])(?:\. Got value: (.*))?", complaint
     ):
-        expected = KINDS.get(kind[1], kind[1]) if kind[1] else "one of " + kind[2].replace("'", "")
-        return f"{option}: {value or kind[3]}; expected {expected}"
-    return message
+        return kind[3] or "", KINDS.get(kind[1], kind[1]) if kind[1] else "one of " + kind[2].replace("'", "")
+    return None

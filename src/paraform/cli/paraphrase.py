@@ -122,6 +122,7 @@ def reworded(
 ) -> list[Rewording]:
     """What the model says in the place of each text."""
     from paraform.capabilities import CutsExemplars, HasTemplates, Rewords, WritesByTree
+    from paraform.models.exemplar.selection import select_exemplars
     from paraform.rewording import Candidate, Rewording
 
     ration = False if options.no_ration else None
@@ -133,7 +134,10 @@ def reworded(
     if like is None and isinstance(model, HasTemplates):
         trees, each = {str(tree): tree for tree in model.templates[: options.num]}, True
         like = list(trees)
-    chosen = model.exemplars(texts, like, each=each, num=options.num, seed=options.seed)
+    if trees:
+        chosen = select_exemplars(texts, like, (), each=each, trees=True)
+    else:
+        chosen = model.exemplars(texts, like, each=each, num=options.num, seed=options.seed)
     sources = [text for text, row in zip(texts, chosen, strict=True) for _ in row]
     exemplars = [exemplar for row in chosen for exemplar in row]
     with bad_values():
@@ -146,7 +150,7 @@ def reworded(
         elif not trees:
             outputs = model.decode(sources, exemplars, ration=ration, **how)
         elif isinstance(model, WritesByTree):
-            outputs = model.decode_trees(sources, [trees[text] for text in exemplars], **how)
+            outputs = model.decode_trees(sources, [trees[text] for text in exemplars], ration=ration, **how)
         else:
             raise InputError(f"{options.model} is {model.kind}; --template expects a model that writes by trees")
     if isinstance(model, Rewords):

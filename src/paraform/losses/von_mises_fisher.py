@@ -27,7 +27,8 @@ def log_mgf(concentration: Tensor, width: int) -> Tensor:
     Args:
         concentration: κ, any shape, 0 to 1e4.
         width: M ≥ 2, dimensions of the space that the sphere is in.
-    Returns: of that shape, float64.
+    Returns: of that shape, float64; NaN where κ is.
+    Raises: ValueError for a κ above 1e4, as `mean_length` and `vmf_kl` do.
     """
     return _terms(concentration, width).logsumexp(-1)
 
@@ -92,7 +93,9 @@ def implicit_slope(along: Tensor, concentration: Tensor, width: int) -> Tensor:
 def _terms(concentration: Tensor, width: int) -> Tensor:
     """ln of the terms of 0F1(M/2; κ²/4), which are all positive: [..., K]."""
     kappa = concentration.double().clamp_min(1e-30)[..., None]
-    most = float(kappa.detach().max()) if kappa.numel() else 0.0
+    most = float(kappa.detach().nan_to_num(0.0, posinf=torch.inf).max()) if kappa.numel() else 0.0
+    if most > MOST_CONCENTRATION:  # as many terms as memory has no room for
+        raise ValueError(f"concentration {most:g}; expected 0 to {MOST_CONCENTRATION:g}")
     # the largest term is before κ/2, and the terms fall off as a Gaussian of √κ or so does
     k_K = torch.arange(math.ceil(most / 2 + 12 * math.sqrt(most + 1)) + 30, device=kappa.device, dtype=torch.float64)
     half = torch.tensor(width / 2, device=kappa.device, dtype=torch.float64)

@@ -1,29 +1,21 @@
-"""What systems share that write by trees and copy: units of sentences, the parser of training, columns back to text.
-
-Shape key: N sentences that are decoded together, T units of the longest.
-"""
+"""What systems share that write by trees and copy: units of sentences, the parser of training, columns back to text."""
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Sequence
-from typing import Any, Literal, NamedTuple, Protocol
+from typing import Literal, Protocol
 
-import numpy as np
 import torch
-from rich.progress import track
 
 from paraform import encoders
-from paraform.batching import Ragged, SentenceBatch, Vocabulary, prepare_all
-from paraform.decoding import Decoding, Rationed, Step, decode, rationed
-from paraform.encoders import STDERR
+from paraform.batching import Vocabulary, prepare_all
 from paraform.models.disentangled.symbols import TreeSymbols
-from paraform.models.exemplar.step_decoder import decoding_batches
-from paraform.records import InputError, require_count, require_records, require_texts
+from paraform.models.disentangled.table import trees_of
+from paraform.records import InputError, Pair, require_records, require_texts
 from paraform.syntax.parsing import load_parser, parser_digest
 from paraform.syntax.trees import ROOTS, Parser, Tree, delexicalized
 from paraform.words import detokenize, drop_stray_brackets, join_pieces, recase, tokenize
-
-BATCH = 256  # sentences that are decoded together, if the caller does not say
 
 
 class CountsUnits(Protocol):
@@ -37,16 +29,6 @@ class CountsUnits(Protocol):
     def min_count(self) -> int: ...
     @property
     def most_units(self) -> int: ...
-
-
-class Ends(NamedTuple):
-    """How writing begins and ends: the numbers before the first unit and behind the last, the most units with the end
-    counted, and what a beam's hypotheses are ranked by (`decoding.beam`)."""
-
-    start: int
-    stop: int
-    longest: int
-    length_penalty: float
 
 
 def units_of_words(sentences: Sequence[Sequence[str]], config: CountsUnits) -> list[list[list[str]]]:
@@ -83,6 +65,21 @@ def trained_parser(name: str, digest: str, device: torch.device) -> Parser:
     if digest and (found := parser_digest(name)) != digest:
         raise InputError(f"parser {name!r} is {found[:12]}, and in training it was {digest[:12]}; expected the same")
     return load_parser(name, device=str(device))
+
+
+def trees_to_train_on(pairs: Sequence[Pair], parser: str, *, progress: bool = False) -> dict[str, Tree]:
+    """The tree of every text of the pairs (`trees_of`); a warning counts those that the file brought.
+
+    What is written from later is parsed by `parser`, whose trees may be of another kind.
+    """
+    trees = trees_of(pairs, parser=parser, progress=progress)
+    brought = {side.text for pair in pairs for side in (pair.source, pair.target) if side.tree}
+    if brought:
+        logging.getLogger("paraform").warning(
+            "%s of %s sentences came with trees, which are trained on; exemplars are parsed by %r: expected the same",
+            f"{len(brought):,}", f"{len(trees):,}", parser,
+        )  # fmt: skip
+    return trees
 
 
 def parsed(texts: Sequence[str], parser: Callable[[], Parser], what: str) -> list[Tree]:
@@ -137,47 +134,6 @@ def source_units(
         if not row:
             raise InputError(f"source {number} is empty; expected a sentence")
     return words, units_of(words, config)
-
-
-def written_rows(
-    begin: Callable[[Sequence[int]], Any],
-    step: Step[Any],
-    lengths: tuple[Sequence[int], Sequence[int]],
-    how: Decoding,
-    ends: Ends,
-    device: torch.device,
-    *,
-    free: int | None = None,
-) -> list[list[int]]:
-    """What is decoded of each row, as columns of the step's scores, without its end.
-
-    Args:
-        begin: the rows that are decoded together → their state, whose `source_BS` holds their sources' columns.
-        step: as `decoding` has it.
-        lengths: by row those of its form and of its source; rows of like ones are decoded together.
-        free: columns below it have no ration (`decoding.rationed`); None: nothing is rationed.
-    Raises: InputError for a batch of no row.
-    """
-    size = how.get("batch_size", BATCH)
-    require_count(size, "batch_size", 1)
-    generator = torch.Generator(device).manual_seed(how.get("seed", 0))
-    out: list[list[int]] = [[] for _ in lengths[0]]
-    hidden = not how.get("progress", False)
-    parts = decoding_batches(*lengths, size)
-    for rows in track(parts, "paraphrasing", console=STDERR, disable=hidden, transient=True):
-        state, following = begin(rows), step
-        if free is not None:
-            state, following = Rationed.of(state, state.source_BS), rationed(step, stop=ends.stop, free=free)
-        tokens_NT = decode(following, state, len(rows), how, generator, **ends._asdict())
-        for row, columns in zip(rows, tokens_NT.tolist(), strict=True):
-            out[row] = columns[: columns.index(ends.stop)] if ends.stop in columns else columns
-    return out
-
-
-def numbers_batch(rows: Sequence[Sequence[int]], device: torch.device) -> SentenceBatch:
-    """Rows of numbers side by side, on that device."""
-    padded_NT, lengths_N = Ragged.of(rows).padded(np.arange(len(rows)))
-    return SentenceBatch(padded_NT.to(device), lengths_N)
 
 
 def as_text(

@@ -16,9 +16,8 @@ from dataclasses import replace
 import torch
 
 from paraform.evaluation.bleu import bleu
-from paraform.models.by_tree import vocabulary_of
+from paraform.models.by_tree import trees_to_train_on, vocabulary_of
 from paraform.models.disentangled.symbols import TreeSymbols
-from paraform.models.disentangled.table import trees_of
 from paraform.models.scpn import ScpnConfig, ScpnParaphraser, make_update
 from paraform.models.scpn.batches import PairTable, pair_batches, parts_of
 from paraform.models.scpn.table import (
@@ -83,7 +82,7 @@ def train_scpn(
     digests = digests_of(pairs, validation)
     accelerator = make_accelerator(loop)
     with accelerator.main_process_first():  # the others find its cache
-        trees = trees_of([*pairs, *validation], parser=config.parser, progress=progress)
+        trees = trees_to_train_on([*pairs, *validation], config.parser, progress=progress)
     kept = different_parses(pairs, trees, config)
     if len(kept) < len(pairs):
         logging.getLogger("paraform").warning(

@@ -23,13 +23,13 @@ from paraform.encoders.hugging_face import weights_digest
 from paraform.encoders.seq2seq import add_piece, load_seq2seq, seq2seq_folder
 from paraform.encoders.tokenizing import tokenizer_of
 from paraform.evaluation.bleu import bleu
-from paraform.models.by_tree import numbers_batch
+from paraform.models.by_tree import trees_to_train_on
 from paraform.models.disentangled.symbols import TreeSymbols
-from paraform.models.disentangled.table import trees_of
 from paraform.models.seq2seq import Seq2SeqConfig, Seq2SeqParaphraser, make_update
 from paraform.models.seq2seq.batches import PairBatch, PairTable, pair_batches, pair_table, parts_of
 from paraform.models.seq2seq.network import StepDecoder
 from paraform.models.sgcp.forms import below_one_root
+from paraform.models.writing import numbers_batch
 from paraform.records import InputError, Pair, require_count
 from paraform.syntax.mining import mined_exemplars
 from paraform.syntax.parsing import parser_digest
@@ -92,7 +92,7 @@ def train_seq2seq(
     digests = {"model": weights_digest(start), **digests_of(pairs, validation)}
     accelerator = make_accelerator(loop)
     with accelerator.main_process_first():  # the others find its cache
-        trees = trees_of([*pairs, *validation], parser=config.parser, progress=progress)
+        trees = trees_to_train_on([*pairs, *validation], config.parser, progress=progress)
         if config.validate_on == "exemplar":
             validation = on_exemplars(validation, seed=loop.seed)
     torch.manual_seed(loop.seed)

@@ -15,9 +15,8 @@ from dataclasses import replace
 import torch
 
 from paraform.evaluation.bleu import bleu
-from paraform.models.by_tree import vocabulary_of
+from paraform.models.by_tree import trees_to_train_on, vocabulary_of
 from paraform.models.disentangled.symbols import TreeSymbols
-from paraform.models.disentangled.table import trees_of
 from paraform.models.sgcp import SgcpConfig, SgcpParaphraser, make_update
 from paraform.models.sgcp.batches import PairTable, pair_batches, parts_of
 from paraform.models.sgcp.table import pair_table
@@ -75,7 +74,7 @@ def train_sgcp(
     pairs, validation = divided(paraphrases(pairs), others, texts, seed=loop.seed)
     accelerator = make_accelerator(loop)
     with accelerator.main_process_first():  # the others find its cache
-        trees = trees_of([*pairs, *validation], parser=config.parser, progress=progress)
+        trees = trees_to_train_on([*pairs, *validation], config.parser, progress=progress)
     torch.manual_seed(loop.seed)
     model = new_model(pairs, trees, config, digest)
     model.to(accelerator.device)

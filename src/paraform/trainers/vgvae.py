@@ -21,9 +21,9 @@ import torch
 from paraform.evaluation.bleu import bleu
 from paraform.models.exemplar.word_vectors import start_words
 from paraform.models.vgvae import Vgvae, VgvaeConfig, make_update
-from paraform.models.vgvae.autoencoder import BATCH
 from paraform.models.vgvae.batches import PairTable, megabatches
 from paraform.models.vgvae.table import pair_table, vocabulary_of
+from paraform.models.writing import BATCH
 from paraform.records import InputError, Pair, require_count
 from paraform.syntax.mining import mined_exemplars, why_none
 from paraform.syntax.rules import MiningConfig

@@ -211,9 +211,13 @@ class DisentangledParaphraser(nn.Module):
         # A label that only the parser has is read as one never seen; who writes a template is told.
         return self._decode(sources, [tree for text in exemplars if (tree := trees[text]) is not None], how)
 
-    def decode_trees(self, sources: Sequence[str], trees: Sequence[Tree], **how: Unpack[Decoding]) -> list[str]:
+    def decode_trees(
+        self, sources: Sequence[str], trees: Sequence[Tree], *, ration: bool | None = None, **how: Unpack[Decoding]
+    ) -> list[str]:
         """Source i in the form of tree i, whole or a template; words in it are not read.
 
+        Args:
+            ration: not used: nothing is copied.
         Raises: InputError for a model without a decoder, an empty source, or a label that no tree of training had.
         """
         for tree in set(map(delexicalized, trees)):

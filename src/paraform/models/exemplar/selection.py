@@ -27,6 +27,7 @@ def select_exemplars(
     each: bool = False,
     num: int = 1,
     seed: int = 0,
+    trees: bool = False,
 ) -> list[list[str]]:
     """The exemplars of each source.
 
@@ -36,6 +37,7 @@ def select_exemplars(
         each: every source gets every exemplar of `like`.
         num: exemplars drawn for each source, if `like` is None.
         seed: the seed of the draws.
+        trees: `like` are trees in brackets, which may be of one label.
     Raises: InputError if an exemplar is one word, or the numbers do not match. (An empty one is told by who reads it.)
     """
     if isinstance(sources, str) or isinstance(like, str):
@@ -49,7 +51,7 @@ def select_exemplars(
         raise InputError(f"like is of type {type(like).__name__}; expected exemplars, or a list of them a source")
     rows = [require_texts([item] if isinstance(item, str) or not isinstance(item, Iterable) else item) for item in like]
     for text in (text for row in rows for text in row):
-        if text.strip() and not TWO_WORDS.search(text):
+        if not trees and text.strip() and not TWO_WORDS.search(text):
             raise InputError(f"exemplar {text[:40]!r} is one word; expected a sentence whose form to take")
     if each:
         return [[exemplar for row in rows for exemplar in row] for _ in sources]

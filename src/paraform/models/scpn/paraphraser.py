@@ -12,14 +12,11 @@ from torch import nn
 from paraform.batching import BOS, PAD, UNK, Vocabulary
 from paraform.decoding import Decoding, require_decoding
 from paraform.models.by_tree import (
-    Ends,
     as_text,
-    numbers_batch,
     parsed,
     require_forms,
     source_units,
     trained_parser,
-    written_rows,
 )
 from paraform.models.copying import unrationed
 from paraform.models.disentangled.symbols import PAD as NO_SYMBOL
@@ -28,6 +25,7 @@ from paraform.models.exemplar.selection import require_one_each, select_exemplar
 from paraform.models.scpn.config import ScpnConfig
 from paraform.models.scpn.network import Guided, Memory, ScpnNetwork
 from paraform.models.scpn.step_decoder import StepDecoder
+from paraform.models.writing import Ends, numbers_batch, written_rows
 from paraform.records import InputError
 from paraform.syntax.trees import MAX_DEPTH, Parser, Tree, delexicalized
 from paraform.words import tell_cut
@@ -283,7 +281,7 @@ class ScpnParaphraser(nn.Module):
             return decoder.begin(source, form, own)
 
         lengths = [len(one.form) for one in asked], [len(one.source) for one in asked]
-        ends = Ends(network.sizes.start, network.sizes.stop, longest + 1, self.config.length_penalty)
+        ends = Ends(network.sizes.start, network.sizes.stop, longest, self.config.length_penalty)
         free = unrationed(len(self.vocabulary)) if ration else None
         return written_rows(begin, decoder.step, lengths, how, ends, self.device, free=free)
 

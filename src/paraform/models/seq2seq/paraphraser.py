@@ -14,7 +14,7 @@ from torch import nn
 
 from paraform.decoding import Decoding, require_decoding
 from paraform.encoders.seq2seq import described, seq2seq_of_json
-from paraform.models.by_tree import Ends, numbers_batch, parsed, require_forms, trained_parser, written_rows
+from paraform.models.by_tree import parsed, require_forms, trained_parser
 from paraform.models.disentangled.symbols import TreeSymbols
 from paraform.models.exemplar.selection import require_one_each, select_exemplars
 from paraform.models.seq2seq.config import Seq2SeqConfig
@@ -22,6 +22,7 @@ from paraform.models.seq2seq.network import Memory, Seq2SeqNetwork, StepDecoder
 from paraform.models.seq2seq.pieces import Fitted, Pieces, Said, inputs
 from paraform.models.sgcp.forms import below_one_root
 from paraform.models.sgcp.heights import heights_of, nearest
+from paraform.models.writing import Ends, numbers_batch, written_rows
 from paraform.records import InputError, parse_json
 from paraform.syntax.trees import Parser, Tree, delexicalized, depth, template
 from paraform.words import detokenize, recase, tell_cut, tokenize
@@ -141,6 +142,7 @@ class Seq2SeqParaphraser(nn.Module):
         height: int | str | None = None,
         source_trees: Sequence[Tree] | None = None,
         strict: bool = True,
+        ration: bool | None = None,
         **how: Unpack[Decoding],
     ) -> list[str]:
         """Source i in the form of tree i, whole or a template; words in it are not read.
@@ -149,6 +151,7 @@ class Seq2SeqParaphraser(nn.Module):
             height: as `decode_at` has it; None: trees are cut at `config.height` if they are higher, which is told.
             source_trees: the sources' own; None: they are parsed, if the model reads them.
             strict: refuse a label that no tree of training had.
+            ration: not used: nothing is copied.
             how: as `decoding.Decoding` has them.
         Raises: InputError for an empty source, such a label, other numbers of both, or a height beyond a tree.
         """
@@ -237,7 +240,7 @@ class Seq2SeqParaphraser(nn.Module):
             return self.network.begin(numbers_batch([read[row].numbers for row in rows], self.device))
 
         lengths = [len(one.numbers) for one in read]
-        ends = Ends(self.network.start, self.pieces.stop, self.config.max_written, self.config.length_penalty)
+        ends = Ends(self.network.start, self.pieces.stop, self.config.max_written - 1, self.config.length_penalty)
         return written_rows(begin, decoder.step, (lengths, lengths), how, ends, self.device)
 
     def _never(self) -> list[int]:

@@ -13,14 +13,11 @@ from torch import nn
 from paraform.batching import BOS, EOS, Ragged, Vocabulary
 from paraform.decoding import Decoding, require_decoding
 from paraform.models.by_tree import (
-    Ends,
     as_text,
-    numbers_batch,
     parsed,
     require_forms,
     source_units,
     trained_parser,
-    written_rows,
 )
 from paraform.models.copying import unrationed
 from paraform.models.disentangled.symbols import TreeSymbols
@@ -31,6 +28,7 @@ from paraform.models.sgcp.heights import heights_of, nearest
 from paraform.models.sgcp.network import Memory, SgcpNetwork
 from paraform.models.sgcp.step_decoder import StepDecoder
 from paraform.models.sgcp.table import tree_nodes
+from paraform.models.writing import Ends, numbers_batch, written_rows
 from paraform.records import InputError
 from paraform.syntax.trees import Parser, Tree, delexicalized, template
 from paraform.words import tell_cut
@@ -199,7 +197,7 @@ class SgcpParaphraser(nn.Module):
             return decoder.begin(numbers_batch([sources[row] for row in rows], self.device), trees.to(self.device))
 
         lengths = [len(one.labels) for one in nodes], [len(source) for source in sources]
-        ends = Ends(BOS, EOS, self.config.most_written + 1, self.config.length_penalty)
+        ends = Ends(BOS, EOS, self.config.most_written, self.config.length_penalty)
         free = unrationed(len(self.vocabulary)) if ration else None
         return written_rows(begin, decoder.step, lengths, how, ends, self.device, free=free)
 

@@ -17,24 +17,24 @@ import torch.nn.functional as F
 from rich.progress import track
 from torch import Tensor, nn
 
-from paraform.batching import BOS, EOS, PAD, UNK, Ragged, SentenceBatch, Vocabulary, prepare_all
-from paraform.decoding import MOST_SEED, Decoding, Rationed, Step, decode, rationed, require_decoding
+from paraform.batching import BOS, EOS, PAD, UNK, Vocabulary, prepare_all
+from paraform.decoding import MOST_SEED, Decoding, require_decoding
 from paraform.encoders import STDERR
 from paraform.losses.von_mises_fisher import log_uniform
 from paraform.models.copying import Scorer, unrationed
 from paraform.models.exemplar.selection import require_one_each, select_exemplars
-from paraform.models.exemplar.step_decoder import decoding_batches
 from paraform.models.latent.posterior import LOG_2_PI
 from paraform.models.vgvae.config import VgvaeConfig
 from paraform.models.vgvae.network import Memory, VgvaeNetwork
 from paraform.models.vgvae.posterior import Product, parts_of
 from paraform.models.vgvae.table import numbered
+from paraform.models.writing import BATCH, Ends, numbers_batch, written_rows
 from paraform.records import InputError, require_count, require_text, require_texts
 from paraform.words import detokenize, drop_stray_brackets, recase, tokenize
 
 Array: TypeAlias = npt.NDArray[np.float32]
 
-BATCH = 256  # sentences that are encoded or decoded together, if the caller does not say
+NEVER = (PAD, UNK, BOS)
 MOST_AT_ONCE = 10**7  # sentences or steps that are asked for together
 WORDS = 1 << 32  # what the seed of words is above that of vectors
 
@@ -94,7 +94,7 @@ class Vgvae(nn.Module):
             starts = range(0, len(order), size)
             for start in track(starts, "embedding", console=STDERR, disable=not progress, transient=True):
                 some = order[start : start + size]
-                batch = self._batch([rows[row] for row in some])
+                batch = numbers_batch([rows[row] for row in some], self.device)
                 found = self.network.syntax(batch).mean_BZ if style else self.network.semantic(batch).direction_BM
                 out_ND[some] = found.float().cpu().numpy()
         return out_ND
@@ -145,7 +145,7 @@ class Vgvae(nn.Module):
         self._require_writing()
         require_decoding(how)
         written = prepare_all(sources, self.config.max_tokens, tell=self.kind)
-        forms = prepare_all(exemplars, self.config.max_tokens)
+        forms = prepare_all(exemplars, self.config.max_tokens, tell=self.kind)
         for what, rows in (("source", written), ("exemplar", forms)):
             for number, row in enumerate(rows, start=1):
                 if not row:
@@ -215,7 +215,7 @@ class Vgvae(nn.Module):
         rows, encoded = self._read(texts), []
         with self._evaluating():
             for at in range(0, len(rows), batch_size):
-                batch = self._batch(rows[at : at + batch_size])
+                batch = numbers_batch(rows[at : at + batch_size], self.device)
                 encoded.append(self.network.posterior(batch, batch).packed())
         width = self.config.semantic_width + 1 + 2 * self.config.syntax_width
         return torch.cat(encoded) if encoded else torch.zeros(0, width, device=self.device)
@@ -249,7 +249,7 @@ class Vgvae(nn.Module):
     def log_likelihood(self, texts: Sequence[str], z_SNZ: Tensor) -> Tensor:
         """ln p(x|y, z), `</s>` counted, or of the bag of a text's words: [S, N] nats."""
         samples = len(z_SNZ)
-        batch = self._batch(self._read(texts)).repeated(samples)
+        batch = numbers_batch(self._read(texts), self.device).repeated(samples)
         y, z = parts_of(z_SNZ.flatten(0, 1).float(), self.config.semantic_width)
         with self._evaluating():
             return -self.network.reconstruction(batch, y, z).view(samples, len(texts))
@@ -327,38 +327,28 @@ class Vgvae(nn.Module):
             lengths: about how long each will be: sentences of like length are decoded together.
             limit: words of each source, if no word is to be written more often than it has it.
         """
-        size, most = how.get("batch_size", BATCH), self.config.max_tokens
-        require_count(size, "batch_size", 1)
-        # Another stream than that of the vectors, which may have been drawn by the same seed.
-        generator = self._generator(how.get("seed", 0), WORDS)
         latent_NL = latent_NL.to(self.device, torch.float32)
-        score = Scorer(self.network.output, 0, (PAD, UNK, BOS))
+        score = Scorer(self.network.output, 0, NEVER)
 
-        def plain(memory: Memory, tokens_N: Tensor) -> tuple[Tensor, Memory]:
+        def begin(rows: Sequence[int]) -> Memory:
+            y_NM, z_NZ = parts_of(latent_NL[rows], self.config.semantic_width)
+            memory = self.network.begin(F.normalize(y_NM, dim=-1), z_NZ)
+            if limit is None:
+                return memory
+            sources = numbered([limit[row] for row in rows], self.vocabulary)
+            return memory._replace(source_BS=numbers_batch(sources, self.device).words_BT)
+
+        def step(memory: Memory, tokens_N: Tensor) -> tuple[Tensor, Memory]:
             features_NH, memory = self.network.step(memory, tokens_N.to(self.device))
             return score(features_NH, None, None, tokens_N), memory
 
-        out: list[list[str]] = [[] for _ in lengths]
-        hidden = not how.get("progress", False)
-        parts = decoding_batches(lengths, [0] * len(lengths), size)
+        # Another stream than that of the vectors, which may have been drawn by the same seed.
+        how = {**how, "seed": how.get("seed", 0) + WORDS}
+        free = None if limit is None else unrationed(len(self.vocabulary))
+        ends = Ends(BOS, EOS, self.config.max_tokens, self.config.length_penalty)
         with self._evaluating():
-            for rows in track(parts, "decoding", console=STDERR, disable=hidden, transient=True):
-                y_NM, z_NZ = parts_of(latent_NL[rows], self.config.semantic_width)
-                y_NM = F.normalize(y_NM, dim=-1)
-                state: Any = self.network.begin(y_NM, z_NZ)
-                step: Step[Any] = plain
-                if limit is not None:
-                    source = self._batch(numbered([limit[row] for row in rows], self.vocabulary))
-                    state = Rationed.of(state, source.words_BT)
-                    step = rationed(plain, stop=EOS, free=unrationed(len(self.vocabulary)))
-                tokens_NT = decode(
-                    step, state, len(rows), how, generator,
-                    start=BOS, stop=EOS, longest=most + 1, length_penalty=self.config.length_penalty,
-                )  # fmt: skip
-                for row, numbers in zip(rows, tokens_NT.tolist(), strict=True):
-                    numbers = numbers[: numbers.index(EOS)] if EOS in numbers else numbers[:most]
-                    out[row] = [self.vocabulary.words[number] for number in numbers]
-        return out
+            rows = written_rows(begin, step, (lengths, [0] * len(lengths)), how, ends, self.device, free=free)
+        return [[self.vocabulary.words[number] for number in row] for row in rows]
 
     @contextmanager
     def _evaluating(self) -> Iterator[None]:
@@ -380,12 +370,9 @@ class Vgvae(nn.Module):
                 raise InputError(f"text {number} has {len(row):,} words; expected at most {self.config.max_tokens}")
         return numbered(words, self.vocabulary)
 
-    def _batch(self, rows: Sequence[Sequence[int]]) -> SentenceBatch:
-        return SentenceBatch(*Ragged.of(rows).padded(np.arange(len(rows)))).to(self.device)
-
-    def _generator(self, seed: int, above: int = 0) -> torch.Generator:
+    def _generator(self, seed: int) -> torch.Generator:
         require_count(seed, "seed", -MOST_SEED, MOST_SEED)
-        return torch.Generator(self.device).manual_seed(seed + above)
+        return torch.Generator(self.device).manual_seed(seed)
 
     def assets(self) -> dict[str, str]:
         """The vocabulary."""

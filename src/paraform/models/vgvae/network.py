@@ -12,6 +12,7 @@ latent, C codes, K classes of a code, P places, H features of a decoder's state.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple, final
 
 import torch
@@ -23,7 +24,7 @@ from paraform.losses.von_mises_fisher import MOST_CONCENTRATION
 from paraform.losses.word_position import word_position_nll
 from paraform.models.latent.posterior import Diagonal
 from paraform.models.layers import leaky_layers, run_lstm
-from paraform.models.sentence_nll import sentence_nll
+from paraform.models.sentence_nll import sentence_nll, sentence_nll_of_each
 from paraform.models.vgvae.config import VgvaeConfig
 from paraform.models.vgvae.posterior import Noise, Product, VonMisesFisher
 
@@ -47,12 +48,17 @@ class Outputs(NamedTuple):
 
 @final
 class Memory(NamedTuple):
-    """What decoding remembers of each sentence; picks rows of itself (`decoding.DecoderState`)."""
+    """What decoding remembers of each sentence; picks rows of itself (`decoding.DecoderState`).
+
+    Args:
+        source_BS: words of a source, where these are rationed.
+    """
 
     y_BM: Tensor
     z_BZ: Tensor
     hidden_BH: Tensor
     cell_BH: Tensor
+    source_BS: Tensor
 
     def select(self, rows_N: Tensor) -> Memory:
         """The memory of the given rows."""
@@ -117,12 +123,14 @@ class VgvaeNetwork(nn.Module):
 
     def syntax(self, batch: SentenceBatch) -> Diagonal:
         """q(z|x) of sentences with at least a word each."""
-        words_BTD = self.dropout(self.syntax_embedding(batch.words_BT))
+        return self._syntax(self.dropout(self.syntax_embedding(batch.words_BT)), batch.lengths_B)
+
+    def _syntax(self, words_BTD: Tensor, lengths_B: Tensor) -> Diagonal:
         if self.codes is not None:
             words_BTD = self.codes(words_BTD)
         if self.encoder is not None:
-            words_BTD, _ = run_lstm(self.encoder, words_BTD, batch.lengths_B)
-        state_BD = _mean(words_BTD, batch.lengths_B)
+            words_BTD, _ = run_lstm(self.encoder, words_BTD, lengths_B)
+        state_BD = _mean(words_BTD, lengths_B)
         return Diagonal(self.mean(state_BD).float(), self.log_variance(state_BD).float())
 
     def posterior(self, batch: SentenceBatch, read: SentenceBatch) -> Product:
@@ -137,30 +145,36 @@ class VgvaeNetwork(nn.Module):
             read: what the syntactic encoder reads of them.
             noise: of all rows.
         """
-        posterior = self.posterior(batch, read)
-        z_BZ = posterior.syntax.draw(noise.normal(self.config.syntax_width))
-        y_BM = posterior.semantic.draw(noise)
+        words_BTD = self.dropout(self.syntax_embedding(read.words_BT))
+        semantic, syntax = self.semantic(batch), self._syntax(words_BTD, read.lengths_B)
+        z_BZ = syntax.draw(noise.normal(self.config.syntax_width))
+        y_BM = semantic.draw(noise)
+        placed = [words_BTD]
         both = 2 * pairs
-        first = SentenceBatch(batch.words_BT[:both], batch.lengths_B[:both])
         other_BM = torch.cat([y_BM[pairs:both], y_BM[:pairs]])
         if self.decoder is not None:
-            states_BTH = self._states(batch, z_BZ)
-            nll_B = sentence_nll(self.output, self._seen(states_BTH, y_BM), batch) / self.counted(batch)
-            crossed_B = sentence_nll(self.output, self._seen(states_BTH[:both], other_BM), first) / self.counted(first)
+            # Further sentences have no other side; what is said of them by their own once more counts nothing.
+            scaled = [self.config.semantic_scale * each for each in (y_BM, torch.cat([other_BM, y_BM[both:]]))]
+            before_BTD = self._before(batch)
+            placed.append(before_BTD[:, 1:])
+            nll_B, crossed_B = sentence_nll_of_each(self.output, self._states(before_BTD, z_BZ), scaled, batch)
+            crossed_B = crossed_B[:both]
         else:
-            nll_B = self.bag_nll(batch, y_BM, z_BZ) / self.counted(batch)
-            crossed_B = self.bag_nll(first, other_BM, z_BZ[:both]) / self.counted(first)
-        crossed_B = F.pad(crossed_B, (0, len(nll_B) - both))
-        places_B = self._positions(batch, read, z_BZ) if len(self.place) else torch.zeros_like(nll_B)
-        return Outputs(
-            nll_B, crossed_B, posterior.semantic.kl(), posterior.syntax.kl(), places_B, posterior.semantic.direction_BM
-        )
+            first = SentenceBatch(batch.words_BT[:both], batch.lengths_B[:both])
+            nll_B, crossed_B = self.bag_nll(batch, y_BM, z_BZ), self.bag_nll(first, other_BM, z_BZ[:both])
+        counted_B = self.counted(batch)
+        crossed_B = F.pad(crossed_B / counted_B[:both], (0, len(nll_B) - both))
+        nll_B = nll_B / counted_B
+        places_B = self._positions(placed, batch.lengths_B, z_BZ) if len(self.place) else torch.zeros_like(nll_B)
+        return Outputs(nll_B, crossed_B, semantic.kl(), syntax.kl(), places_B, semantic.direction_BM)
 
     def reconstruction(self, batch: SentenceBatch, y_BM: Tensor, z_BZ: Tensor) -> Tensor:
         """−ln p(x|y, z), [B] nats: of a bag its words, otherwise `</s>` too."""
         if self.decoder is None:
             return self.bag_nll(batch, y_BM, z_BZ)
-        return sentence_nll(self.output, self._seen(self._states(batch, z_BZ), y_BM), batch)
+        states_BTH = self._states(self._before(batch), z_BZ)
+        seen_BTM = (self.config.semantic_scale * y_BM)[:, None].expand(-1, states_BTH.shape[1], -1)
+        return sentence_nll(self.output, torch.cat([states_BTH, seen_BTM], -1), batch)
 
     def counted(self, batch: SentenceBatch) -> Tensor:
         """Words of each sentence that `reconstruction` is of."""
@@ -179,7 +193,7 @@ class VgvaeNetwork(nn.Module):
     def begin(self, y_BM: Tensor, z_BZ: Tensor) -> Memory:
         """The decoder's memory before the first word."""
         zeros_BH = y_BM.new_zeros(len(y_BM), self.config.decoder_width)
-        return Memory(y_BM, z_BZ, zeros_BH, zeros_BH)
+        return Memory(y_BM, z_BZ, zeros_BH, zeros_BH, zeros_BH[:, :0].long())
 
     def step(self, memory: Memory, tokens_N: Tensor) -> tuple[Tensor, Memory]:
         """Features [B, H + M] that the next word is scored by, and the memory with this one."""
@@ -190,28 +204,27 @@ class VgvaeNetwork(nn.Module):
         features_BH = torch.cat([states_B1H[:, 0], self.config.semantic_scale * memory.y_BM], -1)
         return features_BH, memory._replace(hidden_BH=hidden[0], cell_BH=cell[0])
 
-    def _states(self, batch: SentenceBatch, z_BZ: Tensor) -> Tensor:
-        """h before each word and the end, [B, T + 1, H]; y plays no part in them."""
-        if self.decoder is None or self.decoder_embedding is None:
+    def _before(self, batch: SentenceBatch) -> Tensor:
+        """The embeddings of the start and of each word, [B, T + 1, D]."""
+        if self.decoder_embedding is None:
             raise ValueError("form='averages'; expected form='lstm', which writes sentences")
-        words_BTD = self.dropout(self.decoder_embedding(F.pad(batch.words_BT, (1, 0), value=BOS)))
-        z_BTZ = z_BZ[:, None].expand(-1, words_BTD.shape[1], -1)
-        states_BTH: Tensor = self.dropout(self.decoder(torch.cat([words_BTD, z_BTZ], -1))[0])
+        words_BTD: Tensor = self.dropout(self.decoder_embedding(F.pad(batch.words_BT, (1, 0), value=BOS)))
+        return words_BTD
+
+    def _states(self, before_BTD: Tensor, z_BZ: Tensor) -> Tensor:
+        """h before each word and the end, [B, T + 1, H]; y plays no part in them."""
+        if self.decoder is None:
+            raise ValueError("form='averages'; expected form='lstm', which writes sentences")
+        z_BTZ = z_BZ[:, None].expand(-1, before_BTD.shape[1], -1)
+        states_BTH: Tensor = self.dropout(self.decoder(torch.cat([before_BTD, z_BTZ], -1))[0])
         return states_BTH
 
-    def _seen(self, states_BTH: Tensor, y_BM: Tensor) -> Tensor:
-        seen_BM = self.config.semantic_scale * y_BM
-        return torch.cat([states_BTH, seen_BM[:, None].expand(-1, states_BTH.shape[1], -1)], -1)
-
-    def _positions(self, batch: SentenceBatch, read: SentenceBatch, z_BZ: Tensor) -> Tensor:
+    def _positions(self, placed: Sequence[Tensor], lengths_B: Tensor, z_BZ: Tensor) -> Tensor:
         """The word position losses: of the words that the encoder read, and of those that the decoder writes."""
-        seen = [self.dropout(self.syntax_embedding(read.words_BT))]
-        if self.decoder_embedding is not None:
-            seen.append(self.dropout(self.decoder_embedding(batch.words_BT)))
-        z_BTZ = z_BZ[:, None].expand(-1, batch.words_BT.shape[1], -1)
+        z_BTZ = z_BZ[:, None].expand(-1, placed[0].shape[1], -1)
         losses = [
-            word_position_nll(guess(torch.cat([words_BTD, z_BTZ], -1)), batch.lengths_B)
-            for guess, words_BTD in zip(self.place, seen, strict=True)
+            word_position_nll(guess(torch.cat([words_BTD, z_BTZ], -1)), lengths_B)
+            for guess, words_BTD in zip(self.place, placed, strict=True)
         ]
         return torch.stack(losses).sum(0)
 

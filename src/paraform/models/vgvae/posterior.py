@@ -64,9 +64,10 @@ class VonMisesFisher(NamedTuple):
         """
         across_BM = noise.normal(self.width).to(self.direction_BM.dtype)  # first: rejection takes as many as it takes
         along_B = drawn_along(self.concentration_B, self.width, noise)
-        slope_B = implicit_slope(along_B, self.concentration_B, self.width)
-        kappa_B = self.concentration_B.double()
-        along_B1 = (along_B + slope_B * (kappa_B - kappa_B.detach()))[:, None]
+        if torch.is_grad_enabled() and self.concentration_B.requires_grad:
+            kappa_B = self.concentration_B.double()
+            along_B = along_B + implicit_slope(along_B, kappa_B, self.width) * (kappa_B - kappa_B.detach())
+        along_B1 = along_B[:, None]
         across_BM = across_BM - (across_BM * self.direction_BM).sum(-1, keepdim=True) * self.direction_BM
         away_B1 = (1 - along_B1.square()).clamp_min(1e-12).sqrt()
         dtype = self.direction_BM.dtype
@@ -84,7 +85,7 @@ class VonMisesFisher(NamedTuple):
 
 @torch.no_grad()
 def drawn_along(concentration_B: Tensor, width: int, noise: Noise) -> Tensor:
-    """t = μ·y of one draw of each vMF(μ, κ), [B] float64, by rejection (Wood 1994, algorithm VM*).
+    """t = μ·y of one draw of each vMF(μ, κ), [B] float64, by rejection (Wood 1994, algorithm VM*); NaN where κ is.
 
     A proposal is a Möbius map of a Beta variable, which a coordinate of a uniform direction is up to scale.
     """
@@ -92,7 +93,7 @@ def drawn_along(concentration_B: Tensor, width: int, noise: Noise) -> Tensor:
     b_B = rest / (2 * kappa_B + (4 * kappa_B.square() + rest**2).sqrt())
     top_B = (1 - b_B) / (1 + b_B)
     most_B = kappa_B * top_B + rest * torch.log1p(-top_B.square())
-    along_B, waiting_B = torch.zeros_like(kappa_B), torch.ones_like(kappa_B, dtype=torch.bool)
+    along_B, waiting_B = 0 * kappa_B, kappa_B.isfinite()  # of NaN no proposal would ever be taken
     while bool(waiting_B.any()):
         beta_B = (1 + F.normalize(noise.normal(width).double(), dim=-1)[:, 0]) / 2
         proposed_B = (1 - (1 + b_B) * beta_B) / (1 - (1 - b_B) * beta_B)
