@@ -187,7 +187,8 @@ def test_damaged_assets(asset: str) -> None:
 def test_code_elsewhere_is_refused_in_a_checkpoint_too() -> None:
     model = tiny.paraphraser()
     assets = model.assets()
-    for key, value in (("attn_implementation", "someone/kernel"), ("adapter_kwargs", {})):
+    assert "_name_or_path" not in assets["seq2seq.json"]  # a folder of whoever trained it
+    for key, value in (("attn_implementation", "someone/kernel"), ("adapter_kwargs", {}), ("x", {"num_layers": 10**9})):
         wrong = assets["seq2seq.json"].replace('"config": {', f'"config": {{ "{key}": {value!r},'.replace("'", '"'), 1)
-        with pytest.raises(InputError, match=r"seq2seq\.json: (attention by|has)"):
+        with pytest.raises(InputError, match=r"seq2seq\.json: (attention by|has|num_layers)"):
             Seq2SeqParaphraser.restore(vars(model.config), {**assets, "seq2seq.json": wrong})
