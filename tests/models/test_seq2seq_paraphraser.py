@@ -17,7 +17,6 @@ from paraform.models.sgcp.heights import heights_of, nearest
 from paraform.records import InputError
 from paraform.syntax.parsing import parser_digest
 from paraform.syntax.trees import Tree, depth, template
-from paraform.trainers.seq2seq import new_model
 
 
 def trees_of(texts: list[str]) -> list[Tree]:
@@ -45,7 +44,7 @@ def test_a_checkpoint_says_the_same_again(tmp_path: Path, name: str, kind: str) 
 
 def test_weights_of_an_output_layer_are_kept(tmp_path: Path) -> None:
     folder = tiny.write_seq2seq("t5", tmp_path / "t5", own_output=True)
-    model = new_model(tiny.PAIRS, tiny.parsed(), tiny.TINY, folder).eval()
+    model = tiny.new_model(tiny.PAIRS, tiny.parsed(), tiny.TINY, folder).eval()
     checkpoint.save(model, tmp_path / "it", card="a test")
     again = checkpoint.load(tmp_path / "it", device="cpu")
     batch = tiny.table(model).batch(torch.arange(10).numpy())

@@ -6,7 +6,7 @@ import json
 import re
 import shutil
 import signal
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 import torch
 from safetensors.torch import load_file, save_file
-from tiny_seq2seq import KINDS, write_seq2seq
+from tiny_seq2seq import KINDS, new_model, write_seq2seq
 from transformers import AutoConfig, AutoModelForSeq2SeqLM, BertConfig, BertModel, EncoderDecoderConfig
 
 import paraform
@@ -29,7 +29,7 @@ from paraform.models.sgcp.forms import below_one_root
 from paraform.records import InputError, Pair, Sentence
 from paraform.syntax.trees import template
 from paraform.trainers import seq2seq
-from paraform.trainers.seq2seq import BY_BLEU, new_model, on_exemplars, train_seq2seq
+from paraform.trainers.seq2seq import BY_BLEU, on_exemplars, train_seq2seq
 from paraform.training import TrainingConfig
 
 SMALL: dict[str, Any] = {
@@ -86,12 +86,27 @@ def test_a_run_that_was_stopped_goes_on_to_the_same_weights(
     monkeypatch.setattr(seq2seq, "make_update", stops)
     assert train("stopped").ended == "interrupted"
     monkeypatch.setattr(seq2seq, "make_update", made)
-    other = write_seq2seq(kind, tmp_path / "other", seed=1)
-    with pytest.raises(InputError, match=r"the data changed: model was '.*' when the run began"):
-        train("stopped", resume=True, model=other)
+    for part, other in others(folders[kind], tmp_path):
+        with pytest.raises(InputError, match=rf"the data changed: {part} was '.*' when the run began"):
+            train("stopped", resume=True, model=other)
     assert train("stopped", resume=True).step == whole.step
     weights = [(tmp_path / name / "last" / "model.safetensors").read_bytes() for name in ("whole", "stopped")]
     assert weights[0] == weights[1]
+
+
+def others(folder: Path, place: Path) -> Iterator[tuple[str, Path]]:
+    """Folders that differ from it in one file each: the file's name in words, and the folder."""
+    made = shutil.copytree(folder, place / "weights")
+    weights = {name: tensor + 1 for name, tensor in load_file(made / "model.safetensors").items()}
+    save_file(weights, made / "model.safetensors", metadata={"format": "pt"})
+    yield "model", made
+    for name, part, old, new in (
+        ("config.json", "config", r'"(dropout|dropout_rate)": 0\.1', r'"\1": 0.3'),
+        ("tokenizer.json", "tokenizer", '"single_word": ?false', '"single_word": true'),
+    ):
+        made = shutil.copytree(folder, place / part)
+        (made / name).write_text(re.sub(old, new, (made / name).read_text(), count=1))
+        yield f"model's {part}", made
 
 
 def test_validation_by_a_loop(pairs: list[Pair], folders: dict[str, Path], tmp_path: Path, own_cache: None) -> None:
@@ -247,8 +262,15 @@ def damaged(folder: Path, place: Path, how: str) -> Path:
     ],
 )
 def test_folders_that_do_not_serve(
-    how: str, message: str, pairs: list[Pair], folders: dict[str, Path], tmp_path: Path, own_cache: None
+    how: str,
+    message: str,
+    pairs: list[Pair],
+    folders: dict[str, Path],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    """Which is told before the pairs are parsed."""
+    monkeypatch.setattr(seq2seq, "trees_of", pytest.fail)
     made = damaged(folders["bart"], tmp_path, how)
     with pytest.raises(InputError, match=message) as caught:
         train_seq2seq(
