@@ -231,7 +231,7 @@ class Seq2SeqParaphraser(nn.Module):
         self.eval()
         if not read:
             return []
-        decoder = StepDecoder(self.network, self._never())
+        decoder = StepDecoder(self.network, self._never(), ranked=how.get("beam", 1) > 1)
 
         def begin(rows: Sequence[int]) -> Memory:
             return self.network.begin(numbers_batch([read[row].numbers for row in rows], self.device))
