@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
 import tiny_seq2seq as tiny
 import torch
+from torch import Tensor
 from transformers import BertConfig, BertModel
 
 from paraform.batching import SentenceBatch
-from paraform.decoding import greedy
+from paraform.decoding import beam, greedy
 from paraform.encoders.seq2seq import add_piece, described, embeddings_of, is_tied, load_seq2seq, seq2seq_of_json
 from paraform.models.seq2seq.batches import PairBatch, pair_batches
 from paraform.models.seq2seq.network import Seq2SeqNetwork, StepDecoder
@@ -88,6 +89,53 @@ def test_greedy_decoding_is_transformers_own(kind: str) -> None:
     for ours, theirs in zip(ours_BT.tolist(), theirs_BT.tolist(), strict=True):
         end = theirs.index(stop) + 1 if stop in theirs else len(theirs)
         assert ours[:end] == theirs[:end]
+
+
+class Prefix(NamedTuple):
+    """The slow way to decode: all that was written is read again at each step."""
+
+    source: SentenceBatch
+    written_NT: Tensor
+
+    def select(self, rows_N: Tensor) -> Prefix:
+        return Prefix(SentenceBatch(*(part[rows_N] for part in self.source)), self.written_NT[rows_N])
+
+
+@pytest.mark.parametrize("kind", tiny.KINDS)
+def test_a_beam_is_that_of_reading_all_again(kind: str) -> None:
+    """Hypotheses change places within their sentence, and sentences that have ended go: with keys and values kept."""
+    model = tiny.paraphraser(kind=kind)
+    batch, network = every(model), model.network
+    never = torch.tensor(model._never())
+
+    @torch.no_grad()
+    def step(state: Prefix, tokens_N: Tensor) -> tuple[Tensor, Prefix]:
+        written_NT = torch.cat([state.written_NT, tokens_N[:, None]], 1)
+        mask_NS = state.source.there().long()
+        out = network._module(
+            input_ids=state.source.words_BT, attention_mask=mask_NS, decoder_input_ids=written_NT, use_cache=False
+        )
+        return out.logits[:, -1].index_fill(1, never, -torch.inf).log_softmax(-1), state._replace(written_NT=written_NT)
+
+    how: dict[str, Any] = {"start": network.start, "stop": model.pieces.stop, "max_tokens": 20, "width": 3}
+    ours_BWT, scores_BW = beam(StepDecoder(network, model._never()).step, network.begin(batch.source), 10, **how)
+    slow_BWT, slow_BW = beam(step, Prefix(batch.source, torch.zeros(10, 0, dtype=torch.long)), 10, **how)
+    assert torch.equal(ours_BWT, slow_BWT)
+    torch.testing.assert_close(scores_BW, slow_BW, atol=1e-3, rtol=1e-4)
+    assert len({tuple(row) for row in ours_BWT[:, 0].tolist()}) > 3
+
+
+def test_what_hypotheses_read_is_not_moved_within_their_sentence() -> None:
+    model = tiny.paraphraser()
+    step = StepDecoder(model.network, ()).step
+    memory = model.network.begin(every(model).source).select(torch.arange(10).repeat_interleave(2))
+    _, memory = step(memory, torch.full((20,), model.network.start))
+    kept = memory.keys.cross_attention_cache.layers[0].keys
+    again = memory.select(torch.arange(20).view(10, 2).flip(1).flatten())
+    assert again.keys.cross_attention_cache.layers[0].keys is kept and again.states_BSD is memory.states_BSD
+    fewer = memory.select(torch.tensor([3, 2, 2, 9]))
+    assert fewer.source_B.tolist() == [1, 1, 1, 4]
+    assert torch.equal(fewer.keys.cross_attention_cache.layers[0].keys, kept[[3, 2, 2, 9]])
 
 
 def test_batches_are_of_a_seed_and_a_step() -> None:

@@ -11,13 +11,12 @@ import tiny_seq2seq as tiny
 import torch
 
 from paraform import checkpoint
-from paraform.models.seq2seq import Seq2SeqParaphraser
+from paraform.models.seq2seq import Seq2SeqParaphraser, paraphraser
 from paraform.models.seq2seq.pieces import Said
 from paraform.models.sgcp.heights import heights_of, nearest
 from paraform.records import InputError
 from paraform.syntax.parsing import parser_digest
 from paraform.syntax.trees import Tree, depth, template
-from paraform.trainers.seq2seq import new_model
 
 
 def trees_of(texts: list[str]) -> list[Tree]:
@@ -45,7 +44,7 @@ def test_a_checkpoint_says_the_same_again(tmp_path: Path, name: str, kind: str) 
 
 def test_weights_of_an_output_layer_are_kept(tmp_path: Path) -> None:
     folder = tiny.write_seq2seq("t5", tmp_path / "t5", own_output=True)
-    model = new_model(tiny.PAIRS, tiny.parsed(), tiny.TINY, folder).eval()
+    model = tiny.new_model(tiny.PAIRS, tiny.parsed(), tiny.TINY, folder).eval()
     checkpoint.save(model, tmp_path / "it", card="a test")
     again = checkpoint.load(tmp_path / "it", device="cpu")
     batch = tiny.table(model).batch(torch.arange(10).numpy())
@@ -103,8 +102,28 @@ def test_outputs_that_say_nothing_are_counted(caplog: pytest.LogCaptureFixture, 
     said = model.said(["stop"] * 4, FORMS[:4], OWN[:4])
     assert said[0] == Said("Do stop", "(ROOT (S))", True) and said[1] == Said("Do stop", "(ROOT (S))", False)
     assert model.decode_trees(["stop"] * 4, FORMS[:4], source_trees=OWN[:4]) == ["Do stop", "Do stop", "", ""]
-    assert caplog.text.count("2 of 4 outputs have no separator behind their tree") == 1
-    assert "2 outputs say nothing" in caplog.text
+    assert caplog.text.count("2 of 4 outputs have no separator behind their tree; what") == 1
+    assert caplog.text.count("2 of 4 outputs say nothing") == 1
+    caplog.clear()
+    rows = [rows[1]] * 2
+    model.decode_trees(["stop"] * 2, FORMS[:2], source_trees=OWN[:2])
+    assert "2 of 2 outputs have no separator" in caplog.text and "nothing" not in caplog.text
+
+
+@pytest.mark.parametrize(
+    ("how", "together"), [({}, 128), ({"beam": 4}, 32), ({"beam": 300}, 1), ({"beam": 4, "batch_size": 3}, 3)]
+)
+def test_memory_of_a_beam_is_bounded(how: dict[str, Any], together: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As many hypotheses go together, not as many sentences, unless the caller says."""
+    model, asked = tiny.paraphraser(), []
+
+    def rows(*args: Any) -> list[list[int]]:
+        asked.append(args[3]["batch_size"])
+        return [[]]
+
+    monkeypatch.setattr(paraphraser, "written_rows", rows)
+    model.decode_trees(["stop"], FORMS[:1], source_trees=OWN[:1], **how)
+    assert asked == [together]
 
 
 def test_a_long_text_is_cut_and_counted(caplog: pytest.LogCaptureFixture) -> None:
@@ -187,7 +206,8 @@ def test_damaged_assets(asset: str) -> None:
 def test_code_elsewhere_is_refused_in_a_checkpoint_too() -> None:
     model = tiny.paraphraser()
     assets = model.assets()
-    for key, value in (("attn_implementation", "someone/kernel"), ("adapter_kwargs", {})):
+    assert "_name_or_path" not in assets["seq2seq.json"]  # a folder of whoever trained it
+    for key, value in (("attn_implementation", "someone/kernel"), ("adapter_kwargs", {}), ("x", {"num_layers": 10**9})):
         wrong = assets["seq2seq.json"].replace('"config": {', f'"config": {{ "{key}": {value!r},'.replace("'", '"'), 1)
-        with pytest.raises(InputError, match=r"seq2seq\.json: (attention by|has)"):
+        with pytest.raises(InputError, match=r"seq2seq\.json: (attention by|has|num_layers)"):
             Seq2SeqParaphraser.restore(vars(model.config), {**assets, "seq2seq.json": wrong})

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 import tiny_seq2seq as tiny
 from tokenizers import Tokenizer, models, pre_tokenizers, processors
 
 from paraform.models.seq2seq import Seq2SeqConfig
+from paraform.models.seq2seq.batches import pair_table
 from paraform.models.seq2seq.pieces import Pieces, Said, inputs, outputs
 from paraform.records import InputError
 from paraform.syntax.trees import Tree, template
@@ -87,6 +89,23 @@ def test_what_does_not_fit_is_cut_in_its_order(pieces: Pieces) -> None:
     assert shown(out.numbers) == "<s> ( ROOT ( <sep> do stop </s>" and out.cut
     (out,) = outputs(["the dog the dog the dog"], [DO_STOP], pieces, config)
     assert shown(out.numbers) == "<s> <sep> the dog the dog the </s>" and out.cut
+
+
+def test_what_is_cut_in_training_is_counted(caplog: pytest.LogCaptureFixture) -> None:
+    model = tiny.paraphraser()
+    config = replace(model.config, max_pieces=40, max_written=24)
+    found = pair_table(tiny.PAIRS, tiny.parsed(), config, model.pieces, tell=model.kind)
+    for table, most, said in (
+        (found.inputs, 40, "texts are longer than the 40 pieces of an input that a seq2seq model reads"),
+        (found.outputs, 24, "outputs are longer than the 24 pieces that a seq2seq model writes; their trees are cut"),
+    ):
+        whole = getattr(tiny.table(model), "inputs" if most == 40 else "outputs")
+        every = np.arange(10)
+        assert table.lengths(every).tolist() == whole.lengths(every).clip(max=most).tolist()
+        assert f"{(whole.lengths(every) > most).sum()} of 10 {said}" in caplog.text
+    caplog.clear()
+    pair_table(tiny.PAIRS, tiny.parsed(), model.config, model.pieces, tell=model.kind)
+    assert not [record for record in caplog.records if record.levelname == "WARNING"]
 
 
 def test_a_text_cannot_say_a_mark(pieces: Pieces) -> None:

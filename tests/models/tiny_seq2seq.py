@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,9 @@ from transformers import BartConfig, BartForConditionalGeneration, T5Config, T5F
 from paraform.models.seq2seq import Seq2SeqConfig, Seq2SeqParaphraser, make_update
 from paraform.models.seq2seq.batches import PairBatch, PairTable, pair_batches, pair_table
 from paraform.models.update import Update
-from paraform.trainers.seq2seq import new_model
+from paraform.records import Pair
+from paraform.syntax.trees import Tree
+from paraform.trainers.seq2seq import give_words, started
 
 __all__ = ["PAIRS", "TEXTS", "TREES", "parsed"]
 
@@ -113,6 +115,15 @@ CONFIGS = {
     "reference": Seq2SeqConfig.reference(**COMMON, accumulation=1),
     "compact": Seq2SeqConfig.compact(**COMMON),
 }
+
+
+def new_model(
+    pairs: Sequence[Pair], trees: Mapping[str, Tree], config: Seq2SeqConfig, folder: Path
+) -> Seq2SeqParaphraser:
+    """A model before its first step, as `train_seq2seq` makes it."""
+    model = started(folder, config)
+    give_words(model, pairs, trees)
+    return model
 
 
 def paraphraser(config: Seq2SeqConfig = TINY, kind: str = "bart", *, fresh: bool = False) -> Seq2SeqParaphraser:

@@ -6,7 +6,7 @@ import json
 import re
 import shutil
 import signal
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,12 +14,13 @@ from typing import Any
 import pytest
 import torch
 from safetensors.torch import load_file, save_file
-from tiny_seq2seq import KINDS, write_seq2seq
+from tiny_seq2seq import KINDS, new_model, write_seq2seq
 from transformers import AutoConfig, AutoModelForSeq2SeqLM, BertConfig, BertModel, EncoderDecoderConfig
 
 import paraform
 from paraform import checkpoint
 from paraform.encoders.hugging_face import quiet
+from paraform.encoders.seq2seq import load_seq2seq
 from paraform.evaluation.bleu import bleu
 from paraform.models.disentangled.table import trees_of
 from paraform.models.seq2seq import Seq2SeqConfig
@@ -28,7 +29,7 @@ from paraform.models.sgcp.forms import below_one_root
 from paraform.records import InputError, Pair, Sentence
 from paraform.syntax.trees import template
 from paraform.trainers import seq2seq
-from paraform.trainers.seq2seq import BY_BLEU, new_model, on_exemplars, train_seq2seq
+from paraform.trainers.seq2seq import BY_BLEU, on_exemplars, train_seq2seq
 from paraform.training import TrainingConfig
 
 SMALL: dict[str, Any] = {
@@ -85,12 +86,27 @@ def test_a_run_that_was_stopped_goes_on_to_the_same_weights(
     monkeypatch.setattr(seq2seq, "make_update", stops)
     assert train("stopped").ended == "interrupted"
     monkeypatch.setattr(seq2seq, "make_update", made)
-    other = write_seq2seq(kind, tmp_path / "other", seed=1)
-    with pytest.raises(InputError, match=r"the data changed: model was '.*' when the run began"):
-        train("stopped", resume=True, model=other)
+    for part, other in others(folders[kind], tmp_path):
+        with pytest.raises(InputError, match=rf"the data changed: {part} was '.*' when the run began"):
+            train("stopped", resume=True, model=other)
     assert train("stopped", resume=True).step == whole.step
     weights = [(tmp_path / name / "last" / "model.safetensors").read_bytes() for name in ("whole", "stopped")]
     assert weights[0] == weights[1]
+
+
+def others(folder: Path, place: Path) -> Iterator[tuple[str, Path]]:
+    """Folders that differ from it in one file each: the file's name in words, and the folder."""
+    made = shutil.copytree(folder, place / "weights")
+    weights = {name: tensor + 1 for name, tensor in load_file(made / "model.safetensors").items()}
+    save_file(weights, made / "model.safetensors", metadata={"format": "pt"})
+    yield "model", made
+    for name, part, old, new in (
+        ("config.json", "config", r'"(dropout|dropout_rate)": 0\.1', r'"\1": 0.3'),
+        ("tokenizer.json", "tokenizer", '"single_word": ?false', '"single_word": true'),
+    ):
+        made = shutil.copytree(folder, place / part)
+        (made / name).write_text(re.sub(old, new, (made / name).read_text(), count=1))
+        yield f"model's {part}", made
 
 
 def test_validation_by_a_loop(pairs: list[Pair], folders: dict[str, Path], tmp_path: Path, own_cache: None) -> None:
@@ -178,6 +194,16 @@ def test_the_command_trains_writes_and_measures(
     assert refused.status == 2 and "--model" in refused.err and len(refused.err.splitlines()) == 1
 
 
+CONFIGS: dict[str, dict[str, Any]] = {
+    "code of its own": {"model_type": "mine", "auto_map": {"AutoModelForSeq2SeqLM": "code.Mine"}},
+    "attention elsewhere": {"attn_implementation": "someone/kernel"},
+    "no beginning": {"decoder_start_token_id": None},
+    "many rows": {"vocab_size": 10**12},
+    "many layers": {"decoder_layers": 10**12},
+    "many labels": {"num_labels": 10**12},
+}
+
+
 def damaged(folder: Path, place: Path, how: str) -> Path:
     """A copy of a model's folder that does not serve, in one way or another."""
     made = shutil.copytree(folder, place / how.replace(" ", "-"))
@@ -189,12 +215,8 @@ def damaged(folder: Path, place: Path, how: str) -> Path:
         (made / "model.safetensors").rename(made / "pytorch_model.bin")
     elif how == "no config":
         (made / "config.json").unlink()
-    elif how in ("code of its own", "attention elsewhere", "no beginning"):
-        config |= {
-            "code of its own": {"model_type": "mine", "auto_map": {"AutoModelForSeq2SeqLM": "code.Mine"}},
-            "attention elsewhere": {"attn_implementation": "someone/kernel"},
-            "no beginning": {"decoder_start_token_id": None},
-        }[how]
+    elif how in CONFIGS:
+        config |= CONFIGS[how]
         (made / "code.py").write_text("raise SystemExit('was run')\n")
         (made / "config.json").write_text(json.dumps(config))
     elif how == "an encoder":
@@ -208,6 +230,12 @@ def damaged(folder: Path, place: Path, how: str) -> Path:
     elif how == "not finite":
         weights["model.decoder.layers.0.fc1.weight"][0, 0] = torch.nan
         save_file(weights, made / "model.safetensors", metadata={"format": "pt"})
+    elif how == "a buffer not finite":
+        weights["final_logits_bias"] = torch.full((1, config["vocab_size"]), torch.inf)
+        save_file(weights, made / "model.safetensors", metadata={"format": "pt"})
+    elif how == "a link in circles":
+        (made / "model.safetensors").unlink()
+        (made / "model.safetensors").symlink_to("model.safetensors")
     elif how == "an adapter":
         (made / "adapter_config.json").write_text("{}")
     return made
@@ -225,12 +253,24 @@ def damaged(folder: Path, place: Path, how: str) -> Path:
         ("an encoder", "a bert, which has no encoder with a decoder; expected a seq2seq model"),
         ("a weight too few", "weights lack 'model.decoder.layers.0.fc1.weight' and 0 more"),
         ("not finite", "'model.decoder.layers.0.fc1.weight' holds NaN or infinity"),
+        ("a buffer not finite", "'final_logits_bias' holds NaN or infinity"),
+        ("many rows", "config.json: it makes weights of other shapes than the file has"),
+        ("many layers", "config.json: decoder_layers 1,000,000,000,000; expected at most 1,000"),
+        ("many labels", "config.json: num_labels 1,000,000,000,000; expected at most 100,000"),
+        ("a link in circles", "no weights; expected model.safetensors"),
         ("an adapter", "an adapter; merge it into its encoder first"),
     ],
 )
 def test_folders_that_do_not_serve(
-    how: str, message: str, pairs: list[Pair], folders: dict[str, Path], tmp_path: Path, own_cache: None
+    how: str,
+    message: str,
+    pairs: list[Pair],
+    folders: dict[str, Path],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    """Which is told before the pairs are parsed."""
+    monkeypatch.setattr(seq2seq, "trees_of", pytest.fail)
     made = damaged(folders["bart"], tmp_path, how)
     with pytest.raises(InputError, match=message) as caught:
         train_seq2seq(
@@ -293,6 +333,20 @@ def test_an_auto_map_beside_transformers_own_architecture_is_not_run(
     model = new_model(pairs, trees_of(pairs, parser="syntax"), Seq2SeqConfig(**SMALL), made)
     checkpoint.save(model, tmp_path / "it", card="a test")
     assert checkpoint.load(tmp_path / "it", device="cpu").config == model.config
+
+
+def test_weights_that_the_config_does_not_ask_for_are_told(
+    folders: dict[str, Path], tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    made = shutil.copytree(folders["bart"], tmp_path / "bart")
+    config = json.loads((made / "config.json").read_text())
+    (made / "config.json").write_text(json.dumps({**config, "decoder_layers": 1}))
+    load_seq2seq(made)
+    assert "26 weights are none of the model that config.json describes, such as 'model.decoder." in caplog.text
+    caplog.clear()
+    for folder in folders.values():
+        load_seq2seq(folder)
+    assert not caplog.text
 
 
 def test_what_cannot_be_trained(pairs: list[Pair], folders: dict[str, Path], tmp_path: Path, own_cache: None) -> None:

@@ -38,6 +38,9 @@ ELSEWHERE = {  # transformers' arguments by which it reads other code or weights
     "use_kernels", "weights_only",
 }  # fmt: skip
 
+CROWDS = {"layer": 1_000, "num_labels": 100_000}
+"""Parts of settings' names, and the highest count that such a setting may have: transformers makes them one by one."""
+
 
 def config_of(folder: Path) -> Any:
     """The encoder's config, as transformers reads it. Raises: InputError if it is none that transformers knows."""
@@ -145,6 +148,8 @@ def by_own_code(auto: Any, folder: Path, **options: Any) -> Any:
         reason = " ".join(str(error).split())
         if "custom code" in reason:
             reason = "its architecture is code of its own, which is never run; expected one of transformers' own"
+        elif "ignore_mismatched_sizes" in reason:  # which goes on about a report that was never printed
+            reason = "it makes weights of other shapes than the file has; expected the config that belongs to them"
         raise InputError(f"{folder / 'config.json'}: {reason[:300]}") from error
 
 
@@ -170,8 +175,9 @@ def no_code(folder: Path) -> None:
 
     An `auto_map` at the top may stay: without trust in it transformers takes its own code, or none.
 
-    Raises: InputError for attention from the hub, which transformers would fetch and run, and for what names code or
-        weights elsewhere.
+    Raises: InputError for attention from the hub, which transformers would fetch and run, for what names code or
+        weights elsewhere, and for more layers or labels than any model has, which transformers would make before it
+        looks at a weight.
     """
     for path in sorted(folder.glob("*.json")):
         if path.name in ("tokenizer.json", "vocab.json"):
@@ -190,6 +196,8 @@ def no_code_in(settings: Any, place: str) -> None:
         name, value = unread.pop()
         if isinstance(value, str) and ATTENTION in name and "/" in value:
             raise InputError(f"{place}: attention by {value!r}; expected none, or transformers' own")
+        if isinstance(value, int) and (most := next((CROWDS[part] for part in CROWDS if part in name), value)) < value:
+            raise InputError(f"{place}: {name} {value:,}; expected at most {most:,}")
         if isinstance(value, list):
             unread += [(name, inner) for inner in value]
         if isinstance(value, dict):

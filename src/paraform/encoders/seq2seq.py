@@ -6,6 +6,7 @@ No code of the folder is run, and nothing is fetched: its config by transformers
 from __future__ import annotations
 
 import json
+import logging
 from pathlib import Path
 from typing import Any, cast
 
@@ -51,7 +52,12 @@ def load_seq2seq(folder: Path) -> nn.Module:
     # transformers draws what the file lacks
     if lacking := sorted(name for name in found["missing_keys"] if not name.endswith(DRAWN)):
         raise InputError(f"{folder}: weights lack {lacking[0]!r} and {len(lacking) - 1} more; expected the model's")
-    for name, weight in module.named_parameters():
+    if others := sorted(found["unexpected_keys"]):
+        logging.getLogger("paraform").warning(
+            "%s: %d weights are none of the model that config.json describes, such as %r; left out",
+            folder, len(others), others[0],
+        )  # fmt: skip
+    for name, weight in module.state_dict().items():  # what is no parameter too, such as BART's final_logits_bias
         if not torch.isfinite(weight).all():
             raise InputError(f"{folder}: {name!r} holds NaN or infinity; expected finite weights")
     made: nn.Module = module
@@ -60,8 +66,9 @@ def load_seq2seq(folder: Path) -> nn.Module:
 
 def described(module: nn.Module) -> str:
     """JSON of what `seq2seq_of_json` makes the network again from."""
-    config = cast(Any, module).config
-    about = {"config": json.loads(config.to_json_string(use_diff=False)), "tied": is_tied(module)}
+    config: dict[str, Any] = json.loads(cast(Any, module).config.to_json_string(use_diff=False))
+    config.pop("_name_or_path", None)  # a folder of whoever trained it
+    about = {"config": config, "tied": is_tied(module)}
     return json.dumps(about, indent=2, sort_keys=True, ensure_ascii=False) + "\n"
 
 

@@ -15,6 +15,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, replace
+from pathlib import Path
 
 import torch
 
@@ -39,8 +40,8 @@ from paraform.trainers import Trainer
 from paraform.trainers.exemplar import paraphrases
 from paraform.trainers.given import require_given
 from paraform.trainers.held_out import digests_of, divided
-from paraform.training import Result, TrainingConfig, fit, make_accelerator, require_metric, require_usable
-from paraform.weights import PathLike
+from paraform.training import Result, TrainingConfig, fit, make_accelerator, require_metric, require_usable, text_digest
+from paraform.weights import PathLike, sha256
 
 METRICS = {"bleu": True, "nll": False, "unsaid": False}  # whether higher is better
 BY_BLEU = TrainingConfig(metric="bleu", higher_is_better=True)
@@ -87,16 +88,17 @@ def train_seq2seq(
     start = seq2seq_folder(model)
     require_usable(folder, Seq2SeqParaphraser.system, config, resume=resume)
     digest = parser_digest(config.parser)
+    made = started(start, config, digest)  # before pairs are parsed, which may take hours
     others = None if validation is None else paraphrases(validation)
     pairs, validation = divided(paraphrases(pairs), others, texts, seed=loop.seed)
-    digests = {"model": weights_digest(start), **digests_of(pairs, validation)}
+    digests = {**digests_of_start(start, made), **digests_of(pairs, validation)}
     accelerator = make_accelerator(loop)
     with accelerator.main_process_first():  # the others find its cache
         trees = trees_to_train_on([*pairs, *validation], config.parser, progress=progress)
         if config.validate_on == "exemplar":
             validation = on_exemplars(validation, seed=loop.seed)
     torch.manual_seed(loop.seed)
-    made = new_model(pairs, trees, config, model, digest)
+    give_words(made, pairs, trees)
     made.to(accelerator.device)
     batches, steps_per_epoch = pair_batches(
         pair_table(pairs, trees, config, made.pieces, tell=made.kind),
@@ -123,30 +125,44 @@ def train_seq2seq(
     )
 
 
-def new_model(
-    pairs: Sequence[Pair], trees: Mapping[str, Tree], config: Seq2SeqConfig, model: PathLike, digest: str = ""
-) -> Seq2SeqParaphraser:
-    """A model before its first step.
+def started(folder: Path, config: Seq2SeqConfig, digest: str = "") -> Seq2SeqParaphraser:
+    """A model before its first step, which has seen no text yet (`give_words`).
 
     Args:
-        trees: of every text.
-        model: the folder of the seq2seq that it starts from.
-        digest: of the parser that the trees are from.
+        folder: of the seq2seq that it starts from.
+        digest: of the parser that trees are from.
     Raises: InputError as `load_seq2seq` and `tokenizer_of`, and for a model that takes less than the config says.
     """
-    folder = seq2seq_folder(model)
     tokenizer = tokenizer_of(folder)
     module = load_seq2seq(folder)
-    texts = list(dict.fromkeys(side.text for pair in pairs for side in (pair.source, pair.target)))
-    cased = Vocabulary.build((trees[text].words() for text in texts), min_count=CASED).cased
-    symbols = TreeSymbols.of((trees[text] for text in texts), brackets=False)
     try:
         add_piece(module)  # the separator
-        made = Seq2SeqParaphraser(config, tokenizer, module, symbols, digest, cased)
+        made = Seq2SeqParaphraser(config, tokenizer, module, TreeSymbols.of((), brackets=False), digest)
         require_restored(made)
     except InputError as error:
         raise InputError(f"{folder}: {error}") from error
     return made
+
+
+def give_words(model: Seq2SeqParaphraser, pairs: Sequence[Pair], trees: Mapping[str, Tree]) -> None:
+    """Tell it the labels of the pairs' trees, and how their words are cased.
+
+    Args:
+        trees: of every text.
+    """
+    texts = dict.fromkeys(side.text for pair in pairs for side in (pair.source, pair.target))
+    model.cased = dict(Vocabulary.build((trees[text].words() for text in texts), min_count=CASED).cased)
+    model.symbols = TreeSymbols.of((trees[text] for text in texts), brackets=False)
+
+
+def digests_of_start(folder: Path, model: Seq2SeqParaphraser) -> dict[str, str]:
+    """What a run keeps of what it began from, so that it does not go on from another: dropout stands in the config, and
+    a tokenizer that makes other pieces has as many."""
+    return {
+        "model": weights_digest(folder),
+        "model's config": sha256(folder / "config.json"),
+        "model's tokenizer": text_digest([model.pieces.tokenizer.to_str()]),
+    }
 
 
 @torch.no_grad()

@@ -5,6 +5,7 @@ Shape key: B pairs of a batch, M of the table.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -83,7 +84,11 @@ def pair_table(
     written = outputs(targets, whole, pieces, config)
     if tell:
         tell_cut(sum(one.cut for one in read), len(pairs), f"{config.max_pieces} pieces of an input", tell)
-        tell_cut(sum(one.cut for one in written), len(pairs), f"{config.max_written} pieces of an output", tell)
+        if lost := sum(one.cut for one in written):
+            logging.getLogger("paraform").warning(
+                "%d of %d outputs are longer than the %d pieces that %s writes; their trees are cut, then their texts",
+                lost, len(pairs), config.max_written, tell,
+            )  # fmt: skip
     return PairTable(Ragged.of([one.numbers for one in read]), Ragged.of([one.numbers for one in written]))
 
 

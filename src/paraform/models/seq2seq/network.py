@@ -25,18 +25,29 @@ class Memory(NamedTuple):
     """What decoding remembers of each row; picks rows of itself (`decoding.DecoderState`).
 
     Keys and values are picked in place: what was before a step or a pick is gone, and decoding asks for it no more.
+
+    Args:
+        keys: transformers' EncoderDecoderCache; None before the first step.
+        states_BSD, there_BS: of the inputs, and which of them are no padding.
+        source_B: which input each row reads.
     """
 
-    keys: Any  # transformers' EncoderDecoderCache; None before the first step
+    keys: Any
     states_BSD: Tensor
     there_BS: Tensor
+    source_B: Tensor
 
     def select(self, rows_N: Tensor) -> Memory:
         """The memory of the given rows."""
         rows_N = rows_N.to(self.states_BSD.device)
+        source_N = self.source_B[rows_N]
+        if self.keys is not None and torch.equal(source_N, self.source_B):
+            # A beam's hypotheses, which change places within their sentence: what they read is where it was.
+            self.keys.self_attention_cache.reorder_cache(rows_N)
+            return self
         if self.keys is not None:
             self.keys.reorder_cache(rows_N)
-        return Memory(self.keys, self.states_BSD[rows_N], self.there_BS[rows_N])
+        return Memory(self.keys, self.states_BSD[rows_N], self.there_BS[rows_N], source_N)
 
 
 @final
@@ -88,7 +99,7 @@ class Seq2SeqNetwork(nn.Module):
         """The memory before the first piece."""
         there_BS = source.there().long()
         out = self._module.get_encoder()(input_ids=source.words_BT, attention_mask=there_BS)
-        return Memory(None, out.last_hidden_state, there_BS)
+        return Memory(None, out.last_hidden_state, there_BS, torch.arange(len(there_BS), device=there_BS.device))
 
 
 @final
@@ -97,24 +108,25 @@ class StepDecoder:
 
     Args:
         never: pieces that are not written.
+        ranked: outputs are compared, as a beam's are; else scores do, log-probabilities but for a constant of each row.
     """
 
-    def __init__(self, network: Seq2SeqNetwork, never: Sequence[int]) -> None:
+    def __init__(self, network: Seq2SeqNetwork, never: Sequence[int], *, ranked: bool = True) -> None:
         self.network = network
-        self._never = torch.tensor(list(never), dtype=torch.long)
+        self._never = torch.tensor(list(never), dtype=torch.long, device=next(network.parameters()).device)
+        self._ranked = ranked
 
     @torch.no_grad()
     def step(self, memory: Memory, tokens_N: Tensor) -> tuple[Tensor, Memory]:
-        """Log-probabilities [N, V] of the next piece, and the memory after it."""
+        """Log-probabilities [N, V] of the next piece, or scores, and the memory after it."""
         from transformers.modeling_outputs import BaseModelOutput
 
-        device = memory.states_BSD.device
         out = self.network.module(
             encoder_outputs=BaseModelOutput(last_hidden_state=memory.states_BSD),
             attention_mask=memory.there_BS,
-            decoder_input_ids=tokens_N.to(device)[:, None],
+            decoder_input_ids=tokens_N.to(memory.states_BSD.device)[:, None],
             past_key_values=memory.keys,
             use_cache=True,
         )
-        scores_NV = out.logits[:, -1].float().index_fill(1, self._never.to(device), float("-inf"))
-        return scores_NV.log_softmax(-1), memory._replace(keys=out.past_key_values)
+        scores_NV = out.logits[:, -1].float().index_fill_(1, self._never, float("-inf"))
+        return scores_NV.log_softmax(-1) if self._ranked else scores_NV, memory._replace(keys=out.past_key_values)
