@@ -492,6 +492,34 @@ def test_reproduce_hands_the_options_to_the_recipe(
     assert refused.status == 2 and "--seq2seq: clvae/toy has no such row; leave it out" in refused.err
 
 
+def test_no_file_is_written_over_that_is_read(tmp_path: Path, command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever name it goes by; a text that is called as the file to be written is no file."""
+    monkeypatch.chdir(tmp_path)
+    content = "how do i learn chess ?\thow can i learn chess ?\n"
+    (tmp_path / "pairs.tsv").write_text(content)
+    (tmp_path / "table.csv").write_text("text\nHow do I learn chess?\n")
+    (tmp_path / "link.tsv").symlink_to("pairs.tsv")
+    os.link("pairs.tsv", "other.tsv")
+    behind = "expected another, since this one would be written over"
+    for given in (
+        "mine pairs.tsv --out ./pairs.tsv",
+        "annotate pairs.tsv --out other.tsv",
+        "annotate link.tsv --out pairs.tsv",
+        "duplicates pairs.tsv table.csv --first pairs.tsv",
+        "overlap pairs.tsv --against table.csv pairs.tsv --drop --out pairs.tsv",
+        "evaluate distances --data pairs.tsv --plot pairs.tsv",
+    ):
+        *_, option, name = given.split()
+        done = command(*given.split())
+        assert (done.status, done.out) == (2, "") and (tmp_path / "pairs.tsv").read_text() == content
+        assert done.err == f"paraform: error: {option} {name}: the file that is read; {behind}\n", given
+    done = command("augment", "table.csv", "--out", "table.csv")
+    assert done.err == f"paraform: error: --out table.csv: the file that is read; {behind}\n"
+    done = command("duplicates", "pairs.tsv", "--out", "new", "--first", "./new")
+    assert done.err == f"paraform: error: --out new: --first names it, too; {behind}\n" and not Path("new").exists()
+    assert command("duplicates", "new", "--out", "new").status == 0
+
+
 def test_ctrl_c_is_one_line(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupt(given: list[str]) -> int:
         raise KeyboardInterrupt

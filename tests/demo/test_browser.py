@@ -120,13 +120,17 @@ def test_a_hundred_thousand_words_and_none_are_answered_politely(
     page = window(serve(echo))
     page.evaluate("document.getElementById('say-text').value = 'word '.repeat(100000)")
     assert press(page) == "That is too much text; at most 300 characters at once, please."
+    page.fill("#say-text", "before")
+    assert press(page) == "Done." and echo.asked.pop() == "before"
     page.fill("#say-text", "  ")
     assert press(page) == "There is no text; type a sentence first."
+    assert page.locator("#say-found").is_hidden()  # what was said of another text
     page.evaluate("document.getElementById('say-text').value = 'half \\ud800'")
     assert "surrogate" in press(page)
     assert echo.asked == []
     page.fill("#say-text", "and now this")
     assert press(page) == "Done." and echo.asked == ["and now this"]
+    assert page.locator("#say-found .said").is_visible()
 
 
 def test_two_windows_at_once_have_their_own_answers(
@@ -209,7 +213,13 @@ def test_a_sheet_is_rated_blind_and_saved_as_the_command_reads_it(
     folder = Path(__file__).resolve().parents[2] / "src/paraform/demo"
     assert len(read_ratings([saved], read_key(folder / "key.json").items)) == 3
 
-    page.evaluate("marks = {}")
+    page.evaluate("window.confirm = () => false")
+    press(page, "rate")  # not begun anew, and nothing lost, unless one says so
+    assert page.text_content("#rate-place") == "4 of 12, 3 rated"
+    page.evaluate("window.confirm = () => true")
+    press(page, "rate")
+    assert page.text_content("#rate-place") == "1 of 12, 0 rated"
+
     sheet = tmp_path / "mine.sheet.jsonl"
     item = {"id": "1", "source": MARKUP, "exemplar": "a form", "output": MARKUP}
     sheet.write_text('{"instruction": ["<i>how</i>"]}\n' + json.dumps(item) + "\n")
@@ -243,6 +253,8 @@ def test_nothing_is_wider_than_the_window_and_axe_finds_no_fault(
         if section == "rate":
             page.click("text=Whose were they?")
         assert page.evaluate("document.documentElement.scrollWidth") <= width, section
+        heads = page.locator(f"#{section} th").evaluate_all("all => all.map(one => [one.scrollWidth, one.clientWidth])")
+        assert all(wide <= room for wide, room in heads), section  # none runs into the next column's
         if axe:
             found = page.evaluate("axe.run()")["violations"]
             faults += [(section, one["id"], node["html"][:200]) for one in found for node in one["nodes"]]

@@ -227,12 +227,16 @@ def test_a_fault_is_told_without_what_was_typed(
 
 
 def test_warnings_of_the_library_go_to_who_asked_and_nowhere_else(
-    echo: Any, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    echo: Any, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
+    """At the level that the command has, at which the library also says how many texts it did not cut."""
+
     def warn(text: str) -> dict[str, Any]:
         logging.getLogger("paraform").warning("%s is cut", text)
+        logging.getLogger("paraform").info("0 of 7 texts are cut")
         return {}
 
+    caplog.set_level(logging.INFO, "paraform")
     monkeypatch.setattr(echo, "forms", warn)
     with TestClient(make_app(echo), base_url=HOME) as client:
         assert client.post("/api/forms", json={"text": "mine"}).json() == {"notes": ["mine is cut"]}

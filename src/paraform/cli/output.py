@@ -4,15 +4,45 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from jsonargparse import Namespace
 
+from paraform.records import InputError
+
 if TYPE_CHECKING:
     from paraform.evaluation.embedding.space import Space
     from paraform.score import Score
+
+
+WRITTEN = ("out", "first", "html", "plot")  # options that name a file to be written
+
+
+def require_other_files(options: Namespace) -> None:
+    """Raises: InputError if a file that is to be written is named by another option or argument, too."""
+    named = [(key, name) for key, value in vars(options).items() for name in _names(value)]
+    for key in WRITTEN:
+        path = options.get(key)
+        for other, name in named if isinstance(path, str) else ():
+            if other != key and _same_file(path, name, made=other in WRITTEN):
+                came = f"--{other} names it, too" if other in WRITTEN else "the file that is read"
+                raise InputError(f"--{key} {path}: {came}; expected another, since this one would be written over")
+
+
+def _names(value: Any) -> list[str]:
+    return [one for one in (value if isinstance(value, list) else [value]) if isinstance(one, str)]
+
+
+def _same_file(one: str, other: str, *, made: bool) -> bool:
+    if made and not os.path.exists(one):  # nor is the other, if it is the same
+        return os.path.realpath(one) == os.path.realpath(other)
+    try:
+        return os.path.isfile(one) and os.path.samefile(one, other)
+    except (OSError, ValueError):  # a text, and no file's name
+        return False
 
 
 def print_json(value: dict[str, Any]) -> None:
