@@ -45,16 +45,16 @@ def make_update(
         # DDP averages over processes: by the mean count of pieces that is the mean over all pieces.
         pieces = accelerator.reduce(batch.target.lengths_B.sum().float().to(accelerator.device), "mean")
         parts = batch.parts(config.accumulation)
-        loss = 0.0
+        loss = torch.zeros((), device=accelerator.device)  # read once: each reading waits for a GPU
         prepared.zero_grad()
         for number, part in enumerate(parts, start=1):
             # Gradients are shared once, behind the last part.
             with nullcontext() if number == len(parts) else accelerator.no_sync(network):
                 nll = -network(part.to(accelerator.device)).sum() / pieces
                 accelerator.backward(nll)
-            loss += nll.item()
+            loss += nll.detach()
         norm = accelerator.clip_grad_norm_(weights, config.clip_norm or float("inf")).item()
         prepared.step()
-        return {"loss": loss, "gradient_norm": norm}
+        return {"loss": loss.item(), "gradient_norm": norm}
 
     return update, State({"adamw": optimizer})

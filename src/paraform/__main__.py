@@ -1,0 +1,7 @@
+"""`python -m paraform`: the command line."""
+
+import sys
+
+from paraform.cli import main
+
+sys.exit(main())
