@@ -492,7 +492,9 @@ def test_reproduce_hands_the_options_to_the_recipe(
     assert refused.status == 2 and "--seq2seq: clvae/toy has no such row; leave it out" in refused.err
 
 
-def test_no_file_is_written_over_that_is_read(tmp_path: Path, command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_file_is_written_over_that_is_read(
+    tmp_path: Path, command: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Whatever name it goes by; a text that is called as the file to be written is no file."""
     monkeypatch.chdir(tmp_path)
     content = "how do i learn chess ?\thow can i learn chess ?\n"
