@@ -270,7 +270,7 @@ def test_folders_that_do_not_serve(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Which is told before the pairs are parsed."""
-    monkeypatch.setattr(seq2seq, "trees_of", pytest.fail)
+    monkeypatch.setattr(seq2seq, "trees_to_train_on", pytest.fail)
     made = damaged(folders["bart"], tmp_path, how)
     with pytest.raises(InputError, match=message) as caught:
         train_seq2seq(
