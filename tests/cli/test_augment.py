@@ -87,7 +87,7 @@ def test_rows_stay_rows_and_rewordings_follow_them(intents: Path, fake: Fake, co
     ]
     assert done.err == (
         "paraform: 4 rows, 6 rewordings\n"
-        "paraform: 1 rows got none: 1 × content below 0.5\n"
+        "paraform: 1 of 4 rows got none: 1 × content below 0.5\n"
         "paraform: 2 rewordings left out: 2 × says no more than the row, or another of its rewordings\n"
     )
     assert fake.calls == [(["Hi there", "Well, bye", "Hm", "hello you"], {"num": 9, "seed": 7})]
@@ -108,7 +108,7 @@ def test_no_rewording_is_a_text_of_another_label(intents: Path, fake: Fake, comm
     fake.says = {"Hi there": ["See you"], "Well, bye": ["see you"]}
     done = command(*given)
     assert rows_in(done.out)[1:] == [["1", "See you", "greet"]]  # nor a rewording that was made of another
-    assert "3 rows got none: 2 × content below 0.5; 1 × all of them left out" in done.err
+    assert "3 of 4 rows got none: 2 × content below 0.5; 1 × all of them left out" in done.err
 
 
 def test_out_is_in_the_format_that_its_name_ends_in(

@@ -90,6 +90,33 @@ def test_texts_come_from_arguments_files_and_stdin(
     assert {row["exemplar"] for row in found} == {"who cares ?"}
 
 
+def test_what_is_hardly_a_text_a_line_is_read_and_told(
+    tmp_path: Path, command: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "table.csv").write_text("id,text\n1,A cat sleeps.\n")
+    (tmp_path / "pairs.tsv").write_text("A cat sleeps.\tThe cat is asleep.\nA dog barks.\n")
+    (tmp_path / "records.jsonl").write_text('{"text": "A cat sleeps."}\n')
+    (tmp_path / "good.tsv").write_text("A cat sleeps.\tThe cat is asleep.\n")
+    (tmp_path / "cats").mkdir()
+    said = {
+        "table.csv": "a table by its name, read as a text a line, whatever that is",
+        "records.jsonl": "JSON by its name, read as a text a line, whatever that is; if it holds records, say --format "
+        "jsonl",
+        "pairs.tsv": "1 of 2 sentences hold a TAB; if those are pairs, say --format pairs",
+        "pairs.tx": "no such file, and so read as a text",
+    }
+    for name, wanted in said.items():
+        done = command("tag", name)
+        assert done.status == 0 and done.out and done.err == f"paraform: {name}: {wanted}\n", name
+    assert command("tag", "records.jsonl", "--format", "jsonl").err == ""
+    assert command("tag", "good.tsv", "--format", "pairs").err == command("tag", "A dog barks at 3.15 p.m.").err == ""
+    done = command("tag", "cats")
+    assert done.err == "paraform: error: cats: a folder; expected a text, a file, or -\n" and done.status == 2
+    done = command("embed", "table.csv", "--out", "vectors")
+    assert f"table.csv: {said['table.csv']}; --text-column says which of its columns are texts\n" in done.err
+
+
 def test_min_content_drops_what_drifted_and_says_how_many(tiny_run: Path, command: Command) -> None:
     given = ["paraphrase", SOURCE, "is it late ?", "--like", LIKE, "--model", tiny_run, "--json"]
     scores = [row["content"] for row in object_of(command(*given))["paraphrases"]]
@@ -515,7 +542,7 @@ def test_no_file_is_written_over_that_is_read(
         done = command(*given.split())
         assert (done.status, done.out) == (2, "") and (tmp_path / "pairs.tsv").read_text() == content
         assert done.err == f"paraform: error: {option} {name}: the file that is read; {behind}\n", given
-    done = command("augment", "table.csv", "--out", "table.csv")
+    done = command("augment", "table.csv", "--out", "table.csv", "--no-source")
     assert done.err == f"paraform: error: --out table.csv: the file that is read; {behind}\n"
     done = command("duplicates", "pairs.tsv", "--out", "new", "--first", "./new")
     assert done.err == f"paraform: error: --out new: --first names it, too; {behind}\n" and not Path("new").exists()

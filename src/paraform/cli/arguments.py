@@ -190,7 +190,7 @@ def device_of(options: Namespace) -> str | None:
         if torch.empty(0, device=options.device).is_meta:
             raise RuntimeError("it holds no numbers")
     except (RuntimeError, AssertionError) as error:  # torch asserts that it was compiled with CUDA
-        reason = str(error).splitlines()[0]
+        reason = re.sub(r"^Expected one of .*", "no kind of device", str(error).splitlines()[0])  # a line of nineteen
         raise InputError(f"--device {options.device}: {reason}; cpu always works") from error
     return str(options.device)
 

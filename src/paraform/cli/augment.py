@@ -156,7 +156,7 @@ def report(tally: Tally) -> None:
     """The tally on stderr, in one line or three."""
     tell(f"{tally.rows:,} rows, {tally.rewordings:,} rewordings")
     if tally.without:
-        tell(f"{tally.without.total():,} rows got none: {by_reason(tally.without)}")
+        tell(f"{tally.without.total():,} of {tally.rows:,} rows got none: {by_reason(tally.without)}")
     if tally.left_out:
         tell(f"{tally.left_out.total():,} rewordings left out: {by_reason(tally.left_out)}")
 

@@ -33,7 +33,17 @@ def parse(parser: ArgumentParser, given: Sequence[str]) -> Namespace:
             close = difflib.get_close_matches(field[2], known, n=1)
             hint = f"did you mean {close[0]!r}?" if close else f"see {parser.prog} --help"
             raise InputError(f"--{field[1]}: no field {field[2]!r}; {hint}") from error
-        raise InputError(f"{in_words(message)}; see {parser.prog} --help") from error
+        raise InputError(f"{in_words(message)}; {_hint(message, parser)}") from error
+
+
+def _hint(message: str, parser: ArgumentParser) -> str:
+    """The option that was meant by one that is none, a field of the config's or one near it; else where they stand."""
+    close: list[str] = []
+    if unknown := re.match(r"unrecognized arguments: --([\w-]+)", message):
+        flags = [flag for action in parser._actions for flag in action.option_strings]
+        field = f"--config.{unknown[1].replace('-', '_')}"
+        close = [field] if field in flags else difflib.get_close_matches(f"--{unknown[1]}", flags, n=1, cutoff=0.8)
+    return f"did you mean {close[0]}?" if close else f"see {parser.prog} --help"
 
 
 def _about_file(path: str, complaint: str) -> str:

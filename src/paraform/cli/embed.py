@@ -37,7 +37,7 @@ from paraform.cli.arguments import (
     show_progress,
 )
 from paraform.cli.output import print_items, show
-from paraform.cli.reading import comes_again, digest_of, parts, stream_texts
+from paraform.cli.reading import comes_again, digest_of, parts, stream_texts, tell_no_lines
 from paraform.records import InputError
 
 if TYPE_CHECKING:
@@ -151,6 +151,8 @@ def write_shards(options: Namespace) -> int:
     signature = signature_of(model, options.model, options.vectors or "")
     source = input_digest(path, options, model)
     arrow = cache_folder() / "columns" / f"{source[:32]}.arrow"
+    if options.text_column is None and path.lower().endswith(".csv"):
+        tell_no_lines(path, options, "; --text-column says which of its columns are texts")
     if not arrow.is_file():
         corpus = read_columns(path, options.format, options.text_column, skip_bad_lines=options.skip_bad_lines)
         if isinstance(model, LatentSpace):

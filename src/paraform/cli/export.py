@@ -26,6 +26,7 @@ from paraform.cli.output import print_json
 from paraform.records import InputError
 
 LAYOUTS = ("sentence-transformers", "onnx")
+EXPORTED = "a model that is exported, one with an encoder such as minilm; --to hub:OWNER/NAME takes any"
 
 
 def add_arguments(parser: ArgumentParser, given: Sequence[str]) -> None:
@@ -59,7 +60,7 @@ def run(options: Namespace) -> int:
         raise InputError(f"--to {to} without --out; expected it")
     if options.public:
         raise InputError(f"--public with --to {to}; expected none")
-    model: Exports = load_able(options, Exports, "a model that is exported")
+    model: Exports = load_able(options, Exports, EXPORTED)
     folder = model.export(options.out, onnx=to == "onnx", terms=options.terms or "")
     if options.json:
         print_json({"folder": str(folder), "to": "elmo" if is_elmo(folder) else to})

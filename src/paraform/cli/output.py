@@ -18,11 +18,16 @@ if TYPE_CHECKING:
     from paraform.score import Score
 
 
-WRITTEN = ("out", "first", "html", "plot")  # options that name a file to be written
+WRITTEN = ("out", "first", "plot")  # options that name a file to be written
 
 
 def require_other_files(options: Namespace) -> None:
-    """Raises: InputError if a file that is to be written is named by another option or argument, too."""
+    """Raises: InputError if a file that is to be written is named by another option or argument, too.
+
+    But for a table whose rows are all written again (`augment` without --no-source).
+    """
+    if options.get("no_source") is False:
+        return
     named = [(key, name) for key, value in vars(options).items() for name in _names(value)]
     for key in WRITTEN:
         path = options.get(key)

@@ -47,8 +47,6 @@ def sentences_of(path: str, options: Namespace) -> list[str]:
     for record in read_records(path, options):
         sides = [record] if isinstance(record, Sentence) else [record.source, record.target]
         texts += [side.text for side in sides]
-    if options.format == "text" and (tabs := sum("\t" in text for text in texts)):
-        tell(f"{path}: {tabs:,} of {len(texts):,} sentences hold a TAB; if those are pairs, say --format pairs")
     return texts
 
 
@@ -120,9 +118,13 @@ def rows_of(arguments: Sequence[str], options: Namespace, what: str = "text") ->
         folder = options.format == "qqp-pos" and os.path.isdir(argument)
         if argument == "-" or folder or os.path.isfile(argument):
             sources.append((table_rows if is_table(argument, options) else text_rows)(argument, options))
+        elif os.path.isdir(argument):
+            raise InputError(f"{argument}: a folder; expected a {what}, a file, or -")
         elif re.fullmatch(r"\S+\.(txt|tsv|csv|jsonl?)|(/|\.{1,2}/|~/)\S*", argument):
             raise InputError(f"{argument}: no such file")
         else:
+            if re.fullmatch(r"\S+\.\w{2,4}", argument):
+                tell(f"{argument}: no such file, and so read as a {what}")
             origin = Origin(f"{what} {number}", 1)
             try:
                 sources.append([GivenText(None, checked(Sentence(argument.strip()), origin).text, {})])
@@ -202,11 +204,34 @@ def read_pairs(path: str, options: Namespace, *, others: bool = False) -> list[P
 
 
 def read_records(path: str, options: Namespace) -> Iterator[Record]:
-    """The records of a file, or of stdin for "-", as `--format` and `--skip-bad-lines` say."""
+    """The records of a file, or of stdin for "-", as `--format` and `--skip-bad-lines` say.
+
+    What is hardly a text a line, and read as such, is told on stderr.
+    """
     from paraform.corpora import read
 
+    tell_no_lines(path, options, "")
+    lines, count, tabs = options.format == "text", 0, 0
     with on_disk(path) as file:
-        yield from read(file, options.format, skip_bad_lines=options.skip_bad_lines)
+        for record in read(file, options.format, skip_bad_lines=options.skip_bad_lines):
+            count += 1
+            tabs += lines and "\t" in text_of(record)
+            yield record
+    if tabs:
+        name = "<stdin>" if path == "-" else path
+        tell(f"{name}: {tabs:,} of {count:,} sentences hold a TAB; if those are pairs, say --format pairs")
+
+
+def tell_no_lines(path: str, options: Namespace, hint: str) -> None:
+    """That a file which is read as a text a line is a table or JSON, if its name says so.
+
+    Args:
+        hint: what reads a table as one, behind a semicolon; "": nothing does.
+    """
+    if options.format == "text" and (ending := re.search(r"\.(csv|jsonl?|ndjson)$", path.lower())):
+        table = ending[1] == "csv"
+        hint = hint if table else "; if it holds records, say --format jsonl"
+        tell(f"{path}: {'a table' if table else 'JSON'} by its name, read as a text a line, whatever that is{hint}")
 
 
 @contextlib.contextmanager

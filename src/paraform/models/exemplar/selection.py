@@ -59,6 +59,7 @@ def select_exemplars(
         return [rows[0] for _ in sources]
     if len(rows) != len(sources):
         raise InputError(
-            f"{len(rows)} exemplars for {len(sources)} sources; expected one for all, one a source, or each=True"
+            f"{len(rows)} exemplars for {len(sources)} sources; "
+            "expected one for all, one a source, or each=True (--each)"
         )
     return rows
