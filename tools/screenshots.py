@@ -1,6 +1,6 @@
 """Takes the pictures of the site and of the README anew: what the embedded models do, and the site's first page.
 
-    python tools/screenshots.py demo   # docs/shown-{say,same,space}.png, of the page of `paraform demo`
+    python tools/screenshots.py demo   # docs/shown-{say,same,space}.png, docs/demo-{say,same}.png: of `paraform demo`
     python tools/screenshots.py site   # docs/site.png, of site/, which `make docs` has built
 
 Needs Debian's chromium and the extras `demo` and `dev`. Look at what comes out.
@@ -46,38 +46,48 @@ def chromium(**how: Any) -> Iterator[Any]:
 
 
 def demo() -> None:
-    """The three things that the embedded models do, one picture each."""
+    """The three things that the embedded models do, one picture each, and the page itself, wide and narrow."""
     listener = socket.create_server(("127.0.0.1", 0))
     server = uvicorn.Server(uvicorn.Config(make_app(Answers("cpu")), log_level="critical", ws="none"))
     threading.Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True).start()
     while not server.started:
         time.sleep(0.1)
+    address = f"http://127.0.0.1:{listener.getsockname()[1]}/"
     with chromium(viewport=SIZE, device_scale_factor=1.5, bypass_csp=True) as page:  # for `BARE`
         page.set_default_timeout(180_000)
-        page.goto(f"http://127.0.0.1:{listener.getsockname()[1]}/")
-
-        def press(form: str) -> None:
-            page.click(f"#{form}-form button[type=submit]")
-            page.wait_for_function(
-                f"() => document.querySelector('#{form}-form [role=status]').textContent.startsWith('Done')"
-            )
-
+        page.goto(address)
         page.fill("#say-text", "Can I use my card abroad?")
         page.fill("#say-like", "")
-        press("say")
+        press(page, "say")
         taken(page, "say", "#say-form")
         page.click("#tab-same")
         page.fill("#same-first", "How can I lose weight fast?")
         page.fill("#same-second", "What is the fastest way to lose weight?")
-        press("same")
+        press(page, "same")
         taken(page, "same", "#same-form")
         page.click("#tab-space")
-        press("walk")
+        press(page, "walk")
         page.focus("#walk-at")
         for _ in range(4):
             page.keyboard.press("ArrowRight")
         taken(page, "space", "#walk-form")
+    with chromium(viewport={"width": 1400, "height": 900}) as page:
+        page.goto(address)
+        page.fill("#say-text", "how can i earn money online ?")
+        page.fill("#say-like", "what is the best way to reduce weight ?\nis it hard to learn chess ?")
+        press(page, "say")
+        page.screenshot(path=DOCS / "demo-say.png", full_page=True)
+    with chromium(viewport={"width": 400, "height": 900}, color_scheme="dark") as page:
+        page.goto(f"{address}#/same")
+        press(page, "same")
+        page.screenshot(path=DOCS / "demo-same.png", full_page=True)
     server.should_exit = True
+
+
+def press(page: Any, form: str) -> None:
+    """The form's button, and wait for its answer."""
+    page.click(f"#{form}-form button[type=submit]")
+    page.wait_for_function(f"() => document.querySelector('#{form}-form [role=status]').textContent.startsWith('Done')")
 
 
 def taken(page: Any, name: str, first: str) -> None:
