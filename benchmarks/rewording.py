@@ -7,7 +7,8 @@ and transformers: in turns, the median of each; bound 3.5 times. One sentence in
 0.5 seconds. And many rows, sources of the file, of which each has twelve forms decoded and what frames and synonyms
 make, all of it checked, against the greedy decoding of the same rows with one exemplar each: in this process, in turns;
 bound 15 times, and 2 GiB for the whole process. The same in processor time too, which with `--threads 1` says what is
-computed, whatever else the machine does. Where there is no such file, rows are made of a few questions.
+computed, whatever else the machine does. And what decoding takes: of some 200 rows, one rewording each, as it is,
+with every sentence decoded, and with none, in turns. Where there is no such file, rows are made of a few questions.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -26,6 +28,7 @@ import torch
 from _measure import arguments_of, in_turn, middle, report
 
 from paraform import checkpoint, corpora
+from paraform.rewording.reword import judge
 
 COLD = "import paraform; paraform.load({model!r}).reword(['Can I use my card abroad?'])"
 PEER = "import torch, transformers"
@@ -76,6 +79,14 @@ def main() -> int:
         bulk["reword"].append(
             seconds(lambda: made.append(sum(len(found.candidates) for found in model.reword(sources, num=3))))
         )
+    sentences = list(dict.fromkeys(sources[:: max(1, len(sources) // 200)]))
+    tools = replace(model.tools, decode=model.decode)
+    ways = {
+        "as it is": (tools, 1),
+        "all decoded": (tools, sys.maxsize),
+        "none decoded": (replace(tools, decode=None), 1),
+    }
+    judged = {way: seconds(lambda way=way: judge(sentences, ways[way][0], num=ways[way][1])).processor for way in ways}
     wall, processor = (
         {name: min(getattr(taken, kind) for taken in runs) for name, runs in bulk.items()} for kind in Seconds._fields
     )
@@ -91,6 +102,10 @@ def main() -> int:
         "rows decoded, seconds": wall["decode"],
         "rows, ratio": wall["reword"] / wall["decode"],
         "rows, ratio of processor time": processor["reword"] / processor["decode"],
+        **{
+            f"{len(sentences)} sentences, {way}, against as it is": took / judged["as it is"]
+            for way, took in judged.items()
+        },
         "peak, GiB": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit / 2**30,
     }
     bounds = {

@@ -6,7 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from paraform.rewording.checks import Tagged, changed_words, check, content_words, keeps_roles, kind
+from paraform.rewording.checks import changed_words, check, content_words, kind
+from paraform.rewording.roles import keeps_roles
+from paraform.rewording.tagged import Tagged
 
 
 def tagged(text: str) -> Tagged:

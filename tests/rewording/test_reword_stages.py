@@ -12,9 +12,10 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from paraform.rewording import Candidate
-from paraform.rewording.checks import WORDS_ALONE, Tagged, check, lost
+from paraform.rewording.checks import WORDS_ALONE, check, lost
 from paraform.rewording.drafts import Draft
 from paraform.rewording.reword import Standards, Tools, _weighed, why
+from paraform.rewording.tagged import Tagged
 
 WORDS = ("what", "can", "cards", "card", "use", "not", "in", "Spain", "5", "is", "?", "the", "paid")
 TAGS = ("NN", "NNP", "VB", "VBD", "IN", "DT", "MD", "JJ")

@@ -25,7 +25,8 @@ from paraform.models.exemplar import ExemplarConfig
 from paraform.recipes.crl_data import load
 from paraform.recipes.crl_table2 import Setting, train
 from paraform.records import status_of
-from paraform.rewording.checks import Tagged, check
+from paraform.rewording.checks import check
+from paraform.rewording.tagged import Tagged
 from paraform.syntax import load_tagger
 from paraform.trainers.exemplar import BY_BLEU
 

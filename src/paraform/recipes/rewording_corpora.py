@@ -13,9 +13,9 @@ from paraform.corpora.squad import read_squad
 from paraform.evaluation.embedding.development import PAWS, paws_halves
 from paraform.recipes.banking_intents import near_duplicates, two_parts
 from paraform.records import Origin, Pair, Record, Sentence
-from paraform.rewording.checks import Tagged
 from paraform.rewording.frames import rewrite
 from paraform.rewording.reword import sentences_of
+from paraform.rewording.tagged import Tagged
 from paraform.rewording.thinning import thinned
 from paraform.syntax import annotate
 from paraform.words import detokenize, recase, tokenize

@@ -15,6 +15,9 @@ from typing import Literal, NamedTuple
 
 from rapidfuzz.distance import Levenshtein
 
+from paraform.rewording.roles import LIGHT, OTHERS, PREPOSITIONS, keeps_phrases, keeps_roles
+from paraform.rewording.tagged import Tagged
+
 QUESTION_WORDS = {"what", "which", "who", "whom", "whose", "where", "when", "why", "how"}
 AUXILIARIES = {
     "do",
@@ -36,12 +39,6 @@ AUXILIARIES |= {"may", "might", "must", "have", "has", "had", "ca", "wo", "ai"}
 NEGATIONS = {"n't", "not", "no", "never", "none", "nobody", "nothing", "nowhere", "neither", "nor", "without", "unable"}
 NEGATIONS |= {"impossible", "cannot"}
 GREETINGS = {"hi", "hello", "hey", "so", "ok", "okay", "well", "but", "and", "please", "also", "then", "now", ","}
-OTHERS = {"in", "of", "on", "at", "with", "for", "about"}
-PREPOSITIONS = {"from", "to", "by", "than", "before", "after", "into", "without", "against", "over", "under", "towards"}
-# Of these a sentence may have more or fewer and say the same.
-LIGHT = {"do", "does", "did", "done", "doing", "be", "is", "are", "was", "were", "been", "being", "am"}
-LIGHT |= {"have", "has", "had", "having", "some", "any", "there"}
-OWNING = {"have", "has", "had"}
 MODALS = {"can": "can", "ca": "can", "could": "can", "able": "can", "possible": "can", "should": "should"}
 MODALS |= {"must": "must", "need": "must", "required": "must", "necessary": "must", "will": "will", "wo": "will"}
 CONTRACTIONS = {"'s": "is", "'m": "am", "'re": "are", "'ve": "have", "'ll": "will", "n't": "not", "ca": "can"}
@@ -65,18 +62,6 @@ WORDS_ALONE = ("numbers", "names", "negation", "dropped", "stutter", "changed") 
 CONTENT_TAGS = ("NN", "VB", "JJ", "RB", "CD", "FW")
 
 Kind = Literal["question", "command", "statement"]
-
-
-class Tagged(NamedTuple):
-    """Words of a sentence, case kept, and their tags."""
-
-    words: Sequence[str]
-    tags: Sequence[str]
-
-    @property
-    def lowered(self) -> list[str]:
-        """The words without case."""
-        return [word.lower() for word in self.words]
 
 
 def check(
@@ -114,7 +99,7 @@ def check(
         "added": all(_has(known, word) for word in content_words(right)),
         "nouns": framed or (_nouns(source) == _nouns(output) and _persons(known) == _persons(output.lowered)),
         "prepositions": framed or not _prepositions(source) - _prepositions(output),
-        "roles": parsed or (keeps_roles(source, output) and (framed or _keeps_phrases(source, output))),
+        "roles": parsed or (keeps_roles(source, output) and (framed or keeps_phrases(source, output))),
     }
     return {name: passed[name] for name in CHECKS}
 
@@ -226,87 +211,6 @@ def changed_words(source: Sequence[str], output: Sequence[str], *, aside: Set[st
 def _bare(word: str) -> str:
     """Without case, and a contraction as the word that it stands for; "" for punctuation."""
     return CONTRACTIONS.get(word.lower(), word.lower()) if re.search(r"\w", word) else ""
-
-
-def keeps_roles(source: Tagged, output: Tagged) -> bool:
-    """Whether the shared nouns stand to the shared verbs and prepositions as they did.
-
-    Of a preposition such as "from": that no shared noun has taken another's place behind it. Of a verb that both have
-    once: that no shared noun has gone from before to behind it, or back, unless one of both is passive. Where one is,
-    and not the other: that whom something is done by stands before another shared noun in the active one.
-    """
-    ours, theirs = _governed(source), _governed(output)
-    for noun in ours.keys() & theirs.keys():
-        if not ours[noun] & theirs[noun] and any(ours[noun] & theirs[other] for other in theirs if other != noun):
-            return False
-    nouns = _once(source, "NN") & _once(output, "NN")
-    for preposition in PREPOSITIONS:
-        here, there = ({noun for noun in nouns if preposition in governed.get(noun, ())} for governed in (ours, theirs))
-        if here - there and there - here:
-            return False
-    before, after = source.lowered, output.lowered
-    if _passive(source) != _passive(output):
-        active, passive, governed, done = (
-            (after, before, ours, theirs) if _passive(source) else (before, after, theirs, ours)
-        )
-        return not any(
-            passive.index(other) < passive.index(agent) and active.index(other) < active.index(agent)
-            for agent in nouns
-            if "by" in governed.get(agent, ()) and "by" not in done.get(agent, ())
-            for other in nouns
-        )
-    for verb in (_once(source, "VB") & _once(output, "VB")) - (LIGHT - OWNING) - _helping(source):
-        for noun in nouns:
-            if (before.index(noun) < before.index(verb)) != (after.index(noun) < after.index(verb)):
-                return False
-    return True
-
-
-def _keeps_phrases(source: Tagged, output: Tagged) -> bool:
-    """Whether no noun of the source has got an adjective, noun or preposition that stood before another one there."""
-
-    def phrases(sentence: Tagged) -> set[tuple[str, str]]:
-        tagged = itertools.pairwise(zip(sentence.lowered, sentence.tags, strict=True))
-        beside = {(a, b) for (a, its), (b, tag) in tagged if its[:2] in ("JJ", "NN") and tag[:2] in ("JJ", "NN")}
-        return beside | {(a, b) for b, some in _governed(sentence, PREPOSITIONS | OTHERS).items() for a in some}
-
-    ours = phrases(source)
-    taken, known = {word for word, _ in ours}, {*source.lowered}
-    return not any(word in taken and noun in known for word, noun in phrases(output) - ours)
-
-
-def _once(sentence: Tagged, tag: str) -> set[str]:
-    words = sentence.lowered
-    return {
-        word for word, its in zip(words, sentence.tags, strict=True) if its.startswith(tag) and words.count(word) == 1
-    }
-
-
-def _helping(sentence: Tagged) -> set[str]:
-    """The forms of "have" that stand before a participle, or before their subject and one."""
-    words = sentence.lowered
-    return {word for at, word in enumerate(words) if word in OWNING and {"VBN", "VBD"} & {*sentence.tags[at + 1 :]}}
-
-
-def _governed(sentence: Tagged, prepositions: Set[str] = PREPOSITIONS) -> dict[str, set[str]]:
-    """Which of the prepositions stand before each noun that ends a noun phrase."""
-    out: dict[str, set[str]] = {}
-    preposition = ""
-    words = sentence.lowered
-    for place, (word, tag) in enumerate(zip(words, sentence.tags, strict=True)):
-        if tag in ("IN", "TO") or tag.startswith("VB"):
-            preposition = word if word in prepositions else ""
-        elif tag.startswith("NN") and not (list(sentence.tags[place + 1 : place + 2]) or [""])[0].startswith("NN"):
-            if preposition:
-                out.setdefault(word, set()).add(preposition)
-            preposition = ""
-    return out
-
-
-def _passive(sentence: Tagged) -> bool:
-    be = {"is", "are", "was", "were", "be", "been", "being", "am", "'s", "'re", "get", "got"}
-    words = sentence.lowered
-    return any(tag == "VBN" and be & set(words[max(0, at - 4) : at]) for at, tag in enumerate(sentence.tags))
 
 
 def _asked(sentence: Tagged) -> list[str]:

@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from paraform.rewording.adverbials import moved
-from paraform.rewording.checks import Tagged
 from paraform.rewording.clauses import statements
 from paraform.rewording.frames import LONGEST, Rewritten, rewrite
 from paraform.rewording.indirect import indirect
 from paraform.rewording.synonyms import substitute
+from paraform.rewording.tagged import Tagged
 from paraform.syntax.trees import Tree
 from paraform.words import detokenize, recase
 

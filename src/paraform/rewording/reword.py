@@ -20,10 +20,11 @@ from numpy.typing import NDArray
 from paraform.records import InputError, require_count, require_texts
 from paraform.rewording import fluency
 from paraform.rewording.apostrophes import with_apostrophes
-from paraform.rewording.checks import Tagged, changed_words, check, lost
+from paraform.rewording.checks import changed_words, check, lost
 from paraform.rewording.drafts import Draft, framed_drafts
 from paraform.rewording.readable import unreadable
 from paraform.rewording.records import Candidate, Rewording
+from paraform.rewording.tagged import Tagged
 from paraform.rewording.transformations import Transformations
 from paraform.syntax.trees import Parser, Tree
 from paraform.words import tokenize
