@@ -105,6 +105,7 @@ def main() -> int:
         **{
             f"{len(sentences)} sentences, {way}, against as it is": took / judged["as it is"]
             for way, took in judged.items()
+            if took != judged["as it is"]
         },
         "peak, GiB": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit / 2**30,
     }
