@@ -136,6 +136,16 @@ def test_a_validation_is_not_lost_where_checkpoints_are_rare(tmp_path: Path) -> 
     same_run(tmp_path / "whole", tmp_path / "run")
 
 
+@pytest.mark.parametrize("name", ["best", "loss.png"])
+def test_what_no_run_wrote_is_not_written_over(tmp_path: Path, name: str) -> None:
+    (tmp_path / "run").mkdir()
+    (tmp_path / "run" / name).mkdir()
+    (tmp_path / "run" / name / "mine.txt").write_text("mine")
+    with pytest.raises(InputError, match=f"its {name} is of no run, and would be written over"):
+        worker.train(tmp_path / "run", CONFIG)
+    assert (tmp_path / "run" / name / "mine.txt").read_text() == "mine"
+
+
 def test_the_best_of_another_run_is_not_replaced(tmp_path: Path) -> None:
     worker.train(tmp_path, CONFIG)
     shutil.rmtree(tmp_path / "last")

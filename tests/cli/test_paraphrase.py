@@ -72,10 +72,12 @@ def test_what_may_say_something_else_in_a_given_form_is_counted(capsys: pytest.C
         Candidate("Is it in Rome?", "", {"names": False, "numbers": True, "asked": False}, 0.9, {"content": 0.9}),
         Candidate("Who?", "", {"names": False}, 0.2, {"content": 0.2}),
         Candidate("Is Paris nice?", "", {"names": True}, 0.9, {"content": 0.75}),
+        Candidate("Is is it in Paris?", "", {"fluent": False}, 0.9, {"content": 0.9}),
     ]
     tell_drifted([Rewording("Is it in Paris?", tuple(outputs))])
     assert capsys.readouterr().err == (
-        "paraform: 2 of 3 paraphrases may say something else (2 names, 1 content below 0.75); --json has their checks\n"
+        "paraform: 3 of 4 paraphrases may say something else or read badly"
+        " (2 names, 1 content below 0.75, 1 fluent); --json has their checks\n"
     )
     tell_drifted([Rewording("Is it in Paris?", (outputs[2],))])
     assert capsys.readouterr().err == ""

@@ -53,10 +53,13 @@ class Echo:
         return {"encoders": [{"encoder": self._heard(first), "cosine": 1.0, "moved": []}], "only": [[first], [second]]}
 
     def walk(self, first: str, second: str) -> dict[str, Any]:
-        return {"steps": [self._heard(first), second], "unknown": 0}
+        return {"said": [self._beside(self._heard(first)), self._beside(second)], "unknown": 0}
 
     def sample(self, seed: int) -> dict[str, Any]:
-        return {"samples": [self._heard(str(seed))]}
+        return {"said": [self._beside(self._heard(str(seed)))]}
+
+    def _beside(self, text: str) -> dict[str, Any]:
+        return {"text": text, "nearest": text, "similarity": 0.5}
 
 
 @pytest.fixture(scope="session")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,11 +11,11 @@ import numpy as np
 import pytest
 
 import paraform
-from paraform.demo.answers import OFFERED, SAMPLES, STEPS, Answers
-from paraform.demo.figures import FORM, OTHER, form_left, left
+from paraform.demo.answers import ENCODERS, OFFERED, SAMPLES, STEPS, Answers
 from paraform.evaluation.embedding.distances import shared_distances, word_system
 from paraform.evaluation.embedding.shared_words import WordPair, shared_words
 from paraform.evaluation.rating import read_key, read_sheet
+from paraform.recipes import latent_compact
 from paraform.weights import pretrained_folder
 
 REPOSITORY = Path(__file__).resolve().parents[2]
@@ -79,28 +80,48 @@ def test_the_way_has_both_ends_and_samples_depend_on_the_seed_alone(answers: Ans
     ends = ("He is happy.", "She has a flurblwurg.")
     found = answers.walk(*ends)
     model = paraform.load("latent-compact", device="cpu")
-    assert found == {"steps": model.interpolate(*ends, steps=STEPS), "unknown": 1}
-    assert len(found["steps"]) == STEPS and len(answers.sample(1)["samples"]) == SAMPLES
+    assert [row["text"] for row in found["said"]] == model.interpolate(*ends, steps=STEPS) and found["unknown"] == 1
+    assert len(found["said"]) == STEPS and len(answers.sample(1)["said"]) == SAMPLES
     assert answers.sample(1) == answers.sample(1) != answers.sample(2)
     with pytest.raises(paraform.InputError, match="at most 40"):
         answers.walk("word " * 50, "He is happy.")
 
 
-def test_the_share_of_form_that_is_left() -> None:
-    """Who knows all finds all, who always says the commonest finds nothing."""
-    assert left(100, 6.5) == 100 and left(6.5, 6.5) == 0 and left(50, 0) == 50
+def test_what_is_said_stands_beside_the_nearest_training_sentence(answers: Answers) -> None:
+    """By brute force over all of them; word for word one of them is 1."""
+    known = answers.trained_on
+    rows = answers._beside_nearest([known[100], "I have never seen this flurblwurg.", known[100]])
+    assert rows[0] == rows[2] == {"text": known[100], "nearest": known[100], "similarity": 1}
+    words = answers.latent.words
+    nearest = max(_alike(words(rows[1]["text"]), words(text)) for text in known)
+    assert rows[1]["similarity"] == round(nearest, 3) < 1
+    assert _alike(words(rows[1]["text"]), words(rows[1]["nearest"])) == nearest
 
 
-def test_figures_are_those_of_the_documents() -> None:
-    """The report's own finding of the mean (docs/results/parabart.md), and the answers that are commonest."""
-    page = (REPOSITORY / "docs/results/parabart.md").read_text(encoding="utf-8")
-    (table, *_) = form_left()["tables"]
-    *_, (_, start, own) = table["form"]
-    finding = re.search(r"a probe finds ([\d.]+) % \([^)]*\) in place of ([\d.]+) %", page)
-    assert finding and (own, start) == (float(finding[1]), float(finding[2]))
-    chance = re.search(r"chance is ([\d.]+), ([\d.]+), ([\d.]+), ([\d.]+) and (\d+\.\d+)", page)
-    assert chance and [float(one) for one in chance.groups()] == [row[2] for row in (*FORM, *OTHER[:2])]
-    assert table["encoders"] == ["minilm", "minilm-disentangled"] and len(table["other"]) == len(OTHER)
+def _alike(one: Sequence[str], other: Sequence[str]) -> float:
+    """1 − edits of lower-cased words over the longer's length, by the textbook's recurrence."""
+    one, other = [word.lower() for word in one], [word.lower() for word in other]
+    row = list(range(len(other) + 1))
+    for place, word in enumerate(one, start=1):
+        before, row = row, [place]
+        for at, against in enumerate(other, start=1):
+            row.append(min(before[at] + 1, row[-1] + 1, before[at - 1] + (word != against)))
+    return 1 - row[-1] / max(len(one), len(other))
+
+
+def test_the_training_sentences_are_those_of_the_recipe(data: Path) -> None:
+    training, _, _ = latent_compact.splits(data / "tatoeba" / "pairs.tsv")
+    assert Answers("cpu").trained_on == training
+
+
+def test_the_report_is_of_the_embedded_encoders_and_says_what_the_documents_say() -> None:
+    """Its picture's and tables' encoders, and the mean of similarity on ParaBART's page."""
+    report = (Path(paraform.__file__).parent / "demo" / "report.html").read_text(encoding="utf-8")
+    assert all(f"<b>{name}</b>" in report for name in ENCODERS) and "<script" not in report
+    assert "../shared/data" in report and "@" not in re.sub(r"@media|R@1", "", report.split("<body>")[0])
+    for name, mean in (("minilm", "78.3"), ("minilm-disentangled", "77.9")):
+        assert f"{mean} (" in (REPOSITORY / "docs/results/parabart.md").read_text(encoding="utf-8")
+        assert re.search(rf"{re.escape(name)}</th>.*?{mean}", report, re.DOTALL)
 
 
 def test_the_sheet_is_one_that_paraform_rate_reads() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import json
 import logging
 import re
@@ -47,9 +49,19 @@ def test_the_page_is_one_file_that_loads_nothing_from_elsewhere(client: TestClie
     assert not re.findall(r"https?:|//[a-z]|@import|url\(|innerHTML|insertAdjacentHTML|document\.write", answer.text)
     policy = dict(rule.split(" ", 1) for rule in answer.headers["content-security-policy"].split("; "))
     assert policy["default-src"] == "'none'" and policy["connect-src"] == "'self'"
-    assert policy["frame-ancestors"] == policy["base-uri"] == policy["form-action"] == "'none'"
+    assert policy["base-uri"] == policy["form-action"] == "'none'"
+    assert policy["frame-src"] == policy["frame-ancestors"] == "'self'"  # the report, inside the page
     assert policy["script-src"].startswith("'sha256-") and policy["style-src"].startswith("'sha256-")
     assert answer.headers["x-content-type-options"] == "nosniff"
+
+
+def test_the_report_is_a_page_of_its_own_without_a_script(client: TestClient) -> None:
+    answer = client.get("/report")
+    assert answer.status_code == 200 and "<script" not in answer.text
+    style = re.search(r"<style>(.*?)</style>", answer.text, re.DOTALL)
+    assert style
+    digest = base64.b64encode(hashlib.sha256(style[1].encode()).digest()).decode()
+    assert f"'sha256-{digest}'" in answer.headers["content-security-policy"]
 
 
 @pytest.mark.parametrize("name", ASKED)

@@ -78,6 +78,6 @@ def test_its_command_starts_the_page(tmp_path: Path) -> None:
             with urllib.request.urlopen(f"http://127.0.0.1:{port[1]}/", timeout=60) as page:
                 assert b"What a sentence says" in page.read()
                 allowed = page.headers["Content-Security-Policy"]
-            assert "frame-ancestors https://huggingface.co https://*.hf.space" in allowed
+            assert "frame-ancestors 'self' https://huggingface.co https://*.hf.space" in allowed
         finally:
             process.terminate()

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from paraform.syntax.trees import Tree
 
 DEFAULT_MODEL = "compact"
-FACTS = ("numbers", "names", "negation")
+TOLD = ("numbers", "names", "negation", "fluent", "stutter")
 Cosine = restricted_number_type("Cosine", float, [(">=", -1), ("<=", 1)])
 
 
@@ -189,19 +189,22 @@ def filtered(found: Sequence[Rewording], options: Namespace) -> list[Rewording]:
 
 
 def tell_drifted(found: Sequence[Rewording]) -> None:
-    """How many outputs in a given form look as if they said something else, if some do."""
+    """How many outputs in a given form look as if they said something else, or were no good English, if some do."""
     from paraform.rewording.reword import Standards
 
     least = Standards().content
     outputs = [candidate for one in found for candidate in one.candidates]
     why = [
         [f"content below {least}"] * (candidate.figures["content"] < least)
-        + [name for name in candidate.failed if name in FACTS]
+        + [name for name in candidate.failed if name in TOLD]
         for candidate in outputs
     ]
     if drifted := sum(map(bool, why)):
         counted = ", ".join(f"{count} {name}" for name, count in Counter(itertools.chain(*why)).most_common())
-        tell(f"{drifted} of {len(outputs)} paraphrases may say something else ({counted}); --json has their checks")
+        tell(
+            f"{drifted} of {len(outputs)} paraphrases may say something else or read badly ({counted});"
+            " --json has their checks"
+        )
 
 
 def given_back(one: Rewording, copy: bool) -> list[Candidate]:

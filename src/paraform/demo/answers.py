@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import cached_property
+from importlib import resources
 from typing import Any, final
 
 import numpy as np
@@ -11,6 +12,7 @@ from numpy.typing import NDArray
 
 import paraform
 from paraform import InputError, Tree
+from paraform.evaluation.latent import nearest_sentences
 
 PARAPHRASER = "compact"
 LATENT = "latent-compact"
@@ -55,6 +57,11 @@ class Answers:
         """The space of sentences."""
         model: paraform.LatentLanguageModel = paraform.load(LATENT, device=self.device)
         return model
+
+    @cached_property
+    def trained_on(self) -> list[str]:
+        """The sentences that `latent` has seen: Tatoeba's, CC BY 2.0."""
+        return (resources.files("paraform.demo") / "tatoeba.txt").read_text(encoding="utf-8").splitlines()
 
     @cached_property
     def _parser(self) -> Callable[[Sequence[Sequence[str]]], list[Tree | None]]:
@@ -126,11 +133,19 @@ class Answers:
     def walk(self, first: str, second: str) -> dict[str, Any]:
         """What is said at equal steps on the line between the vectors of the two, in the latent space."""
         said = self.latent.interpolate(first, second, steps=STEPS)
-        return {"steps": said, "unknown": self.latent.unknown([first, second])}
+        return {"said": self._beside_nearest(said), "unknown": self.latent.unknown([first, second])}
 
     def sample(self, seed: int) -> dict[str, Any]:
         """Sentences drawn from the space."""
-        return {"samples": self.latent.sample(SAMPLES, seed=seed)}
+        return {"said": self._beside_nearest(self.latent.sample(SAMPLES, seed=seed))}
+
+    def _beside_nearest(self, said: Sequence[str]) -> list[dict[str, Any]]:
+        """Each with the training sentence that is nearest to it by edits of words, so that memorising shows."""
+        different = list(dict.fromkeys(said))
+        near = dict(zip(different, nearest_sentences(different, self.trained_on, self.latent.words), strict=True))
+        return [
+            {"text": text, "nearest": near[text].text, "similarity": round(near[text].similarity, 3)} for text in said
+        ]
 
     def _trees(self, texts: Sequence[str]) -> list[Any]:
         return [_plain(tree) for tree in self._parser([paraform.tokenize(text) for text in texts])]

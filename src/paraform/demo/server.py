@@ -15,7 +15,7 @@ import re
 import socket
 import sys
 import webbrowser
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, MutableMapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, MutableMapping
 from contextlib import asynccontextmanager
 from functools import partial
 from importlib import resources
@@ -33,7 +33,6 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from paraform import InputError
 from paraform.demo.answers import Answers
 from paraform.demo.asking import Field, number, read, refused, text, texts
-from paraform.demo.figures import form_left
 from paraform.demo.worker import Answer, BusyError, Worker
 
 MOST_WAITING = 16
@@ -48,24 +47,20 @@ def make_app(
     answers: Answers,
     *,
     hosts: frozenset[str] | None = LOCAL,
-    framed_by: str = "'none'",
+    framed_by: str = "",
     most_waiting: int = MOST_WAITING,
 ) -> Starlette:
     """The page and its addresses, over one thread that asks the models.
 
     Args:
         hosts: names that the server may be called by; None: any.
-        framed_by: what may show the page inside its own, as the policy `frame-ancestors` has it.
+        framed_by: what may show the page inside its own, besides itself, as the policy `frame-ancestors` has it.
         most_waiting: questions that wait for the models; one more is told that many are asking.
     """
     worker = Worker(most_waiting)
     worker.ask(answers.warm)
-    page = _resource("page.html")
-    policy = _policy(page, framed_by)
-    kept = {
-        "figures": form_left(),
-        "sheet": _sheet(),
-    }
+    pages = {"/": _resource("page.html"), "/report": _resource("report.html")}
+    policy = _policy(pages.values(), framed_by)
     asked: dict[str, tuple[Callable[..., Answer], dict[str, Field]]] = {
         "say": (answers.say, {"text": text, "like": texts}),
         "forms": (answers.forms, {"text": text}),
@@ -74,12 +69,9 @@ def make_app(
         "sample": (answers.sample, {"seed": number}),
     }
 
-    async def show(request: Request) -> Response:
-        return HTMLResponse(page)
-
     routes = [
-        Route("/", show),
-        *(Route(f"/api/{name}", _constant(value)) for name, value in kept.items()),
+        *(Route(path, _constant(HTMLResponse(page))) for path, page in pages.items()),
+        Route("/api/sheet", _constant(_json(_sheet()))),
         *(Route(f"/api/{name}", _question(worker, *how), methods=["POST"]) for name, how in asked.items()),
     ]
 
@@ -98,7 +90,7 @@ def serve(
     port: int = 7860,
     *,
     device: str | None = None,
-    framed_by: str = "'none'",
+    framed_by: str = "",
     open_page: bool = False,
     tell: Callable[[str], None] = print,
 ) -> None:
@@ -166,22 +158,26 @@ def _sheet() -> dict[str, Any]:
     return {**first, "items": items, "systems": {name: row["items"] for name, row in systems.items()}}
 
 
-def _policy(page: str, framed_by: str) -> str:
-    """The content security policy: the page's own script and style, its own addresses, and nothing from elsewhere."""
-    digests = {}
-    for part in ("script", "style"):
-        found = re.search(rf"<{part}>(.*?)</{part}>", page, re.DOTALL)
-        digests[part] = base64.b64encode(hashlib.sha256(found[1].encode() if found else b"").digest()).decode()
+def _policy(pages: Iterable[str], framed_by: str) -> str:
+    """The content security policy: the pages' own scripts and styles, own addresses, and nothing from elsewhere."""
+    whole = "".join(pages)
     rules = [
         "default-src 'none'",
-        *(f"{part}-src 'sha256-{digest}'" for part, digest in digests.items()),
+        *(f"{part}-src {_digests(whole, part)}" for part in ("script", "style")),
         "connect-src 'self'",
+        "frame-src 'self'",
         "img-src data:",
         "base-uri 'none'",
         "form-action 'none'",
-        f"frame-ancestors {framed_by}",
+        f"frame-ancestors 'self' {framed_by}".strip(),
     ]
     return "; ".join(rules)
+
+
+def _digests(pages: str, part: str) -> str:
+    found = re.findall(rf"<{part}>(.*?)</{part}>", pages, re.DOTALL)
+    digests = [base64.b64encode(hashlib.sha256(text.encode()).digest()).decode() for text in found]
+    return " ".join(f"'sha256-{digest}'" for digest in digests)
 
 
 class _Guard:
@@ -222,9 +218,9 @@ def _called_by(host: str, hosts: frozenset[str]) -> bool:
         return False
 
 
-def _constant(value: Mapping[str, Any]) -> Respond:
+def _constant(response: Response) -> Respond:
     async def respond(request: Request) -> Response:
-        return _json(value)
+        return response
 
     return respond
 

@@ -1,6 +1,7 @@
 """The embedded model `latent-compact`: a β-VAE with contrast on everyday English sentences from Tatoeba.
 
     python -m paraform.recipes.latent_compact ../shared/data/tatoeba/pairs.tsv --out runs/latent-compact
+    python -m paraform.recipes.latent_compact ../shared/data/tatoeba/pairs.tsv --list src/paraform/demo/tatoeba.txt
 
 Running time: about a quarter of an hour on one core. Expected figures: docs/results/clvae.md. Interrupted, it goes on.
 """
@@ -65,8 +66,13 @@ def main() -> None:
     """Train (or go on), then `finish`."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     parser.add_argument("pairs", type=Path, help="Tatoeba's pairs.tsv")
-    parser.add_argument("--out", type=Path, required=True)
+    where = parser.add_mutually_exclusive_group(required=True)
+    where.add_argument("--out", type=Path, help="the run's folder")
+    where.add_argument("--list", type=Path, help="a file for the training sentences alone, which the demo page shows")
     options = parser.parse_args()
+    if options.list:
+        options.list.write_text("".join(f"{text}\n" for text in splits(options.pairs)[0]), encoding="utf-8")
+        return
     loop = replace(
         EACH_EPOCH,
         metric="reconstruction",  # what chose the weights that ship, before there was a bound that is tight for β < 1

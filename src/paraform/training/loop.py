@@ -21,9 +21,12 @@ from paraform.records import InputError, Terminated, status_of
 from paraform.training.config import TrainingConfig
 from paraform.training.console import Bar, Interrupt
 from paraform.training.journal import Journal, Record, as_record
+from paraform.training.lock import NAME as LOCK
 from paraform.training.lock import alone
 from paraform.training.run import Run, require_same_model
 from paraform.weights import PathLike, lost_link
+
+WRITTEN = ("best", "last", "log.jsonl", "loss.png", "tensorboard")  # in a run's folder, beside its lock
 
 
 class Result(NamedTuple):
@@ -68,12 +71,21 @@ def require_usable(folder: PathLike, system: str, config: Any, *, resume: bool) 
     if Path(folder).exists() and not Path(folder).is_dir():
         raise InputError(f"{folder}: a file; expected a folder for the run, or none yet")
     if not (last / manifest.NAME).exists():
-        if (Path(folder) / "best" / manifest.NAME).exists() and not resume:
+        if not (Path(folder) / "best" / manifest.NAME).exists():
+            require_nothing_of_others(Path(folder))
+        elif not resume:
             raise InputError(f"{folder}: holds the best/ of a run, and no last/ to go on from; name another folder")
         return
     if not resume:
         raise InputError(f"{folder}: holds a run; resume it (resume=True, --resume) or name another folder")
     require_same_model(manifest.read(last), system, config, Path(folder))
+
+
+def require_nothing_of_others(folder: Path) -> None:
+    """What a run there would write over is a run's own, which `run.lock` tells. Raises: InputError if it is not."""
+    theirs = [name for name in WRITTEN if (folder / name).exists()]
+    if theirs and not (folder / LOCK).exists():
+        raise InputError(f"{folder}: its {theirs[0]} is of no run, and would be written over; name another folder")
 
 
 def window_ends(step: int, log_every: int, epoch: int) -> bool:
