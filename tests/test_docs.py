@@ -107,6 +107,19 @@ def test_no_page_waits_for_a_table(path: Path) -> None:
     assert not re.findall(r"^[A-Z][A-Z0-9_]+$", prose, re.MULTILINE)
 
 
+def cells_of(page: str) -> list[str]:
+    """The cells of a page's tables; a bar in code, or behind a backslash, ends none."""
+    prose = re.sub(r"^```.*?^```$", "", page, flags=re.MULTILINE | re.DOTALL)
+    rows = re.findall(r"^\|.*\|$", prose, re.MULTILINE)
+    return [cell.strip() for row in rows for cell in re.findall(r"(?:`[^`]*`|\\.|[^|`\\])+", row) if cell.strip()]
+
+
+@pytest.mark.parametrize("page", sorted(str(path.relative_to(REPOSITORY)) for path in REPOSITORY.glob("docs/**/*.md")))
+def test_no_cell_of_a_table_has_more_than_25_words(page: str) -> None:
+    assert cells_of("| `a | b` c | d \\| e |\n```\n| f |\n```\n") == ["`a | b` c", "d \\| e"]
+    assert [cell for cell in cells_of((REPOSITORY / page).read_text("utf-8")) if len(cell.split()) > 25] == []
+
+
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: str(path.relative_to(REPOSITORY)))
 def test_every_file_of_the_repository_that_a_page_names_is_there(path: Path) -> None:
     named = re.findall(
