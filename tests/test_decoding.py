@@ -283,3 +283,12 @@ def test_a_complaint_names_options_as_they_were_given(how: dict[str, Any], messa
     with pytest.raises(InputError) as raised:
         decoding.require_decoding(how)
     assert str(raised.value).startswith(message.replace("--", ""))
+
+
+def test_a_search_is_named_with_all_that_chooses() -> None:
+    assert decoding.search_name({}) == decoding.search_name({"beam": 1, "seed": 3}, 0.0) == "greedy"
+    assert (
+        decoding.search_name({"beam": 4}) == "beam 4"
+        and decoding.search_name({"beam": 4}, 0) == "beam 4, length penalty 0"
+    )
+    assert decoding.search_name({"temperature": 0.7, "top_p": 0.9}) == "drawn, temperature 0.7, top-p 0.9"

@@ -80,6 +80,14 @@ def require_decoding(how: Mapping[str, Any], named: Callable[[str], str] = str) 
         raise InputError(f"{drawing} at {above}, where words are drawn")
 
 
+def search_name(how: Decoding, length_penalty: float = 1.0) -> str:
+    """How tokens are chosen, as signatures have it: "greedy", "beam 4", and the penalty if it is not the mean's."""
+    width, temperature = how.get("beam", 1), how.get("temperature", 0.0)
+    if width > 1:
+        return f"beam {width}" if length_penalty == 1 else f"beam {width}, length penalty {length_penalty:g}"
+    return "greedy" if temperature == 0 else f"drawn, temperature {temperature:g}, top-p {how.get('top_p', 1.0):g}"
+
+
 def decode(
     step: Step[S],
     state: S,

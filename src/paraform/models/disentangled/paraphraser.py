@@ -16,7 +16,7 @@ from tokenizers import Tokenizer
 from torch import nn
 
 from paraform.batching import Ragged
-from paraform.decoding import Decoding, decode, require_decoding
+from paraform.decoding import Decoding, decode, require_decoding, search_name
 from paraform.encoders import STDERR, Encoder
 from paraform.encoders.dense import Dense
 from paraform.encoders.export import save_sentence_transformer
@@ -267,8 +267,7 @@ class DisentangledParaphraser(nn.Module):
 
     def decoding_settings(self, *, ration: bool | None = None, **how: Unpack[Decoding]) -> dict[str, Any]:
         """What a signature says of `decode` with these arguments."""
-        beam = how.get("beam", 1)
-        return {"decode": "greedy" if beam == 1 else f"beam {beam}", "decoder": "float32", "parser": "syntax"}
+        return {"decode": search_name(how), "decoder": "float32", "parser": "syntax"}
 
     def _vectors(self, sources: Sequence[str]) -> torch.Tensor:
         """ū of each source as it was in training: not of length 1, and cut as there."""

@@ -15,7 +15,7 @@ from torch import Tensor, nn
 
 from paraform import encoders
 from paraform.batching import BOS, EOS, Ragged, Vocabulary, prepare_all
-from paraform.decoding import Decoding, Rationed, Step, decode, rationed, require_decoding
+from paraform.decoding import Decoding, Rationed, Step, decode, rationed, require_decoding, search_name
 from paraform.encoders import STDERR, Encoder
 from paraform.encoders.facts import FACTS, EncoderFacts
 from paraform.models.copying import unrationed
@@ -304,9 +304,8 @@ class ExemplarParaphraser(nn.Module):
 
     def decoding_settings(self, *, ration: bool | None = None, **how: Unpack[Decoding]) -> dict[str, Any]:
         """What a signature says of `decode` with these arguments."""
-        beam = how.get("beam", 1)
         return {
-            "decode": "greedy" if beam == 1 else f"beam {beam}",
+            "decode": search_name(how),
             "decoder": str(self.decoder_dtype).removeprefix("torch."),
             "ration": self._rations(ration),
         }

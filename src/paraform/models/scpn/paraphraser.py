@@ -10,7 +10,7 @@ import torch
 from torch import nn
 
 from paraform.batching import BOS, PAD, UNK, Vocabulary
-from paraform.decoding import Decoding, require_decoding
+from paraform.decoding import Decoding, require_decoding, search_name
 from paraform.models.by_tree import (
     as_text,
     parsed,
@@ -171,9 +171,8 @@ class ScpnParaphraser(nn.Module):
 
     def decoding_settings(self, *, ration: bool | None = None, **how: Unpack[Decoding]) -> dict[str, Any]:
         """What a signature says of `decode` with these arguments."""
-        beam = how.get("beam", 1)
         return {
-            "decode": "greedy" if beam == 1 else f"beam {beam}",
+            "decode": search_name(how, self.config.length_penalty),
             "decoder": "float32",
             "ration": self._rations(ration),
             "form": self.config.exemplar_form,

@@ -12,7 +12,7 @@ import torch
 from tokenizers import Tokenizer
 from torch import nn
 
-from paraform.decoding import Decoding, require_decoding
+from paraform.decoding import Decoding, require_decoding, search_name
 from paraform.encoders.seq2seq import described, seq2seq_of_json
 from paraform.models.by_tree import parsed, require_forms, trained_parser
 from paraform.models.disentangled.symbols import TreeSymbols
@@ -177,9 +177,8 @@ class Seq2SeqParaphraser(nn.Module):
 
     def decoding_settings(self, *, ration: bool | None = None, **how: Unpack[Decoding]) -> dict[str, Any]:
         """What a signature says of `decode` with these arguments."""
-        beam = how.get("beam", 1)
         return {
-            "decode": "greedy" if beam == 1 else f"beam {beam}",
+            "decode": search_name(how, self.config.length_penalty),
             "decoder": "float32",
             "height": self.config.height,
             "parser": self.config.parser,

@@ -18,7 +18,7 @@ from rich.progress import track
 from torch import Tensor, nn
 
 from paraform.batching import BOS, EOS, PAD, UNK, Vocabulary, prepare_all
-from paraform.decoding import MOST_SEED, Decoding, require_decoding
+from paraform.decoding import MOST_SEED, Decoding, require_decoding, search_name
 from paraform.encoders import STDERR
 from paraform.losses.von_mises_fisher import log_uniform
 from paraform.models.copying import Scorer, unrationed
@@ -160,9 +160,8 @@ class Vgvae(nn.Module):
 
     def decoding_settings(self, *, ration: bool | None = None, **how: Unpack[Decoding]) -> dict[str, Any]:
         """What a signature says of `decode` with these arguments."""
-        beam = how.get("beam", 1)
         rations = self.config.ration if ration is None else ration
-        return {"decode": "greedy" if beam == 1 else f"beam {beam}", "decoder": "float32", "ration": rations}
+        return {"decode": search_name(how, self.config.length_penalty), "decoder": "float32", "ration": rations}
 
     # What evaluation asks for (`evaluation.latent.LatentModel`), of latent vectors [y; z].
 
