@@ -36,12 +36,13 @@ def turned(tree: str) -> list[str]:
         (f"(ROOT (S {PAID.format(' (PP (IN during) (NP (NN lunch)))')}))", ["during lunch , I paid a fee"]),
         (f"(ROOT (S {PAID.format(' (NP (JJ last) (NNP Monday))')} (. .)))", ["last Monday , I paid a fee ."]),
         (f"(ROOT (S {PAID.format(' (PP (IN in) (NP (NNP Rome)))')} (. .)))", ["in Rome , I paid a fee ."]),
+        (f"(ROOT (S {PAID.format(' (NP (NN yesterday))')} (. .)))", ["yesterday , I paid a fee ."]),
         (
             f"(ROOT (S (PP (IN On) (NP (PRP$ my) (NN card))) (, ,) {PAID.format('')} (. .)))",
             ["I paid a fee On my card ."],
         ),
     ],
-    ids=["front", "end", "then", "preposition", "noun phrase", "name", "place"],
+    ids=["front", "end", "then", "preposition", "noun phrase", "name", "day", "place"],
 )
 def test_it_is_moved(tree: str, expected: list[str]) -> None:
     assert turned(tree) == expected
@@ -60,12 +61,19 @@ def test_it_is_moved(tree: str, expected: list[str]) -> None:
         "(ROOT (S (NP (PRP I)) (VP (VBP want) (S (VP (TO to) (VP (VB go) (PP (IN in) (NP (NNP May)))))))))",
         "(ROOT (S (NP (PRP I)) (VP (VP (VBD ate)) (CC and) (VP (VBD left) (PP (IN during) (NP (NN lunch)))))))",
         "(ROOT (NP (NP (NNS Ideas)) (PP (IN during) (NP (NN lunch)))))",
+        "(ROOT (S (NP (PRP We)) (VP (RB also) (VBP live) (PP (IN in) (NP (NNP Rome)))) (. .)))",
+        f"(ROOT (S {PAID.replace('paid', 'promised').format(' (PP (IN within) (NP (CD two) (NNS days)))')} (. .)))",
+        "(ROOT (SBARQ (WHNP (WP What)) (SQ (VBD did) (NP (PRP I)) (VP (VB pay) (NP (NN yesterday)))) (. ?)))",
+        f"(ROOT (S {PAID.format(' (RB only) ' + IF.format('if'))} (. .)))",
+        f"(ROOT (S {DENIED.format(' (PP (IN in) (NP (DT a) (NN day)))')} (. .)))",
+        f"(ROOT (S {PAID.format(' ' + IF.format('because').replace('(PRP$ my) (NN card)', '(PRP mine)'))}))",
         "(ROOT (X))",
         "(ROOT)",
     ],
     ids=[
         *("pronoun", "denied", "told", "no place", "before its noun", "be", "asked", "infinitive", "one of two"),
-        *("no clause", "no words", "nothing"),
+        *("no clause", "lives there", "promised", "asked of a day", "only", "not in a day", "mine"),
+        *("no words", "nothing"),
     ],
 )
 def test_it_stays(tree: str) -> None:

@@ -152,6 +152,16 @@ SLEEP = "I/PRP slept/VBD well/RB on/IN Monday/NNP ./."
             {"nouns"},
         ),
         (
+            "What/WP color/NN is/VBZ a/DT banana/NN ?/.",
+            "What/WP is/VBZ the/DT color/NN of/IN banana/NN ?/.",
+            {"agreement"},
+        ),
+        (
+            "What/WP is/VBZ a/DT big/JJ red/JJ banana/NN and/CC apple/NN ?/.",
+            "What/WP is/VBZ here/RB a/DT banana/NN and/CC big/JJ red/JJ apple/NN ?/.",
+            {"added", "roles"},
+        ),
+        (
             "I/PRP 'm/VBP here/RB for/IN a/DT rate/NN ./.",
             "I/PRP 'm/VBP the/DT here/RB for/IN the/DT rate/NN ./.",
             {"changed"},

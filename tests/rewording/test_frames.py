@@ -64,6 +64,9 @@ def test_every_group_can_be_read_and_written() -> None:
         ("What/WP is/VBZ the/DT best/JJS way/NN to/TO get/VB visas/NNS ?/.", "how can one best get visas ?"),
         ("Can/MD I/PRP pay/VB with/IN PayPal/NNP ?/.", "is it possible to pay with PayPal ?"),
         ("Could/MD I/PRP pay/VB later/RB", "can i pay later ?"),
+        ("Can/MD I/PRP have/VB it/PRP done/VBN ?/.", "is it possible to have it done ?"),
+        ("Maybe/RB she/PRP forgot/VBD ./.", "it is possible that she forgot ."),
+        ("Explain/VB rain/NN ./.", "can you explain rain to me ?"),
         ("Can/MD we/PRP go/VB to/TO the/DT US/NNP ?/.", "is it possible for us to go to the US ?"),
         ("Can/MD dogs/NNS eat/VB rice/NN ?/. ?/.", "is it possible for dogs to eat rice ?"),
         ("Will/MD I/PRP be/VB fined/VBN ?/.", "am i going to be fined ?"),
@@ -253,6 +256,13 @@ def test_rewordings_by_hand(tagged: str, expected: str | None) -> None:
         ("What/WP is/VBZ the/DT fear/NN of/IN cats/NNS called/VBN ?/.", r"tell me the|called is"),
         ("Where/WRB does/VBZ dew/NN come/VB from/IN ?/.", r"is dew from"),
         ("Give/VB me/PRP the/DT bill/NN ,/, please/UH ./.", r"please .*please"),
+        ("How/WRB come/VB you/PRP are/VBP late/JJ ?/.", r"do you are|makes you are"),
+        ("Maybe/RB we/PRP should/MD wait/VB ./.", r"possible"),
+        ("Explain/VB it/PRP to/IN my/PRP$ son/NN ./.", r"to me"),
+        ("Explain/VB rain/NN to/IN my/PRP$ son/NN ./.", r"to me"),
+        ("Do/VBP you/PRP mind/VB if/IN I/PRP smoke/VBP ?/.", r"(if|whether) you mind"),
+        ("Could/MD I/PRP have/VB done/VBN better/RB ?/.", r"to have done"),
+        ("Why/WRB do/VBP you/PRP not/RB like/VB tea/NN ?/.", r"(?<!do )not like"),
     ],
 )
 def test_traps(tagged: str, never: str) -> None:

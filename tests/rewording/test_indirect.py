@@ -29,6 +29,8 @@ TELL, KNOW = "can you tell me ", "i would like to know "
         ("Which brand makes the best shoes?", TELL + "which brand makes the best shoes?"),
         ("With what currencies can I pay?", TELL + "with what currencies I can pay?"),
         ("What currencies do you offer?", KNOW + "what currencies you offer."),
+        ("Why did you not get my letter?", KNOW + "why you did not get my letter."),
+        ("Why do cats not like water?", TELL + "why cats do not like water?"),
     ],
 )
 def test_a_question_is_asked_indirectly(text: str, expected: str) -> None:
@@ -49,6 +51,9 @@ def test_a_question_is_asked_indirectly(text: str, expected: str) -> None:
         "What is the best way to learn French?",
         "Is it hard, or is it easy?",
         "Do they go home and eat?",
+        "Isn't it dangerous to swim here?",
+        "Did they not receive my letter?",
+        "How do I not lose my job?",
         "What is life? How does it end?",
         "?",
     ],
@@ -67,6 +72,7 @@ def test_what_is_no_simple_question_is_left(text: str) -> None:
         "(ROOT (SBARQ (WHADVP (WRB How)) (SQ (MD ca) (NP (PRP I)) (VP (VB go)))))",
         "(ROOT (SQ (MD Can) (NP (NN court) (NN rule)) (SBAR (IN that) (S (NP (PRP it)) (VP (VBZ is)))) (. ?)))",
         "(ROOT (SBARQ (WHADVP (WRB Why)) (SQ (VBP are) (ADJP (NP (JJ many)) (ADJP (JJ liberal)))) (. ?)))",
+        "(ROOT (SBARQ (WHNP (WP What)) (SQ (VBZ is) (NP (PRP$ your) (NN view) (CC and)) (VP (VB tell) (PRP me)))))",
         "(ROOT (X))",
         "(ROOT)",
     ],

@@ -13,9 +13,12 @@ from numpy.typing import NDArray
 from paraform import checkpoint
 from paraform.records import InputError
 from paraform.rewording import Candidate
+from paraform.rewording.drafts import framed_drafts
 from paraform.rewording.frames import LONGEST
 from paraform.rewording.reword import Standards, Tools, assess, reword, sentences_of, why
+from paraform.rewording.tagged import Tagged
 from paraform.rewording.transformations import Transformation, Transformations
+from paraform.syntax.trees import Tree
 
 TAGS = {
     "can": "MD", "will": "MD", "i": "PRP", "you": "PRP", "it": "PRP", "how": "WRB", "why": "WRB", "what": "WP",
@@ -69,6 +72,29 @@ def test_ranked_and_passed() -> None:
 def test_a_name_in_capitals_is_no_word_of_a_frame(source: str) -> None:
     (found,) = reword([source], replace(TOOLS, cased={"us": "US"}), num=9, standards=PASSES)
     assert source.replace("Can we", "Is it possible for us to") in texts_of(found.candidates)
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ("I forgot my PIN.", "I can't remember my PIN."),
+        ("I forgot my pin.", "I can't remember my pin."),
+        ("WILL Tom pay the US?", "Do you think Tom will pay the US?"),
+    ],
+)
+def test_an_acronym_that_a_frame_names_keeps_its_capitals(source: str, expected: str) -> None:
+    (found,) = reword([source], TOOLS, num=9, standards=PASSES)
+    assert expected in texts_of(found.candidates)
+
+
+def test_what_a_frame_and_the_tree_both_make_is_answered_for_by_the_tree() -> None:
+    tree = Tree.parse(
+        "(ROOT (S (SBAR (WHADVP (WRB When)) (S (NP (PRP I)) (VP (VBD was) (ADJP (JJ small))))) (, ,) (NP (PRP I))"
+        " (VP (VBD lived) (PP (IN in) (NP (NNP Rome)))) (. .)))"
+    )
+    source, moved = Tagged(tree.words(), tree.tags()), "I lived in Rome when I was small."
+    assert [draft.parsed for draft in framed_drafts(source, {}) if draft.text == moved] == [False]
+    assert [draft.parsed for draft in framed_drafts(source, {}, tree) if draft.text == moved] == [True]
 
 
 @pytest.mark.parametrize(("source", "name"), [("can i pay tom here?", "Tom"), ("can i pay the card here?", "card")])

@@ -49,6 +49,25 @@ def test_an_article_follows_the_sound_of_a_synonym(tagged: str, expected: str) -
     assert [" ".join(one.words) for one in substitute(*split(tagged))] == [expected]
 
 
+@pytest.mark.parametrize(
+    ("text", "right"),
+    [
+        ("I need to pay now", True),
+        ("I stay because I need to work", True),
+        ("how do I need to apply", True),
+        ("I know what I need to do", True),
+        ("what do I need to open an account", False),
+        ("how many papers do I need to apply", False),
+        ("the number of papers that I need to apply", False),
+        ("the papers I need to apply are lost", False),
+        ("do you know what I need to apply", False),
+    ],
+)
+def test_a_need_is_a_duty_where_no_thing_is_needed(text: str, right: bool) -> None:
+    found = [" ".join(one.words) for one in substitute(text.split()) if "i have to" in " ".join(one.words).lower()]
+    assert found == ([text.replace("I need to", "i have to")] if right else [])
+
+
 def test_words_after_an() -> None:
     """By ear: "an hour", "a university"; frames do not change an article before a slot, so synonyms alone need it."""
     an = [

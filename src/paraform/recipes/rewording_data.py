@@ -14,7 +14,7 @@ words go and phrases move (`rewording.thinning`), since CRL-EGPG's content encod
 knows who does what to whom: every content word, negation, number and pronoun is left. SynPG's form is the sentence's
 own parse, which has no words; CRL-EGPG's exemplar has, and a decoder that attends to the target itself would copy it.
 So these get their exemplars as all pairs do: other sentences of nearly the same tags, mined by the trainer.
-Running time: four minutes on one core; 255,494 training and 1,920 development records.
+Running time: four minutes on one core; 217,202 training records.
 """
 
 from __future__ import annotations

@@ -5,9 +5,10 @@
     python -m paraform.recipes.rewording_reach ../shared/data --without-parse
 
 Texts that look like no English sentence are counted among all of a corpus, those that are reworded among 200 drawn by
-seed 77. Frames were written with Banking77 and quora/dev before the eyes, none with the others. Running time: one
-to three minutes on one core. The figures are in docs/rewording.md. --draws: of four development draws, 150 messages of
-Banking77's used intents and 150 texts of quora/dev each, how many are answered, and every answer that was decoded.
+seed 77. Frames were written with Banking77, quora/dev, TREC's training questions and Tatoeba before the eyes, none with
+SQuAD and Yelp. Running time: six minutes on one core. The figures are in docs/rewording.md. --draws: of four
+development draws, 150 messages of Banking77's used intents and 150 texts of quora/dev each, how many are answered, and
+every answer that was decoded.
 --without-parse: frames, synonyms and the decoder alone. --model: another one than the embedded.
 """
 

@@ -23,10 +23,17 @@ QUESTIONS = {"what", "which", "how", "whose", "who", "whom"}
 ADVERBS = {"yesterday", "today", "recently", "lately", "currently", "nowadays", "sometimes", "usually", "tomorrow"}
 POINTING = {"he", "she", "it", "they", "him", "her", "them", "his", "its", "their", "this", "that", "these", "those"}
 POINTING |= {"one", "ones", "so", "then", "there", "both", "either", "such", "himself", "herself", "itself"}
+POINTING |= {"mine", "yours", "hers", "ours", "theirs"}
 ASKING = {"know", "tell", "ask", "say", "see", "check", "confirm", "explain", "wonder", "wondering", "sure", "matter"}
 ASKING |= {"remember", "understand", "guess", "certain", "find", "care", "mind", "decide", "doubt", "tells", "knows"}
 WHENS = {"time", "day", "moment", "year", "age", "date", "times", "days", "moments", "years", "feeling"}
 NEGATIONS = {"not", "n't", "never", "no", "nobody", "nothing", "hardly"}
+DAYS = {"yesterday", "today", "tomorrow", "tonight"}
+AHEAD = {"promise", "guarantee", "announce", "expect", "plan", "agree", "offer", "request", "predict", "propose"}
+AHEAD |= {"suggest", "want", "hope", "schedule", "ask"}
+AHEAD = {*AHEAD} | {f"{word}s" for word in AHEAD} | {f"{word.removesuffix('e')}ed" for word in AHEAD} | {"planned"}
+BEFORE_IT = {"only", "just", "even", "mainly", "mostly", "especially", "particularly", "exactly", "right", "shortly"}
+BEFORE_IT |= {"soon", "long", "immediately", "not", "n't"}  # "only if it rains", "shortly after lunch"
 MOST, LEAST_LEFT = 14, 3  # words of an adverbial; of what it leaves
 OPENERS = ("NP", "SQ", "WHNP", "WHADVP", "WHPP", "MD", "VBZ", "VBP", "VBD")  # what begins a clause with a subject
 
@@ -42,7 +49,7 @@ def moved(tree: Tree) -> list[Rewritten]:
         return []
     return [
         Rewritten([*found, *ending], "… , …" if "," in found else "… …", frozenset(), parsed=True)
-        for found in (*_to_the_end(parts), *_to_the_front(parts))
+        for found in (*_to_the_end(parts), *_to_the_front(parts, statement=label == "S"))
     ]
 
 
@@ -72,7 +79,7 @@ def _embeds(parts: Sequence[Tree]) -> bool:
     return any(part.label in ("S", "SBAR") or _embeds(part.children) for part in parts)
 
 
-def _to_the_front(parts: Sequence[Tree]) -> Iterator[list[str]]:
+def _to_the_front(parts: Sequence[Tree], *, statement: bool) -> Iterator[list[str]]:
     path, node = [parts[-1]], parts[-1]
     while node.children and node.label in ("VP", "SQ", "ADJP", "NP", "S"):
         if node.label == "S" and len(path) > 1:
@@ -86,16 +93,32 @@ def _to_the_front(parts: Sequence[Tree]) -> Iterator[list[str]]:
         if node.label == "SBAR" or above in ("VP", "SQ"):
             if in_noun and (node.label != "SBAR" or left[-1].lower() in WHENS):
                 continue
-            if len(left) >= LEAST_LEFT and _whole(left, parts) and _moves(node, left) and not _pointing([node]):
+            if statement and _belongs_to_verb(node, parts, len(left)):
+                return
+            moves = _moves(node, left) and (statement or node.label != "NP" or words[0].lower() not in DAYS)
+            if len(left) >= LEAST_LEFT and _whole(left, parts) and moves and not _pointing([node]):
                 if left[0].lower() not in ("and", "but", "so", "or", "if", "when", "please") and "," not in left:
                     yield [*words, ",", *left]
                 return
 
 
 def _whole(left: Sequence[str], parts: Sequence[Tree]) -> bool:
-    """Whether the words left are a clause that misses nothing: "how many are", "today and"."""
+    """Whether the words left are a clause that misses nothing, and end with nothing that is said of what goes.
+
+    "How many are" and "today and" miss something; "only" of "only if it rains" would stand alone.
+    """
+    if left[-1].lower() in BEFORE_IT:
+        return False
     tags = [leaf.label for part in parts for leaf in part.leaves()][: len(left)]
     return tags[-1] not in ("CC", "IN", "TO", "DT", "PRP$") and left[-1].lower() not in BE and bool(FINITE & {*tags})
+
+
+def _belongs_to_verb(node: Tree, parts: Sequence[Tree], left: int) -> bool:
+    """Whether a place stands right behind its verb, and so is what the sentence tells: "they live in Rome"."""
+    tags = [leaf.label for part in parts for leaf in part.leaves()]
+    words = [word.lower() for word in words_of([node])]
+    timed = any(TIMES.fullmatch(word) for word in words)
+    return node.label == "PP" and words[0] in PLACES and not timed and tags[left - 1].startswith("VB")
 
 
 def _moves(part: Tree, left: Sequence[str]) -> bool:
@@ -114,13 +137,20 @@ def _moves(part: Tree, left: Sequence[str]) -> bool:
             return False
         return not (first in ("if", "when", "whenever") and ASKING & around)
     timed = any(TIMES.fullmatch(word) for word in words)
+    if AHEAD & around:
+        return False  # what is promised, or its promise: "they promised a call within a day"
     if part.label == "PP":
         if _embeds(part.children) and first not in ("after", "before", "since"):
             return False
+        tags = [leaf.label for leaf in part.leaves()]
         named = first == "in" and all(leaf.label in ("NNP", "NNPS", "DT") for leaf in part.children[-1].leaves())
+        if NEGATIONS & around and first in ("in", "within") and {"a", "an", "one", "CD"} & {*words[1:2], *tags[1:2]}:
+            return False  # "it was not built in a day"
         if len(part.children) != 2 or part.children[1].label not in ("NP", "S") or QUESTIONS & {*words[1:2]}:
             return False
         return len(words) > 1 and (first in PREPOSITIONS or (first in PLACES and (timed or named)))
+    if part.label == "NP" and len(words) == 1:
+        return first in DAYS
     if part.label in ("NP", "ADVP") and len(words) > 1:
         return (timed and first in ("last", "this", "every", "right", "these")) or words[-1] == "ago"
     return part.label == "ADVP" and first in ADVERBS

@@ -50,6 +50,7 @@ PERSONS = {
     **dict.fromkeys(("i", "me", "my", "mine", "myself", "we", "us", "our", "ours", "ourselves"), "1"),
     **dict.fromkeys(("you", "your", "yours", "yourself", "yourselves"), "2"),
 }
+DETERMINING = {"DT", "PDT", "PRP$", "CD", "POS", "WDT", "WP", "WP$"}  # tags
 ARTICLES = {"a", "an", "the", "this", "these", "those"}
 NUMBER = {"is": "NNS", "was": "NNS", "are": "NN", "were": "NN"}  # a verb, and the noun that it does not go with
 KEPT = 2**15  # words of which is remembered what they are
@@ -76,8 +77,8 @@ def check(
     - asked: the same question words (what and which count as one), modal verbs, tense, "do" and "there", as many
       "that" and pronouns behind their verb ("what time it is" is no "what time is it"; nor "or it is" "or is it"), and
       the same `AMOUNTS`;
-    - agreement: no "what are the best way", no "a cats", no "a account", as many finite verbs and of "be" as many, of
-      the same number;
+    - agreement: no "what are the best way", no "a cats", no "a account", no "color of banana" of "a banana", as many
+      finite verbs and of "be" as many, of the same number;
     - added, dropped: no content word that the other has not, in any form, numbers aside;
     - nouns: the same ones, each as often and in the same form, and the reader or the writer if the source has them;
     - prepositions: those of the source are there;
@@ -95,7 +96,7 @@ def check(
     passed = _by_words(source, _to_keep_of(source, exempt), output.words, right.words, framed=framed) | {
         "kind": framed or kind(source) == kind(output),
         "asked": framed or _asked(source) == _asked(output),
-        "agreement": framed or (_agrees(output) and _verbs_agree(source, output)),
+        "agreement": framed or (_agrees(output) and _verbs_agree(source, output) and _keeps_articles(source, output)),
         "added": all(_has(known, word) for word in content_words(right)),
         "nouns": framed or (_nouns(source) == _nouns(output) and _persons(known) == _persons(output.lowered)),
         "prepositions": framed or not _prepositions(source) - _prepositions(output),
@@ -266,6 +267,26 @@ def _verbs_agree(source: Tagged, output: Tagged) -> bool:
     one, other = _numbers_of_be(source), _numbers_of_be(output)
     bare = [sum(word in {"be", "been", "being"} for word in sentence.lowered) for sentence in (source, output)]
     return _finite(source) == _finite(output) and bare[0] == bare[1] and (not one or not other or one == other)
+
+
+def _keeps_articles(source: Tagged, output: Tagged) -> bool:
+    """Whether no noun in the singular stands bare that "a" or "the", or another determiner, stood before."""
+    (determined, _), (_, bare) = _by_article(source), _by_article(output)
+    return not determined & bare
+
+
+def _by_article(sentence: Tagged) -> tuple[set[str], set[str]]:
+    """Nouns in the singular: those that a determiner stands before, and those that none does."""
+    found: tuple[set[str], set[str]] = (set(), set())
+    bare = True
+    for word, tag in zip(sentence.lowered, sentence.tags, strict=True):
+        if tag in DETERMINING:
+            bare = False
+        elif tag == "NN":
+            found[bare].add(word)
+        elif not tag.startswith(("NN", "JJ", "RB", "VBN", "VBG", "HYPH", "CC")):  # "my bread and butter"
+            bare = True
+    return found[0] - found[1], found[1]
 
 
 def _numbers_of_be(sentence: Tagged) -> set[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from paraform.rewording.adverbials import moved
@@ -63,9 +63,22 @@ def framed_drafts(source: Tagged, cased: Mapping[str, str], tree: Tree | None = 
         words = [word.lower() for word in one.words]
         usual = {word: name for word, name in names.items() if word not in one.literals}
         # "Can we go to the US?": "us" of the frame is not the US, nor is an "us" that the writer has beside it.
-        small = one.literals | {word for word in source.words if word.islower() and word.upper() in source.words}
+        small = one.literals - _kept_acronyms(source, words)
+        small |= {word for word in source.words if word.islower() and word.upper() in source.words}
         recased = recase(words, usual, source.words)
         own = [word in small and word != "i" and place > 0 for place, word in enumerate(one.words)]
         text = detokenize([words[at] if own[at] else word for at, word in enumerate(recased)])
-        drafts.setdefault(text, Draft(text, one.form, one.literals, True, one.wrapped, one.parsed))
+        draft = drafts.setdefault(text, Draft(text, one.form, one.literals, True, one.wrapped, one.parsed))
+        if one.parsed and not draft.parsed:  # a frame and the tree say the same: the tree answers for who does what
+            drafts[text] = draft._replace(parsed=True)
     return list(drafts.values())
+
+
+def _kept_acronyms(source: Tagged, words: Sequence[str]) -> set[str]:
+    """Nouns in capitals of a source that a frame names and keeps: "PIN" of "I forgot my PIN"."""
+    tagged = zip(source.words, source.tags, strict=True)
+    nouns = {word for word, tag in tagged if tag.startswith("NN") and len(word) > 1 and word.isupper()}
+    lowered, cased = source.lowered, [*source.words]
+    return {
+        word.lower() for word in nouns if cased.count(word) == lowered.count(word.lower()) == words.count(word.lower())
+    }

@@ -29,6 +29,7 @@ _NOUNS = {"{n}", "{m}", "{k}", "{h}", "{b}", "{e}", "{l}", "{t}"}
 _WRAPPING = {"know", "tell", "think", "true", "explain", "say"}  # what begins with these is wrapped already
 _REASON = re.compile(r"\b(as|because|since|while) (i|you|he|she|it|we|they)\b")  # "this payment as I did not make it"
 _AUXILIARY = {"is", "are", "was", "were", "do", "does", "did", "can", "could", "will", "would", "should", "has", "have"}
+_CARRYING = (_AUXILIARY | {"{do}", "{aux}"}) - {"is", "are", "was", "were"}
 _SECOND = re.compile(r"\bCC (\w+\$? )?(NN\w*|PRP) (MD|VB[PZD])")  # "hurry up or you miss it"
 _SUBJECT = re.compile("PRP|DT|NNP|EX")
 _SINGULAR, _PLURAL = {"is", "was", "does", "has"}, {"are", "were", "do", "have"}
@@ -39,6 +40,7 @@ _PERSONS |= {word: "we" for word in ("we", "us", "our", "ours", "ourselves")}
 _PERSONS |= {word: "you" for word in ("you", "your", "yours", "yourself")}
 _ADVISING = _WRAPPING | {"advise", "let", "help"}
 _YES_OR_NO = {"true", "idea", "right"}  # what asks for yes or no cannot hold "or", and "any" hardly
+_ADVICE = {"should", "ought", "can", "could", "might", "may", "let"}
 _CHOICES = {"or", "any", "anyone", "anybody", "anything", "ever", "either"}
 _PERFECT = re.compile(r"\b(has|have|'ve)\b.*(\b(been|noticed|stolen|tried|made)\b|\{d\}|\{done\})")
 TIMES = re.compile(
@@ -221,6 +223,16 @@ def _fits(old: Form, new: Form, filling: _Filling) -> bool:
         return False
     if "going" in new and "{v}" in filling and filling["{v}"][1][0].startswith("RB"):
         return False  # "am i going to ever be"
+    if _pairs_of(new, "possible", "that") and "possible" not in old and inside & _ADVICE:
+        return False  # "maybe we should wait"
+    if new[-3:] == ("to", "me", "?") and new[-3:] != old[-3:] and "to" in inside:
+        return False  # "explain it to a child in two words to me"
+    if old[:3] == ("do", "you", "{v}") and filling["{v}"][0][0].lower() == "mind":
+        return False  # "can you tell me if you mind if I smoke"
+    if "{v}" in new and filling["{v}"][0][0].lower() == "not" and not (_behind_to(new) or _CARRYING & {*new}):
+        return False  # "the reason you not offer it"
+    if "{v}" in new and _behind_to(new) and not _behind_to(old) and _perfect(filling["{v}"][1], filling["{v}"][0]):
+        return False  # "is it possible to have done better", of what could have been
     if "true" in new and "true" not in old and [*filling.get("{n}", ("",))[0]] == ["it"]:
         return False  # "is it true that it is worth it"
     brought = {_PERSONS.get(word, word) for word in new if word in _PERSONS or word == "one"}
@@ -246,6 +258,19 @@ def _fits(old: Form, new: Form, filling: _Filling) -> bool:
         if beside & (_SINGULAR if plural else _PLURAL) or (pronoun == "i" and beside & {"is", "was", "are", "were"}):
             return False
     return True
+
+
+def _pairs_of(form: Form, one: str, other: str) -> bool:
+    return (one, other) in itertools.pairwise(form)
+
+
+def _behind_to(form: Form) -> bool:
+    return _pairs_of(form, "to", "{v}")
+
+
+def _perfect(tags: Sequence[str], words: Sequence[str]) -> bool:
+    """Whether a predicate is "have" and a participle: "have done"."""
+    return words[0].lower() == "have" and next((tag for tag in tags[1:] if tag != "RB"), "") == "VBN"
 
 
 def _participle(tags: Sequence[str]) -> bool:

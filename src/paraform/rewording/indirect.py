@@ -124,14 +124,21 @@ def _turned(asked: Sequence[str], parts: Sequence[Tree]) -> list[str] | None:
     two_nouns = two_nouns and asked[-1] != "whether"
     if not predicate or len(whole) > LONGEST_SUBJECT or two_nouns:
         return None  # "what is the best way", "is that a bird"
+    verb = next((at for at, tag in enumerate(tags) if not tag.startswith("RB")), 0)
+    not_behind = bool(DENIALS.intersection(word.lower() for word in says[:verb]))  # "did you not get it?"
+    if (denied or not_behind) and asked in (["whether"], ["how"]):
+        return None  # "isn't it dangerous?" expects a yes
+    if [leaf.label for leaf in subject.leaves()][-1] in ("CC", "IN", "TO"):
+        return None  # "what is your view and tell why": of a parse that cut it elsewhere
     if tags[0] == "TO":
         return None  # "what is learning to rank": a name
     if auxiliary in MODALS and tags[next((at for at, tag in enumerate(tags) if tag != "RB"), 0)] != "VB":
         return None  # of a parse that took the verb for a noun
     if auxiliary in ("do", "does", "did") and not denied:
-        verb = next((at for at, tag in enumerate(tags) if not tag.startswith("RB")), 0)
         if tags[verb] not in ("VB", "VBP") or re.search(r"\b(CC|,) (RB )*VBP?\b", " ".join(tags)):
             return None  # "do you go home and eat"
+        if not_behind:
+            return [*asked, *whole, auxiliary, *says]
         if auxiliary == "does":
             says = third_person(says, tags)
         if auxiliary == "did":

@@ -88,7 +88,10 @@ _DONE += (
 _DONE += "shipped|issued|withdrawn|deposited|added|duplicated|topped|retained"
 _AUXILIARIES = f"{_BE}|am|has|have|had|can|could|will|would|should|wo|ca"
 SLOTS = {
-    "v": _word("RB", r"(?!else\t)[^\t\n]+") + "?" + _word("VB|VBP", r"(?!please\t)[^\t\n]+") + _some(0),
+    "v": _word("RB", r"(?!else\t)[^\t\n]+")
+    + "?"
+    + _word("VB|VBP", r"(?!(?:please|am|are|'m|'re)\t)[^\t\n]+")
+    + _some(0),
     "g": f"(?!{_word('RB', 'not|never')}){_word('RB')}?(?:{_verb(f'do|know|{_STATES}')}{_some(0)}|"
     + f"{_word('VB|VBP', 'do')}{_some(1)})",
     "r": f"(?!{_word('RB', 'not|never|hardly|barely|scarcely')})" + _word("RB") + "?" + _verb(_ABLE) + _some(0),

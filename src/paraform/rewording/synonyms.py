@@ -14,6 +14,25 @@ from typing import NamedTuple
 from paraform.rewording.frames import LONGEST, Rewritten
 from paraform.rewording.slots import Form
 
+_DUTIES = (("need", "to"), ("have", "to"))
+_THINGS = {"what", "whatever", "which", "who", "whom", "whose", "much", "many", "all", "everything", "anything"}
+_THINGS |= {"something", "nothing"}
+_NO_THING_BEFORE = {",", ";", ":", "-", "--", "and", "but", "or", "so", "because", "since", "as", "if", "when"}
+_NO_THING_BEFORE |= {
+    "whether",
+    "where",
+    "why",
+    "how",
+    "reason",
+    "think",
+    "although",
+    "though",
+    "until",
+    "unless",
+    "do",
+    "come",
+}
+
 
 class Synonym(NamedTuple):
     """What may stand for a phrase.
@@ -46,6 +65,8 @@ def substitute(words: Sequence[str], tags: Sequence[str] = ()) -> list[Rewritten
             for synonym in synonyms().get(old, ()):
                 if any(wanted not in ("", tag) for wanted, tag in zip(synonym.tags, found, strict=True)):
                     continue
+                if old[-2:] in _DUTIES and _needs_a_thing(lowered[:start], lowered[start + size :]):
+                    continue
                 before = [*words[:start]]
                 if before and lowered[start - 1] in ("a", "an") and _an(old[0]) != _an(synonym.new[0]):
                     before[-1] = before[-1][0] + "n" * _an(synonym.new[0])
@@ -53,6 +74,13 @@ def substitute(words: Sequence[str], tags: Sequence[str] = ()) -> list[Rewritten
                 form = f"{' '.join(old)} → {' '.join(synonym.new)}"
                 out.append(Rewritten(changed, form, frozenset(old + synonym.new)))
     return out
+
+
+def _needs_a_thing(before: Sequence[str], after: Sequence[str]) -> bool:
+    """Whether what is needed, or had, may stand before: "what do I need to apply?", "papers that I need to apply"."""
+    if after[:1] == ["do"]:
+        return False  # "what I need to do"
+    return bool(_THINGS.intersection(before)) or (bool(before) and before[-1] not in _NO_THING_BEFORE)
 
 
 def _an(word: str) -> bool:
