@@ -11,6 +11,7 @@ from .evaluation import evaluate_generation as evaluate_generation
 from .evaluation import evaluate_style as evaluate_style
 from .evaluation import evaluate_syntax as evaluate_syntax
 from .evaluation.latent import evaluate_latent as evaluate_latent
+from .evaluation.latent import nearest_sentences as nearest_sentences
 from .models.averaged import AveragedConfig as AveragedConfig
 from .models.averaged import AveragedEncoder as AveragedEncoder
 from .models.disentangled import DisentangledConfig as DisentangledConfig

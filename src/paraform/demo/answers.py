@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 
 import paraform
 from paraform import InputError, Tree
-from paraform.evaluation.latent import nearest_sentences
 
 PARAPHRASER = "compact"
 LATENT = "latent-compact"
@@ -142,7 +141,9 @@ class Answers:
     def _beside_nearest(self, said: Sequence[str]) -> list[dict[str, Any]]:
         """Each with the training sentence that is nearest to it by edits of words, so that memorising shows."""
         different = list(dict.fromkeys(said))
-        near = dict(zip(different, nearest_sentences(different, self.trained_on, self.latent.words), strict=True))
+        near = dict(
+            zip(different, paraform.nearest_sentences(different, self.trained_on, self.latent.words), strict=True)
+        )
         return [
             {"text": text, "nearest": near[text].text, "similarity": round(near[text].similarity, 3)} for text in said
         ]

@@ -23,7 +23,7 @@ from paraform.evaluation.on_pairs import evaluate_embedder, evaluate_paraphraser
 from paraform.models.exemplar import ExemplarConfig
 from paraform.recipes.crl_data import Corpus, Scale, load, part_of
 from paraform.recipes.rivals import RIVALS, Rival, Row, config_of, row_of, train_rival, with_weights
-from paraform.recipes.rivals_measured import costs, writing
+from paraform.recipes.rivals_measured import BESIDE, costs, writing
 from paraform.records import InputError
 from paraform.score import Score, table
 from paraform.trainers.exemplar import BY_BLEU, train_exemplar
@@ -148,23 +148,24 @@ def run(
     """Train rows (those begun go on), measure them on the test split, draw Figure 2 as `out/…/cma.png`.
 
     Args:
-        rows: some of `ROWS`, and behind one of these others as `rivals.row_of` reads them; the outputs of the first are
-            compared with those of each other.
+        rows: some of `ROWS`, and behind one of these others as `rivals.row_of` has them; the first against each other.
         seq2seq: the folder of the model that rows of that name start from; None: they are left out, with a warning.
+    With a rival's row by the honest protocol alone, and with distances of trees: `rivals_measured.BESIDE`.
     Raises: as `train_row` does.
     """
     chosen = setting(scale, corpus)
     asked = with_weights({row: row_of(row) for row in rows}, seq2seq)
     if asked.get(first := rows[0]) != Row(first, False, 1) or first not in ROWS:
         raise InputError(f"first row {first!r}; expected one of {', '.join(ROWS)}, with vectors")
+    given: dict[str, Any] = {"seed": seed, "device": device or "auto", "seq2seq": seq2seq}
     names = dict.fromkeys(one.trained for one in asked.values())
-    how: dict[str, Any] = {"seed": seed, "device": device or "auto", "seq2seq": seq2seq}
-    folders = {name: train_row(name, scale, corpus, data, out, **how) for name in names}
+    folders = {name: train_row(name, scale, corpus, data, out, **given) for name in names}
     models = {row: writing(checkpoint.load(folders[one.trained], device=device), one) for row, one in asked.items()}
     test = part_of(load(data, corpus, "test"), chosen.test_pairs, seed)
     rivals = {row: model for row, model in models.items() if row != first}
     rows_asked = evaluation_set(test, seed=seed)
-    report = evaluate_paraphraser(models[first], rows_asked, name=first, rivals=rivals)
+    beside = bool({*RIVALS}.intersection(names))
+    report = evaluate_paraphraser(models[first], rows_asked, name=first, rivals=rivals, **(BESIDE if beside else {}))
     embedders = {row: model for row, model in models.items() if isinstance(model, Embedder)}
     vectors = {name: evaluate_embedder(model, test, name=name, seed=seed) for name, model in embedders.items()}
     matching = [
@@ -173,11 +174,10 @@ def run(
         for score in found.scores
         if score.name.startswith("CMA") and score.system == name
     ]
-    place = out / corpus / scale
-    draw(matching, place / "cma.png", f"{corpus}, {scale} scale")
+    draw(matching, out / corpus / scale / "cma.png", f"{corpus}, {scale} scale")
     retrieved = {name: found.retrieved for name, found in vectors.items()}
     content = {name: embed_by(model, "content") for name, model in embedders.items()}
-    spent = costs(models, rows_asked.rows) if set(names) & {*RIVALS} else ()
+    spent = costs(models, rows_asked.rows) if beside else ()
     return Tables(report, tuple(matching), examples(report, content, retrieved, seed=seed), spent)
 
 

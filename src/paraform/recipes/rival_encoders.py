@@ -7,7 +7,8 @@ Each also stands there untrained: the same words and network, with weights that 
 VGVAE random words, though training starts from `minilm`'s vectors of them). None is the published system: sp-average's
 own data are 25.85 million pairs of ParaNMT, and VGVAE's half a million, and here Quora's duplicates; InferSent's are
 SNLI and MultiNLI with GloVe, and here SICK's 4,500 pairs with `minilm`'s vectors of single words.
-Running time at scale small: 3 and 2 minutes of one core; VGVAE has not been run yet. Figures: docs/results/rival-encoders.md.
+Running time at scale small: 3 and 2 minutes of one core, VGVAE a quarter of an hour. Figures:
+docs/results/rival-encoders.md.
 """
 
 from __future__ import annotations

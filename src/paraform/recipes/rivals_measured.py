@@ -17,6 +17,10 @@ from paraform.models.sgcp import SgcpParaphraser
 from paraform.recipes.rivals import Row
 from paraform.score import Score, signature
 
+BESIDE: dict[str, Any] = {"protocols": ("first",), "parser": "syntax"}
+"""How rows are measured beside rivals: all three protocols have seven exemplars to a row, and SGCP-R five heights to
+each; rivals that read trees are asked for trees (TED-E, TED-R)."""
+
 TIMED = 200  # rows that are said once more, for the time that they take
 
 
