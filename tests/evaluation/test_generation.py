@@ -66,6 +66,22 @@ def test_a_summary_has_five_columns_the_floors_and_one_line_of_settings(report):
     assert report.score("BLEU", system="model", protocol="first").shown in rows[0]
 
 
+def test_bleu_is_compared_on_the_third_of_least_overlap_too(report):
+    """By the difference of what the table says of that third; a draw of it is of its rows alone."""
+    for floor in ("copy source", "copy exemplar"):
+        (found,) = (
+            one
+            for one in report.comparisons
+            if (one.name, one.second, one.protocol) == ("BLEU, least overlap", floor, "first")
+        )
+        own, other = (
+            report.score("BLEU", system=system, protocol="first", subset="least overlap").value
+            for system in ("model", floor)
+        )
+        assert found.difference == pytest.approx(own - other) and found.low <= found.high
+        assert "|rows:11|" in found.signature
+
+
 def test_first_and_blind_take_the_exemplar_they_are_given(rows, report):
     first, blind = report.outputs_of("model", "first"), report.outputs_of("model", "blind")
     assert list(first.texts) == paraphrase([row.source for row in rows], [row.exemplars[0] for row in rows])
@@ -144,8 +160,8 @@ def test_signatures_carry_the_settings(report):
 def test_report_goes_to_json_tables_and_lines(report, tmp_path):
     found = json.loads(json.dumps(report.to_json(), allow_nan=False))
     assert found["rows"] == 31 and len(found["scores"]) == len(report.scores)
-    # Under two protocols seven figures with a value a row, and BLEU; under `blind` two; against two floors.
-    assert len(found["comparisons"]) == (2 * 8 + 2) * 2
+    # Under two protocols seven figures with a value a row, BLEU, and its third; under `blind` two; against two floors.
+    assert len(found["comparisons"]) == (2 * 9 + 2) * 2
     table = report.table()
     assert "| first | least overlap | copy source |" in table and "CMA (dot)" in table
     assert "least overlap" not in report.table("plain", subset="all")

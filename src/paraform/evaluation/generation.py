@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,7 +31,7 @@ from paraform.evaluation.style import (
     tree_distance,
     tree_signature,
 )
-from paraform.evaluation.subsets import SETTING, subsets
+from paraform.evaluation.subsets import SETTING, THIRDS, subsets
 from paraform.records import InputError, require_callable, require_count, require_records, require_text
 from paraform.score import Score, signature
 from paraform.syntax.trees import Parser, Tree
@@ -88,7 +90,8 @@ def evaluate_generation(
         tagger_name, encoder_name: how table and signatures call the system, `tag` and `embed`.
         max_tokens: words of each text that count; None counts all. Content is compared on the texts as they are.
         bleu_tokenize: see `bleu`. wordnet: None looks for it.
-        resamples: draws of the paired bootstrap between `name` and every other system; 0 leaves it out.
+        resamples: draws of the paired bootstrap between `name` and every other system, of BLEU on the third of least
+            overlap, too; 0 leaves it out.
         seed: the seed of the bootstrap and of the sentences that style retrieval asks for.
     Raises: InputError if a row lacks what a protocol needs or the extra `eval` is not installed, an argument
         cannot be, or a callable does not answer one for one.
@@ -150,13 +153,12 @@ def evaluate_generation(
                         scores.append(Score(f"distinct-{n}", value, distinct, system, protocol, part, digits=3))
     comparisons = []
     if resamples:
-        comparisons = [
-            compare(first, other, figure, resamples=resamples, seed=seed)
-            for first in outputs
-            for other in outputs
-            for figure in first.figures
-            if first.system == name and other.system != name and first.protocol == other.protocol
-        ]
+        for first, other in itertools.product(outputs, outputs):
+            if first.system == name and other.system != name and first.protocol == other.protocol:
+                how: dict[str, Any] = {"resamples": resamples, "seed": seed}
+                comparisons += [compare(first, other, figure, **how) for figure in first.figures]
+                if "BLEU" in first.figures and (least := THIRDS[0]) in parts:
+                    comparisons.append(compare(first, other, part=(least, parts[least]), **how))
     found = StyleReport((), ())
     if content is not None or style is not None:
         found = evaluate_style(

@@ -5,8 +5,11 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
 
 from paraform.evaluation.bootstrap import Comparison, paired_bootstrap
 from paraform.evaluation.figures import RowFigure
@@ -55,10 +58,18 @@ class Outputs:
 
 
 def compare(
-    first: Outputs, second: Outputs, name: str = "BLEU", *, resamples: int = 1000, seed: int = 12345
+    first: Outputs,
+    second: Outputs,
+    name: str = "BLEU",
+    *,
+    part: tuple[str, NDArray[np.int64]] | None = None,
+    resamples: int = 1000,
+    seed: int = 12345,
 ) -> Comparison:
     """Paired bootstrap of one figure between two systems, or two reports, on the same rows.
 
+    Args:
+        part: a name and row numbers, one of `subsets`; None: all rows.
     Raises: InputError if they were not measured on the same rows, or one has no such figure.
     """
     if (first.sources, first.references) != (second.sources, second.references):
@@ -68,9 +79,11 @@ def compare(
             known = ", ".join(outputs.figures)
             raise InputError(f"no figure {name!r} of {outputs.system} under {outputs.protocol}; expected {known}")
     protocol = first.protocol if first.protocol == second.protocol else f"{first.protocol} against {second.protocol}"
+    figures = [outputs.figures[name] for outputs in (first, second)]
+    if part is not None:
+        figures = [replace(figure, name=f"{name}, {part[0]}", rows=figure.rows[part[1]]) for figure in figures]
     return paired_bootstrap(
-        first.figures[name],
-        second.figures[name],
+        *figures,
         names=(first.system, second.system),
         protocol=protocol,
         resamples=resamples,
