@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from matplotlib.figure import Figure
+from matplotlib.ticker import LogLocator
 
 CELL = re.compile(r"([+−-]?[\d,]+(?:\.\d+)?)(?: \(([+−-]?[\d.]+) to ([+−-]?[\d.]+)\))?(?:: .*)?")
 
@@ -87,13 +88,19 @@ def costs_figure(table: Table, height: str, costs: Sequence[str]) -> Figure:
     rows = [row for row in table.rows if (row, height) in table.values]
     figure = Figure(figsize=(5.5 * len(costs), 4.2), layout="constrained")
     panels = figure.subplots(1, len(costs), sharey=True, squeeze=False)[0]
+    heights = sorted(table.values[row, height][0] for row in rows)
+    near = (heights[-1] - heights[0]) / 20  # two names so near would stand in each other
     for axes, column in zip(panels, costs, strict=True):
         for row in rows:
             if (row, column) in table.values:
                 place = table.values[row, column][0], table.values[row, height][0]
                 axes.plot(*place, "o", color="tab:orange" if row == rows[0] else "tab:blue")
-                axes.annotate(row, place, xytext=(5, 4), textcoords="offset points", fontsize="small")
+                above = any(place[1] < other < place[1] + near for other in heights)
+                axes.annotate(row, place, xytext=(5, -12 if above else 4), textcoords="offset points", fontsize="small")
         axes.set_xscale("log")
+        axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+        axes.xaxis.set_major_formatter("{x:g}")
+        axes.xaxis.set_minor_formatter("")
         axes.margins(x=0.25, y=0.12)
         axes.set_xlabel(column)
         axes.grid(alpha=0.3)
