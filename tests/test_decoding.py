@@ -274,6 +274,7 @@ def test_what_cannot_be() -> None:
         ({"top_p": 0.5}, "--top_p 0.5 at --temperature 0; expected a --temperature above 0"),
         ({"beam": 5000}, "--beam 5000; expected 1 to 1,000"),
         ({"batch_size": 0}, "--batch_size 0; expected 1 or more"),
+        ({"temperature": 1e300}, "--temperature 1e+300; expected 1e-6 to 1e6"),
     ],
 )
 def test_a_complaint_names_options_as_they_were_given(how: dict[str, Any], message: str) -> None:

@@ -141,6 +141,13 @@ def test_pretrained_folders() -> None:
     assert folder is not None and (folder / "paraform.json").is_file()
     assert weights.pretrained_folder("nobody") is None
     assert weights.pretrained_folder("../corpora") is None
+    assert not any(map(weights.pretrained_folder, ("", ".", "..", "a" * 5000 + "/b")))
+
+
+@pytest.mark.parametrize("device", ["meta", "nowhere"])
+def test_a_device_that_computes_nothing(device: str) -> None:
+    with pytest.raises(InputError, match=rf"^device '{device}': .*; 'cpu' always works$"):
+        weights.device_named(device)
 
 
 def test_shapes_alone_take_no_memory_and_not_torch_s_compiler() -> None:

@@ -72,12 +72,19 @@ def require_decoding(how: Mapping[str, Any], named: Callable[[str], str] = str) 
     for name, number in (("temperature", temperature), ("top_p", top_p)):
         if not isinstance(number, (int, float)) or isinstance(number, bool) or not number >= 0:
             raise InputError(f"{named(name)} {str(number)[:40]}; expected a number, 0 or more")
+    if temperature != 0:
+        _require_temperature(temperature, named("temperature"))
     drawing = f"{named('temperature')} {temperature}" if temperature != 0 else f"{named('top_p')} {top_p}"
     if beam > 1 and (temperature != 0 or top_p < 1):
         raise InputError(f"{named('beam')} {beam}, {drawing}; they exclude each other, leave one out")
     if top_p < 1 and temperature == 0:
         above = f"{named('temperature')} 0; expected a {named('temperature')} above 0"
         raise InputError(f"{drawing} at {above}, where words are drawn")
+
+
+def _require_temperature(temperature: float, name: str) -> None:
+    if not 1e-6 <= temperature <= 1e6:
+        raise InputError(f"{name} {temperature}; expected 1e-6 to 1e6")
 
 
 def search_name(how: Decoding, length_penalty: float = 1.0) -> str:
@@ -142,8 +149,7 @@ def sample(
         generator: the random state that is drawn from.
     Raises: InputError if temperature or top_p is out of range, or if log-probabilities are not finite.
     """
-    if not 1e-6 <= temperature <= 1e6:
-        raise InputError(f"temperature {temperature}; expected 1e-6 to 1e6")
+    _require_temperature(temperature, "temperature")
     if not 0 < top_p <= 1:
         raise InputError(f"top_p {top_p}; expected above 0, and at most 1")
 

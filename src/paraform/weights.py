@@ -81,6 +81,8 @@ def require_path(path: object) -> None:
         ) from None
     if nul:
         raise InputError("a NUL in a path; expected none")
+    if not os.fspath(path):  # which would be the folder one is in
+        raise InputError("an empty name where the path of a file or folder is expected")
 
 
 def lost_link(path: PathLike) -> Path | None:
@@ -252,7 +254,8 @@ def device_named(device: str | torch.device | None) -> torch.device:
     """The device of that name; None: the GPU if there is one. Raises: InputError for one that torch can't use here."""
     try:
         made = torch.device(("cuda" if torch.cuda.is_available() else "cpu") if device is None else device)
-        torch.empty(0, device=made)
+        if torch.empty(0, device=made).is_meta:
+            raise ValueError("it holds no numbers")
     except (RuntimeError, AssertionError, TypeError, ValueError) as error:  # torch asserts that it has CUDA
         reason = str(error).strip().split("\n")[0]
         raise InputError(f"device {str(device)[:40]!r}: {reason[:200]}; 'cpu' always works") from error
@@ -294,7 +297,7 @@ def _opened(path: PathLike, device: str = "cpu") -> Iterator[Any]:
 def pretrained_folder(name: str) -> Path | None:
     """The folder of an embedded model of that name inside the package, or None."""
     folder = Path(__file__).parent / "pretrained" / name
-    return folder if folder.is_dir() and name == Path(name).name else None
+    return folder if name == Path(name).name not in ("", "..") and folder.is_dir() else None
 
 
 def packaged_folder(package: str, inside: str) -> Path | None:

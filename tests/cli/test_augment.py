@@ -215,6 +215,11 @@ def test_a_usage_error_is_one_line(given: list[str], said: str, intents: Path, f
     assert os.listdir(intents.parent) == ["intents.csv"] and not fake.calls
 
 
+def test_as_many_rewordings_as_may_be_asked_for(intents: Path, fake: Fake, command: Command) -> None:
+    assert command("augment", intents, "--per-row", 10**9).status == 0
+    assert {how["num"] for _, how in fake.calls} == {10**9}
+
+
 def test_what_tsv_cannot_hold_leaves_no_file(intents: Path, fake: Fake, command: Command) -> None:
     done = command("augment", intents, "--out", intents.parent / "out.tsv")
     assert done.status == 2 and f"{intents}:3: a TAB or a line break in 'Well, \\n bye'; expected none" in done.err

@@ -549,6 +549,38 @@ def test_no_file_is_written_over_that_is_read(
     assert command("duplicates", "new", "--out", "new").status == 0
 
 
+@pytest.mark.parametrize(
+    "given",
+    [
+        "train exemplar --data pairs.tsv --out",
+        "embed texts.txt --out",
+        "duplicates texts.txt --first",
+        "tag texts.txt --tagger",
+        "sample --model",
+    ],
+)
+def test_an_empty_name_is_not_the_folder_one_is_in(
+    given: str, tmp_path: Path, command: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    done = command(*given.split(), "")
+    assert (done.status, done.out) == (2, "") and os.listdir(tmp_path) == []
+    assert done.err == f"paraform: error: {given.split()[-1]} is empty; expected a name\n"
+
+
+def test_texts_come_through_a_pipe_that_has_a_name(tmp_path: Path, command: Command) -> None:
+    """As `<(command)` is one."""
+    pipe = tmp_path / "texts"
+    os.mkfifo(pipe)
+    writer = threading.Thread(target=pipe.write_text, args=("The cat sat .\n",))
+    writer.start()
+    assert command("tag", pipe).out == "The/DT cat/NN sat/VBD ./.\n"
+    writer.join()
+    done = command("embed", pipe, "--out", tmp_path / "shards")
+    assert done.err.startswith(f"paraform: error: {pipe}: a pipe; expected one file for the shards in ")
+    assert command("tag", "/dev/zero").err == "paraform: error: /dev/zero: no such file\n"
+
+
 def test_ctrl_c_is_one_line(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupt(given: list[str]) -> int:
         raise KeyboardInterrupt

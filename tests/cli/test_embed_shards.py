@@ -208,7 +208,7 @@ def test_a_damaged_shard_of_a_table(content: Any, tmp_path: Path, command: Comma
     ("given", "said"),
     [
         (["TEXTS", "TEXTS", "--out", "OUT"], "2 texts or files; expected one file for the shards in "),
-        (["-", "--out", "OUT"], "-: no such file; expected one file for the shards in "),
+        (["-", "--out", "OUT"], "-: a pipe; expected one file for the shards in "),
         (["a text", "--out", "OUT"], "a text: no such file; expected one file for the shards in "),
         (["TEXTS", "--out", "OUT.npy", "--engine", "ray"], "--engine ray: of shards; expected --out FOLDER"),
         (["TEXTS", "--json", "--workers", "2"], "--workers 2: of shards; expected --out FOLDER"),

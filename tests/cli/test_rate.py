@@ -226,6 +226,7 @@ def test_a_users_file_is_no_file_of_answers(files: Path, types: Any) -> None:
     (files / "notes.txt").write_text("buy milk")
     done = types("4 5 3 s\n", "rate", "ours.jsonl", "--out", "notes.txt")
     assert done.status == 2 and "notes.txt:1: not JSON" in done.err and (files / "notes.txt").read_text() == "buy milk"
+    assert sorted(path.name for path in files.iterdir()) == ["notes.txt", "ours.jsonl", "rival.jsonl"]
 
 
 @pytest.mark.parametrize(

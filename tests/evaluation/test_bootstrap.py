@@ -10,6 +10,7 @@ from sacrebleu.significance import PairedTest
 from paraform.evaluation.bleu import bleu_statistics, bleu_value
 from paraform.evaluation.bootstrap import bootstrap_interval, paired_bootstrap
 from paraform.evaluation.figures import RowFigure, row_mean
+from paraform.records import InputError
 
 WORDS = np.array(list("abcdefgh"))
 
@@ -77,3 +78,8 @@ def test_of_nothing_nothing_is_drawn(rows, resamples):
     for draw in (bootstrap_interval, lambda figure, **how: paired_bootstrap(figure, figure, **how)):
         with pytest.raises(ValueError, match=f"^{resamples} resamples of {rows} rows; expected at least 1 of each$"):
             draw(some, resamples=resamples)
+
+
+def test_more_resamples_than_are_any_use_are_refused():
+    with pytest.raises(InputError, match=r"^resamples 1000000000; expected 0 to 1,000,000$"):
+        bootstrap_interval(row_mean("ED-E", np.ones(5), "s"), resamples=10**9)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from dataclasses import asdict, fields, replace
 from typing import Any
@@ -118,7 +119,20 @@ def test_numbers_and_strings_only() -> None:
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"temperature": 0.0}, {"max_tokens": 1}, {"batch_size": 1}, {"copy": True, "attention": False}]
+    "wrong",
+    [
+        {"temperature": 0.0},
+        {"max_tokens": 1},
+        {"batch_size": 1},
+        {"copy": True, "attention": False},
+        {"epochs": -1},
+        {"min_count": 0},
+        {"ties": 0},
+        {"length_gap": -1},
+        {"learning_rate": -0.1},
+        {"style_weight": math.nan},
+        {"dropout": 1.0},
+    ],
 )
 def test_configs_that_cannot_be(wrong: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match=next(iter(wrong))):

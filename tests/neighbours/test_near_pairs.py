@@ -54,6 +54,12 @@ def test_an_index_finds_most_pairs_and_none_that_is_none(monkeypatch: pytest.Mon
     assert {tuple(pair) for pair in near_pairs(given, 0.9, search="index").rows.tolist()} == every
 
 
+def test_an_index_of_a_few_says_nothing(capfd: pytest.CaptureFixture[str]) -> None:
+    """faiss warns by itself, on stderr, of cells that few vectors train."""
+    assert near_pairs(vectors(10), 0.9, search="index").search == "index"
+    assert capfd.readouterr() == ("", "")
+
+
 def test_auto_takes_an_index_for_many(monkeypatch: pytest.MonkeyPatch) -> None:
     given = vectors(100)
     assert near_pairs(given, 0.9).search == "exact"

@@ -30,7 +30,7 @@ from paraform.cli.arguments import (
 from paraform.cli.output import print_items, print_json
 from paraform.cli.paraphrase import DEFAULT_MODEL
 from paraform.cli.reading import comes_again, format_of_table, on_disk, parts
-from paraform.records import InputError, Origin
+from paraform.records import MOST_COUNT, InputError, Origin
 
 if TYPE_CHECKING:
     from paraform.capabilities import Rewords
@@ -120,7 +120,7 @@ def made(table: Table, labels: Labels | None, model: Rewords, tally: Tally, opti
         how: dict[str, Any] = {"batch_size": options.batch_size} if options.batch_size else {}
         seed = (options.seed + number) % 2**32  # else every part would draw the same
         # Some are left out, because they say the same or another label's; more than are wanted cost next to nothing.
-        return model.reword(texts, num=2 * options.per_row + 3, seed=seed, **how)
+        return model.reword(texts, num=min(2 * options.per_row + 3, MOST_COUNT), seed=seed, **how)
 
     work = parts(table.rows, PART)
     yield from augmented(

@@ -37,7 +37,7 @@ from paraform.cli.arguments import (
     show_progress,
 )
 from paraform.cli.output import print_items, show
-from paraform.cli.reading import comes_again, digest_of, parts, stream_texts, tell_no_lines
+from paraform.cli.reading import comes_again, digest_of, is_readable, parts, stream_texts, tell_no_lines
 from paraform.records import InputError
 
 if TYPE_CHECKING:
@@ -140,7 +140,8 @@ def write_shards(options: Namespace) -> int:
 
     path = options.text[0] if options.text else "-"
     if len(options.text) > 1 or not comes_again(path):
-        came = f"{len(options.text)} texts or files" if len(options.text) > 1 else f"{path}: no such file"
+        came = f"{path}: {'a pipe' if path == '-' or is_readable(path) else 'no such file'}"
+        came = f"{len(options.text)} texts or files" if len(options.text) > 1 else came
         raise InputError(f"{came}; expected one file for the shards in {options.out}, or --out NAME.npy")
     engine = engine_of(options)
     options.device = options.device or "cpu"  # of which every worker has one

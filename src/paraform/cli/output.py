@@ -19,6 +19,14 @@ if TYPE_CHECKING:
 
 
 WRITTEN = ("out", "first", "plot")  # options that name a file to be written
+NAMES = (*WRITTEN, "html", "model", "tagger", "parser")  # those that name a file, a folder or a model
+
+
+def require_names(options: Namespace) -> None:
+    """Raises: InputError for an empty name, as a shell's unset variable gives: it would be the folder one is in."""
+    for key in NAMES:
+        if options.get(key) == "":
+            raise InputError(f"--{key} is empty; expected a name")
 
 
 def require_other_files(options: Namespace) -> None:

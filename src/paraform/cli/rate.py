@@ -151,6 +151,7 @@ def sheet_of(options: Namespace) -> list[Item]:
         write_key,
         write_sheet,
     )
+    from paraform.evaluation.rating_answers import read_answers
 
     if options.sheet:
         if options.files or options.control or options.sample:
@@ -177,6 +178,8 @@ def sheet_of(options: Namespace) -> list[Item]:
                 f"{sheet}: holds other items or another order; expected the same files, --sample and --seed"
             )
         return items
+    if Path(options.out).exists():  # if it cannot go on, nothing is made beside it
+        read_answers(options.out, {item.id: item for item in items})
     write_key(key, key_file)
     write_sheet(items, sheet)
     return items

@@ -8,6 +8,7 @@ import itertools
 import os
 import re
 import shutil
+import stat
 import sys
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -53,6 +54,15 @@ def sentences_of(path: str, options: Namespace) -> list[str]:
 def comes_again(path: str) -> bool:
     """Whether the corpus can be read twice: a file or a folder; not stdin, and not a pipe such as `<(command)`."""
     return path != "-" and (os.path.isfile(path) or os.path.isdir(path))
+
+
+def is_readable(path: str) -> bool:
+    """Whether it is a file, or a pipe such as `<(command)`; a device may have no end."""
+    try:
+        mode = os.stat(path).st_mode
+    except (OSError, ValueError):  # a text, and no file's name
+        return False
+    return stat.S_ISREG(mode) or stat.S_ISFIFO(mode)
 
 
 def digest_of(path: str, options: Namespace) -> str:
@@ -116,7 +126,7 @@ def rows_of(arguments: Sequence[str], options: Namespace, what: str = "text") ->
     sources: list[Iterable[GivenText]] = []
     for number, argument in enumerate(arguments or ["-"], start=1):
         folder = options.format == "qqp-pos" and os.path.isdir(argument)
-        if argument == "-" or folder or os.path.isfile(argument):
+        if argument == "-" or folder or is_readable(argument):
             sources.append((table_rows if is_table(argument, options) else text_rows)(argument, options))
         elif os.path.isdir(argument):
             raise InputError(f"{argument}: a folder; expected a {what}, a file, or -")

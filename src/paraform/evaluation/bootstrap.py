@@ -14,6 +14,7 @@ from paraform.evaluation.preparation import same_length
 from paraform.records import InputError, require_count
 from paraform.score import signature
 
+MOST_RESAMPLES = 1_000_000  # their values are held at once; more is a slip, and would take hours in silence
 DRAWS = 1_000_000  # row numbers drawn at once; bounds the memory, not the result
 
 
@@ -117,7 +118,7 @@ def _resampled(rows: int, resamples: int, seed: int) -> Iterator[NDArray[np.floa
 
     Raises: InputError without a row or a resample.
     """
-    require_count(resamples, "resamples")
+    require_count(resamples, "resamples", 0, MOST_RESAMPLES)
     require_count(seed, "seed", 0, MOST_SEED)
     if resamples < 1 or rows < 1:
         raise InputError(f"{resamples} resamples of {rows} rows; expected at least 1 of each")

@@ -136,6 +136,7 @@ def _by_index(units_ND: NDArray[np.float32], threshold: float, seed: int, progre
     index.cp.seed = seed % 2**31
     index.nprobe = min(cells, PROBED)
     drawn = np.random.default_rng(seed).permutation(count)[: A_CELL * cells]
+    index.cp.min_points_per_centroid = 1  # of fewer than a cell's it complains on stderr
     index.train(units_ND[drawn])
     index.add(units_ND)
     starts = range(0, count, QUERIES)

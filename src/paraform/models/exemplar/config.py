@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from paraform.records import MOST_STEPS, MOST_WIDTH, InputError, require_types, with_fields
+from paraform.records import MOST_STEPS, MOST_WIDTH, InputError, require_between, require_types, with_fields
 
 MOST_DEALS = 100
+AT_LEAST_0 = (
+    "contrastive_scale", "length_gap", "drop_perplexity", "content_weight", "style_weight", "learning_rate",
+    "clip_norm",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -163,6 +168,8 @@ class ExemplarConfig:
             raise InputError(
                 "coverage=True with copy=False; words beyond the vocabulary could not be generated: set copy=True"
             )
+        require_between(self, dict.fromkeys(("epochs", "min_count", "ties"), (1, math.inf)))
+        require_between(self, dict.fromkeys(AT_LEAST_0, (0, math.inf)) | {"dropout": (0, 0.99)})
         if self.pool_size < 0:
             raise InputError(f"pool_size {self.pool_size}; expected 0 (one pool) or more")
         if not 1 <= self.exemplar_deals <= MOST_DEALS:
