@@ -76,7 +76,8 @@ def test_writing() -> None:
     for text, source in zip(model.decode(SOURCES, TARGETS, ration=True), SOURCES, strict=True):
         words = text.lower().split()
         assert all(one != other for one, other in pairwise(words)), (text, source)
-    assert model.decoding_settings(beam=4) == {"decode": "beam 4, length penalty 0", "decoder": "float32", "ration": False}
+    settings = model.decoding_settings(beam=4)
+    assert settings == {"decode": "beam 4, length penalty 0", "decoder": "float32", "ration": False}
     assert model.exemplars(["a b"], ["c d"]) == [["c d"]]
 
 
