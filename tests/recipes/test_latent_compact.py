@@ -38,6 +38,16 @@ def test_no_split_shares_a_cluster(tmp_path: Path) -> None:
     assert any({"A b.", "C d.", "E f."} <= split for split in (training, validation, test))
 
 
+def test_the_training_sentences_go_to_a_file_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "pairs.tsv").write_text(pairs(80), encoding="utf-8")
+    given = ["latent_compact", str(tmp_path / "pairs.tsv"), "--list", str(tmp_path / "seen.txt")]
+    monkeypatch.setattr(sys, "argv", given)
+    latent_compact.main()
+    seen = (tmp_path / "seen.txt").read_text(encoding="utf-8").splitlines()
+    assert seen == latent_compact.splits(tmp_path / "pairs.tsv")[0]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["pairs.tsv", "seen.txt"]
+
+
 def test_the_splits_are_those_of_the_card(data: Path) -> None:
     training, _, test = latent_compact.splits(data / "tatoeba" / "pairs.tsv")
     card = Path(latent_compact.__file__).parents[1] / "pretrained" / "latent-compact" / "README.md"

@@ -138,14 +138,19 @@ class Answers:
         """Sentences drawn from the space."""
         return {"said": self._beside_nearest(self.latent.sample(SAMPLES, seed=seed))}
 
+    @cached_property
+    def _words_trained_on(self) -> dict[str, list[str]]:
+        return {text: list(self.latent.words(text)) for text in self.trained_on}
+
     def _beside_nearest(self, said: Sequence[str]) -> list[dict[str, Any]]:
         """Each with the training sentence that is nearest to it by edits of words, so that memorising shows."""
-        different = list(dict.fromkeys(said))
-        near = dict(
-            zip(different, paraform.nearest_sentences(different, self.trained_on, self.latent.words), strict=True)
+        known = self._words_trained_on  # to split them anew for each question takes longer than to answer it
+        near = paraform.nearest_sentences(
+            said, self.trained_on, lambda text: known[text] if text in known else self.latent.words(text)
         )
         return [
-            {"text": text, "nearest": near[text].text, "similarity": round(near[text].similarity, 3)} for text in said
+            {"text": text, "nearest": one.text, "similarity": round(one.similarity, 3)}
+            for text, one in zip(said, near, strict=True)
         ]
 
     def _trees(self, texts: Sequence[str]) -> list[Any]:

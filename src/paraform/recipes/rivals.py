@@ -10,7 +10,7 @@ outputs the one nearest the source is kept, SGCP-R, by the same weights. What ha
 VGVAE is CGEN without latent codes, word noise and the word position loss. seq2seq is a model of the user's own, trained
 AESOP's way; without the folder that it starts from the row is left out.
 
-Running time on one core: smoke, a minute; small, five to ten minutes a row, and a quarter of an hour for what all say
+Running time on one core: smoke, a minute; small, five to ten minutes a row, and twenty minutes for what all say
 of 3,001 questions. Expected figures: docs/results/rivals.md.
 """
 

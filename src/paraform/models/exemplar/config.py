@@ -9,10 +9,8 @@ from typing import Any, Literal
 from paraform.records import MOST_STEPS, MOST_WIDTH, InputError, require_between, require_types, with_fields
 
 MOST_DEALS = 100
-AT_LEAST_0 = (
-    "contrastive_scale", "length_gap", "drop_perplexity", "content_weight", "style_weight", "learning_rate",
-    "clip_norm",
-)  # fmt: skip
+WEIGHTS = ("contrastive_scale", "content_weight", "style_weight")
+AT_LEAST_0 = (*WEIGHTS, "length_gap", "drop_perplexity", "learning_rate", "clip_norm")
 
 
 @dataclass(frozen=True)
