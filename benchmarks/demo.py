@@ -102,8 +102,9 @@ async def user(
         begin = time.monotonic()
         try:
             answer = await client.post(f"api/{name}", json=body)
-        except httpx2.HTTPError:
+        except httpx2.HTTPError as error:
             counts["wrong"] += 1
+            print(f"{name} {body}: {error!r}", file=sys.stderr)
             continue
         if answer.status_code == 503 and "Many are asking" in answer.text:
             counts["busy"] += 1
@@ -114,6 +115,8 @@ async def user(
         counts["right" if right else "wrong"] += 1
         if right:
             waited.append(time.monotonic() - begin)
+        else:
+            print(f"{name} {body}: {answer.status_code} {answer.text[:500]}", file=sys.stderr)
 
 
 def question(draw: random.Random, own: str) -> tuple[str, dict[str, Any], bool]:
