@@ -20,7 +20,7 @@ PACKAGE = REPOSITORY / "src" / "paraform"
 
 # Data moves to the right, and a module imports from its left; rooms in one row stand side by side.
 ROWS = [
-    ["records", "score", "version"],
+    ["progress", "records", "score", "version"],
     ["weights"],
     ["manifest"],
     ["words"],

@@ -50,6 +50,18 @@ class Embedder(Protocol):
 
 
 @runtime_checkable
+class TellsUnread(Protocol):
+    """A model that tells which texts it cannot read."""
+
+    def unread(self, texts: Sequence[str]) -> NDArray[np.bool_]:
+        """Of each text, whether half of its words or more are unknown to the model: bool [N].
+
+        Such texts' vectors are near each other whatever they say.
+        """
+        ...
+
+
+@runtime_checkable
 class ReadsWords(Protocol):
     """A model that gives a state to each word of a sentence, at each of its layers."""
 
@@ -261,3 +273,8 @@ def embed_by(model: Embedder, name: str) -> Embed:
     """The model's vectors of that name; of a model without any such, its usual ones."""
     chosen = name if name in model.vector_names else ""
     return lambda texts: model.embed(texts, chosen)
+
+
+def unread_by(model: object, texts: Sequence[str]) -> NDArray[np.bool_]:
+    """`TellsUnread.unread`; none, of a model that does not tell."""
+    return model.unread(texts) if isinstance(model, TellsUnread) else np.zeros(len(texts), bool)

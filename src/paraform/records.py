@@ -230,7 +230,7 @@ def require_records(records: Iterable[Any], *kinds: type[Any]) -> list[Any]:
 def require_count(count: object, name: str, least: int = 0, most: int = MOST_COUNT) -> None:
     """Raises: InputError if it is no whole number from `least` to `most`."""
     if not isinstance(count, int) or isinstance(count, bool):
-        raise InputError(f"{name} {str(count)[:40]} of type {type(count).__name__}; expected a whole number")
+        raise InputError(f"{name} {str(count)[:40]} of type {type(count).__name__}; expected an int")
     if not least <= count <= most:
         came = str(count) if abs(count) < 2**63 else "beyond 64 bits"
         expected = f"{least:,} or more" if count < least and most == MOST_COUNT else f"{least:,} to {most:,}"
@@ -253,7 +253,7 @@ def require_callable(value: object, name: str) -> None:
 def several(items: Any, what: str) -> Iterable[Any]:
     """The same, looked at but not read. Raises: InputError for what can't be gone through, and for one text."""
     if not isinstance(items, Iterable) or isinstance(items, (str, bytes)):
-        raise InputError(f"a {type(items).__name__} where a list of {what} is expected")
+        raise InputError(f"{what} of type {type(items).__name__}; expected a list")
     return items
 
 

@@ -14,6 +14,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from paraform.records import require_text, require_words
 
 CUT = "%s of %s texts are longer than the %s that %s reads; what is behind is left out"
+UNREAD = "%s of %s texts are mostly words that %s does not know; its vectors do not tell what they say"
 
 
 def _compile(rules: list[tuple[str, str]]) -> list[tuple[re.Pattern[str], str]]:
@@ -141,6 +142,11 @@ def tell_cut(cut: int, texts: int, most: str, model: str) -> None:
         most: what it reads, such as "256 tokens".
     """
     logging.getLogger("paraform").log(logging.WARNING if cut else logging.INFO, CUT, cut, texts, most, model)
+
+
+def tell_unread(unread: int, texts: int, model: str) -> None:
+    """Warn, as `tell_cut` does, of texts whose words a model does not know."""
+    logging.getLogger("paraform").log(logging.WARNING if unread else logging.INFO, UNREAD, unread, texts, model)
 
 
 def tokenize(text: str) -> list[str]:

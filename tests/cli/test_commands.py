@@ -568,6 +568,17 @@ def test_an_empty_name_is_not_the_folder_one_is_in(
     assert done.err == f"paraform: error: {given.split()[-1]} is empty; expected a name\n"
 
 
+@pytest.mark.parametrize(
+    "given", ["augment texts.csv --out more.parquet", "duplicates a --first b.XLSX", "embed a --out vectors.parquet"]
+)
+def test_a_name_does_not_promise_what_no_command_writes(given: str, tmp_path: Path, command: Command) -> None:
+    *rest, path = given.split()
+    done = command(*rest, tmp_path / path)
+    ending = os.path.splitext(path)[1].lower()
+    assert (done.status, done.out) == (2, "") and os.listdir(tmp_path) == []
+    assert f"{path}: no command writes {ending}; expected another name, such as of .jsonl or .csv" in done.err
+
+
 def test_texts_come_through_a_pipe_that_has_a_name(tmp_path: Path, command: Command) -> None:
     """As `<(command)` is one."""
     pipe = tmp_path / "texts"

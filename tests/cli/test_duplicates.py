@@ -58,6 +58,7 @@ def test_files(questions: Path, command: Command, tmp_path: Path) -> None:
         "pairs": 1,
         "clusters": 2,
         "in_clusters": 4,
+        "unread": [],
     }
     assert done.err == "" and objects(out.read_text(encoding="utf-8")) == objects(
         command("duplicates", questions, "--threshold", "0.7").out
@@ -104,3 +105,12 @@ def test_texts_that_are_cut_are_said_once(command: Command, monkeypatch: pytest.
 def test_what_is_refused(given: list[str], said: str, questions: Path, command: Command) -> None:
     done = command("duplicates", questions, *given)
     assert done.status == 2 and said in done.err and done.err.count("\n") == 1 and done.out == ""
+
+
+def test_what_the_model_cannot_read_is_said(tmp_path: Path, command: Command) -> None:
+    path = tmp_path / "some.txt"
+    path.write_text("Who wrote Hamlet?\n😀\nwho wrote hamlet\n😎\n", encoding="utf-8")
+    done = command("duplicates", path, "--json")
+    assert json.loads(done.out)["unread"] == [2, 4] and json.loads(done.out)["pairs"] == 1
+    said = "paraform: 2 texts not compared, since minilm knows half of the words at most; the first is 2, '😀'\n"
+    assert (done.status, done.err) == (0, said)

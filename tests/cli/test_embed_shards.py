@@ -125,7 +125,7 @@ def test_kinds_of_vectors_and_variants_are_in_the_job(
         (["--seed", 1], "holds another job's shards (seed '0', and this job's is '1'); expected a folder of its own"),
         (["--batch-size", 8], "another job's shards (batch_size '0'"),
         (["--products", "bfloat16"], "another job's shards (products 'float32'"),
-        (["--skip-bad-lines"], "another job's shards (input "),
+        (["--skip-bad-lines"], "another job's shards (the file changed, or how it is read"),
     ],
 )
 def test_another_job_is_refused(
@@ -147,7 +147,7 @@ def test_another_input_and_another_size_are_refused(
     monkeypatch.setattr("paraform.checkpoint.shards.SHARD", 5)
     assert "another job's shards (size '4', and this job's is '5')" in command(*given).err
     texts.write_text(texts.read_text().replace("Text number 3", "Text number 4"))
-    assert "another job's shards (input " in command(*given).err
+    assert "another job's shards (the file changed, or how it is read" in command(*given).err
 
 
 def other_files(folder: Path) -> None:

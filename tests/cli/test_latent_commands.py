@@ -292,7 +292,7 @@ def test_what_does_not_fit_is_one_line(files: Path, tmp_path: Path, command: Com
         (["sample", "--model", run, "--seed", 10**23], "--seed"),
         (["sample", "--model", run, "--num", 10**14], "--num"),
         (["sample", "--model", run, "--device", "meta"], "--device meta: it holds no numbers; cpu always works"),
-        (["interpolate", "One sentence.", "--model", run], "1 sentences; expected two"),
+        (["interpolate", "One sentence.", "--model", run], "1 sentence; expected two"),
         (["interpolate", "a", "b", "--model", run, "--steps", 1], "--steps"),
         (["reconstruct", "a " * 300, "--model", run], "has 300 words; expected at most 200"),
         (["reconstruct", " ", "--model", run], "expected"),

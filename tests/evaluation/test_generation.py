@@ -206,7 +206,7 @@ def test_blind_exemplars_are_seeded_and_never_the_source():
     assert all(like != source for like, source in zip(drawn, ["a", "b"] * 50, strict=True))
     assert drawn == blind_exemplars(["a", "b"] * 50, pool, seed=1) != blind_exemplars(["a", "b"] * 50, pool, seed=2)
     assert set(drawn) == set(pool)
-    with pytest.raises(InputError, match="a pool of 1 sentences"):
+    with pytest.raises(InputError, match="a pool of 1 sentence"):
         blind_exemplars(["a"], ["a", "a"])
 
 
@@ -221,7 +221,7 @@ def test_what_is_missing_is_named():
     with pytest.raises(InputError, match="expected some of first, oracle, blind"):
         evaluate_generation(paraphrase, [row], tag=tag, embed=embed, protocols=["best"])
     whole = GenerationRow("a", "b", ("c",))
-    with pytest.raises(ValueError, match="0 texts for 1 sources"):
+    with pytest.raises(ValueError, match="0 texts for 1 source;"):
         evaluate_generation(lambda sources, exemplars: [], [whole], tag=tag, embed=embed, protocols=["first"])
     with pytest.raises(ValueError, match="expected different names"):
         evaluate_generation(paraphrase, [whole], tag=tag, embed=embed, protocols=["first"], name="copy source")

@@ -174,6 +174,8 @@ def test_vectors(products: str, model: ExemplarParaphraser, monkeypatch: pytest.
         model.network.encode_content(source_BS, lengths_B).vector.detach()[0], content[-1], atol=1e-5
     )
     assert np.isfinite(model.content([""])).all()
+    assert model.content([]).shape == (0, content.shape[1]) and model.style([]).shape == (0, style.shape[1])
+    assert model.unread(["How can I buy Alora?", "Brintok Celvex", ""]).tolist() == [False, True, False]
     with pytest.raises(InputError, match="exemplar 1 is empty"):
         model.style([""])
 

@@ -121,3 +121,12 @@ def test_vectors_that_are_none() -> None:
 
     with pytest.raises(InputError, match="embed gave NaN or infinity"):
         paraform.duplicates(["1"], Broken(), threshold=0.5)
+
+
+def test_what_cannot_be_read_is_compared_with_none(minilm: Encoder) -> None:
+    texts = ["😀", "Who wrote Hamlet?", "😎", "who wrote hamlet", "สวัสดีครับ", "😀"]
+    found = paraform.duplicates(texts, minilm)
+    assert found.pairs.tolist() == [[1, 3]] and found.clusters == [[0, 5], [1, 3]]
+    assert found.unread == [0, 2, 4, 5] and found.different == 5
+    nothing = paraform.duplicates(["😀", "😎"], minilm)
+    assert (nothing.pairs.shape, nothing.clusters, nothing.unread) == ((0, 2), [], [0, 1])

@@ -154,7 +154,7 @@ def test_trees_that_do_not_fit(server: Server) -> None:
     where = re.escape(f"CoreNLP at {server.url}: ")
     with pytest.raises(InputError, match=f"^{where}{shortened}: a tree of 31 words for a sentence of 32$"):
         parser(words_of("fine .", long, "fine ."))
-    with pytest.raises(InputError, match=f"^{where}'x SPLIT y': 2 trees for 1 sentences$"):
+    with pytest.raises(InputError, match=f"^{where}'x SPLIT y': 2 trees for 1 sentence$"):
         parser(words_of("fine .", "x SPLIT y", "fine ."))
     server.answer = (200, '{"sentences": [{"parse": "SENTENCE_SKIPPED_OR_UNPARSABLE"}]}')
     with pytest.raises(InputError, match=f"^{where}'Well .': character 1: 'SENTENCE_SKIPPED.* expected one"):

@@ -9,10 +9,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
-from rich.progress import track
 
 from paraform.batching.ragged import Ragged
-from paraform.encoders import STDERR, Encoder, best_dtype
+from paraform.encoders import Encoder, best_dtype
+from paraform.progress import track
 from paraform.weights import atomic_path, cached_file
 
 
@@ -35,7 +35,7 @@ def cached_states(
             shape = (int(offsets[-1]), encoder.dimension)
             values = np.lib.format.open_memmap(unfinished, "w+", np.float16, shape)
             chunk = 4096  # texts; bounds the memory of the float32 states
-            for start in track(range(0, len(texts), chunk), "style states", console=STDERR, disable=not progress):
+            for start in track(range(0, len(texts), chunk), "style states", show=progress):
                 (states,) = encoder.states(texts[start : start + chunk], layers=[layer])
                 end = min(start + chunk, len(texts))
                 values[offsets[start] : offsets[end]] = states.states_ND.cpu().half().numpy()

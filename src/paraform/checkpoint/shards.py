@@ -148,6 +148,8 @@ def _require_job(job: Job, folder: Path) -> None:
     for key, value in mine.items():
         if (found := theirs.get(key)) != value:
             came = f"{key} {str(found)[:200]!r}, and this job's is {str(value)!r}"
+            if key == "input":  # a digest says nothing to a person
+                came = "the file changed, or how it is read"
             raise InputError(f"{folder}: holds another job's shards ({came}); expected a folder of its own")
 
 

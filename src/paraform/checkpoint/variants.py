@@ -12,7 +12,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from paraform.capabilities import Embedder
+from paraform.capabilities import Embedder, unread_by
 from paraform.encoders.variant import Variant
 from paraform.records import InputError
 from paraform.score import signature
@@ -53,6 +53,10 @@ class OneKind:
     ) -> NDArray[np.float32]:
         """The vectors of that kind."""
         return self.model.embed(texts, self.vectors, batch_size=batch_size, seed=seed, progress=progress)
+
+    def unread(self, texts: Sequence[str]) -> NDArray[np.bool_]:
+        """The model's; none, of one that does not tell."""
+        return unread_by(self.model, texts)
 
 
 def chosen_of(model: Any, name: str, variant: Variant) -> Any:

@@ -151,12 +151,13 @@ def _dispatch(given: list[str]) -> int:
     command = command_named(name)
     from paraform.cli.arguments import Teller, make_parser
     from paraform.cli.complaints import parse
-    from paraform.cli.output import require_names, require_other_files
+    from paraform.cli.output import require_endings, require_names, require_other_files
 
     parser = make_parser(name, command.__doc__)
     command.add_arguments(parser, rest)
     options = parse(parser, rest)
     require_names(options)
+    require_endings(options)
     require_other_files(options)
     if options.products:
         os.environ["PARAFORM_PRODUCTS"] = options.products  # for processes that the command starts, too

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from jsonargparse import ArgumentParser, Namespace
 from jsonargparse.typing import PositiveInt
 
-from paraform.cli.arguments import add_engine, add_reading, bound_memory, device_of, engine_of, show_progress
+from paraform.cli.arguments import add_engine, add_reading, bound_memory, device_of, engine_of
 from paraform.cli.output import show
 from paraform.cli.parse import add_parser
 from paraform.cli.reading import cache_for, digest_of, read_records
@@ -61,7 +61,7 @@ def run(options: Namespace) -> int:
             how,
             engine=engine,
             cache=cache,
-            progress="annotating" if show_progress() else None,
+            progress="annotating",
         ):
             out.write(chunk)
             count += chunk.count(b"\n")

@@ -17,7 +17,7 @@ from jsonargparse import ArgumentParser, DefaultHelpFormatter, Namespace
 from jsonargparse.typing import NonNegativeFloat, PositiveInt, restricted_number_type
 
 from paraform.records import InputError
-from paraform.words import CUT
+from paraform.words import CUT, UNREAD
 
 if TYPE_CHECKING:
     from paraform.capabilities import Embedder, LatentSpace, Paraphraser, Rewords
@@ -137,7 +137,7 @@ def decoding_of(options: Namespace) -> Decoding:
     from paraform.decoding import Decoding, require_decoding
 
     how = Decoding(beam=options.beam, temperature=options.temperature, top_p=options.top_p, seed=options.seed)
-    how["progress"] = show_progress()
+    how["progress"] = True
     if options.batch_size:
         how["batch_size"] = options.batch_size
     require_decoding(how, lambda name: f"--{name.replace('_', '-')}")
@@ -319,28 +319,32 @@ def bad_values() -> Iterator[None]:
         raise InputError(str(error)) from error
 
 
+SUMMED = (CUT, UNREAD)  # messages that begin with two counts
+
+
 class Teller(logging.Handler):
-    """The library's warnings, as this program says them; of texts that are cut the sum, when `flush` is called."""
+    """The library's warnings, as this program says them; of texts not read whole the sum, when `flush` is called."""
 
     def __init__(self) -> None:
         super().__init__()
-        self._cut: Counter[tuple[str, str]] = Counter()
-        self._texts: Counter[tuple[str, str]] = Counter()
+        self._lost: Counter[tuple[str, ...]] = Counter()
+        self._texts: Counter[tuple[str, ...]] = Counter()
 
     def emit(self, record: logging.LogRecord) -> None:
         """One line on stderr."""
-        if record.msg == CUT:
-            cut, texts, most, model = cast(tuple[int, int, str, str], record.args)
-            self._cut[most, model] += cut
-            self._texts[most, model] += texts
+        if record.msg in SUMMED:
+            lost, texts, *about = cast(tuple[Any, ...], record.args)
+            self._lost[record.msg, *about] += lost
+            self._texts[record.msg, *about] += texts
         elif record.levelno >= logging.WARNING:
             tell(record.getMessage())
 
     def flush(self) -> None:
-        """A line for each model that has cut texts."""
-        for which, cut in (+self._cut).items():
-            tell(CUT % (cut, self._texts[which], *which))
-        self._cut.clear()
+        """A line for each model that has cut texts, or could not read some."""
+        for which, lost in (+self._lost).items():
+            message, *about = which
+            tell(message % (lost, self._texts[which], *about))
+        self._lost.clear()
         self._texts.clear()
 
 
@@ -393,8 +397,3 @@ def bound_memory() -> None:
     """
     for name in ("ONEDNN_PRIMITIVE_CACHE_CAPACITY", "LRU_CACHE_CAPACITY"):
         os.environ.setdefault(name, "16")
-
-
-def show_progress() -> bool:
-    """Whether a person watches stderr."""
-    return sys.stderr.isatty()

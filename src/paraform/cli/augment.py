@@ -24,12 +24,12 @@ from paraform.cli.arguments import (
     bad_values,
     bound_memory,
     load_rewords,
-    show_progress,
     tell,
 )
 from paraform.cli.output import print_items, print_json
 from paraform.cli.paraphrase import DEFAULT_MODEL
 from paraform.cli.reading import comes_again, format_of_table, on_disk, parts
+from paraform.progress import track
 from paraform.records import MOST_COUNT, InputError, Origin
 
 if TYPE_CHECKING:
@@ -111,9 +111,7 @@ def opened(path: str, options: Namespace) -> tuple[Table, Labels | None]:
 
 def made(table: Table, labels: Labels | None, model: Rewords, tally: Tally, options: Namespace) -> Iterator[Row]:
     """The rows and their rewordings, as many at a time as a part has."""
-    from rich.progress import track
 
-    from paraform.encoders import STDERR
     from paraform.rewording.augmentation import augmented
 
     def reword(texts: Sequence[str], number: int) -> list[Rewording]:
@@ -124,7 +122,7 @@ def made(table: Table, labels: Labels | None, model: Rewords, tally: Tally, opti
 
     work = parts(table.rows, PART)
     yield from augmented(
-        track(work, "rewording", console=STDERR, disable=not show_progress(), transient=True),
+        track(work, "rewording", show=True),
         reword,
         table.text_column,
         tally,

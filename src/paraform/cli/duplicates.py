@@ -4,6 +4,8 @@ A line is {"pair": [3, 17], "similarity": 0.93, "texts": […]}, the nearest fir
 {"cluster": [3, 17, 20], "texts": […]}: texts that pairs join, directly or not, and copies, which are joined before
 anything is encoded. Numbers are those of the lines of one file; of several, the texts are counted through, from 1.
 
+Texts that the model cannot read, such as a Thai one of an English encoder, are compared with none; how many is said.
+
 Without --threshold it is the one at which 95 % of the pairs found among held-out questions were of one labelled
 cluster (docs/duplicates.md); in a larger file the share is lower. Up to 200,000 different texts are compared each with
 each; for more an index finds nearly all pairs (extra `search`).
@@ -29,7 +31,6 @@ from paraform.cli.arguments import (
     bound_memory,
     load_embedder,
     readable,
-    show_progress,
     tell,
 )
 from paraform.cli.embed import require_vectors
@@ -91,7 +92,7 @@ def run(options: Namespace) -> int:
         search=options.search,
         batch_size=options.batch_size or 0,
         seed=options.seed,
-        progress=show_progress(),
+        progress=True,
     )
     if options.first is not None:
         dropped = {number for cluster in found.clusters for number in cluster[1:]}
@@ -110,7 +111,13 @@ def report(found: Duplicates, texts: Sequence[str], numbers: Sequence[int], opti
         "pairs": len(found.pairs),
         "clusters": len(found.clusters),
         "in_clusters": sum(map(len, found.clusters)),
+        "unread": [numbers[one] for one in found.unread],
     }
+    if found.unread:
+        tell(
+            f"{counted(len(found.unread), 'text')} not compared, since {options.model} knows half of the"
+            f" words at most; the first is {numbers[found.unread[0]]:,}, {texts[found.unread[0]][:40]!r}"
+        )
     members = f"{counted(about['clusters'], 'cluster')} of {about['in_clusters']:,} of {about['texts']:,} texts"
     settings = f"cosine of {found.threshold:g} or more by {options.model}, search: {found.search}"
     summary = f"{counted(about['pairs'], 'pair')}, {members} ({settings})"

@@ -34,7 +34,6 @@ from paraform.cli.arguments import (
     engine_of,
     load_embedder,
     readable,
-    show_progress,
 )
 from paraform.cli.output import print_items, show
 from paraform.cli.reading import comes_again, digest_of, is_readable, parts, stream_texts, tell_no_lines
@@ -103,7 +102,7 @@ def counted(vectors: Iterable[NDArray[float32]], about: dict[str, Any]) -> Itera
 def embedder(model: Embedder, options: Namespace) -> Callable[[Sequence[str]], NDArray[float32]]:
     """Texts to rows, by the model. Raises: InputError if it has no vectors of the kind that --vectors names."""
     require_vectors(model, options)
-    how: dict[str, Any] = {"batch_size": options.batch_size or 0, "seed": options.seed, "progress": show_progress()}
+    how: dict[str, Any] = {"batch_size": options.batch_size or 0, "seed": options.seed, "progress": True}
     return lambda texts: model.embed(texts, options.vectors or "", **how)
 
 
@@ -176,7 +175,7 @@ def write_shards(options: Namespace) -> int:
     work = Embedding(
         str(arrow.resolve()), os.path.abspath(options.out), options.model, options.vectors or "", options.device, job
     )
-    made = embed_corpus(work, engine=engine, progress="embedding" if show_progress() else None)
+    made = embed_corpus(work, engine=engine, progress="embedding")
     about = {"model": options.model, "rows": made.rows, "dimension": made.dimension, "shards": made.shards}
     shards = f"{made.shards:,} shards" if made.shards > 1 else "1 shard"
     return show(

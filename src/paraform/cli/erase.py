@@ -15,7 +15,7 @@ from collections.abc import Sequence
 
 from jsonargparse import ArgumentParser, Namespace
 
-from paraform.cli.arguments import add_reading, show_progress
+from paraform.cli.arguments import add_reading
 from paraform.cli.output import show
 from paraform.cli.parse import add_parser
 from paraform.cli.reading import sentences_of
@@ -50,6 +50,6 @@ def run(options: Namespace) -> int:
         seed=options.seed,
         terms=options.terms,
         device=options.device,
-        progress=show_progress(),
+        progress=True,
     )
     return show(options, {"folder": str(folder), "model": options.model, "erased": options.erased}, str(folder))

@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any
 from jsonargparse import ArgumentParser, Namespace
 from jsonargparse.typing import NonNegativeInt, PositiveInt
 
-from paraform.cli.arguments import load_able, show_progress, tell
+from paraform.cli.arguments import load_able, tell
 from paraform.cli.output import aligned, show
 from paraform.records import InputError
 
@@ -96,7 +96,7 @@ def _systems(options: Namespace) -> list[WordSystem]:
 
     if options.against == options.model:
         raise InputError(f"--against {options.against}: the model of --model; expected another one")
-    how: dict[str, Any] = {"layers": options.layers, "progress": show_progress()}
+    how: dict[str, Any] = {"layers": options.layers, "progress": True}
     if options.batch_size:
         how["batch_tokens"] = 16 * options.batch_size
     systems = []

@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from jsonargparse import ArgumentParser, Namespace
 from jsonargparse.typing import NonNegativeInt, PositiveInt
 
-from paraform.cli.arguments import add_reading, add_search, bad_values, load_paraphraser, show_progress
+from paraform.cli.arguments import add_reading, add_search, bad_values, load_paraphraser
 from paraform.cli.output import show
 from paraform.cli.paraphrase import DEFAULT_MODEL
 from paraform.cli.reading import read_pairs
@@ -59,7 +59,7 @@ def run(options: Namespace) -> int:
         settings = {name: options[name] for name in ("tagger", "max_tokens", "exemplars", "seed")}
         report = evaluate_paraphraser(
             model,
-            evaluation_set(records, **settings, progress=show_progress()),
+            evaluation_set(records, **settings, progress=True),
             name=options.model,
             protocols=list(dict.fromkeys(options.protocols)),
             bleu_tokenize=options.bleu_tokenize,
@@ -68,7 +68,7 @@ def run(options: Namespace) -> int:
             ration=False if options.no_ration else None,
             beam=options.beam,
             batch_size=options.batch_size or 512,
-            progress=show_progress(),
+            progress=True,
         )
     if options.outputs is not None:
         report.write_outputs(options.outputs)

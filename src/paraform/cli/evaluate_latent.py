@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 from jsonargparse import ArgumentParser, Namespace
 
-from paraform.cli.arguments import Count, add_reading, bad_values, checkpoint_named, load_latent, show_progress, tell
+from paraform.cli.arguments import Count, add_reading, bad_values, checkpoint_named, load_latent, tell
 from paraform.cli.output import show
 from paraform.cli.reading import sentences_of
 from paraform.records import InputError
@@ -124,7 +124,7 @@ def measured(
             seed=options.seed,
             refit=not options.no_refit,
             precision=str(product_dtype(model.device)).removeprefix("torch."),
-            progress=show_progress(),
+            progress=True,
         )
     if training is None:
         return report

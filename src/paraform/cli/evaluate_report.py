@@ -18,7 +18,7 @@ from pathlib import Path
 from jsonargparse import ArgumentParser, Namespace
 from jsonargparse.typing import NonNegativeInt, PositiveInt
 
-from paraform.cli.arguments import show_progress, tell
+from paraform.cli.arguments import tell
 from paraform.cli.output import show
 from paraform.cli.parse import add_parser
 from paraform.cli.systems import add_systems, given_models, model_names, systems_of
@@ -56,7 +56,7 @@ def run(options: Namespace) -> int:
     for file in (options.out, Path(options.out).with_suffix(".json")):
         require_writable(file)
     systems = systems_of(options)
-    draw = Draw(options.size, options.parser, options.seed, show_progress())
+    draw = Draw(options.size, options.parser, options.seed, True)
     families = read_families(options.data, options.families, draw=draw, tagger=options.tagger)
     for name, expected in families.left_out.items():
         tell(f"{name}: left out; {expected}")

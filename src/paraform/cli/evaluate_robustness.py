@@ -20,7 +20,6 @@ from collections.abc import Sequence
 from jsonargparse import ArgumentParser, Namespace
 from jsonargparse.typing import PositiveInt
 
-from paraform.cli.arguments import show_progress
 from paraform.cli.evaluate_similarity import add_measuring
 from paraform.cli.output import show_measured
 from paraform.cli.parse import add_parser
@@ -43,7 +42,7 @@ def run(options: Namespace) -> int:
     from paraform.evaluation.embedding.robustness import Draw, robustness_sets, robustness_table
     from paraform.evaluation.embedding.task import distinct
 
-    draw = Draw(options.size, options.parser, options.seed, show_progress())
+    draw = Draw(options.size, options.parser, options.seed, True)
     how = {"columns": options.columns, "tuning": options.tuning}
     sets = distinct((path, one) for path in options.data for one in robustness_sets(path, draw, **how))
     systems = systems_of(options)

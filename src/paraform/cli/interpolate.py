@@ -22,7 +22,7 @@ from paraform.cli.arguments import (
 )
 from paraform.cli.output import show
 from paraform.cli.reading import read_texts
-from paraform.records import InputError
+from paraform.records import InputError, counted
 
 
 def add_arguments(parser: ArgumentParser, given: Sequence[str]) -> None:
@@ -40,7 +40,7 @@ def run(options: Namespace) -> int:
     how = decoding_of(options)
     texts = read_texts(options.text, options)
     if len(texts) != 2:
-        raise InputError(f"{len(texts)} sentences; expected two, from one to the other")
+        raise InputError(f"{counted(len(texts), 'sentence')}; expected two, from one to the other")
     if texts[0] == texts[1]:
         tell("both ends are the same sentence; so is the line between them")
     with bad_values():

@@ -24,7 +24,6 @@ from paraform.cli.arguments import (
     device_of,
     engine_of,
     field_help,
-    show_progress,
     tell,
 )
 from paraform.cli.output import show
@@ -66,9 +65,8 @@ def run(options: Namespace) -> int:
     require_writable(options.out)
     how = Annotator(options.tagger, None, options.max_tokens, lower=True, device=device_of(options))
     with cache_for(options.path) as cache:
-        title = "tagging" if show_progress() else None
         digest = digest_of(options.path, options)
-        full = annotated_pairs(pairs, digest, how, engine=engine, cache=cache, progress=title)
+        full = annotated_pairs(pairs, digest, how, engine=engine, cache=cache, progress="tagging")
         search = searched_by(engine, cache) if engine.name == "ray" else None
         mined = mine(full, config, search=search, threads=engine.workers)
         count = write_jsonl(mined.triples(), options.out)

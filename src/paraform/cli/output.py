@@ -19,6 +19,16 @@ if TYPE_CHECKING:
 
 
 WRITTEN = ("out", "first", "plot")  # options that name a file to be written
+UNWRITTEN = (
+    ".parquet",
+    ".arrow",
+    ".feather",
+    ".xlsx",
+    ".xls",
+    ".ods",
+    ".pkl",
+    ".pickle",
+)  # what people ask tables to be
 NAMES = (*WRITTEN, "html", "model", "tagger", "parser")  # those that name a file, a folder or a model
 
 
@@ -27,6 +37,17 @@ def require_names(options: Namespace) -> None:
     for key in NAMES:
         if options.get(key) == "":
             raise InputError(f"--{key} is empty; expected a name")
+
+
+def require_endings(options: Namespace) -> None:
+    """Raises: InputError if a file is to be written whose name ends in that of a format no command writes."""
+    for key in WRITTEN:
+        path = options.get(key)
+        ending = os.path.splitext(path)[1].lower() if isinstance(path, str) else ""
+        if ending in UNWRITTEN:
+            raise InputError(
+                f"--{key} {path}: no command writes {ending}; expected another name, such as of .jsonl or .csv"
+            )
 
 
 def require_other_files(options: Namespace) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from jsonargparse import ArgumentParser, Namespace
 
-from paraform.cli.arguments import EMBEDDERS, add_given_vectors, load_able, show_progress, tell
+from paraform.cli.arguments import EMBEDDERS, add_given_vectors, load_able, tell
 from paraform.records import InputError
 
 if TYPE_CHECKING:
@@ -88,4 +88,4 @@ def _load(name: str, options: Namespace) -> Embedder:
 def _system(name: str, model: Embedder, options: Namespace) -> System:
     from paraform.evaluation.embedding.measuring import system_of
 
-    return system_of(name, model, batch_size=options.batch_size or 0, seed=options.seed, progress=show_progress())
+    return system_of(name, model, batch_size=options.batch_size or 0, seed=options.seed, progress=True)

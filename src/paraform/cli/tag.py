@@ -12,9 +12,10 @@ from typing import Literal
 
 from jsonargparse import ArgumentParser, Namespace
 
-from paraform.cli.arguments import add_texts, bound_memory, device_of, show_progress
+from paraform.cli.arguments import add_texts, bound_memory, device_of
 from paraform.cli.output import print_items
 from paraform.cli.reading import parts, stream_texts
+from paraform.progress import track
 from paraform.records import Sentence, to_json
 
 
@@ -58,14 +59,12 @@ def print_annotated(
     Returns: the exit status.
     """
     bound_memory()
-    from rich.progress import track
 
-    from paraform.encoders import STDERR
     from paraform.syntax.annotation import Annotator
 
     texts = parts(seen(stream_texts(options.text, options), look), options.batch_size or size)
     annotate = Annotator(**{who: options[who]}, device=device_of(options)).open()
-    shown = track(texts, title, console=STDERR, disable=not show_progress(), transient=True)
+    shown = track(texts, title, show=True)
     sentences = (sentence for part in shown for sentence in annotate([Sentence(text) for text in part]))
     if options.json:
         print_items("sentences", map(to_json, sentences), {who: options[who]})

@@ -17,7 +17,6 @@ from paraform.cli.arguments import (
     bad_values,
     early,
     field_help,
-    show_progress,
     tell,
     training_device,
 )
@@ -130,7 +129,7 @@ class Command:
         loop |= {"seed": options.seed, "device": training_device(options)}
         more: dict[str, Any] = {name: options[name] for name, _ in self.annotates}
         more |= {"model": options.model} if self.from_folder else {}
-        more |= {"progress": show_progress()} if more else {}
+        more |= {"progress": True} if more else {}
         if self.start is not None:
             more["start"] = self.start
         development = self._development(options) if self.develops else None

@@ -1,4 +1,3 @@
-from .encoder import STDERR as STDERR
 from .encoder import Encoder as Encoder
 from .encoder import TokenStates as TokenStates
 from .given_vectors import GivenVectors as GivenVectors

@@ -15,17 +15,16 @@ from typing import ClassVar, Literal, NamedTuple, Protocol, TypeAlias, final, ge
 import numpy as np
 import numpy.typing as npt
 import torch
-from rich.console import Console
-from rich.progress import track
 from torch import Tensor
 
 from paraform.encoders.dense import Dense
+from paraform.encoders.unread import unread_texts
+from paraform.progress import track
 from paraform.records import InputError, require_count, require_kind, require_texts, require_words, several
 from paraform.score import signature
 from paraform.weights import PathLike
-from paraform.words import tell_cut
+from paraform.words import tell_cut, tell_unread
 
-STDERR = Console(stderr=True)  # progress never mixes with what a command prints
 USUAL_TOKENS = 16  # of a text: batches are counted in tokens
 
 Pooling: TypeAlias = Literal["mean", "cls", "max", "last"]
@@ -51,7 +50,7 @@ class Splitter(Protocol):
     """What makes numbers of texts; `tokenizers.Tokenizer` is one."""
 
     def encode_batch_fast(self, input: list[str]) -> Sequence[Encoded]: ...
-    def encode_batch(self, input: list[list[str]], is_pretokenized: bool = False) -> Sequence[Encoded]: ...
+    def encode_batch(self, input: list[str] | list[list[str]], is_pretokenized: bool = False) -> Sequence[Encoded]: ...
     def token_to_id(self, token: str) -> int | None: ...
     def to_str(self) -> str: ...
 
@@ -149,7 +148,8 @@ class Encoder:
             normalize: whether each has length 1; None: the encoder's own.
             batch_tokens: tokens computed at once; memory grows with it, results do not change.
             progress: a bar on stderr.
-        A text that is longer than the encoder reads is cut, and a warning counts such texts.
+        A text that is longer than the encoder reads is cut, and a warning counts such texts, and those that are
+        `unread`.
         Raises: InputError for what are no texts, a layer that is not there, another pooling, or vectors that are not
             finite.
         """
@@ -164,6 +164,8 @@ class Encoder:
         encodings = self._tokenizer.encode_batch_fast(unique)
         cut = {text for text, encoding in zip(unique, encodings, strict=True) if encoding.overflowing}
         tell_cut(sum(text in cut for text in texts), len(texts), f"{self.max_tokens} tokens", self.name)
+        unread = {unique[at] for at in unread_texts(self._tokenizer, unique, encodings)}
+        tell_unread(sum(text in unread for text in texts), len(texts), self.name)
         wanted = [self.layer if layer is None else layer]
         for chosen, (hidden_ND,) in self._batches(encodings, wanted, batch_tokens, progress, "embedding"):
             lengths = torch.tensor([len(encodings[i].ids) for i in chosen], device=self.device)
@@ -183,6 +185,13 @@ class Encoder:
         """`encode`, as every model that embeds is asked (`capabilities.Embedder`)."""
         require_count(batch_size, "batch_size")
         return self.encode(texts, batch_tokens=min(USUAL_TOKENS * (batch_size or 128), 10**9), progress=progress)
+
+    def unread(self, texts: Sequence[str]) -> npt.NDArray[np.bool_]:
+        """As `capabilities.TellsUnread` has it; `encoders.unread` says which words count."""
+        texts = require_texts(texts)
+        out_B = np.zeros(len(texts), bool)
+        out_B[unread_texts(self._tokenizer, texts, self._tokenizer.encode_batch_fast(texts))] = True
+        return out_B
 
     def export(self, folder: PathLike, *, onnx: bool = False, terms: str = "") -> Path:
         """A folder that `SentenceTransformer(folder)` loads, as `capabilities.Exports` has it."""
@@ -310,7 +319,7 @@ class Encoder:
                 batches.append([])
                 room = batch_tokens - len(encodings[i].ids)
             batches[-1].append(i)
-        for chosen in track(batches, what, console=STDERR, disable=not progress, transient=True):
+        for chosen in track(batches, what, show=progress):
             if chosen:
                 yield chosen, self._forward([encodings[i].ids for i in chosen], wanted)
 

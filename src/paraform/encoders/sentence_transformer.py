@@ -7,6 +7,7 @@ the library's own, and every module's weights safetensors; so nothing in the fol
 from __future__ import annotations
 
 import hashlib
+import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
@@ -250,7 +251,8 @@ class ModulePipeline:
             return np.zeros((0, int(self._model.get_embedding_dimension() or 0)), np.float32)
         size = (batch_size or 32) if self._padded else 1
         self._tell_cut(texts)
-        found = self._model.encode(texts, batch_size=size, show_progress_bar=progress, convert_to_numpy=True)
+        bar = progress and sys.stderr.isatty()  # elsewhere the library's own would be a line for each of its steps
+        found = self._model.encode(texts, batch_size=size, show_progress_bar=bar, convert_to_numpy=True)
         return np.asarray(found, np.float32)
 
     def _tell_cut(self, texts: Sequence[str]) -> None:

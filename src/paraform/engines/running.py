@@ -7,12 +7,10 @@ from contextlib import AbstractContextManager, closing
 from dataclasses import dataclass
 from typing import Literal
 
-from rich.console import Console
-from rich.progress import track
-
 from paraform.engines.local import Processes
 from paraform.engines.order import Crew, in_order
 from paraform.engines.work import Work
+from paraform.progress import track
 from paraform.records import InputError
 
 
@@ -69,16 +67,8 @@ def rows_of(chunk: int, size: int, count: int) -> tuple[int, int]:
 
 
 def _results(work: Work, count: int, engine: Engine, progress: str | None) -> Iterator[bytes]:
-    console = Console(stderr=True)  # progress never mixes with what a command prints
     with _crew(work, count, engine) as crew:
-        yield from track(
-            in_order(crew, count),
-            progress or "",
-            total=count,
-            console=console,
-            disable=progress is None or not console.is_terminal,
-            transient=True,
-        )
+        yield from track(in_order(crew, count), progress or "", show=progress is not None, total=count)
 
 
 def _crew(work: Work, count: int, engine: Engine) -> AbstractContextManager[Crew]:

@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple, TypeAlias
 import numpy as np
 
 from paraform.evaluation.preparation import metric_words
-from paraform.records import InputError, several
+from paraform.records import InputError, counted, several
 
 Paraphrase: TypeAlias = Callable[[list[str], list[str]], list[str]]
 Protocol: TypeAlias = Literal["first", "oracle", "blind"]
@@ -53,7 +53,7 @@ def blind_exemplars(sources: Sequence[str], pool: Sequence[str], *, seed: int = 
     for source in sources:
         if not set(different[:2]) - {source}:  # of two different sentences, one is not the source
             raise InputError(
-                f"a pool of {len(different)} sentences; expected one that is not the source {source[:60]!r}"
+                f"a pool of {counted(len(different), 'sentence')}; expected one that is not the source {source[:60]!r}"
             )
         while (exemplar := different[generator.integers(len(different))]) == source:
             pass
@@ -98,7 +98,8 @@ def decode(
     ]
     texts = paraphrase([source for source, _ in asked], [like for _, like in asked])
     if len(texts) != len(asked):
-        raise InputError(f"the system gave {len(texts)} texts for {len(asked)} sources; expected one each, in order")
+        came = f"{counted(len(texts), 'text')} for {counted(len(asked), 'source')}"
+        raise InputError(f"the system gave {came}; expected one each, in order")
     answers = iter(zip(texts, (like for _, like in asked), strict=True))
     picked: dict[Protocol, list[tuple[str, str]]] = {name: [] for name in protocols}
     for row, exemplars, extra in zip(rows, near, blind, strict=True):

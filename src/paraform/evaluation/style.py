@@ -18,7 +18,7 @@ from paraform.evaluation.content import Vectors, content_matches, embed_unique, 
 from paraform.evaluation.figures import row_mean
 from paraform.evaluation.preparation import metric_words, same_length
 from paraform.evaluation.subsets import SETTING, subsets
-from paraform.records import InputError, require_callable, require_count, require_text, require_texts, several
+from paraform.records import InputError, counted, require_callable, require_count, require_text, require_texts, several
 from paraform.score import Score, signature
 from paraform.syntax.trees import Tree, tree_edit_distance, without_root
 
@@ -123,7 +123,8 @@ def retrieve_by_style(
     for query in queries:
         others = np.flatnonzero(cluster_N != cluster_N[query])
         if len(others) < top:
-            raise InputError(f"{len(others)} sentences outside the query's cluster; expected at least top={top}")
+            came = counted(len(others), "sentence")
+            raise InputError(f"{came} outside the query's cluster; expected at least top={top}")
         cosines = units_ND[others] @ units_ND[query]
         distances = cdist([written[query]], [written[at] for at in others], scorer=Levenshtein.distance)[0]
         best = np.argsort(-cosines, kind="stable")[:top]

@@ -10,12 +10,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import torch
-from rich.progress import track
 
 from paraform.batching import Ragged, SentenceBatch
 from paraform.decoding import Decoding, Rationed, Step, decode, rationed
-from paraform.encoders import STDERR
 from paraform.models.exemplar.step_decoder import decoding_batches
+from paraform.progress import track
 from paraform.records import require_count
 
 BATCH = 256  # sentences that are decoded together, if the caller does not say
@@ -54,9 +53,8 @@ def written_rows(
     require_count(size, "batch_size", 1)
     generator = torch.Generator(device).manual_seed(how.get("seed", 0))
     out: list[list[int]] = [[] for _ in lengths[0]]
-    hidden = not how.get("progress", False)
     parts = decoding_batches(*lengths, size)
-    for rows in track(parts, "paraphrasing", console=STDERR, disable=hidden, transient=True):
+    for rows in track(parts, "paraphrasing", show=how.get("progress", False)):
         state, following = begin(rows), step
         if free is not None:
             state, following = Rationed.of(state, state.source_BS), rationed(step, stop=ends.stop, free=free)

@@ -11,7 +11,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from paraform.capabilities import Embed, Embedder
+from paraform.capabilities import Embed, Embedder, unread_by
 from paraform.checkpoint import load, signature_of
 from paraform.corpora.components import components
 from paraform.evaluation.content import finite_vectors
@@ -35,6 +35,8 @@ class Duplicates(NamedTuple):
         different: how many different texts there are.
         threshold: the cosine that a pair has at least.
         search: how pairs were found: "exact", or by an "index", which may miss some.
+        unread: texts, in order, that the model cannot read: half of their words or more are unknown to it, and what is
+            near them says nothing. They are in no pair, and in a cluster only with their copies.
     """
 
     pairs: NDArray[np.int64]
@@ -43,6 +45,7 @@ class Duplicates(NamedTuple):
     different: int
     threshold: float
     search: Literal["exact", "index"]
+    unread: list[int]
 
 
 def duplicates(
@@ -60,7 +63,8 @@ def duplicates(
 
     A cluster is a connected component: its ends may be further from each other than the threshold. Texts that are
     there again are joined before anything is encoded. What a model does not read of a text that is too long for it does
-    not count; a warning says how many those are.
+    not count; a warning says how many those are. Texts that it cannot read, such as a Thai one of an English encoder,
+    are compared with none (`Duplicates.unread`).
 
     Args:
         encoder: a model that embeds, or a name that `load` takes.
@@ -83,15 +87,19 @@ def duplicates(
     for number, text in enumerate(given):
         copies.setdefault(text, []).append(number)
     different = list(copies)
+    unread_N = unread_by(model, different)
+    read_N = np.flatnonzero(~unread_N)
     how: dict[str, Any] = {"batch_size": batch_size, "seed": seed, "progress": progress}
-    vectors_ND = vectors_of(different, lambda part: model.embed(part, vectors, **how))
+    vectors_ND = vectors_of([different[number] for number in read_N], lambda part: model.embed(part, vectors, **how))
     found = near_pairs(vectors_ND, least, search=search, seed=seed, device=model.device, progress=progress)
+    rows_P2 = read_N[found.rows]
     firsts_N = np.array([numbers[0] for numbers in copies.values()], np.int64)
     members: dict[int, list[int]] = {}
-    for root, numbers in zip(components(len(different), found.rows.tolist()), copies.values(), strict=True):
+    for root, numbers in zip(components(len(different), rows_P2.tolist()), copies.values(), strict=True):
         members.setdefault(root, []).extend(numbers)
     clusters = sorted(sorted(numbers) for numbers in members.values() if len(numbers) > 1)
-    return Duplicates(firsts_N[found.rows], found.cosines, clusters, len(different), least, found.search)
+    unread = sorted(number for text in np.flatnonzero(unread_N) for number in copies[different[text]])
+    return Duplicates(firsts_N[rows_P2], found.cosines, clusters, len(different), least, found.search, unread)
 
 
 def vectors_of(texts: Sequence[str], embed: Embed) -> NDArray[np.float32]:

@@ -11,10 +11,9 @@ from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from rich.progress import track
 
-from paraform.encoders import STDERR
 from paraform.evaluation.content import unit
+from paraform.progress import track
 from paraform.records import InputError
 
 Search: TypeAlias = Literal["auto", "exact", "index"]
@@ -111,7 +110,7 @@ def _exact(units_ND: NDArray[np.float32], threshold: float, device: torch.device
     vectors_ND = torch.from_numpy(units_ND).to(device)
     size = max(1, BLOCK // max(1, len(units_ND)))
     starts = range(0, len(units_ND), size)
-    for start in track(starts, "comparing", console=STDERR, disable=not progress, transient=True):
+    for start in track(starts, "comparing", show=progress):
         cosines_QN = vectors_ND[start : start + size] @ vectors_ND[start:].T  # those before have been compared
         near_P2 = torch.nonzero(cosines_QN >= threshold)
         near_P2 = near_P2[near_P2[:, 1] > near_P2[:, 0]]
@@ -140,7 +139,7 @@ def _by_index(units_ND: NDArray[np.float32], threshold: float, seed: int, progre
     index.train(units_ND[drawn])
     index.add(units_ND)
     starts = range(0, count, QUERIES)
-    for start in track(starts, "searching", console=STDERR, disable=not progress, transient=True):
+    for start in track(starts, "searching", show=progress):
         ends_Q, cosines_P, others_P = index.range_search(units_ND[start : start + QUERIES], threshold)
         rows_P = np.repeat(np.arange(start, start + len(ends_Q) - 1), np.diff(ends_Q.astype(np.int64)))
         apart = rows_P != others_P

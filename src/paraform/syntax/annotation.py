@@ -7,10 +7,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from rich.progress import track
-
-from paraform.encoders import STDERR
 from paraform.encoders.precision import asked_dtype
+from paraform.progress import track
 from paraform.records import Sentence
 from paraform.syntax.running import DEFAULT
 from paraform.syntax.tagging import load_tagger, tagger_digest
@@ -108,7 +106,7 @@ def annotate(
     found: dict[str, Sentence] = {}
     run: Annotate | None = None
     starts = range(0, len(unique), AT_ONCE)
-    for start in track(starts, "annotating", console=STDERR, disable=not progress, transient=True):
+    for start in track(starts, "annotating", show=progress):
         part = unique[start : start + AT_ONCE]
         path = cached_file("annotations", (digest, *(sentence.text for sentence in part)), "json", cache)
         if (content := read_kept(path)) is not None:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TypeAlias
 from urllib.parse import urlsplit
 
-from paraform.records import InputError
+from paraform.records import InputError, counted
 from paraform.syntax.trees import Parser, Tree, without_root
 from paraform.words import escape
 
@@ -164,7 +164,7 @@ def _trees(name: str, ask: Callable[[Sequence[Words]], list[str]], batch: Sequen
     try:
         found = ask(batch)
         if len(found) != len(batch):
-            raise _Refused(f"{len(found)} trees for {len(batch)} sentences")
+            raise _Refused(f"{counted(len(found), 'tree')} for {counted(len(batch), 'sentence')}")
     except _Refused as error:
         if len(batch) == 1:
             raise InputError(f"{name}: {_shortened(batch[0])}: {error}") from error

@@ -11,12 +11,11 @@ from functools import partial
 from typing import NamedTuple
 
 import torch
-from rich.progress import track
 from torch import Tensor
 
-from paraform.encoders import STDERR
 from paraform.evaluation.latent.proposals import GaussianProposal, Mixture, adapted
 from paraform.evaluation.latent.protocol import LatentModel, Proposal, log_likelihood, log_prior, log_prior_of
+from paraform.progress import track
 
 HELD = 1 << 22  # numbers of a bound's z held at once, if not those of one sample or sentence: bounds its memory
 SHARES = (1.0, 0.3, 0.1, 0.03, 0.01, 1e-3, 1e-4, 0.0)  # of the posterior in a tempered proposal; the best is taken
@@ -123,7 +122,7 @@ class Joint(NamedTuple):
     def _shown(self, starts: range) -> Iterable[int]:
         """With a bar, if there are several; of one, what is done for it has a bar."""
         shown = self.progress and len(starts) > 1
-        return track(starts, "evaluating", console=STDERR, disable=not shown, transient=True)
+        return track(starts, "evaluating", show=shown)
 
 
 class TightBound(NamedTuple):

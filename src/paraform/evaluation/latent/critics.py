@@ -12,12 +12,11 @@ from typing import NamedTuple, TypeAlias
 
 import torch
 import torch.nn.functional as F
-from rich.progress import track
 from torch import Tensor, nn
 
-from paraform.encoders import STDERR
 from paraform.losses.dual_kl import dual_kl
 from paraform.models.layers import leaky_layers
+from paraform.progress import track
 from paraform.records import InputError
 
 ROWS = 1024  # samples of either kind that a step of the fit sees
@@ -128,7 +127,7 @@ def _fitted(
         return float(dual_kl(torch.cat(on_posterior), torch.cat(on_prior)))
 
     best, kept, worse = -math.inf, copy.deepcopy(network.state_dict()), 0
-    bar = track(range(1, steps + 1), "fitting a critic", console=STDERR, disable=not progress, transient=True)
+    bar = track(range(1, steps + 1), "fitting a critic", show=progress)
     for step in bar:
         with torch.enable_grad():
             drawn = learnt[torch.randint(len(learnt), (ROWS,), device=device)]

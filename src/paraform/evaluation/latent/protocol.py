@@ -10,10 +10,9 @@ from collections.abc import Sequence
 from typing import NamedTuple, Protocol, Self, runtime_checkable
 
 import torch
-from rich.progress import track
 from torch import Tensor
 
-from paraform.encoders import STDERR
+from paraform.progress import track
 from paraform.records import InputError, require_count
 
 MOST_SAMPLES = 1_000_000  # of each sentence; more is a slip
@@ -149,9 +148,7 @@ def log_likelihood(model: LatentModel, texts: Sequence[str], z_SNZ: Tensor, *, p
     lengths = model.lengths(texts)
     order = sorted(range(count), key=lambda row: lengths[row])
     out_SN = z_SNZ.new_empty(samples, count)
-    for rows, some in track(
-        list(_parts(order, lengths, samples)), "evaluating", console=STDERR, disable=not progress, transient=True
-    ):
+    for rows, some in track(list(_parts(order, lengths, samples)), "evaluating", show=progress):
         found_SN = model.log_likelihood([texts[row] for row in rows], z_SNZ[some][:, rows])
         out_SN[some, rows] = found_SN.to(out_SN.dtype)
     return out_SN

@@ -12,14 +12,13 @@ import numpy as np
 import numpy.typing as npt
 import torch
 import torch.nn.functional as F
-from rich.progress import track
 from tokenizers import Regex, Tokenizer, models, normalizers, pre_tokenizers, trainers
 from torch import Tensor, nn
 
 from paraform.batching import Ragged
-from paraform.encoders import STDERR
 from paraform.models.averaged.batches import Bags
 from paraform.models.averaged.config import AveragedConfig
+from paraform.progress import track
 from paraform.records import InputError, require_count, require_texts
 
 Array: TypeAlias = npt.NDArray[np.float32]
@@ -87,7 +86,7 @@ class AveragedEncoder(nn.Module):
         size = batch_size or AT_ONCE
         out_RD = np.empty((len(texts), self.config.width), np.float32)
         starts = range(0, len(texts), size)
-        for start in track(starts, "embedding", console=STDERR, disable=not progress, transient=True):
+        for start in track(starts, "embedding", show=progress):
             table = Ragged.of(self.pieces(texts[start : start + size]))
             values, offsets = torch.from_numpy(table.values.astype(np.int64)), torch.from_numpy(table.offsets)
             vectors_RD = self.network(Bags(values.to(self.device), offsets.to(self.device)))

@@ -11,13 +11,12 @@ from typing import Any, ClassVar, Self, TypeAlias, Unpack, final
 import numpy as np
 import numpy.typing as npt
 import torch
-from rich.progress import track
 from tokenizers import Tokenizer
 from torch import nn
 
 from paraform.batching import Ragged
 from paraform.decoding import Decoding, decode, require_decoding, search_name
-from paraform.encoders import STDERR, Encoder
+from paraform.encoders import Encoder
 from paraform.encoders.dense import Dense
 from paraform.encoders.export import save_sentence_transformer
 from paraform.encoders.hugging_face import USUAL_LIMIT, sizes_of
@@ -29,6 +28,7 @@ from paraform.models.disentangled.pairs import Sentences, Trees
 from paraform.models.disentangled.step_decoder import StepDecoder
 from paraform.models.disentangled.symbols import TreeSymbols
 from paraform.models.exemplar.selection import require_one_each, select_exemplars
+from paraform.progress import track
 from paraform.records import InputError, parse_json, require_text
 from paraform.syntax.parsing import load_parser
 from paraform.syntax.trees import Tree, delexicalized
@@ -128,6 +128,10 @@ class DisentangledParaphraser(nn.Module):
     ) -> Array:
         """Semantic vectors ū, as every model that embeds is asked: float32 [N, D], of length 1."""
         return self._pooled(self.encoder, texts, batch_size=batch_size, progress=progress)
+
+    def unread(self, texts: Sequence[str]) -> npt.NDArray[np.bool_]:
+        """As `Encoder.unread`."""
+        return self.encoder.unread(texts)
 
     def _pooled(self, encoder: Encoder, texts: Sequence[str], *, batch_size: int = 0, progress: bool = False) -> Array:
         """The encoder's vectors of texts; the states of special tokens count as the config says."""
@@ -252,8 +256,7 @@ class DisentangledParaphraser(nn.Module):
         parts = [order[at : at + size] for at in range(0, len(order), size)]
         generator = torch.Generator(self.device).manual_seed(how.get("seed", 0))
         out = [""] * len(sources)
-        hidden = not how.get("progress", False)
-        for part in track(parts, "paraphrasing", console=STDERR, disable=hidden, transient=True):
+        for part in track(parts, "paraphrasing", show=how.get("progress", False)):
             symbols_BS, lengths_B = forms.padded(part)
             memory = decoder.begin(
                 vectors_ND[part], Trees(symbols_BS.to(self.device), lengths_B.to(self.device), torch.empty(0))

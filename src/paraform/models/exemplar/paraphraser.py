@@ -10,13 +10,12 @@ from typing import Any, ClassVar, Literal, Unpack, final, overload
 import numpy as np
 import numpy.typing as npt
 import torch
-from rich.progress import track
 from torch import Tensor, nn
 
 from paraform import encoders
-from paraform.batching import BOS, EOS, Ragged, Vocabulary, prepare_all
+from paraform.batching import BOS, EOS, UNK, Ragged, Vocabulary, prepare_all
 from paraform.decoding import Decoding, Rationed, Step, decode, rationed, require_decoding, search_name
-from paraform.encoders import STDERR, Encoder
+from paraform.encoders import Encoder
 from paraform.encoders.facts import FACTS, EncoderFacts
 from paraform.models.copying import unrationed
 from paraform.models.exemplar.batches import StyleInput, TripleBatch
@@ -34,6 +33,7 @@ from paraform.models.exemplar.units import (
     style_text,
     unit_numbers,
 )
+from paraform.progress import track
 from paraform.records import InputError, require_count, require_texts
 from paraform.rewording import Candidate, Rewording
 from paraform.rewording.reword import Tools, assess, reword
@@ -241,13 +241,10 @@ class ExemplarParaphraser(nn.Module):
         generator = torch.Generator(self.device).manual_seed(how.get("seed", 0))
         out = [""] * len(sources)
         batches = decoding_batches([len(form.split()) for form in forms], lengths, how.get("batch_size", 512))
-        hidden = not how.get("progress", False)
         last = {forms[i]: number for number, rows in enumerate(batches) for i in rows}
         states: dict[str, npt.NDArray[np.float32]] = {}  # of forms that a later batch reads again
         with encoders.bfloat16_products(self.device):
-            for number, rows in enumerate(
-                track(batches, "paraphrasing", console=STDERR, disable=hidden, transient=True)
-            ):
+            for number, rows in enumerate(track(batches, "paraphrasing", show=how.get("progress", False))):
                 source = self._source([units[i] for i in rows], [written[i] for i in rows])
                 state: Any = decoder.begin(*source[:2], *self._forms([forms[i] for i in rows], states), source[2])
                 states = {form: kept for form, kept in states.items() if last[form] > number}
@@ -318,11 +315,21 @@ class ExemplarParaphraser(nn.Module):
         vectors = self.style if name == "style" else self.content
         return vectors(texts, batch_size=batch_size or 512)
 
+    def unread(self, texts: Sequence[str]) -> npt.NDArray[np.bool_]:
+        """As `capabilities.TellsUnread` has it: by the encoder, if it reads sources, else by the vocabulary."""
+        if needs_encoder(self.config):
+            return self.encoder.unread(texts)
+        units = (row.units for row in self._units(prepare_all(texts, self.config.max_tokens)))
+        unknown = [(self.vocabulary.encode(row).count(UNK), len(row)) for row in units]
+        return np.array([0 < count <= 2 * lost for lost, count in unknown], bool)
+
     @torch.inference_mode()
     def content(self, texts: Sequence[str], *, batch_size: int = 512) -> npt.NDArray[np.float32]:
         """Content vectors c (eq. 1): float32 [N, C]."""
         self.eval()
         words = [row or ("?",) for row in prepare_all(texts, self.config.max_tokens, tell=self.kind)]
+        if not words:
+            return self.content(["?"], batch_size=batch_size)[:0]
         units = self._units(words)
         lengths = [len(row.units) for row in units]
 
@@ -336,6 +343,8 @@ class ExemplarParaphraser(nn.Module):
         """Style vectors s (eq. 2): float32 [N, F]."""
         self.eval()
         forms = exemplar_texts(texts, self.config.max_tokens, tell=self.kind)
+        if not forms:
+            return self.style(["?"], batch_size=batch_size)[:0]
         lengths = [len(form.split()) for form in forms]
 
         def encode(rows: list[int]) -> Tensor:
@@ -360,9 +369,9 @@ class ExemplarParaphraser(nn.Module):
         require_count(batch_size, "batch_size", 1)
         order = sorted(range(len(lengths)), key=lambda i: lengths[i])
         parts = [encode(order[start : start + batch_size]).float().cpu() for start in range(0, len(order), batch_size)]
-        out = np.empty((len(lengths), parts[0].shape[1] if parts else 0), np.float32)
-        if parts:
-            out[order] = torch.cat(parts).numpy()
+        found = torch.cat(parts).numpy()
+        out = np.empty_like(found)
+        out[order] = found
         return out
 
     def _units(self, sentences: Sequence[Sequence[str]]) -> list[Units]:

@@ -13,16 +13,15 @@ from typing import Any, ClassVar, TypeAlias, final
 import numpy as np
 import numpy.typing as npt
 import torch
-from rich.progress import track
 from torch import Tensor, nn
 
 from paraform.batching import Ragged, prepare_all
-from paraform.encoders import STDERR
 from paraform.encoders.facts import FACTS, EncoderFacts
 from paraform.models.infersent.batches import JudgedTable, Words
 from paraform.models.infersent.config import InferSentConfig
 from paraform.models.infersent.network import InferSentNetwork
 from paraform.models.infersent.words import WordSource
+from paraform.progress import track
 from paraform.records import InputError, require_count, require_texts
 from paraform.weights import PathLike, load_tensors
 
@@ -136,7 +135,7 @@ class InferSent(nn.Module):
         size = batch_size or AT_ONCE
         out_NH = np.zeros((len(texts), 2 * self.config.hidden_width), np.float32)
         starts = range(0, len(texts), TOGETHER)
-        for start in track(starts, "embedding", console=STDERR, disable=not progress, transient=True):
+        for start in track(starts, "embedding", show=progress):
             part = texts[start : start + TOGETHER]
             sentences = self.words(part, tell=True)
             vectors = self._source.vectors(word for words in sentences.values() for word in words)

@@ -15,12 +15,11 @@ import numpy as np
 import numpy.typing as npt
 import torch
 import torch.nn.functional as F
-from rich.progress import track
 from torch import Tensor, nn
 
 from paraform.batching import BOS, EOS, PAD, UNK, Ragged, SentenceBatch, Vocabulary
 from paraform.decoding import MOST_SEED, Decoding, decode, require_decoding
-from paraform.encoders import STDERR, float32_products
+from paraform.encoders import float32_products
 from paraform.losses.vocabulary import filled_up
 from paraform.models.latent.config import LatentConfig
 from paraform.models.latent.critic import Critics
@@ -28,6 +27,7 @@ from paraform.models.latent.network import LatentNetwork
 from paraform.models.latent.posterior import Diagonal
 from paraform.models.latent.svi import refine, torch_kernels
 from paraform.models.latent.texts import read_words, write_words
+from paraform.progress import track
 from paraform.records import InputError, require_count, require_text, require_texts
 
 ROWS_AT_ONCE = 256  # sentences that are encoded or decoded together
@@ -349,7 +349,7 @@ def decode_vectors(
         ValueError for a temperature or a share that cannot be, or scores that are not finite.
     """
     require_decoding(how)
-    beam, size, hidden = how.get("beam", 1), how.get("batch_size", ROWS_AT_ONCE), not how.get("progress", False)
+    beam, size = how.get("beam", 1), how.get("batch_size", ROWS_AT_ONCE)
     weight_VH = network.output.weight
     words = len(weight_VH)
     # One buffer for all steps, since memory from the system is slow, its rows whole cache lines, which a product writes
@@ -373,7 +373,7 @@ def decode_vectors(
     # Another stream than that of the vectors, which may have been drawn by the same seed, or by the next.
     generator = torch.Generator(weight_VH.device).manual_seed(how.get("seed", 0) + WORDS)
     out: list[list[int]] = []
-    for start in track(range(0, len(z_NZ), size), "decoding", console=STDERR, disable=hidden, transient=True):
+    for start in track(range(0, len(z_NZ), size), "decoding", show=how.get("progress", False)):
         some_NZ = z_NZ[start : start + size]
         state: Any = network.decoder.start(some_NZ)
         tokens = decode(step, state, len(some_NZ), how, generator, start=BOS, stop=EOS, longest=longest + 1)

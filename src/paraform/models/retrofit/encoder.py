@@ -125,6 +125,10 @@ class RetrofittedEncoder(nn.Module):
         """Sentence vectors, the mean of the last states, of length 1: float32 [N, D]."""
         return self.encoder.embed(texts, batch_size=batch_size, progress=progress)
 
+    def unread(self, texts: Sequence[str]) -> npt.NDArray[np.bool_]:
+        """As `Encoder.unread`."""
+        return self.encoder.unread(texts)
+
     def encode(
         self,
         texts: Sequence[str],

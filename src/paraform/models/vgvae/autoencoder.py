@@ -14,12 +14,10 @@ import numpy as np
 import numpy.typing as npt
 import torch
 import torch.nn.functional as F
-from rich.progress import track
 from torch import Tensor, nn
 
 from paraform.batching import BOS, EOS, PAD, UNK, Vocabulary, prepare_all
 from paraform.decoding import MOST_SEED, Decoding, require_decoding, search_name
-from paraform.encoders import STDERR
 from paraform.losses.von_mises_fisher import log_uniform
 from paraform.models.copying import Scorer, unrationed
 from paraform.models.exemplar.selection import require_one_each, select_exemplars
@@ -29,6 +27,7 @@ from paraform.models.vgvae.network import Memory, VgvaeNetwork
 from paraform.models.vgvae.posterior import Product, parts_of
 from paraform.models.vgvae.table import numbered
 from paraform.models.writing import BATCH, Ends, numbers_batch, written_rows
+from paraform.progress import track
 from paraform.records import InputError, require_count, require_text, require_texts
 from paraform.words import detokenize, drop_stray_brackets, recase, tokenize
 
@@ -92,7 +91,7 @@ class Vgvae(nn.Module):
         order = sorted((row for row in range(len(rows)) if rows[row]), key=lambda row: len(rows[row]))
         with self._evaluating(), torch.inference_mode():
             starts = range(0, len(order), size)
-            for start in track(starts, "embedding", console=STDERR, disable=not progress, transient=True):
+            for start in track(starts, "embedding", show=progress):
                 some = order[start : start + size]
                 batch = numbers_batch([rows[row] for row in some], self.device)
                 found = self.network.syntax(batch).mean_BZ if style else self.network.semantic(batch).direction_BM
