@@ -162,11 +162,10 @@ def run(
     folders = {name: train_row(name, scale, corpus, data, out, **given) for name in names}
     models = {row: writing(checkpoint.load(folders[one.trained], device=device), one) for row, one in asked.items()}
     test = part_of(load(data, corpus, "test"), chosen.test_pairs, seed)
-    rivals = {row: model for row, model in models.items() if row != first}
     rows_asked = evaluation_set(test, seed=seed, progress=True)
     beside = bool({*RIVALS}.intersection(names))
-    how: dict[str, Any] = {"progress": True, **(BESIDE if beside else {})}
-    report = evaluate_paraphraser(models[first], rows_asked, name=first, rivals=rivals, **how)
+    how: dict[str, Any] = {"rivals": {row: models[row] for row in asked if row != first}, "progress": True}
+    report = evaluate_paraphraser(models[first], rows_asked, name=first, **how, **(BESIDE if beside else {}))
     embedders = {row: model for row, model in models.items() if isinstance(model, Embedder)}
     vectors = {name: evaluate_embedder(model, test, name=name, seed=seed) for name, model in embedders.items()}
     matching = [
