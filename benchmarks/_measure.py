@@ -59,7 +59,7 @@ def product_seconds(dtype: torch.dtype, seconds: float = 1.0) -> list[float]:
 def matrix_rate() -> float:
     """Multiply-adds a second of a large product, the median: what slows the machine down slows its neighbours too.
 
-    Of bfloat16 where that is faster (AMX) or asked for, else of float32.
+    Of bfloat16 where that is faster or asked for, else of float32.
     """
     import torch
 

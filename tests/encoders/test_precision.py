@@ -22,8 +22,8 @@ def settings() -> tuple[str, bool]:
 
 
 def test_the_setting_says_what_is_multiplied_else_the_processor(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without AMX, bfloat16 takes longer than float32; and oneDNN may have been told to do without."""
-    able: dict[str, bool] = {"avx512_bf16": True}
+    """Without AMX, bfloat16 takes longer than float32 on Intel's; and oneDNN may have been told to do without."""
+    able: dict[str, Any] = {"avx512_bf16": True, "cpu_name": "Intel(R) Xeon(R)"}
     monkeypatch.setattr(torch.cpu, "get_capabilities", lambda: able)
     monkeypatch.setattr(precision, "_onednn_can", lambda: able.get("onednn", True))
     for asked, expected in (("float32", torch.float32), ("bfloat16", torch.bfloat16)):
@@ -35,7 +35,10 @@ def test_the_setting_says_what_is_multiplied_else_the_processor(monkeypatch: pyt
         assert best_dtype(CPU) == torch.float32
         able["amx_bf16"] = True
         assert best_dtype(CPU) == torch.bfloat16
-    able["onednn"] = False
+    for bfloat16, expected in ((True, torch.bfloat16), (False, torch.float32)):
+        able = {"avx512_bf16": bfloat16, "cpu_name": "AMD EPYC"}
+        assert best_dtype(CPU) == expected
+    able = {"amx_bf16": True, "onednn": False}
     assert best_dtype(CPU) == torch.float32
     monkeypatch.setenv("PARAFORM_PRODUCTS", "fp16")
     with pytest.raises(InputError, match=r"^PARAFORM_PRODUCTS is 'fp16'; expected float32 or bfloat16$"):

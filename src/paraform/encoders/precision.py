@@ -1,9 +1,9 @@
 """The numbers that matrix products are of: what a machine multiplies fastest, or what `$PARAFORM_PRODUCTS` says.
 
 What torch makes of bfloat16 depends on the processor. Tensors of it, and LSTMs under autocast, are computed in it
-everywhere: fast with AMX, in about 1.5 times float32's time with AVX512_BF16 on Intel's processors, and far slower with
-AVX2, where torch's own LSTM takes the place of oneDNN's. Products of float32 tensors have their factors rounded with
-AMX alone: torch's setting permits oneDNN to do so, and no more.
+everywhere: fast with AMX, in half of float32's time with AVX512_BF16 on AMD's processors and in about 1.5 times that on
+Intel's, and far slower with AVX2, where torch's own LSTM takes the place of oneDNN's. Products of float32 tensors have
+their factors rounded with AMX alone: torch's setting permits oneDNN to do so, and no more.
 """
 
 from __future__ import annotations
@@ -35,12 +35,20 @@ def asked_dtype() -> torch.dtype | None:
 
 
 def best_dtype(device: torch.device) -> torch.dtype:
-    """What was asked for, else bfloat16 where the device multiplies it faster (a GPU, AMX), else float32."""
+    """What was asked for, else bfloat16 where the device multiplies it faster, else float32.
+
+    That is on a GPU, with AMX, and with AVX512_BF16 on AMD's processors (`benchmarks/products.py`).
+    """
     if asked := asked_dtype():
         return asked
     if device.type == "cuda":
         return torch.bfloat16 if torch.cuda.is_bf16_supported() else torch.float32
-    return torch.bfloat16 if torch.cpu.get_capabilities().get("amx_bf16") and _onednn_can() else torch.float32
+    return torch.bfloat16 if _multiplies_faster() and _onednn_can() else torch.float32
+
+
+def _multiplies_faster() -> bool:
+    able = torch.cpu.get_capabilities()
+    return bool(able.get("amx_bf16") or (able.get("avx512_bf16") and str(able.get("cpu_name")).startswith("AMD")))
 
 
 def _onednn_can() -> bool:

@@ -27,7 +27,7 @@ class TrainingConfig:
         metric: the validation score that decides.
         higher_is_better: whether the best score is the highest; else the lowest.
         mixed_precision: "no" (float32) or "bf16": bfloat16 where it is safe, weights in float32; on a CPU in the
-            factors of matrix products alone, and only if it is faster there (AMX) or asked for. Where float32 products
+            factors of matrix products alone, and only if it is faster there or asked for. Where float32 products
             are asked for (`$PARAFORM_PRODUCTS`), it is "no".
         device: "auto" (the GPU if there is one), "cpu" or "cuda".
         checkpoint_every: steps between replacements of `last/`; the end of the run always makes one.
