@@ -139,6 +139,30 @@ def test_memory_over_a_long_file_is_that_of_its_parts(
     assert benchmark.written(tmp_path) == sum(path.stat().st_size for path in tmp_path.iterdir())
 
 
+def test_the_two_kinds_of_numbers_are_compared_task_by_task(
+    figures: Figures, question_pairs: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Both in this process, where the vectors are the same: two more would take seconds to start."""
+    monkeypatch.syspath_prepend(REPOSITORY / "benchmarks")
+    benchmark = importlib.import_module("products")
+    asked: list[str] = []
+
+    def in_process(products: str, data: Path, rows: int, threads: int | None) -> dict[str, Any]:
+        asked.append(products)
+        monkeypatch.setenv("PARAFORM_PRODUCTS", "float32")
+        found = benchmark.taken(*benchmark.rows_of(data, rows))
+        seconds = dict.fromkeys(found["seconds"], 3.0 if products == "float32" else 2.0)
+        return {**found, "seconds": seconds, "default": "bfloat16"}
+
+    monkeypatch.setattr(benchmark, "in_process", in_process)
+    found = figures("products", "--data", question_pairs, "--rows", 10, "--repeats", 1)["figures"]
+    assert asked == ["float32", "bfloat16"] and found["by default"] == "bfloat16"
+    assert [found[f"{task}, float32 over bfloat16"] for task in ("embed", "tag", "parse", "paraphrase", "reword")] == [
+        1.5
+    ] * 5
+    assert found["default over the other"] == pytest.approx(2 / 3) and found["least cosine"] == pytest.approx(1)
+
+
 def test_the_report_is_measured_against_the_encoding_of_its_sentences(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
