@@ -7,6 +7,7 @@ import pytest
 
 from paraform.evaluation import GenerationRow, blind_exemplars, compare, distinct_n, evaluate_generation
 from paraform.evaluation.bleu import bleu
+from paraform.evaluation.following import words_taken
 from paraform.evaluation.meteor import meteor
 from paraform.evaluation.preparation import metric_words
 from paraform.evaluation.rouge import rouge
@@ -34,6 +35,13 @@ def paraphrase(sources, exemplars):
 
 def sentence(generator) -> str:
     return " ".join(generator.choice(WORDS, size=generator.integers(3, 18)))
+
+
+def written(row, system) -> list[str]:
+    """What a system gives for each exemplar of a row."""
+    if system == "model":
+        return paraphrase([row.source] * len(row.exemplars), row.exemplars)
+    return list(row.exemplars) if system == "copy exemplar" else [row.source] * len(row.exemplars)
 
 
 @pytest.fixture(scope="module")
@@ -110,7 +118,7 @@ def test_every_figure_on_every_third_is_its_plain_function(rows, report, system,
     outputs = report.outputs_of(system, protocol)
     words = {
         text: metric_words([text])[0]
-        for group in (outputs.texts, outputs.references, outputs.exemplars)
+        for group in (outputs.texts, outputs.sources, outputs.references, outputs.exemplars)
         for text in group
     }
     parts = subsets(metric_words([row.source for row in rows]), metric_words([row.reference for row in rows]))
@@ -129,6 +137,12 @@ def test_every_figure_on_every_third_is_its_plain_function(rows, report, system,
         expected["ED-R"] = edit_distances(tags, reference_tags).mean()
         pairs = zip(embed([rows[row].source for row in chosen]), embed(texts), strict=True)
         expected["content kept"] = np.mean([a @ b / np.linalg.norm(a) / np.linalg.norm(b) for a, b in pairs])
+        trios = zip(texts, [rows[row].source for row in chosen], exemplars, strict=True)
+        expected["words taken"] = np.mean([words_taken(*(words[text] for text in trio)) for trio in trios])
+        if protocol == "oracle":
+            kinds = [len({text.lower() for text in written(rows[row], system)}) for row in chosen]
+            forms = [len(rows[row].exemplars) for row in chosen]
+            expected["different outputs"] = np.mean(np.array(kinds) / np.array(forms))
         found = {
             score.name: score.value
             for score in report.scores
@@ -145,7 +159,7 @@ def test_floors_are_what_copying_must_be(report):
 
 def test_blind_gives_only_what_no_reference_enters(report):
     names = {score.name for score in report.scores if score.protocol == "blind"}
-    assert names == {"ED-E", "content kept"}
+    assert names == {"ED-E", "content kept", "words taken"}
 
 
 def test_signatures_carry_the_settings(report):
@@ -160,8 +174,9 @@ def test_signatures_carry_the_settings(report):
 def test_report_goes_to_json_tables_and_lines(report, tmp_path):
     found = json.loads(json.dumps(report.to_json(), allow_nan=False))
     assert found["rows"] == 31 and len(found["scores"]) == len(report.scores)
-    # Under two protocols seven figures with a value a row, BLEU, and its third; under `blind` two; against two floors.
-    assert len(found["comparisons"]) == (2 * 9 + 2) * 2
+    # Under two protocols eight figures with a value a row, BLEU, and its third, under `oracle` one more; under `blind`
+    # three; against two floors.
+    assert len(found["comparisons"]) == (2 * 10 + 1 + 3) * 2
     table = report.table()
     assert "| first | least overlap | copy source |" in table and "CMA (dot)" in table
     assert "least overlap" not in report.table("plain", subset="all")

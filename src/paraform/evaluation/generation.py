@@ -16,6 +16,7 @@ from paraform.evaluation.bleu import bleu_figure
 from paraform.evaluation.content import Vectors, content_kept, embed_unique
 from paraform.evaluation.diversity import distinct_signature, distinct_value
 from paraform.evaluation.figures import RowFigure, row_mean
+from paraform.evaluation.following import different_outputs, different_signature, taken_signature, words_taken
 from paraform.evaluation.meteor import WordNet, find_wordnet, meteor_figure
 from paraform.evaluation.preparation import metric_words
 from paraform.evaluation.protocols import PROTOCOLS, Decoded, GenerationRow, Paraphrase, Protocol, check_rows, decode
@@ -71,13 +72,15 @@ def evaluate_generation(
     parse: Parser | None = None,
     parser_name: str = "unnamed",
 ) -> GenerationReport:
-    """BLEU, ROUGE, METEOR, ED-E, ED-R, content kept and distinct-n of a paraphraser and of the floors.
+    """BLEU, ROUGE, METEOR, ED-E, ED-R, content kept, words taken and distinct-n of a paraphraser and of the floors.
 
     With `parse`, also TED-E and TED-R: labels to insert, delete or rename to make the output's tree that of the
     exemplar (of the tree asked for, where a system reads one), or of the reference; words are no labels.
 
-    Under `first` and `oracle` every figure is given; under `blind`, whose exemplar has nothing to do with the
-    reference, only ED-E and content kept. Each is given for all rows and by thirds of source–reference overlap.
+    Words taken are content words that come from the exemplar, and not from the source; under `oracle` it is said, too,
+    what share of a source's outputs, one for each exemplar, are different. Under `first` and `oracle` every figure is
+    given; under `blind`, whose exemplar has nothing to do with the reference, only ED-E, content kept and words taken.
+    Each is given for all rows and by thirds of source–reference overlap.
 
     Args:
         paraphrase: (sources, exemplars) → one output a source; it is called once, with every pair that is needed.
@@ -121,6 +124,7 @@ def evaluate_generation(
         overlap = measure.overlap_figures(bleu_tokenize, find_wordnet() if wordnet is None else wordnet)
     edit_settings = edit_signature(max_tokens, tagger_name)
     tree_settings = tree_signature(max_tokens, parser_name)
+    taken_settings = taken_signature(max_tokens)
     distinct = f"{distinct_signature(max_tokens)}|{shared}"
     kept_settings = signature(similarity="cosine", encoder=encoder_name, text="as-written", average="rows")
     parts = subsets([measure.words[text] for text in sources], [measure.words[text] for text in references])
@@ -139,6 +143,12 @@ def evaluate_generation(
                 if protocol != "blind":
                     measured.append(row_mean("TED-R", measure.tree_distances(given.texts, references), tree_settings))
             measured.append(row_mean("content kept", measure.kept(given.texts), kept_settings, digits=3))
+            measured.append(
+                row_mean("words taken", measure.taken(given.texts, given.exemplars), taken_settings, digits=3)
+            )
+            if given.all_texts:
+                different = np.array([different_outputs(texts) for texts in given.all_texts])
+                measured.append(row_mean("different outputs", different, different_signature(), digits=3))
             figures[system] = [replace(figure, signature=f"{figure.signature}|{shared}") for figure in measured]
             named = {figure.name: figure for figure in figures[system]}
             outputs.append(Outputs(system, protocol, sources, references, given.exemplars, given.texts, named))
@@ -189,7 +199,7 @@ class _Measure:
         max_tokens: int | None,
         parse: Parser | None,
     ) -> None:
-        self.references, self.max_tokens = references, max_tokens
+        self.sources, self.references, self.max_tokens = sources, references, max_tokens
         written = [text for each in decoded for text in each.texts]
         likes = [text for each in decoded for text in each.exemplars]
         texts = list(dict.fromkeys([*sources, *references, *written, *likes]))
@@ -235,6 +245,11 @@ class _Measure:
         pairs = list(zip(texts, wanted, strict=True))
         known = {pair: tree_distance(self.trees.get(pair[0]), self.trees.get(pair[1])) for pair in dict.fromkeys(pairs)}
         return np.array([known[pair] for pair in pairs], dtype=np.int64)
+
+    def taken(self, texts: Sequence[str], exemplars: Sequence[str]) -> NDArray[np.float64]:
+        """Words taken over from its exemplar, of each row, [N]."""
+        rows = zip(texts, self.sources, exemplars, strict=True)
+        return np.array([words_taken(*(self.words[text] for text in row)) for row in rows])
 
     def kept(self, texts: Sequence[str]) -> NDArray[np.float64]:
         """Content kept of each row, [N]."""

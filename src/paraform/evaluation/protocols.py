@@ -35,10 +35,15 @@ class GenerationRow:
 
 
 class Decoded(NamedTuple):
-    """One output a row, and the exemplar it was given."""
+    """One output a row, and the exemplar it was given.
+
+    Args:
+        all_texts: of `oracle` what each row's exemplars gave, among which the one was chosen; else ().
+    """
 
     texts: tuple[str, ...]
     exemplars: tuple[str, ...]
+    all_texts: tuple[tuple[str, ...], ...] = ()
 
 
 def blind_exemplars(sources: Sequence[str], pool: Sequence[str], *, seed: int = 0) -> list[str]:
@@ -102,6 +107,7 @@ def decode(
         raise InputError(f"the system gave {came}; expected one each, in order")
     answers = iter(zip(texts, (like for _, like in asked), strict=True))
     picked: dict[Protocol, list[tuple[str, str]]] = {name: [] for name in protocols}
+    written: list[tuple[str, ...]] = []
     for row, exemplars, extra in zip(rows, near, blind, strict=True):
         candidates = [next(answers) for _ in exemplars]
         if "first" in picked:
@@ -109,10 +115,15 @@ def decode(
         if "oracle" in picked:
             best = most_shared([text for text, _ in candidates], row.reference, max_tokens=max_tokens)
             picked["oracle"].append(candidates[best])
+            written.append(tuple(text for text, _ in candidates))
         if extra:
             picked["blind"].append(next(answers))
     return {
-        name: Decoded(tuple(text for text, _ in chosen), tuple(like for _, like in chosen))
+        name: Decoded(
+            tuple(text for text, _ in chosen),
+            tuple(like for _, like in chosen),
+            tuple(written) if name == "oracle" else (),
+        )
         for name, chosen in picked.items()
     }
 

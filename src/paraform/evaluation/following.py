@@ -1,0 +1,42 @@
+"""Whether an output follows its exemplar's form alone: words that it takes over, and outputs that differ with it.
+
+CRL-EGPG claims both without a figure (sections 4.6 and appendix C); these are ours.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from paraform.score import signature
+from paraform.words import STOP_WORDS
+
+
+def words_taken(output: Sequence[str], source: Sequence[str], exemplar: Sequence[str]) -> float:
+    """The share of an output's content words that its exemplar has and its source has not; without any 0.
+
+    Under an exemplar that has nothing to do with the source, every such word says something that was not said. Words
+    are lower-cased, as they are written: "sleeps" is another word than "sleep".
+    """
+    content = [word for word in output if is_content(word)]
+    known, lent = set(source), set(exemplar)
+    return sum(word in lent and word not in known for word in content) / len(content) if content else 0.0
+
+
+def is_content(word: str) -> bool:
+    """Whether it has a letter or a digit, and no sentence may have it whatever it says."""
+    return word not in STOP_WORDS and any(character.isalnum() for character in word)
+
+
+def different_outputs(outputs: Sequence[str]) -> float:
+    """The share of a source's outputs, one for each of its exemplars, that are different but for case."""
+    return len({text.casefold() for text in outputs}) / len(outputs)
+
+
+def taken_signature(max_tokens: int | None) -> str:
+    """The settings of `words_taken`."""
+    return signature(words="penn-treebank", max_tokens=max_tokens, case="lc", stop="closed-class", average="rows")
+
+
+def different_signature() -> str:
+    """The settings of `different_outputs`."""
+    return signature(case="lc", over="exemplars", average="rows")
