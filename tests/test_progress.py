@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+import random
 import sys
 from collections.abc import Iterator
 from types import SimpleNamespace
@@ -66,11 +68,38 @@ def test_work_within_work(clock: Clock, capsys: pytest.CaptureFixture[str]) -> N
     ]
 
 
+def test_a_command_is_new_work(clock: Clock, capsys: pytest.CaptureFixture[str]) -> None:
+    clock.takes(59, track(range(1), "embedding", show=True))
+    progress.begin()
+    clock.takes(59, track(range(2), "embedding", show=True))
+    assert not capsys.readouterr().err
+
+
 def test_after_a_pause_the_first_line_waits(clock: Clock, capsys: pytest.CaptureFixture[str]) -> None:
     clock.takes(1, track(range(2), "embedding", show=True))
-    clock.now += 600
+    clock.now += 61
     clock.takes(1, track(range(2), "embedding", show=True))
     assert not capsys.readouterr().err
+
+
+def test_other_work_between_parts_counts(clock: Clock, capsys: pytest.CaptureFixture[str]) -> None:
+    for _ in range(6):
+        clock.takes(20, track(range(2), "embedding", show=True))
+        clock.now += 15  # something is fitted to them
+    assert len(capsys.readouterr().err.splitlines()) == 3  # of five and a half minutes, at the items only
+
+
+def test_the_work_goes_on_where_nobody_reads(clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Broken:
+        def write(self, text: str) -> None:
+            raise BrokenPipeError
+
+    closed = io.StringIO()
+    closed.close()
+    for stream in (Broken(), closed):
+        with monkeypatch.context() as patched:
+            patched.setattr(sys, "stderr", stream)
+            assert clock.takes(61, track(range(3), "embedding", show=True)) == [0, 1, 2]
 
 
 def test_nothing_where_it_is_not_wanted_or_cannot_be_seen(
@@ -87,5 +116,7 @@ def test_nothing_where_it_is_not_wanted_or_cannot_be_seen(
 def test_a_bar_on_a_terminal(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
     monkeypatch.setenv("TERM", "xterm")
-    assert list(track(range(3), "embedding", show=True)) == [0, 1, 2]
+    random.seed(0)
+    before = random.getstate()
+    assert list(track(range(3), "embedding", show=True)) == [0, 1, 2] and random.getstate() == before
     assert "embedding" in capsys.readouterr().err

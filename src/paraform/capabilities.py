@@ -54,7 +54,7 @@ class TellsUnread(Protocol):
     """A model that tells which texts it cannot read."""
 
     def unread(self, texts: Sequence[str]) -> NDArray[np.bool_]:
-        """Of each text, whether half of its words or more are unknown to the model: bool [N].
+        """Of each text, whether it has no word, or as many that the model does not know as others, or more: bool [N].
 
         Such texts' vectors are near each other whatever they say.
         """

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
+import functools
+import random
 import sys
 import time
 from collections.abc import Iterable, Iterator, Sized
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Any, TypeVar
 
 Item = TypeVar("Item")
 
-APART = 60.0  # seconds between two lines
-PAUSE = 10.0  # seconds; what begins later than that after the last of other work is new work, whose first line waits
+APART = 60.0  # seconds between two lines; what begins later than that after the last of other work is new work
 
 
 @dataclass
@@ -22,11 +24,16 @@ class _Clock:
     item: float
 
 
-_clock = _Clock(-PAUSE, -PAUSE)
+_clock = _Clock(-APART, -APART)
+
+
+def begin() -> None:
+    """What comes is new work, as a command's is: its first line waits a minute."""
+    _clock.line = _clock.item = time.monotonic()
 
 
 def track(items: Iterable[Item], what: str, *, show: bool, total: int | None = None) -> Iterator[Item]:
-    """The same items; with `show` a bar on a terminal, elsewhere a line for each minute that they take.
+    """The same items; with `show` a bar on a terminal or in a notebook, elsewhere a line for each minute of them.
 
     Args:
         what: is done, in a word or two.
@@ -34,23 +41,50 @@ def track(items: Iterable[Item], what: str, *, show: bool, total: int | None = N
     """
     if not show or sys.stderr is None:  # it was closed
         return iter(items)
-    if sys.stderr.isatty():
-        from rich.console import Console  # a short answer has no bar, and is there before rich is
-        from rich.progress import track as bar
+    if is_watched():
+        with kept_random():
+            from rich.progress import track as bar  # a short answer has no bar, and is there before rich is
 
-        return iter(bar(items, what, total, console=Console(stderr=True), transient=True))
+            return iter(bar(items, what, total, console=_console(), transient=True))
     return _told(items, what, len(items) if isinstance(items, Sized) else total)
+
+
+def is_watched() -> bool:
+    """Whether stderr is a terminal, or a notebook's."""
+    isatty = getattr(sys.stderr, "isatty", None)
+    with contextlib.suppress(ValueError):  # it was closed
+        return "ipykernel" in sys.modules or (isatty is not None and bool(isatty()))
+    return False
+
+
+@contextlib.contextmanager
+def kept_random() -> Iterator[None]:
+    """Python's generator is afterwards as it was: rich names its styles at random when it is imported."""
+    state = random.getstate()
+    try:
+        yield
+    finally:
+        random.setstate(state)
+
+
+@functools.cache
+def _console() -> Any:
+    """One for all bars: of two, each would write over the other's."""
+    from rich.console import Console
+
+    return Console(stderr=True)
 
 
 def _told(items: Iterable[Item], what: str, total: int | None) -> Iterator[Item]:
     begun = time.monotonic()
-    if begun - _clock.item > PAUSE:
+    if begun - _clock.item > APART:
         _clock.line = begun
     for done, item in enumerate(items):
         now = _clock.item = time.monotonic()
         if now - _clock.line >= APART:
             _clock.line = now
-            print(f"paraform: {_line(what, done, total, now - begun)}", file=sys.stderr, flush=True)
+            with contextlib.suppress(OSError, ValueError):  # nobody reads any more; the work goes on
+                print(f"paraform: {_line(what, done, total, now - begun)}", file=sys.stderr, flush=True)
         yield item
     _clock.item = time.monotonic()
 

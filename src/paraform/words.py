@@ -14,7 +14,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from paraform.records import require_text, require_words
 
 CUT = "%s of %s texts are longer than the %s that %s reads; what is behind is left out"
-UNREAD = "%s of %s texts are mostly words that %s does not know; its vectors do not tell what they say"
+UNREAD = "%s of %s texts have few words that %s knows; its vectors say little of them"
 
 
 def _compile(rules: list[tuple[str, str]]) -> list[tuple[re.Pattern[str], str]]:

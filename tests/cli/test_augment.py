@@ -176,7 +176,7 @@ def test_a_part_at_a_time_is_held_each_with_a_seed_of_its_own(
         (["Hm", "hello you"], 1, 3),
     ]
     done = command("augment", intents, "--skip-bad-lines", "--label-column", "intent")
-    assert (done.status, done.err.count("1 bad lines skipped")) == (0, 1)
+    assert (done.status, done.err.count("1 bad line skipped")) == (0, 1)
 
 
 def test_an_interrupt_or_an_error_leaves_the_file_of_before(

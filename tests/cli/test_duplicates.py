@@ -112,5 +112,5 @@ def test_what_the_model_cannot_read_is_said(tmp_path: Path, command: Command) ->
     path.write_text("Who wrote Hamlet?\n😀\nwho wrote hamlet\n😎\n", encoding="utf-8")
     done = command("duplicates", path, "--json")
     assert json.loads(done.out)["unread"] == [2, 4] and json.loads(done.out)["pairs"] == 1
-    said = "paraform: 2 texts not compared, since minilm knows half of the words at most; the first is 2, '😀'\n"
+    said = "paraform: 2 texts compared by letters alone, since minilm knows few of their words; the first is 2, '😀'\n"
     assert (done.status, done.err) == (0, said)

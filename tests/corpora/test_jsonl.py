@@ -61,10 +61,10 @@ def test_what_is_written_is_read_back(tmp_path_factory: pytest.TempPathFactory, 
 )
 def test_bad_lines(tmp_path: Path, line: str, message: str) -> None:
     path = tmp_path / "records.jsonl"
-    path.write_text('{"text": "good"}\n' + line + "\n")
+    path.write_text('{"text": "good"}\n' + line + "\n" + '{"text": "good"}\n')
     with pytest.raises(InputError, match=f"^{path}:2: {message}"):
         list(corpora.read_jsonl(path))
-    assert list(corpora.read_jsonl(path, skip_bad_lines=True)) == [Sentence("good")]
+    assert list(corpora.read_jsonl(path, skip_bad_lines=True)) == [Sentence("good")] * 2
 
 
 def test_latin_1_is_named_as_such(tmp_path: Path) -> None:

@@ -42,6 +42,21 @@ def test_a_bad_line_is_named_with_its_file_and_line(tmp_path: Path, kind: str) -
     assert "\n" not in str(caught.value)
 
 
+@pytest.mark.parametrize("end", [b"\n", b"\r\n  \r\n", b"\n" * 5, b"\t\n"])
+def test_blank_lines_at_the_end_are_none(tmp_path: Path, end: bytes) -> None:
+    assert len(list(corpora.read(write(tmp_path, GOOD + GOOD + end)))) == 2
+    with pytest.raises(InputError, match=":3: "):
+        list(corpora.read(write(tmp_path, GOOD + GOOD + end + GOOD)))
+
+
+def test_a_file_of_blank_lines_is_no_empty_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(InputError, match=":1: 1 column"):
+        list(corpora.read(write(tmp_path, b"\n\n")))
+    monkeypatch.setattr("paraform.corpora.lines.BLANKS", 2)
+    with pytest.raises(InputError, match=":2: 1 column"):  # more than are held back
+        list(corpora.read(write(tmp_path, GOOD + b"\n\n\n")))
+
+
 @pytest.mark.parametrize("kind", BAD_LINES)
 def test_skipping_keeps_the_good_lines_and_warns_once(
     tmp_path: Path, kind: str, caplog: pytest.LogCaptureFixture

@@ -230,7 +230,7 @@ def test_a_bad_row_is_named_with_its_line_or_skipped_with_a_warning(
         assert [line for line, _, _ in kept][-2:] == [2, 4]
         assert len(found(read_table(path, skip_bad_lines=True, warn=False))) == len(kept)
     (record,) = caplog.records
-    assert record.getMessage().startswith(f"{path}: 1 bad lines skipped; the first: {path}:3: ")
+    assert record.getMessage().startswith(f"{path}: 1 bad line skipped; the first: {path}:3: ")
 
 
 @pytest.mark.parametrize("format", GOOD)

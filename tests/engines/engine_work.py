@@ -8,6 +8,7 @@ It writes the results to stdout; Ctrl-C ends it with the status 130.
 from __future__ import annotations
 
 import argparse
+import logging
 import os
 import signal
 import sys
@@ -30,6 +31,7 @@ class Toy:
         deadly, deaths: this chunk kills its worker so often.
         bad: this chunk raises an InputError.
         endless: chunks never end.
+        logs: each chunk logs.
     """
 
     folder: str
@@ -38,6 +40,7 @@ class Toy:
     deaths: int = 1
     bad: int = -1
     endless: bool = False
+    logs: bool = False
 
     def open(self) -> Callable[[int], bytes]:
         (Path(self.folder) / f"opened-{os.getpid()}").touch()
@@ -50,6 +53,8 @@ class Toy:
             os.kill(os.getpid(), signal.SIGKILL)
         if chunk == self.bad:
             raise InputError(f"corpus.tsv:{chunk}: one column; expected 2")
+        if self.logs:
+            logging.getLogger("paraform").info("%s of %s texts are cut at %s", chunk, 2, Path("ends"))
         while self.endless:
             time.sleep(0.1)
         if chunk == 0 and self.late > 0:

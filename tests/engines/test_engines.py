@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import importlib.util
+import logging
 import multiprocessing
 import os
 import signal
@@ -162,9 +163,20 @@ def test_the_bar_is_for_terminals(
     list(run(Toy(str(tmp_path)), 2, engine=LOCAL[0], progress="annotating"))
     assert capfd.readouterr() == ("", "")
     monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setattr("paraform.progress.is_watched", lambda: True)
     list(run(Toy(str(tmp_path)), 2, engine=LOCAL[0], progress="annotating"))
     out, err = capfd.readouterr()
     assert out == "" and "annotating" in err
+
+
+def test_what_workers_log_is_logged_here(
+    tmp_path: Path, engine: Engine, caplog: pytest.LogCaptureFixture, capfd: pytest.CaptureFixture[str]
+) -> None:
+    caplog.set_level(logging.INFO, "paraform")
+    assert list(run(Toy(str(tmp_path), logs=True), 2, engine=engine)) == list(run(Toy(str(tmp_path)), 2, engine=engine))
+    assert [record.args for record in caplog.records] == [(0, 2, "ends"), (1, 2, "ends")]
+    assert caplog.messages == ["0 of 2 texts are cut at ends", "1 of 2 texts are cut at ends"]
+    assert "texts are cut" not in capfd.readouterr().err
 
 
 @dataclass

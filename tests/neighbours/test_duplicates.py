@@ -123,10 +123,10 @@ def test_vectors_that_are_none() -> None:
         paraform.duplicates(["1"], Broken(), threshold=0.5)
 
 
-def test_what_cannot_be_read_is_compared_with_none(minilm: Encoder) -> None:
-    texts = ["😀", "Who wrote Hamlet?", "😎", "who wrote hamlet", "สวัสดีครับ", "😀"]
+def test_what_cannot_be_read_is_compared_by_its_letters(minilm: Encoder) -> None:
+    texts = ["😀", "Who wrote Hamlet?", "😎!", "who wrote hamlet", "สวัสดีครับ", "😀", "thanks 🙏", "Thanks  🙏"]
     found = paraform.duplicates(texts, minilm)
-    assert found.pairs.tolist() == [[1, 3]] and found.clusters == [[0, 5], [1, 3]]
-    assert found.unread == [0, 2, 4, 5] and found.different == 5
+    assert found.pairs.tolist() == [[6, 7], [1, 3]] and found.clusters == [[0, 5], [1, 3], [6, 7]]
+    assert found.cosines[0] == 1 > found.cosines[1] and found.unread == [0, 2, 4, 5, 6, 7] and found.different == 7
     nothing = paraform.duplicates(["😀", "😎"], minilm)
     assert (nothing.pairs.shape, nothing.clusters, nothing.unread) == ((0, 2), [], [0, 1])

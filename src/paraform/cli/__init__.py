@@ -19,6 +19,7 @@ import time
 from collections.abc import Iterator, Sequence
 from typing import Any, NoReturn
 
+from paraform import progress
 from paraform.models.systems import SYSTEMS
 from paraform.records import InputError, Terminated, status_of
 
@@ -148,6 +149,7 @@ def _dispatch(given: list[str]) -> int:
         name, rest = group, given[1:]
     if name not in COMMANDS:
         _unknown(name)
+    progress.begin()
     command = command_named(name)
     from paraform.cli.arguments import Teller, make_parser
     from paraform.cli.complaints import parse
@@ -157,8 +159,8 @@ def _dispatch(given: list[str]) -> int:
     command.add_arguments(parser, rest)
     options = parse(parser, rest)
     require_names(options)
-    require_endings(options)
     require_other_files(options)
+    require_endings(options, name)
     if options.products:
         os.environ["PARAFORM_PRODUCTS"] = options.products  # for processes that the command starts, too
     teller, logger = Teller(), logging.getLogger("paraform")

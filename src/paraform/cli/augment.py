@@ -31,6 +31,7 @@ from paraform.cli.paraphrase import DEFAULT_MODEL
 from paraform.cli.reading import comes_again, format_of_table, on_disk, parts
 from paraform.progress import track
 from paraform.records import MOST_COUNT, InputError, Origin
+from paraform.records import counted as plural
 
 if TYPE_CHECKING:
     from paraform.capabilities import Rewords
@@ -152,11 +153,11 @@ def counts(tally: Tally) -> dict[str, Any]:
 
 def report(tally: Tally) -> None:
     """The tally on stderr, in one line or three."""
-    tell(f"{tally.rows:,} rows, {tally.rewordings:,} rewordings")
+    tell(f"{plural(tally.rows, 'row')}, {plural(tally.rewordings, 'rewording')}")
     if tally.without:
         tell(f"{tally.without.total():,} of {tally.rows:,} rows got none: {by_reason(tally.without)}")
     if tally.left_out:
-        tell(f"{tally.left_out.total():,} rewordings left out: {by_reason(tally.left_out)}")
+        tell(f"{plural(tally.left_out.total(), 'rewording')} left out: {by_reason(tally.left_out)}")
 
 
 def by_reason(found: Counter[str]) -> str:

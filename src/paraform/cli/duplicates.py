@@ -4,7 +4,8 @@ A line is {"pair": [3, 17], "similarity": 0.93, "texts": […]}, the nearest fir
 {"cluster": [3, 17, 20], "texts": […]}: texts that pairs join, directly or not, and copies, which are joined before
 anything is encoded. Numbers are those of the lines of one file; of several, the texts are counted through, from 1.
 
-Texts that the model cannot read, such as a Thai one of an English encoder, are compared with none; how many is said.
+Texts that the model cannot read, such as a Thai one of an English encoder, are near others whatever they say: they are
+compared by their letters alone, and how many there are is said.
 
 Without --threshold it is the one at which 95 % of the pairs found among held-out questions were of one labelled
 cluster (docs/duplicates.md); in a larger file the share is lower. Up to 200,000 different texts are compared each with
@@ -115,8 +116,8 @@ def report(found: Duplicates, texts: Sequence[str], numbers: Sequence[int], opti
     }
     if found.unread:
         tell(
-            f"{counted(len(found.unread), 'text')} not compared, since {options.model} knows half of the"
-            f" words at most; the first is {numbers[found.unread[0]]:,}, {texts[found.unread[0]][:40]!r}"
+            f"{counted(len(found.unread), 'text')} compared by letters alone, since {options.model} knows few of"
+            f" their words; the first is {numbers[found.unread[0]]:,}, {texts[found.unread[0]][:40]!r}"
         )
     members = f"{counted(about['clusters'], 'cluster')} of {about['in_clusters']:,} of {about['texts']:,} texts"
     settings = f"cosine of {found.threshold:g} or more by {options.model}, search: {found.search}"

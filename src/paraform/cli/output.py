@@ -29,6 +29,17 @@ UNWRITTEN = (
     ".pkl",
     ".pickle",
 )  # what people ask tables to be
+LINES = "JSON lines are written"
+WRITES = {
+    "annotate": LINES,
+    "duplicates": LINES,
+    "mine": LINES,
+    "embed": "NAME.npy is one file, any other name a folder",
+}
+UNLIKE = dict.fromkeys((name for name in WRITES if name != "embed"), (".csv", ".tsv")) | {
+    "embed": (".csv", ".tsv", ".txt", ".json", ".jsonl", ".ndjson", ".npz", *UNWRITTEN)
+}
+"""Endings of names that would promise something else than what a command writes."""
 NAMES = (*WRITTEN, "html", "model", "tagger", "parser")  # those that name a file, a folder or a model
 
 
@@ -39,15 +50,15 @@ def require_names(options: Namespace) -> None:
             raise InputError(f"--{key} is empty; expected a name")
 
 
-def require_endings(options: Namespace) -> None:
-    """Raises: InputError if a file is to be written whose name ends in that of a format no command writes."""
+def require_endings(options: Namespace, command: str) -> None:
+    """Raises: InputError if a name ends in that of a format which the command does not write there."""
     for key in WRITTEN:
         path = options.get(key)
         ending = os.path.splitext(path)[1].lower() if isinstance(path, str) else ""
+        if key == "out" and ending in UNLIKE.get(command, ()):
+            raise InputError(f"--{key} {path}: {WRITES[command]}; expected another name than one in {ending}")
         if ending in UNWRITTEN:
-            raise InputError(
-                f"--{key} {path}: no command writes {ending}; expected another name, such as of .jsonl or .csv"
-            )
+            raise InputError(f"--{key} {path}: no command writes {ending}; expected a name with another ending")
 
 
 def require_other_files(options: Namespace) -> None:

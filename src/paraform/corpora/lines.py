@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, NamedTuple, TypeVar, cast
 
-from paraform.records import InputError, Origin, Record, Sentence, sides_of
+from paraform.records import InputError, Origin, Record, Sentence, counted, sides_of
 from paraform.weights import PathLike
 
 if TYPE_CHECKING:
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 MAX_CHARACTERS = 20_000
 """The longest line, and the longest sentence; whole Yahoo Answers documents stay under 1,300."""
+
+BLANKS = 1000  # held back at most
 
 Row = TypeVar("Row")
 Made = TypeVar("Made")
@@ -42,15 +44,35 @@ def lines(
 ) -> Iterator[Line]:
     """Every line of a UTF-8 file; never more than one bounded line in memory.
 
-    A byte order mark at the start and CRLF line breaks are accepted, and CR alone where a file begins without a LF. A
-    line with a NUL byte, with bytes that are not UTF-8, or of more than `max_characters` comes as a `Line` whose
-    `text` raises.
+    Blank lines at the end of a file are none, as long as another is before them and no line break is asked for. A byte
+    order mark at the start and CRLF line breaks are accepted, and CR alone where a file begins without a LF. A line
+    with a NUL byte, with bytes that are not UTF-8, or of more than `max_characters` comes as a `Line` whose `text`
+    raises.
 
     Args:
         keep_ends: whether lines keep their line breaks: LF or CRLF; a CR alone becomes LF.
         latin_1: whether a line that is not UTF-8 is Latin-1, as SentEval's files are, and no error.
     Raises: InputError if the file is missing, a folder, not readable, or empty.
     """
+    every = _lines(path, max_characters, keep_ends, latin_1)
+    return every if keep_ends else _without_last_blanks(every)
+
+
+def _without_last_blanks(rows: Iterator[Line]) -> Iterator[Line]:
+    held: list[Line] = []  # blank lines, which come if another line does; a file that begins with one has them all
+    begun = False
+    for row in rows:
+        blank = isinstance(row.content, str) and not row.content.strip()
+        if blank and begun and len(held) < BLANKS:
+            held.append(row)
+            continue
+        yield from held
+        held.clear()
+        yield row
+        begun = begun or not blank
+
+
+def _lines(path: PathLike, max_characters: int, keep_ends: bool, latin_1: bool) -> Iterator[Line]:
     with _open(path) as file:
         most = 4 * max_characters + len(b"\r\n")  # a character takes at most four bytes
         number = 0
@@ -95,7 +117,7 @@ def records(
     if first is not None and not read:
         raise InputError(f"{first} (none of {bad:,} lines could be used)")
     if first is not None and warn:
-        logging.getLogger("paraform").warning("%s: %d bad lines skipped; the first: %s", path, bad, first)
+        logging.getLogger("paraform").warning("%s: %s skipped; the first: %s", path, counted(bad, "bad line"), first)
 
 
 def sentences(line: Line, *names: str) -> list[Sentence]:

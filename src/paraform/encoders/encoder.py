@@ -25,6 +25,7 @@ from paraform.score import signature
 from paraform.weights import PathLike
 from paraform.words import tell_cut, tell_unread
 
+TEXTS = 4096  # whose pieces are held where no more than these are wanted
 USUAL_TOKENS = 16  # of a text: batches are counted in tokens
 
 Pooling: TypeAlias = Literal["mean", "cls", "max", "last"]
@@ -190,7 +191,10 @@ class Encoder:
         """As `capabilities.TellsUnread` has it; `encoders.unread` says which words count."""
         texts = require_texts(texts)
         out_B = np.zeros(len(texts), bool)
-        out_B[unread_texts(self._tokenizer, texts, self._tokenizer.encode_batch_fast(texts))] = True
+        for at in range(0, len(texts), TEXTS):  # else memory would grow with them
+            some = texts[at : at + TEXTS]
+            lost = unread_texts(self._tokenizer, some, self._tokenizer.encode_batch_fast(some))
+            out_B[[at + number for number in lost]] = True
         return out_B
 
     def export(self, folder: PathLike, *, onnx: bool = False, terms: str = "") -> Path:

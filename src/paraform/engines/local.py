@@ -14,7 +14,7 @@ from multiprocessing.context import SpawnProcess
 from typing import final
 
 from paraform.engines.cores import cores
-from paraform.engines.work import ONE_THREAD, Ended, Killed, Opened, Work
+from paraform.engines.work import ONE_THREAD, Done, Ended, Killed, Opened, Work
 
 SECONDS_TO_EXIT = 5.0
 
@@ -67,9 +67,9 @@ class Processes:
             process.join()
         self._processes.clear()
 
-    def _answer(self, connection: Connection) -> bytes | Exception | Killed:
+    def _answer(self, connection: Connection) -> Done | Exception | Killed:
         try:
-            answer: bytes | Exception = connection.recv()
+            answer: Done | Exception = connection.recv()
             return answer
         except (EOFError, OSError):
             process = self._processes.pop(connection)
@@ -105,7 +105,7 @@ def _serve(connection: Connection) -> None:
         while True:
             chunk = connection.recv()
             try:
-                result: bytes | Exception = compute(chunk)
+                result: Done | Exception = compute(chunk)
             except Exception as error:
                 result = error
             _send(connection, result)
@@ -118,7 +118,7 @@ def _follow_parent() -> None:
     os._exit(1)
 
 
-def _send(connection: Connection, result: bytes | Exception) -> None:
+def _send(connection: Connection, result: Done | Exception) -> None:
     try:
         connection.send(result)
     except OSError:

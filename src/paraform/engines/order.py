@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import logging
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import Protocol
 
-from paraform.engines.work import Ended, Killed
+from paraform.engines.work import Done, Ended, Killed
 from paraform.records import InputError
 
 AHEAD = 4  # chunks begun and not yet taken, for each worker
@@ -36,7 +37,7 @@ class Crew(Protocol):
 
 
 def in_order(crew: Crew, count: int) -> Iterator[bytes]:
-    """The results of chunks 0 … count − 1, in that order.
+    """The results of chunks 0 … count − 1, in that order; what was logged over a chunk is logged before it.
 
     A chunk whose worker died is begun again. Not more than `AHEAD` chunks a worker are begun and not taken, so that a
     slow consumer or a late chunk holds up the workers rather than filling the memory.
@@ -44,7 +45,7 @@ def in_order(crew: Crew, count: int) -> Iterator[bytes]:
     Raises: what the work raised for the first chunk, in order, that failed; InputError for a chunk over which
         `LIVES` workers died.
     """
-    held: dict[int, bytes | Exception] = {}
+    held: dict[int, Done | Exception] = {}
     again: list[int] = []
     deaths: Counter[int] = Counter()
     begun = 0
@@ -74,4 +75,6 @@ def in_order(crew: Crew, count: int) -> Iterator[bytes]:
         taken = held.pop(wanted)
         if isinstance(taken, Exception):
             raise taken
-        yield taken
+        for level, message, given in taken.logged:
+            logging.getLogger("paraform").log(level, message, *given)
+        yield taken.result

@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from typing import Any, BinaryIO, final
 
 from paraform.engines.cores import cores
-from paraform.engines.work import ONE_THREAD, Ended, Killed, Opened, Work
+from paraform.engines.work import ONE_THREAD, Done, Ended, Killed, Opened, Work
 from paraform.records import InputError, counted
 
 try:
@@ -66,7 +66,7 @@ class Worker:
     def ready(self) -> None:
         """Returns once the actor has a core and a process."""
 
-    def compute(self, work: Work, chunk: int) -> bytes:
+    def compute(self, work: Work, chunk: int) -> Done:
         """The chunk's result."""
         self._compute = self._compute or Opened(work)
         return self._compute(chunk)

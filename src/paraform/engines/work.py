@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import copy
+import logging
 import traceback
 from collections.abc import Callable
-from typing import NamedTuple, Protocol, final
+from typing import Any, NamedTuple, Protocol, final
 
 # A sum over several threads may round otherwise than over one, so a worker has one: then a chunk's result is the same
 # in each, and as many workers as cores keep all cores busy.
@@ -23,6 +24,13 @@ class Work(Protocol):
         ...
 
 
+class Done(NamedTuple):
+    """A chunk's result, and what was logged over it: level, message and arguments, for the logger "paraform"."""
+
+    result: bytes
+    logged: tuple[tuple[int, str, Any], ...]
+
+
 class Killed(NamedTuple):
     """Instead of a result: the worker died over the chunk."""
 
@@ -33,7 +41,7 @@ class Ended(NamedTuple):
     """A chunk that a worker has done with; `result` may be the exception that the work raised."""
 
     chunk: int
-    result: bytes | Exception | Killed
+    result: Done | Exception | Killed
 
 
 @final
@@ -44,12 +52,15 @@ class Opened:
         self._work = work
         self._compute: Callable[[int], bytes] | None = None
 
-    def __call__(self, chunk: int) -> bytes:
+    def __call__(self, chunk: int) -> Done:
         """The chunk's result; an exception takes along, as a note, where it was raised."""
+        logger, heard = logging.getLogger("paraform"), _Heard()
+        logger.addHandler(heard)
+        logger.setLevel(logging.INFO)
         try:
             if self._compute is None:
                 self._compute = self._work.open()
-            return self._compute(chunk)
+            return Done(self._compute(chunk), tuple(heard.records))
         except Exception as error:
             error.add_note(f"raised in a worker, in chunk {chunk}:\n{traceback.format_exc().rstrip()}")
             try:
@@ -57,3 +68,19 @@ class Opened:
             except Exception:
                 raise RuntimeError(f"{type(error).__name__}: {error}") from error
             raise
+        finally:
+            logger.removeHandler(heard)
+
+
+class _Heard(logging.Handler):
+    """What was logged, so that it is said where somebody sums it up, and not by each worker."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.records: list[tuple[int, str, Any]] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Keep it; arguments that are no numbers as they are printed."""
+        given = record.args if isinstance(record.args, tuple) else ()
+        message = record.msg if given else record.getMessage()
+        self.records.append((record.levelno, str(message), tuple(a if isinstance(a, int) else str(a) for a in given)))

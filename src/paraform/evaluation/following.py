@@ -23,7 +23,7 @@ def words_taken(output: Sequence[str], source: Sequence[str], exemplar: Sequence
 
 
 def is_content(word: str) -> bool:
-    """Whether it has a letter or a digit, and no sentence may have it whatever it says."""
+    """Whether it has a letter or a digit, and is none of the words that a sentence of any content may have."""
     return word not in STOP_WORDS and any(character.isalnum() for character in word)
 
 

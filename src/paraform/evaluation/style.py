@@ -124,7 +124,7 @@ def retrieve_by_style(
         others = np.flatnonzero(cluster_N != cluster_N[query])
         if len(others) < top:
             came = counted(len(others), "sentence")
-            raise InputError(f"{came} outside the query's cluster; expected at least top={top}")
+            raise InputError(f"{came} outside the query's cluster, too few pairs; expected at least top={top}")
         cosines = units_ND[others] @ units_ND[query]
         distances = cdist([written[query]], [written[at] for at in others], scorer=Levenshtein.distance)[0]
         best = np.argsort(-cosines, kind="stable")[:top]

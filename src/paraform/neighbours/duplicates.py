@@ -35,8 +35,8 @@ class Duplicates(NamedTuple):
         different: how many different texts there are.
         threshold: the cosine that a pair has at least.
         search: how pairs were found: "exact", or by an "index", which may miss some.
-        unread: texts, in order, that the model cannot read: half of their words or more are unknown to it, and what is
-            near them says nothing. They are in no pair, and in a cluster only with their copies.
+        unread: texts, in order, that the model cannot read (`capabilities.TellsUnread`): what is near them says
+            nothing. They are in pairs with those alone that differ in case and white space.
     """
 
     pairs: NDArray[np.int64]
@@ -64,7 +64,7 @@ def duplicates(
     A cluster is a connected component: its ends may be further from each other than the threshold. Texts that are
     there again are joined before anything is encoded. What a model does not read of a text that is too long for it does
     not count; a warning says how many those are. Texts that it cannot read, such as a Thai one of an English encoder,
-    are compared with none (`Duplicates.unread`).
+    are compared by their letters alone (`Duplicates.unread`).
 
     Args:
         encoder: a model that embeds, or a name that `load` takes.
@@ -92,14 +92,23 @@ def duplicates(
     how: dict[str, Any] = {"batch_size": batch_size, "seed": seed, "progress": progress}
     vectors_ND = vectors_of([different[number] for number in read_N], lambda part: model.embed(part, vectors, **how))
     found = near_pairs(vectors_ND, least, search=search, seed=seed, device=model.device, progress=progress)
-    rows_P2 = read_N[found.rows]
+    alike_Q2 = same_letters(different, np.flatnonzero(unread_N))
+    rows_P2 = np.concatenate([alike_Q2, read_N[found.rows]])
+    cosines_P = np.concatenate([np.ones(len(alike_Q2), np.float32), found.cosines])
     firsts_N = np.array([numbers[0] for numbers in copies.values()], np.int64)
     members: dict[int, list[int]] = {}
     for root, numbers in zip(components(len(different), rows_P2.tolist()), copies.values(), strict=True):
         members.setdefault(root, []).extend(numbers)
     clusters = sorted(sorted(numbers) for numbers in members.values() if len(numbers) > 1)
     unread = sorted(number for text in np.flatnonzero(unread_N) for number in copies[different[text]])
-    return Duplicates(firsts_N[rows_P2], found.cosines, clusters, len(different), least, found.search, unread)
+    return Duplicates(firsts_N[rows_P2], cosines_P, clusters, len(different), least, found.search, unread)
+
+
+def same_letters(texts: Sequence[str], chosen: Sequence[int] | NDArray[np.int64]) -> NDArray[np.int64]:
+    """Those of the chosen texts that differ in case and white space alone, each with the first such: [Q, 2]."""
+    first: dict[str, int] = {}
+    kept = [(first.setdefault(" ".join(texts[number].casefold().split()), number), number) for number in chosen]
+    return np.array([pair for pair in kept if pair[0] != pair[1]], np.int64).reshape(-1, 2)
 
 
 def vectors_of(texts: Sequence[str], embed: Embed) -> NDArray[np.float32]:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import contextlib
-import random
 import signal
 import sys
 import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from types import FrameType
 from typing import Any, Self
+
+from paraform.progress import kept_random
 
 SAME_SIGNAL = 1.0  # seconds
 
@@ -68,7 +68,7 @@ class Bar:
 
     def __init__(self, total: int, when: str, done: int = 0) -> None:
         self._total, self._begun, self._first = total, time.monotonic(), done
-        with _kept_random():  # rich names its styles at random when it is imported
+        with kept_random():  # rich names its styles at random when it is imported
             from rich.console import Console
             from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
@@ -95,7 +95,7 @@ class Bar:
             return
         shown = _shown(terms)
         due = time.monotonic() - self._drawn >= 0.1
-        with _kept_random():
+        with kept_random():
             self._progress.update(self._task, completed=done, description=shown, refresh=due)
         self._drawn = time.monotonic() if due else self._drawn
 
@@ -109,23 +109,14 @@ class Bar:
         print(f"paraform: step {done:,} of {self._total:,}, {about}: {_shown(terms)}", file=sys.stderr, flush=True)
 
     def __enter__(self) -> Self:
-        with _kept_random():
+        with kept_random():
             self._progress.start()
         return self
 
     def __exit__(self, *error: object) -> None:
-        with _kept_random():
+        with kept_random():
             self._progress.stop()
 
 
 def _shown(terms: Mapping[str, float]) -> str:
     return "  ".join(f"{name} {value:.4g}" for name, value in terms.items())
-
-
-@contextlib.contextmanager
-def _kept_random() -> Iterator[None]:
-    state = random.getstate()
-    try:
-        yield
-    finally:
-        random.setstate(state)
