@@ -44,7 +44,7 @@ class Embedder(Protocol):
             name: one of `vector_names`; "": the first.
             batch_size: texts computed at once; 0: the model's own number.
             seed: the seed of draws, if the model draws.
-            progress: a bar on stderr, if the model has one.
+            progress: say on stderr how far it is, if the model can.
         """
         ...
 

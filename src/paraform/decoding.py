@@ -45,7 +45,7 @@ class Decoding(TypedDict, total=False):
         seed: the seed of every draw; 0 if not given.
         batch_size: sentences decoded together; if not given, the model's own number. Numbers are rounded a little
             differently in another batch, and tokens that are drawn depend on which sentences go together.
-        progress: show a bar on stderr.
+        progress: say on stderr how far it is.
     """
 
     beam: int

@@ -120,7 +120,7 @@ def embed_corpus(work: Embedding, *, engine: Engine, progress: str | None = None
 
     Args:
         engine: where it runs.
-        progress: the title of a bar on stderr; None: no bar.
+        progress: what stderr is told is done; None: nothing.
     Raises: InputError for a folder of another job's, or of other files, and for a shard that is none.
     """
     _require_job(work.job, Path(work.folder))

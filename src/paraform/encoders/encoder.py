@@ -148,7 +148,7 @@ class Encoder:
                 "cls", the first, or "last", the last of them; None: the encoder's own.
             normalize: whether each has length 1; None: the encoder's own.
             batch_tokens: tokens computed at once; memory grows with it, results do not change.
-            progress: a bar on stderr.
+            progress: say on stderr how far it is.
         A text that is longer than the encoder reads is cut, and a warning counts such texts, and those that are
         `unread`.
         Raises: InputError for what are no texts, a layer that is not there, another pooling, or vectors that are not

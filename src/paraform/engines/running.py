@@ -52,7 +52,7 @@ def run(work: Work, count: int, *, engine: Engine = LOCAL, progress: str | None 
 
     Args:
         work: an instance of a frozen dataclass, which is sent to the workers.
-        progress: title of a bar on stderr, shown if that is a terminal; None: no bar.
+        progress: what stderr is told is done; None: nothing.
     Raises: what the work raised for the first chunk that failed; InputError for a chunk over which three workers died,
         or if there is no such cluster, or no Ray.
     """

@@ -72,7 +72,7 @@ def duplicates(
         vectors: one of the encoder's `vector_names`; "": the first.
         search: as in `near_pairs`; with "auto" an index is used for more than 200,000 different texts.
         batch_size, seed: as in `Embedder.embed`; the index draws by the seed, too.
-        progress: bars on stderr.
+        progress: say on stderr how far it is.
     Raises: InputError for what are no texts, a model that does not embed, a missing threshold; and as `near_pairs`.
     """
     given = require_texts(texts)

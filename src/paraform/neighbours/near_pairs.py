@@ -62,7 +62,7 @@ def near_pairs(
             "auto" is exact up to `EXACT` vectors.
         seed: of the vectors that the index's cells are made of.
         device: where products are computed; None: the CPU.
-        progress: a bar on stderr.
+        progress: say on stderr how far it is.
     Raises: InputError for another search, a threshold that is none, more than `MOST_PAIRS` pairs, or if an index is
         wanted and faiss is not installed.
     """

@@ -97,7 +97,7 @@ def annotate(
     Args:
         tagger, parser, max_tokens, lower: the fields of an `Annotator`.
         cache: the folder of earlier results; None: `weights.cache_folder()`.
-        progress: a bar on stderr.
+        progress: say on stderr how far it is.
     Returns: one sentence a text, in order; equal texts share one.
     """
     how = Annotator(tagger, parser, max_tokens, lower)

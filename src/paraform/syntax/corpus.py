@@ -89,7 +89,7 @@ def annotate_corpus(
         engine: where it runs.
         cache: None: `weights.cache_folder()`.
         size: records of a chunk; other sizes may round otherwise, so that it is the same for all engines.
-        progress: the title of a bar on stderr; None: no bar.
+        progress: what stderr is told is done; None: nothing.
     """
     cache = cache or cache_folder()
     arrow = cache / "corpora" / f"{digest[:32]}.arrow"

@@ -128,7 +128,7 @@ def mined_exemplars(
         max_tokens: words kept of each sentence.
         tagger: a name that `load_tagger` knows.
         cache: folder of all caches; None: `weights.cache_folder()`.
-        progress: a bar on stderr while sentences are tagged.
+        progress: say on stderr how far it is while sentences are tagged.
     """
     wanted = [pair.target.text for pair in pairs]
     if config.pool == "sources":

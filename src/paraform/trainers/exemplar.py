@@ -95,7 +95,7 @@ def train_exemplar(
         start: a model whose weights the training goes on from, with its vocabulary, which grows by words seen
             `config.min_count` times, and its banks, which stand behind those of the pairs. None: random weights.
         validation_rows: pairs that are paraphrased for the validation's BLEU.
-        progress: show a bar on stderr while pairs are tagged.
+        progress: say on stderr how far it is while pairs are tagged.
     Raises: InputError for too few pairs, what is no pair, a folder that holds another run, or a `start` that is built
         otherwise than `config` says.
     """

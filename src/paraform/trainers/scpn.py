@@ -67,7 +67,7 @@ def train_scpn(
         loop: best `replace(BY_BLEU, …)`. Its `steps` are overridden: `config.epochs` passes over the pairs.
         against, card, data_digests, resume: as `train_exemplar` has them.
         validation_rows: pairs that are paraphrased for the validation's BLEU, each in its target's template.
-        progress: show a bar on stderr while pairs are parsed.
+        progress: say on stderr how far it is while pairs are parsed.
     Raises: InputError for too few pairs, what is no pair, a parser that is not to be had, or a folder that holds
         another run.
     """

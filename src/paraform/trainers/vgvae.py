@@ -72,7 +72,7 @@ def train_vgvae(
         against, card, data_digests, resume: as `train_exemplar` has them.
         development: as `train_averaged` has it.
         validation_rows: pairs that are paraphrased for the validation's BLEU.
-        progress: show a bar on stderr while pairs are tagged.
+        progress: say on stderr how far it is while pairs are tagged.
     Raises: InputError for too few pairs, what is no pair, a tagger that is not to be had, a validation without any
         exemplar, or a folder that holds another run.
     """

@@ -54,7 +54,7 @@ class Draw:
         size: the most paraphrases, and the most other pairs, of a set.
         parser: a name that `load_parser` knows, by whose trees the halves are told apart.
         seed: the seed of every draw.
-        progress: a bar on stderr while sentences are parsed.
+        progress: say on stderr how far it is while sentences are parsed.
     """
 
     size: int = 1000

@@ -80,7 +80,7 @@ class Joint(NamedTuple):
     """p(x, z) of a model's sentences, which the weights of all proposals have in common.
 
     Args:
-        progress: show a bar on stderr.
+        progress: say on stderr how far it is.
         device: of z.
     """
 

@@ -70,7 +70,7 @@ def refitted_dual(
         prior_draws: M.
         width: units of a layer.
         prior: how many samples and their generator → z [S, Z] of the prior; None: of N(0, I).
-        progress: show a bar on stderr for each.
+        progress: say on stderr how far it is for each.
     Raises: InputError for less than two samples.
     """
     if len(z_SNZ) < 2:

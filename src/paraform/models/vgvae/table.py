@@ -37,7 +37,7 @@ def pair_table(
 
     Args:
         tagger: a name that `load_tagger` knows.
-        progress: show a bar on stderr while texts are tagged.
+        progress: say on stderr how far it is while texts are tagged.
     """
     texts = list(dict.fromkeys(side.text for pair in pairs for side in (pair.source, pair.target)))
     row = {text: number for number, text in enumerate(texts)}
