@@ -76,7 +76,7 @@ THREE = FORMATS["pan-test.labels"]
     [
         ({"pan-test.labels": "1\n0\n1\n"}, "pan-test.labels", None, "pan-test.labels:3: a line beyond the last one of"),
         ({"pan-test_s2.txt": "b\nd\nf\n"}, "pan-test.labels", None, "pan-test_s2.txt:3: a line beyond the last one of"),
-        ({"pan-test.labels": "\n1\n"}, "pan-test.labels", None, "pan-test.labels:1: the label is ''; expected 0 or 1"),
+        ({"pan-test.labels": "1\n\n"}, "pan-test.labels", None, "pan-test.labels:2: the label is ''; expected 0 or 1"),
         ({"p.tsv": "1\ta\tb\t1\n2\tc\td\tno\n"}, "p.tsv", None, "p.tsv:2: the label is 'no'; expected 0 or 1"),
         ({"p.tsv": "1\ta\tb\t1\n2\tc\td\n"}, "p.tsv", None, "p.tsv:2: 3 columns; expected 4 (id TAB"),
         (

@@ -76,7 +76,7 @@ def _in_step(labels: Path) -> Iterator[tuple[Line, Line, Line]]:
     """The lines of PAN's three files: labels, first sentences, second sentences."""
     stem = labels.name.removesuffix(LABELS)
     paths = [labels, *(labels.with_name(f"{stem}_s{number}.txt") for number in (1, 2))]
-    for rows in itertools.zip_longest(*map(lines, paths)):
+    for rows in itertools.zip_longest(*(lines(each, blanks=True) for each in paths)):
         if None in rows:
             short = paths[rows.index(None)]
             longer = next(row for row in rows if row is not None)

@@ -40,22 +40,27 @@ class Line(NamedTuple):
 
 
 def lines(
-    path: PathLike, max_characters: int = MAX_CHARACTERS, *, keep_ends: bool = False, latin_1: bool = False
+    path: PathLike,
+    max_characters: int = MAX_CHARACTERS,
+    *,
+    keep_ends: bool = False,
+    latin_1: bool = False,
+    blanks: bool = False,
 ) -> Iterator[Line]:
     """Every line of a UTF-8 file; never more than one bounded line in memory.
 
-    Blank lines at the end of a file are none, as long as another is before them and no line break is asked for. A byte
-    order mark at the start and CRLF line breaks are accepted, and CR alone where a file begins without a LF. A line
-    with a NUL byte, with bytes that are not UTF-8, or of more than `max_characters` comes as a `Line` whose `text`
-    raises.
+    Blank lines at the end of a file are none. A byte order mark at the start and CRLF line breaks are accepted, and CR
+    alone where a file begins without a LF. A line with a NUL byte, with bytes that are not UTF-8, or of more than
+    `max_characters` comes as a `Line` whose `text` raises.
 
     Args:
         keep_ends: whether lines keep their line breaks: LF or CRLF; a CR alone becomes LF.
         latin_1: whether a line that is not UTF-8 is Latin-1, as SentEval's files are, and no error.
+        blanks: whether blank lines at the end are lines: of a file whose lines go with another's, and with `keep_ends`.
     Raises: InputError if the file is missing, a folder, not readable, or empty.
     """
     every = _lines(path, max_characters, keep_ends, latin_1)
-    return every if keep_ends else _without_last_blanks(every)
+    return every if keep_ends or blanks else _without_last_blanks(every)
 
 
 def _without_last_blanks(rows: Iterator[Line]) -> Iterator[Line]:

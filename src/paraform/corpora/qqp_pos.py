@@ -31,7 +31,7 @@ def read_qqp_pos(path: PathLike, *, skip_bad_lines: bool = False) -> Iterator[Pa
 
 
 def _rows(files: list[Path]) -> Iterator[list[Line]]:
-    for number, row in enumerate(zip_longest(*map(lines, files)), start=1):
+    for number, row in enumerate(zip_longest(*(lines(file, blanks=True) for file in files)), start=1):
         for file, line in zip(files, row, strict=True):
             if line is None:
                 longer = next(other.name for other, there in zip(files, row, strict=True) if there is not None)

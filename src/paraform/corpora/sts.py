@@ -38,7 +38,7 @@ def read_sts(pairs: PathLike, gold: PathLike) -> Iterator[Pair]:
     Raises: InputError, naming file and line, for a pair without two sentences, a score that is no finite number, or
         files of different lengths.
     """
-    for pair, scored in itertools.zip_longest(lines(pairs), lines(gold)):
+    for pair, scored in itertools.zip_longest(lines(pairs, blanks=True), lines(gold, blanks=True)):
         if scored is None:
             raise pair.origin.error(f"a pair beyond the last line of {gold}; expected a line there, blank or a score")
         if pair is None:

@@ -84,7 +84,7 @@ def read_vectors(sentences: PathLike, vectors: PathLike) -> GivenVectors:
     found_ND = map_array(vectors)
     if found_ND.ndim != 2 or found_ND.dtype.kind != "f" or not found_ND.size:
         raise InputError(f"{vectors}: {found_ND.dtype} {list(found_ND.shape)}; expected a .npy file of floats, [N, D]")
-    texts = [line.text for line in lines(sentences)]
+    texts = [line.text for line in lines(sentences, blanks=True)]
     if len(texts) != len(found_ND):
         raise InputError(
             f"{vectors}: {len(found_ND):,} rows for the {len(texts):,} lines of {sentences}; expected one each"
