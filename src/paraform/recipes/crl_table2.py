@@ -2,8 +2,8 @@
 
     paraform reproduce crl/table2 --scale small --corpus quora --data ../shared/data --out runs/crl
 
-Running time on one core: smoke, half a minute; small, about 6 minutes a row; long (all pairs, two epochs), one to
-two hours a row of Quora; full (the paper's sizes, BERT-base's place taken by the offline encoder, fine-tuned) has not been run yet.
+Running time on one core: smoke, half a minute; small, 6 to 8 minutes a row; long (all pairs, two epochs), one to two
+hours a row of Quora; full (the paper's sizes, BERT-base's place taken by the offline encoder) has not been run yet.
 Expected figures: docs/results/crl.md. Further rows: `rivals.py`.
 """
 
