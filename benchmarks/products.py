@@ -47,8 +47,8 @@ def main() -> int:
     chosen = found[TYPES[0]][0]["default"]
     other = next(name for name in TYPES if name != chosen)
     ratios = {
-        f"{task}, float32 over bfloat16": taken / seconds["bfloat16"][task]
-        for task, taken in seconds["float32"].items()
+        f"{task}, float32 over bfloat16": spent / seconds["bfloat16"][task]
+        for task, spent in seconds["float32"].items()
     }
     figures = {
         "by default": chosen,

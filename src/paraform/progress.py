@@ -39,7 +39,7 @@ def track(items: Iterable[Item], what: str, *, show: bool, total: int | None = N
         what: is done, in a word or two.
         total: how many items there are, where they have no length and it is known.
     """
-    if not show or sys.stderr is None:  # it was closed
+    if not show or sys.stderr is None:  # closed before Python began
         return iter(items)
     if is_watched():
         with kept_random():
@@ -52,7 +52,7 @@ def track(items: Iterable[Item], what: str, *, show: bool, total: int | None = N
 def is_watched() -> bool:
     """Whether stderr is a terminal, or a notebook's."""
     isatty = getattr(sys.stderr, "isatty", None)
-    with contextlib.suppress(ValueError):  # it was closed
+    with contextlib.suppress(ValueError):  # closed since
         return "ipykernel" in sys.modules or (isatty is not None and bool(isatty()))
     return False
 

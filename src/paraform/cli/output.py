@@ -19,27 +19,15 @@ if TYPE_CHECKING:
 
 
 WRITTEN = ("out", "first", "plot")  # options that name a file to be written
-UNWRITTEN = (
-    ".parquet",
-    ".arrow",
-    ".feather",
-    ".xlsx",
-    ".xls",
-    ".ods",
-    ".pkl",
-    ".pickle",
-)  # what people ask tables to be
-LINES = "JSON lines are written"
-WRITES = {
-    "annotate": LINES,
-    "duplicates": LINES,
-    "mine": LINES,
-    "embed": "NAME.npy is one file, any other name a folder",
-}
-UNLIKE = dict.fromkeys((name for name in WRITES if name != "embed"), (".csv", ".tsv")) | {
-    "embed": (".csv", ".tsv", ".txt", ".json", ".jsonl", ".ndjson", ".npz", *UNWRITTEN)
-}
-"""Endings of names that would promise something else than what a command writes."""
+UNWRITTEN = {".parquet", ".arrow", ".feather", ".xlsx", ".xls", ".ods", ".pkl", ".pickle"}
+"""Endings of formats that people ask tables to be, and no command writes."""
+LINES = ("JSON lines are written", {".csv", ".tsv"})
+VECTORS = (
+    "NAME.npy is one file, any other name a folder",
+    {".csv", ".tsv", ".txt", ".json", ".jsonl", ".ndjson", ".npz"},
+)
+WRITES = {"annotate": LINES, "duplicates": LINES, "mine": LINES, "embed": VECTORS}
+"""What a command writes to --out, and endings that would promise something else."""
 NAMES = (*WRITTEN, "html", "model", "tagger", "parser")  # those that name a file, a folder or a model
 
 
@@ -55,10 +43,11 @@ def require_endings(options: Namespace, command: str) -> None:
     for key in WRITTEN:
         path = options.get(key)
         ending = os.path.splitext(path)[1].lower() if isinstance(path, str) else ""
-        if key == "out" and ending in UNLIKE.get(command, ()):
-            raise InputError(f"--{key} {path}: {WRITES[command]}; expected another name than one in {ending}")
         if ending in UNWRITTEN:
             raise InputError(f"--{key} {path}: no command writes {ending}; expected a name with another ending")
+        written, unlike = WRITES.get(command, ("", set())) if key == "out" else ("", set())
+        if ending in unlike:
+            raise InputError(f"--{key} {path}: {written}; expected another name than one in {ending}")
 
 
 def require_other_files(options: Namespace) -> None:

@@ -59,7 +59,6 @@ def print_annotated(
     Returns: the exit status.
     """
     bound_memory()
-
     from paraform.syntax.annotation import Annotator
 
     texts = parts(seen(stream_texts(options.text, options), look), options.batch_size or size)

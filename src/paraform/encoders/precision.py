@@ -1,8 +1,8 @@
 """The numbers that matrix products are of: what a machine multiplies fastest, or what `$PARAFORM_PRODUCTS` says.
 
 What torch makes of bfloat16 depends on the processor. Tensors of it, and LSTMs under autocast, are computed in it
-everywhere: fast with AMX, in half of float32's time with AVX512_BF16 on AMD's processors, in 1.5 times float32's on
-Intel's, and far slower with AVX2, where torch's own LSTM takes the place of oneDNN's. Products of float32 tensors have
+everywhere: fast with AMX, faster than float32 with AVX512_BF16 on AMD's processors, in 1.5 times its time on Intel's,
+and far slower with AVX2, where torch's own LSTM takes the place of oneDNN's. Products of float32 tensors have
 their factors rounded with AMX alone: torch's setting permits oneDNN to do so, and no more.
 """
 

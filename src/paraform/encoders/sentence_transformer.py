@@ -7,7 +7,6 @@ the library's own, and every module's weights safetensors; so nothing in the fol
 from __future__ import annotations
 
 import hashlib
-import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
@@ -31,6 +30,7 @@ from paraform.encoders.hugging_face import (
     sentence_settings,
     weight_files,
 )
+from paraform.progress import is_watched
 from paraform.records import InputError, require_count, require_texts
 from paraform.score import signature
 from paraform.weights import load_tensors, sha256
@@ -251,7 +251,7 @@ class ModulePipeline:
             return np.zeros((0, int(self._model.get_embedding_dimension() or 0)), np.float32)
         size = (batch_size or 32) if self._padded else 1
         self._tell_cut(texts)
-        bar = progress and sys.stderr.isatty()  # elsewhere the library's own would be a line for each of its steps
+        bar = progress and is_watched()  # elsewhere the library's own would be a line for each of its steps
         found = self._model.encode(texts, batch_size=size, show_progress_bar=bar, convert_to_numpy=True)
         return np.asarray(found, np.float32)
 
