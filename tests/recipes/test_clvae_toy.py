@@ -10,7 +10,7 @@ import pytest
 
 from paraform import manifest
 from paraform.recipes import clvae_toy
-from paraform.recipes.clvae_toy import Size
+from paraform.recipes.clvae_toy import Size, distances
 from paraform.records import InputError
 
 
@@ -56,3 +56,11 @@ def test_steps_are_those_until_95_in_100_are_decoded_right(tmp_path: Path, monke
     found = {(score.system, score.name): score.value for score in clvae_toy.run(scale="smoke", out=tmp_path).scores}
     assert [found.get((row, "steps to 95 %")) for row in ("VAE", "iVAE", "clVAE+")] == [100, 150, None]
     assert [found[row, "accuracy"] for row in ("VAE", "iVAE", "clVAE+")] == [0.97, 0.95, 0.949]
+    assert [found[row, "early"] for row in ("VAE", "iVAE", "clVAE+")] == [0.5, 0.2, 0.9]
+    assert found["VAE", "within"] == found["VAE", "between"] == 0  # all draws are one point
+
+
+def test_distances_by_hand() -> None:
+    """A category of 4 draws around (0, 0) at distance 1, and one of 4 times (3, 4)."""
+    around = np.array([[1, 0], [-1, 0], [0, 1], [0, -1]])
+    assert distances(np.concatenate([around, np.tile([3, 4], (4, 1))]), 2) == (0.5, 5.0)

@@ -5,7 +5,9 @@
 Writes OUT/toy/SCALE/panels.png, or part.png of the rows that --row names. "iVAE, two views" is one that tells contrast
 from what comes with it: both views are decoded, and nothing contrasts them. `full` is the paper's setting (learning
 rate 1e-5, 80,000 steps), `small` ten times the rate and a tenth of the steps. Accuracy is the decoder's on 500 draws a
-category. Figures and running time: docs/results/clvae.md.
+category, `early` after a sixteenth of the steps (the paper's 5K). `within` is a draw's mean distance from its own
+category's centre, `between` a centre's from the others, both after the last step. Figures and running time:
+docs/results/clvae.md.
 """
 
 from __future__ import annotations
@@ -35,6 +37,7 @@ CONTROLS = {f"{name}, two views": f"{objective}-two-views" for name, objective i
 CATEGORIES = (4, 8, 16)
 EACH = 500  # draws of a category
 ENOUGH = 0.95
+EARLY = 1 / 16
 
 
 @dataclass(frozen=True)
@@ -83,9 +86,14 @@ def run(
             scores.append(Score("accuracy", accuracy, settings, name, subset=subset, digits=3))
             if reached:
                 scores.append(Score("steps to 95 %", reached[0], settings, name, subset=subset, digits=0))
+            early = next(record for record in history if record["step"] >= EARLY * size.steps)
+            scores.append(Score("early", early["validation"]["accuracy"], settings, name, subset=subset, digits=3))
             panels[name, categories] = {
                 round(share * size.steps): np.load(folder / f"{round(share * size.steps)}.npy") for share in size.shown
             }
+            apart = distances(panels[name, categories][size.steps], categories)
+            for figure, value in zip(("within", "between"), apart, strict=True):
+                scores.append(Score(figure, value, settings, name, subset=subset))
     # A part of the table does not replace the picture of the whole.
     draw_panels(panels, place / ("part.png" if rows else "panels.png"))
     return Rows(tuple(scores), {})
@@ -144,6 +152,19 @@ def train(objective: str, categories: int, size: Size, folder: Path, *, seed: in
     keep(0, begun)
     records = [json.loads(line) for line in (folder / "log.jsonl").read_text(encoding="utf-8").splitlines()]
     return [record for record in records if "validation" in record]
+
+
+def distances(z_NZ: np.ndarray[Any, Any], categories: int) -> tuple[float, float]:
+    """How far draws lie from the centre of their category, and centres from each other, both means.
+
+    Args:
+        z_NZ: as many draws of each category, those of one behind those of the one before.
+    """
+    z_KNZ = z_NZ.reshape(categories, -1, z_NZ.shape[-1])
+    centres_KZ = z_KNZ.mean(axis=1)
+    within = np.linalg.norm(z_KNZ - centres_KZ[:, None], axis=-1).mean()
+    between_KK = np.linalg.norm(centres_KZ[:, None] - centres_KZ, axis=-1)
+    return float(within), float(between_KK.sum() / (categories * (categories - 1)))
 
 
 def draw_panels(panels: dict[tuple[str, int], dict[int, np.ndarray[Any, Any]]], path: Path) -> None:
