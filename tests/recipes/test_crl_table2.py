@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 
 from paraform import corpora
 from paraform.models.exemplar import ExemplarConfig
-from paraform.recipes import crl_table2
+from paraform.recipes import crl_rows, crl_table2
 from paraform.records import InputError, Pair, Sentence
 from paraform.score import Score
 from paraform.syntax.mining import mined_exemplars
@@ -81,7 +81,7 @@ def test_both_directions_are_twice_as_many_triples(data: Path, tmp_path: Path) -
     assert (mined_exemplars(halves, MiningConfig(), 30).exemplars == -1).all()
     pairs = corpora.clusters(p for p in corpora.read_pairs(data / "quora" / "dev.tsv") if isinstance(p, Pair))
     tiny = replace(
-        crl_table2.setting("smoke", "quora").config, batch_size=16, epochs=1, pool_size=0, both_directions=False
+        crl_rows.setting("smoke", "quora").config, batch_size=16, epochs=1, pool_size=0, both_directions=False
     )
     steps = {}
     for both in (False, True):
@@ -95,8 +95,19 @@ def test_both_directions_are_twice_as_many_triples(data: Path, tmp_path: Path) -
 
 def test_the_scales_state_their_sizes() -> None:
     compact = ExemplarConfig.compact()
-    small = crl_table2.setting("small", "quora")
+    small = crl_rows.setting("small", "quora")
     changed = ("epochs", "min_count", "pool_size", "dropout")
     like_compact = replace(small.config, **{name: getattr(compact, name) for name in changed})
     assert small.pairs == 16_000 and like_compact == compact
-    assert crl_table2.setting("full", "paranmt").config.epochs == 30
+    assert crl_rows.setting("full", "paranmt").config.epochs == 30
+
+
+def test_rows_by_the_papers_weights_differ_from_the_others_in_these_alone() -> None:
+    config = crl_rows.setting("small", "quora").config
+    full, alone = (crl_rows.of_row(config, f"{row}, paper weights") for row in ("full", "without CCL"))
+    assert (full.content_weight, full.style_weight, full.temperature) == (0.1, 0.1, 0.5)
+    assert (alone.content_weight, alone.style_weight, alone.temperature) == (0.0, 0.1, 0.5)
+    changed = ("content_weight", "style_weight", "temperature")
+    assert replace(full, **{name: getattr(config, name) for name in changed}) == config
+    neither = crl_rows.of_row(config, "without both")  # which has no weights, and so none of the paper's
+    assert (neither.content_weight, neither.style_weight) == (0, 0) and "without both" not in crl_rows.BY_PAPER.values()

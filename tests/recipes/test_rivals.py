@@ -12,7 +12,7 @@ from paraform.models.scpn import ScpnConfig
 from paraform.models.seq2seq import Seq2SeqConfig
 from paraform.models.sgcp import SgcpConfig
 from paraform.models.vgvae import VgvaeConfig
-from paraform.recipes import crl_table2
+from paraform.recipes import crl_rows, crl_table2
 from paraform.recipes.rivals import RIVALS, FromFolder, Row, config_of, row_of, with_weights
 from paraform.records import InputError
 
@@ -51,7 +51,7 @@ def test_scales() -> None:
     cgen, plain = (asdict(config_of(row, "small", "quora")) for row in ("CGEN", "VGVAE"))
     assert {name for name in cgen if cgen[name] != plain[name]} == {"latent_codes", "word_noise", "position_weight"}
     for corpus in ("quora", "paranmt"):
-        small = crl_table2.setting("small", corpus).config  # type: ignore[arg-type]
+        small = crl_rows.setting("small", corpus).config  # type: ignore[arg-type]
         for system in RIVALS:
             rival = config_of(system, "small", corpus)  # type: ignore[arg-type]
             if isinstance(rival, FromFolder):

@@ -27,7 +27,7 @@ from paraform import checkpoint, corpora, manifest
 from paraform.evaluation.on_pairs import evaluate_paraphraser, evaluation_set
 from paraform.models.exemplar import ExemplarConfig
 from paraform.recipes.crl_data import load
-from paraform.recipes.crl_table2 import ROWS
+from paraform.recipes.crl_rows import ROWS
 from paraform.recipes.decoder_trials import LEAST
 from paraform.records import Pair
 from paraform.score import Score

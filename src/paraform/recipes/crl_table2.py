@@ -1,6 +1,7 @@
 """CRL-EGPG's Tables 2 and 3, Figure 2, and Tables 4, 6 and 7: full, without CCL, without SCL, without both.
 
     paraform reproduce crl/table2 --scale small --corpus quora --data ../shared/data --out runs/crl
+    paraform reproduce crl/table2 … --row "full, paper weights" "without CCL, paper weights" "without both"
 
 Running time on one core: smoke, half a minute; small, 6 to 8 minutes a row; long (all pairs, two epochs), one to two
 hours a row of Quora; full (the paper's sizes, BERT-base's place taken by the offline encoder) has not been run yet.
@@ -20,8 +21,8 @@ from paraform.evaluation import GenerationReport
 from paraform.evaluation.examples import Examples, examples
 from paraform.evaluation.latent import save_figure
 from paraform.evaluation.on_pairs import evaluate_embedder, evaluate_paraphraser, evaluation_set
-from paraform.models.exemplar import ExemplarConfig
 from paraform.recipes.crl_data import Corpus, Scale, load, part_of
+from paraform.recipes.crl_rows import BY_PAPER, ROWS, Setting, of_row, setting
 from paraform.recipes.rivals import RIVALS, Rival, Row, config_of, row_of, train_rival, with_weights
 from paraform.recipes.rivals_measured import BESIDE, costs, writing
 from paraform.records import InputError
@@ -30,43 +31,8 @@ from paraform.trainers.exemplar import BY_BLEU, train_exemplar
 from paraform.training import TrainingConfig
 from paraform.weights import PathLike, sha256
 
-ROWS = {
-    "full": {"content": False, "style": False},
-    "without CCL": {"content": True, "style": False},
-    "without SCL": {"content": False, "style": True},
-    "without both": {"content": True, "style": True},
-}
-
 BARS = (("CMA (dot)", "dot product (the paper)", "tab:blue"), ("CMA (cosine)", "cosine (the code)", "tab:orange"))
 WIDTH = 0.38  # of a bar; two of them to a row
-
-
-@dataclass(frozen=True)
-class Setting:
-    """What a scale means: how many training pairs (whole clusters, drawn by seed; 0: all) and which configuration."""
-
-    pairs: int
-    test_pairs: int
-    config: ExemplarConfig
-
-
-def setting(scale: Scale, corpus: Corpus) -> Setting:
-    """The setting of a scale on a corpus."""
-    compact = ExemplarConfig.compact()
-    if scale == "smoke":
-        tiny = replace(compact, word_width=32, content_width=16, decoder_width=32, style_width=8, batch_size=32)
-        return Setting(300, 60, replace(tiny, epochs=1, word_vectors="random", min_count=1))
-    if scale == "small":
-        small = replace(compact, pool_size=20_000, dropout=0.1)
-        if corpus == "quora":
-            return Setting(16_000, 0, replace(small, epochs=2, min_count=10))
-        return Setting(0, 0, replace(small, epochs=3, min_count=6))
-    if scale == "long":
-        return Setting(0, 0, replace(compact, epochs=2, min_count=compact.min_count if corpus == "quora" else 6))
-    paper = ExemplarConfig.paper()
-    return Setting(
-        0, 0, replace(paper, epochs=45 if corpus == "quora" else 30, min_count=2 if corpus == "quora" else 3)
-    )
 
 
 def train_row(
@@ -84,11 +50,12 @@ def train_row(
 
     Raises: InputError if there is no such row; KeyboardInterrupt if it was interrupted, and saved.
     """
-    if row not in (*ROWS, *RIVALS):
-        raise InputError(f"row {row!r}; expected one of {', '.join((*ROWS, *RIVALS))}")
+    if row not in (*ROWS, *BY_PAPER, *RIVALS):
+        raise InputError(f"row {row!r}; expected one of {', '.join((*ROWS, *BY_PAPER, *RIVALS))}")
     chosen = setting(scale, corpus)
     rival = config_of(row, scale, corpus, seq2seq) if row in RIVALS else None
-    chosen = replace(chosen, config=chosen.config.without(**ROWS.get(row, {})))
+    if rival is None:
+        chosen = replace(chosen, config=of_row(chosen.config, row))
     validated, saved = {"smoke": (5, 5), "long": (923, 115)}.get(scale, (125, 125))  # steps
     loop = replace(BY_BLEU, seed=seed, evaluate_every=validated, checkpoint_every=saved, log_every=11, device=device)
     return train(chosen, corpus, data, out / corpus / scale / row.replace(" ", "-"), loop, rival)
@@ -148,15 +115,16 @@ def run(
     """Train rows (those begun go on), measure them on the test split, draw Figure 2 as `out/…/cma.png`.
 
     Args:
-        rows: some of `ROWS`, and behind one of these others as `rivals.row_of` has them; the first against each other.
+        rows: some of `ROWS` and `BY_PAPER`, and behind one of these others as `rivals.row_of` has them; the first
+            against each other.
         seq2seq: the folder of the model that rows of that name start from; None: they are left out, with a warning.
     With a rival's row by the honest protocol alone, and with distances of trees: `rivals_measured.BESIDE`.
     Raises: as `train_row` does.
     """
     chosen = setting(scale, corpus)
     asked = with_weights({row: row_of(row) for row in rows}, seq2seq)
-    if asked.get(first := rows[0]) != Row(first, False, 1) or first not in ROWS:
-        raise InputError(f"first row {first!r}; expected one of {', '.join(ROWS)}, with vectors")
+    if asked.get(first := rows[0]) != Row(first, False, 1) or first not in (own := (*ROWS, *BY_PAPER)):
+        raise InputError(f"first row {first!r}; expected one of {', '.join(own)}, with vectors")
     given: dict[str, Any] = {"seed": seed, "device": device or "auto", "seq2seq": seq2seq}
     names = dict.fromkeys(one.trained for one in asked.values())
     folders = {name: train_row(name, scale, corpus, data, out, **given) for name in names}

@@ -24,7 +24,8 @@ from paraform.evaluation.rating_answers import read_ratings
 from paraform.evaluation.rating_page import write_page
 from paraform.evaluation.rating_report import RatingReport, rating_report
 from paraform.recipes.crl_data import Corpus, Scale, load, part_of
-from paraform.recipes.crl_table2 import ROWS, setting, train_row
+from paraform.recipes.crl_rows import ROWS, setting
+from paraform.recipes.crl_table2 import train_row
 from paraform.records import InputError, Pair
 
 SOURCES, EXEMPLARS = 2, 25

@@ -23,7 +23,8 @@ from paraform.evaluation import GenerationReport
 from paraform.evaluation.on_pairs import evaluate_paraphraser, evaluation_set
 from paraform.models.exemplar import ExemplarConfig
 from paraform.recipes.crl_data import load
-from paraform.recipes.crl_table2 import Setting, train
+from paraform.recipes.crl_rows import Setting
+from paraform.recipes.crl_table2 import train
 from paraform.records import status_of
 from paraform.rewording.checks import check
 from paraform.rewording.tagged import Tagged

@@ -72,7 +72,7 @@ def row_of(name: str) -> Row:
 
 
 def config_of(system: str, scale: Scale, corpus: Corpus, start: PathLike | None = None) -> Rival:
-    """A rival's setting at a scale, beside CRL-EGPG's of `crl_table2.setting`: as many pairs, epochs and rare words.
+    """A rival's setting at a scale, beside CRL-EGPG's of `crl_rows.setting`: as many pairs, epochs and rare words.
 
     Args:
         start: the folder of the model that a seq2seq starts from.
