@@ -1,7 +1,7 @@
 """CRL-EGPG's Tables 2 and 3, Figure 2, and Tables 4, 6 and 7: full, without CCL, without SCL, without both.
 
     paraform reproduce crl/table2 --scale small --corpus quora --data ../shared/data --out runs/crl
-    paraform reproduce crl/table2 … --row "full, paper weights" "without CCL, paper weights" "without both"
+    paraform reproduce crl/table2 --scale small --row "full, paper weights" "without CCL, paper weights" "without both"
 
 Running time on one core: smoke, half a minute; small, 6 to 8 minutes a row; long (all pairs, two epochs), one to two
 hours a row of Quora; full (the paper's sizes, BERT-base's place taken by the offline encoder) has not been run yet.
