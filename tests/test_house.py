@@ -21,7 +21,7 @@ PACKAGE = REPOSITORY / "src" / "paraform"
 # Data moves to the right, and a module imports from its left; rooms in one row stand side by side.
 ROWS = [
     ["progress", "records", "score", "version"],
-    ["weights"],
+    ["fields", "weights"],
     ["manifest"],
     ["words"],
     ["engines"],

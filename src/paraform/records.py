@@ -5,20 +5,12 @@ A record is plain data: it holds no tensor and no model, and can be written as a
 
 from __future__ import annotations
 
-import dataclasses
-import difflib
 import json
-import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from numbers import Integral, Real
-from typing import Any, Literal, TypeAlias, TypeVar, get_args, get_origin, get_type_hints
+from typing import Any, TypeAlias
 
-# The largest numbers that a config may hold: a stranger's checkpoint must not make a reader work or wait without end.
-MOST_LAYERS = 100
-MOST_WIDTH = 100_000
-MOST_STEPS = 20_000  # as many words as a line of a text file has characters at most
-Config = TypeVar("Config", bound=Any)
 NO_WORDS: tuple[str, ...] = ()
 WHOLE, REAL = (int, Integral), (float, Real)  # NumPy's numbers too; Python's own are found at once
 MOST_COUNT = 10**9
@@ -255,49 +247,6 @@ def several(items: Any, what: str) -> Iterable[Any]:
     if not isinstance(items, Iterable) or isinstance(items, (str, bytes)):
         raise InputError(f"{what} of type {type(items).__name__}; expected a list")
     return items
-
-
-def require_types(config: object) -> None:
-    """Every field of a dataclass that is declared a number, a string or a bool is one; a whole number is a float too.
-
-    Numbers are finite, whole ones of 64 bits; of a field that takes only some values it is one of these.
-
-    Raises: InputError that names the field, what came and what was expected.
-    """
-    for name, hint in get_type_hints(type(config)).items():
-        value = getattr(config, name)
-        if get_origin(hint) is Literal and value not in get_args(hint):
-            raise InputError(f"{name} {str(value)[:60]!r}; expected one of {', '.join(map(str, get_args(hint)))}")
-        fits = isinstance(value, (int, float) if hint is float else hint) if hint in (bool, int, float, str) else True
-        if not fits or (isinstance(value, bool) and hint is not bool):
-            came = f"{value!r} of type {type(value).__name__}"
-            raise InputError(f"{name} is {came}; expected {'an' if hint is int else 'a'} {hint.__name__}")
-        if hint is float and not abs(value) < math.inf:
-            raise InputError(f"{name} is {value}; expected a finite number")
-        if hint in (int, float) and isinstance(value, int) and abs(value) >= 2**63:
-            raise InputError(f"{name} is a number beyond 64 bits; expected a smaller one")
-
-
-def require_between(config: object, least_and_most: Mapping[str, tuple[float, float]]) -> None:
-    """Those fields lie within their bounds, both counted. Raises: InputError that names the first that does not."""
-    for name, (least, most) in least_and_most.items():
-        value = getattr(config, name)
-        if not least <= value <= most:
-            raise InputError(f"{name} {value}; expected {least} {'or more' if most == math.inf else f'to {most}'}")
-
-
-def with_fields(config: Config, fields: Mapping[str, Any]) -> Config:
-    """The config with those fields in the place of its own, as presets take them: `LatentConfig.compact(epochs=2)`.
-
-    Raises: InputError for a field that it has not, or a value that cannot be.
-    """
-    names = [field.name for field in dataclasses.fields(config)]
-    for name in fields:
-        if name not in names:
-            close = difflib.get_close_matches(name, names, n=1)
-            hint = f"did you mean {close[0]!r}?" if close else "its docstring names them"
-            raise InputError(f"{type(config).__name__} has no field {name!r}; {hint}")
-    return dataclasses.replace(config, **fields)
 
 
 def parse_json(text: str | bytes, place: object, expected: str = "a value of it", **how: Any) -> Any:

@@ -29,7 +29,8 @@ from paraform.encoders.elmo_words import (
 )
 from paraform.encoders.encoder import Forward
 from paraform.encoders.precision import float32_products
-from paraform.records import MOST_LAYERS, MOST_WIDTH, InputError
+from paraform.fields import MOST_LAYERS, MOST_WIDTH
+from paraform.records import InputError
 
 AT_ONCE = 256  # words whose characters are convolved together
 FORGET_BIAS = 1.0  # which TensorFlow adds at run time, so that the published bias lacks it

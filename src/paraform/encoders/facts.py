@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import final
 
 from paraform.encoders.encoder import Encoder
-from paraform.records import MOST_LAYERS, MOST_WIDTH, InputError, parse_json
+from paraform.fields import MOST_LAYERS, MOST_WIDTH
+from paraform.records import InputError, parse_json
 
 FACTS = "encoder.json"  # the asset's name
 

@@ -19,7 +19,8 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from paraform.encoders import dimension_of
-from paraform.records import MOST_LAYERS, MOST_WIDTH, InputError, require_types
+from paraform.fields import MOST_LAYERS, MOST_WIDTH, require_types
+from paraform.records import InputError
 
 SHAPES = ("lower", "title", "upper", "mixed", "number", "punctuation")
 NO_LABEL = "-"  # of spans that are no constituent; a treebank's labels are letters

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from paraform.records import InputError, require_types, with_fields
+from paraform.fields import require_types, with_fields
+from paraform.records import InputError
 
 MOST = 2**62  # what compiled code can add to without running over
 

@@ -9,7 +9,8 @@ from typing import Any
 import torch
 
 from paraform.encoders.precision import asked_dtype
-from paraform.records import InputError, require_types
+from paraform.fields import require_types
+from paraform.records import InputError
 
 
 @dataclass(frozen=True)

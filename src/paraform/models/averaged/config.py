@@ -6,7 +6,8 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
-from paraform.records import MOST_WIDTH, InputError, require_types, with_fields
+from paraform.fields import MOST_WIDTH, require_types, with_fields
+from paraform.records import InputError
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,8 @@ import math
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from paraform.records import MOST_STEPS, MOST_WIDTH, InputError, require_types, with_fields
+from paraform.fields import MOST_STEPS, MOST_WIDTH, require_types, with_fields
+from paraform.records import InputError
 
 AT_LEAST_0 = (
     "learning_rate", "decoder_learning_rate", "adversary_learning_rate", "weight_decay", "clip_norm",

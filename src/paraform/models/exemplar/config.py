@@ -6,7 +6,8 @@ import math
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from paraform.records import MOST_STEPS, MOST_WIDTH, InputError, require_between, require_types, with_fields
+from paraform.fields import MOST_STEPS, MOST_WIDTH, require_between, require_types, with_fields
+from paraform.records import InputError
 
 MOST_DEALS = 100
 WEIGHTS = ("contrastive_scale", "content_weight", "style_weight")

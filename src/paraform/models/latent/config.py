@@ -7,7 +7,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from paraform.records import MOST_LAYERS, MOST_STEPS, MOST_WIDTH, InputError, require_types, with_fields
+from paraform.fields import MOST_LAYERS, MOST_STEPS, MOST_WIDTH, require_types, with_fields
+from paraform.records import InputError
 
 OBJECTIVES: dict[str, dict[str, Any]] = {
     "ae": {"posterior": "point", "kl": "none"},

@@ -6,7 +6,8 @@ import math
 from dataclasses import dataclass
 from typing import Literal
 
-from paraform.records import MOST_WIDTH, InputError, require_types
+from paraform.fields import MOST_WIDTH, require_types
+from paraform.records import InputError
 
 States = Literal["own", "all", "mean"]
 

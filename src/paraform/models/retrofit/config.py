@@ -6,7 +6,8 @@ import math
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from paraform.records import MOST_WIDTH, InputError, require_types, with_fields
+from paraform.fields import MOST_WIDTH, require_types, with_fields
+from paraform.records import InputError
 
 ELMO_DISTANCE = 3.97
 """Mean L2 distance of ELMo's shared words in non-paraphrases (PAR, Table 4, MRPC): the unit of the paper's margins."""

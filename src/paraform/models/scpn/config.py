@@ -6,8 +6,9 @@ import math
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from paraform.fields import MOST_STEPS, MOST_WIDTH, require_between, require_types, with_fields
 from paraform.models.copying import Mixture
-from paraform.records import MOST_STEPS, MOST_WIDTH, InputError, require_between, require_types, with_fields
+from paraform.records import InputError
 
 WIDTHS = (
     "word_width", "label_width", "parse_width", "encoder_width", "decoder_width", "generator_label_width",

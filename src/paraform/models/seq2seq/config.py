@@ -6,8 +6,9 @@ import math
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from paraform.fields import MOST_STEPS, require_between, require_types, with_fields
 from paraform.models.sgcp.heights import LOWEST
-from paraform.records import MOST_STEPS, InputError, require_between, require_types, with_fields
+from paraform.records import InputError
 from paraform.syntax.trees import MAX_DEPTH
 
 

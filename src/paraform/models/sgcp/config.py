@@ -6,8 +6,9 @@ import math
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from paraform.fields import MOST_STEPS, MOST_WIDTH, require_between, require_types, with_fields
 from paraform.models.sgcp.heights import LOWEST, Choice
-from paraform.records import MOST_STEPS, MOST_WIDTH, InputError, require_between, require_types, with_fields
+from paraform.records import InputError
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,8 @@ import math
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
-from paraform.records import MOST_STEPS, MOST_WIDTH, InputError, require_between, require_types, with_fields
+from paraform.fields import MOST_STEPS, MOST_WIDTH, require_between, require_types, with_fields
+from paraform.records import InputError
 
 Form: TypeAlias = Literal["lstm", "averages"]
 """CGEN's network, which writes sentences, or VGVAE's, whose encoders are averages and whose decoder is a bag."""

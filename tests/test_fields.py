@@ -1,0 +1,64 @@
+"""Fields of a configuration: their types, their bounds, and presets with some of them changed."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+import pytest
+
+from paraform.fields import require_between, require_types, with_fields
+from paraform.models.scpn import ScpnConfig
+from paraform.records import InputError
+
+
+@dataclass(frozen=True)
+class Settings:
+    steps: Any = 1
+    rate: Any = 0.5
+    name: Any = "a"
+    on: Any = True
+    way: Literal["x", "y"] = "x"
+
+
+Settings.__annotations__ |= {"steps": "int", "rate": "float", "name": "str", "on": "bool"}
+
+
+def test_fields_have_the_types_that_they_are_declared_with() -> None:
+    require_types(Settings())
+    require_types(Settings(rate=1, way="y"))
+    for field, value, message in (
+        ("steps", 1.0, "steps is 1.0 of type float; expected an int"),
+        ("steps", True, "steps is True of type bool; expected an int"),
+        ("steps", np.int64(3), r"steps is (np.int64\(3\)|3) of type int64; expected an int"),
+        ("rate", "0.3", "rate is '0.3' of type str; expected a float"),
+        ("rate", np.float32(0.5), r"rate is .*0.5\)? of type float32; expected a float"),
+        ("rate", False, "rate is False of type bool; expected a float"),
+        ("name", 3, "name is 3 of type int; expected a str"),
+        ("on", 1, "on is 1 of type int; expected a bool"),
+        ("way", "z", "way 'z'; expected one of x, y"),
+        ("steps", 10**30, "steps is a number beyond 64 bits; expected a smaller one"),
+        ("rate", float("nan"), "rate is nan; expected a finite number"),
+    ):
+        with pytest.raises(InputError, match=f"^{message}$"):
+            require_types(Settings(**{field: value}))
+
+
+def test_fields_lie_between_their_bounds() -> None:
+    config = ScpnConfig.compact(epochs=4)
+    require_between(config, {"epochs": (config.epochs, config.epochs), "dropout": (0, math.inf)})
+    for bounds, expected in (((9_999, math.inf), "expected 9999 or more"), ((0, 1), "expected 0 to 1")):
+        with pytest.raises(InputError, match=f"epochs {config.epochs}; {expected}"):
+            require_between(config, {"dropout": (0, 1), "epochs": bounds})
+
+
+def test_a_preset_with_fields_has_them_and_no_other() -> None:
+    config = ScpnConfig.compact()
+    changed = with_fields(config, {"epochs": config.epochs + 1})
+    assert changed.epochs == config.epochs + 1 and with_fields(changed, {"epochs": config.epochs}) == config
+    with pytest.raises(InputError, match=r"^ScpnConfig has no field 'epoch'; did you mean 'epochs'\\?$"):
+        with_fields(config, {"epoch": 1})
+    with pytest.raises(InputError, match="its docstring names them"):
+        with_fields(config, {"zzz": 1})
