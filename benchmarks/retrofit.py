@@ -29,7 +29,8 @@ from paraform.models.retrofit import RetrofitConfig, RetrofittedEncoder, make_up
 from paraform.models.retrofit.contexts import ContextBatch, ContextTable, context_batches
 from paraform.models.retrofit.folding import table_of
 from paraform.records import Pair
-from paraform.trainers.retrofit import BY_ACCURACY, table_of_pairs
+from paraform.trainers.retrofit import BY_ACCURACY
+from paraform.trainers.retrofit_tables import table_of_pairs
 from paraform.training import make_accelerator
 
 

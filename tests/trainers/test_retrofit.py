@@ -21,15 +21,13 @@ from paraform.models.retrofit.encoder import RetrofittedEncoder
 from paraform.records import InputError, Pair, Sentence
 from paraform.trainers.retrofit import (
     BY_ACCURACY,
-    distances,
     drawn,
-    examples,
     held_out,
     negative_distance,
-    table_of_pairs,
     train_retrofit,
-    training_table,
 )
+from paraform.trainers.retrofit_tables import table_of_pairs, training_table
+from paraform.trainers.retrofit_validation import distances, examples
 from paraform.training import Result
 
 LOOP = replace(BY_ACCURACY, tensorboard=False, device="cpu", evaluate_every=4, log_every=2, patience=0)
@@ -79,7 +77,7 @@ def test_a_run_that_was_stopped_goes_on_to_the_same_m(
                 raise KeyError("as if it were killed at its first validation")
             return distances(model, *_, **__)
 
-        patch.setattr("paraform.trainers.retrofit.distances", stop)
+        patch.setattr("paraform.trainers.retrofit_validation.distances", stop)
         with pytest.raises(KeyError):
             train_retrofit(pairs[12:], part, loop=replace(LOOP, checkpoint_every=3), **given)
     again = train_retrofit(pairs[12:], part, loop=replace(LOOP, checkpoint_every=3), resume=True, **given)

@@ -61,11 +61,11 @@ class Opened:
             if self._compute is None:
                 self._compute = self._work.open()
             return Done(self._compute(chunk), tuple(heard.records))
-        except Exception as error:
+        except Exception as error:  # whatever the work says: it is told where, and goes on
             error.add_note(f"raised in a worker, in chunk {chunk}:\n{traceback.format_exc().rstrip()}")
             try:
                 copy.copy(error)  # made again of its arguments, as after a way between processes
-            except Exception:
+            except Exception:  # whatever its constructor says of these arguments
                 raise RuntimeError(f"{type(error).__name__}: {error}") from error
             raise
         finally:

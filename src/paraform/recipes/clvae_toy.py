@@ -37,7 +37,7 @@ CONTROLS = {f"{name}, two views": f"{objective}-two-views" for name, objective i
 CATEGORIES = (4, 8, 16)
 EACH = 500  # draws of a category
 ENOUGH = 0.95
-EARLY = 1 / 16
+EARLY = 1 / 16  # 5 of the paper's 80 thousand steps
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class Size:
     learning_rate: float
     steps: int
     validations: int = 160
-    shown: tuple[float, ...] = (0, 0.0625, 0.1875, 0.375, 1.0)  # 0, 5, 15, 30 and 80 of the paper's 80 thousand
+    shown: tuple[float, ...] = (0, EARLY, 0.1875, 0.375, 1.0)  # 0, 5, 15, 30 and 80 of the paper's 80 thousand
 
 
 SIZES = {"smoke": Size(1e-3, 64, 16), "small": Size(1e-4, 8_000), "full": Size(1e-5, 80_000)}

@@ -15,6 +15,7 @@ ROWS = {
 }
 BY_PAPER = {f"{row}, paper weights": row for row in ("full", "without CCL", "without SCL")}
 """Rows by the λ1, λ2 and τ of paper and code; `compact()` has a fifth of that λ1 and of that τ."""
+OWN = (*ROWS, *BY_PAPER)
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,7 @@ from paraform.evaluation.examples import Examples, examples
 from paraform.evaluation.latent import save_figure
 from paraform.evaluation.on_pairs import evaluate_embedder, evaluate_paraphraser, evaluation_set
 from paraform.recipes.crl_data import Corpus, Scale, load, part_of
-from paraform.recipes.crl_rows import BY_PAPER, ROWS, Setting, of_row, setting
+from paraform.recipes.crl_rows import OWN, ROWS, Setting, of_row, setting
 from paraform.recipes.rivals import RIVALS, Rival, Row, config_of, row_of, train_rival, with_weights
 from paraform.recipes.rivals_measured import BESIDE, costs, writing
 from paraform.records import InputError
@@ -50,8 +50,8 @@ def train_row(
 
     Raises: InputError if there is no such row; KeyboardInterrupt if it was interrupted, and saved.
     """
-    if row not in (*ROWS, *BY_PAPER, *RIVALS):
-        raise InputError(f"row {row!r}; expected one of {', '.join((*ROWS, *BY_PAPER, *RIVALS))}")
+    if row not in (*OWN, *RIVALS):
+        raise InputError(f"row {row!r}; expected one of {', '.join((*OWN, *RIVALS))}")
     chosen = setting(scale, corpus)
     rival = config_of(row, scale, corpus, seq2seq) if row in RIVALS else None
     if rival is None:
@@ -115,16 +115,15 @@ def run(
     """Train rows (those begun go on), measure them on the test split, draw Figure 2 as `out/…/cma.png`.
 
     Args:
-        rows: some of `ROWS` and `BY_PAPER`, and behind one of these others as `rivals.row_of` has them; the first
-            against each other.
+        rows: some of `OWN`, and behind one of these others as `rivals.row_of` has them; the first against each other.
         seq2seq: the folder of the model that rows of that name start from; None: they are left out, with a warning.
     With a rival's row by the honest protocol alone, and with distances of trees: `rivals_measured.BESIDE`.
     Raises: as `train_row` does.
     """
     chosen = setting(scale, corpus)
     asked = with_weights({row: row_of(row) for row in rows}, seq2seq)
-    if asked.get(first := rows[0]) != Row(first, False, 1) or first not in (own := (*ROWS, *BY_PAPER)):
-        raise InputError(f"first row {first!r}; expected one of {', '.join(own)}, with vectors")
+    if asked.get(first := rows[0]) != Row(first, False, 1) or first not in OWN:
+        raise InputError(f"first row {first!r}; expected one of {', '.join(OWN)}, with vectors")
     given: dict[str, Any] = {"seed": seed, "device": device or "auto", "seq2seq": seq2seq}
     names = dict.fromkeys(one.trained for one in asked.values())
     folders = {name: train_row(name, scale, corpus, data, out, **given) for name in names}

@@ -31,7 +31,9 @@ from paraform.recipes.par_configs import Corpus
 from paraform.recipes.par_rows import FILES, read_corpus
 from paraform.records import status_of
 from paraform.trainers.held_out import unseen_pairs
-from paraform.trainers.retrofit import BY_ACCURACY, drawn, held_out, table_of_pairs, train_retrofit, validator
+from paraform.trainers.retrofit import BY_ACCURACY, drawn, held_out, train_retrofit
+from paraform.trainers.retrofit_tables import table_of_pairs
+from paraform.trainers.retrofit_validation import validator
 
 START = RetrofitConfig(
     optimiser="adam",

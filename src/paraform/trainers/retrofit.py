@@ -12,30 +12,27 @@ from __future__ import annotations
 
 import logging
 import random
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import NamedTuple
 
-import numpy as np
 import torch
 
 from paraform import checkpoint
 from paraform.corpora import clusters
-from paraform.evaluation.embedding.probe_rows import pair_features
-from paraform.evaluation.embedding.probes import Folds, ProbeConfig, fit_probes
-from paraform.losses.orthogonality import orthogonality_penalty
 from paraform.models.retrofit import RetrofitConfig, RetrofittedEncoder, make_update
 from paraform.models.retrofit.config import ELMO_DISTANCE
-from paraform.models.retrofit.contexts import ContextTable, Rows, context_batches, context_table
+from paraform.models.retrofit.contexts import ContextTable, context_batches
 from paraform.models.retrofit.whitening import within_word_whitening
 from paraform.records import InputError, Pair, counted
 from paraform.score import Score
 from paraform.trainers import Trainer
 from paraform.trainers.exemplar import pairs_of_texts
-from paraform.trainers.files import file_of, files_of, require_some_of_each
+from paraform.trainers.files import files_of, require_some_of_each
 from paraform.trainers.given import require_given
 from paraform.trainers.held_out import hold_out_pairs, require_pairs, unseen_pairs
+from paraform.trainers.retrofit_tables import parts_of, training_table
+from paraform.trainers.retrofit_validation import validator
 from paraform.training import Result, TrainingConfig, fit, make_accelerator, require_metric, require_usable, text_digest
 from paraform.weights import PathLike
 
@@ -45,18 +42,7 @@ BY_ACCURACY = TrainingConfig(
     metric="accuracy", higher_is_better=True, patience=5, evaluate_every=100, checkpoint_every=100, log_every=10
 )
 BY_RATIO = replace(BY_ACCURACY, metric="ratio", higher_is_better=False)
-AT_ONCE = 512  # shared words that are measured together
 MEASURED = 16  # batches whose negatives say what the margin's unit is: thousands of shared words
-CLASSIFIER = replace(ProbeConfig.mlp(), l2=(1e-3,))
-DEV = 10  # every tenth training pair chooses the classifier's epoch
-
-
-class Example(NamedTuple):
-    """Two texts of the paraphrase classifier's."""
-
-    first: str
-    second: str
-    paraphrases: bool
 
 
 def train_retrofit(
@@ -209,55 +195,6 @@ def drawn(pairs: list[Pair], config: RetrofitConfig, *, seed: int) -> list[Pair]
     return [pair for place, pair in enumerate(pairs) if pair.label == 0 or place in kept]
 
 
-def training_table(
-    pairs: Sequence[Pair], model: RetrofittedEncoder, files: Mapping[str, int] | None = None
-) -> ContextTable:
-    """The table of the pairs; warnings say what is left out. Raises: InputError if nothing is left."""
-    config = model.config
-    table = table_of_pairs(pairs, model, files)
-    asked = sum(pair.label != 0 for pair in pairs)
-    log = logging.getLogger("paraform")
-    if not asked:
-        raise InputError(f"{counted(len(pairs), 'pair')}, all labelled 0; expected paraphrases to train on")
-    if table.without_words == asked:
-        limits = f" ({config.min_tokens} to {config.max_tokens} words a side)" if config.max_tokens else ""
-        raise InputError(
-            f"none of {counted(asked, 'pair')} has a word in both sides{limits}; expected paraphrases that share words"
-        )
-    if not len(table):
-        raise InputError(
-            f"no shared word of {counted(asked, 'pair')} stands in a sentence of another cluster, to be told from;"
-            " expected more pairs"
-        )
-    if table.without_words:
-        log.warning(
-            "%s of %s have no word to compare in both sides; left out", table.without_words, counted(asked, "pair")
-        )
-    if table.without_negatives:
-        total = table.without_negatives + len(table.source_W)
-        log.warning(
-            "%s of %s stand in no sentence of another cluster; left out",
-            f"{table.without_negatives:,}",
-            counted(total, "shared word"),
-        )
-    return table
-
-
-def table_of_pairs(
-    pairs: Sequence[Pair], model: RetrofittedEncoder, files: Mapping[str, int] | None = None
-) -> ContextTable:
-    """The table of the pairs by the model's tokenizer and config; groups are the files by these numbers."""
-    config = model.config
-    return context_table(
-        pairs,
-        model.tokenizer,
-        skip_stopwords=config.skip_stopwords,
-        min_tokens=config.min_tokens,
-        max_tokens=config.max_tokens,
-        groups=[files.get(file_of(pair), 0) for pair in pairs] if files else (),
-    )
-
-
 @torch.no_grad()
 def negative_distance(model: RetrofittedEncoder, table: ContextTable, *, seed: int) -> float:
     """The mean distance to negatives, as the encoder comes, of the first batches: the margin's unit."""
@@ -265,89 +202,6 @@ def negative_distance(model: RetrofittedEncoder, table: ContextTable, *, seed: i
     batches, steps = context_batches(table, batch_size=size, negatives=model.config.negatives, seed=seed)
     found = [model.network(batches(step).to(model.device)).other_W for step in range(min(steps, MEASURED))]
     return float(torch.cat(found).mean())
-
-
-def validator(
-    model: RetrofittedEncoder,
-    table: ContextTable,
-    pairs: Sequence[Pair],
-    held: Sequence[Pair],
-    development: Callable[[RetrofittedEncoder], Mapping[str, float]] | None = None,
-    *,
-    seed: int,
-) -> Callable[[], dict[str, float]]:
-    """What gives the scores by which a run ends and its weights are chosen.
-
-    `accuracy`, 0 to 1, of the paraphrase classifier (section 4.1): a network of 50 hidden units on |u − v| and u ∗ v of
-    the sentences' vectors, trained anew on training pairs, on the held-out ones; and of these `paraphrased` and
-    `other`, the mean distances of their shared words, `ratio`, the first by the second; `orthogonality`, ‖I − MᵀM‖_F;
-    and what `development` gives.
-    """
-    config = model.config
-    own = table_of_pairs(held, model)
-    training = examples(pairs, table, seed=seed)
-    if config.classifier_pairs and len(training) > config.classifier_pairs:
-        training = random.Random(seed).sample(training, config.classifier_pairs)
-    testing = examples(held, own, seed=seed)
-    if any(len({one.paraphrases for one in some}) < 2 for some in (training, testing)):
-        raise InputError(
-            f"{counted(len(training), 'training pair')} and {counted(len(testing), 'validation pair')} for the"
-            " classifier; expected paraphrases and others in each: more pairs, or others (validation=, --validation)"
-        )
-    both = [*training, *testing]
-    parts = ["dev" if row % DEV == 0 else "train" for row in range(len(training))] + ["test"] * len(testing)
-    folds, labels = Folds.split(parts), np.array([one.paraphrases for one in both])
-    texts = list(dict.fromkeys(text for one in both for text in (one.first, one.second)))
-    place = {text: row for row, text in enumerate(texts)}
-    first, second = ([place[getattr(one, side)] for one in both] for side in ("first", "second"))
-
-    @torch.inference_mode()
-    def evaluate() -> dict[str, float]:
-        model.eval()
-        vectors_ND = model.embed(texts)
-        features = pair_features(vectors_ND[first], vectors_ND[second])
-        with torch.inference_mode(False), torch.enable_grad():
-            accuracy = fit_probes(features, labels, folds, replace(CLASSIFIER, seed=seed)).test_accuracy_F[0]
-        scores = {"accuracy": float(accuracy)}
-        if len(own):
-            near, far = distances(model, own, seed=seed)
-            scores |= {"paraphrased": near, "other": far, "ratio": near / far}
-        scores["orthogonality"] = float(orthogonality_penalty(model.matrix))
-        return scores | (dict(development(model)) if development is not None else {})
-
-    return evaluate
-
-
-@torch.no_grad()
-def distances(model: RetrofittedEncoder, table: ContextTable, *, seed: int) -> tuple[float, float]:
-    """Mean distances of all shared words: in paraphrases, and to a substitute that is the same at each validation."""
-    every_W = np.arange(len(table.source_W))
-    kept_W, other_W = table.negatives(every_W, "substitute", np.random.default_rng([seed, 4]))
-    found = [
-        model.network(table.batch(part_W, kept_W[part_W], other_W[part_W]).to(model.device))
-        for part_W in parts_of(len(every_W))
-    ]
-    near, far = (torch.cat(each).mean().item() for each in zip(*found, strict=True))
-    return near, far
-
-
-def parts_of(words: int) -> Iterator[Rows]:
-    """The numbers of all shared words in their order, some at once."""
-    for start in range(0, words, AT_ONCE):
-        yield np.arange(start, min(start + AT_ONCE, words))
-
-
-def examples(pairs: Sequence[Pair], table: ContextTable, *, seed: int) -> list[Example]:
-    """What the classifier tells: paraphrases, and pairs labelled 0; without any of these as many mined ones."""
-    found = [Example(pair.source.text, pair.target.text, pair.label != 0) for pair in pairs]
-    if all(one.paraphrases for one in found) and len(table):
-        draw = np.random.default_rng([seed, 3])
-        sizes = table.shared.lengths(np.arange(len(table)))
-        one_W = table.shared.offsets[:-1] + (draw.random(len(table)) * sizes).astype(np.int64)
-        kept_W, other_W = table.negatives(one_W, "substitute", draw)
-        for kept, other in zip(table.sentence_R[kept_W].tolist(), table.sentence_R[other_W].tolist(), strict=True):
-            found.append(Example(table.texts[kept], table.texts[other], False))
-    return found
 
 
 @torch.no_grad()
