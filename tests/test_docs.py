@@ -152,3 +152,21 @@ def test_a_python_name_that_is_not_there_is_found() -> None:
     assert missing_from("import paraform\nparaform.load('x')\nfrom paraform.evaluation import Outputs") == []
     assert missing_from("import paraform\nparaform.laod('x')") == ["laod"]
     assert missing_from("from paraform.evaluation import Scores") == ["Scores"]
+
+
+@pytest.mark.parametrize(
+    "page", ["README.md", *sorted(str(path.relative_to(REPOSITORY)) for path in REPOSITORY.glob("docs/**/*.md"))]
+)
+def test_rows_of_a_table_have_its_headers_cells(page: str) -> None:
+    assert uneven("| a | b |\n| - | - |\n| `c | c` | |\n| d |\n\n| e |\n") == ["| d |"]
+    assert uneven((REPOSITORY / page).read_text("utf-8")) == []
+
+
+def uneven(page: str) -> list[str]:
+    """Rows of a page's tables with more or fewer bars than the first row of their table; a bar in code is none."""
+    prose = re.sub(r"^```.*?^```$", "", page, flags=re.MULTILINE | re.DOTALL)
+    found = []
+    for table in re.findall(r"(?:^\|.*\n?)+", prose, re.MULTILINE):
+        bars = [len(re.findall(r"(?<!\\)\|", re.sub(r"`[^`]*`", "", row))) for row in table.splitlines()]
+        found += [row for row, count in zip(table.splitlines(), bars, strict=True) if count != bars[0]]
+    return found
