@@ -58,7 +58,7 @@ def test_a_preset_with_fields_has_them_and_no_other() -> None:
     config = ScpnConfig.compact()
     changed = with_fields(config, {"epochs": config.epochs + 1})
     assert changed.epochs == config.epochs + 1 and with_fields(changed, {"epochs": config.epochs}) == config
-    with pytest.raises(InputError, match=r"^ScpnConfig has no field 'epoch'; did you mean 'epochs'\\?$"):
+    with pytest.raises(InputError, match=r"^ScpnConfig has no field 'epoch'; did you mean 'epochs'\?$"):
         with_fields(config, {"epoch": 1})
     with pytest.raises(InputError, match="its docstring names them"):
         with_fields(config, {"zzz": 1})
