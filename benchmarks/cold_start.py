@@ -26,7 +26,7 @@ def main() -> int:
     arguments = parser.parse_args()
 
     console = Path(sys.executable).with_name("paraform")
-    start = [str(console)] if console.is_file() else [sys.executable, "-m", "paraform.cli"]
+    start = [str(console)] if console.is_file() else [sys.executable, "-m", "paraform"]
     ours = [*start, "paraphrase", SOURCE, "--like", EXEMPLAR, "--model", arguments.model, "--json"]
     peer = [sys.executable, "-c", "import torch, transformers"]
     threads = {"OMP_NUM_THREADS": str(arguments.threads)} if arguments.threads else {}

@@ -37,7 +37,7 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=0, help="of the questions")
     arguments = parser.parse_args()
     threads = {"OMP_NUM_THREADS": str(arguments.threads)} if arguments.threads else {}
-    command = [sys.executable, "-m", "paraform.cli", "demo", "--port", "0"]
+    command = [sys.executable, "-m", "paraform", "demo", "--port", "0"]
     with subprocess.Popen(command, env=os.environ | threads, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as server:
         assert server.stdout is not None and server.stderr is not None
         try:

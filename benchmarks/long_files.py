@@ -53,9 +53,7 @@ def watched(command: list[str], place: Path, threads: int | None) -> tuple[list[
     seen: list[Seen] = []
     before, begin = os.times(), time.monotonic()
     with open(place / "out" / "stdout", "wb") as out, tempfile.TemporaryFile() as errors:
-        process = psutil.Popen(
-            [sys.executable, "-m", "paraform.cli", *command], env=environment, stdout=out, stderr=errors
-        )
+        process = psutil.Popen([sys.executable, "-m", "paraform", *command], env=environment, stdout=out, stderr=errors)
         while True:
             try:
                 process.wait(EVERY)

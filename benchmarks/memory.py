@@ -50,7 +50,7 @@ def measure(command: list[str], cache: Path, enough: Callable[[], bool] | None) 
     with tempfile.TemporaryFile() as errors:
         start = time.perf_counter()
         process = subprocess.Popen(
-            [sys.executable, "-m", "paraform.cli", *command],
+            [sys.executable, "-m", "paraform", *command],
             env=environment,
             stdout=subprocess.DEVNULL,
             stderr=errors,

@@ -41,6 +41,7 @@ ROWS = [
     ["trainers"],
     ["recipes"],
     ["cli", "demo"],
+    ["__main__"],
 ]
 PLACE = {room: place for place, row in enumerate(ROWS) for room in row}
 PUBLIC_API = "__init__"  # re-exports every room, so only those who stand right of all may import it

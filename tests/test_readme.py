@@ -35,6 +35,6 @@ def test_the_first_command_prints_what_the_readme_shows() -> None:
     prompt, *expected = first_block("console").strip().splitlines()
     program, *given = shlex.split(prompt.removeprefix("$ "))
     assert program == "paraform"
-    done = subprocess.run([sys.executable, "-m", "paraform.cli", *given], capture_output=True, text=True)
+    done = subprocess.run([sys.executable, "-m", "paraform", *given], capture_output=True, text=True)
     shown = [*done.stdout.splitlines(), *done.stderr.splitlines()]  # as a terminal has it
     assert (done.returncode, shown) == (0, expected)

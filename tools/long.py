@@ -81,7 +81,7 @@ def run(lines: list[str], folder: Path, data: Path, lock: int) -> None:
     signal.signal(signal.SIGTERM, lambda number, _: stopped.append(number))  # the child gets it as one of the group
     for line in lines:
         words = shlex.split(line.format(runs=folder / "runs", data=data))
-        module = ["paraform.recipes." + words[1], *words[2:]] if words[0] == "recipe" else ["paraform.cli", *words]
+        module = ["paraform.recipes." + words[1], *words[2:]] if words[0] == "recipe" else ["paraform", *words]
         command = [sys.executable, "-m", *module]
         with (folder / f"{name_of(line)}.log").open("a") as log:
             print(f"\n--- {time.strftime('%F %T')} {line}", file=log, flush=True)

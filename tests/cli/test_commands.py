@@ -613,7 +613,7 @@ def test_ctrl_c_is_one_line(command: Command, monkeypatch: pytest.MonkeyPatch) -
 
 def test_a_reader_that_has_seen_enough_is_no_error() -> None:
     with subprocess.Popen(
-        [sys.executable, "-m", "paraform.cli", "--help"], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        [sys.executable, "-m", "paraform", "--help"], stdout=subprocess.PIPE, stderr=subprocess.PIPE
     ) as process:
         assert process.stdout and process.stderr
         process.stdout.close()
@@ -625,6 +625,6 @@ def test_a_reader_that_has_seen_enough_is_no_error() -> None:
 def test_a_full_disk_under_stdout_is_one_line() -> None:
     with open("/dev/full", "w") as full:
         done = subprocess.run(
-            [sys.executable, "-m", "paraform.cli", "--help"], stdout=full, stderr=subprocess.PIPE, text=True
+            [sys.executable, "-m", "paraform", "--help"], stdout=full, stderr=subprocess.PIPE, text=True
         )
     assert (done.returncode, done.stderr) == (2, "paraform: error: No space left on device\n")

@@ -19,7 +19,7 @@ from paraform.cli import demo
 
 
 def started(*arguments: str) -> subprocess.Popen[str]:
-    command = [sys.executable, "-m", "paraform.cli", "demo", "--port", "0", *arguments]
+    command = [sys.executable, "-m", "paraform", "demo", "--port", "0", *arguments]
     return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 

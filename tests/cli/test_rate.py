@@ -85,7 +85,7 @@ def test_a_person_is_asked_again_and_sees_no_control_characters(files: Path, typ
 def test_a_kill_between_two_answers_loses_none(files: Path, types: Any) -> None:
     given = ["rate", "ours.jsonl", "rival.jsonl", "--out", "r.jsonl"]
     with subprocess.Popen(
-        [sys.executable, "-m", "paraform.cli", *given], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL
+        [sys.executable, "-m", "paraform", *given], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL
     ) as run:
         assert run.stdin is not None
         run.stdin.write(b"4 5 3 s\n3 5 3 s\n2 5")
