@@ -29,6 +29,8 @@ VARIANTS: dict[str, dict[str, Any]] = {
     "further": {"push": "further"},
     "exact": {"orthogonality": "exact"},
     "free before": {"orthogonality": "free"},
+    "further, exact": {"push": "further", "orthogonality": "exact"},
+    "further, free": {"push": "further", "orthogonality": "free"},
     "free after": AFTER,
     "one a layer": {**AFTER, "states": "all"},
     "rank 8": {"rank": 8},
