@@ -33,7 +33,7 @@ def data(question_pairs: Path, tmp_path_factory: pytest.TempPathFactory) -> Path
     return folder
 
 
-def test_every_row_both_protocols_and_both_floors(data: Path, tmp_path: Path) -> None:
+def test_every_row_both_protocols_and_both_floors(data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     found = crl_table2.run(scale="smoke", corpus="quora", data=data, out=tmp_path)
     scores = {(s.name, s.system, s.protocol): s.value for s in found.report.scores if s.subset == "all"}
     for system in (*ROWS, "copy source", "copy exemplar"):
@@ -53,6 +53,14 @@ def test_every_row_both_protocols_and_both_floors(data: Path, tmp_path: Path) ->
     assert read["changed"]["source"] in found.table("plain")
     with pytest.raises(InputError, match="row 'none'; expected one of full, without CCL"):
         crl_table2.train_row("none", "smoke", "quora", data, tmp_path)
+
+    def trained(*_: object, **__: object) -> None:
+        raise AssertionError("trained again")
+
+    monkeypatch.setattr(crl_table2, "train_exemplar", trained)
+    crl_table2.train_row("full", "smoke", "quora", data, tmp_path)  # it is over: no pair is tagged again
+    with pytest.raises(AssertionError, match="trained again"):
+        crl_table2.train_row("full", "smoke", "quora", data, tmp_path, seed=1)
 
 
 def test_figure_2_prints_a_number_a_bar_and_none_over_another(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

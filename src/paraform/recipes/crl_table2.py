@@ -11,7 +11,7 @@ Expected figures: docs/results/crl.md. Further rows: `rivals.py`.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -25,6 +25,7 @@ from paraform.recipes.crl_data import Corpus, Scale, load, part_of
 from paraform.recipes.crl_rows import OWN, ROWS, Setting, of_row, setting
 from paraform.recipes.rivals import RIVALS, Rival, Row, config_of, row_of, train_rival, with_weights
 from paraform.recipes.rivals_measured import BESIDE, costs, writing
+from paraform.recipes.trained import is_trained, mark_trained
 from paraform.records import InputError
 from paraform.score import Score, table
 from paraform.trainers.exemplar import BY_BLEU, train_exemplar
@@ -65,11 +66,15 @@ def train(
     chosen: Setting, corpus: Corpus, data: Path, folder: Path, loop: TrainingConfig, rival: Rival | None = None
 ) -> Path:
     """Train that setting, or a rival in its place (or go on); returns its best folder. Raises: KeyboardInterrupt."""
+    digests = {f"{corpus}/{split}.tsv": sha256(data / corpus / f"{split}.tsv") for split in ("train", "dev")}
+    about = {"trained": repr((chosen, rival)), "loop": asdict(loop), "data": digests}
+    if is_trained(folder, about):
+        return folder / "best"
     pairs = part_of(load(data, corpus, "train"), chosen.pairs, loop.seed)
     given: dict[str, Any] = {
         "validation": part_of(load(data, corpus, "dev"), chosen.test_pairs, loop.seed),
         "loop": replace(loop, mixed_precision="bf16"),
-        "data_digests": {f"{corpus}/train.tsv": sha256(data / corpus / "train.tsv")},
+        "data_digests": {name: digest for name, digest in digests.items() if name.endswith("train.tsv")},
         "resume": True,
     }
     if rival is None:
@@ -77,6 +82,7 @@ def train(
     else:
         result = train_rival(rival, pairs, folder, **given)
     result.require_over()  # the next row is not begun; the command line says the rest
+    mark_trained(folder, about)
     return folder / "best"
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import random
 from collections.abc import Iterable
 from dataclasses import asdict, replace
@@ -13,17 +12,16 @@ from paraform import checkpoint, corpora
 from paraform.corpora.labelled_pairs import read_labelled_pairs
 from paraform.models.disentangled import DisentangledConfig
 from paraform.recipes.par_configs import SIZES, Config, Corpus, Scale, config_of, pairs_of_row
+from paraform.recipes.trained import is_trained, mark_trained
 from paraform.records import Pair
 from paraform.trainers.disentangled import BY_MRR, train_disentangled
 from paraform.trainers.retrofit import BY_ACCURACY, BY_RATIO, train_retrofit
-from paraform.weights import atomic_path
 
 FILES: dict[Corpus, str] = {
     "mrpc": "mrpc/msr_paraphrase_train.txt",
     "pan": "pan/pan-train.labels",
     "quora": "quora/train.tsv",
 }
-DONE = "trained.json"  # in a row's folder, once it is over
 ENCODER = "encoder"  # of a row of contrast, the folder that it is exported to
 
 
@@ -68,15 +66,13 @@ def train_row(row: str, scale: Scale, data: Path, out: Path, *, seed: int, devic
     result.require_over()
     if isinstance(config, DisentangledConfig):  # an encoder has states of words
         checkpoint.load(str(folder), device=None if device == "auto" else device).export(folder / ENCODER)
-    with atomic_path(folder / DONE) as unfinished:
-        unfinished.write_text(json.dumps(about_row(row, scale)), encoding="utf-8")
+    mark_trained(folder, about_row(row, scale))
     return folder
 
 
 def is_done(row: str, scale: Scale, out: Path, seed: int) -> bool:
     """Whether a row is there, trained as its configuration is now."""
-    done = folder_of(row, scale, out, seed) / DONE
-    return done.is_file() and json.loads(done.read_text(encoding="utf-8")) == about_row(row, scale)
+    return is_trained(folder_of(row, scale, out, seed), about_row(row, scale))
 
 
 def about_row(row: str, scale: Scale) -> dict[str, object]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import random
 import shutil
 from collections.abc import Mapping, Sequence
@@ -24,11 +23,12 @@ from paraform.recipes.parabart_configs import (
     name_of,
 )
 from paraform.recipes.rival_encoders import train_rival
+from paraform.recipes.trained import is_trained, mark_trained
 from paraform.records import Pair
 from paraform.trainers.disentangled import BY_MRR, texts_of, train_disentangled
 from paraform.trainers.erasing import erase
 from paraform.trainers.held_out import unseen_pairs
-from paraform.weights import atomic_path, sha256
+from paraform.weights import sha256
 
 FILES = {  # of each corpus, and how it is read
     "quora": ("quora/train.tsv", "pairs"),
@@ -36,7 +36,6 @@ FILES = {  # of each corpus, and how it is read
     "paranmt": ("paranmt/train.tsv", "paranmt"),
     "multi30k": ("multi30k/train.tsv", "captions"),
 }
-DONE = "trained.json"  # in a row's folder, once it is over
 EVALUATION = ("sts", "stsb", "sick", "senteval", "mrpc", "pan", "paws", "quora/dev.tsv", "quora/test.tsv")
 """What no row is trained on."""
 
@@ -77,15 +76,13 @@ def train_row(row: str, scale: Scale, data: Path, out: Path, *, seed: int, devic
             pairs, folder, config=config, loop=loop, against=against, development=sets, resume=True
         )
         result.require_over()
-    with atomic_path(folder / DONE) as unfinished:
-        unfinished.write_text(json.dumps(about_row(row, scale, out, seed)), encoding="utf-8")
+    mark_trained(folder, about_row(row, scale, out, seed))
     return folder
 
 
 def is_done(row: str, scale: Scale, out: Path, seed: int) -> bool:
     """Whether a row is there, trained as its configuration is now, or erased of what is there now."""
-    done = folder_of(row, scale, out, seed) / DONE
-    return done.is_file() and json.loads(done.read_text(encoding="utf-8")) == about_row(row, scale, out, seed)
+    return is_trained(folder_of(row, scale, out, seed), about_row(row, scale, out, seed))
 
 
 def about_row(row: str, scale: Scale, out: Path, seed: int) -> dict[str, Any]:
