@@ -41,7 +41,7 @@ def folder(tmp_path: Path) -> Iterator[Path]:
     """The queue's, whose processes are ended afterwards."""
     (tmp_path / "paraform").mkdir()
     (tmp_path / "paraform" / "__init__.py").touch()
-    (tmp_path / "paraform" / "cli.py").write_text(COMMANDS)
+    (tmp_path / "paraform" / "__main__.py").write_text(COMMANDS)
     (tmp_path / "list.txt").write_text("# two commands\nrecipe short --out {runs}\nlong --out {runs}\n")
     (tmp_path / "paraform" / "recipes").mkdir()
     (tmp_path / "paraform" / "recipes" / "short.py").write_text("import sys; print(*sys.argv[1:])\n")
