@@ -59,8 +59,14 @@ def test_every_row_both_protocols_and_both_floors(data: Path, tmp_path: Path, mo
 
     monkeypatch.setattr(crl_table2, "train_exemplar", trained)
     crl_table2.train_row("full", "smoke", "quora", data, tmp_path)  # it is over: no pair is tagged again
-    with pytest.raises(AssertionError, match="trained again"):
-        crl_table2.train_row("full", "smoke", "quora", data, tmp_path, seed=1)
+    (tmp_path / "quora" / "smoke" / "without-CCL" / "best").rename(tmp_path / "moved")
+    for row, seed in (
+        ("without CCL", 0),
+        ("full", 1),
+        ("full", 0),
+    ):  # no weights; another; its try
+        with pytest.raises(AssertionError, match="trained again"):
+            crl_table2.train_row(row, "smoke", "quora", data, tmp_path, seed=seed)
 
 
 def test_figure_2_prints_a_number_a_bar_and_none_over_another(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

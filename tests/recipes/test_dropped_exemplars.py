@@ -11,7 +11,7 @@ import pytest
 from paraform import corpora
 from paraform.evaluation.style import edit_distances
 from paraform.fields import with_fields
-from paraform.recipes.dropped_exemplars import ANY, MOST_TOKENS, distances, dropped, main
+from paraform.recipes.dropped_exemplars import MOST_TOKENS, NO_RULE, distances, dropped, main
 from paraform.records import Pair
 from paraform.syntax.annotation import annotate
 from paraform.syntax.rules import MiningConfig
@@ -36,7 +36,7 @@ def pairs(tmp_path: Path) -> list[Pair]:
 
 def test_what_is_dropped_is_nearer_than_the_exemplar(pairs: list[Pair]) -> None:
     rules = MiningConfig.paper()
-    given, nearest = distances(pairs, rules), distances(pairs, with_fields(rules, ANY))
+    given, nearest = distances(pairs, rules), distances(pairs, with_fields(rules, NO_RULE))
     sources, targets = (
         annotate([getattr(pair, side).text for pair in pairs], max_tokens=MOST_TOKENS, lower=True)
         for side in ("source", "target")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from paraform.recipes.trained import FILE, is_trained, mark_trained
+from paraform.recipes.trained import FILE, forget_trained, is_trained, mark_trained
 
 
 def test_a_mark_holds_for_what_it_was_set_for(tmp_path: Path) -> None:
@@ -16,3 +16,7 @@ def test_a_mark_holds_for_what_it_was_set_for(tmp_path: Path) -> None:
     for spoilt in (b"", b"{", b"\xff\x00"):  # a kill, or another hand
         (tmp_path / FILE).write_bytes(spoilt)
         assert not is_trained(tmp_path, about)
+    mark_trained(tmp_path, about)
+    forget_trained(tmp_path)
+    forget_trained(tmp_path)  # none is no error
+    assert not is_trained(tmp_path, about)

@@ -25,7 +25,7 @@ from paraform.recipes.crl_data import Corpus, Scale, load, part_of
 from paraform.recipes.crl_rows import OWN, ROWS, Setting, of_row, setting
 from paraform.recipes.rivals import RIVALS, Rival, Row, config_of, row_of, train_rival, with_weights
 from paraform.recipes.rivals_measured import BESIDE, costs, writing
-from paraform.recipes.trained import is_trained, mark_trained
+from paraform.recipes.trained import forget_trained, is_trained, mark_trained
 from paraform.records import InputError
 from paraform.score import Score, table
 from paraform.trainers.exemplar import BY_BLEU, train_exemplar
@@ -66,10 +66,13 @@ def train(
     chosen: Setting, corpus: Corpus, data: Path, folder: Path, loop: TrainingConfig, rival: Rival | None = None
 ) -> Path:
     """Train that setting, or a rival in its place (or go on); returns its best folder. Raises: KeyboardInterrupt."""
-    digests = {f"{corpus}/{split}.tsv": sha256(data / corpus / f"{split}.tsv") for split in ("train", "dev")}
-    about = {"trained": repr((chosen, rival)), "loop": asdict(loop), "data": digests}
-    if is_trained(folder, about):
+    files = [data / corpus / f"{split}.tsv" for split in ("train", "dev")]
+    digests = {f"{corpus}/{file.name}": sha256(file) for file in files if file.is_file()}  # `load` names one missing
+    about = {"setting": repr(chosen), "loop": asdict(loop), "data": digests}
+    # A rival may start from a folder of weights, which its own trainer compares.
+    if rival is None and (folder / "best").is_dir() and is_trained(folder, about):
         return folder / "best"
+    forget_trained(folder)
     pairs = part_of(load(data, corpus, "train"), chosen.pairs, loop.seed)
     given: dict[str, Any] = {
         "validation": part_of(load(data, corpus, "dev"), chosen.test_pairs, loop.seed),

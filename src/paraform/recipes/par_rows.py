@@ -12,7 +12,7 @@ from paraform import checkpoint, corpora
 from paraform.corpora.labelled_pairs import read_labelled_pairs
 from paraform.models.disentangled import DisentangledConfig
 from paraform.recipes.par_configs import SIZES, Config, Corpus, Scale, config_of, pairs_of_row
-from paraform.recipes.trained import is_trained, mark_trained
+from paraform.recipes.trained import forget_trained, is_trained, mark_trained
 from paraform.records import Pair
 from paraform.trainers.disentangled import BY_MRR, train_disentangled
 from paraform.trainers.retrofit import BY_ACCURACY, BY_RATIO, train_retrofit
@@ -54,6 +54,7 @@ def train_row(row: str, scale: Scale, data: Path, out: Path, *, seed: int, devic
     folder, config = folder_of(row, scale, out, seed), config_of(row, scale)
     if is_done(row, scale, out, seed):
         return folder
+    forget_trained(folder)
     pairs = pairs_of(row, scale, data)
     every = SIZES[scale].evaluate_every
     given: dict[str, Any] = {"seed": seed, "evaluate_every": every, "checkpoint_every": every, "device": device}

@@ -23,7 +23,7 @@ from paraform.recipes.parabart_configs import (
     name_of,
 )
 from paraform.recipes.rival_encoders import train_rival
-from paraform.recipes.trained import is_trained, mark_trained
+from paraform.recipes.trained import forget_trained, is_trained, mark_trained
 from paraform.records import Pair
 from paraform.trainers.disentangled import BY_MRR, texts_of, train_disentangled
 from paraform.trainers.erasing import erase
@@ -59,6 +59,7 @@ def train_row(row: str, scale: Scale, data: Path, out: Path, *, seed: int, devic
     config = config_of(row, scale)
     if is_done(row, scale, out, seed):
         return folder  # nothing is parsed again
+    forget_trained(folder)
     texts = read_evaluation_sets([data / name for name in EVALUATION if (data / name).exists()])
     sets = read_development(data)
     against = [*(text for some in texts.values() for text in some), *sets.texts()]

@@ -25,3 +25,8 @@ def mark_trained(folder: Path, about: Mapping[str, Any]) -> None:
     """Say that the training in a folder is over, and what it depended on: values that JSON has."""
     with atomic_path(folder / FILE) as unfinished:
         unfinished.write_text(json.dumps(about), encoding="utf-8")
+
+
+def forget_trained(folder: Path) -> None:
+    """Before another training begins in a folder: a mark of one before it would outlive its weights."""
+    (folder / FILE).unlink(missing_ok=True)
