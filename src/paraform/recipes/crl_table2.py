@@ -69,7 +69,7 @@ def train(
     files = [data / corpus / f"{split}.tsv" for split in ("train", "dev")]
     digests = {f"{corpus}/{file.name}": sha256(file) for file in files if file.is_file()}  # `load` names one missing
     about = {"setting": repr(chosen), "loop": asdict(loop), "data": digests}
-    # A rival may start from a folder of weights, which its own trainer compares.
+    # A rival has no mark: it may start from a folder of weights, which its own trainer compares.
     if rival is None and (folder / "best").is_dir() and is_trained(folder, about):
         return folder / "best"
     forget_trained(folder)
@@ -85,7 +85,8 @@ def train(
     else:
         result = train_rival(rival, pairs, folder, **given)
     result.require_over()  # the next row is not begun; the command line says the rest
-    mark_trained(folder, about)
+    if rival is None:
+        mark_trained(folder, about)
     return folder / "best"
 
 

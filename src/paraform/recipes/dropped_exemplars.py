@@ -29,7 +29,7 @@ from paraform.syntax.rules import MiningConfig
 
 MOST_TOKENS = 30
 NO_RULE = {"length_gap": MOST_TOKENS, "min_new_words": 0}  # the target, its source and, by ours, its cluster stay out
-RULES: dict[str, dict[str, int]] = {
+SET_ASIDE: dict[str, dict[str, int]] = {
     "none": {},
     "length_gap": {"length_gap": MOST_TOKENS},
     "min_new_words": {"min_new_words": 0},
@@ -46,7 +46,7 @@ def main() -> None:
     pairs = corpora.clusters(record for record in records if isinstance(record, Pair))
     for name, config in (("paper", MiningConfig.paper()), ("ours", MiningConfig(keep=1, ties="first"))):
         nearest = distances(pairs, with_fields(config, NO_RULE))
-        for aside, fields in RULES.items():
+        for aside, fields in SET_ASIDE.items():
             given = distances(pairs, with_fields(config, fields))
             nearer = dropped(given, nearest)
             share = row_mean("dropped", nearer > 0, "")
