@@ -7,7 +7,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check
 define WRITE_PINS
 import json, sys
 found = [(item["metadata"]["name"], item["metadata"]["version"]) for item in json.load(sys.stdin)["install"]]
-pins = [name + "==" + version.split("+")[0] for name, version in found if name != "paraform"]
+pins = [name + "==" + version.split("+")[0] for name, version in found if not name.startswith("paraform")]
 print("# Every version that the Makefile installs; regenerate with: make constraints")
 print("\n".join(sorted(pins, key=str.lower)))
 endef
@@ -22,8 +22,9 @@ help: ## Show this list
 demo: $(STAMP) ## Paraphrase, embed and interpolate sentences with the embedded models
 	@$(BIN)/python examples/demo.py
 
-test: lint ## Lint, check types, run the tests
-	$(BIN)/python -m pytest -n logical --maxprocesses 4 --dist worksteal
+test: lint ## Lint, check types, run the tests of the library, then of the laboratory
+	$(BIN)/python -m pytest -n logical --maxprocesses 4 --dist worksteal tests
+	$(BIN)/python -m pytest -n logical --maxprocesses 4 --dist worksteal papers/tests
 
 lint: $(STAMP) ## Check style (ruff) and types (mypy)
 	$(BIN)/ruff check
@@ -53,7 +54,7 @@ constraints: $(STAMP) ## Resolve the newest versions of everything and write the
 	rm pins.unfinished
 
 clean: ## Remove .venv and everything that was built or cached
-	rm -rf .venv build dist site src/*.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf .venv build dist site src/*.egg-info papers/src/*.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(BIN)/pip:
@@ -61,8 +62,8 @@ $(BIN)/pip:
 	$(PYTHON) -m venv .venv
 
 # torch goes first and alone: a machine that has its own build of that version (CPU, CUDA) then keeps it.
-$(STAMP): pyproject.toml constraints.txt | $(BIN)/pip
+$(STAMP): pyproject.toml papers/pyproject.toml constraints.txt | $(BIN)/pip
 	@echo "Setting up .venv: a few minutes the first time"
 	$(PIP) install -qq -c constraints.txt torch==2.13.0
-	$(PIP) install -qq -c constraints.txt -e '.[offline,eval,demo,dev]'
+	$(PIP) install -qq -c constraints.txt -e '.[offline,eval,demo,dev]' -e papers
 	@touch $@

@@ -12,11 +12,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from paraform.cli.reproduce import TABLES
 
 from paraform.cli import COMMANDS, command_named
 from paraform.cli.arguments import make_parser
 from paraform.cli.complaints import parse
-from paraform.cli.reproduce import TABLES
 from paraform.records import InputError
 
 REPOSITORY = Path(__file__).resolve().parents[1]

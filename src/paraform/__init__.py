@@ -4,6 +4,23 @@ Everything comes from a module of its own and is imported when it is first asked
 cheap and the command line can answer `--help` without torch.
 """
 
+from typing import Any
+
 import lazy_loader
 
-__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+_named, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+
+# Version 0.1.0 had these here.
+_IN_THE_LABORATORY = {
+    *("AveragedConfig", "AveragedEncoder", "train_averaged"),
+    *("InferSent", "InferSentConfig", "train_infersent"),
+    *("ScpnConfig", "ScpnParaphraser", "train_scpn"),
+    *("SgcpConfig", "SgcpParaphraser", "train_sgcp"),
+    *("Vgvae", "VgvaeConfig", "train_vgvae"),
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name in _IN_THE_LABORATORY:  # an AttributeError's words are lost in `from paraform import …`
+        raise ImportError(f"paraform.{name} is paraform_papers.{name} now: pip install paraform-papers")
+    return _named(name)

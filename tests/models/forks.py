@@ -23,9 +23,8 @@ from typing import Any
 
 IMPORTED = (
     "torch._dynamo", "accelerate", "transformers.models.bert.modeling_bert", "paraform.training",
-    "paraform.models.averaged", "paraform.models.disentangled", "paraform.models.exemplar", "paraform.models.infersent",
-    "paraform.models.latent", "paraform.models.retrofit", "paraform.models.scpn", "paraform.models.seq2seq",
-    "paraform.models.sgcp", "paraform.models.vgvae",
+    "paraform.models.disentangled", "paraform.models.exemplar", "paraform.models.latent", "paraform.models.retrofit",
+    "paraform.models.seq2seq",
 )  # fmt: skip
 
 

@@ -8,7 +8,6 @@ else is checked by digest.
 from __future__ import annotations
 
 import dataclasses
-import importlib
 import math
 import os
 from collections.abc import Mapping, Sequence
@@ -24,7 +23,7 @@ from paraform.checkpoint.variants import chosen_of
 from paraform.decoding import MOST_SEED
 from paraform.encoders.variant import Variant, parse_name, with_choices
 from paraform.manifest import CARD, NAME, WEIGHTS, Manifest, Writer
-from paraform.models.systems import SYSTEMS
+from paraform.models.systems import named_by, system_named
 from paraform.records import InputError, require_count, require_kind, require_records, require_text, require_texts
 from paraform.score import Score
 from paraform.weights import (
@@ -227,10 +226,7 @@ def spread(tensor: Tensor, like: Tensor, *, dtype: torch.dtype) -> Tensor:
 
 def _restore(folder: Path, systems: Mapping[str, System] | None, device: str | None, seed: int | None) -> Any:
     about = manifest.read(folder)
-    known = SYSTEMS if systems is None else systems
-    if about.system not in known:
-        raise InputError(f"{folder / NAME}: system {about.system!r}; expected one of {', '.join(sorted(known))}")
-    made = _class_of(about.system) if systems is None else systems[about.system]
+    made = _class_of(about.system, folder, systems)
     assets: dict[str, str] = {}
     for name in about.assets:
         try:
@@ -271,8 +267,15 @@ def _fill(model: Checkpointable, path: Path) -> None:
     )
 
 
-def _class_of(system: str) -> System:
-    found: System = getattr(importlib.import_module(f"paraform.models.{system}"), SYSTEMS[system].model)
+def _class_of(system: str, folder: Path, systems: Mapping[str, System] | None) -> System:
+    if systems is not None and system in systems:
+        return systems[system]
+    try:
+        if systems is not None:
+            raise InputError(f"system {system!r}; expected one of {', '.join(sorted(systems))}")
+        found: System = named_by(system_named(system).model)
+    except InputError as error:
+        raise InputError(f"{folder / NAME}: {error}") from error
     return found
 
 

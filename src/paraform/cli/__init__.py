@@ -17,13 +17,14 @@ import sys
 import threading
 import time
 from collections.abc import Iterator, Sequence
-from typing import Any, NoReturn
+from typing import Any, NamedTuple
 
 from paraform import progress
-from paraform.models.systems import SYSTEMS
+from paraform.extensions import LABORATORY, extensions, loaded
+from paraform.models.systems import system_named, system_names
 from paraform.records import InputError, Terminated, status_of
 
-COMMANDS = {  # module, and what it does
+COMMANDS = {  # a module of this room, and what it does; `train NAME` stands for each system, before `evaluate`
     "paraphrase": ("paraphrase", "say texts in the form of others"),
     "augment": ("augment", "a table's rows, and rewordings of their texts"),
     "embed": ("embed", "texts to vectors"),
@@ -35,7 +36,6 @@ COMMANDS = {  # module, and what it does
     "sample": ("sample", "sentences from a latent space"),
     "interpolate": ("interpolate", "sentences between two sentences"),
     "reconstruct": ("reconstruct", "texts, said again from their latent vectors"),
-    **{f"train {name}": ("train", system.trains) for name, system in SYSTEMS.items()},
     "evaluate generation": ("evaluate_generation", "BLEU, ROUGE, METEOR, tag edit distances and more, with floors"),
     "evaluate style": ("evaluate_style", "content matching accuracy, and what style vectors retrieve"),
     "evaluate transfer": ("evaluate_transfer", "classification of sentences by a probe on their vectors"),
@@ -53,13 +53,26 @@ COMMANDS = {  # module, and what it does
     "overlap": ("overlap", "sentences of training files that stand in evaluation sets"),
     "export": ("export", "a trained encoder as a folder of sentence-transformers, as ONNX, or on the hub"),
     "rate": ("rate", "outputs of systems, rated blind by people, and what they found"),
-    "reproduce": ("reproduce", "a table of a paper"),
     "demo": ("demo", "all of this as a page in the browser"),
 }
+GROUP = "paraform.commands"
+ELSEWHERE = ("reproduce",)  # in the laboratory; version 0.1.0 had it here
 USAGE = 2
 NO_MEMORY = "out of memory; less at once needs less"
 CLOSED = 141  # 128 + SIGPIPE
 SAME_SIGNAL = 1.0  # seconds
+
+
+class Command(NamedTuple):
+    """What a name on the command line stands for.
+
+    Args:
+        module: has `add_arguments` and `run`, or `command(name)`, as above; imported when it is asked for.
+        summary: its line in the overview.
+    """
+
+    module: str
+    summary: str
 
 
 def main(given: Sequence[str] | None = None) -> int:
@@ -140,17 +153,16 @@ def _dispatch(given: list[str]) -> int:
         print(f"paraform {importlib.import_module('paraform').__version__}")
         return 0
     group = given[0]
-    if any(name.startswith(f"{group} ") for name in COMMANDS):
+    if any(name.startswith(f"{group} ") for name in command_names()):
         if len(given) == 1 or given[1] in ("-h", "--help"):
             print(_overview(group), end="")
             return 0 if len(given) > 1 else USAGE
         name, rest = " ".join(given[:2]), given[2:]
     else:
         name, rest = group, given[1:]
-    if name not in COMMANDS:
-        _unknown(name)
+    entry = command_entry(name)
     progress.begin()
-    command = command_named(name)
+    command = command_of(name, entry)
     from paraform.cli.arguments import Teller, make_parser
     from paraform.cli.complaints import parse
     from paraform.cli.output import require_endings, require_names, require_other_files
@@ -175,14 +187,40 @@ def _dispatch(given: list[str]) -> int:
         logger.removeHandler(teller)
 
 
-def command_named(name: str) -> Any:
+def command_names() -> list[str]:
+    """The commands that are here, one to train each system, and those that other distributions add."""
+    names = list(COMMANDS)
+    before = names.index("evaluate generation")
+    trains = [f"train {name}" for name in system_names()]
+    return [*names[:before], *trains, *names[before:], *(name for name in extensions(GROUP) if name not in COMMANDS)]
+
+
+def command_entry(name: str) -> Command:
+    """The command of that name. Raises: InputError if there is none, saying which package has it if we know."""
+    if name in COMMANDS:
+        module, summary = COMMANDS[name]
+        return Command(f"paraform.cli.{module}", summary)
+    if name.startswith("train "):
+        return Command("paraform.cli.train", system_named(name.removeprefix("train ")).trains)
+    if (point := extensions(GROUP).get(name)) is not None:
+        found: Command = loaded(point, Command)
+        return found
+    if name in ELSEWHERE:
+        raise InputError(f"{name!r} is in {LABORATORY}, which is not installed: pip install {LABORATORY}")
+    names = command_names()
+    close = difflib.get_close_matches(name, names, n=1)
+    hint = f"did you mean {close[0]!r}?" if close else f"expected one of {', '.join(names)}"
+    raise InputError(f"no command {name[:60]!r}; {hint}")
+
+
+def command_of(name: str, entry: Command) -> Any:
     """What has `add_arguments`, `run` and the help of that command."""
-    module: Any = importlib.import_module(f"paraform.cli.{COMMANDS[name][0]}")
+    module: Any = importlib.import_module(entry.module)
     return module.command(name) if hasattr(module, "command") else module
 
 
 def _overview(group: str) -> str:
-    shown = {name: summary for name, (_, summary) in COMMANDS.items() if name.startswith(group)}
+    shown = {name: _summary(name) for name in command_names() if name.startswith(group)}
     width = max(map(len, shown))
     lines = [
         f"usage: paraform {group or 'COMMAND'} …",
@@ -199,10 +237,11 @@ def _overview(group: str) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _unknown(name: str) -> NoReturn:
-    close = difflib.get_close_matches(name, COMMANDS, n=1)
-    hint = f"did you mean {close[0]!r}?" if close else f"expected one of {', '.join(COMMANDS)}"
-    raise InputError(f"no command {name[:60]!r}; {hint}")
+def _summary(name: str) -> str:
+    try:
+        return command_entry(name).summary
+    except InputError as error:  # what cannot be imported is no reason not to list the others
+        return str(error)
 
 
 def _fail(error: BaseException | str) -> int:

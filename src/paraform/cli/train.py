@@ -6,7 +6,6 @@ import dataclasses
 import inspect
 import os
 from collections.abc import Sequence
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from jsonargparse import ArgumentParser, Namespace
@@ -25,6 +24,7 @@ from paraform.cli.output import print_json
 from paraform.cli.parse import add_parser
 from paraform.cli.reading import read_pairs, sentences_of
 from paraform.cli.tag import add_tagger
+from paraform.models.systems import named_by, system_named
 from paraform.records import InputError
 
 if TYPE_CHECKING:  # its import takes longer than a short answer
@@ -40,7 +40,7 @@ class Command:
     """`train NAME`; its docstring is the trainer's help."""
 
     def __init__(self, name: str) -> None:
-        self.trainer: Trainer = import_module(f"paraform.trainers.{name.removeprefix('train ')}").TRAINER
+        self.trainer: Trainer = named_by(system_named(name.removeprefix("train ")).trainer)
         arguments = inspect.signature(self.trainer.train).parameters
         self.several, self.against = "shares" in arguments, "against" in arguments
         self.develops, self.starts = "development" in arguments, "start" in arguments
@@ -90,7 +90,7 @@ class Command:
                 help="a Hugging Face model on this machine, whose weights the training goes on from",
             )  # fmt: skip
         parser.add_argument("--resume", action="store_true", help="go on with the run in DIR")
-        if trainer.reads == "judged pairs":  # files that are known by their names and first lines
+        if trainer.read is not None:  # files of its own kind, which need no --format
             add_skipping(parser)
         else:
             add_reading(parser, "text" if trainer.reads == "sentences" else "pairs")
@@ -165,10 +165,8 @@ class Command:
         """What the trainer reads: pairs with their clusters, which may reach over files, or sentences."""
         if self.trainer.reads == "sentences":
             return sentences_of(paths[0], options)
-        if self.trainer.reads == "judged pairs":
-            from paraform.corpora.entailment import read_entailment
-
-            return [one for path in paths for one in read_entailment(path, skip_bad_lines=options.skip_bad_lines)]
+        if (read := self.trainer.read) is not None:
+            return [one for path in paths for one in read(path, skip_bad_lines=options.skip_bad_lines)]
         from paraform.corpora import clusters
 
         others = self.trainer.reads == "labelled pairs"

@@ -1,31 +1,63 @@
-"""The table of systems: what a new one is entered in."""
+"""The systems that are here, and those that other distributions add (`extensions`)."""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+import pkgutil
+from typing import Any, NamedTuple
+
+from paraform.extensions import LABORATORY, extensions, loaded
+from paraform.records import InputError
+
+GROUP = "paraform.systems"
 
 
 class System(NamedTuple):
-    """A system NAME lives in `models/NAME`, and is trained by the `TRAINER` of `trainers/NAME`.
+    """What a name stands for in checkpoints and in `paraform train NAME`.
 
     Args:
-        model: the class in `models/NAME` that a checkpoint is restored to.
+        model: "module:Class" that a checkpoint is restored to (`checkpoint.Restores`).
+        trainer: "module:TRAINER" that trains it (`trainers.Trainer`); imported when it is asked for.
         trains: the line of `paraform train NAME` in the overview of commands.
     """
 
     model: str
+    trainer: str
     trains: str
 
 
 SYSTEMS = {
-    "averaged": System("AveragedEncoder", "train sp-average, a mean of subword vectors, on pairs"),
-    "disentangled": System("DisentangledParaphraser", "train ParaBART on pairs"),
-    "exemplar": System("ExemplarParaphraser", "train CRL-EGPG on pairs"),
-    "infersent": System("InferSent", "train InferSent, a BiLSTM over frozen words, on entailment"),
-    "latent": System("LatentLanguageModel", "train a VAE, an iVAE, a clVAE … on sentences"),
-    "retrofit": System("RetrofittedEncoder", "train PAR, one matrix before an encoder, on pairs"),
-    "scpn": System("ScpnParaphraser", "train SCPN, which takes form from templates, on pairs"),
-    "seq2seq": System("Seq2SeqParaphraser", "train a seq2seq of your own (BART, T5 …) by trees, on pairs"),
-    "sgcp": System("SgcpParaphraser", "train SGCP, which takes form from exemplars' trees, on pairs"),
-    "vgvae": System("Vgvae", "train VGVAE or CGEN, meaning and form apart, on pairs"),
+    name: System(f"paraform.models.{name}:{model}", f"paraform.trainers.{name}:TRAINER", trains)
+    for name, model, trains in (
+        ("disentangled", "DisentangledParaphraser", "train ParaBART on pairs"),
+        ("exemplar", "ExemplarParaphraser", "train CRL-EGPG on pairs"),
+        ("latent", "LatentLanguageModel", "train a VAE, an iVAE, a clVAE … on sentences"),
+        ("retrofit", "RetrofittedEncoder", "train PAR, one matrix before an encoder, on pairs"),
+        ("seq2seq", "Seq2SeqParaphraser", "train a seq2seq of your own (BART, T5 …) by trees, on pairs"),
+    )
 }
+ELSEWHERE = ("averaged", "infersent", "scpn", "sgcp", "vgvae")  # in the laboratory; version 0.1.0 had them here
+
+
+def system_names() -> list[str]:
+    """Those that are here, and those that are installed beside it."""
+    return [*SYSTEMS, *(name for name in extensions(GROUP) if name not in SYSTEMS)]
+
+
+def system_named(name: str) -> System:
+    """The system of that name. Raises: InputError if there is none, saying which package has it if we know."""
+    if name in SYSTEMS:
+        return SYSTEMS[name]
+    if (point := extensions(GROUP).get(name)) is not None:
+        found: System = loaded(point, System)
+        return found
+    if name in ELSEWHERE:
+        raise InputError(f"system {name!r} is in {LABORATORY}, which is not installed: pip install {LABORATORY}")
+    raise InputError(f"system {name!r}; expected one of {', '.join(sorted(system_names()))}")
+
+
+def named_by(place: str) -> Any:
+    """What "module:NAME" names; the module is imported. Raises: InputError if it is not there."""
+    try:
+        return pkgutil.resolve_name(place)
+    except (ImportError, AttributeError, ValueError) as error:
+        raise InputError(f"{place} cannot be imported: {error}") from error

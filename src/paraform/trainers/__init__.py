@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any, Literal, NamedTuple
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, NamedTuple
 
 from paraform.training import Result, TrainingConfig
 
@@ -17,11 +17,13 @@ class Trainer(NamedTuple):
         config: the class of the model's config, a frozen dataclass.
         presets: configs by name, the usual one first.
         loop: the usual loop.
-        reads: the data; of "pairs" those labelled 0 are left out; "judged pairs" are entailment or not.
+        reads: the data in words; of "pairs" those labelled 0 are left out. What is none of "pairs", "labelled pairs"
+            and "sentences" needs `read`.
         held_out: the help of `--validation`.
         best: how the best validation's score is printed.
         help: the help of the command, with an example: the module's docstring.
         objectives: names that `config.with_objective` knows.
+        read: (path, skip_bad_lines=) → records of its own; None: pairs or sentences, in any of `--format`.
         loop_of: (config, loop) → the loop, where the config decides something of it; None: as it is given.
     """
 
@@ -29,9 +31,10 @@ class Trainer(NamedTuple):
     config: type[Any]
     presets: Mapping[str, Callable[[], Any]]
     loop: TrainingConfig
-    reads: Literal["pairs", "labelled pairs", "judged pairs", "sentences"]
+    reads: str
     held_out: str
     best: str
     help: str
     objectives: tuple[str, ...] = ()
+    read: Callable[..., Iterable[Any]] | None = None
     loop_of: Callable[[Any, TrainingConfig], TrainingConfig] | None = None

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, final
+from typing import TYPE_CHECKING, Any, Protocol, final
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from paraform.batching import SentenceBatch
 from paraform.encoders import float32_products
 from paraform.losses.dual_kl import circle_posterior_term, squared_differences
 from paraform.losses.latent_contrast import latent_contrast
-from paraform.models.latent.clusters import ClusterModel
 from paraform.models.latent.config import LatentConfig
-from paraform.models.latent.critic import train_critics, views_of
-from paraform.models.latent.language_model import LatentLanguageModel
+from paraform.models.latent.critic import Critics, train_critics, views_of
 from paraform.models.latent.network import Outputs
 from paraform.models.latent.posterior import Diagonal
 from paraform.models.latent.svi import gradient_through, refine
@@ -30,8 +28,15 @@ if TYPE_CHECKING:  # its import takes longer than a short answer
 Draw = Callable[[int], list[SentenceBatch]]
 
 
+class Trained(Protocol):
+    """What is trained: a network of sentences, or of anything whose passes give the same `Outputs`."""
+
+    network: nn.Module
+    critics: Critics | None
+
+
 def make_update(
-    model: LatentLanguageModel | ClusterModel,
+    model: Trained,
     config: LatentConfig,
     accelerator: Accelerator,
     *,

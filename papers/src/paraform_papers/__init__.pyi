@@ -1,0 +1,15 @@
+from .rivals.averaged import AveragedConfig as AveragedConfig
+from .rivals.averaged import AveragedEncoder as AveragedEncoder
+from .rivals.averaged.trainer import train_averaged as train_averaged
+from .rivals.infersent import InferSent as InferSent
+from .rivals.infersent import InferSentConfig as InferSentConfig
+from .rivals.infersent.trainer import train_infersent as train_infersent
+from .rivals.scpn import ScpnConfig as ScpnConfig
+from .rivals.scpn import ScpnParaphraser as ScpnParaphraser
+from .rivals.scpn.trainer import train_scpn as train_scpn
+from .rivals.sgcp import SgcpConfig as SgcpConfig
+from .rivals.sgcp import SgcpParaphraser as SgcpParaphraser
+from .rivals.sgcp.trainer import train_sgcp as train_sgcp
+from .rivals.vgvae import Vgvae as Vgvae
+from .rivals.vgvae import VgvaeConfig as VgvaeConfig
+from .rivals.vgvae.trainer import train_vgvae as train_vgvae

@@ -1,0 +1,110 @@
+"""Train and measure every row of a table of a paper; a row that was begun goes on, one that is done is kept.
+
+Tables: crl/table2 (CRL-EGPG's Tables 2 and 3 and Figure 2: full, without CCL, without SCL, without both; and sentences
+to read, as its Tables 4, 6 and 7), crl/table5 (rating by people: makes the sheet, and reports once it is rated);
+clvae/table1 (language modelling on PTB: the latent-variable family by both protocols), /table2 (on Yahoo and Yelp),
+/table3 (contrast on h or z), /table4 (forward and reverse perplexity), /dropout (Figure 4), /augment (Table 7), /toy
+(Table 5: spaces of 4, 8 and 16 categories as they are learnt); parabart/table1 (ParaBART's semantic similarity),
+/table2 and /table5 (probing for syntax), /table3 (pairs to read), /table4 (paraphrases of the same form and of
+another), /development (what chose among its rows), of each also --row sp-average infersent, two rivals; par/table1
+(PAR: the printed pairs, its Tables 1 and 5), /table2 (classification, similarity and probing), /table3 (adversarial
+SQuAD, by a reader trained on a part of SQuAD), /table4 (distances of shared words); sticks (ours: what `minilm`, each
+of its layers and the embedded models know, and how much form is left in them).
+
+Example:
+  paraform reproduce crl/table2 --scale smoke --corpus quora --data ../shared/data --out runs/crl
+  paraform reproduce clvae/table1 --scale small --row clvae+_mi vae
+"""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from jsonargparse import ArgumentParser, Namespace
+
+from paraform.cli.arguments import bad_values, device_of
+from paraform.cli.output import show
+from paraform.records import InputError
+
+TABLES: dict[str, tuple[str, ...]] = {  # PAPER/TABLE is the module PAPER.TABLE; the corpora that it knows
+    "crl/table2": ("quora", "paranmt"),
+    "crl/table5": ("quora", "paranmt"),
+    "clvae/table1": ("ptb",),
+    "clvae/table2": ("yahoo", "yelp"),
+    "clvae/table3": ("ptb",),
+    "clvae/table4": ("ptb",),
+    "clvae/dropout": ("ptb",),
+    "clvae/augment": ("ptb",),
+    "clvae/toy": (),
+    **{f"parabart/table{number}": () for number in range(1, 6)},
+    "parabart/development": (),
+    **{f"par/table{number}": () for number in range(1, 5)},
+    "sticks": (),
+}
+
+
+def add_arguments(parser: ArgumentParser, given: Sequence[str]) -> None:
+    """The options of this command."""
+    parser.add_argument("table", type=str, metavar="TABLE", help=", ".join(TABLES))
+    parser.add_argument(
+        "--scale",
+        choices=("smoke", "small", "long", "full"),
+        default="smoke",
+        help="seconds, an hour or two, days, or the paper's own",
+    )
+    parser.add_argument("--corpus", type=str | None, default=None, help="folder of --data; null: the table's first")
+    parser.add_argument("--data", type=str, default="../shared/data", metavar="DIR", help="holds CORPUS/train.tsv …")
+    parser.add_argument("--out", type=str | None, default=None, metavar="DIR", help="the runs' folder; null: runs/…")
+    parser.add_argument(
+        "--row",
+        nargs="+",
+        type=str,
+        default=[],
+        help="only these; none: all but the slowest",
+    )
+    parser.add_argument(
+        "--seq2seq",
+        type=str | None,
+        default=None,
+        metavar="FOLDER",
+        help="a Hugging Face seq2seq model, which the row seq2seq of crl/table2 starts from; null: no such row",
+    )
+
+
+def run(options: Namespace) -> int:
+    """Print the table."""
+    name = options.table
+    if name not in TABLES:
+        raise InputError(f"no table {options.table!r}; expected one of {', '.join(TABLES)}")
+    corpora = TABLES[name]
+    corpus = options.corpus or next(iter(corpora), None)
+    if corpus and corpus not in corpora:
+        raise InputError(f"--corpus {corpus}: {name} is of {' or '.join(corpora) or 'no corpus'}")
+    if corpus and not Path(options.data, corpus).is_dir():
+        raise InputError(f"{Path(options.data, corpus)}: no such folder; expected the train, validation and test files")
+    if options.batch_size:
+        raise InputError("--batch-size: a table's rows have their own; leave it out")
+    given: dict[str, Any] = {"rows": options.row} if options.row else {}
+    if len(corpora) > 1:
+        given["corpus"] = corpus
+    device = device_of(options)
+    paper, _, table = name.rpartition("/")
+    recipe: Any = importlib.import_module(f"paraform_papers.{paper or 'shipped'}.{table}")
+    if options.seq2seq is not None:
+        if "seq2seq" not in inspect.signature(recipe.run).parameters:
+            raise InputError(f"--seq2seq: {name} has no such row; leave it out")
+        given["seq2seq"] = options.seq2seq
+    with bad_values():
+        result = recipe.run(
+            scale=options.scale,
+            data=Path(options.data),
+            out=Path(options.out or f"runs/{name.partition('/')[0]}"),
+            seed=options.seed,
+            device=device,
+            **given,
+        )
+    return show(options, result.to_json(), result.table("plain"))

@@ -1,0 +1,349 @@
+"""The tables of the latent-variable family at the scale that takes seconds, on sentences made here."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from paraform import checkpoint
+from paraform.evaluation.latent import LatentReport, ngram, protocols_figure
+from paraform.evaluation.latent.plots import LOOKS
+from paraform.models.latent import OBJECTIVES, LatentConfig
+from paraform.records import InputError
+from paraform_papers.clvae import augment as clvae_augment
+from paraform_papers.clvae import dropout as clvae_dropout
+from paraform_papers.clvae import latent_rows, report_cache
+from paraform_papers.clvae import run as clvae_run
+from paraform_papers.clvae import table1 as clvae_table1
+from paraform_papers.clvae import table2 as clvae_table2
+from paraform_papers.clvae import table3 as clvae_table3
+from paraform_papers.clvae import table4 as clvae_table4
+from paraform_papers.clvae.configs import ALONE, BRIEF, CONTROLS, SIZES, Scale, config_of, configs_of
+from paraform_papers.clvae.run import FILES
+
+WORDS = ["the", "cat", "sat", "on", "a", "mat", "and", "saw", "no", "dog", "run", "by", "in", "rain", "or", "snow"]
+PROTOCOLS = ("paper", "honest, same weights", "honest, best epoch")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """As `--data` names it, and room for the runs, which the tables share."""
+    place = tmp_path_factory.mktemp("clvae")
+    random = np.random.default_rng(0)
+    for files in FILES.values():
+        for split, count in (("train", 320), ("valid", 40), ("test", 40)):
+            path = place / files[split]
+            path.parent.mkdir(exist_ok=True)
+            lines = [" ".join(random.choice(WORDS, random.integers(2, 9))) for _ in range(count)]
+            path.write_text("".join(f" {line} \n" for line in lines), encoding="utf-8")
+    return place
+
+
+def cells(found: Any) -> dict[tuple[str, str, str], float]:
+    return {(score.system, score.protocol, score.name): score.value for score in found.scores}
+
+
+def test_table_1_has_published_and_own_rows_by_every_protocol(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    drawn: list[set[str]] = []
+    found = clvae_table1.run(scale="smoke", data=folder, out=folder / "runs", rows=["vae", "clvae+_mi"])
+    assert cells(found)["clvae+_mi", "published", "PPL"] == 34.61
+    assert cells(found)["vae", "paper", "updates"] == 9  # 300 sentences, 32 a step, one epoch
+    assert all((row, p, "PPL") in cells(found) for row in ("vae", "clvae+_mi") for p in PROTOCOLS)
+    (against,) = found.comparisons
+    bounds = [cells(found)[row, "honest, same weights", "−ln p(x)"] for row in ("vae", "clvae+_mi")]
+    assert (against.first, against.second, against.protocol) == ("vae", "clvae+_mi", "honest, same weights")
+    assert (
+        against.difference == pytest.approx(bounds[0] - bounds[1]) and against.low < against.difference < against.high
+    )
+    for style, begins in (("plain", ""), ("markdown", "- ")):
+        assert f"\n{begins}−ln p(x), honest, same weights: vae − clvae+_mi = {against.difference:+.2f}" in found.table(
+            style
+        )
+    assert found.to_json()["comparisons"] == [against.to_json()]
+    assert "34.61" in found.table() and found.to_json()["alarms"].keys() == {"vae", "clvae+_mi"}
+    for picture in ("collapse.png", "figure3.png"):
+        assert (folder / "runs" / "ptb" / "smoke" / picture).stat().st_size > 10_000
+    with pytest.raises(InputError, match="row 'gan'; expected one of ae, vae"):
+        clvae_table1.run(scale="smoke", data=folder, out=folder / "runs", rows=["gan"])
+    monkeypatch.setattr(clvae_table1, "draw_collapse", lambda runs, *_: drawn.append(set(runs)))
+    clvae_table1.run(scale="smoke", data=folder, out=folder / "runs", rows=["vae"])
+    assert drawn == 2 * [{*OBJECTIVES, *CONTROLS}]  # a row that is run alone leaves the others in the figure
+
+
+def test_the_whole_of_table_1_is_drawn_protocol_by_protocol(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    picture = folder / "drawn" / "ptb" / "smoke" / "protocols.png"
+    given: dict[str, Any] = {"scale": "smoke", "data": folder, "out": folder / "drawn"}
+    found = clvae_table1.run(rows=["ae", "vae", "clvae+_mi"], **given)
+    assert not picture.exists()
+    monkeypatch.setattr(clvae_run, "run_rows", lambda *_, **__: found)
+    clvae_table1.run(**given)
+    assert picture.stat().st_size > 10_000
+    for axes, name in zip(protocols_figure(found.scores).axes, ("KL", "PPL"), strict=True):
+        for protocol, look in LOOKS.items():
+            (line,) = (line for line in axes.lines if line.get_label() == protocol)
+            values = [cells(found)[row, protocol, name] for row in ("vae", "clvae+_mi")]
+            assert list(line.get_xdata()) == values and line.get_color() == look["color"]
+
+
+def test_the_first_row_that_has_a_bound_is_compared_with_all_others_that_have_one(folder: Path) -> None:
+    rows = ["ae", "beta-vae", "vae"]  # an autoencoder has none
+    found = clvae_table1.run(scale="smoke", data=folder, out=folder / "runs", rows=rows)
+    assert [(one.first, one.second, one.protocol) for one in found.comparisons] == [
+        ("beta-vae", "vae", "honest, same weights")
+    ]
+    assert clvae_table1.run(scale="smoke", data=folder, out=folder / "runs", rows=rows[:2]).comparisons == ()
+
+
+def test_a_table_measures_nothing_twice(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    calls = []
+    measure = latent_rows.evaluate_latent
+
+    def counted(*given: Any, **named: Any) -> Any:
+        calls.append(named["name"])
+        return measure(*given, **named)
+
+    def table() -> Any:
+        calls.clear()
+        return clvae_table1.run(scale="smoke", data=folder, out=folder / "kept", rows=["vae"])
+
+    monkeypatch.setattr(latent_rows, "evaluate_latent", counted)
+    monkeypatch.setattr(report_cache, "revision", lambda: "1234")
+    first = table()
+    assert calls == ["vae"]  # after a single epoch the last weights are the best
+    again = table()
+    assert calls == [] and again.scores == first.scores and again.table() == first.table()
+    kept = folder / "kept" / "ptb" / "smoke" / "vae" / "last.measured.json"
+    kept.write_text(kept.read_text(encoding="utf-8")[:-9], encoding="utf-8")  # no JSON any more
+    assert table().scores == first.scores and calls == ["vae"]
+    monkeypatch.setattr(report_cache, "revision", lambda: "5678")
+    table()
+    assert calls == ["vae"]
+    monkeypatch.setattr(report_cache, "revision", lambda: "5678-dirty")
+    for _ in range(2):
+        table()
+        assert calls == ["vae"]
+
+
+def test_the_best_epoch_has_rows_of_its_own(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    fitted: list[bool] = []
+    measure = latent_rows.evaluate_latent
+
+    def noted(*given: Any, refit: bool, **named: Any) -> Any:
+        fitted.append(refit)
+        return measure(*given, refit=False, **named)
+
+    given: dict[str, Any] = {"scale": "smoke", "data": folder, "out": folder / "two", "rows": ["vae"]}
+    first = cells(clvae_table1.run(**given))
+    run = folder / "two" / "ptb" / "smoke" / "vae"
+    other = checkpoint.load(run / "last")
+    for weight in other.network.output.parameters():
+        torch.nn.init.zeros_(weight)  # all words alike
+    checkpoint.save(other, run / "best", card="")
+    found = cells(clvae_table1.run(**given))
+    for protocol in ("paper", "honest, same weights"):
+        assert found["vae", protocol, "−ln p(x|z)"] == first["vae", protocol, "−ln p(x|z)"]
+    words = sum(len(line.split()) + 1 for line in (folder / FILES["ptb"]["test"]).read_text().splitlines())
+    alike = words / 40 * math.log(len(other.vocabulary))
+    assert found["vae", "honest, best epoch", "−ln p(x|z)"] == pytest.approx(alike, rel=1e-4)
+    monkeypatch.setattr(latent_rows, "evaluate_latent", noted)
+    monkeypatch.setattr(report_cache, "revision", lambda: "another")
+    monkeypatch.setitem(SIZES, "smoke", replace(SIZES["smoke"], refit=True))
+    clvae_table1.run(**given)
+    assert fitted == [True, False]  # critics, of the last epoch alone
+
+
+def task_in(place: Path) -> latent_rows.Task:
+    return latent_rows.Task(Path(), {}, place, train=0, held_out=0, samples=1, refit=False, alone=ALONE)
+
+
+def test_slow_rows_are_taken_once_they_are_trained(folder: Path) -> None:
+    log = folder / "slow" / "lagvae" / "log.jsonl"
+    log.parent.mkdir(parents=True)
+    known = configs_of(["vae", "savae", "lagvae"], SIZES["small"])
+    for epochs, taken in ((0, False), (4, False), (5, True)):
+        log.write_text('{"step": 1, "validation": {"kl": 1.0}}\n' * epochs, encoding="utf-8")
+        chosen = latent_rows.chosen_rows(known, (), task_in(folder / "slow"))
+        assert list(chosen) == ["vae", *["lagvae"] * taken]
+    assert latent_rows.chosen_rows(known, ["savae"], task_in(folder / "slow")) == {"savae": known["savae"]}
+
+
+def test_controls_differ_from_a_row_in_one_thing_each(folder: Path) -> None:
+    """Dropout, then a second view, then contrast; and they train, at smoke scale, where they are asked for."""
+
+    def apart(one: str, other: str) -> set[str]:
+        first, second = (dataclasses.asdict(config_of(row, SIZES["full"])) for row in (one, other))
+        return {name for name in first if first[name] != second[name]} - {"objective"}
+
+    for plain, contrasted in (("vae", "vae+contrast"), ("ivae", "clvae"), ("ivae_mi", "clvae_mi")):
+        assert apart(plain, f"{plain}-dropout") == {"plain_dropout"}
+        assert apart(f"{plain}-two-views", contrasted) == {"contrast_weight"}
+        once, twice = (config_of(f"{plain}-{control}", SIZES["full"]) for control in ("dropout", "two-views"))
+        assert [(one.dropout_of_encoder, one.views) for one in (once, twice)] == [(0.5, 1), (0.5, 2)]
+        assert (twice.contrast_weight, config_of(contrasted, SIZES["full"]).dropout_of_encoder) == (0.0, 0.5)
+    for row in ("clvae+", "clvae+_mi"):
+        assert apart(row, f"{row}-two-views") == {"contrast_weight"}
+    assert apart("vae+contrast", "vae+contrast-h") == {"contrast"}
+    found = clvae_table1.run(scale="smoke", data=folder, out=folder / "controls", rows=CONTROLS[::3])
+    assert list(found.alarms) == list(CONTROLS[::3])
+    assert latent_rows.chosen_rows(configs_of(CONTROLS, SIZES["smoke"]), (), task_in(folder / "none")) == {}
+
+
+def test_a_part_of_ptb_is_small() -> None:
+    """So that Table 1's quick rows take two hours on two cores; Table 2 and Figure 4 have fewer epochs of more."""
+    assert [(size.train, size.held_out) for size in SIZES.values()] == [(300, 60), (10_000, 1000), (0, 0), (0, 0)]
+    assert [size.refit for size in SIZES.values()] == [False, False, True, True]
+    assert [(size.train, size.held_out) for size in BRIEF.values()] == [(300, 60), (20_000, 1000), (0, 0), (0, 0)]
+
+
+def test_savae_is_trained_for_less() -> None:
+    """Of small scale: its steps take dozens of times as long."""
+    assert [config_of(row, SIZES["small"]).epochs for row in ("vae", "savae", "lagvae", "clvae+_mi")] == [5, 1, 5, 5]
+    assert [config_of(row, SIZES["full"]).epochs for row in ("vae", "savae")] == [40, 40]
+
+
+def test_table_2_has_no_published_column(folder: Path) -> None:
+    found = clvae_table2.run(scale="smoke", corpus="yelp", data=folder, out=folder / "runs")
+    assert {protocol for _, protocol, _ in cells(found)} == set(PROTOCOLS)
+    script, row = config_of("clvae_mi-h", SIZES["full"], "yelp"), config_of("clvae+_mi", SIZES["full"], "yelp")
+    assert (script, row.kl, row.contrast) == (LatentConfig.reference("yelp"), "circle", "z")
+    with pytest.raises(InputError, match="row 'clvae_mi-h'; expected one of"):
+        clvae_table2.run(scale="smoke", corpus="yahoo", data=folder, out=folder / "runs", rows=["clvae_mi-h"])
+    assert config_of("beta-vae", SIZES["full"], "yelp").beta == 0.4 and config_of("beta-vae", SIZES["full"]).beta == 0.5
+    scales: tuple[Scale, ...] = ("smoke", "small", "full")
+    configs = [config_of("vae", BRIEF[scale], "yahoo") for scale in scales]
+    assert [(config.hidden_width, config.epochs) for config in configs] == [(16, 1), (256, 2), (1024, 40)]
+
+
+def test_fewer_documents_are_trained_on_than_sentences(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    tasks: list[latent_rows.Task] = []
+
+    def noted(known: Any, published: Any, task: latent_rows.Task, **_: Any) -> latent_rows.Rows:
+        tasks.append(task)
+        return latent_rows.Rows((), {})
+
+    monkeypatch.setattr(clvae_run, "run_rows", noted)
+    sizes = {"smoke": replace(SIZES["smoke"], documents=100)}
+    for corpus in ("ptb", "yahoo", "yelp"):
+        clvae_table2.run(corpus=corpus, sizes=sizes, data=folder, out=folder / "runs")
+    assert [len(task.texts("train")) for task in tasks] == [300, 100, 300]
+    assert [len(task.texts("valid")) for task in tasks] == [40, 40, 40]
+    assert [task.place.relative_to(folder).parts for task in tasks][1] == ("runs", "yahoo", "smoke")
+
+
+def test_table_3_contrasts_h_and_compares_it_with_z_of_the_same_model(folder: Path) -> None:
+    given: dict[str, Any] = {"scale": "smoke", "data": folder, "out": folder / "runs"}
+    table = clvae_table3.run(rows=["clvae-h", "clvae", "clvae_mi"], **given)
+    assert [(one.first, one.second) for one in table.comparisons] == [("clvae-h", "clvae")]
+    found = cells(table)
+    assert found["clvae-h", "published", "PPL"] == 44.10
+    assert found["clvae-h", "paper", "−ln p(x|z)"] != found["clvae", "paper", "−ln p(x|z)"]
+
+
+@pytest.mark.parametrize(
+    ("table", "rows"),
+    [
+        (clvae_table3, ["clvae-h", "clvae", "clvae_mi-h", "clvae_mi"]),
+        (clvae_table4, ["vae", "cycvae", "ae", "beta-vae", "ivae", "ivae_mi", "clvae+_mi", "beta0-vae"]),
+        (clvae_augment, ["swap", "clvae+_mi"]),
+    ],
+)
+def test_every_table_takes_all_its_rows_or_those_asked_for(
+    table: Any, rows: list[str], folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    trained: list[str] = []
+
+    def train(name: str, config: LatentConfig, task: latent_rows.Task) -> None:
+        trained.append(name)
+        (task.place / name).mkdir(parents=True)
+        (task.place / name / "log.jsonl").write_text('{"step": 7, "validation": {"kl": 1.0}}\n', encoding="utf-8")
+
+    monkeypatch.setattr(latent_rows, "train_row", train)
+    monkeypatch.setattr(latent_rows, "require_ngrams", lambda: None)
+    monkeypatch.setattr(latent_rows, "measure_row", lambda *_, **__: ([], LatentReport((), ())))
+    found = table.run(scale="smoke", data=folder, out=folder / f"all of {table.__name__}")
+    assert trained == rows == list(found.alarms)
+    assert [score.value for score in found.scores if score.name == "updates"] == [7] * len(rows)
+    trained.clear()
+    table.run(scale="smoke", data=folder, out=folder / f"one of {table.__name__}", rows=[rows[0]])
+    assert trained == rows[:1]
+    with pytest.raises(InputError, match=f"row 'gan'; expected one of {rows[0]}, "):
+        table.run(scale="smoke", data=folder, out=folder / "none", rows=["gan"])
+
+
+def test_table_4_adds_both_perplexities(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ngram, "ngram_perplexities", lambda *texts, skip_unknown: ngram.NgramPerplexities(3.0, 4.0))
+    monkeypatch.setattr(latent_rows, "require_ngrams", lambda: None)
+    found = cells(clvae_table4.run(scale="smoke", data=folder, out=folder / "runs", rows=["vae", "beta0-vae"]))
+    assert (found["vae", "published", "forward PPL"], found["vae", "published", "reverse PPL"]) == (18_494, 10_149)
+    assert (
+        found["beta0-vae", "paper", "forward PPL"] == 3.0 and found["vae", "honest, best epoch", "reverse PPL"] == 4.0
+    )
+
+
+def test_what_table_4_lacks_is_said_before_anything_is_trained(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def lacking() -> str:
+        raise InputError("no lmplz")
+
+    monkeypatch.setattr(ngram, "find_lmplz", lacking)
+    with pytest.raises(InputError, match="no lmplz"):
+        clvae_table4.run(scale="smoke", data=folder, out=folder / "untouched", rows=["vae"])
+    assert not (folder / "untouched").exists()
+
+
+def test_figure_4_is_drawn(folder: Path) -> None:
+    rows = ["dropout 0.9", "dropout 0.1"]
+    found = clvae_dropout.run(scale="smoke", data=folder, out=folder / "runs", rows=rows)
+    assert {row for row, _, _ in cells(found)} == set(rows)
+    loaded = [checkpoint.load(folder / "runs" / "ptb" / "smoke" / row / "last") for row in rows]
+    assert [model.config.encoder_dropout for model in loaded] == [0.9, 0.1]
+    assert (folder / "runs" / "ptb" / "smoke" / "dropout.png").stat().st_size > 5000
+    by_name = cells(found)
+    for axes, name in zip(clvae_dropout.figure_of(found, clvae_dropout.SHARES).axes, ("−ELBO", "PPL"), strict=True):
+        assert name in axes.get_ylabel()
+        drawn = {str(line.get_label()): list(zip(*line.get_data(), strict=True)) for line in axes.get_lines()}
+        for protocol in ("paper", "honest, same weights"):
+            expected = [(0.9, by_name[rows[0], protocol, name]), (0.1, by_name[rows[1], protocol, name])]
+            assert drawn[protocol] == expected
+    with pytest.raises(InputError, match=r"row .dropout 0\.15.; expected one of dropout 0\.1, "):
+        clvae_dropout.run(scale="smoke", data=folder, out=folder / "runs", rows=["dropout 0.15"])
+
+
+def test_figure_4_has_fewer_epochs_than_a_table(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of small scale; only what it would train is looked at."""
+    asked: list[Any] = []
+
+    def found(*given: Any, **_: Any) -> Any:
+        asked.append(given)
+        return latent_rows.Rows((), {})
+
+    monkeypatch.setattr(clvae_run, "run_rows", found)
+    monkeypatch.setattr(clvae_dropout, "save_figure", lambda *_: None)
+    for scale in ("small", "full"):
+        clvae_dropout.run(scale=scale, data=folder, out=folder / "few")
+    (small, _, task), (full, *_) = asked
+    assert [config.encoder_dropout for config in small.values()] == [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9]
+    assert {config.epochs for config in small.values()} == {2} and (task.train, task.held_out) == (20_000, 1000)
+    assert {config.epochs for config in full.values()} == {40}
+
+
+def test_table_7_has_both_second_views(folder: Path) -> None:
+    found = cells(clvae_augment.run(scale="smoke", data=folder, out=folder / "runs"))
+    assert found["swap", "published", "PPL"] == 36.96 and ("swap", "paper", "PPL") in found
+    loaded = [checkpoint.load(folder / "runs" / "ptb" / "smoke" / row / "last").config for row in ("swap", "clvae+_mi")]
+    assert [(config.positives, config.dropout_of_encoder) for config in loaded] == [("swap", 0.0), ("dropout", 0.5)]
+
+
+def test_rows_are_those_of_the_authors_script() -> None:
+    reference = LatentConfig.reference()
+    assert config_of("clvae+_mi", SIZES["full"]) == reference
+    assert config_of("clvae+_mi", SIZES["small"]) == replace(reference, epochs=5)
+    assert config_of("clvae-h", SIZES["full"]) == replace(reference.with_objective("clvae"), contrast="h")
+    rows = ("vae", "savae", "ivae_mi", "clvae", "vae+contrast")
+    assert [config_of(row, SIZES["full"]).dropout_of_encoder for row in rows] == [0.1, 0.1, 0.1, 0.5, 0.5]

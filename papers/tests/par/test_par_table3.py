@@ -1,0 +1,169 @@
+"""PAR's Table 3 at scale smoke, on a few questions and a tiny encoder; what it prints of readings, by hand."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+import tiny_retrofit as tiny
+
+from paraform.evaluation.bootstrap import bootstrap_interval
+from paraform.records import InputError
+from paraform.training import Result
+from paraform_papers.par import table3 as par_table3
+from paraform_papers.par.configs import Scale, config_of
+from paraform_papers.par.reader.trainer import train_reader
+from paraform_papers.par.reading import read_figures
+from paraform_papers.par.reading_table import reading_table
+from paraform_papers.par.rows import pairs_of
+from paraform_papers.par.squad import Answer, Question
+
+WHO, DOES = ("the dog", "a cat", "my arm", "i"), ("runs", "sleeps", "works", "is big")
+
+
+def asked(name: str, who: str, does: str) -> dict[str, Any]:
+    return {"id": name, "title": who, "context": f"{who} {does} at home .", "question": f"who {does} ?",
+            "answers": {"text": [who], "answer_start": [0]}}  # fmt: skip
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    folder = tmp_path / "data"
+    (folder / "squad").mkdir(parents=True)
+    (folder / "mrpc").mkdir()
+    lines = [asked(f"q{at}", who, does) for at, (who, does) in enumerate((w, d) for w in WHO for d in DOES)]
+    hostile = [{**line, "id": f"{line['id']}-turk{at}", "context": f"{line['context']} what {DOES[at]} ?"}
+               for line in lines[:8] for at in range(2)]  # fmt: skip
+    whole = []
+    for who in WHO:
+        paragraphs = [
+            {
+                "context": line["context"],
+                "qas": [
+                    {
+                        "id": f"{line['id']}{copy}",
+                        "question": line["question"],
+                        "answers": [{"text": who, "answer_start": 0}],
+                    }
+                    for copy in "abc"
+                ],
+            }
+            for line in lines
+            if line["title"] == who
+        ]
+        whole.append({"title": who, "paragraphs": paragraphs})
+    for name in ("train-part.json", "dev-part.json"):
+        (folder / "squad" / name).write_text(json.dumps({"data": whole}), encoding="utf-8")
+    for name, rows in (("add_sent.jsonl", [*lines[:8], *hostile]), ("add_one_sent.jsonl", [*lines[:8], *hostile[::2]])):
+        (folder / "squad" / name).write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    heads = [(who, does, number) for who in (*WHO, "who", "the big cat") for does in DOES for number in range(8)]
+    pairs = [
+        f"{int(number % 3 > 0)}\t1\t2\t{who} {does} {number} at home .\tat home , {number} {does} {who} ?\n"
+        for who, does, number in heads
+    ]
+    header = "Quality\t#1 ID\t#2 ID\t#1 String\t#2 String\n"
+    (folder / "mrpc" / "msr_paraphrase_train.txt").write_text(header + "".join(pairs), encoding="utf-8")
+    return folder
+
+
+def test_the_table_is_of_every_row_seed_and_set(data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    encoder = tiny.folder_of(tmp_path / "encoder")
+    given: dict[str, Any] = {"data": data, "out": tmp_path / "out", "device": "cpu", "encoder": encoder}
+    asked: list[tuple[list[Question], dict[str, Any]]] = []
+
+    def noted(questions: list[Question], folder: Path, **how: Any) -> Result:
+        asked.append((questions, how))
+        return train_reader(questions, folder, **how)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(par_table3, "train_reader", noted)
+        made = par_table3.run(**given)
+    # Readers of a seed differ in what they read alone, and held-out articles of the training file choose the epoch.
+    assert len({replace(how["config"], encoder="") for _, how in asked}) == 1
+    assert len({how["config"].encoder for _, how in asked}) == 2
+    assert [how["loop"].seed for _, how in asked] == [0, 0, 1, 1]
+    assert len({replace(how["loop"], seed=0) for _, how in asked}) == 1
+    for questions, how in asked:
+        assert (questions, how["validation"]) == (asked[0][0], asked[0][1]["validation"])
+        assert len(questions) == 30 and len(how["validation"]) == 10
+        assert not {one.article for one in questions} & {one.article for one in how["validation"]}
+    sets = {"AddSent", "AddOneSent", "dev-part", "AddSent, unchanged"}
+    own = [one for one in made.scores if "printed" not in one.system]
+    rows = {f"{encoder}{more}, seed {seed}" for more in ("", ", PAR (MRPC)") for seed in (0, 1)}
+    assert {(one.system, one.subset, one.name) for one in own} == {
+        (row, subset, name) for row in rows for subset in sets for name in ("EM", "F1")
+    }
+    assert all("trained:partial SQuAD, 30 questions" in one.signature for one in own)  # 40, less an article's
+    adversarial = next(one for one in own if one.subset == "AddSent")
+    assert "questions:4|variants:12|counted:worst F1|adversaries:4" in adversarial.signature
+    unchanged = next(one for one in own if one.subset == "AddSent, unchanged")
+    assert "questions:4|variants:4|counted:each|adversaries:0" in unchanged.signature
+    assert [(one.value, one.subset) for one in made.scores if one.system.startswith("BiSAE-PAR")] == [
+        (51.6, "AddOneSent"), (57.9, "AddOneSent"), (40.8, "AddSent"), (47.1, "AddSent"),
+    ]  # fmt: skip
+    assert len(made.differences) == 2 * 4 * 2 and len(made.over_seeds) == 2 * 4 * 2
+    assert made.table() + "\n" == (tmp_path / "out" / "smoke" / "table3.md").read_text(encoding="utf-8")
+    assert json.loads(json.dumps(made.to_json()))["scores"][0]["name"] == "EM"
+    before = {path: path.stat().st_mtime_ns for path in (tmp_path / "out").rglob("vectors/*.npy")}
+    assert len(before) == 2 * 3  # training, validation and test words of two encoders, for both seeds
+    again = par_table3.run(**given, rows=["par"])  # nothing is trained or encoded again
+    assert [one for one in again.scores if one in made.scores] == list(again.scores) and not again.differences
+    assert before == {path: path.stat().st_mtime_ns for path in (tmp_path / "out").rglob("vectors/*.npy")}
+
+
+def test_m_is_trained_as_a_row_of_the_other_tables(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[tuple[Any, Any, int]] = []
+
+    def train(pairs: Any, _: Path, *, config: Any, loop: Any, resume: bool) -> Result:
+        asked.append((list(pairs), config, loop.seed))
+        return Result(0, "finished", None, None, [])
+
+    monkeypatch.setattr(par_table3, "train_retrofit", train)
+    scales: tuple[Scale, ...] = ("smoke", "small", "full")
+    for scale in scales:
+        par_table3.train_par(scale, data, data, seed=3, device="cpu", encoder="other")
+        pairs, config, seed = asked.pop()
+        assert config == replace(config_of("mrpc default", scale), encoder="other") and seed == 3
+        assert pairs == pairs_of("mrpc default", scale, data) and len(pairs) == (160 if scale == "smoke" else 192)
+
+
+def test_rows_and_scales_that_are_none(data: Path, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"--scale long: par/table3 has smoke, small, full"):
+        par_table3.run(scale="long", data=data, out=tmp_path)
+    with pytest.raises(InputError, match="no row 'elmo'; expected some of plain, par"):
+        par_table3.run(rows=["elmo"], data=data, out=tmp_path)
+
+
+def test_originals_are_drawn_with_their_variants() -> None:
+    questions = [
+        Question(f"q{at % 5}{more}", "a", "who", "x", (Answer("x", 0),)) for at in range(5) for more in ("", "-b")
+    ]
+    some = par_table3.drawn(questions, 2)
+    assert len(some) == 4 and len({one.original for one in some}) == 2
+    assert some == [one for one in questions if one in some] and some == par_table3.drawn(questions, 2)
+    assert par_table3.drawn(questions, 0) == par_table3.drawn(questions, 9) == questions
+
+
+def test_what_is_said_of_seeds_and_of_two_systems() -> None:
+    questions = [Question(f"q{at}", "a", "who", "x", (Answer("x", 0),)) for at in range(4)]
+    right = {(system, seed): count for (system, seed), count in zip(
+        (("plain", 0), ("plain", 1), ("par", 0), ("par", 1)), (1, 2, 4, 1), strict=True
+    )}  # fmt: skip
+    found = {
+        (system, seed, "set"): read_figures(questions, {f"q{at}": "x" if at < count else "y" for at in range(4)})
+        for (system, seed), count in right.items()
+    }
+    made = reading_table(found, "epochs:3", against=("par", "plain"), resamples=50)
+    assert made.over_seeds[0] == "EM, set: plain 37.50 (25.00 to 50.00 over 2 seeds)"
+    assert made.over_seeds[3] == "F1, set: par 62.50 (25.00 to 100.00 over 2 seeds)"
+    assert [(one.name, one.first, one.difference) for one in made.differences] == [
+        ("EM", "par, seed 0", 75), ("F1", "par, seed 0", 75), ("EM", "par, seed 1", -25), ("F1", "par, seed 1", -25),
+    ]  # fmt: skip
+    first = made.scores[0]
+    assert (first.value, first.system, first.subset) == (25, "plain, seed 0", "set")
+    assert (first.low, first.high) == bootstrap_interval(found["plain", 0, "set"].exact, resamples=50)
+    assert first.signature.startswith("epochs:3|questions:4")
+    assert "- EM, set: plain 37.50" in made.table() and "par, seed 0 − plain, seed 0 = +75.00" in made.table()
