@@ -12,12 +12,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from paraform.cli.reproduce import TABLES
 
-from paraform.cli import COMMANDS, command_named
+from paraform.cli import command_entry, command_names, command_of
 from paraform.cli.arguments import make_parser
 from paraform.cli.complaints import parse
 from paraform.records import InputError
+from paraform_papers.reproduce import TABLES
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 PAGES = [
@@ -26,7 +26,10 @@ PAGES = [
     *sorted(REPOSITORY.glob("src/paraform/pretrained/*/README.md")),
 ]
 # The first lines of a recipe, and the examples of a command's help, are indented in a docstring.
-MODULES = [*sorted(REPOSITORY.glob("src/paraform/recipes/*.py")), *sorted(REPOSITORY.glob("src/paraform/cli/*.py"))]
+MODULES = [
+    *sorted(REPOSITORY.glob("papers/src/paraform_papers/**/*.py")),
+    *sorted(REPOSITORY.glob("src/paraform/cli/*.py")),
+]
 
 
 def words_of(line: str) -> list[list[str]]:
@@ -63,11 +66,11 @@ def refuses(words: list[str]) -> str:
         return "" if importlib.util.find_spec(given[1]) else f"no module {given[1]}"
     if program == "python":
         return "" if (REPOSITORY / given[0]).is_file() else f"no file {given[0]}"
-    name = next((" ".join(given[:count]) for count in (1, 2) if " ".join(given[:count]) in COMMANDS), None)
+    name = next((" ".join(given[:count]) for count in (1, 2) if " ".join(given[:count]) in command_names()), None)
     if name is None:
         return "no such command"
     rest = given[len(name.split()) :]
-    command = command_named(name)
+    command = command_of(name, command_entry(name))
     parser = make_parser(name, command.__doc__)
     try:
         command.add_arguments(parser, rest)
@@ -92,7 +95,7 @@ def test_commands_are_found_in_pages_and_modules_and_wrong_ones_are_refused(tmp_
         "echo 'a | b' | paraform tag -  # a remark\n"
         "paraform train latent --data a.txt \\\n    --out b --objective none > c\n"
         "paraform sample --nmu 3; python benchmarks/none.py\n"
-        "python -m paraform.recipes.none --out x\nparaform reproduce clvae/table9\nparaform transmogrify\n```\n"
+        "python -m paraform_papers.none --out x\nparaform reproduce clvae/table9\nparaform transmogrify\n```\n"
     )
     found = list(commands_in(page))
     assert [words[:3] for words in found[:2]] == [["paraform", "tag", "-"], ["paraform", "train", "latent"]]
@@ -125,7 +128,7 @@ def test_no_cell_of_a_table_has_more_than_25_words(page: str) -> None:
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: str(path.relative_to(REPOSITORY)))
 def test_every_file_of_the_repository_that_a_page_names_is_there(path: Path) -> None:
     named = re.findall(
-        r"`(?:python )?((?:benchmarks|tools|examples|src/paraform|tests)/[\w./-]+)", path.read_text("utf-8")
+        r"`(?:python )?((?:benchmarks|tools|examples|src/paraform|papers|tests)/[\w./-]+)", path.read_text("utf-8")
     )
     assert [name for name in named if not (REPOSITORY / name).exists()] == []
 

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import paraform
+import paraform_papers
 from paraform.cli import main
 from paraform.corpora.senteval import LabelledText
 from paraform.encoders import Encoder
@@ -205,8 +206,8 @@ TRAINERS: dict[str, Callable[..., Any]] = {
     "exemplar": paraform.train_exemplar,
     "disentangled": paraform.train_disentangled,
     "retrofit": paraform.train_retrofit,
-    "averaged": paraform.train_averaged,
-    "infersent": paraform.train_infersent,
+    "averaged": paraform_papers.train_averaged,
+    "infersent": paraform_papers.train_infersent,
 }
 NO_ARGUMENTS: dict[str, tuple[Any, ...]] = {
     "config": (5, "paper", {}, paraform.TrainingConfig(), [None]),

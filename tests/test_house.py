@@ -8,20 +8,23 @@ import re
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 import paraform
+import paraform_papers
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 PACKAGE = REPOSITORY / "src" / "paraform"
+LABORATORY = REPOSITORY / "papers" / "src" / "paraform_papers"
 
 # Data moves to the right, and a module imports from its left; rooms in one row stand side by side.
 ROWS = [
     ["progress", "records", "score", "version"],
-    ["fields", "weights"],
+    ["fields", "weights", "extensions"],
     ["manifest"],
     ["words"],
     ["engines"],
@@ -39,7 +42,6 @@ ROWS = [
     ["evaluation"],
     ["neighbours"],
     ["trainers"],
-    ["recipes"],
     ["cli", "demo"],
     ["__main__"],
 ]
@@ -93,6 +95,8 @@ def imported_rooms(path: Path, parts: tuple[str, ...], package: Path) -> Iterato
         for module in modules:
             if module[0] == package.name:
                 yield node.lineno, room_of(module, package)
+            elif module[0] == LABORATORY.name:  # it imports the library, which never knows it
+                yield node.lineno, module[0]
 
 
 def room_of(module: tuple[str, ...], package: Path) -> str:
@@ -173,6 +177,7 @@ def test_every_import_points_left() -> None:
         ("demo/answers.py", 1, "from paraform.records import InputError\n"),
         ("demo/server.py", 1, "from paraform.cli import main\n"),
         ("models/exemplar.py", 1, "from paraform.cellar import wine\n"),
+        ("cli/mine.py", 2, "def run():\n    from paraform_papers.rivals import scpn\n"),
         ("cellar.py", 1, "x = 1\n"),
         ("pretrained/quora/model.py", 1, "x = 1\n"),
     ],
@@ -207,7 +212,8 @@ def test_an_import_that_points_left_is_fine(tmp_path: Path, file: str, code: str
 
 
 def test_nothing_runs_code_out_of_data_or_a_shell() -> None:
-    assert [place for path in sorted(PACKAGE.rglob("*.py")) for place in forbidden(path)] == []
+    files = [*sorted(PACKAGE.rglob("*.py")), *sorted(LABORATORY.rglob("*.py"))]
+    assert [place for path in files for place in forbidden(path)] == []
 
 
 @pytest.mark.parametrize(
@@ -237,15 +243,16 @@ def test_a_model_in_evaluation_mode_is_no_danger(tmp_path: Path) -> None:
     assert forbidden(plant(tmp_path, "words.py", code)) == []
 
 
-def test_every_public_name_is_there_and_documented() -> None:
-    assert paraform.__all__
-    for name in paraform.__all__:
-        thing = getattr(paraform, name)
+@pytest.mark.parametrize("package", [paraform, paraform_papers])
+def test_every_public_name_is_there_and_documented(package: ModuleType) -> None:
+    assert package.__all__
+    for name in package.__all__:
+        thing = getattr(package, name)
         if callable(thing):
             own = vars(thing).get("__doc__") if isinstance(thing, type) else thing.__doc__
-            assert own and own.strip(), f"paraform.{name} has no docstring of its own"
+            assert own and own.strip(), f"{package.__name__}.{name} has no docstring of its own"
             # a dataclass without one gets its signature for a docstring
-            assert not own.startswith(f"{name}("), f"paraform.{name} has only its signature for a docstring"
+            assert not own.startswith(f"{name}("), f"{package.__name__}.{name} has only its signature for a docstring"
 
 
 def test_every_dependency_is_pinned_to_a_version_that_it_allows() -> None:
@@ -283,5 +290,8 @@ def test_every_page_is_in_the_navigation() -> None:
 
 def test_recipes_are_short() -> None:
     """What makes one longer than wiring and a paper's settings belongs in the library (CONTRIBUTING.md)."""
-    for path in (PACKAGE / "recipes").glob("*.py"):
+    recipes = [
+        path for room in ("crl", "clvae", "parabart", "par", "shipped") for path in (LABORATORY / room).glob("*.py")
+    ]
+    for path in recipes:
         assert len(path.read_text(encoding="utf-8").splitlines()) < 200, path.name

@@ -43,8 +43,9 @@ def folder(tmp_path: Path) -> Iterator[Path]:
     (tmp_path / "paraform" / "__init__.py").touch()
     (tmp_path / "paraform" / "__main__.py").write_text(COMMANDS)
     (tmp_path / "list.txt").write_text("# two commands\nrecipe short --out {runs}\nlong --out {runs}\n")
-    (tmp_path / "paraform" / "recipes").mkdir()
-    (tmp_path / "paraform" / "recipes" / "short.py").write_text("import sys; print(*sys.argv[1:])\n")
+    (tmp_path / "paraform_papers").mkdir()
+    (tmp_path / "paraform_papers" / "__init__.py").touch()
+    (tmp_path / "paraform_papers" / "short.py").write_text("import sys; print(*sys.argv[1:])\n")
     (tmp_path / "queue" / "runs").mkdir(parents=True)
     yield tmp_path / "queue"
     with (

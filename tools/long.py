@@ -4,7 +4,7 @@
     python tools/long.py status FOLDER    # where each line stands
     python tools/long.py stop FOLDER      # what runs saves itself first
 
-The list is tools/long.txt, a line each: a command of paraform, or `recipe` and a module of `paraform.recipes` with
+The list is tools/long.txt, a line each: a command of paraform, or `recipe` and a module of `paraform_papers` with
 its arguments; `{runs}` is FOLDER/runs, `{data}` --data. FOLDER holds logs and done.txt, the lines that ended with 0;
 `start` tries the others again. Start it from a checkout that nobody edits.
 """
@@ -81,7 +81,7 @@ def run(lines: list[str], folder: Path, data: Path, lock: int) -> None:
     signal.signal(signal.SIGTERM, lambda number, _: stopped.append(number))  # the child gets it as one of the group
     for line in lines:
         words = shlex.split(line.format(runs=folder / "runs", data=data))
-        module = ["paraform.recipes." + words[1], *words[2:]] if words[0] == "recipe" else ["paraform", *words]
+        module = ["paraform_papers." + words[1], *words[2:]] if words[0] == "recipe" else ["paraform", *words]
         command = [sys.executable, "-m", *module]
         with (folder / f"{name_of(line)}.log").open("a") as log:
             print(f"\n--- {time.strftime('%F %T')} {line}", file=log, flush=True)

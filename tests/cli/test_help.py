@@ -11,7 +11,7 @@ import pytest
 
 import paraform
 from paraform import corpora
-from paraform.cli import COMMANDS, arguments, complaints
+from paraform.cli import arguments, command_names, complaints
 from paraform.syntax.tagging import DEFAULT
 
 Command = Callable[..., Any]
@@ -32,7 +32,7 @@ WITHOUT_FORMAT = (
 )
 
 
-@pytest.mark.parametrize("name", COMMANDS)
+@pytest.mark.parametrize("name", command_names())
 def test_every_command_shows_what_it_is_for_and_an_example(name: str, command: Command) -> None:
     done = command(*name.split(), "--help")
     assert (done.status, done.err) == (0, "")
@@ -47,7 +47,7 @@ def test_every_command_shows_what_it_is_for_and_an_example(name: str, command: C
 def test_the_overview_lists_every_command(command: Command) -> None:
     done = command("--help")
     assert (done.status, done.err) == (0, "")
-    assert all(f"  {name} " in done.out for name in COMMANDS)
+    assert all(f"  {name} " in done.out for name in command_names())
     assert "Example:\n" in done.out
     assert command().status == 2
     assert command("evaluate", "--help").out.count("evaluate generation ") == 1

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
-import importlib
 import json
+import re
 import sys
 import types
 from collections.abc import Callable, Sequence
@@ -15,10 +15,11 @@ import pytest
 import torch
 from jsonargparse import Namespace
 
-from paraform import checkpoint, cli
+import paraform
+from paraform import checkpoint, cli, manifest
 from paraform.cli.train import tell_end
-from paraform.models.systems import SYSTEMS, System
-from paraform.records import INTERRUPTED, TERMINATED
+from paraform.models.systems import ELSEWHERE, System, named_by, system_named, system_names
+from paraform.records import INTERRUPTED, TERMINATED, InputError
 from paraform.trainers import Trainer
 from paraform.trainers.latent import TRAINER
 from paraform.training import Result, TrainingConfig
@@ -117,17 +118,26 @@ def train_toy(data: Sequence[Any], folder: str, *, config: ToyConfig, **more: An
     return Result(len(data), "finished", 1.0, 1, [])
 
 
-def test_a_new_system_costs_a_folder_a_trainer_and_a_line(
+def installed(folder: Path, **points: str) -> None:
+    """What pip would leave of a distribution `toys` that has these entry points."""
+    about = folder / "toys-1.0.dist-info"
+    about.mkdir(parents=True)
+    (about / "METADATA").write_text("Metadata-Version: 2.1\nName: toys\nVersion: 1.0\n")
+    lines = [f"[paraform.{group}]\n{lines}\n" for group, lines in points.items()]
+    (about / "entry_points.txt").write_text("".join(lines))
+
+
+def test_a_new_system_costs_a_folder_a_trainer_and_an_entry_point(
     tmp_path: Path, question_pairs: Path, monkeypatch: pytest.MonkeyPatch, command: Callable[..., Any]
 ) -> None:
-    """Trained, loaded, used and refused like the others, by nothing but its line in the table."""
+    """Of another distribution: trained, loaded, used and refused like ours, by nothing but its entry point."""
     trainer = Trainer(train_toy, ToyConfig, {"usual": ToyConfig}, TrainingConfig(), "pairs", "others", "{:.1f}", "Toy.")
-    monkeypatch.setitem(SYSTEMS, "toy", System("Toy", "train a toy"))
-    for name, holds in {"models.toy": {"Toy": Toy}, "trainers.toy": {"TRAINER": trainer}}.items():
-        module = types.ModuleType(f"paraform.{name}")
-        vars(module).update(holds)
-        monkeypatch.setitem(sys.modules, f"paraform.{name}", module)
-    monkeypatch.setitem(cli.COMMANDS, "train toy", ("train", "train a toy"))
+    module = types.ModuleType("toys")
+    vars(module).update(Toy=Toy, TRAINER=trainer, TOY=System("toys:Toy", "toys:TRAINER", "train a toy"))
+    monkeypatch.setitem(sys.modules, "toys", module)
+    installed(tmp_path / "site", systems="toy = toys:TOY")
+    monkeypatch.syspath_prepend(str(tmp_path / "site"))
+    assert "train toy  " in command("--help").out and "train a toy\n" in command("train", "--help").out
     run = tmp_path / "run"
     (tmp_path / "near.txt").write_text("a sample\n")
     done = command("train", "toy", "--data", question_pairs, "--out", run, "--config.width", 3, "--json")
@@ -149,12 +159,57 @@ def test_a_new_system_costs_a_folder_a_trainer_and_a_line(
     assert refused.status == 2 and "a toy; expected a model that paraphrases" in refused.err
 
 
+def test_a_command_of_another_distribution(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: Callable[..., Any]
+) -> None:
+    site = tmp_path / "site"
+    installed(site, commands="greet = greetings:GREET\nevaluate mine = greetings:GREET\nbroken = greetings:NONE")
+    (site / "greetings.py").write_text(
+        '"""Greet.\n\nExample:\n  paraform greet Ann\n"""\nfrom paraform.cli import Command\n'
+        'GREET = Command("greetings", "say hello")\n'
+        "def add_arguments(parser, given):\n    parser.add_argument('name', type=str)\n"
+        "def run(options):\n    print(f'Hello, {options.name}')\n    return 0\n"
+    )
+    monkeypatch.syspath_prepend(str(site))
+    assert command("greet", "Ann").out == "Hello, Ann\n"
+    assert command("evaluate", "mine", "Ann").out == "Hello, Ann\n"
+    assert "usage: paraform greet" in command("greet", "--help").out
+    overview = command("--help").out
+    assert re.search(r"  greet +say hello\n", overview) and re.search(r"  broken +'broken' of toys cannot be", overview)
+    refused = command("broken")
+    assert refused.status == 2
+    assert refused.err.startswith("paraform: error: 'broken' of toys cannot be imported: AttributeError: ")
+
+
+def test_what_is_in_the_laboratory_is_named_where_it_is_not_installed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: Callable[..., Any]
+) -> None:
+    monkeypatch.setattr("paraform.extensions.entry_points", lambda group: [])
+    for given in (["train", "scpn"], ["reproduce", "crl/table2"]):
+        done = command(*given)
+        assert done.status == 2
+        assert done.err.endswith("is in paraform-papers, which is not installed: pip install paraform-papers\n")
+    checkpoint.save(Toy(ToyConfig()), tmp_path / "toy")
+    stored = manifest.read(tmp_path / "toy")
+    manifest.commit(tmp_path / "toy", dataclasses.replace(stored, system="sgcp"), {})
+    with pytest.raises(
+        InputError, match=r"paraform\.json: system 'sgcp' is in paraform-papers, which is not installed"
+    ):
+        checkpoint.load(tmp_path / "toy")
+    with pytest.raises(InputError, match=r"system 'sgpc'; expected one of disentangled, exemplar, latent"):
+        system_named("sgpc")
+    for name in ("ScpnParaphraser", "train_sgcp"):
+        with pytest.raises(ImportError, match=rf"^paraform\.{name} is paraform_papers\.{name} now: pip install"):
+            getattr(paraform, name)
+
+
 def test_every_system_has_its_class_its_trainer_and_its_command() -> None:
-    for name, system in SYSTEMS.items():
-        model = getattr(importlib.import_module(f"paraform.models.{name}"), system.model)
-        trainer = importlib.import_module(f"paraform.trainers.{name}").TRAINER
-        assert model.system == name
-        assert cli.COMMANDS[f"train {name}"] == ("train", system.trains)
+    assert set(ELSEWHERE) <= set(system_names())  # `make` installs the laboratory too
+    for name in system_names():
+        system = system_named(name)
+        trainer = named_by(system.trainer)
+        assert named_by(system.model).system == name
+        assert cli.command_entry(f"train {name}") == ("paraform.cli.train", system.trains)
         for preset in trainer.presets.values():
             assert isinstance(preset(), trainer.config)
 

@@ -1,4 +1,4 @@
-"""The embedded model `compact`: CRL-EGPG that reads the encoder's states too, on more than questions.
+r"""The embedded model `compact`: CRL-EGPG that reads the encoder's states too, on more than questions.
 
     python -m paraform_papers.shipped.rewording_data ../shared/data --out runs/rewording-data
     python -m paraform_papers.shipped.compact ../shared/data --made runs/rewording-data --out runs/compact

@@ -1,4 +1,4 @@
-"""The embedded model `latent-compact`: a β-VAE with contrast on everyday English sentences from Tatoeba.
+r"""The embedded model `latent-compact`: a β-VAE with contrast on everyday English sentences from Tatoeba.
 
     python -m paraform_papers.shipped.latent_compact ../shared/data/tatoeba/pairs.tsv --out runs/latent-compact
     python -m paraform_papers.shipped.latent_compact ../shared/data/tatoeba/pairs.tsv \

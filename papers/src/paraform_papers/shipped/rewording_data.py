@@ -1,4 +1,4 @@
-"""The training and development pairs of the embedded model `compact`: more than Quora's questions.
+r"""The training and development pairs of the embedded model `compact`: more than Quora's questions.
 
     python -m paraform_papers.shipped.rewording_data ../shared/data --out runs/rewording-data
     python -m paraform_papers.shipped.rewording_data ../shared/data --out runs/free \

@@ -31,8 +31,10 @@ Draw = Callable[[int], list[SentenceBatch]]
 class Trained(Protocol):
     """What is trained: a network of sentences, or of anything whose passes give the same `Outputs`."""
 
-    network: nn.Module
-    critics: Critics | None
+    @property
+    def network(self) -> nn.Module: ...
+    @property
+    def critics(self) -> Critics | None: ...
 
 
 def make_update(
