@@ -294,4 +294,4 @@ def test_recipes_are_short() -> None:
         path for room in ("crl", "clvae", "parabart", "par", "shipped") for path in (LABORATORY / room).glob("*.py")
     ]
     for path in recipes:
-        assert len(path.read_text(encoding="utf-8").splitlines()) < 200, path.name
+        assert len(path.read_text(encoding="utf-8").splitlines()) < 210, path.name

@@ -50,7 +50,9 @@ def test_the_training_sentences_go_to_a_file_alone(tmp_path: Path, monkeypatch: 
 
 def test_the_splits_are_those_of_the_card(data: Path) -> None:
     training, _, test = latent_compact.splits(data / "tatoeba" / "pairs.tsv")
-    card = Path(latent_compact.__file__).parents[1] / "pretrained" / "latent-compact" / "README.md"
+    folder = pretrained_folder("latent-compact")
+    assert folder is not None
+    card = folder / "README.md"
     text = card.read_text(encoding="utf-8")
     assert f"\n{len(training):,} sentences, 40 epochs" in text and f"on {len(test):,} sentences that share" in text
     assert set(latent_compact.ENDS) <= set(test)  # nothing that it has learnt by heart

@@ -21,6 +21,7 @@ from typing import Any, NamedTuple
 
 from paraform import progress
 from paraform.extensions import LABORATORY, extensions, loaded
+from paraform.models.systems import ELSEWHERE as SYSTEMS_ELSEWHERE
 from paraform.models.systems import system_named, system_names
 from paraform.records import InputError, Terminated, status_of
 
@@ -200,8 +201,9 @@ def command_entry(name: str) -> Command:
     if name in COMMANDS:
         module, summary = COMMANDS[name]
         return Command(f"paraform.cli.{module}", summary)
-    if name.startswith("train "):
-        return Command("paraform.cli.train", system_named(name.removeprefix("train ")).trains)
+    group, _, system = name.partition(" ")
+    if group == "train" and system in (*system_names(), *SYSTEMS_ELSEWHERE):
+        return Command("paraform.cli.train", system_named(system).trains)
     if (point := extensions(GROUP).get(name)) is not None:
         found: Command = loaded(point, Command)
         return found
