@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from paraform.fields import require_between, require_types, with_fields
-from paraform.models.scpn import ScpnConfig
 from paraform.records import InputError
+from paraform_papers.rivals.scpn import ScpnConfig
 
 
 @dataclass(frozen=True)

@@ -502,7 +502,7 @@ def test_reproduce_hands_the_options_to_the_recipe(
         heard.update(options | ({"seq2seq": seq2seq} if seq2seq else {}))
         return Result()
 
-    monkeypatch.setattr("paraform.recipes.crl_table2.run", run, raising=False)
+    monkeypatch.setattr("paraform_papers.crl.table2.run", run, raising=False)
     given = ["reproduce", "crl/table2", "--scale", "small", "--data", tmp_path, "--out", tmp_path / "out", "--seed", 3]
     assert object_of(command(*given, "--json")) == {"rows": [1.0, None]}
     assert command(*given).out == "a plain table\n"

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from paraform.corpora.entailment import read_entailment
 from paraform.corpora.senteval import read_sick
 from paraform.records import InputError
+from paraform_papers.rivals.infersent.entailment import read_entailment
 
 SICK = "pair_ID\tsentence_A\tsentence_B\trelatedness_score\tentailment_judgment\n"
 SNLI = "gold_label\tsentence1_parse\tsentence1\tsentence2\tcaptionID\n"

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from paraform.corpora.squad import Answer, Question, read_squad
 from paraform.records import InputError
+from paraform_papers.par.squad import Answer, Question, read_squad
 
 CONTEXT = "The dog “Rex” ran home. It slept."
 

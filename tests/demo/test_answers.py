@@ -15,8 +15,8 @@ from paraform.demo.answers import ENCODERS, OFFERED, SAMPLES, STEPS, Answers
 from paraform.evaluation.embedding.distances import shared_distances, word_system
 from paraform.evaluation.embedding.shared_words import WordPair, shared_words
 from paraform.evaluation.rating import read_key, read_sheet
-from paraform.recipes import latent_compact
 from paraform.weights import pretrained_folder
+from paraform_papers.shipped import latent_compact
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 SAID = "Can I use my card abroad?"

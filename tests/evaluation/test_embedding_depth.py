@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 
 from paraform.encoders import Encoder
-from paraform.evaluation.embedding import depth
-from paraform.evaluation.embedding.depth import depth_figure, layer_embeds, mean_layer_embed
 from paraform.evaluation.embedding.report import EmbeddingReport, Section
 from paraform.score import Score
+from paraform_papers.shipped import depth
+from paraform_papers.shipped.depth import depth_figure, layer_embeds, mean_layer_embed
 
 
 def test_layers_are_those_of_encode(minilm: Encoder, monkeypatch: Any) -> None:

@@ -12,9 +12,9 @@ import torch
 from paraform.encoders.encoder import WordStates
 from paraform.evaluation.embedding.distances import WordSystem
 from paraform.evaluation.embedding.similarity import Splits
-from paraform.evaluation.embedding.tree_relatedness import ParsedTexts, TreeConfig, fit_trees, tree_relatedness
 from paraform.records import InputError, Pair, Sentence
 from paraform.syntax.trees import Tree
+from paraform_papers.par.tree_relatedness import ParsedTexts, TreeConfig, fit_trees, tree_relatedness
 
 NOUNS = ("cat", "dog", "man", "girl", "bird")
 CONFIG = TreeConfig(width=24, hidden=16, l2=0.0, batch_size=5, max_epochs=60, tenacity=60)

@@ -12,8 +12,8 @@ from paraform.evaluation.embedding.regression import RegressionSet
 from paraform.evaluation.embedding.shared_words import SharedWordSet, WordPair, shared_words
 from paraform.evaluation.embedding.similarity import SimilaritySet, Splits
 from paraform.evaluation.embedding.transfer import TransferSet
-from paraform.evaluation.embedding.unseen import unseen_tasks, unseen_words
 from paraform.records import Pair, Sentence
+from paraform_papers.par.unseen import unseen_tasks, unseen_words
 
 TRAINING = ["A dog ca n't sleep .", "cats sing"]
 

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from paraform.evaluation.examples import examples
 from paraform.evaluation.figures import row_mean
 from paraform.evaluation.report import GenerationReport, Outputs
 from paraform.evaluation.style import Retrieved
+from paraform_papers.crl.examples import examples
 
 SOURCES = ("s0", "s1", "s2", "s3")
 

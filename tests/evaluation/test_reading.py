@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import pytest
 
-from paraform.corpora.squad import Answer, Question
 from paraform.evaluation.bootstrap import paired_bootstrap
-from paraform.evaluation.reading import evaluate_reading, marks_of, normalized, read_figures
 from paraform.records import InputError
+from paraform_papers.par.reading import evaluate_reading, marks_of, normalized, read_figures
+from paraform_papers.par.squad import Answer, Question
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import math
 import pytest
 import torch
 
-from paraform.losses.answer_span import answer_span_nll
+from paraform_papers.par.reader.answer_span import answer_span_nll
 
 
 def test_the_equation_question_by_question() -> None:

@@ -12,7 +12,7 @@ from scipy.integrate import quad
 from scipy.special import ive
 from scipy.stats import vonmises_fisher
 
-from paraform.losses.von_mises_fisher import implicit_slope, log_mgf, log_uniform, mean_length, vmf_kl
+from paraform_papers.rivals.vgvae.von_mises_fisher import implicit_slope, log_mgf, log_uniform, mean_length, vmf_kl
 
 CASES = [(3, 0.5), (3, 80.0), (10, 2.0), (50, 1.0), (50, 30.0), (50, 400.0), (128, 1.0)]
 

@@ -7,7 +7,7 @@ import math
 import pytest
 import torch
 
-from paraform.losses.word_position import word_position_nll
+from paraform_papers.rivals.vgvae.word_position import word_position_nll
 
 
 def test_by_hand() -> None:

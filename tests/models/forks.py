@@ -23,9 +23,9 @@ from typing import Any
 
 IMPORTED = (
     "torch._dynamo", "accelerate", "transformers.models.bert.modeling_bert", "paraform.training",
-    "paraform.models.averaged", "paraform.models.disentangled", "paraform.models.exemplar", "paraform.models.infersent",
-    "paraform.models.latent", "paraform.models.retrofit", "paraform.models.scpn", "paraform.models.seq2seq",
-    "paraform.models.sgcp", "paraform.models.vgvae",
+    "paraform_papers.rivals.averaged", "paraform.models.disentangled", "paraform.models.exemplar", "paraform_papers.rivals.infersent",
+    "paraform.models.latent", "paraform.models.retrofit", "paraform_papers.rivals.scpn", "paraform.models.seq2seq",
+    "paraform_papers.rivals.sgcp", "paraform_papers.rivals.vgvae",
 )  # fmt: skip
 
 

@@ -16,11 +16,11 @@ from numpy.typing import NDArray
 
 import paraform
 from paraform import checkpoint
-from paraform.models.averaged import AveragedConfig, AveragedEncoder
-from paraform.models.averaged.batches import MegaBatch, megabatch_sizes, megabatches
-from paraform.models.averaged.negatives import hardest_negatives
 from paraform.records import InputError
 from paraform.training import TrainingConfig, make_accelerator
+from paraform_papers.rivals.averaged import AveragedConfig, AveragedEncoder
+from paraform_papers.rivals.averaged.batches import MegaBatch, megabatch_sizes, megabatches
+from paraform_papers.rivals.averaged.negatives import hardest_negatives
 
 TEXTS = [text for sides in tiny.SIDES for text in sides]
 
@@ -52,7 +52,7 @@ def test_case_accents_and_white_space_change_nothing_and_the_same_texts_give_the
 @pytest.mark.parametrize("alike", [1, 3])
 def test_hardest_negatives_by_a_loop(alike: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Clusters of `alike` pairs: none of them is a negative of another; parts of four rows, and without any other."""
-    monkeypatch.setattr("paraform.models.averaged.negatives.AT_ONCE", 4)
+    monkeypatch.setattr("paraform_papers.rivals.averaged.negatives.AT_ONCE", 4)
     draw = np.random.default_rng(0)
     anchors, others = draw.standard_normal((2, 11, 5))
     clusters = np.arange(11) // alike

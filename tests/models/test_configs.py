@@ -12,14 +12,14 @@ import pytest
 from paraform.models.disentangled import DisentangledConfig
 from paraform.models.exemplar import ExemplarConfig
 from paraform.models.latent import LatentConfig
-from paraform.models.reader import ReaderConfig
-from paraform.models.scpn import ScpnConfig
 from paraform.models.seq2seq import Seq2SeqConfig
-from paraform.models.sgcp import SgcpConfig
-from paraform.models.vgvae import VgvaeConfig
 from paraform.records import InputError
 from paraform.syntax import MiningConfig
 from paraform.training import TrainingConfig
+from paraform_papers.par.reader import ReaderConfig
+from paraform_papers.rivals.scpn import ScpnConfig
+from paraform_papers.rivals.sgcp import SgcpConfig
+from paraform_papers.rivals.vgvae import VgvaeConfig
 
 CONFIGS = (
     DisentangledConfig,

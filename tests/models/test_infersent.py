@@ -16,11 +16,11 @@ from torch import Tensor
 
 import paraform
 from paraform import checkpoint
-from paraform.models.infersent import InferSent, InferSentConfig, make_update
-from paraform.models.infersent.words import WordSource
 from paraform.records import InputError
 from paraform.training import TrainingConfig, make_accelerator
 from paraform.weights import save_tensors
+from paraform_papers.rivals.infersent import InferSent, InferSentConfig, make_update
+from paraform_papers.rivals.infersent.words import WordSource
 
 TEXTS = [text for one in tiny.PAIRS for text in one[:2]]
 

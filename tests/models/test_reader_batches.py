@@ -10,10 +10,10 @@ import pytest
 import torch
 
 from paraform.batching import Ragged
-from paraform.corpora.squad import Answer, Question, read_squad
-from paraform.evaluation.reading import read_figures
-from paraform.models.reader.batches import POOLED, ReaderTable, answer_words, placed_words
 from paraform.records import InputError
+from paraform_papers.par.reader.batches import POOLED, ReaderTable, answer_words, placed_words
+from paraform_papers.par.reading import read_figures
+from paraform_papers.par.squad import Answer, Question, read_squad
 
 
 def test_words_with_their_places() -> None:

@@ -11,10 +11,10 @@ import torch
 from torch import Tensor
 
 from paraform.models.layers import BiGRU
-from paraform.models.reader import Reader, ReaderConfig, make_update
-from paraform.models.reader.batches import ReaderBatch
-from paraform.models.reader.network import ReaderNetwork, Spans, TrilinearAttention, TwoWayGRU, best_spans
 from paraform.training import TrainingConfig, make_accelerator
+from paraform_papers.par.reader import Reader, ReaderConfig, make_update
+from paraform_papers.par.reader.batches import ReaderBatch
+from paraform_papers.par.reader.network import ReaderNetwork, Spans, TrilinearAttention, TwoWayGRU, best_spans
 
 TINY = ReaderConfig(inputs=5, width=3, linear=4, dropout=0.5, batch_size=2)
 

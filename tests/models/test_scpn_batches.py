@@ -9,10 +9,10 @@ import pytest
 import tiny_scpn as tiny
 
 from paraform.models.by_tree import units_of
-from paraform.models.scpn.batches import pair_batches, parts_of
-from paraform.models.scpn.table import commonest_templates, different_parses
 from paraform.records import InputError, Pair, Sentence
 from paraform.syntax.trees import Tree, template
+from paraform_papers.rivals.scpn.batches import pair_batches, parts_of
+from paraform_papers.rivals.scpn.table import commonest_templates, different_parses
 
 
 @pytest.mark.parametrize("brackets", [True, False])

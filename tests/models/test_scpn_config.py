@@ -7,8 +7,8 @@ from dataclasses import asdict, fields, replace
 
 import pytest
 
-from paraform.models.scpn import ScpnConfig
 from paraform.records import InputError
+from paraform_papers.rivals.scpn import ScpnConfig
 
 DISAGREEMENTS = {"copy_mixture": 1, "input_parse": 2, "schedule": 3, "length_penalty": 4, "min_tokens": 5}
 

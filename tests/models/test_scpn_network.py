@@ -12,9 +12,9 @@ from torch import Tensor
 
 from paraform import decoding
 from paraform.batching import SentenceBatch
-from paraform.models.scpn.batches import PairBatch, parts_of
-from paraform.models.scpn.network import Guided
-from paraform.models.scpn.step_decoder import StepDecoder
+from paraform_papers.rivals.scpn.batches import PairBatch, parts_of
+from paraform_papers.rivals.scpn.network import Guided
+from paraform_papers.rivals.scpn.step_decoder import StepDecoder
 
 
 def whole_batch(model: Any) -> PairBatch:

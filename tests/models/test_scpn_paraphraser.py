@@ -11,10 +11,10 @@ import tiny_scpn as tiny
 from paraform import checkpoint
 from paraform.batching import SPECIAL
 from paraform.models.disentangled.symbols import below_root
-from paraform.models.scpn import ScpnConfig, ScpnParaphraser
 from paraform.records import InputError
 from paraform.syntax.parsing import parser_digest
 from paraform.syntax.trees import Tree, delexicalized, template
+from paraform_papers.rivals.scpn import ScpnConfig, ScpnParaphraser
 
 
 def templates_of(texts: list[str], levels: int = 2) -> list[Tree]:

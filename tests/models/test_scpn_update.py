@@ -10,10 +10,10 @@ import tiny_scpn as tiny
 import torch
 
 from paraform.evaluation.bleu import bleu
-from paraform.models.scpn import ScpnConfig, make_update
-from paraform.models.scpn.batches import pair_batches
 from paraform.syntax.trees import template
 from paraform.training import TrainingConfig, make_accelerator
+from paraform_papers.rivals.scpn import ScpnConfig, make_update
+from paraform_papers.rivals.scpn.batches import pair_batches
 
 
 def begun(config: ScpnConfig) -> tuple[Any, Any, Any]:

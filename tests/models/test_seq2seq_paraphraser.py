@@ -13,10 +13,10 @@ import torch
 from paraform import checkpoint
 from paraform.models.seq2seq import Seq2SeqParaphraser, paraphraser
 from paraform.models.seq2seq.pieces import Said
-from paraform.models.sgcp.heights import heights_of, nearest
 from paraform.records import InputError
 from paraform.syntax.parsing import parser_digest
 from paraform.syntax.trees import Tree, depth, template
+from paraform_papers.rivals.sgcp.heights import heights_of, nearest
 
 
 def trees_of(texts: list[str]) -> list[Tree]:

@@ -10,10 +10,10 @@ import pytest
 import tiny_sgcp as tiny
 import torch
 
-from paraform.models.sgcp.batches import PairBatch, parts_of
-from paraform.models.sgcp.table import pair_table
 from paraform.records import InputError, Pair, Sentence
 from paraform.syntax.trees import Tree
+from paraform_papers.rivals.sgcp.batches import PairBatch, parts_of
+from paraform_papers.rivals.sgcp.table import pair_table
 
 NUMBER = {text: number for number, text in enumerate(tiny.TEXTS)}
 

@@ -7,8 +7,8 @@ from dataclasses import asdict, fields, replace
 
 import pytest
 
-from paraform.models.sgcp import SgcpConfig
 from paraform.records import InputError
+from paraform_papers.rivals.sgcp import SgcpConfig
 
 DISAGREEMENTS = {"mask_padding": 1, "height_draw": 2, "double_updates": 3, "smoothing": 4, "gate": 5}
 

@@ -12,11 +12,11 @@ import torch.nn.functional as F
 from rouge_score.rouge_scorer import RougeScorer
 
 from paraform.batching import Ragged
-from paraform.models.sgcp.forms import Forms, below_one_root, cut, leaf_nodes, nodes_of, of_first_words
-from paraform.models.sgcp.heights import heights_of, nearest, overlap_f1, words_of
-from paraform.models.sgcp.tree_encoder import TreeEncoder
 from paraform.records import InputError
 from paraform.syntax.trees import Tree, delexicalized, depth, template
+from paraform_papers.rivals.sgcp.forms import Forms, below_one_root, cut, leaf_nodes, nodes_of, of_first_words
+from paraform_papers.rivals.sgcp.heights import heights_of, nearest, overlap_f1, words_of
+from paraform_papers.rivals.sgcp.tree_encoder import TreeEncoder
 
 LABELS = ["NP", "VP", "S", "DT", "NN", "PP"]
 END = 99

@@ -16,10 +16,10 @@ from torch import Tensor
 
 from paraform import decoding
 from paraform.batching import BOS, EOS
-from paraform.models.sgcp import SgcpConfig
-from paraform.models.sgcp.batches import PairBatch
-from paraform.models.sgcp.network import SgcpNetwork
-from paraform.models.sgcp.step_decoder import StepDecoder
+from paraform_papers.rivals.sgcp import SgcpConfig
+from paraform_papers.rivals.sgcp.batches import PairBatch
+from paraform_papers.rivals.sgcp.network import SgcpNetwork
+from paraform_papers.rivals.sgcp.step_decoder import StepDecoder
 
 
 def rows_of(model: Any, rows: list[int], *, forced: bool = True) -> PairBatch:

@@ -10,8 +10,8 @@ import tiny_sgcp as tiny
 import torch
 
 from paraform.evaluation.bleu import bleu
-from paraform.models.sgcp import SgcpConfig, make_update
 from paraform.training import TrainingConfig, make_accelerator
+from paraform_papers.rivals.sgcp import SgcpConfig, make_update
 
 
 def begun(config: SgcpConfig) -> tuple[Any, Any, Any]:

@@ -6,8 +6,8 @@ import pytest
 import torch
 from torch import Tensor
 
-from paraform.models.tree_lstm import ChildSumTreeLSTM, Forest, TreeRelatedness
 from paraform.syntax.trees import Tree
+from paraform_papers.par.tree_lstm import ChildSumTreeLSTM, Forest, TreeRelatedness
 
 TREES = [
     "(ROOT (S (NP (DT The) (JJ big) (NN cat)) (VP (VBD sat) (PP (IN on) (NP (DT a) (NN mat)))) (. .)))",

@@ -23,9 +23,9 @@ from paraform.evaluation.latent import (
     evaluate_latent,
     refitted_dual,
 )
-from paraform.losses.von_mises_fisher import log_uniform
-from paraform.models.vgvae import Vgvae
 from paraform.records import InputError
+from paraform_papers.rivals.vgvae import Vgvae
+from paraform_papers.rivals.vgvae.von_mises_fisher import log_uniform
 
 SOURCES, TARGETS = tiny.TEXTS[::2], tiny.TEXTS[1::2]
 

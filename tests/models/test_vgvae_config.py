@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from paraform.models.vgvae import VgvaeConfig
 from paraform.records import InputError
+from paraform_papers.rivals.vgvae import VgvaeConfig
 
 DISAGREEMENTS = {"latent_codes": 1, "word_noise": 2, "positions": 3, "length_penalty": 4}
 

@@ -13,13 +13,13 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from paraform.batching import BOS, EOS, Ragged, SentenceBatch
-from paraform.losses.von_mises_fisher import vmf_kl
 from paraform.models.sentence_nll import sentence_nll_of_each
-from paraform.models.vgvae import VgvaeConfig
-from paraform.models.vgvae.batches import PairTable, megabatch_sizes, megabatches, picked
-from paraform.models.vgvae.network import LatentCodes
-from paraform.models.vgvae.posterior import Noise
 from paraform.records import InputError
+from paraform_papers.rivals.vgvae import VgvaeConfig
+from paraform_papers.rivals.vgvae.batches import PairTable, megabatch_sizes, megabatches, picked
+from paraform_papers.rivals.vgvae.network import LatentCodes
+from paraform_papers.rivals.vgvae.posterior import Noise
+from paraform_papers.rivals.vgvae.von_mises_fisher import vmf_kl
 
 
 def batch_of(rows: list[list[int]]) -> SentenceBatch:

@@ -10,9 +10,9 @@ import torch
 import torch.nn.functional as F
 from scipy.stats import kstest, vonmises_fisher
 
-from paraform.losses.von_mises_fisher import log_uniform
 from paraform.models.latent.posterior import Diagonal
-from paraform.models.vgvae.posterior import Noise, Product, VonMisesFisher, drawn_along
+from paraform_papers.rivals.vgvae.posterior import Noise, Product, VonMisesFisher, drawn_along
+from paraform_papers.rivals.vgvae.von_mises_fisher import log_uniform
 
 DRAWS = 40_000
 

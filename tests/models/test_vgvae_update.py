@@ -11,10 +11,10 @@ import tiny_vgvae as tiny
 import torch
 
 from paraform.evaluation.bleu import bleu
-from paraform.models.vgvae import VgvaeConfig, make_update
-from paraform.models.vgvae.batches import megabatches, picked
-from paraform.models.vgvae.posterior import Noise
 from paraform.training import TrainingConfig, make_accelerator
+from paraform_papers.rivals.vgvae import VgvaeConfig, make_update
+from paraform_papers.rivals.vgvae.batches import megabatches, picked
+from paraform_papers.rivals.vgvae.posterior import Noise
 
 
 def begun(config: VgvaeConfig) -> tuple[Any, Any, Any]:

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 import torch
 
-from paraform.models.averaged import AveragedConfig, AveragedEncoder, make_update
-from paraform.models.averaged.batches import BagTable, MegaBatch, megabatches
 from paraform.models.update import Update
 from paraform.records import Pair, Sentence
-from paraform.trainers.averaged import bag_table
+from paraform_papers.rivals.averaged import AveragedConfig, AveragedEncoder, make_update
+from paraform_papers.rivals.averaged.batches import BagTable, MegaBatch, megabatches
+from paraform_papers.rivals.averaged.trainer import bag_table
 
 SIDES = [
     ("the dog runs home", "home runs the dog"),

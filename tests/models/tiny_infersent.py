@@ -11,9 +11,9 @@ import numpy as np
 import torch
 
 from paraform.corpora.senteval import LabelledText
-from paraform.models.infersent import InferSent, InferSentConfig, make_update
-from paraform.models.infersent.batches import JudgedBatch
 from paraform.models.update import Update
+from paraform_papers.rivals.infersent import InferSent, InferSentConfig, make_update
+from paraform_papers.rivals.infersent.batches import JudgedBatch
 
 PAIRS = [
     ("the dog runs", "an animal runs", 2),

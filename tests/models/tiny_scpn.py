@@ -7,13 +7,13 @@ from typing import Any
 
 import torch
 
-from paraform.models.scpn import ScpnConfig, ScpnParaphraser, make_update
-from paraform.models.scpn.batches import PairBatch, PairTable, pair_batches
-from paraform.models.scpn.table import pair_table
 from paraform.models.update import Update
 from paraform.records import Pair, Sentence
 from paraform.syntax.trees import Tree
-from paraform.trainers.scpn import new_model
+from paraform_papers.rivals.scpn import ScpnConfig, ScpnParaphraser, make_update
+from paraform_papers.rivals.scpn.batches import PairBatch, PairTable, pair_batches
+from paraform_papers.rivals.scpn.table import pair_table
+from paraform_papers.rivals.scpn.trainer import new_model
 
 TREES = {
     "the dog runs home": "(ROOT (S (NP (DT the) (NN dog)) (VP (VBZ runs) (ADVP (RB home)))))",

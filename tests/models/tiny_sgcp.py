@@ -8,11 +8,11 @@ from typing import Any
 import torch
 from tiny_scpn import PAIRS, TEXTS, TREES, parsed
 
-from paraform.models.sgcp import SgcpConfig, SgcpParaphraser, make_update
-from paraform.models.sgcp.batches import PairBatch, PairTable, pair_batches
-from paraform.models.sgcp.table import pair_table
 from paraform.models.update import Update
-from paraform.trainers.sgcp import new_model
+from paraform_papers.rivals.sgcp import SgcpConfig, SgcpParaphraser, make_update
+from paraform_papers.rivals.sgcp.batches import PairBatch, PairTable, pair_batches
+from paraform_papers.rivals.sgcp.table import pair_table
+from paraform_papers.rivals.sgcp.trainer import new_model
 
 __all__ = ["PAIRS", "TEXTS", "TREES", "parsed"]
 

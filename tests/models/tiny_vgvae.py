@@ -8,10 +8,10 @@ from typing import Any
 import torch
 
 from paraform.models.update import Update
-from paraform.models.vgvae import Vgvae, VgvaeConfig, make_update
-from paraform.models.vgvae.batches import MegaBatch, PairTable, megabatches
-from paraform.models.vgvae.table import pair_table, vocabulary_of
 from paraform.records import Pair, Sentence
+from paraform_papers.rivals.vgvae import Vgvae, VgvaeConfig, make_update
+from paraform_papers.rivals.vgvae.batches import MegaBatch, PairTable, megabatches
+from paraform_papers.rivals.vgvae.table import pair_table, vocabulary_of
 
 SIDES = [
     ("the dog runs home", "home runs the dog"),

@@ -16,19 +16,17 @@ from paraform import checkpoint
 from paraform.evaluation.latent import LatentReport, ngram, protocols_figure
 from paraform.evaluation.latent.plots import LOOKS
 from paraform.models.latent import OBJECTIVES, LatentConfig
-from paraform.recipes import (
-    clvae_augment,
-    clvae_dropout,
-    clvae_run,
-    clvae_table1,
-    clvae_table2,
-    clvae_table3,
-    clvae_table4,
-)
-from paraform.recipes.clvae_configs import ALONE, BRIEF, CONTROLS, SIZES, Scale, config_of, configs_of
-from paraform.recipes.clvae_run import FILES
 from paraform.records import InputError
-from paraform.trainers import latent_rows, report_cache
+from paraform_papers.clvae import augment as clvae_augment
+from paraform_papers.clvae import dropout as clvae_dropout
+from paraform_papers.clvae import latent_rows, report_cache
+from paraform_papers.clvae import run as clvae_run
+from paraform_papers.clvae import table1 as clvae_table1
+from paraform_papers.clvae import table2 as clvae_table2
+from paraform_papers.clvae import table3 as clvae_table3
+from paraform_papers.clvae import table4 as clvae_table4
+from paraform_papers.clvae.configs import ALONE, BRIEF, CONTROLS, SIZES, Scale, config_of, configs_of
+from paraform_papers.clvae.run import FILES
 
 WORDS = ["the", "cat", "sat", "on", "a", "mat", "and", "saw", "no", "dog", "run", "by", "in", "rain", "or", "snow"]
 PROTOCOLS = ("paper", "honest, same weights", "honest, best epoch")

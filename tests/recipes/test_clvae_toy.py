@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from paraform import manifest
-from paraform.recipes import clvae_toy
-from paraform.recipes.clvae_toy import Size, distances
 from paraform.records import InputError
+from paraform_papers.clvae import toy as clvae_toy
+from paraform_papers.clvae.toy import Size, distances
 
 
 def test_spaces_are_learnt_and_drawn(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

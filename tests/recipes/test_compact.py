@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from paraform import checkpoint, corpora, manifest
-from paraform.recipes import compact
+from paraform_papers.shipped import compact
 
 
 def test_only_paraphrases_are_measured(data: Path) -> None:

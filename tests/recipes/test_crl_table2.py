@@ -10,13 +10,14 @@ from matplotlib.figure import Figure
 
 from paraform import corpora
 from paraform.models.exemplar import ExemplarConfig
-from paraform.recipes import crl_rows, crl_table2
 from paraform.records import InputError, Pair, Sentence
 from paraform.score import Score
 from paraform.syntax.mining import mined_exemplars
 from paraform.syntax.rules import MiningConfig
 from paraform.trainers.exemplar import train_exemplar
 from paraform.training import TrainingConfig
+from paraform_papers.crl import rows as crl_rows
+from paraform_papers.crl import table2 as crl_table2
 
 ROWS = ("full", "without CCL", "without SCL", "without both")
 

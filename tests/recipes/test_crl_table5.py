@@ -11,8 +11,8 @@ import pytest
 
 from paraform import corpora
 from paraform.evaluation.rating import read_key, read_outputs, read_sheet
-from paraform.recipes import crl_table5
 from paraform.records import InputError, Pair, Sentence
+from paraform_papers.crl import table5 as crl_table5
 
 
 @pytest.fixture

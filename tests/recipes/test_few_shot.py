@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from paraform.recipes import eda as module
-from paraform.recipes.eda import deleted, eda, inserted_by, replaced_by, swapped
-from paraform.recipes.few_shot import accuracy, added_to, cached, drawn_from, split
+from paraform_papers.shipped import eda as module
+from paraform_papers.shipped.eda import deleted, eda, inserted_by, replaced_by, swapped
+from paraform_papers.shipped.few_shot import accuracy, added_to, cached, drawn_from, split
 
 WORDS = ["where", "can", "i", "find", "the", "nearest", "bank", "that", "takes", "my", "old", "card"]
 

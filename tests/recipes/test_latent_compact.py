@@ -14,9 +14,9 @@ import pytest
 import paraform
 from paraform.evaluation.latent import refitted_dual, report
 from paraform.manifest import read
-from paraform.recipes import latent_compact
-from paraform.recipes.clvae_configs import TINY
 from paraform.weights import pretrained_folder
+from paraform_papers.clvae.configs import TINY
+from paraform_papers.shipped import latent_compact
 
 WORDS = ["we", "like", "the", "cat", "and", "she", "saw", "a", "dog", "run", "by", "in", "rain", "or", "snow", "where"]
 

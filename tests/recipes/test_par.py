@@ -15,10 +15,12 @@ from tiny_encoder import write_encoder
 from paraform import checkpoint
 from paraform.models.disentangled import DisentangledConfig
 from paraform.models.retrofit import RetrofitConfig
-from paraform.recipes import minilm_par, par_rows, par_trials
-from paraform.recipes.par_configs import CORPORA, ROWS, SIZES, VARIANTS, Scale, config_of, pairs_of_row, rows_of
-from paraform.recipes.par_rows import pairs_of, training_texts
+from paraform.recipes import par_trials
 from paraform.weights import pretrained_folder
+from paraform_papers.par import rows as par_rows
+from paraform_papers.par.configs import CORPORA, ROWS, SIZES, VARIANTS, Scale, config_of, pairs_of_row, rows_of
+from paraform_papers.par.rows import pairs_of, training_texts
+from paraform_papers.shipped import minilm_par
 
 Command = Callable[..., Any]
 NOUNS = ("cat", "dog", "man", "girl", "bird", "horse", "child", "king")

@@ -10,16 +10,16 @@ from typing import Any
 import pytest
 import tiny_retrofit as tiny
 
-from paraform.corpora.squad import Answer, Question
 from paraform.evaluation.bootstrap import bootstrap_interval
-from paraform.evaluation.reading import read_figures
-from paraform.evaluation.reading_table import reading_table
-from paraform.recipes import par_table3
-from paraform.recipes.par_configs import Scale, config_of
-from paraform.recipes.par_rows import pairs_of
 from paraform.records import InputError
-from paraform.trainers.reader import train_reader
 from paraform.training import Result
+from paraform_papers.par import table3 as par_table3
+from paraform_papers.par.configs import Scale, config_of
+from paraform_papers.par.reader.trainer import train_reader
+from paraform_papers.par.reading import read_figures
+from paraform_papers.par.reading_table import reading_table
+from paraform_papers.par.rows import pairs_of
+from paraform_papers.par.squad import Answer, Question
 
 WHO, DOES = ("the dog", "a cat", "my arm", "i"), ("runs", "sleeps", "works", "is big")
 

@@ -16,10 +16,11 @@ from paraform.encoders.packed import unpacked
 from paraform.evaluation.bootstrap import Comparison
 from paraform.evaluation.embedding.differences import Difference
 from paraform.models.disentangled import DisentangledConfig
-from paraform.recipes import minilm_disentangled, parabart_rows
-from paraform.recipes.parabart_configs import ERASED, PAPER, RIVALS, ROWS, SIZES, STARTS, config_of, corpora_of, rows_of
-from paraform.recipes.parabart_measured import over_seeds
-from paraform.recipes.parabart_rows import train_row
+from paraform_papers.parabart import rows as parabart_rows
+from paraform_papers.parabart.configs import ERASED, PAPER, RIVALS, ROWS, SIZES, STARTS, config_of, corpora_of, rows_of
+from paraform_papers.parabart.measured import over_seeds
+from paraform_papers.parabart.rows import train_row
+from paraform_papers.shipped import minilm_disentangled
 
 Command = Callable[..., Any]
 NOUNS = ("cat", "dog", "man", "girl", "bird", "horse", "child", "king")

@@ -14,10 +14,10 @@ import pytest
 from numpy.typing import NDArray
 
 from paraform import corpora, encoders
-from paraform.recipes import banking_intents, rewording_data
-from paraform.recipes.banking_intents import alike, near_duplicates, two_parts
 from paraform.records import Origin, Pair, Sentence
 from paraform.words import tokenize
+from paraform_papers.shipped import banking_intents, rewording_data
+from paraform_papers.shipped.banking_intents import alike, near_duplicates, two_parts
 
 INTENTS = {
     "balance": ["What is my balance today?", "What is the balance today?", "Tell me the balance.", "I am rich now."],
@@ -105,9 +105,12 @@ def made(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, own_cach
     """What the command writes."""
     load = encoders.load
     monkeypatch.setattr(
-        "paraform.recipes.rewording_corpora.encoders.load", lambda name: Encoder() if name == "minilm" else load(name)
+        "paraform_papers.shipped.rewording_corpora.encoders.load",
+        lambda name: Encoder() if name == "minilm" else load(name),
     )
-    monkeypatch.setattr("paraform.recipes.rewording_corpora.annotate", lambda texts: [Sentence(text) for text in texts])
+    monkeypatch.setattr(
+        "paraform_papers.shipped.rewording_corpora.annotate", lambda texts: [Sentence(text) for text in texts]
+    )
     monkeypatch.setattr(banking_intents, "LEAST", 0.6)
     monkeypatch.setattr(rewording_data, "LEAST", 0.3)
     out = tmp_path / "out"

@@ -8,13 +8,14 @@ from pathlib import Path
 import pytest
 from tiny_seq2seq import write_seq2seq
 
-from paraform.models.scpn import ScpnConfig
 from paraform.models.seq2seq import Seq2SeqConfig
-from paraform.models.sgcp import SgcpConfig
-from paraform.models.vgvae import VgvaeConfig
-from paraform.recipes import crl_rows, crl_table2
-from paraform.recipes.rivals import RIVALS, FromFolder, Row, config_of, row_of, with_weights
 from paraform.records import InputError
+from paraform_papers.crl import rows as crl_rows
+from paraform_papers.crl import table2 as crl_table2
+from paraform_papers.rivals.rows import RIVALS, FromFolder, Row, config_of, row_of, with_weights
+from paraform_papers.rivals.scpn import ScpnConfig
+from paraform_papers.rivals.sgcp import SgcpConfig
+from paraform_papers.rivals.vgvae import VgvaeConfig
 
 
 @pytest.mark.parametrize(

@@ -9,8 +9,7 @@ from typing import Any
 
 import pytest
 
-from paraform.evaluation.embedding import depth
-from paraform.recipes import sticks
+from paraform_papers.shipped import depth, sticks
 
 Command = Callable[..., Any]
 

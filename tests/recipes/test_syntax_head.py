@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 import torch
 
-from paraform.recipes import syntax_head
-from paraform.recipes.syntax_head import balance, lowered
 from paraform.score import Score
 from paraform.syntax.head import SyntaxHead, SyntaxHeadConfig
 from paraform.syntax.trees import Tree
+from paraform_papers.shipped import syntax_head
+from paraform_papers.shipped.syntax_head import balance, lowered
 
 TINY = SyntaxHeadConfig(width=8, feed_forward=8, heads=2, depth=1, span_width=8)
 

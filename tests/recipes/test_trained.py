@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from paraform.recipes.trained import FILE, forget_trained, is_trained, mark_trained
+from paraform_papers.trained import FILE, forget_trained, is_trained, mark_trained
 
 
 def test_a_mark_holds_for_what_it_was_set_for(tmp_path: Path) -> None:

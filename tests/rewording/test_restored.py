@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from paraform.rewording import fluency
-from paraform.rewording.restored import restored, unusable
+from paraform_papers.shipped.restored import restored, unusable
 
 USUAL = {"paris": "Paris", "nasa": "NASA", "iphone": "iPhone"}
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from random import Random
 
-from paraform.rewording.thinning import BREAKS, LEFT_OUT, thinned
 from paraform.words import tokenize
+from paraform_papers.shipped.thinning import BREAKS, LEFT_OUT, thinned
 
 SENTENCES = [
     "We had the best pie of the town with my two sisters on Friday.",

@@ -13,9 +13,9 @@ import numpy as np
 import pytest
 
 import paraform
-from paraform.models.averaged import AveragedConfig
 from paraform.records import InputError, Origin, Pair, Sentence
-from paraform.trainers.averaged import BY_MRR, fitting, overlap, train_averaged
+from paraform_papers.rivals.averaged import AveragedConfig
+from paraform_papers.rivals.averaged.trainer import BY_MRR, fitting, overlap, train_averaged
 
 LOOP = replace(BY_MRR, tensorboard=False, device="cpu", evaluate_every=2, log_every=1)
 CONFIG = AveragedConfig(
@@ -48,7 +48,7 @@ def test_a_run_that_was_stopped_goes_on_to_the_same_weights(
         def stop(*_: Any) -> float:
             raise KeyError("as if it were killed at its first validation")
 
-        patch.setattr("paraform.trainers.averaged.reciprocal_ranks", stop)
+        patch.setattr("paraform_papers.rivals.averaged.trainer.reciprocal_ranks", stop)
         with pytest.raises(KeyError):
             train_averaged(pairs[12:], part, loop=replace(LOOP, checkpoint_every=1), **given)
     assert train_averaged(pairs[12:], part, loop=replace(LOOP, checkpoint_every=1), resume=True, **given).step == 5

@@ -13,9 +13,9 @@ import pytest
 
 import paraform
 from paraform.corpora.senteval import SICK_CLASSES, LabelledText
-from paraform.models.infersent import InferSentConfig
 from paraform.records import InputError
-from paraform.trainers.infersent import BY_ACCURACY, figures_of, train_infersent
+from paraform_papers.rivals.infersent import InferSentConfig
+from paraform_papers.rivals.infersent.trainer import BY_ACCURACY, figures_of, train_infersent
 
 LOOP = replace(BY_ACCURACY, tensorboard=False, device="cpu", log_every=2)
 NOUNS, VERBS = ("dog", "cat", "boy", "girl", "bird", "king"), ("runs", "sleeps", "works", "sings")
@@ -64,7 +64,7 @@ def test_a_run_that_was_stopped_goes_on_to_the_same_weights_and_rate(
                 raise KeyError("as if it were killed at its second validation")
             return figures_of(*given)
 
-        patch.setattr("paraform.trainers.infersent.figures_of", stop)
+        patch.setattr("paraform_papers.rivals.infersent.trainer.figures_of", stop)
         with pytest.raises(KeyError):
             train_infersent(pairs[12:], part, loop=replace(LOOP, checkpoint_every=3), **given)
     again = train_infersent(pairs[12:], part, loop=replace(LOOP, checkpoint_every=3), resume=True, **given)

@@ -14,11 +14,11 @@ import torch
 
 import paraform
 from paraform.models.latent import OBJECTIVES, LatentConfig
-from paraform.recipes.clvae_configs import TINY
 from paraform.records import InputError
 from paraform.trainers import latent
 from paraform.trainers.held_out import hold_out_texts
 from paraform.training import TrainingConfig, text_digest
+from paraform_papers.clvae.configs import TINY
 
 WORDS = ["the", "cat", "sat", "on", "a", "mat", "and", "saw", "no", "dog", "run", "by", "in", "rain", "or", "snow"]
 

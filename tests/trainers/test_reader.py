@@ -13,14 +13,12 @@ import torch
 
 from paraform import checkpoint, encoders
 from paraform.batching import Ragged
-from paraform.corpora.squad import Answer, Question
 from paraform.evaluation.embedding.distances import word_system
-from paraform.evaluation.reading import read_figures
-from paraform.models.reader import Reader, ReaderConfig
-from paraform.models.reader.batches import ReaderTable
 from paraform.models.retrofit import RetrofitConfig, RetrofittedEncoder
 from paraform.records import InputError
-from paraform.trainers.reader import (
+from paraform_papers.par.reader import Reader, ReaderConfig
+from paraform_papers.par.reader.batches import ReaderTable
+from paraform_papers.par.reader.trainer import (
     BY_F1,
     Prepared,
     answers_of,
@@ -30,7 +28,9 @@ from paraform.trainers.reader import (
     root_mean_square,
     train_reader,
 )
-from paraform.trainers.reader_vectors import kept_vectors, parts_of
+from paraform_papers.par.reader.vectors import kept_vectors, parts_of
+from paraform_papers.par.reading import read_figures
+from paraform_papers.par.squad import Answer, Question
 
 LOOP = replace(BY_F1, device="cpu", tensorboard=False, evaluate_every=20, log_every=10, patience=0)
 CONTEXTS = ("the dog runs home .", "a cat is at home . the dog sleeps", "who does homeworks ? my arm is big")
@@ -81,11 +81,11 @@ def test_a_run_that_was_stopped_goes_on_to_the_same_reader(
     loop = replace(LOOP, evaluate_every=4, checkpoint_every=3)
     train_reader(ASKED, tmp_path / "whole", validation=ASKED[:2], config=config, loop=loop)
     with monkeypatch.context() as patch:
-        patch.setattr("paraform.trainers.reader.read_figures", lambda *_: 1 / 0)
+        patch.setattr("paraform_papers.par.reader.trainer.read_figures", lambda *_: 1 / 0)
         with pytest.raises(ZeroDivisionError):
             train_reader(ASKED, tmp_path / "part", validation=ASKED[:2], config=config, loop=loop)
-        patch.setattr("paraform.trainers.reader_vectors._write", lambda *_: 1 / 0)  # nothing is encoded again
-        patch.setattr("paraform.trainers.reader.read_figures", read_figures)
+        patch.setattr("paraform_papers.par.reader.vectors._write", lambda *_: 1 / 0)  # nothing is encoded again
+        patch.setattr("paraform_papers.par.reader.trainer.read_figures", read_figures)
         train_reader(ASKED, tmp_path / "part", validation=ASKED[:2], config=config, loop=loop, resume=True)
     one, other = (
         checkpoint.load(tmp_path / name / "last", device="cpu", systems={"reader": Reader}).state_dict()
@@ -105,7 +105,7 @@ def test_a_run_that_was_stopped_goes_on_to_the_same_reader(
 
 def test_vectors_are_divided_by_their_root_mean_square(monkeypatch: pytest.MonkeyPatch) -> None:
     """√((1 + 1 + 49 + 49) / 4) = 5, also in blocks; only the first 4,096 texts count; 1 of nothing but zeros."""
-    monkeypatch.setattr("paraform.trainers.reader.ROWS_AT_ONCE", 3)
+    monkeypatch.setattr("paraform_papers.par.reader.trainer.ROWS_AT_ONCE", 3)
     numbers = np.arange(0)
     for values, texts, expected in (
         ([[1, 7], [7, 1]], 2, 5.0),
@@ -121,7 +121,7 @@ def test_each_validation_score_has_its_own_name(
 ) -> None:
     """Of six answers one is right, and one has half of the words: F1 is (100 + 2/3 · 100) / 6."""
     given = {one.name: "" for one in ASKED} | {"q0": "dog", "q1": "runs"}
-    monkeypatch.setattr("paraform.trainers.reader.answers_of", lambda *_: given)
+    monkeypatch.setattr("paraform_papers.par.reader.trainer.answers_of", lambda *_: given)
     result = train_reader(ASKED, tmp_path, validation=ASKED, config=replace(config, epochs=1), loop=LOOP)
     assert result.history[-1]["validation"] == pytest.approx({"f1": 1000 / 36, "exact": 100 / 6})
 

@@ -9,8 +9,8 @@ import pytest
 
 from paraform.evaluation.latent import LatentReport, SentenceBounds
 from paraform.score import Score
-from paraform.trainers import report_cache
-from paraform.trainers.report_cache import cached_report
+from paraform_papers.clvae import report_cache
+from paraform_papers.clvae.report_cache import cached_report
 
 SETTINGS: dict[str, object] = {"samples": 128, "seed": 0, "precision": "float32"}
 

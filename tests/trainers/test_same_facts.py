@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from paraform.records import Pair, Sentence
-from paraform.trainers.same_facts import pairs_of_same_facts
+from paraform_papers.shipped.same_facts import pairs_of_same_facts
 
 OTHERS = [
     "We saw Donald Trump and Iran in the US.",

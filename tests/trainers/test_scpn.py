@@ -15,14 +15,14 @@ import paraform
 from paraform import checkpoint
 from paraform.evaluation.bleu import bleu
 from paraform.models.disentangled.table import trees_of
-from paraform.models.scpn import ScpnConfig
-from paraform.models.scpn.batches import parts_of
-from paraform.models.scpn.table import below_same_root, pair_table
 from paraform.records import InputError, Pair, Sentence
 from paraform.syntax.trees import template
-from paraform.trainers import scpn
-from paraform.trainers.scpn import BY_BLEU, train_scpn
 from paraform.training import TrainingConfig
+from paraform_papers.rivals.scpn import ScpnConfig
+from paraform_papers.rivals.scpn import trainer as scpn
+from paraform_papers.rivals.scpn.batches import parts_of
+from paraform_papers.rivals.scpn.table import below_same_root, pair_table
+from paraform_papers.rivals.scpn.trainer import BY_BLEU, train_scpn
 
 WIDTHS: dict[str, int] = {
     "word_width": 12, "label_width": 8, "parse_width": 8, "encoder_width": 8, "decoder_width": 12,

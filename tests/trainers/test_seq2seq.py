@@ -25,12 +25,12 @@ from paraform.evaluation.bleu import bleu
 from paraform.models.disentangled.table import trees_of
 from paraform.models.seq2seq import Seq2SeqConfig
 from paraform.models.seq2seq.batches import pair_table, parts_of
-from paraform.models.sgcp.forms import below_one_root
 from paraform.records import InputError, Pair, Sentence
 from paraform.syntax.trees import template
 from paraform.trainers import seq2seq
 from paraform.trainers.seq2seq import BY_BLEU, on_exemplars, train_seq2seq
 from paraform.training import TrainingConfig
+from paraform_papers.rivals.sgcp.forms import below_one_root
 
 SMALL: dict[str, Any] = {
     "max_pieces": 200, "max_written": 60, "batch_size": 32, "epochs": 2, "warmup": 2, "learning_rate": 1e-2,

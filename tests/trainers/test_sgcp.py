@@ -15,14 +15,14 @@ import paraform
 from paraform import checkpoint
 from paraform.evaluation.bleu import bleu
 from paraform.models.disentangled.table import trees_of
-from paraform.models.sgcp import SgcpConfig
-from paraform.models.sgcp.batches import parts_of
-from paraform.models.sgcp.table import pair_table
 from paraform.records import InputError, Pair, Sentence
 from paraform.syntax.trees import Tree
-from paraform.trainers import sgcp
-from paraform.trainers.sgcp import BY_BLEU, train_sgcp
 from paraform.training import TrainingConfig
+from paraform_papers.rivals.sgcp import SgcpConfig
+from paraform_papers.rivals.sgcp import trainer as sgcp
+from paraform_papers.rivals.sgcp.batches import parts_of
+from paraform_papers.rivals.sgcp.table import pair_table
+from paraform_papers.rivals.sgcp.trainer import BY_BLEU, train_sgcp
 
 SMALL: dict[str, Any] = {
     "word_width": 12, "width": 12, "min_count": 1, "max_tokens": 12, "batch_size": 32, "epochs": 2, "parser": "syntax",

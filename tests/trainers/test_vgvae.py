@@ -16,12 +16,12 @@ import torch
 import paraform
 from paraform import checkpoint
 from paraform.evaluation.bleu import bleu
-from paraform.models.vgvae import VgvaeConfig
 from paraform.records import InputError, Pair, Sentence
-from paraform.trainers import vgvae
 from paraform.trainers.disentangled import reciprocal_ranks
-from paraform.trainers.vgvae import BY_BLEU, exemplars_of, train_vgvae
 from paraform.training import TrainingConfig
+from paraform_papers.rivals.vgvae import VgvaeConfig
+from paraform_papers.rivals.vgvae import trainer as vgvae
+from paraform_papers.rivals.vgvae.trainer import BY_BLEU, exemplars_of, train_vgvae
 
 WIDTHS: dict[str, int] = {
     "word_width": 12, "semantic_width": 8, "syntax_width": 6, "hidden_width": 12, "encoder_width": 8,

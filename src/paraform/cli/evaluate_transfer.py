@@ -75,10 +75,10 @@ def _by_trees(options: Namespace) -> list[Finding]:
     from paraform.evaluation.embedding.distances import word_system
     from paraform.evaluation.embedding.regression import SCALES
     from paraform.evaluation.embedding.similarity import similarity_splits
-    from paraform.evaluation.embedding.tree_relatedness import tree_relatedness
     from paraform.evaluation.on_pairs import head_name
     from paraform.syntax.parsing import load_parser, parser_digest
     from paraform.syntax.running import DEFAULT
+    from paraform_papers.par.tree_relatedness import tree_relatedness
 
     parts = similarity_splits(options.data).get(SICK)
     if parts is None:

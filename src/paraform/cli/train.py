@@ -166,7 +166,7 @@ class Command:
         if self.trainer.reads == "sentences":
             return sentences_of(paths[0], options)
         if self.trainer.reads == "judged pairs":
-            from paraform.corpora.entailment import read_entailment
+            from paraform_papers.rivals.infersent.entailment import read_entailment
 
             return [one for path in paths for one in read_entailment(path, skip_bad_lines=options.skip_bad_lines)]
         from paraform.corpora import clusters

@@ -20,7 +20,7 @@ from paraform.records import InputError, require_texts
 
 THRESHOLDS = {"minilm": 0.79, "minilm-disentangled": 0.8, "minilm-par": 0.89, "compact": 0.75}
 """Of each embedded encoder the cosine from which on 95 % of the pairs found among held-out questions, Quora's dev.tsv,
-are of one labelled cluster: `python -m paraform.recipes.duplicates DATA --split dev` (docs/duplicates.md)."""
+are of one labelled cluster: `python -m paraform_papers.shipped.duplicates DATA --split dev` (docs/duplicates.md)."""
 
 CHUNK = 16_384  # texts whose vectors are made at once
 

@@ -17,11 +17,11 @@ from typing import Any
 from paraform import checkpoint
 from paraform.evaluation.on_pairs import evaluate_embedder, evaluate_paraphraser, evaluation_set
 from paraform.models.exemplar import ExemplarConfig
-from paraform.recipes.crl_data import load
-from paraform.recipes.crl_rows import Setting
-from paraform.recipes.crl_table2 import train
 from paraform.records import status_of
 from paraform.trainers.exemplar import BY_BLEU
+from paraform_papers.crl.data import load
+from paraform_papers.crl.rows import Setting
+from paraform_papers.crl.table2 import train
 
 START: dict[str, Any] = {
     "content_width": 192,

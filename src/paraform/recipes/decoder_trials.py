@@ -22,14 +22,14 @@ from paraform.batching import prepare
 from paraform.evaluation import GenerationReport
 from paraform.evaluation.on_pairs import evaluate_paraphraser, evaluation_set
 from paraform.models.exemplar import ExemplarConfig
-from paraform.recipes.crl_data import load
-from paraform.recipes.crl_rows import Setting
-from paraform.recipes.crl_table2 import train
 from paraform.records import status_of
 from paraform.rewording.checks import check
 from paraform.rewording.tagged import Tagged
 from paraform.syntax import load_tagger
 from paraform.trainers.exemplar import BY_BLEU
+from paraform_papers.crl.data import load
+from paraform_papers.crl.rows import Setting
+from paraform_papers.crl.table2 import train
 
 PAIRS = 11_818  # a tenth
 LEAST = "least overlap"

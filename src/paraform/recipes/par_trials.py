@@ -27,13 +27,13 @@ from paraform.corpora.evaluation_sets import read_evaluation_sets
 from paraform.evaluation.embedding.development import Development, read_development
 from paraform.evaluation.embedding.distances import matrix_shape
 from paraform.models.retrofit import RetrofitConfig, RetrofittedEncoder
-from paraform.recipes.par_configs import Corpus
-from paraform.recipes.par_rows import FILES, read_corpus
 from paraform.records import status_of
 from paraform.trainers.held_out import unseen_pairs
 from paraform.trainers.retrofit import BY_ACCURACY, drawn, held_out, train_retrofit
 from paraform.trainers.retrofit_tables import table_of_pairs
 from paraform.trainers.retrofit_validation import validator
+from paraform_papers.par.configs import Corpus
+from paraform_papers.par.rows import FILES, read_corpus
 
 START = RetrofitConfig(
     optimiser="adam",

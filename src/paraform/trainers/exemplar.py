@@ -41,9 +41,9 @@ from paraform.syntax.running import DEFAULT
 from paraform.trainers import Trainer
 from paraform.trainers.given import require_given
 from paraform.trainers.held_out import digests_of, divided
-from paraform.trainers.same_facts import pairs_of_same_facts
 from paraform.training import Result, TrainingConfig, fit, make_accelerator, require_metric, require_usable
 from paraform.weights import PathLike
+from paraform_papers.shipped.same_facts import pairs_of_same_facts
 
 METRICS = {"bleu": True, "nll": False, "perplexity": False}  # whether higher is better
 BY_BLEU = TrainingConfig(metric="bleu", higher_is_better=True)

@@ -29,7 +29,6 @@ from paraform.models.disentangled.symbols import TreeSymbols
 from paraform.models.seq2seq import Seq2SeqConfig, Seq2SeqParaphraser, make_update
 from paraform.models.seq2seq.batches import PairBatch, PairTable, pair_batches, pair_table, parts_of
 from paraform.models.seq2seq.network import StepDecoder
-from paraform.models.sgcp.forms import below_one_root
 from paraform.models.writing import numbers_batch
 from paraform.records import InputError, Pair, require_count
 from paraform.syntax.mining import mined_exemplars
@@ -42,6 +41,7 @@ from paraform.trainers.given import require_given
 from paraform.trainers.held_out import digests_of, divided
 from paraform.training import Result, TrainingConfig, fit, make_accelerator, require_metric, require_usable, text_digest
 from paraform.weights import PathLike, sha256
+from paraform_papers.rivals.sgcp.forms import below_one_root
 
 METRICS = {"bleu": True, "nll": False, "unsaid": False}  # whether higher is better
 BY_BLEU = TrainingConfig(metric="bleu", higher_is_better=True)

@@ -13,7 +13,6 @@ from paraform.batching import SentenceBatch
 from paraform.encoders import float32_products
 from paraform.losses.dual_kl import circle_posterior_term, squared_differences
 from paraform.losses.latent_contrast import latent_contrast
-from paraform.models.latent.clusters import ClusterModel
 from paraform.models.latent.config import LatentConfig
 from paraform.models.latent.critic import train_critics, views_of
 from paraform.models.latent.language_model import LatentLanguageModel
@@ -23,6 +22,7 @@ from paraform.models.latent.svi import gradient_through, refine
 from paraform.models.latent.views import swapped
 from paraform.models.update import State, Update, gather_with_gradient
 from paraform.schedules import Schedule, constant, cyclical, linear_ramp
+from paraform_papers.clvae.clusters import ClusterModel
 
 if TYPE_CHECKING:  # its import takes longer than a short answer
     from accelerate import Accelerator

@@ -18,10 +18,10 @@ from paraform.batching import Ragged, SentenceBatch, batches_of_like, epoch_step
 from paraform.batching.epochs import Rows
 from paraform.models.seq2seq.config import Seq2SeqConfig
 from paraform.models.seq2seq.pieces import Pieces, inputs, outputs
-from paraform.models.sgcp.forms import below_one_root
 from paraform.records import Pair
 from paraform.syntax.trees import Tree, template
 from paraform.words import tell_cut
+from paraform_papers.rivals.sgcp.forms import below_one_root
 
 POOL = 32  # batches that are sorted by length together
 LIKE = 8  # pieces: outputs that differ by less are as long, and the inputs decide

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from paraform.fields import MOST_STEPS, require_between, require_types, with_fields
-from paraform.models.sgcp.heights import LOWEST
 from paraform.records import InputError
 from paraform.syntax.trees import MAX_DEPTH
+from paraform_papers.rivals.sgcp.heights import LOWEST
 
 
 @dataclass(frozen=True)

@@ -20,12 +20,12 @@ from paraform.models.exemplar.selection import require_one_each, select_exemplar
 from paraform.models.seq2seq.config import Seq2SeqConfig
 from paraform.models.seq2seq.network import Memory, Seq2SeqNetwork, StepDecoder
 from paraform.models.seq2seq.pieces import Fitted, Pieces, Said, inputs
-from paraform.models.sgcp.forms import below_one_root
-from paraform.models.sgcp.heights import heights_of, nearest
 from paraform.models.writing import Ends, numbers_batch, written_rows
 from paraform.records import InputError, parse_json
 from paraform.syntax.trees import Parser, Tree, delexicalized, depth, template
 from paraform.words import detokenize, recase, tell_cut, tokenize
+from paraform_papers.rivals.sgcp.forms import below_one_root
+from paraform_papers.rivals.sgcp.heights import heights_of, nearest
 
 HYPOTHESES = 128
 """As many are decoded together, if the caller does not say: of BART-base, by inputs of 150 pieces and outputs of 110,

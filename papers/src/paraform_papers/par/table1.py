@@ -1,0 +1,44 @@
+"""PAR's Tables 1 and 5: shared words of the printed pairs, before and after.
+
+    paraform reproduce par/table1 --scale small --data ../shared/data --out runs/par --seed 0
+
+A row is a corpus (mrpc, pan, quora, union) and a variant (default, paper, reference, exact, free before, free after,
+rank 8, whitening, contrast): --row "mrpc default" "union contrast". Those of all seeds in OUT are measured, beside the
+encoder's top layer and the mean of all its layers. Rows whose `states` are all layers are measured by their mean.
+Running time at scale small: five to ten minutes a row on one core. Expected figures: docs/results/par.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from paraform.evaluation.embedding.printed_pairs import example_distances, example_lines
+from paraform.evaluation.embedding.task import Finding
+from paraform.score import Score
+from paraform_papers.par.configs import Scale
+from paraform_papers.par.measured import ParTable, finished, trained
+
+
+def run(
+    *,
+    scale: Scale = "smoke",
+    data: Path = Path("../shared/data"),
+    out: Path = Path("runs/par"),
+    rows: Sequence[str] = (),
+    seed: int = 0,
+    device: str | None = None,
+) -> ParTable:
+    """Train, measure, and write table1.md. Raises: as `trained`."""
+    models = trained(rows, scale, data, out, seed, device)
+    systems = [model.words() for model in models]
+    found = {system.name: example_distances(system) for system in systems}
+    findings = [
+        Finding(Score(name, value, system.signature, system.name, subset=f"{at}: {'–'.join(dict.fromkeys(one.words))}"))
+        for system in systems
+        for at, one in enumerate(found[system.name], start=1)
+        for name, value in (("L2", one.l2), ("cosine", one.cosine))
+    ]
+    header, *body = example_lines(found)
+    lines = [header, ["---"] * len(header), *body]
+    return finished(findings, models, scale, out, "table1", text="\n".join(f"| {' | '.join(row)} |" for row in lines))

@@ -1,0 +1,22 @@
+"""ParaBART's Table 5: syntactic probing, accuracy on the validation part, as Table 2.
+
+    paraform reproduce parabart/table5 --scale small --data ../shared/data --out runs/parabart
+
+Rows, seeds and running time: parabart/table1; sets and probes: parabart/table2.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+
+from paraform.score import Score
+from paraform_papers.parabart.measured import run_table
+from paraform_papers.parabart.table2 import tasks
+
+
+def keep(score: Score) -> bool:
+    """Accuracy on the validation part."""
+    return score.name == "validation"
+
+
+run = partial(run_table, tasks, keep, name="table5")

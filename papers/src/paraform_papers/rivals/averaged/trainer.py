@@ -1,0 +1,193 @@
+"""Train sp-average on pairs: a vector for each subword, a sentence's the mean of its own; quick on any machine.
+
+OUT/best is the checkpoint with the best validation score, OUT/last what --resume goes on from. A step of the loop is a
+mega-batch, of several optimisation steps. A field of the preset is replaced by --config.FIELD VALUE, or by a YAML or
+JSON file of fields: --config FILE.
+
+Example:
+  paraform train averaged --data pairs.tsv --out runs/averaged --config.epochs 3
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+import torch
+
+from paraform.batching import Ragged
+from paraform.records import InputError, Pair, counted
+from paraform.trainers import Trainer
+from paraform.trainers.disentangled import reciprocal_ranks, texts_of
+from paraform.trainers.exemplar import paraphrases
+from paraform.trainers.files import file_of, files_of, require_some_of_each
+from paraform.trainers.given import require_given
+from paraform.trainers.held_out import digests_of, divided
+from paraform.training import Result, TrainingConfig, fit, make_accelerator, require_metric, require_usable
+from paraform.weights import PathLike
+from paraform.words import tokenize
+from paraform_papers.rivals.averaged import AveragedConfig, AveragedEncoder, make_update
+from paraform_papers.rivals.averaged.batches import BagTable, megabatches
+
+METRICS = {"mrr": True, "development": True}  # whether higher is better
+BY_MRR = TrainingConfig(metric="mrr", higher_is_better=True, evaluate_every=20, checkpoint_every=20, log_every=5)
+
+
+def train_averaged(
+    pairs: Iterable[Pair],
+    folder: PathLike,
+    *,
+    validation: Iterable[Pair] | None = None,
+    config: AveragedConfig | None = None,
+    loop: TrainingConfig = BY_MRR,
+    shares: Sequence[float] = (),
+    against: Iterable[str] = (),
+    development: Callable[[AveragedEncoder], Mapping[str, float]] | None = None,
+    card: str = "",
+    data_digests: Mapping[str, str] | None = None,
+    resume: bool = False,
+) -> Result:
+    """Train and validate; `folder/best` is the checkpoint with the best validation score.
+
+    Ctrl-C or SIGTERM saves the run and ends it; with `resume` it goes on as if it had not been stopped.
+
+    Args:
+        pairs: paraphrases; those labelled 0 are left out, with a warning; all get new clusters if one has none.
+        folder: the run's; `paraform.load(folder)` reads the best weights.
+        validation: pairs of other clusters. None: about a twentieth of the pairs, at most 1,000, by whole clusters.
+        config: None: `AveragedConfig()`.
+        loop: best `replace(BY_MRR, …)`; its steps are mega-batches. Its `steps` are overridden: `config.epochs` passes
+            over the pairs.
+        shares: of pairs that were read from several files, in the order of the files, how many of an epoch's pairs are
+            from each, up to a factor; (): as many as there are.
+        against: texts that the model is to be measured by: pairs with one, and the rest of their clusters, are left
+            out of training and validation, with a warning that counts them.
+        development: further validation scores of the model, "development" among them; higher is better. Those of public
+            sets: `read_development`. `loop`'s metric may name it.
+        card, data_digests, resume: as `train_exemplar` has them.
+    Raises: InputError for too few pairs, what is no pair, or a folder that holds another run.
+    """
+    config = AveragedConfig() if config is None else config
+    texts = require_given(
+        folder,
+        config,
+        AveragedConfig,
+        loop,
+        against=against,
+        card=card,
+        data_digests=data_digests,
+        shares=shares,
+        development=development,
+    )
+    require_metric(loop, {name: higher for name, higher in METRICS.items() if name != "development" or development})
+    require_usable(folder, AveragedEncoder.system, config, resume=resume)
+    given = paraphrases(pairs)
+    others = None if validation is None else paraphrases(validation)
+    pairs, held = divided(given, others, texts, seed=loop.seed)
+    pairs = fitting(pairs, config)
+    numbers = files_of(pairs)
+    if shares:
+        require_some_of_each(files_of(given), numbers)
+    digests = digests_of(pairs, held)
+    accelerator = make_accelerator(loop)
+    model = AveragedEncoder.start(config, dict.fromkeys(texts_of(pairs)))
+    model.to(accelerator.device)
+    batches, steps = megabatches(
+        bag_table(pairs, model, numbers),
+        batch_size=config.batch_size,
+        epochs=config.epochs,
+        most=config.megabatch,
+        growth=config.growth,
+        seed=loop.seed,
+        shares=shares,
+        world=accelerator.num_processes,
+    )
+    update, state = make_update(model, config, accelerator)
+    return fit(
+        model,
+        update,
+        state,
+        batches,
+        folder=folder,
+        config=replace(loop, steps=steps),
+        accelerator=accelerator,
+        evaluate=validator(model, held, development),
+        card=card,
+        data_digests={**(data_digests or {}), **digests},
+        resume=resume,
+    )
+
+
+def fitting(pairs: list[Pair], config: AveragedConfig) -> list[Pair]:
+    """The pairs of at least that score and of at most that overlap; a warning counts the others.
+
+    Raises: InputError if none is left.
+    """
+    kept = [
+        pair
+        for pair in pairs
+        if (pair.score is None or pair.score >= config.least_score)
+        and (config.most_overlap >= 1 or overlap(pair.source.text, pair.target.text) <= config.most_overlap)
+    ]
+    if not kept:
+        raise InputError(
+            f"none of {counted(len(pairs), 'pair')} has a score of {config.least_score:g} and shares"
+            f" {config.most_overlap:.0%} of its words at most; expected some, or least_score 0 and most_overlap 1"
+        )
+    if len(kept) < len(pairs):
+        logging.getLogger("paraform").warning(
+            "%s of %s have a score below %g or share more than %.0f %% of their words; left out",
+            f"{len(pairs) - len(kept):,}", counted(len(pairs), "pair"), config.least_score, 100 * config.most_overlap,
+        )  # fmt: skip
+    return kept
+
+
+def overlap(first: str, second: str) -> float:
+    """Words of both texts, by the words of the one with fewer, each once: 0 to 1."""
+    sides = [{word.lower() for word in tokenize(text)} for text in (first, second)]
+    return len(sides[0] & sides[1]) / max(1, min(map(len, sides)))
+
+
+def bag_table(pairs: Sequence[Pair], model: AveragedEncoder, files: Mapping[str, int]) -> BagTable:
+    """The table of the pairs by the model's subwords; groups are the files by these numbers."""
+    place: dict[str, int] = {}
+    rows = [[place.setdefault(side.text, len(place)) for side in (pair.source, pair.target)] for pair in pairs]
+    source_M, target_M = np.array(rows, np.int64).T
+    return BagTable(
+        Ragged.of(model.pieces(list(place))),
+        source_M,
+        target_M,
+        np.array([pair.cluster for pair in pairs], np.int64),
+        np.array([files[file_of(pair)] for pair in pairs], np.int64),
+    )
+
+
+def validator(
+    model: AveragedEncoder,
+    pairs: Sequence[Pair],
+    development: Callable[[AveragedEncoder], Mapping[str, float]] | None,
+) -> Callable[[], dict[str, float]]:
+    """It gives `mrr`, of each target among all by its source, and what `development` gives."""
+    sources, targets = [pair.source.text for pair in pairs], [pair.target.text for pair in pairs]
+    clusters = np.array([pair.cluster for pair in pairs])
+
+    @torch.inference_mode()
+    def evaluate() -> dict[str, float]:
+        scores = {"mrr": reciprocal_ranks(model.embed(sources), model.embed(targets), clusters)}
+        return scores | (dict(development(model)) if development is not None else {})
+
+    return evaluate
+
+
+TRAINER = Trainer(
+    train=train_averaged,
+    config=AveragedConfig,
+    presets={"default": AveragedConfig, "reference": AveragedConfig.reference},
+    loop=BY_MRR,
+    reads="pairs",
+    held_out="pairs of other clusters; null: a twentieth of the clusters, at most 1,000 pairs, is held out",
+    best="validation MRR {:.3f}",
+    help=__doc__,
+)

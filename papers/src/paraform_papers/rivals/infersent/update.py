@@ -1,0 +1,68 @@
+"""InferSent's optimisation step: cross-entropy of the three classes, and a rate that falls as the authors' does."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+import torch
+import torch.nn.functional as F
+
+from paraform.models.update import State, Update
+from paraform_papers.rivals.infersent.batches import JudgedBatch
+from paraform_papers.rivals.infersent.config import InferSentConfig
+
+if TYPE_CHECKING:  # its import takes longer than a short answer
+    from accelerate import Accelerator
+
+
+def make_update(
+    model: Any,
+    config: InferSentConfig,
+    accelerator: Accelerator,
+    *,
+    draw: Callable[[int], list[JudgedBatch]] | None = None,
+    steps_per_epoch: int,
+) -> tuple[Update, State]:
+    """One step on −log softmax of a pair's class; the rate falls by epochs and by validations.
+
+    Args:
+        model: an `InferSent` with a head.
+        draw: not used; a step needs no further batches.
+        steps_per_epoch: after as many the rate is multiplied by `decay`; a validation whose `accuracy` is no new best
+            divides it by `shrink`.
+    Returns: the update, which gives `loss` (nats a pair), `accuracy` (0 to 1), `rate` and `gradient_norm`; and the
+        optimiser's state, which hears of validations.
+    """
+    kinds = {"sgd": torch.optim.SGD, "adam": torch.optim.Adam}
+    optimizer = kinds[config.optimiser](model.network.parameters(), lr=config.learning_rate)
+    network, prepared = accelerator.prepare(model.network, optimizer)
+
+    def group() -> dict[str, Any]:
+        """The optimiser's settings, which a resumed run replaces."""
+        found: dict[str, Any] = optimizer.param_groups[0]
+        return found
+
+    def update(batch: JudgedBatch, step: int) -> dict[str, float]:
+        if step and step % steps_per_epoch == 0:
+            group()["lr"] *= config.decay
+        batch = batch.to(accelerator.device)
+        logits_BC = network(batch)
+        loss = F.cross_entropy(logits_BC, batch.labels_B)
+        prepared.zero_grad()
+        accelerator.backward(loss)
+        norm = accelerator.clip_grad_norm_(network.parameters(), config.clip_norm or float("inf"))
+        if group()["lr"] >= config.least_rate:
+            prepared.step()
+        right_B = (logits_BC.detach().argmax(-1) == batch.labels_B).float()
+        terms = {"loss": loss.item(), "accuracy": right_B.mean().item()}
+        return terms | {"rate": float(group()["lr"]), "gradient_norm": norm.item()}
+
+    def on_validation(scores: Mapping[str, float]) -> None:
+        accuracy = torch.tensor(scores["accuracy"], dtype=torch.float32, device=model.best.device)  # as it is saved
+        if accuracy > model.best:
+            model.best.copy_(accuracy)
+        else:
+            group()["lr"] /= config.shrink
+
+    return update, State({config.optimiser: optimizer}, on_validation)

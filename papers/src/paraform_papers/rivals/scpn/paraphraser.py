@@ -1,0 +1,310 @@
+"""SCPN on text: sentences in, paraphrases in the form of a template, a parse or an exemplar out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Any, ClassVar, NamedTuple, Unpack, final
+
+import torch
+from torch import nn
+
+from paraform.batching import BOS, PAD, UNK, Vocabulary
+from paraform.decoding import Decoding, require_decoding, search_name
+from paraform.models.by_tree import (
+    as_text,
+    parsed,
+    require_forms,
+    source_units,
+    trained_parser,
+)
+from paraform.models.copying import unrationed
+from paraform.models.disentangled.symbols import PAD as NO_SYMBOL
+from paraform.models.disentangled.symbols import UNKNOWN, TreeSymbols
+from paraform.models.exemplar.selection import require_one_each, select_exemplars
+from paraform.models.writing import Ends, numbers_batch, written_rows
+from paraform.records import InputError
+from paraform.syntax.trees import MAX_DEPTH, Parser, Tree, delexicalized
+from paraform.words import tell_cut
+from paraform_papers.rivals.scpn.config import ScpnConfig
+from paraform_papers.rivals.scpn.network import Guided, Memory, ScpnNetwork
+from paraform_papers.rivals.scpn.step_decoder import StepDecoder
+
+
+class _Asked(NamedTuple):
+    """What one of the networks writes from: numbers of the source's units, of its form, and of its own parse."""
+
+    source: Sequence[int]
+    form: Sequence[int]
+    own: Sequence[int]
+
+
+@final
+class ScpnParaphraser(nn.Module):
+    """Says a sentence in the form of a template or of a whole parse (SCPN, Iyyer et al. 2018).
+
+    Args:
+        config: sizes and choices.
+        vocabulary: units of the paraphraser.
+        symbols: what parses are written with.
+        templates: forms that training sentences mostly had, the commonest first, for who names none.
+        digest: of the parser in training (`parser_digest`); "": it is not checked.
+    """
+
+    system: ClassVar[str] = "scpn"
+    kind: ClassVar[str] = "an SCPN model"
+
+    def __init__(
+        self,
+        config: ScpnConfig,
+        vocabulary: Vocabulary,
+        symbols: TreeSymbols,
+        templates: Sequence[Tree] = (),
+        digest: str = "",
+    ) -> None:
+        super().__init__()
+        self.config = config
+        self.vocabulary = vocabulary
+        self.symbols = symbols
+        self._templates = tuple(templates)
+        self.digest = digest
+        self.network = ScpnNetwork(config, len(vocabulary), len(symbols))
+
+    @property
+    def device(self) -> torch.device:
+        """Where the weights are."""
+        return self.network.paraphraser.embedding.weight.device
+
+    @property
+    def templates(self) -> tuple[Tree, ...]:
+        """Forms that training sentences mostly had, the commonest first."""
+        return self._templates
+
+    @cached_property
+    def parser(self) -> Parser:
+        """What parses sources and exemplars.
+
+        Raises: InputError if it is not to be had, or is another one than in training.
+        """
+        return trained_parser(self.config.parser, self.digest, self.device)
+
+    def exemplars(
+        self,
+        sources: Sequence[str],
+        like: Sequence[str] | Sequence[Sequence[str]] | None = None,
+        *,
+        each: bool = False,
+        num: int = 1,
+        seed: int = 0,
+    ) -> list[list[str]]:
+        """The exemplars that each source gets, as `ExemplarParaphraser.paraphrase` has the arguments.
+
+        Raises: InputError if there are none: this model has templates, and no sentences of its own.
+        """
+        if like is None:
+            raise InputError("an SCPN model needs a form: like=[exemplar] (--like), or a template (--template)")
+        return select_exemplars(sources, like, (), each=each, num=num, seed=seed)
+
+    def decode(
+        self,
+        sources: Sequence[str],
+        exemplars: Sequence[str],
+        *,
+        ration: bool | None = None,
+        **how: Unpack[Decoding],
+    ) -> list[str]:
+        """Source i in the form of exemplar i: of its template, or its whole parse, as `config.exemplar_form` says.
+
+        Args:
+            ration: see `ScpnConfig.ration`; None: as the config says.
+            how: as `decoding.Decoding` has them; of the parse that is generated, too.
+        Raises: InputError for an empty text, other numbers of both, or a parser that is not to be had.
+        """
+        sources, exemplars = require_one_each(sources, exemplars)
+        # A label that only this exemplar has is read as one never seen; who writes a template is told.
+        forms = self._symbols(
+            parsed(exemplars, lambda: self.parser, "exemplar"), cut=self.config.exemplar_form == "template"
+        )
+        whole = [self.config.exemplar_form == "parse"] * len(forms)
+        return self._decode(sources, forms, whole, None, ration, how)
+
+    def decode_trees(
+        self,
+        sources: Sequence[str],
+        trees: Sequence[Tree],
+        *,
+        source_trees: Sequence[Tree] | None = None,
+        strict: bool = True,
+        ration: bool | None = None,
+        **how: Unpack[Decoding],
+    ) -> list[str]:
+        """Source i in the form of tree i; words in it are not read.
+
+        A tree with a leaf that is a constituent, such as (S (NP) (VP)), is a template; one whose leaves are all tags is
+        a whole parse, which no generator completes. A template is read down to `config.template_levels`.
+
+        Args:
+            source_trees: the sources' own parses; None: they are parsed here.
+            strict: refuse a label that no parse of training had; else it is read as one never seen.
+            ration, how: as `decode` has them.
+        Raises: InputError for an empty source, a label that no parse of training had, or other numbers of both.
+        """
+        sources, forms, whole = self._asked(sources, trees, strict=strict)
+        return self._decode(sources, forms, whole, source_trees, ration, how)
+
+    def parses(
+        self,
+        sources: Sequence[str],
+        trees: Sequence[Tree],
+        *,
+        source_trees: Sequence[Tree] | None = None,
+        **how: Unpack[Decoding],
+    ) -> list[Tree]:
+        """The parse that source i is said in: the one that is generated from template i, or tree i if that is whole.
+
+        The arguments and errors are those of `decode_trees`.
+        """
+        sources, forms, whole = self._asked(sources, trees, strict=True)
+        require_decoding(how)
+        own = self._own(sources, source_trees)
+        return [self.symbols.decode(row) for row in self._completed(own, forms, whole, how)]
+
+    def decoding_settings(self, *, ration: bool | None = None, **how: Unpack[Decoding]) -> dict[str, Any]:
+        """What a signature says of `decode` with these arguments."""
+        return {
+            "decode": search_name(how, self.config.length_penalty),
+            "decoder": "float32",
+            "ration": self._rations(ration),
+            "form": self.config.exemplar_form,
+            "parser": self.config.parser,
+        }
+
+    def _rations(self, asked: bool | None) -> bool:
+        return self.config.ration if asked is None else asked
+
+    def _asked(
+        self, sources: Sequence[str], trees: Sequence[Tree], *, strict: bool
+    ) -> tuple[list[str], list[list[int]], list[bool]]:
+        """The sources, the symbols of their forms, and which of these are whole parses."""
+        texts, given = require_forms(sources, trees, self.symbols, strict=strict)
+        whole = {
+            tree: not any(leaf.label in self.symbols.constituents for leaf in tree.leaves())
+            for tree in set(map(delexicalized, given))
+        }
+        kinds = [whole[delexicalized(tree)] for tree in given]
+        cut, uncut = self._symbols(given, cut=True), self._symbols(given, cut=False)
+        lost = sum(len(part) < len(all_) for part, all_, kind in zip(cut, uncut, kinds, strict=True) if not kind)
+        tell_cut(lost, len(given), f"{self.config.template_levels} levels of a template", self.kind)
+        forms = [all_ if kind else part for part, all_, kind in zip(cut, uncut, kinds, strict=True)]
+        return texts, forms, kinds
+
+    def _symbols(self, trees: Sequence[Tree], *, cut: bool) -> list[list[int]]:
+        """Symbols of each tree, or of its template, at most so many as are read."""
+        levels = self.config.template_levels if cut else MAX_DEPTH
+        return [
+            [number for number, level in zip(*self.symbols.encode(tree), strict=True) if level <= levels][
+                : self.config.max_symbols
+            ]
+            for tree in trees
+        ]
+
+    def _own(self, sources: Sequence[str], trees: Sequence[Tree] | None) -> list[list[int]]:
+        """Symbols of the sources' own parses."""
+        if trees is None:
+            trees = parsed(sources, lambda: self.parser, "source")
+        if len(trees) != len(sources):
+            raise InputError(f"{len(sources)} sources, {len(trees)} trees of theirs; expected a tree a source")
+        return self._symbols(trees, cut=False)
+
+    def _completed(
+        self, own: Sequence[list[int]], forms: Sequence[list[int]], whole: Sequence[bool], how: Decoding
+    ) -> list[list[int]]:
+        """The forms, each template completed to a parse for its source."""
+        asked = [_Asked(source, form, ()) for source, form, known in zip(own, forms, whole, strict=True) if not known]
+        different = {(tuple(one.source), tuple(one.form)): one for one in asked}
+        network, never = self.network.generator, (NO_SYMBOL, UNKNOWN)
+        rows = self._write(network, list(different.values()), how, never, self.config.max_symbols, ration=False)
+        written = dict(zip(different, rows, strict=True))
+        return [
+            form if known else written[tuple(source), tuple(form)]
+            for source, form, known in zip(own, forms, whole, strict=True)
+        ]
+
+    def _decode(
+        self,
+        sources: Sequence[str],
+        forms: Sequence[list[int]],
+        whole: Sequence[bool],
+        source_trees: Sequence[Tree] | None,
+        ration: bool | None,
+        how: Decoding,
+    ) -> list[str]:
+        require_decoding(how)
+        words, units = source_units(sources, self.config, self.kind)
+        reads = self.config.input_parse or not all(whole)
+        own = self._own(sources, source_trees) if reads else [[] for _ in sources]
+        parses = self._completed(own, forms, whole, how)
+        asked = [
+            # What comes of a template may be nothing; its first symbol is then the template's.
+            _Asked(self.vocabulary.encode(row, {}), parse or form[:1], source)
+            for row, parse, form, source in zip(units, parses, forms, own, strict=True)
+        ]
+        never, longest = (PAD, UNK, BOS), self.config.most_written
+        rows = self._write(self.network.paraphraser, asked, how, never, longest, ration=self._rations(ration))
+        return [
+            as_text(columns, source, written, self.vocabulary, self.config)
+            for columns, source, written in zip(rows, units, words, strict=True)
+        ]
+
+    @torch.inference_mode()
+    def _write(
+        self,
+        network: Guided,
+        asked: Sequence[_Asked],
+        how: Decoding,
+        never: Sequence[int],
+        longest: int,
+        *,
+        ration: bool,
+    ) -> list[list[int]]:
+        """What a network writes of each, as columns of its scores (`copying.source_columns`), without its end."""
+        self.eval()
+        if not asked:
+            return []
+        decoder = StepDecoder(network, max(len(one.source) for one in asked), never)
+
+        def begin(rows: Sequence[int]) -> Memory:
+            source, form = (numbers_batch([asked[row][side] for row in rows], self.device) for side in (0, 1))
+            reads = network.sizes.reads_source_form
+            own = numbers_batch([asked[row].own for row in rows], self.device) if reads else None
+            return decoder.begin(source, form, own)
+
+        lengths = [len(one.form) for one in asked], [len(one.source) for one in asked]
+        ends = Ends(network.sizes.start, network.sizes.stop, longest, self.config.length_penalty)
+        free = unrationed(len(self.vocabulary)) if ration else None
+        return written_rows(begin, decoder.step, lengths, how, ends, self.device, free=free)
+
+    def assets(self) -> dict[str, str]:
+        """The vocabulary, the symbols of parses, the templates, and what tells the parser from others."""
+        return {
+            "vocabulary.json": self.vocabulary.to_json(),
+            "symbols.tsv": self.symbols.write(),
+            "templates.txt": "".join(f"{tree}\n" for tree in self.templates),
+            "parser.txt": f"{self.digest}\n",
+        }
+
+    @classmethod
+    def restore(cls, config: dict[str, Any], assets: dict[str, str]) -> ScpnParaphraser:
+        """A model with fresh weights from what a checkpoint holds.
+
+        Raises: InputError if an asset is missing or damaged, or a field is unknown.
+        """
+        unknown = sorted(set(config) - set(ScpnConfig.__dataclass_fields__))
+        lacking = sorted({"vocabulary.json", "symbols.tsv", "templates.txt", "parser.txt"} - set(assets))
+        if unknown or lacking:
+            raise InputError(f"SCPN checkpoint with unknown fields {unknown}, without {lacking}")
+        made = ScpnConfig(**config)
+        symbols = TreeSymbols.read(assets["symbols.tsv"], brackets=made.brackets)
+        templates = [Tree.parse(line) for line in assets["templates.txt"].splitlines()]
+        vocabulary = Vocabulary.from_json(assets["vocabulary.json"])
+        return cls(made, vocabulary, symbols, templates, assets["parser.txt"].strip())

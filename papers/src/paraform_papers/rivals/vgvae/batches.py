@@ -1,0 +1,150 @@
+"""VGVAE's training table, and the batches, or mega-batches, of it.
+
+Shape key: M pairs of a mega-batch, R sentences picked, T words of the longest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import NamedTuple, final
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from paraform.batching import Ragged, SentenceBatch, batches_of_like, epoch_steps
+from paraform.batching.epochs import Rows
+from paraform_papers.rivals.vgvae.config import VgvaeConfig
+
+POOL = 32  # batches that are sorted by length together
+
+
+class MegaBatch(NamedTuple):
+    """M pairs, `batch_size` of which make a step: all sources and then all targets.
+
+    Args:
+        sentences: their words.
+        read: the same as the syntactic encoder reads them: some words are others of their tag.
+        clusters_M: of the pairs; those of one number say the same.
+        seed: of what is drawn on the way.
+        contrasted: whether the hardest negatives are sought, and learnt from.
+    """
+
+    sentences: SentenceBatch
+    read: SentenceBatch
+    clusters_M: Tensor
+    batch_size: int
+    seed: int
+    contrasted: bool
+
+    def to(self, device: torch.device) -> MegaBatch:
+        """On that device."""
+        return self._replace(
+            sentences=self.sentences.to(device), read=self.read.to(device), clusters_M=self.clusters_M.to(device)
+        )
+
+
+@final
+@dataclass(frozen=True)
+class PairTable:
+    """Pairs of numbered sentences, each of which stands here once.
+
+    Args:
+        words: numbers of each sentence's words.
+        tags: a tag's number for each of these words, end to end as `words.values`.
+        of_tag: the numbers of the words that each tag has; without any, none is replaced.
+        source, target: sentences of the pairs.
+        clusters: of the pairs.
+    """
+
+    words: Ragged
+    tags: Rows
+    of_tag: Ragged
+    source: Rows
+    target: Rows
+    clusters: Rows
+
+    def sentences(self, rows: Rows) -> SentenceBatch:
+        """Those sentences."""
+        return SentenceBatch(*self.words.padded(rows))
+
+    def noised(self, rows: Rows, share: float, random: np.random.Generator) -> SentenceBatch:
+        """Those sentences, a share of their words replaced by others of the same tag, drawn evenly."""
+        words_RT, lengths_R = self.words.padded(rows)
+        if not share or not len(self.of_tag.values):
+            return SentenceBatch(words_RT, lengths_R)
+        tags_RT, _ = Ragged(self.tags, self.words.offsets).padded(rows)
+        tags = tags_RT.numpy()
+        counts = self.of_tag.lengths(np.arange(len(self.of_tag.offsets) - 1))[tags]
+        drawn = self.of_tag.offsets[tags] + (random.random(tags.shape) * counts).astype(np.int64)
+        replaced = (random.random(tags.shape) < share) & (counts > 0)
+        replaced &= np.arange(tags.shape[1]) < lengths_R.numpy()[:, None]
+        others = self.of_tag.values[np.where(replaced, drawn, 0)].astype(np.int64)
+        return SentenceBatch(torch.where(torch.from_numpy(replaced), torch.from_numpy(others), words_RT), lengths_R)
+
+
+def megabatch_sizes(steps_per_epoch: int, config: VgvaeConfig) -> list[int]:
+    """How many batches each mega-batch has: one, or `megabatch` of an epoch in which negatives are learnt from.
+
+    >>> megabatch_sizes(5, VgvaeConfig.paper("averages", epochs=4, megabatch=3))
+    [1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 3, 2, 3, 2]
+    """
+    sizes: list[int] = []
+    for epoch in range(1, config.epochs + 1):
+        most = config.megabatch if contrasts(epoch, config) else 1
+        whole, rest = divmod(steps_per_epoch, most)
+        sizes += [most] * whole + [rest] * bool(rest)
+    return sizes
+
+
+def contrasts(epoch: int, config: VgvaeConfig) -> bool:
+    """Whether negatives are learnt from in that epoch, counted from 1."""
+    return config.discriminative_weight > 0 and epoch >= config.discriminative_start
+
+
+def megabatches(
+    table: PairTable, config: VgvaeConfig, *, seed: int, world: int = 1
+) -> tuple[Callable[[int], MegaBatch], int]:
+    """Mega-batches, each whole in every process: they follow each other through the epochs.
+
+    Args:
+        seed: with the step it decides everything: `batches(step)` is a pure function of both.
+    Returns: `batches(step)`, and how many there are. An epoch leaves out what does not fill its last batch, other pairs
+        each time.
+    Raises: InputError if there are fewer pairs than one batch holds, or a batch has no equal parts.
+    """
+    size = config.batch_size
+    steps = epoch_steps(len(table.source), size, world=world, what="pairs")
+    sizes = megabatch_sizes(steps, config)
+    starts = np.cumsum([0, *sizes])
+    lengths = (table.words.lengths(table.source), table.words.lengths(table.target))
+
+    @lru_cache(maxsize=1)
+    def order(epoch: int) -> Rows:
+        random = np.random.default_rng([seed, epoch])
+        shuffled = random.permutation(len(table.source))[: steps * size]
+        return batches_of_like(shuffled, lengths, batch_size=size, pool=POOL, random=random)
+
+    def batches(step: int) -> MegaBatch:
+        epoch, first = divmod(int(starts[step]), steps)
+        rows = order(epoch)[first : first + sizes[step]].ravel()
+        both = np.concatenate([table.source[rows], table.target[rows]])
+        random = np.random.default_rng([seed, step, 1])
+        return MegaBatch(
+            table.sentences(both),
+            table.noised(both, config.word_noise, random),
+            torch.from_numpy(table.clusters[rows]),
+            size,
+            int(random.integers(2**62)),
+            contrasts(epoch + 1, config),
+        )
+
+    return batches, len(sizes)
+
+
+def picked(batch: SentenceBatch, rows_R: Tensor) -> SentenceBatch:
+    """Those sentences, no wider than the longest of them."""
+    lengths_R = batch.lengths_B[rows_R]
+    return SentenceBatch(batch.words_BT[rows_R][:, : int(lengths_R.max())], lengths_R)

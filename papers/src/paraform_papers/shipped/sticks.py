@@ -1,0 +1,146 @@
+"""What encoders know, and how much form is left in them: `docs/results/encoders.md`.
+
+    paraform reproduce sticks --scale small --data ../shared/data --out runs/sticks
+
+`minilm` and each of its layers, mean-pooled; the content and style vectors of `compact`; the means of
+`latent-compact`; and the floors. Writes the page of `evaluate report` with its JSON, a picture of form and meaning by
+layer, and tables in Markdown. Vectors are kept in the folder, so that what was encoded is not encoded again. Scales:
+smoke is of a few rows; small leaves out transfer and trained similarity, and takes 300 paraphrases a set of robustness;
+full is everything.
+Running time at scale small: about half an hour on one core. Expected figures: docs/results/encoders.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Literal
+
+from paraform import checkpoint
+from paraform.capabilities import Embed, Embedder
+from paraform.encoders import Encoder
+from paraform.evaluation.embedding.families import FAMILIES, read_families
+from paraform.evaluation.embedding.measuring import System, spaces_of, system_of
+from paraform.evaluation.embedding.report import EmbeddingReport, Section, embedding_report
+from paraform.evaluation.embedding.report_page import HEADLINES, TITLES
+from paraform.evaluation.embedding.robustness import Draw
+from paraform.evaluation.latent.plots import save_figure
+from paraform.records import InputError
+from paraform.score import Score, table
+from paraform.weights import atomic_path
+from paraform_papers.kept_vectors import kept
+from paraform_papers.shipped.depth import depth_figure, layer_embeds
+
+LAYERS = {layer: f"minilm@layer={layer}" for layer in range(6)} | {6: "minilm"}  # minilm is its last layer's mean
+OTHERS = ("compact@vectors=content", "compact@vectors=style", "latent-compact")
+MODELS = ("minilm", *(LAYERS[layer] for layer in range(6)), *OTHERS)
+FLOOR = "minilm@weights=random"
+
+Scale = Literal["smoke", "small", "full"]
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What a scale measures.
+
+    Args:
+        size: paraphrases of a set of robustness, at most.
+        most: rows of each part of a set; None: all.
+        resamples: of each interval.
+    """
+
+    families: tuple[str, ...]
+    models: tuple[str, ...] = MODELS
+    size: int = 1000
+    most: int | None = None
+    resamples: int = 1000
+
+
+SCALES = {
+    "smoke": Setting(("similarity", "probing"), ("minilm", LAYERS[0], LAYERS[3]), most=40, resamples=20),
+    "small": Setting(tuple(name for name in FAMILIES if name != "transfer"), size=300),
+    "full": Setting(tuple(FAMILIES)),
+}
+
+
+@dataclass(frozen=True)
+class Sticks:
+    """The report, and the folder that it stands in."""
+
+    report: EmbeddingReport
+    folder: Path
+
+    def to_json(self) -> dict[str, Any]:
+        """The report's object, and the page."""
+        return {"page": str(self.folder / "report.html"), **self.report.to_json()}
+
+    def table(self, style: Literal["plain", "markdown"] = "markdown") -> str:
+        """A table of what it comes to, and one of each family's main figures."""
+        heading = "### " if style == "markdown" else ""
+        summary = [replace(score, subset="all") for score in self.report.summary]  # the sets are in its signature
+        parts = [f"{heading}Summary", table(summary, style)]
+        for section in self.report.sections:
+            for headline in HEADLINES[section.family]:
+                if found := self._by_set(section, headline.name, headline.protocol):
+                    title = f"{TITLES[section.family][0]}: {headline.name}"
+                    parts += [f"{heading}{title}", table(found, style)]
+        return "\n\n".join(parts)
+
+    def _by_set(self, section: Section, name: str, protocol: str) -> list[Score]:
+        """A figure with a column for each set."""
+        return [
+            replace(score, name=score.subset, subset="all", protocol="", signature=self.report.settings(score))
+            for score in section.scores
+            if (score.name, score.protocol) == (name, protocol)
+        ]
+
+
+def systems_of(models: Sequence[str], folder: Path, device: str | None) -> list[System]:
+    """The models and the network with random weights, whose vectors are kept in a folder."""
+    layers = {layer: name for layer, name in LAYERS.items() if name in models}
+    systems = []
+    by_layer: dict[str, Embed] = {}
+    for name in (*models, FLOOR):
+        model: Embedder = checkpoint.load(name, device=device)
+        _, settings, embed = system_of(name, model)
+        if isinstance(model, Encoder) and name in layers.values():
+            by_layer = by_layer or dict(zip(layers.values(), layer_embeds(model, list(layers)), strict=True))
+        systems.append(System(name, settings, kept(by_layer.get(name, embed), settings, folder)))
+    return systems
+
+
+def run(
+    *,
+    scale: Scale = "smoke",
+    data: Path = Path("../shared/data"),
+    out: Path = Path("runs/sticks"),
+    rows: Sequence[str] = (),
+    seed: int = 0,
+    device: str | None = None,
+) -> Sticks:
+    """Measure, and write report.html, report.json, tables.md and, of several layers, depth.png.
+
+    Args:
+        rows: models; none: those of the scale.
+    Raises: InputError for a scale or a model that is none of this recipe's, or data that cannot be read.
+    """
+    if scale not in SCALES:
+        raise InputError(f"--scale {scale}: sticks has {', '.join(SCALES)}")
+    setting = SCALES[scale]
+    models = tuple(rows) or setting.models
+    if unknown := [name for name in models if name not in MODELS]:
+        raise InputError(f"no row {unknown[0]!r}; expected some of {', '.join(MODELS)}")
+    families = read_families(data, setting.families, draw=Draw(setting.size, seed=seed), trained=scale == "full")
+    if setting.most is not None:
+        families = families.limited(setting.most)
+    spaces = spaces_of(families.tasks, systems_of(models, out / "vectors", device))
+    report = embedding_report(families, spaces, models, resamples=setting.resamples)
+    sticks = Sticks(report, out / scale)
+    report.write(sticks.folder / "report.html")
+    layers = {layer: name for layer, name in LAYERS.items() if name in models}
+    if len(layers) > 1:
+        save_figure(depth_figure(report, layers), sticks.folder / "depth.png")
+    with atomic_path(sticks.folder / "tables.md") as unfinished:
+        unfinished.write_text(sticks.table(), encoding="utf-8")
+    return sticks
