@@ -73,6 +73,7 @@ class Toy(torch.nn.Module):
     """Embeds a text as its number of letters, `width` times, and has a latent space of a kind."""
 
     system: ClassVar[str] = "toy"
+    config_class: ClassVar[type] = ToyConfig
     kind: ClassVar[str] = "a toy"
     vector_names: ClassVar[tuple[str, ...]] = ("letters",)
 
@@ -153,7 +154,7 @@ def test_every_system_has_its_class_its_trainer_and_its_command() -> None:
     for name, system in SYSTEMS.items():
         model = getattr(importlib.import_module(f"paraform.models.{name}"), system.model)
         trainer = importlib.import_module(f"paraform.trainers.{name}").TRAINER
-        assert model.system == name
+        assert model.system == name and model.config_class is trainer.config
         assert cli.COMMANDS[f"train {name}"] == ("train", system.trains)
         for preset in trainer.presets.values():
             assert isinstance(preset(), trainer.config)
