@@ -19,7 +19,7 @@ from _measure import arguments_of, in_turn, middle, report
 
 from paraform import checkpoint, corpora
 from paraform.batching import prepare
-from paraform.models.exemplar.units import style_text
+from paraform.models.exemplar.inputs import style_text
 from paraform.words import tokenize
 
 

@@ -260,6 +260,26 @@ def test_a_field_that_came_after_the_checkpoint_has_its_default(saved: Path) -> 
     assert load(saved).config == dataclasses.replace(type(load(saved).config)(), hidden=5)
 
 
+def test_a_field_that_is_read_no_more_is_dropped_or_named(tmp_path: Path) -> None:
+    """As version 0.1.0 wrote it; another value is refused in one line, and so is a field that never was."""
+    from paraform.models.exemplar import ExemplarConfig
+
+    folders = tmp_path / "folders"
+    folders.mkdir()
+    (folder,) = (folder for system, folder in folders_of_every_system(folders) if system == "exemplar")
+    config = manifest.read(folder).config
+    rewrite(folder, config=config | dict(ExemplarConfig.removed))
+    assert dataclasses.asdict(checkpoint.load(folder, device="cpu").config) == config
+    message = "config.decoder is 'transformer', which paraform reads no more; version 0.1.0 does"
+    for more, expected in (
+        ({**ExemplarConfig.removed, "decoder": "transformer"}, f"^{folder / manifest.NAME}: {message}$"),
+        ({"colour": 1}, r"unknown fields \['colour'\]"),
+    ):
+        rewrite(folder, config=config | more)
+        with pytest.raises(InputError, match=expected):
+            checkpoint.load(folder, device="cpu")
+
+
 def test_shapes_are_compared_before_memory_is_taken(saved: Path) -> None:
     made = []
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 import pytest
 
-from paraform.fields import require_between, require_types, with_fields
+from paraform.fields import Above, Between, kept_fields, require_between, require_types, with_fields
 from paraform.records import InputError
 from paraform_papers.rivals.scpn import ScpnConfig
 
@@ -44,6 +45,41 @@ def test_fields_have_the_types_that_they_are_declared_with() -> None:
     ):
         with pytest.raises(InputError, match=f"^{message}$"):
             require_types(Settings(**{field: value}))
+
+
+@dataclass(frozen=True)
+class Bounded:
+    share: Annotated[float, Between(0, 0.5)] = 0.5
+    steps: Annotated[int, Between(2, math.inf)] = 2
+    rate: Annotated[float, Above(0)] = 0.1
+    removed: ClassVar[Mapping[str, object]] = {"way": "x"}
+
+
+def test_bounds_stand_beside_the_type() -> None:
+    """Both ends of `Between` are counted, that of `Above` is not; types come first."""
+    for config in (Bounded(), Bounded(share=0), Bounded(steps=10**9, rate=5e-324)):
+        require_types(config)
+    wrong: list[tuple[dict[str, Any], str]] = [
+        ({"share": 0.51}, "share 0.51; expected 0 to 0.5"),
+        ({"share": -0.1}, "share -0.1; expected 0 to 0.5"),
+        ({"steps": 1}, "steps 1; expected 2 or more"),
+        ({"steps": 2.0}, "steps is 2.0 of type float; expected an int"),
+        ({"rate": 0}, "rate 0; expected a number above 0"),
+        ({"rate": math.inf}, "rate is inf; expected a finite number"),
+    ]
+    for fields, message in wrong:
+        with pytest.raises(InputError, match=f"^{message}$"):
+            require_types(Bounded(**fields))
+
+
+def test_fields_that_are_read_no_more_are_left_out() -> None:
+    stored = {"share": 0.1, "way": "x", "colour": 1}
+    assert kept_fields(Bounded, stored, "a") == {"share": 0.1, "colour": 1}
+    assert kept_fields(Settings, stored, "a") == stored
+    with pytest.raises(
+        InputError, match=r"^a: config.way is 'y{59}, which paraform reads no more; version 0\.1\.0 does$"
+    ):
+        kept_fields(Bounded, {"way": "y" * 99}, "a")
 
 
 def test_fields_lie_between_their_bounds() -> None:

@@ -17,7 +17,7 @@ import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, ClassVar
 
 import matplotlib.image
 import pytest
@@ -322,6 +322,29 @@ def test_another_run_is_not_resumed(whole: tuple[Path, Result], change: dict[str
 def test_a_run_of_another_system_is_named_before_anything_is_prepared(whole: tuple[Path, Result]) -> None:
     with pytest.raises(InputError, match="system was 'toy' when the run began and is 'exemplar' now"):
         require_usable(whole[0], "exemplar", ExemplarConfig.paper(), resume=True)
+
+
+@dataclasses.dataclass(frozen=True)
+class Nameless:
+    """A toy's config of a version that has no `name`."""
+
+    hidden: int = 5
+    dropout: float = 0.3
+    removed: ClassVar[Mapping[str, object]] = {"name": "toy"}
+
+
+def test_a_run_goes_on_without_a_field_that_is_read_no_more(whole: tuple[Path, Result]) -> None:
+    """If it had the value that all of today's code has."""
+    require_usable(whole[0], "toy", Nameless(), resume=True)
+    with pytest.raises(InputError, match="hidden was 5 when the run began and is 6 now"):
+        require_usable(whole[0], "toy", Nameless(hidden=6), resume=True)
+
+    class Other(Nameless):
+        removed: ClassVar[Mapping[str, object]] = {"name": "other"}
+
+    message = "last/paraform.json: config.name is 'toy', which paraform reads no more; version 0.1.0 does"
+    with pytest.raises(InputError, match=f"^{whole[0]}/{message}$"):
+        require_usable(whole[0], "toy", Other(), resume=True)
 
 
 def test_a_damaged_training_state_is_named(tmp_path: Path) -> None:

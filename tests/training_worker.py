@@ -33,6 +33,7 @@ class ToyConfig:
 
 class Toy(nn.Module):
     system: ClassVar[str] = "toy"
+    config_class: ClassVar[type] = ToyConfig
 
     def __init__(self, config: ToyConfig, vocabulary: str = "a\r\nb é\n") -> None:
         super().__init__()

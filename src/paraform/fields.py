@@ -6,7 +6,8 @@ import dataclasses
 import difflib
 import math
 from collections.abc import Mapping
-from typing import Any, Literal, TypeVar, get_args, get_origin, get_type_hints
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal, TypeVar, get_args, get_origin, get_type_hints
 
 from paraform.records import InputError
 
@@ -17,15 +18,44 @@ MOST_STEPS = 20_000  # as many words as a line of a text file has characters at 
 Config = TypeVar("Config", bound=Any)
 
 
-def require_types(config: object) -> None:
+@dataclass(frozen=True)
+class Between:
+    """The bounds of a field, both counted: `epochs: Annotated[int, Between(1, math.inf)]`."""
+
+    least: float
+    most: float
+
+    def require(self, name: str, value: float) -> None:
+        """Raises: InputError that names the field, if the value lies beyond."""
+        if not self.least <= value <= self.most:
+            above = "or more" if self.most == math.inf else f"to {self.most}"
+            raise InputError(f"{name} {value}; expected {self.least} {above}")
+
+
+@dataclass(frozen=True)
+class Above:
+    """The bound of a field, not counted: `temperature: Annotated[float, Above(0)]`."""
+
+    least: float
+
+    def require(self, name: str, value: float) -> None:
+        """Raises: InputError that names the field, if the value is not above it."""
+        if not value > self.least:
+            raise InputError(f"{name} {value}; expected a number above {self.least}")
+
+
+def require_types(config: Any) -> None:
     """Every field of a dataclass that is declared a number, a string or a bool is one; a whole number is a float too.
 
-    Numbers are finite, whole ones of 64 bits; of a field that takes only some values it is one of these.
+    Numbers are finite, whole ones of 64 bits, and within the bounds that an `Annotated` gives them; of a field that
+    takes only some values it is one of these.
 
     Raises: InputError that names the field, what came and what was expected.
     """
-    for name, hint in get_type_hints(type(config)).items():
-        value = getattr(config, name)
+    hints = get_type_hints(type(config), include_extras=True)
+    for field in dataclasses.fields(config):
+        name, hint, value = field.name, hints[field.name], getattr(config, field.name)
+        hint, *bounds = get_args(hint) if get_origin(hint) is Annotated else (hint,)
         if get_origin(hint) is Literal and value not in get_args(hint):
             raise InputError(f"{name} {str(value)[:60]!r}; expected one of {', '.join(map(str, get_args(hint)))}")
         fits = isinstance(value, (int, float) if hint is float else hint) if hint in (bool, int, float, str) else True
@@ -36,14 +66,33 @@ def require_types(config: object) -> None:
             raise InputError(f"{name} is {value}; expected a finite number")
         if hint in (int, float) and isinstance(value, int) and abs(value) >= 2**63:
             raise InputError(f"{name} is a number beyond 64 bits; expected a smaller one")
+        for bound in bounds:
+            bound.require(name, value)
 
 
 def require_between(config: object, least_and_most: Mapping[str, tuple[float, float]]) -> None:
     """Those fields lie within their bounds, both counted. Raises: InputError that names the first that does not."""
     for name, (least, most) in least_and_most.items():
-        value = getattr(config, name)
-        if not least <= value <= most:
-            raise InputError(f"{name} {value}; expected {least} {'or more' if most == math.inf else f'to {most}'}")
+        Between(least, most).require(name, getattr(config, name))
+
+
+def kept_fields(config: type, stored: Mapping[str, Any], path: object) -> dict[str, Any]:
+    """The fields of a stored config that are read today.
+
+    A field that a former version had, and this one has not, stands in the class variable `removed` of the config: its
+    name, and the value that all of today's code has. With that value it is left out.
+
+    Args:
+        config: a dataclass.
+        path: of the stored config, for the message.
+    Raises: InputError, in one line, for another value of such a field.
+    """
+    removed: Mapping[str, object] = getattr(config, "removed", {})
+    for name in sorted(removed.keys() & stored.keys()):
+        if stored[name] != removed[name]:
+            came = repr(stored[name])[:60]
+            raise InputError(f"{path}: config.{name} is {came}, which paraform reads no more; version 0.1.0 does")
+    return {name: value for name, value in stored.items() if name not in removed}
 
 
 def with_fields(config: Config, fields: Mapping[str, Any]) -> Config:

@@ -74,6 +74,7 @@ class Toy(torch.nn.Module):
     """Embeds a text as its number of letters, `width` times, and has a latent space of a kind."""
 
     system: ClassVar[str] = "toy"
+    config_class: ClassVar[type] = ToyConfig
     kind: ClassVar[str] = "a toy"
     vector_names: ClassVar[tuple[str, ...]] = ("letters",)
 
@@ -208,7 +209,8 @@ def test_every_system_has_its_class_its_trainer_and_its_command() -> None:
     for name in system_names():
         system = system_named(name)
         trainer = named_by(system.trainer)
-        assert named_by(system.model).system == name
+        model = named_by(system.model)
+        assert model.system == name and model.config_class is trainer.config
         assert cli.command_entry(f"train {name}") == ("paraform.cli.train", system.trains)
         for preset in trainer.presets.values():
             assert isinstance(preset(), trainer.config)

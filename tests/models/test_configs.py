@@ -12,6 +12,7 @@ import pytest
 from paraform.models.disentangled import DisentangledConfig
 from paraform.models.exemplar import ExemplarConfig
 from paraform.models.latent import LatentConfig
+from paraform.models.retrofit import RetrofitConfig
 from paraform.models.seq2seq import Seq2SeqConfig
 from paraform.records import InputError
 from paraform.syntax import MiningConfig
@@ -26,6 +27,7 @@ CONFIGS = (
     ExemplarConfig,
     LatentConfig,
     ReaderConfig,
+    RetrofitConfig,
     ScpnConfig,
     Seq2SeqConfig,
     SgcpConfig,
@@ -44,6 +46,8 @@ PRESETS: list[tuple[Callable[..., Any], str, Any]] = [
     (ExemplarConfig.reference, "epochs", 7),
     (ExemplarConfig.compact, "epochs", 7),
     (LatentConfig.paper, "epochs", 7),
+    (RetrofitConfig.paper, "epochs", 7),
+    (RetrofitConfig.reference, "epochs", 7),
     (ScpnConfig.paper, "epochs", 7),
     (ScpnConfig.reference, "epochs", 7),
     (ScpnConfig.compact, "epochs", 7),

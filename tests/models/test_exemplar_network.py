@@ -11,7 +11,6 @@ import torch
 from paraform.models.exemplar.batches import StyleInput
 from paraform.models.exemplar.config import ExemplarConfig
 from paraform.models.exemplar.network import ExemplarNetwork
-from paraform.models.exemplar.style_tags import NONE
 
 
 def config(tiny: ModuleType, name: str) -> ExemplarConfig:
@@ -24,7 +23,7 @@ def network(tiny: ModuleType, config: ExemplarConfig) -> ExemplarNetwork:
     return made
 
 
-ALL = ["copying", "coverage", "both", "paper", "reference", "transformer", "transformer on BiGRUs"]
+ALL = ["copying", "coverage", "both", "states", "paper", "reference"]
 
 
 @pytest.mark.parametrize("name", ALL)
@@ -80,7 +79,7 @@ def test_vectors_are_final_states(tiny: ModuleType) -> None:
         torch.testing.assert_close(vector[0], torch.cat([states[0, -1, :half], states[0, 0, half:]]))
 
 
-@pytest.mark.parametrize("name", ["copying", "transformer"])
+@pytest.mark.parametrize("name", ["copying", "states"])
 def test_contrasts_that_are_left_out_are_not_computed(name: str, tiny: ModuleType) -> None:
     batch = tiny.whole_batch(config(tiny, name))
     full = network(tiny, config(tiny, name))(batch)
@@ -115,7 +114,7 @@ def test_a_style_encoder_that_is_fine_tuned(layer: int, tiny: ModuleType) -> Non
     assert gradient is not None and gradient.abs().sum() > 0
 
 
-@pytest.mark.parametrize("name", ["transformer", "both"])
+@pytest.mark.parametrize("name", ["states", "both"])
 def test_frozen_states_give_the_vectors(name: str, tiny: ModuleType) -> None:
     """As they come, c and s are linear maps of their means; beside embeddings, they change what the BiGRU reads."""
     model = network(tiny, config(tiny, name))
@@ -139,24 +138,7 @@ def test_frozen_states_give_the_vectors(name: str, tiny: ModuleType) -> None:
         model.encode_content(batch.source_BT, batch.source_lengths_B)
 
 
-def test_tags_stand_beside_the_states_of_an_exemplar(tiny: ModuleType) -> None:
-    """The BiGRU reads [state; the tag's vector], and a token without a tag has zeros there."""
-    model = network(tiny, config(tiny, "tags"))
-    exemplar = tiny.one_row(tiny.whole_batch(model.config), 3).exemplar
-    assert model.tag_embedding is not None and model.style_encoder is not None
-    with torch.inference_mode():
-        style = model.encode_style(exemplar)
-        read = torch.cat([exemplar.values, model.tag_embedding.weight[exemplar.tags_BT]], -1)
-        states, vector = model.style_encoder(read, exemplar.lengths_B)
-        torch.testing.assert_close(style.states, states)
-        torch.testing.assert_close(style.vector, vector)
-        other = model.encode_style(exemplar._replace(tags_BT=torch.zeros_like(exemplar.tags_BT)))
-    assert model.tag_embedding.padding_idx == NONE and not torch.allclose(other.vector, style.vector)
-    with pytest.raises(ValueError, match="no tags_BT with style_tags=True; expected a tag beside each token"):
-        model.encode_style(exemplar._replace(tags_BT=None))
-
-
-@pytest.mark.parametrize("name", ["copying", "coverage", "both", "tags", "transformer"])
+@pytest.mark.parametrize("name", ["copying", "coverage", "both", "states"])
 def test_gradients_are_finite_whatever_can_be_copied(name: str, tiny: ModuleType) -> None:
     model = network(tiny, config(tiny, name)).train()
     batch = tiny.whole_batch(model.config)

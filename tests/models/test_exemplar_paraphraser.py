@@ -17,7 +17,7 @@ from paraform.batching import SPECIAL, Ragged, Vocabulary, prepare
 from paraform.encoders import Encoder
 from paraform.models.exemplar import ExemplarConfig, ExemplarParaphraser, make_update
 from paraform.models.exemplar.batches import StyleInput, TripleBatch
-from paraform.models.exemplar.units import Units, style_text, unit_numbers
+from paraform.models.exemplar.inputs import style_text, word_numbers
 from paraform.models.exemplar.word_vectors import initialize_words
 from paraform.records import InputError
 from paraform.training import TrainingConfig, make_accelerator
@@ -168,7 +168,7 @@ def test_vectors(products: str, model: ExemplarParaphraser, monkeypatch: pytest.
     lowered = model.style([text.lower() for text in texts], batch_size=2)
     # in bfloat16 batches round the style states differently
     np.testing.assert_allclose(lowered, style, atol=0.1 if products == "bfloat16" else 1e-4)
-    source_BS, lengths_B = unit_numbers([Units(["why", "?"], [])], model.vocabulary)
+    source_BS, lengths_B = word_numbers([["why", "?"]], model.vocabulary)
     assert source_BS.shape == (1, 2) and lengths_B.tolist() == [2]
     np.testing.assert_allclose(
         model.network.encode_content(source_BS, lengths_B).vector.detach()[0], content[-1], atol=1e-5

@@ -18,12 +18,9 @@ from paraform.batching import BOS, EOS, PAD, UNK
 from paraform.models.exemplar.batches import StyleInput
 from paraform.models.exemplar.network import ExemplarNetwork, Memory
 from paraform.models.exemplar.step_decoder import StepDecoder, decoding_batches
-from paraform.models.exemplar.transformer import TransformerMemory
 
 
-@pytest.mark.parametrize(
-    "name", ["copying", "coverage", "both", "paper", "reference", "transformer", "transformer on BiGRUs"]
-)
+@pytest.mark.parametrize("name", ["copying", "coverage", "both", "states", "paper", "reference"])
 def test_teacher_forcing_is_decoding_of_the_gold_words(name: str, tiny: ModuleType) -> None:
     """p(y_t | y_<t) by a step on one triple at a time; `<unk>`, which it never says, is made unlikely beforehand."""
     model = tiny.paraphraser(tiny.CONFIGS[name]).network.eval()
@@ -99,26 +96,7 @@ def test_the_scores_of_a_step_last_until_the_next(tiny: ModuleType) -> None:
     assert second.data_ptr() == first.data_ptr() and len(second) == 3
 
 
-@torch.inference_mode()
-def test_a_transformers_memory_picks_rows(tiny: ModuleType) -> None:
-    """Repeats and another order as well; what is read is copied only if another sentence reads it."""
-    decoder, memory = begun(tiny, "transformer")
-    assert isinstance(memory, TransformerMemory)
-    words = memory.source_BS[:, 0]
-    _, memory = decoder.step(memory, words)
-    expected = decoder.step(memory, words)[0].clone()
-    for rows in (torch.tensor([5, 0, 5]), torch.arange(40), torch.arange(40).flip(0)):
-        picked = memory.select(rows)
-        found, _ = decoder.step(picked, words[rows])
-        torch.testing.assert_close(found, expected[rows])
-        shared = picked.layers[0].read_keys.data_ptr() == memory.layers[0].read_keys.data_ptr()
-        assert shared == (rows.tolist() == list(range(40)))
-    beams = memory.select(torch.arange(3).repeat_interleave(2))
-    swapped = beams.select(torch.tensor([1, 1, 2, 2, 5, 4]))  # hypotheses of the same sentences
-    assert swapped.layers[0].read_keys is beams.layers[0].read_keys
-
-
-@pytest.mark.parametrize("name", ["copying", "transformer"])
+@pytest.mark.parametrize("name", ["copying", "states"])
 @pytest.mark.parametrize("ration", [False, True])
 @torch.inference_mode()
 def test_searches_live_with_shared_scores(ration: bool, name: str, tiny: ModuleType) -> None:
@@ -156,7 +134,7 @@ def test_states_are_read_row_by_row(tiny: ModuleType) -> None:
     assert memory.content.is_contiguous() and torch.equal(memory.content, content.states)
 
 
-@pytest.mark.parametrize("name", ["copying", "coverage", "paper", "transformer"])
+@pytest.mark.parametrize("name", ["copying", "coverage", "paper", "states"])
 @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float64])
 @torch.inference_mode()
 def test_a_network_of_any_width(name: str, dtype: torch.dtype, tiny: ModuleType) -> None:
@@ -182,7 +160,7 @@ def test_every_row_is_said_once(lengths: list[tuple[int, int]], size: int) -> No
         assert all([sources[i] for i in rows] == sorted((sources[i] for i in rows), reverse=True) for rows in batches)
 
 
-@pytest.mark.parametrize("name", ["copying", "coverage", "paper", "transformer"])
+@pytest.mark.parametrize("name", ["copying", "coverage", "paper", "states"])
 @torch.inference_mode()
 def test_a_narrow_copy_says_nearly_the_same(name: str, tiny: ModuleType) -> None:
     """In bfloat16, whose numbers have 8 bits; the output layer keeps its float32."""

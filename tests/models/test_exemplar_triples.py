@@ -18,7 +18,6 @@ from paraform.models.exemplar.batches import TripleTable
 from paraform.models.exemplar.triples import triple_table
 from paraform.records import InputError, Pair, Sentence
 from paraform.syntax import MiningConfig, mine, mining, tagging
-from paraform.words import join_pieces
 
 CONFIG = replace(ExemplarConfig.compact(), min_count=3, max_tokens=8)
 VERBS = {"Learn": "study", "teach": "explain", "enjoy": "like"}
@@ -95,22 +94,18 @@ def test_nothing_is_computed_twice(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         triple_table(PAIRS, CONFIG, seed=1, cache=tmp_path)
 
 
-def test_word_pieces_and_a_style_encoder_that_is_trained(minilm: Encoder, tmp_path: Path) -> None:
-    config = replace(CONFIG, units="pieces", style_trainable=True, min_count=1)
+def test_a_style_encoder_that_is_trained_reads_pieces(minilm: Encoder, tmp_path: Path) -> None:
+    config = replace(CONFIG, style_trainable=True, min_count=1)
     pairs = [*PAIRS, Pair(Sentence("Is antidisestablishmentarianism dull?"), Sentence("Don't you find it dull ?"))]
-    table, vocabulary, _ = triple_table(pairs, config, cache=tmp_path)
-    words = said(table, vocabulary, {}, table.source[-1])
-    assert len(words) > 4 and join_pieces(words) == ["is", "antidisestablishmentarianism", "dull", "?"]
-    assert join_pieces(said(table, vocabulary, {}, table.target[-1])) == ["do", "n't", "you", "find", "it", "dull", "?"]
+    table, *_ = triple_table(pairs, config, cache=tmp_path)
     row = table.target[-1]
     pieces = table.style.values[table.style.offsets[row] : table.style.offsets[row + 1]].tolist()
     assert pieces == minilm.pieces(["do n't you find it dull ?"])[0]
 
 
-@pytest.mark.parametrize("units", ["words", "pieces"])
-def test_states_of_every_unit(units: Any, minilm: Encoder, tmp_path: Path) -> None:
-    """The last layer's at each piece, or at each word's first piece, of the lower-cased words with spaces between."""
-    config = replace(CONFIG, units=units, content_input="both", content_layer=-1)
+def test_states_of_every_word(minilm: Encoder, tmp_path: Path) -> None:
+    """The last layer's at each word's first piece, of the lower-cased words with spaces between."""
+    config = replace(CONFIG, content_input="both", content_layer=-1)
     pairs = [*PAIRS, Pair(Sentence("Is antidisestablishmentarianism dull?"), Sentence("Don't you find it dull ?"))]
     table, *_ = triple_table(pairs, config, cache=tmp_path)
     assert table.content is not None
@@ -118,11 +113,9 @@ def test_states_of_every_unit(units: Any, minilm: Encoder, tmp_path: Path) -> No
     (states,) = minilm.states(["is antidisestablishmentarianism dull ?", "do n't you find it dull ?"], layers=[-1])
     first, second = np.split(states.states_ND.numpy(), states.offsets[1:-1])
     pieces = len(first) - 2
-    assert table.words.lengths(np.array([table.source[-1]])).tolist() == [4 if units == "words" else pieces]
-    assert pieces > 6
-    places = [1, 2, pieces - 1, pieces] if units == "words" else list(range(1, pieces + 1))
-    np.testing.assert_allclose(long[: len(places)], first[places], atol=5e-3)
-    places = [1, 2, 5, 6, 7, 8, 9] if units == "words" else list(range(1, 10))  # do n ' t you find it dull ?
+    assert table.words.lengths(np.array([table.source[-1]])).tolist() == [4] and pieces > 6
+    np.testing.assert_allclose(long[:4], first[[1, 2, pieces - 1, pieces]], atol=5e-3)
+    places = [1, 2, 5, 6, 7, 8, 9]  # do n ' t you find it dull ?
     np.testing.assert_allclose(short[: len(places)], second[places], atol=5e-3)
     assert not short[len(places) :].any()
 
@@ -143,17 +136,6 @@ def test_further_deals_are_those_of_further_seeds(tmp_path: Path) -> None:
         assert np.array_equal(found[lacking], first.exemplars[lacking])
         none += int(lacking.sum())
     assert none and not np.array_equal(table.further[0], table.exemplars)
-
-
-def test_every_word_can_be_spelled(tmp_path: Path) -> None:
-    """By single characters, of which the vocabulary has all that the tokenizer has, however rare."""
-    config = replace(CONFIG, units="pieces", min_count=3)
-    _, without, _ = triple_table(PAIRS, config, cache=tmp_path)
-    _, vocabulary, _ = triple_table(PAIRS, replace(config, spell=True), cache=tmp_path)
-    assert vocabulary.words[: len(without)] == without.words and "##q" not in without.words
-    for word in ("gtx", "zorblax23", "$9.99", "東"):
-        assert UNK not in vocabulary.encode([word[0], *(f"##{letter}" for letter in word[1:])])
-    assert all(len(unit.removeprefix("##") or unit) == 1 for unit in vocabulary.words[len(without) :])
 
 
 def test_no_pairs() -> None:

@@ -19,11 +19,9 @@ PLACES = {
     "after": replace(tiny.TINY, place="after", orthogonality="free"),
     "one a layer": replace(tiny.TINY, place="after", states="all", orthogonality="free"),
     "one a layer, exact": replace(tiny.TINY, place="after", states="all", orthogonality="exact"),
-    "one a layer, of rank 2": replace(tiny.TINY, place="after", states="all", rank=2),
     "all layers": replace(tiny.TINY, states="all"),
     "trained mix": replace(tiny.TINY, states="all", train_mix=True, push="further"),
     "exact": replace(tiny.TINY, orthogonality="exact"),
-    "low rank": replace(tiny.TINY, rank=2),
 }
 
 
@@ -106,8 +104,7 @@ def test_at_the_start_m_is_the_identity(place: str) -> None:
     count = sum(weight.numel() for weight in made.parameters())
     extra = 4 if config.train_mix else 0
     several = 3 if (config.place, config.states) == ("after", "all") else 1
-    own = 2 * tiny.WIDTH * config.rank if config.rank else tiny.WIDTH**2
-    assert count == several * own + extra  # none of the encoder's
+    assert count == several * tiny.WIDTH**2 + extra  # none of the encoder's
 
 
 def test_the_whitening_makes_scatter_alike_and_keeps_its_size() -> None:

@@ -13,7 +13,6 @@ from torch import Tensor
 from paraform.batching import SPECIAL, Ragged, Vocabulary
 from paraform.models.exemplar import ExemplarConfig, ExemplarParaphraser, make_update
 from paraform.models.exemplar.batches import PickedStates, StyleInput, TripleBatch, TripleTable, by_length
-from paraform.models.exemplar.style_tags import TAGS
 from paraform.models.update import Update
 
 WORDS, BEYOND, FEATURES = 16, 5, 6
@@ -39,33 +38,20 @@ COPYING = ExemplarConfig(
 PAPER = replace(
     ExemplarConfig.paper(), word_width=8, content_width=6, style_trainable=False, learning_rate=0.01, batch_size=8
 )
-TRANSFORMER = replace(
-    COPYING,
-    decoder="transformer",
-    decoder_width=8,
-    decoder_heads=2,
-    copy_onward=True,
-    content_input="states",
-    style_pooling="mean",
-)
 CONFIGS = {
     "copying": COPYING,
     "both": replace(COPYING, coverage=True, content_input="both"),
-    "tags": replace(COPYING, style_tags=True),
-    "transformer": TRANSFORMER,
-    "transformer on BiGRUs": replace(
-        TRANSFORMER, content_input="words", style_pooling="gru", tie_embeddings=False, copy_onward=False
-    ),
+    "states": replace(COPYING, content_input="states", style_pooling="mean"),
     "coverage": replace(COPYING, coverage=True),
     "paper": PAPER,
     "reference": replace(PAPER, attention=True, similarity="cosine"),
 }
 
 
-def table(seed: int = 0, triples: int = 40, *, beside: bool = False, tags: bool = False) -> TripleTable:
+def table(seed: int = 0, triples: int = 40, *, beside: bool = False) -> TripleTable:
     """Random triples over sentences of 1 to 7 words; some words are beyond the vocabulary, some stand twice.
 
-    With `beside` each word has a state of its own, with `tags` each token a tag, for the networks that read them.
+    With `beside` each word has a state of its own, for the networks that read them.
     """
     random = np.random.default_rng(seed)
     vocabulary = len(SPECIAL) + WORDS
@@ -83,21 +69,11 @@ def table(seed: int = 0, triples: int = 40, *, beside: bool = False, tags: bool 
     words = Ragged.of(rows)
     every = Ragged(np.arange(len(words.values)), words.offsets)
     content = PickedStates(random.standard_normal((len(words.values), FEATURES)).astype(np.float16), every)
-    style_tags = Ragged(random.integers(0, len(TAGS) + 1, len(states)), style.offsets)
-    return TripleTable(
-        words,
-        style,
-        source,
-        target,
-        exemplars,
-        clusters,
-        content=content if beside else None,
-        style_tags=style_tags if tags else None,
-    )
+    return TripleTable(words, style, source, target, exemplars, clusters, content=content if beside else None)
 
 
 def read_by(config: ExemplarConfig) -> TripleTable:
-    return table(beside=config.content_input != "words", tags=config.style_tags)
+    return table(beside=config.content_input != "words")
 
 
 def paraphraser(config: ExemplarConfig, seed: int = 0) -> ExemplarParaphraser:
@@ -117,10 +93,9 @@ def whole_batch(config: ExemplarConfig = COPYING) -> TripleBatch:
 def one_row(batch: TripleBatch, row: int) -> TripleBatch:
     """The triple alone, without its padding."""
 
-    def cut(values: Tensor, lengths: Tensor, tags: Tensor | None = None) -> Any:
+    def cut(values: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor]:
         (length,) = lengths[row : row + 1]
-        alone = values[row : row + 1, :length], lengths[row : row + 1]
-        return alone if tags is None else (*alone, tags[row : row + 1, :length])
+        return values[row : row + 1, :length], lengths[row : row + 1]
 
     return TripleBatch(
         *cut(batch.source_BT, batch.source_lengths_B),

@@ -55,26 +55,19 @@ def test_pairs_without_clusters_get_them_and_a_part_is_held_out(
     }
 
 
-def test_a_transformer_is_trained_and_goes_on_where_it_stopped(
-    question_pairs: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+def test_it_is_trained_on_two_deals_and_goes_on_where_it_stopped(
+    question_pairs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Stopped in the middle of the second epoch, which has exemplars of its own, it ends with the same weights."""
     pairs = [record for record in paraform.read(question_pairs) if isinstance(record, Pair)][:80]
-    pairs += [Pair(Sentence("Is 3 more than 2?"), Sentence("Is 4 more than 2?"))]
     config = replace(
         ExemplarConfig.compact(),
-        units="pieces",
-        spell=True,
-        decoder="transformer",
-        decoder_layers=1,
-        decoder_start="encoder",
-        word_width=384,
-        decoder_width=384,
+        word_width=16,
+        content_width=16,
+        decoder_width=16,
         content_input="states",
         style_pooling="mean",
-        coverage=False,
         exemplar_deals=2,
-        same_facts=True,
         min_count=1,
         pool_size=30,
         batch_size=16,
@@ -88,7 +81,6 @@ def test_a_transformer_is_trained_and_goes_on_where_it_stopped(
         )
 
     whole = train("whole")
-    assert "1 of 81 pairs have a number or a name on one side only; left out" in caplog.text
     losses = [record["train"]["nll"] for record in whole.history if "train" in record]
     assert losses and np.isfinite(losses).all()
     made = exemplar.make_update

@@ -15,7 +15,6 @@ from tiny_encoder import write_encoder
 from paraform import checkpoint
 from paraform.models.disentangled import DisentangledConfig
 from paraform.models.retrofit import RetrofitConfig
-from paraform.recipes import par_trials
 from paraform.weights import pretrained_folder
 from paraform_papers.par import rows as par_rows
 from paraform_papers.par.configs import CORPORA, ROWS, SIZES, VARIANTS, Scale, config_of, pairs_of_row, rows_of
@@ -147,25 +146,6 @@ def write_development(folder: Path) -> None:
     for part in ("train", "dev"):
         lines = [f"we see {at} {part},they see {at} {part},{at % 5}\n" for at in range(8)]
         (folder / f"stsb-en-{part}.csv").write_text("".join(lines))
-
-
-def test_a_trial_is_measured_on_development_sets(folder: Path, tmp_path: Path, tiny: None, own_cache: None) -> None:
-    write_development(folder)
-    changes = {"encoder": SIZES["smoke"].encoder, "batch_size": 8, "most_pairs": 40}
-    before, after = (
-        par_trials.tried("mrpc", trial, folder, tmp_path / "runs", changes=changes) for trial in ("start", "exact")
-    )
-    assert before["orthogonality"] == 0 and "step" not in before and "largest" not in before
-    assert after["step"] == 40 // 8 and after["orthogonality"] < 1e-3 and after["largest"] == pytest.approx(1, abs=1e-3)
-    for found in (before, after):
-        assert found["ratio"] == pytest.approx(found["paraphrased"] / found["other"], abs=1e-3)
-        assert -100 <= found["STS-B dev"] <= 100 and 0 <= found["accuracy"] <= 1
-    assert before["paraphrased"] != after["paraphrased"]
-
-
-def test_trials_change_one_thing_at_a_time() -> None:
-    for trial, changes in par_trials.TRIALS.items():
-        assert trial in ("start", "adam 1e-3") or replace(par_trials.START, **changes) != par_trials.START
 
 
 def test_the_embedded_matrix_is_trained_on_what_no_set_has_and_measured(

@@ -43,14 +43,12 @@ class Vocabulary:
         min_count: int,
         size: int = 0,
         units: Iterable[Sequence[str]] | None = None,
-        always: Iterable[str] = (),
     ) -> Vocabulary:
         """Count words as they are cased; keep those seen `min_count` times, most frequent first.
 
         Args:
             size: the most words that are kept; 0: all.
             units: units that are counted in the words' place, such as their pieces; the casing is still that of words.
-            always: further words or units, which are kept behind the others however rare they are.
         """
         counts: Counter[str] = Counter()
         inside: dict[str, Counter[str]] = {}
@@ -66,7 +64,6 @@ class Vocabulary:
             counts.update(row)
         often = (word for word, n in counts.items() if n >= min_count and word not in SPECIAL)
         kept = sorted(often, key=lambda word: (-counts[word], word))[: size or None]
-        kept += sorted(set(always) - {*kept, *SPECIAL})
         known = set(kept)
         usual = {word: forms.most_common(1)[0][0] for word, forms in inside.items() if units or word in known}
         return cls((*SPECIAL, *kept), {word: form for word, form in usual.items() if form != word})

@@ -22,6 +22,7 @@ from paraform.checkpoint.hub import FOREIGN, one_line, pull
 from paraform.checkpoint.variants import chosen_of
 from paraform.decoding import MOST_SEED
 from paraform.encoders.variant import Variant, parse_name, with_choices
+from paraform.fields import kept_fields
 from paraform.manifest import CARD, NAME, WEIGHTS, Manifest, Writer
 from paraform.models.systems import named_by, system_named
 from paraform.records import InputError, require_count, require_kind, require_records, require_text, require_texts
@@ -58,7 +59,13 @@ class Checkpointable(Protocol):
 
 
 class System(Protocol):
-    """The class of such a model. Models are restored twice, first on torch's meta device, where only shapes exist."""
+    """The class of such a model. Models are restored twice, first on torch's meta device, where only shapes exist.
+
+    Args:
+        config_class: the dataclass of its config; `restore` is not given what that says to be removed (`kept_fields`).
+    """
+
+    config_class: type
 
     def restore(self, config: dict[str, Any], assets: dict[str, str]) -> Any: ...
 
@@ -227,6 +234,7 @@ def spread(tensor: Tensor, like: Tensor, *, dtype: torch.dtype) -> Tensor:
 def _restore(folder: Path, systems: Mapping[str, System] | None, device: str | None, seed: int | None) -> Any:
     about = manifest.read(folder)
     made = _class_of(about.system, folder, systems)
+    config = kept_fields(made.config_class, about.config, folder / NAME)
     assets: dict[str, str] = {}
     for name in about.assets:
         try:
@@ -237,7 +245,7 @@ def _restore(folder: Path, systems: Mapping[str, System] | None, device: str | N
 
     def build() -> Any:
         try:
-            return made.restore(dict(about.config), assets)
+            return made.restore(dict(config), assets)
         except (TypeError, ValueError, LookupError, RuntimeError) as error:  # what a foreign config or asset sets off
             raise InputError(f"{folder / NAME}: makes no {about.system!r} model: {one_line(error)}") from error
 
@@ -249,8 +257,8 @@ def _restore(folder: Path, systems: Mapping[str, System] | None, device: str | N
         model = build()
     built = dataclasses.asdict(model.config)
     # A field that came later than the checkpoint has its default, which must therefore mean what was before it.
-    for field in sorted(about.config):
-        if field not in built or built[field] != about.config[field]:
+    for field in sorted(config):
+        if field not in built or built[field] != config[field]:
             raise InputError(f"{folder / NAME}: config field {field[:80]!r} is none of this system's")
     if seed is None:  # else it keeps the weights that its modules drew
         _fill(model, weights)

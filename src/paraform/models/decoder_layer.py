@@ -24,14 +24,9 @@ class LayerMemory(NamedTuple):
     keys: Tensor
     values: Tensor
 
-    def select(self, rows_N: Tensor, *, same: bool = False) -> LayerMemory:
-        """The memory of the given rows.
-
-        Args:
-            same: row i of the new ones reads what row i of the old ones reads, so that this need not be copied.
-        """
-        read = (self.read_keys, self.read_values) if same else (self.read_keys[rows_N], self.read_values[rows_N])
-        return LayerMemory(*read, self.keys[rows_N], self.values[rows_N])
+    def select(self, rows_N: Tensor) -> LayerMemory:
+        """The memory of the given rows."""
+        return LayerMemory(*(part[rows_N] for part in self))
 
 
 def begin_layer(layer: nn.TransformerDecoderLayer, read_NMD: Tensor) -> LayerMemory:

@@ -16,8 +16,9 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from paraform import encoders, manifest
+from paraform.fields import kept_fields
 from paraform.records import InputError
-from paraform.syntax.head import SyntaxHead, word_shape
+from paraform.syntax.head import SyntaxHead, SyntaxHeadConfig, word_shape
 from paraform.syntax.windows import same_length, shortened
 from paraform.weights import load_tensors, pretrained_folder, require_shapes, shapes_only
 
@@ -63,10 +64,11 @@ def load_head(folder: Path) -> SyntaxHead:
     if about.system != SyntaxHead.system:
         raise InputError(f"{folder / manifest.NAME}: system {about.system!r}; expected {SyntaxHead.system!r}")
     assets = {name: manifest.located(folder, about, name).read_text(encoding="utf-8") for name in about.assets}
+    config = kept_fields(SyntaxHeadConfig, about.config, folder / manifest.NAME)
     weights = manifest.located(folder, about, manifest.WEIGHTS)
     with shapes_only():  # without memory: what a small file's config makes of it may be larger than any
-        require_shapes(weights, SyntaxHead.restore(about.config, assets).state_dict())
-    head = SyntaxHead.restore(about.config, assets)
+        require_shapes(weights, SyntaxHead.restore(config, assets).state_dict())
+    head = SyntaxHead.restore(config, assets)
     head.load_state_dict({key: tensor.float() for key, tensor in load_tensors(weights).items()})
     return head.eval()
 

@@ -29,9 +29,7 @@ from paraform.evaluation.bleu import bleu
 from paraform.models.exemplar import ExemplarConfig, ExemplarParaphraser, make_update
 from paraform.models.exemplar.batches import by_length
 from paraform.models.exemplar.carried_on import carry_over, grown, require_same_build
-from paraform.models.exemplar.decoder_start import start_decoder
 from paraform.models.exemplar.triples import mining_rules, triple_table
-from paraform.models.exemplar.units import needs_encoder
 from paraform.models.exemplar.word_vectors import initialize_words
 from paraform.records import InputError, Pair, require_count, require_records, require_texts
 from paraform.rewording.transformations import Transformation, Transformations
@@ -43,7 +41,6 @@ from paraform.trainers.given import require_given
 from paraform.trainers.held_out import digests_of, divided
 from paraform.training import Result, TrainingConfig, fit, make_accelerator, require_metric, require_usable
 from paraform.weights import PathLike
-from paraform_papers.shipped.same_facts import pairs_of_same_facts
 
 METRICS = {"bleu": True, "nll": False, "perplexity": False}  # whether higher is better
 BY_BLEU = TrainingConfig(metric="bleu", higher_is_better=True)
@@ -120,8 +117,6 @@ def train_exemplar(
     digests |= digests_of(pairs, validation)
     accelerator = make_accelerator(loop)
     with accelerator.main_process_first():  # the others find its cache
-        if config.same_facts:
-            pairs = pairs_of_same_facts(pairs, max_tokens=config.max_tokens)
         if config.both_directions:
             pairs = both_ways(pairs)
         vocabulary = _more_words(start, pairs, config) if start else None
@@ -184,13 +179,10 @@ def _model(
         bank = list(dict.fromkeys([*bank, *start.bank]))[:BANK_SIZE]
         both = dict.fromkeys([*transformations, *start.transformations])
         transformations = Transformations(list(both)[:TRANSFORMATIONS])
-    frozen = needs_encoder(config) and not config.style_trainable
-    facts = EncoderFacts.of(encoders.load(config.style_encoder)) if frozen else None
+    facts = EncoderFacts.of(encoders.load(config.style_encoder)) if config.content_input != "words" else None
     model = ExemplarParaphraser(config, vocabulary, bank, transformations, facts=facts)
     if start is not None:
         carry_over(model, start)
-    elif config.decoder_start == "encoder":
-        start_decoder(model)
     else:
         initialize_words(model)
     return model

@@ -16,6 +16,7 @@ from torch import Tensor, nn
 
 from paraform import manifest
 from paraform.checkpoint import folder as checkpoint
+from paraform.fields import kept_fields
 from paraform.models.update import State
 from paraform.records import InputError
 from paraform.score import Score
@@ -218,7 +219,8 @@ def defaults(config: Any) -> dict[str, Any]:
 def require_same_model(begun: manifest.Manifest, system: str, config: Any, folder: Path) -> None:
     """Raises: InputError, naming the field, if the checkpoint is of another system or config."""
     _same({"system": begun.system}, {"system": system}, "", folder)
-    _same(defaults(config) | begun.config, dataclasses.asdict(config), "", folder)
+    stored = kept_fields(type(config), begun.config, folder / "last" / manifest.NAME)
+    _same(defaults(config) | stored, dataclasses.asdict(config), "", folder)
 
 
 def _same(begun: Mapping[str, Any], now: Mapping[str, Any], kind: str, folder: Path) -> None:

@@ -33,7 +33,6 @@ VARIANTS: dict[str, dict[str, Any]] = {
     "further, free": {"push": "further", "orthogonality": "free"},
     "free after": AFTER,
     "one a layer": {**AFTER, "states": "all"},
-    "rank 8": {"rank": 8},
     "whitening": {**AFTER, "fit": "whitening"},
     "contrast": {},  # what `train disentangled` makes of the same paraphrases: all but the embeddings is trained
 }

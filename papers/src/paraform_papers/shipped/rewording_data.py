@@ -5,10 +5,9 @@ r"""The training and development pairs of the embedded model `compact`: more tha
         --only paranmt tatoeba squad banking77
 
 Writes OUT/train.jsonl, OUT/dev.jsonl and OUT/counts.md. Every direction that is to be learned is a record of its own,
-and pairs that change a fact or the meaning are left out already: train with `both_directions=False` and
-`same_facts=False`. Pairs of people's texts are labelled 1; a record without a label is a sentence without a partner,
-the target of a source that is made from it (`sources_of`). What stays unreadable, stands in a test or changes a fact is
-counted in the table.
+and pairs that change a fact or the meaning are left out already: train with `both_directions=False`. Pairs of people's
+texts are labelled 1; a record without a label is a sentence without a partner, the target of a source that is made from
+it (`sources_of`). What stays unreadable, stands in a test or changes a fact is counted in the table.
 
 Sentences alone are what SynPG (Huang and Chang 2021) learns from. Its source is a bag of words; here only function
 words go and phrases move (`rewording.thinning`), since CRL-EGPG's content encoder reads order, by which alone one

@@ -54,6 +54,7 @@ class DisentangledParaphraser(nn.Module):
     """
 
     system: ClassVar[str] = "disentangled"
+    config_class: ClassVar[type] = DisentangledConfig
     kind: ClassVar[str] = "a disentangled model"
     vector_names: ClassVar[tuple[str, ...]] = ("semantic",)
 

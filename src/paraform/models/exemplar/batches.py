@@ -20,24 +20,18 @@ from paraform.batching import Ragged, batches_of_like, epoch_steps
 
 
 class StyleInput(NamedTuple):
-    """What the style encoder reads: [B, T] piece numbers (fine-tuned) or [B, T, D] states (frozen); lengths [B].
-
-    `tags_BT` are numbers of tags (`style_tags.TAGS`); None if the network reads none.
-    """
+    """What the style encoder reads: [B, T] piece numbers (fine-tuned) or [B, T, D] states (frozen); lengths [B]."""
 
     values: Tensor
     lengths_B: Tensor
-    tags_BT: Tensor | None = None
 
     def rows(self, rows_N: Tensor) -> StyleInput:
         """Those of the given sentences."""
-        tags = None if self.tags_BT is None else self.tags_BT[rows_N]
-        return StyleInput(self.values[rows_N], self.lengths_B[rows_N.cpu()], tags)
+        return StyleInput(self.values[rows_N], self.lengths_B[rows_N.cpu()])
 
     def to(self, device: torch.device) -> StyleInput:
         """On that device; lengths stay where packing reads them, on the CPU."""
-        tags = None if self.tags_BT is None else self.tags_BT.to(device)
-        return self._replace(values=self.values.to(device), tags_BT=tags)
+        return self._replace(values=self.values.to(device))
 
 
 class TripleBatch(NamedTuple):
@@ -101,7 +95,6 @@ class TripleTable:
         further: exemplars of further epochs, [M, K] each; all take turns, and a triple that has some in `exemplars`
             has some in each.
         content: the states that the content encoder reads of every sentence's words; None: it reads none.
-        style_tags: the number of a tag beside each token of `style`; None: the style encoder reads none.
     """
 
     words: Ragged
@@ -112,15 +105,13 @@ class TripleTable:
     clusters: npt.NDArray[np.int64]
     further: Sequence[npt.NDArray[np.int64]] = ()
     content: PickedStates | None = None
-    style_tags: Ragged | None = None
 
     def __len__(self) -> int:
         return len(self.source)
 
     def style_input(self, sentences: npt.NDArray[np.int64]) -> StyleInput:
         """What the style encoder reads of the given sentences."""
-        tags = self.style_tags.padded(sentences)[0] if self.style_tags else None
-        return StyleInput(*self.style.padded(sentences), tags)
+        return StyleInput(*self.style.padded(sentences))
 
 
 def by_length(

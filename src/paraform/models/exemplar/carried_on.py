@@ -18,8 +18,8 @@ from paraform.records import InputError
 FREE = {  # fields that say how a model is trained, and not what it is built of
     *("exemplar_choice", "contrastive_scale", "contrastive_reduction", "nll_reduction", "similarity", "pool"),
     *("length_gap", "ties", "drop_perplexity", "min_count", "word_vectors", "temperature", "content_weight"),
-    *("style_weight", "learning_rate", "batch_size", "epochs", "pool_size", "both_directions", "decoder_start"),
-    *("exemplar_deals", "same_facts", "dropout", "mask_clusters", "schedule", "clip_norm"),
+    *("style_weight", "learning_rate", "batch_size", "epochs", "pool_size", "both_directions"),
+    *("exemplar_deals", "dropout", "mask_clusters", "schedule", "clip_norm"),
 }
 RIDGE = 1.0
 
@@ -36,13 +36,10 @@ def require_same_build(config: ExemplarConfig, start: ExemplarConfig) -> None:
 
 
 def grown(vocabulary: Vocabulary, sentences: Sequence[Sequence[str]], config: ExemplarConfig) -> Vocabulary:
-    """The vocabulary, and behind its words those that `config.min_count` of the sentences' words are.
-
-    One of pieces stays as it is: what it lacks is copied, or spelled.
-    """
+    """The vocabulary, and behind its words those that `config.min_count` of the sentences' words are."""
     counted = Vocabulary.build(sentences, min_count=config.min_count)
     known = set(vocabulary.words)
-    new = [] if config.units == "pieces" else [word for word in counted.words if word not in known]
+    new = [word for word in counted.words if word not in known]
     cased = {word: form for word, form in counted.cased.items() if word in known or word in new}
     return Vocabulary((*vocabulary.words, *new), {**cased, **vocabulary.cased})
 

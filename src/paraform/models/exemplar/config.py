@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
-from paraform.fields import MOST_STEPS, MOST_WIDTH, require_between, require_types, with_fields
+from paraform.fields import MOST_STEPS, MOST_WIDTH, Above, Between, require_types, with_fields
 from paraform.records import InputError
 
 MOST_DEALS = 100
-WEIGHTS = ("contrastive_scale", "content_weight", "style_weight")
-AT_LEAST_0 = (*WEIGHTS, "length_gap", "drop_perplexity", "learning_rate", "clip_norm")
 
 
 @dataclass(frozen=True)
@@ -42,7 +41,6 @@ class ExemplarConfig:
         max_tokens: longer sentences are cut there, in words.
         min_count: words seen less often, in sources and targets of all triples (with `both_directions` each pair
             counts twice), are unknown.
-        units: "words", or the word "pieces" of the style encoder's tokenizer.
         word_vectors: "random", "encoder" (the offline encoder's vector of the word alone) or a GloVe text file.
         word_width, content_width, decoder_width: sizes of word embeddings, one direction of the content encoder's
             BiGRU, the decoder's GRU (with `initial_state="linear"`), in features.
@@ -65,8 +63,6 @@ class ExemplarConfig:
         style_pooling: "cls" (paper); "gru": the style vector is the last states of a BiGRU over the style states;
             "mean": a linear map of their mean.
         style_width: one direction of that BiGRU, or half of that map, in features.
-        style_tags: E_s reads, beside each state of the frozen encoder, the part-of-speech tag of its word, by the
-            embedded tagger; for `style_pooling="gru"`.
         style_attention: the decoder attends over the exemplar's states too.
         copy: source words can be copied (pointer-generator, See et al. 2017), known to the vocabulary or not.
         coverage: attention and the pointer know how often each source word has been generated, and the decoder reads
@@ -75,19 +71,9 @@ class ExemplarConfig:
         pool_size: the training pairs are dealt into pools of about this many, each target's exemplar is searched in its
             own, so that it is no nearer than what a user or a test split has to offer; 0: one pool.
         both_directions: each pair is trained on from source to target and from target to source.
-        decoder: "gru" (paper), or a "transformer" of which each layer attends to [W [c; s]; the content states; the
-            style states] (`attention` and `style_attention` are part of it).
-        decoder_layers: a second GRU reads what the first one attended to; a Transformer has 1 to 4.
-        decoder_heads: of a Transformer's attention.
-        decoder_start: what a Transformer starts from: "random", or layers, positions and embeddings of the style
-            "encoder", whatever `word_vectors` says (Rothe et al. 2020); its cross-attention is new.
-        copy_onward: the Transformer's pointer and gate know which word of the source follows the one just written, so
-            that a name of several pieces is copied whole (what CopyNet's selective read is for, Gu et al. 2016).
-        spell: the vocabulary has every piece of one character, alone and inside words, however often it stands in
-            training, so that any word can be spelled; for `units="pieces"`.
+        decoder_layers: with 2 a second GRU reads what the first one attended to.
         exemplar_deals: how often the pairs are dealt into pools, and exemplars searched in these; epochs take turns, so
             that a target meets others in each.
-        same_facts: pairs of which one side has a number or a name that the other lacks are not trained on.
         tie_embeddings: the output layer shares the word embeddings.
         dropout: on embeddings and before the output layer.
         mask_clusters: members of one duplicate cluster are no negatives of each other.
@@ -96,7 +82,7 @@ class ExemplarConfig:
     """
 
     exemplar_choice: Literal["first", "oracle"] = "first"
-    contrastive_scale: float = 2.0
+    contrastive_scale: Annotated[float, Between(0, math.inf)] = 2.0
     contrastive_reduction: Literal["mean", "sum"] = "mean"
     nll_reduction: Literal["mean", "sum"] = "mean"
     similarity: Literal["dot", "cosine"] = "cosine"
@@ -104,75 +90,64 @@ class ExemplarConfig:
     initial_state: Literal["concat", "linear"] = "linear"
     mask_padding: bool = True
     pool: Literal["sources", "targets"] = "targets"
-    length_gap: int = 2
-    ties: int = 5
-    drop_perplexity: float = 0.0
+    length_gap: Annotated[int, Between(0, math.inf)] = 2
+    ties: Annotated[int, Between(1, math.inf)] = 5
+    drop_perplexity: Annotated[float, Between(0, math.inf)] = 0.0
 
-    max_tokens: int = 15
-    min_count: int = 2
-    units: Literal["words", "pieces"] = "words"
+    max_tokens: Annotated[int, Between(2, MOST_STEPS)] = 15
+    min_count: Annotated[int, Between(1, math.inf)] = 2
     word_vectors: str = "random"
-    word_width: int = 300
-    content_width: int = 512
-    decoder_width: int = 512
+    word_width: Annotated[int, Between(1, MOST_WIDTH)] = 300
+    content_width: Annotated[int, Between(1, MOST_WIDTH)] = 512
+    decoder_width: Annotated[int, Between(1, MOST_WIDTH)] = 512
     style_encoder: str = "minilm"
     style_layer: int = -1
     style_trainable: bool = True
-    temperature: float = 0.5
-    content_weight: float = 0.1
-    style_weight: float = 0.1
-    learning_rate: float = 1e-4
-    batch_size: int = 128
-    epochs: int = 45
+    temperature: Annotated[float, Above(0)] = 0.5
+    content_weight: Annotated[float, Between(0, math.inf)] = 0.1
+    style_weight: Annotated[float, Between(0, math.inf)] = 0.1
+    learning_rate: Annotated[float, Between(0, math.inf)] = 1e-4
+    batch_size: Annotated[int, Between(2, math.inf)] = 128
+    epochs: Annotated[int, Between(1, math.inf)] = 45
 
     content_input: Literal["words", "both", "states"] = "words"
     content_layer: int = -1
     style_pooling: Literal["cls", "gru", "mean"] = "cls"
-    style_width: int = 128
-    style_tags: bool = False
+    style_width: Annotated[int, Between(1, MOST_WIDTH)] = 128
     style_attention: bool = False
     copy: bool = False
     coverage: bool = False
     pool_size: int = 0
     both_directions: bool = False
-    decoder: Literal["gru", "transformer"] = "gru"
-    decoder_layers: Literal[1, 2, 3, 4] = 1
-    decoder_heads: int = 12
-    decoder_start: Literal["random", "encoder"] = "random"
-    copy_onward: bool = False
-    spell: bool = False
-    exemplar_deals: int = 1
-    same_facts: bool = False
+    decoder_layers: Literal[1, 2] = 1
+    exemplar_deals: Annotated[int, Between(1, MOST_DEALS)] = 1
     tie_embeddings: bool = False
-    dropout: float = 0.0
+    dropout: Annotated[float, Between(0, 0.99)] = 0.0
     mask_clusters: bool = False
     schedule: Literal["constant", "linear"] = "constant"
-    clip_norm: float = 0.0
+    clip_norm: Annotated[float, Between(0, math.inf)] = 0.0
+
+    removed: ClassVar[Mapping[str, object]] = {
+        "units": "words",
+        "style_tags": False,
+        "decoder": "gru",
+        "decoder_heads": 12,
+        "decoder_start": "random",
+        "copy_onward": False,
+        "spell": False,
+        "same_facts": False,
+    }
 
     def __post_init__(self) -> None:
         require_types(self)
-        if self.temperature <= 0 or self.max_tokens < 2 or self.batch_size < 2:
-            raise InputError(
-                f"temperature {self.temperature}, max_tokens {self.max_tokens}, batch_size {self.batch_size}; "
-                "expected temperature > 0, max_tokens >= 2, batch_size >= 2"
-            )
-        if self.max_tokens > MOST_STEPS:
-            raise InputError(f"max_tokens {self.max_tokens}; expected at most {MOST_STEPS}")
-        for name in ("word_width", "content_width", "decoder_width", "style_width"):
-            if not 1 <= getattr(self, name) <= MOST_WIDTH:
-                raise InputError(f"{name} {getattr(self, name)}; expected 1 to {MOST_WIDTH}")
         if self.copy and not self.attention:
             raise InputError("copy=True with attention=False; copying points with attention: set attention=True")
         if self.coverage and not self.copy:
             raise InputError(
                 "coverage=True with copy=False; words beyond the vocabulary could not be generated: set copy=True"
             )
-        require_between(self, dict.fromkeys(("epochs", "min_count", "ties"), (1, math.inf)))
-        require_between(self, dict.fromkeys(AT_LEAST_0, (0, math.inf)) | {"dropout": (0, 0.99)})
         if self.pool_size < 0:
             raise InputError(f"pool_size {self.pool_size}; expected 0 (one pool) or more")
-        if not 1 <= self.exemplar_deals <= MOST_DEALS:
-            raise InputError(f"exemplar_deals {self.exemplar_deals}; expected 1 to {MOST_DEALS}")
         if self.exemplar_deals > 1 and self.pool_size == 0:
             raise InputError(f"exemplar_deals {self.exemplar_deals} with pool_size 0, one pool; expected a pool_size")
         if self.content_input != "words" and self.style_trainable:
@@ -180,46 +155,6 @@ class ExemplarConfig:
                 f"content_input={self.content_input!r} with style_trainable=True; expected a frozen encoder: set"
                 " style_trainable=False"
             )
-        if self.style_tags and (self.style_trainable or self.style_pooling != "gru"):
-            raise InputError(
-                f"style_tags=True with style_trainable={self.style_trainable}, style_pooling={self.style_pooling!r};"
-                ' expected a frozen encoder and "gru", which reads them'
-            )
-        if self.spell and self.units == "words":
-            raise InputError('spell=True with units="words"; expected units="pieces"')
-        if self.copy_onward and not (self.copy and self.decoder == "transformer"):
-            raise InputError(
-                f"copy_onward=True with copy={self.copy}, decoder={self.decoder!r}; expected a transformer that copies"
-            )
-        self._require_decoder()
-
-    def _require_decoder(self) -> None:
-        if self.decoder == "gru":
-            if self.decoder_layers > 2 or self.decoder_start != "random":
-                raise InputError(
-                    f"decoder_layers {self.decoder_layers}, decoder_start {self.decoder_start!r} of a GRU; expected"
-                    ' 1 or 2 from "random", or decoder="transformer"'
-                )
-            return
-        wrong = [
-            f"{name}={getattr(self, name)!r}"
-            for name, right in (("coverage", False), ("attention", True), ("initial_state", "linear"))
-            if getattr(self, name) != right
-        ]
-        if wrong:
-            raise InputError(f"{', '.join(wrong)} of a Transformer, which attends to what it has written; leave it out")
-        if self.word_width != self.decoder_width or self.decoder_heads < 1 or self.decoder_width % self.decoder_heads:
-            raise InputError(
-                f"word_width {self.word_width}, decoder_width {self.decoder_width}, decoder_heads"
-                f" {self.decoder_heads} of a Transformer; expected equal widths that the heads divide"
-            )
-        if self.decoder_start == "encoder" and self.units != "pieces":
-            raise InputError('decoder_start="encoder" with units="words"; expected units="pieces"')
-
-    @property
-    def most_units(self) -> int:
-        """The most words or pieces that are written of a sentence."""
-        return self.max_tokens * (2 if self.units == "pieces" else 1)
 
     @classmethod
     def paper(cls, **fields: Any) -> ExemplarConfig:

@@ -22,14 +22,18 @@ from paraform.batching import BOS, EOS, PAD, UNK
 from paraform.models.copying import forced, gold_log_probs
 from paraform.models.exemplar.batches import StyleInput, TripleBatch
 from paraform.models.exemplar.config import ExemplarConfig
-from paraform.models.exemplar.encoded import Encoded
-from paraform.models.exemplar.style_tags import NONE, TAGS
-from paraform.models.exemplar.transformer import TransformerDecoder, TransformerMemory
 from paraform.models.layers import Attention, BiGRU, Pointer, run_gru
 from paraform.weights import shapes_only
 
-TAG_WIDTH = 64
 MOST_COVERED = 3  # from here on coverage does not count
+
+
+class Encoded(NamedTuple):
+    """A sentence as states [B, T, ·], which of them are words [B, T], and one vector [B, ·]."""
+
+    states: Tensor
+    mask: Tensor
+    vector: Tensor
 
 
 class Outputs(NamedTuple):
@@ -94,23 +98,16 @@ class ExemplarNetwork(nn.Module):
             self.content_encoder = BiGRU(read, config.content_width)
         self.style_module = style_module
         self.style_encoder: BiGRU | None = None
-        self.tag_embedding = nn.Embedding(len(TAGS) + 1, TAG_WIDTH, padding_idx=NONE) if config.style_tags else None
         if config.style_pooling == "gru":
-            read = style_features + (TAG_WIDTH if config.style_tags else 0)
-            self.style_encoder = BiGRU(read, config.style_width)
+            self.style_encoder = BiGRU(style_features, config.style_width)
         self.style_map = nn.Linear(style_features, style) if config.style_pooling == "mean" else None
-        self.transformer: TransformerDecoder | None = None
-        if config.decoder == "transformer":
-            self.transformer = TransformerDecoder(config, content_state, style_state, content + style)
-            features = width
-        else:
-            features = self._make_gru(content + style, content_state, style_state)
+        features = self._make_decoder(content + style, content_state, style_state)
         self.output = nn.Linear(features, vocabulary)
         if config.tie_embeddings:
             nn.init.normal_(self.embedding.weight, std=width**-0.5)
             self.output.weight = self.embedding.weight
 
-    def _make_gru(self, vectors: int, content: int, style: int) -> int:
+    def _make_decoder(self, vectors: int, content: int, style: int) -> int:
         """The paper's decoder, and what is beyond it; returns the features that the output layer reads.
 
         Args:
@@ -171,10 +168,6 @@ class ExemplarNetwork(nn.Module):
             return Encoded(states_BEF, mask_BE, self.style_map(_mean(states_BEF, mask_BE)))
         if self.style_encoder is None:
             return Encoded(states_BEF, mask_BE, states_BEF[:, 0])
-        if self.tag_embedding is not None:
-            if style.tags_BT is None:
-                raise ValueError("no tags_BT with style_tags=True; expected a tag beside each token")
-            states_BEF = torch.cat([states_BEF, self.tag_embedding(style.tags_BT)], -1)
         states_BEF, vector_BF = self.style_encoder(self.dropout(states_BEF), style.lengths_B)
         return Encoded(states_BEF, mask_BE, vector_BF)
 
@@ -183,10 +176,8 @@ class ExemplarNetwork(nn.Module):
             return torch.ones(padded_BT.shape, dtype=torch.bool, device=padded_BT.device)
         return torch.arange(padded_BT.shape[1], device=padded_BT.device) < lengths_B.to(padded_BT.device)[:, None]
 
-    def start(self, content: Encoded, style: Encoded, source_BS: Tensor) -> Memory | TransformerMemory:
+    def start(self, content: Encoded, style: Encoded, source_BS: Tensor) -> Memory:
         """The decoder's memory before the first word."""
-        if self.transformer is not None:
-            return self.transformer.start(content, style, source_BS)
         first_BH = torch.cat([content.vector, style.vector], -1)
         if self.initial is not None:
             first_BH = torch.tanh(self.initial(first_BH))
@@ -194,18 +185,13 @@ class ExemplarNetwork(nn.Module):
         coverage_BS = torch.zeros_like(source_BS)
         return Memory(hidden, content.states, content.mask, style.states, style.mask, source_BS, coverage_BS)
 
-    def decode(
-        self, memory: Memory | TransformerMemory, previous_BT: Tensor
-    ) -> tuple[Tensor, Tensor | None, Tensor | None, Memory | TransformerMemory]:
+    def decode(self, memory: Memory, previous_BT: Tensor) -> tuple[Tensor, Tensor | None, Tensor | None, Memory]:
         """Any number of steps at once, given the words before each.
 
         Returns: features [B, T, ·] before the output layer; if words can be copied, the gate's logits [B, T] and the
             log-weights [B, T, S] over the source's words; and the memory after the last step.
         """
         words_BTD = self.embed(previous_BT)
-        if isinstance(memory, TransformerMemory):
-            assert self.transformer is not None  # it made the memory
-            return self.transformer.decode(memory, words_BTD, previous_BT)
         hidden_BTH, last = run_gru(self.decoder, words_BTD, memory.hidden[:1])
         contexts: list[Tensor] = []
         attend_bias_BTS = point_bias_BTS = None

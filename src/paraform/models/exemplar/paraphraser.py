@@ -20,26 +20,17 @@ from paraform.encoders.facts import FACTS, EncoderFacts
 from paraform.models.copying import unrationed
 from paraform.models.exemplar.batches import StyleInput, TripleBatch
 from paraform.models.exemplar.config import ExemplarConfig
+from paraform.models.exemplar.inputs import content_states, exemplar_texts, style_inputs, word_numbers
 from paraform.models.exemplar.network import ExemplarNetwork
 from paraform.models.exemplar.selection import require_one_each, select_exemplars
 from paraform.models.exemplar.step_decoder import StepDecoder, decoding_batches
-from paraform.models.exemplar.units import (
-    Units,
-    content_states,
-    exemplar_texts,
-    needs_encoder,
-    split_units,
-    style_inputs,
-    style_text,
-    unit_numbers,
-)
 from paraform.progress import track
 from paraform.records import InputError, require_count, require_texts
 from paraform.rewording import Candidate, Rewording
 from paraform.rewording.reword import Tools, assess, reword
 from paraform.rewording.transformations import Transformations
 from paraform.syntax import load_parser, load_tagger
-from paraform.words import detokenize, drop_stray_brackets, join_pieces, recase
+from paraform.words import detokenize, drop_stray_brackets, recase
 
 FEW = 1000  # characters of texts that one thread rewords as fast as several
 
@@ -58,6 +49,7 @@ class ExemplarParaphraser(nn.Module):
     """
 
     system: ClassVar[str] = "exemplar"
+    config_class: ClassVar[type] = ExemplarConfig
     kind: ClassVar[str] = "an exemplar model"
     vector_names: ClassVar[tuple[str, ...]] = ("content", "style")
 
@@ -230,14 +222,14 @@ class ExemplarParaphraser(nn.Module):
         require_decoding(how)
         self.eval()
         written: list[Sequence[str]] = [*prepare_all(sources, self.config.max_tokens, tell=self.kind)]
-        for number, words in enumerate(written):
-            if not words:
+        for number, row in enumerate(written):
+            if not row:
                 raise InputError(f"source {number + 1} is empty; expected a sentence")
         forms = exemplar_texts(exemplars, self.config.max_tokens)
-        units = self._units(written)
-        lengths = [len(row.units) for row in units]
+        words = [_lowered(row) for row in written]
+        lengths = [len(row) for row in words]
         decoder = StepDecoder(self.network, max(lengths, default=0), self.decoder_dtype)
-        longest = self.config.most_units
+        longest = self.config.max_tokens
         generator = torch.Generator(self.device).manual_seed(how.get("seed", 0))
         out = [""] * len(sources)
         batches = decoding_batches([len(form.split()) for form in forms], lengths, how.get("batch_size", 512))
@@ -245,7 +237,7 @@ class ExemplarParaphraser(nn.Module):
         states: dict[str, npt.NDArray[np.float32]] = {}  # of forms that a later batch reads again
         with encoders.bfloat16_products(self.device):
             for number, rows in enumerate(track(batches, "paraphrasing", show=how.get("progress", False))):
-                source = self._source([units[i] for i in rows], [written[i] for i in rows])
+                source = self._source([words[i] for i in rows])
                 state: Any = decoder.begin(*source[:2], *self._forms([forms[i] for i in rows], states), source[2])
                 states = {form: kept for form, kept in states.items() if last[form] > number}
                 step: Step[Any] = decoder.step
@@ -254,9 +246,8 @@ class ExemplarParaphraser(nn.Module):
                     step = rationed(step, stop=EOS, free=unrationed(len(self.vocabulary)))
                 tokens_BT = decode(step, state, len(rows), how, generator, start=BOS, stop=EOS, longest=longest + 1)
                 for i, numbers in zip(rows, tokens_BT.tolist(), strict=True):
-                    words = list(self._words(numbers, units[i].units))
-                    words = join_pieces(words) if self.config.units == "pieces" else words
-                    out[i] = detokenize(recase(drop_stray_brackets(words), self.vocabulary.cased, written[i]))
+                    decoded = drop_stray_brackets(list(self._words(numbers, words[i])))
+                    out[i] = detokenize(recase(decoded, self.vocabulary.cased, written[i]))
         return out
 
     @torch.inference_mode()
@@ -272,26 +263,25 @@ class ExemplarParaphraser(nn.Module):
             raise InputError(f"{len(targets)} targets, {len(sources)} sources, {len(exemplars)} exemplars; expected N")
         self.eval()
         require_count(batch_size, "batch_size", 1)
-        words = [prepare_all(some, self.config.max_tokens) for some in (sources, targets)]
-        sides = [self._units(side) for side in words]
-        if not all(all(side) for side in words):
+        sides = [[_lowered(row) for row in prepare_all(some, self.config.max_tokens)] for some in (sources, targets)]
+        if not all(all(side) for side in sides):
             raise InputError("an empty text; expected a sentence")
         forms = exemplar_texts(exemplars, self.config.max_tokens)
-        order = sorted(range(len(targets)), key=lambda row: len(sides[1][row].units))
+        order = sorted(range(len(targets)), key=lambda row: len(sides[1][row]))
         out = np.empty(len(targets), np.float32)
         for start in range(0, len(order), batch_size):
             rows = order[start : start + batch_size]
             numbers: list[tuple[list[int], list[int]]] = []
             for row in rows:
                 beyond: dict[str, int] = {}  # a word that the vocabulary lacks has one number on both sides
-                source_numbers, target_numbers = (self.vocabulary.encode(side[row].units, beyond) for side in sides)
+                source_numbers, target_numbers = (self.vocabulary.encode(side[row], beyond) for side in sides)
                 numbers.append((source_numbers, target_numbers))
             source, target = (
                 Ragged.of([pair[side] for pair in numbers]).padded(np.arange(len(rows))) for side in (0, 1)
             )
             unique, form_B = self._forms([forms[row] for row in rows])
             exemplar = unique.rows(form_B)
-            states = (self._states([sides[side][i] for i in rows], [words[side][i] for i in rows]) for side in (0, 1))
+            states = (self._states([side[row] for row in rows]) for side in sides)
             clusters_B = torch.arange(len(rows))
             batch = TripleBatch(*source, *target, exemplar, exemplar, clusters_B, *states).to(self.device)
             found = self.network(batch)
@@ -317,26 +307,24 @@ class ExemplarParaphraser(nn.Module):
 
     def unread(self, texts: Sequence[str]) -> npt.NDArray[np.bool_]:
         """As `capabilities.TellsUnread` has it: by the encoder, if it reads sources, else by the vocabulary."""
-        if needs_encoder(self.config):
+        if self.config.content_input != "words":
             return self.encoder.unread(texts)
-        units = (row.units for row in self._units(prepare_all(texts, self.config.max_tokens)))
-        unknown = [(self.vocabulary.encode(row).count(UNK), len(row)) for row in units]
+        words = map(_lowered, prepare_all(texts, self.config.max_tokens))
+        unknown = [(self.vocabulary.encode(row).count(UNK), len(row)) for row in words]
         return np.array([0 < count <= 2 * lost for lost, count in unknown], bool)
 
     @torch.inference_mode()
     def content(self, texts: Sequence[str], *, batch_size: int = 512) -> npt.NDArray[np.float32]:
         """Content vectors c (eq. 1): float32 [N, C]."""
         self.eval()
-        words = [row or ("?",) for row in prepare_all(texts, self.config.max_tokens, tell=self.kind)]
+        words = [_lowered(row) or ["?"] for row in prepare_all(texts, self.config.max_tokens, tell=self.kind)]
         if not words:
             return self.content(["?"], batch_size=batch_size)[:0]
-        units = self._units(words)
-        lengths = [len(row.units) for row in units]
 
         def encode(rows: list[int]) -> Tensor:
-            return self.network.encode_content(*self._source([units[i] for i in rows], [words[i] for i in rows])).vector
+            return self.network.encode_content(*self._source([words[i] for i in rows])).vector
 
-        return self._vectors(lengths, batch_size, encode)
+        return self._vectors([len(row) for row in words], batch_size, encode)
 
     @torch.inference_mode()
     def style(self, texts: Sequence[str], *, batch_size: int = 512) -> npt.NDArray[np.float32]:
@@ -374,31 +362,23 @@ class ExemplarParaphraser(nn.Module):
         out[order] = found
         return out
 
-    def _units(self, sentences: Sequence[Sequence[str]]) -> list[Units]:
-        lowered = [[word.lower() for word in words] for words in sentences]
-        return split_units(lowered, self.config, self.encoder if needs_encoder(self.config) else None)
+    def _source(self, sentences: Sequence[Sequence[str]]) -> tuple[Tensor, Tensor, Tensor | None]:
+        """What `encode_content` takes of lower-cased words."""
+        source_BS, lengths_B = word_numbers(sentences, self.vocabulary)
+        return source_BS.to(self.device), lengths_B, self._states(sentences)
 
-    def _source(
-        self, units: Sequence[Units], sentences: Sequence[Sequence[str]]
-    ) -> tuple[Tensor, Tensor, Tensor | None]:
-        """What `encode_content` takes of sentences, as units and as words."""
-        source_BS, lengths_B = unit_numbers(units, self.vocabulary)
-        return source_BS.to(self.device), lengths_B, self._states(units, sentences)
-
-    def _states(self, units: Sequence[Units], sentences: Sequence[Sequence[str]]) -> Tensor | None:
-        """The frozen encoder's states of their units [B, S, D]; None if the content encoder reads none."""
+    def _states(self, sentences: Sequence[Sequence[str]]) -> Tensor | None:
+        """The frozen encoder's states of lower-cased words [B, S, D]; None if the content encoder reads none."""
         if self.config.content_input == "words":
             return None
-        read = [style_text(words) for words in sentences]
-        return content_states(units, read, self.encoder, self.config.content_layer).to(self.device)
+        return content_states(sentences, self.encoder, self.config.content_layer).to(self.device)
 
     def _forms(
         self, read: Sequence[str], known: dict[str, npt.NDArray[np.float32]] | None = None
     ) -> tuple[StyleInput, Tensor]:
         """As `style_inputs` has them, on the model's device."""
         layer = None if self.config.style_trainable else self.config.style_layer
-        tag = self.tools.tag if self.config.style_tags else None
-        form, rows = style_inputs(read, self.encoder, layer, {} if known is None else known, tag)
+        form, rows = style_inputs(read, self.encoder, layer, {} if known is None else known)
         return form.to(self.device), rows.to(self.device)
 
     def _words(self, numbers: Sequence[int], source: Sequence[str]) -> Iterator[str]:
@@ -431,3 +411,7 @@ class ExemplarParaphraser(nn.Module):
         facts = EncoderFacts.read(assets[FACTS]) if FACTS in assets else None
         vocabulary = Vocabulary.from_json(assets["vocabulary.json"])
         return cls(ExemplarConfig(**config), vocabulary, bank, transformations, facts=facts)
+
+
+def _lowered(words: Sequence[str]) -> list[str]:
+    return [word.lower() for word in words]

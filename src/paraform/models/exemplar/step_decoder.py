@@ -14,9 +14,7 @@ from torch import Tensor
 from paraform.batching import BOS, PAD, UNK
 from paraform.models.copying import Scorer, source_columns
 from paraform.models.exemplar.batches import StyleInput
-from paraform.models.exemplar.encoded import Encoded
-from paraform.models.exemplar.network import ExemplarNetwork, Memory
-from paraform.models.exemplar.transformer import TransformerMemory
+from paraform.models.exemplar.network import Encoded, ExemplarNetwork, Memory
 
 
 @final
@@ -42,7 +40,7 @@ class StepDecoder:
         forms: StyleInput,
         form_B: Tensor,
         states_BSF: Tensor | None = None,
-    ) -> Memory | TransformerMemory:
+    ) -> Memory:
         """The memory before the first word; its `source_BS` holds columns of `step`'s output (`source_columns`).
 
         Args:
@@ -64,7 +62,7 @@ class StepDecoder:
         return self.network.start(content, style, source_columns(source_BS, self.network.vocabulary))
 
     @torch.no_grad()
-    def step(self, memory: Memory | TransformerMemory, tokens_N: Tensor) -> tuple[Tensor, Memory | TransformerMemory]:
+    def step(self, memory: Memory, tokens_N: Tensor) -> tuple[Tensor, Memory]:
         """Log-probabilities [N, V + S] of the next word, good until the next step, and the memory after it.
 
         Column V + s is the s-th word of the source where the vocabulary lacks it; `<unk>` is never generated.

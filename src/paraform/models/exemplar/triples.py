@@ -17,10 +17,8 @@ from paraform.batching import Ragged, Vocabulary, cached_states, prepare
 from paraform.corpora import clusters
 from paraform.models.exemplar.batches import PickedStates, TripleTable
 from paraform.models.exemplar.config import ExemplarConfig
-from paraform.models.exemplar.style_tags import tag_numbers
-from paraform.models.exemplar.units import single_pieces, split_units, style_text, token_rows
+from paraform.models.exemplar.inputs import first_tokens, style_text
 from paraform.records import InputError, Pair
-from paraform.syntax import load_tagger
 from paraform.syntax.mining import Mined, mined_exemplars
 from paraform.syntax.rules import MiningConfig
 from paraform.syntax.running import DEFAULT
@@ -85,27 +83,20 @@ def triple_table(
     read = {text: style_text(words) for text, words in cased.items()}
     styled = list(dict.fromkeys(read[s.text] for s in (*(pair.target for pair in mined.pairs), *mined.pool)))
     number = {text: row for row, text in enumerate(dict.fromkeys([*styled, *read.values()]))}
-    units = split_units([text.split(" ") if text else [] for text in number], config, encoder)
+    lowered = [text.split(" ") if text else [] for text in number]
     if vocabulary is None:
-        seen = [sentence.text for pair in pairs for sentence in (pair.source, pair.target)]
-        counted = None if config.units == "words" else (units[number[read[text]]].units for text in seen)
-        vocabulary = Vocabulary.build(
-            (cased[text] for text in seen),
-            min_count=config.min_count,
-            units=counted,
-            always=single_pieces(config) if config.spell else (),
-        )
+        seen = (sentence.text for pair in pairs for sentence in (pair.source, pair.target))
+        vocabulary = Vocabulary.build((cased[text] for text in seen), min_count=config.min_count)
     beyond: dict[str, int] = {}
-    words = Ragged.of([vocabulary.encode(row.units, beyond) for row in units])
+    words = Ragged.of([vocabulary.encode(row, beyond) for row in lowered])
     if config.style_trainable:
         style = Ragged.of(encoder.pieces(styled))
     else:
         style = cached_states(encoder, styled, layer=config.style_layer, folder=cache, progress=progress)
-    style_tags = tag_numbers(styled, encoder, load_tagger()) if config.style_tags else None
     content = None
     if config.content_input != "words":
         states = cached_states(encoder, list(number), layer=config.content_layer, folder=cache, progress=progress)
-        content = PickedStates(states.values, token_rows(units, states.offsets))
+        content = PickedStates(states.values, first_tokens(lowered, encoder, states.offsets))
     pool_number = np.array([number[read[sentence.text]] for sentence in mined.pool])
     deals = [np.where(deal.exemplars >= 0, pool_number[deal.exemplars], -1) for deal in dealt]
     table = TripleTable(
@@ -118,6 +109,5 @@ def triple_table(
         # Where a deal finds none, those of the first stand again.
         [np.where(deal[:, :1] >= 0, deal, deals[0]) for deal in deals[1:]],
         content,
-        style_tags,
     )
     return Prepared(table, vocabulary, mined)

@@ -45,6 +45,7 @@ class LatentLanguageModel(nn.Module):
     """
 
     system: ClassVar[str] = "latent"
+    config_class: ClassVar[type] = LatentConfig
     kind: ClassVar[str] = "a latent-variable model"
     vector_names: ClassVar[tuple[str, ...]] = ("mean",)
 

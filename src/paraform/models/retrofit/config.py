@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
-from paraform.fields import MOST_WIDTH, require_types, with_fields
+from paraform.fields import Above, Between, require_types, with_fields
 from paraform.records import InputError
 
 ELMO_DISTANCE = 3.97
@@ -59,70 +60,47 @@ class RetrofitConfig:
             since encoders differ in scale; else `margin` itself.
         place: M stands "before" the encoder, at its word embeddings (paper), or "after" it, at its states; with states
             "all" there is then one M for each layer, and what is given out has the last one's.
-        rank: M = I + U V with U and V of that rank; 0: M is any matrix.
         fit: "descent" (paper), or "whitening" in closed form by the scatter of words within paraphrases.
         shrinkage: share of that scatter that is taken to be the same in all directions, 0 to 1.
     """
 
     optimiser: Literal["sgd", "adam"] = "adam"
-    learning_rate: float = 1e-3
-    batch_size: int = 32
-    epochs: int = 10
-    margin: float = 3.0
+    learning_rate: Annotated[float, Between(0, math.inf)] = 1e-3
+    batch_size: Annotated[int, Between(1, math.inf)] = 32
+    epochs: Annotated[int, Between(1, math.inf)] = 10
+    margin: Annotated[float, Above(0)] = 3.0
     early_stop: bool = True
     hinge_reduction: Literal["sum", "mean"] = "mean"
     negatives: Literal["substitute", "labelled", "batch"] = "batch"
     sample: Literal["random", "first"] = "random"
     skip_stopwords: bool = False
-    max_tokens: int = 0
-    min_tokens: int = 0
+    max_tokens: Annotated[int, Between(0, math.inf)] = 0
+    min_tokens: Annotated[int, Between(0, math.inf)] = 0
     states: Literal["last", "all"] = "last"
     train_mix: bool = False
 
     encoder: str = "minilm"
     orthogonality: Literal["penalty", "exact", "free"] = "penalty"
-    orthogonality_weight: float = 1.0
-    most_pairs: int = 0
-    classifier_pairs: int = 2000
+    orthogonality_weight: Annotated[float, Between(0, math.inf)] = 1.0
+    most_pairs: Annotated[int, Between(0, math.inf)] = 0
+    classifier_pairs: Annotated[int, Between(0, math.inf)] = 2000
 
     push: Literal["further", "start"] = "start"
     relative_margin: bool = True
     place: Literal["before", "after"] = "before"
-    rank: int = 0
     fit: Literal["descent", "whitening"] = "descent"
-    shrinkage: float = 0.1
+    shrinkage: Annotated[float, Between(0, 1)] = 0.1
+
+    removed: ClassVar[Mapping[str, object]] = {"rank": 0}
 
     def __post_init__(self) -> None:
         require_types(self)
-        for name, least, most in (
-            ("batch_size", 1, math.inf),
-            ("epochs", 1, math.inf),
-            ("max_tokens", 0, math.inf),
-            ("min_tokens", 0, math.inf),
-            ("most_pairs", 0, math.inf),
-            ("classifier_pairs", 0, math.inf),
-            ("rank", 0, MOST_WIDTH),
-            ("learning_rate", 0, math.inf),
-            ("orthogonality_weight", 0, math.inf),
-            ("shrinkage", 0, 1),
-        ):
-            value = getattr(self, name)
-            if not least <= value <= most or value == math.inf:
-                above = f"{least} or more" if most == math.inf else f"{least} to {most}"
-                raise InputError(f"{name} {value}; expected {above}")
-        if not 0 < self.margin < math.inf:
-            raise InputError(f"margin {self.margin}; expected a number above 0")
         if self.train_mix and self.states != "all":
             raise InputError("train_mix with states 'last'; expected states 'all', whose mean it weights")
         if self.train_mix and self.push == "start":
             raise InputError("train_mix with push 'start'; expected 'further': where a negative was moves with the mix")
-        if self.rank and self.orthogonality == "exact":
-            raise InputError(f"rank {self.rank} with orthogonality 'exact'; expected 'penalty' or 'free'")
-        closed = (self.place, self.states, self.orthogonality, self.rank)
-        if self.fit == "whitening" and closed != ("after", "last", "free", 0):
-            raise InputError(
-                "fit 'whitening'; expected place 'after', states 'last', orthogonality 'free' and rank 0 with it"
-            )
+        if self.fit == "whitening" and (self.place, self.states, self.orthogonality) != ("after", "last", "free"):
+            raise InputError("fit 'whitening'; expected place 'after', states 'last' and orthogonality 'free' with it")
 
     @classmethod
     def paper(cls, corpus: Literal["mrpc", "pan", "quora"] = "mrpc", **fields: Any) -> RetrofitConfig:

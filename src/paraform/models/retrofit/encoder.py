@@ -45,6 +45,7 @@ class RetrofittedEncoder(nn.Module):
     """
 
     system: ClassVar[str] = "retrofit"
+    config_class: ClassVar[type] = RetrofitConfig
     kind: ClassVar[str] = "a retrofitted encoder"
     vector_names: ClassVar[tuple[str, ...]] = ("text",)
 

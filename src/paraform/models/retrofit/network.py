@@ -34,19 +34,14 @@ class Transform(nn.Module):
         exact: M = exp(A − Aᵀ), which is orthogonal whatever A is. It is what
             `torch.nn.utils.parametrizations.orthogonal` computes by its `matrix_exp`; that one cannot be built without
             memory, as checkpoints are before they are read.
-        rank: M = I + U V with U [K, rank], V [rank, K]; 0: M is any matrix.
     """
 
-    def __init__(self, width: int, *, layers: int = 0, exact: bool = False, rank: int = 0) -> None:
+    def __init__(self, width: int, *, layers: int = 0, exact: bool = False) -> None:
         super().__init__()
-        self.width, self.exact, self.rank = width, exact, rank
+        self.width, self.exact = width, exact
         self.several = (layers,) if layers else ()
         if exact:
             self.skew = nn.Parameter(torch.zeros(*self.several, width, width))
-        elif rank:
-            self.left = nn.Parameter(torch.zeros(*self.several, width, rank))
-            self.right = nn.Parameter(torch.empty(*self.several, rank, width))
-            nn.init.normal_(self.right, std=width**-0.5)
         else:
             self.weight = nn.Parameter(torch.eye(width).repeat(*self.several, 1, 1))
 
@@ -55,8 +50,6 @@ class Transform(nn.Module):
         if self.exact:
             rotation: Tensor = torch.linalg.matrix_exp(self.skew - self.skew.mT)
             return rotation
-        if self.rank:
-            return torch.eye(self.width, device=self.left.device) + self.left @ self.right
         return self.weight
 
     def start(self) -> Tensor:
@@ -81,7 +74,7 @@ class RetrofitNetwork(nn.Module):
         self.config = config
         self.frozen = frozen  # no nn.Module, so that torch neither saves nor trains it
         several = layers + 1 if (config.place, config.states) == ("after", "all") else 0  # the embeddings are one
-        self.transform = Transform(width, layers=several, exact=config.orthogonality == "exact", rank=config.rank)
+        self.transform = Transform(width, layers=several, exact=config.orthogonality == "exact")
         if config.train_mix:
             self.mix_L = nn.Parameter(torch.zeros(layers + 1))
             self.mix_scale = nn.Parameter(torch.ones(()))

@@ -46,6 +46,7 @@ class Seq2SeqParaphraser(nn.Module):
     """
 
     system: ClassVar[str] = "seq2seq"
+    config_class: ClassVar[type] = Seq2SeqConfig
     kind: ClassVar[str] = "a seq2seq model"
 
     def __init__(

@@ -167,6 +167,7 @@ class Reader(nn.Module):
     """
 
     system: ClassVar[str] = "reader"
+    config_class: ClassVar[type] = ReaderConfig
     kind: ClassVar[str] = "a reader"
 
     def __init__(self, config: ReaderConfig) -> None:

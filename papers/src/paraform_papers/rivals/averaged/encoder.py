@@ -54,6 +54,7 @@ class AveragedEncoder(nn.Module):
     """
 
     system: ClassVar[str] = "averaged"
+    config_class: ClassVar[type] = AveragedConfig
     kind: ClassVar[str] = "an average of subwords"
     vector_names: ClassVar[tuple[str, ...]] = ("text",)
 

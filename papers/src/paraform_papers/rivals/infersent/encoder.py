@@ -46,6 +46,7 @@ class InferSent(nn.Module):
     """
 
     system: ClassVar[str] = "infersent"
+    config_class: ClassVar[type] = InferSentConfig
     kind: ClassVar[str] = "an InferSent encoder"
     vector_names: ClassVar[tuple[str, ...]] = ("text",)
 

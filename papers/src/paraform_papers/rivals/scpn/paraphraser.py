@@ -52,6 +52,7 @@ class ScpnParaphraser(nn.Module):
     """
 
     system: ClassVar[str] = "scpn"
+    config_class: ClassVar[type] = ScpnConfig
     kind: ClassVar[str] = "an SCPN model"
 
     def __init__(

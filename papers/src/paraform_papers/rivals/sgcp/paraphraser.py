@@ -46,6 +46,7 @@ class SgcpParaphraser(nn.Module):
     """
 
     system: ClassVar[str] = "sgcp"
+    config_class: ClassVar[type] = SgcpConfig
     kind: ClassVar[str] = "an SGCP model"
 
     def __init__(self, config: SgcpConfig, vocabulary: Vocabulary, symbols: TreeSymbols, digest: str = "") -> None:

@@ -50,6 +50,7 @@ class Vgvae(nn.Module):
     """
 
     system: ClassVar[str] = "vgvae"
+    config_class: ClassVar[type] = VgvaeConfig
     kind: ClassVar[str] = "a VGVAE model"
     vector_names: ClassVar[tuple[str, ...]] = ("content", "style")
 
