@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import difflib
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, Literal, TypeVar, get_args, get_origin, get_type_hints
 
 from paraform.records import InputError
@@ -44,6 +44,19 @@ def require_between(config: object, least_and_most: Mapping[str, tuple[float, fl
         value = getattr(config, name)
         if not least <= value <= most:
             raise InputError(f"{name} {value}; expected {least} {'or more' if most == math.inf else f'to {most}'}")
+
+
+def require_restorable(
+    kind: type[Any], config: Mapping[str, Any], assets: Iterable[str], needed: Iterable[str]
+) -> None:
+    """A checkpoint's config has no field that `kind` lacks, and each asset that is needed is there.
+
+    Raises: InputError that names all that are too many and all that are missing.
+    """
+    unknown = sorted(set(config) - {field.name for field in dataclasses.fields(kind)})
+    lacking = sorted(set(needed) - set(assets))
+    if unknown or lacking:
+        raise InputError(f"{kind.__name__} of a checkpoint with unknown fields {unknown}, without {lacking}")
 
 
 def with_fields(config: Config, fields: Mapping[str, Any]) -> Config:
