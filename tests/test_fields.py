@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, fields
 from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 import pytest
 
-from paraform.fields import Above, Between, kept_fields, require_between, require_types, with_fields
+from paraform.fields import Above, Between, kept_fields, require_between, require_restorable, require_types, with_fields
+from paraform.models.seq2seq import Seq2SeqConfig
 from paraform.records import InputError
+from paraform_papers.rivals.averaged import AveragedConfig
+from paraform_papers.rivals.infersent import InferSentConfig
 from paraform_papers.rivals.scpn import ScpnConfig
+from paraform_papers.rivals.sgcp import SgcpConfig
+from paraform_papers.rivals.vgvae import VgvaeConfig
 
 
 @dataclass(frozen=True)
@@ -67,9 +72,9 @@ def test_bounds_stand_beside_the_type() -> None:
         ({"rate": 0}, "rate 0; expected a number above 0"),
         ({"rate": math.inf}, "rate is inf; expected a finite number"),
     ]
-    for fields, message in wrong:
+    for given, message in wrong:
         with pytest.raises(InputError, match=f"^{message}$"):
-            require_types(Bounded(**fields))
+            require_types(Bounded(**given))
 
 
 def test_fields_that_are_read_no_more_are_left_out() -> None:
@@ -98,3 +103,24 @@ def test_a_preset_with_fields_has_them_and_no_other() -> None:
         with_fields(config, {"epoch": 1})
     with pytest.raises(InputError, match="its docstring names them"):
         with_fields(config, {"zzz": 1})
+
+
+def test_a_checkpoint_has_the_fields_and_files_that_are_asked_for() -> None:
+    known = asdict(ScpnConfig())
+    require_restorable(ScpnConfig, {}, ["a", "b"], ["b"])
+    require_restorable(ScpnConfig, known, ["a"], [])
+    for config, files in (({**known, "more": 1}, ["a"]), ({"removed": {}}, ["a"]), (known, [])):
+        with pytest.raises(InputError, match=r"^ScpnConfig of a checkpoint with unknown fields .*, without "):
+            require_restorable(ScpnConfig, config, files, ["a"])
+
+
+@pytest.mark.parametrize(
+    "config", [ScpnConfig, SgcpConfig, Seq2SeqConfig, VgvaeConfig, InferSentConfig, AveragedConfig]
+)
+def test_what_was_removed_is_no_field(config: Any) -> None:
+    """A class variable is none either: it is not checked as one, nor written into a checkpoint."""
+    names = {field.name for field in fields(config)}
+    assert config.removed and not names & {*config.removed, "removed"}
+    assert set(asdict(config())) == names
+    with pytest.raises(TypeError):
+        config(removed={})

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from paraform.schedules import constant, cyclical, halving, linear_ramp, warmup_linear
+from paraform.schedules import constant, cyclical, learning_rate, linear_ramp, warmup_linear
 
 
 def test_constant() -> None:
@@ -44,7 +44,8 @@ def test_cycles() -> None:
             cyclical(start=0.0, end=1.0, period=period, ramp=ramp)
 
 
-def test_halving() -> None:
-    assert [halving(every=2)(step) for step in range(6)] == [1, 1, 0.5, 0.5, 0.25, 0.25]
-    with pytest.raises(ValueError, match="halved every 0 steps; expected at least 1"):
-        halving(every=0)
+def test_a_learning_rate_stays_or_falls() -> None:
+    """Of 40 steps two are the warm-up, of 100,000 five hundred."""
+    assert [learning_rate("constant", total=40)(step) for step in (0, 39)] == [1, 1]
+    assert [learning_rate("linear", total=40)(step) for step in (0, 1, 2, 21, 39)] == [0.5, 1, 1, 0.5, 1 / 38]
+    assert learning_rate("linear", total=100_000)(499) == 1 > learning_rate("linear", total=100_000)(498)

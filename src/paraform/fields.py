@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import difflib
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal, TypeVar, get_args, get_origin, get_type_hints
 
@@ -93,6 +93,19 @@ def kept_fields(config: type, stored: Mapping[str, Any], path: object) -> dict[s
             came = repr(stored[name])[:60]
             raise InputError(f"{path}: config.{name} is {came}, which paraform reads no more; version 0.1.0 does")
     return {name: value for name, value in stored.items() if name not in removed}
+
+
+def require_restorable(
+    kind: type[Any], config: Mapping[str, Any], assets: Iterable[str], needed: Iterable[str]
+) -> None:
+    """A checkpoint's config has no field that `kind` lacks, and each asset that is needed is there.
+
+    Raises: InputError that names all that are too many and all that are missing.
+    """
+    unknown = sorted(set(config) - {field.name for field in dataclasses.fields(kind)})
+    lacking = sorted(set(needed) - set(assets))
+    if unknown or lacking:
+        raise InputError(f"{kind.__name__} of a checkpoint with unknown fields {unknown}, without {lacking}")
 
 
 def with_fields(config: Config, fields: Mapping[str, Any]) -> Config:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TypeAlias
+from typing import Literal, TypeAlias
 
 Schedule: TypeAlias = Callable[[int], float]
 """step, counted from 0 → a factor or a weight."""
@@ -31,11 +31,9 @@ def warmup_linear(*, total: int, warmup: int = 0) -> Schedule:
     return factor
 
 
-def halving(*, every: int) -> Schedule:
-    """1, and half of what it was after each `every` steps. Raises: ValueError if every < 1."""
-    if every < 1:
-        raise ValueError(f"halved every {every} steps; expected at least 1")
-    return lambda step: 0.5 ** (step // every)
+def learning_rate(kind: Literal["constant", "linear"], *, total: int) -> Schedule:
+    """The factor on a learning rate: the same at every step, or, "linear", `warmup_linear` after a short warm-up."""
+    return warmup_linear(total=total, warmup=min(500, total // 20)) if kind == "linear" else constant()
 
 
 def linear_ramp(*, start: float, end: float, steps: int) -> Schedule:

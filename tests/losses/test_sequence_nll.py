@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import math
-
 import pytest
 import torch
 
-from paraform.losses.sequence_nll import copy_log_mixture, copy_log_probs, sequence_nll
+from paraform.losses.sequence_nll import copy_log_probs, sequence_nll
 
 
 def test_mean_over_tokens_then_over_the_batch() -> None:
@@ -56,16 +54,3 @@ def test_gradients_where_nothing_can_be_copied() -> None:
     for part in (*parts, mass):
         assert part.grad is not None and torch.isfinite(part.grad).all()
     assert parts[0].grad is not None and parts[0].grad.tolist() == pytest.approx([1.0, 0.0, 2 / 3])
-
-
-def test_logarithms_mixed_are_no_distribution() -> None:
-    """Three words, p_write 0.5, 0.3, 0.2, what is copied 0.9, 0.1, 0, and a gate of 1/4, by hand: ∏ p^weight."""
-    written, copied = [0.5, 0.3, 0.2], [0.9, 0.1, 0.0]
-    gate = torch.tensor([0.25]).logit().expand(3)
-    known = torch.tensor([True, True, True])
-    found = copy_log_mixture(torch.tensor(written).log(), gate, torch.tensor(copied), known, floor=1e-4)
-    expected = [w**0.75 * max(c, 1e-4) ** 0.25 for w, c in zip(written, copied, strict=True)]
-    assert found.exp().tolist() == pytest.approx(expected)
-    assert found.exp().sum().item() < 0.9
-    (lacking,) = copy_log_mixture(torch.zeros(1), gate[:1], torch.ones(1), torch.tensor([False]), floor=1e-4).tolist()
-    assert lacking == pytest.approx(0.75 * math.log(1e-4))

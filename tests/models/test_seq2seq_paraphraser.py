@@ -14,9 +14,9 @@ from paraform import checkpoint
 from paraform.models.seq2seq import Seq2SeqParaphraser, paraphraser
 from paraform.models.seq2seq.pieces import Said
 from paraform.records import InputError
+from paraform.syntax.heights import heights_of, nearest
 from paraform.syntax.parsing import parser_digest
 from paraform.syntax.trees import Tree, depth, template
-from paraform_papers.rivals.sgcp.heights import heights_of, nearest
 
 
 def trees_of(texts: list[str]) -> list[Tree]:

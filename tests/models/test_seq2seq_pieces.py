@@ -51,11 +51,6 @@ def brackets(text: str) -> str:
             "<s> (ROOT (S (VP (VBP) (VP (VB))))) <sep> do stop </s>",
         ),
         (
-            Seq2SeqConfig.reference(height=4),
-            "<s> stop <sep> (ROOT (S (VP (VB stop)))) <sep> (ROOT (S (VP (VBP) (VP)))) </s>",
-            "<s> do stop </s>",
-        ),
-        (
             Seq2SeqConfig.compact(height=2),
             "<s> stop <sep> (ROOT (S)) </s>",
             "<s> (ROOT (S)) <sep> do stop </s>",
@@ -119,10 +114,8 @@ def test_a_text_cannot_say_a_mark(pieces: Pieces) -> None:
 
 
 def test_what_an_output_says(pieces: Pieces) -> None:
-    config = Seq2SeqConfig()
-
-    def said(text: str, config: Seq2SeqConfig = config) -> Said:
-        return pieces.said([[*WORDS, "<sep>"].index(word) for word in text.split()], config)
+    def said(text: str) -> Said:
+        return pieces.said([[*WORDS, "<sep>"].index(word) for word in text.split()])
 
     assert said("<s> ( S ) <sep> do stop") == Said("do stop", "( S )", True)
     assert said("<s> ( S ) <sep> do <sep> stop") == Said("do stop", "( S )", True)
@@ -131,7 +124,6 @@ def test_what_an_output_says(pieces: Pieces) -> None:
     assert said("<s> ( S ( VP") == Said("VP", "( S (", False)
     assert said("<s> ( S )") == Said("", "( S )", False)
     assert said("<s> ( S ) <sep>") == Said("", "( S )", True)
-    assert said("<s> do stop", Seq2SeqConfig.reference()) == Said("do stop", "", True)
 
 
 @pytest.mark.parametrize("kind", tiny.KINDS)

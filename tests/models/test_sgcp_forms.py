@@ -1,21 +1,17 @@
-"""Cut trees and their queues of leaves against a recursive walk over random trees; heights and what is kept of them."""
+"""Cut trees and their queues of leaves against a recursive walk over random trees."""
 
 from __future__ import annotations
 
-import itertools
 import random
 
 import numpy as np
 import pytest
 import torch
 import torch.nn.functional as F
-from rouge_score.rouge_scorer import RougeScorer
 
 from paraform.batching import Ragged
-from paraform.records import InputError
-from paraform.syntax.trees import Tree, delexicalized, depth, template
-from paraform_papers.rivals.sgcp.forms import Forms, below_one_root, cut, leaf_nodes, nodes_of, of_first_words
-from paraform_papers.rivals.sgcp.heights import heights_of, nearest, overlap_f1, words_of
+from paraform.syntax.trees import Tree, below_one_root, delexicalized, template
+from paraform_papers.rivals.sgcp.forms import Forms, cut, leaf_nodes, nodes_of, of_first_words
 from paraform_papers.rivals.sgcp.tree_encoder import TreeEncoder
 
 LABELS = ["NP", "VP", "S", "DT", "NN", "PP"]
@@ -116,33 +112,3 @@ def test_a_tree_over_its_first_words() -> None:
     bare = delexicalized(tree)
     assert of_first_words(bare, 2) == bare  # a form, no sentence's
     assert str(of_first_words(Tree.parse("(S (NP) (VP (VB go)))"), 2)) == "(S (VP (VB go)))"
-
-
-def test_heights() -> None:
-    """F is the whole tree; R goes from max(3, H − 4) to H; a height beyond the tree is told."""
-    tree = Tree.parse("(ROOT (S (NP (NP (DT) (NN)) (PP (IN) (NP (NN)))) (VP (VB))))")
-    assert depth(tree) == 6
-    assert heights_of(tree, "full") == [6]
-    assert heights_of(tree, "best") == [6, 5, 4, 3]
-    assert heights_of(Tree.parse("(ROOT (S (A (B (C (D (E (F))))))))"), "best") == [8, 7, 6, 5, 4]
-    assert heights_of(Tree.parse("(ROOT (S))"), "best") == [2]
-    assert heights_of(tree, 4) == [4]
-    with pytest.raises(
-        InputError, match="height 7 is beyond the tree of exemplar 3, which has 6 levels; expected 2 to"
-    ):
-        heights_of(tree, 7, 3)
-    with pytest.raises(InputError, match="height 1; expected"):
-        heights_of(tree, 1)
-    with pytest.raises(InputError, match="height 'whole'; expected full, best or a number of levels"):
-        heights_of(tree, "whole")
-
-
-def test_the_nearest_output_is_that_of_rouge_1() -> None:
-    """Google's rouge_score without stemming, on random sentences of few words; the first of equals."""
-    draw, scorer = random.Random(3), RougeScorer(["rouge1"])
-    some = [" ".join(draw.choices(["the", "Dog", "ran", "home", "2", "?"], k=draw.randint(1, 6))) for _ in range(40)]
-    for one, other in itertools.pairwise(some):
-        expected = scorer.score(one, other)["rouge1"].fmeasure
-        assert overlap_f1(words_of(one), words_of(other)) == pytest.approx(expected)
-    assert nearest("the dog ran", ["a cat", "The dog sat", "dog the ran", "the dog ran"]) == 2
-    assert nearest("?", ["!", "."]) == 0

@@ -112,7 +112,6 @@ COMMON: dict[str, Any] = {
 TINY = Seq2SeqConfig(**COMMON, accumulation=1)
 CONFIGS = {
     "paper": Seq2SeqConfig.paper(**COMMON, accumulation=2),
-    "reference": Seq2SeqConfig.reference(**COMMON, accumulation=1),
     "compact": Seq2SeqConfig.compact(**COMMON),
 }
 

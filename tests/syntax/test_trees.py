@@ -15,6 +15,7 @@ from paraform.syntax.trees import (
     MAX_DEPTH,
     Tree,
     bag_of_constituents,
+    below_one_root,
     delexicalized,
     depth,
     linearized,
@@ -136,6 +137,9 @@ def test_without_root() -> None:
     assert sentence.label == "S"
     assert without_root(sentence) == (sentence,)
     assert [tree.label for tree in without_root(Tree.parse("( (NP (NN a)) (VP (VB b)))"))] == ["NP", "VP"]
+    for top in ("ROOT", "TOP", ""):
+        assert str(below_one_root(Tree.parse(f"({top} (NP (NN a)))"))) == "(ROOT (NP (NN a)))"
+    assert str(below_one_root(sentence)).startswith("(ROOT (S ")
 
 
 def test_shapes_worked_by_hand() -> None:

@@ -26,11 +26,10 @@ from paraform.models.disentangled.table import trees_of
 from paraform.models.seq2seq import Seq2SeqConfig
 from paraform.models.seq2seq.batches import pair_table, parts_of
 from paraform.records import InputError, Pair, Sentence
-from paraform.syntax.trees import template
+from paraform.syntax.trees import below_one_root, template
 from paraform.trainers import seq2seq
-from paraform.trainers.seq2seq import BY_BLEU, on_exemplars, train_seq2seq
+from paraform.trainers.seq2seq import BY_BLEU, train_seq2seq
 from paraform.training import TrainingConfig
-from paraform_papers.rivals.sgcp.forms import below_one_root
 
 SMALL: dict[str, Any] = {
     "max_pieces": 200, "max_written": 60, "batch_size": 32, "epochs": 2, "warmup": 2, "learning_rate": 1e-2,
@@ -134,25 +133,13 @@ def test_validation_by_a_loop(pairs: list[Pair], folders: dict[str, Path], tmp_p
     assert scores["unsaid"] == sum(not one.whole or not one.text for one in said) / 4
 
 
-def test_validation_on_exemplars_is_the_codes(pairs: list[Pair], own_cache: None) -> None:
-    """Each pair's exemplar in its target's place, another pair's sentence of its form; never its own."""
-    found = on_exemplars(pairs, seed=0)
-    targets = {pair.target.text for pair in pairs}
-    assert found and all(one.target.text in targets for one in found)
-    own = {(pair.source.text, pair.target.text) for pair in pairs}
-    assert not own & {(one.source.text, one.target.text) for one in found}
-    with pytest.raises(InputError, match="none of 1 validation pairs has an exemplar among the others"):
-        on_exemplars(pairs[:1], seed=0)
-
-
 def test_the_command_trains_writes_and_measures(
     question_pairs: Path, folders: dict[str, Path], tmp_path: Path, command: Callable[..., Any], own_cache: None
 ) -> None:
     """By an exemplar at any height and by a tree; and `evaluate generation` as of every other."""
     run = tmp_path / "run"
     model_folder = shutil.copytree(folders["bart"], tmp_path / "bart")
-    fields = {**SMALL, "validate_on": "exemplar"}
-    given = [word for name, value in fields.items() for word in (f"--config.{name}", value)]
+    given = [word for name, value in SMALL.items() for word in (f"--config.{name}", value)]
     train = ["train", "seq2seq", "--data", question_pairs, "--model", model_folder, "--out", run, "--device", "cpu"]
     done = command(*train, "--json", *given)
     assert done.status == 0, done.err

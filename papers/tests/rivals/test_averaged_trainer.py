@@ -18,9 +18,7 @@ from paraform_papers.rivals.averaged import AveragedConfig
 from paraform_papers.rivals.averaged.trainer import BY_MRR, fitting, overlap, train_averaged
 
 LOOP = replace(BY_MRR, tensorboard=False, device="cpu", evaluate_every=2, log_every=1)
-CONFIG = AveragedConfig(
-    width=12, batch_size=8, megabatch=3, growth=1, epochs=4, vocabulary_size=120, learning_rate=0.01
-)
+CONFIG = AveragedConfig(width=12, batch_size=8, megabatch=3, epochs=4, vocabulary_size=120, learning_rate=0.01)
 WHO, DOES, WHERE = ("dog", "cat", "boy", "girl", "bird", "king"), ("runs", "sleeps", "works"), ("at home", "here")
 
 

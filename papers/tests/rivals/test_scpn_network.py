@@ -28,12 +28,11 @@ def alone(side: SentenceBatch, row: int) -> SentenceBatch:
 
 
 def asked(model: Any, name: str) -> tuple[Guided, list[SentenceBatch]]:
-    """A network, and what it reads and writes: source, form, target and, if it reads one, the source's own parse."""
+    """A network, and what it reads and writes: source, form, target and, the paraphraser, the source's own parse."""
     batch = whole_batch(model)
     if name == "generator":
         return model.network.generator, [batch.source_parse, batch.template, batch.target_parse]
-    own = [batch.source_parse] if model.config.input_parse else []
-    return model.network.paraphraser, [batch.source, batch.target_parse, batch.target, *own]
+    return model.network.paraphraser, [batch.source, batch.target_parse, batch.target, batch.source_parse]
 
 
 def by_hand(network: Guided, source: Tensor, form: Tensor, own: Tensor | None, gold: list[int]) -> list[Tensor]:
@@ -66,10 +65,7 @@ def by_hand(network: Guided, source: Tensor, form: Tensor, own: Tensor | None, g
         written = torch.softmax(network.output(network.combine(torch.cat([state, context]))), 0)
         gate = torch.sigmoid(network.gate(torch.cat([x, context, state])))[0]
         mass = copied[source == unit].sum()
-        if network.mixture == "probabilities":
-            out.append(((1 - gate) * written[unit] + gate * mass).log())
-        else:
-            out.append((1 - gate) * written[unit].log() + gate * mass.clamp_min(1e-10).log())
+        out.append(((1 - gate) * written[unit] + gate * mass).log())
     return out
 
 

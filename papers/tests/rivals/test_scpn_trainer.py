@@ -16,16 +16,15 @@ from paraform import checkpoint
 from paraform.evaluation.bleu import bleu
 from paraform.models.disentangled.table import trees_of
 from paraform.records import InputError, Pair, Sentence
-from paraform.syntax.trees import template
 from paraform.training import TrainingConfig
 from paraform_papers.rivals.scpn import ScpnConfig
 from paraform_papers.rivals.scpn import trainer as scpn
 from paraform_papers.rivals.scpn.batches import parts_of
-from paraform_papers.rivals.scpn.table import below_same_root, pair_table
+from paraform_papers.rivals.scpn.table import pair_table, template_of
 from paraform_papers.rivals.scpn.trainer import BY_BLEU, train_scpn
 
 WIDTHS: dict[str, int] = {
-    "word_width": 12, "label_width": 8, "parse_width": 8, "encoder_width": 8, "decoder_width": 12,
+    "word_width": 12, "label_width": 8, "encoder_width": 8, "decoder_width": 12,
     "generator_label_width": 8, "generator_width": 12,
 }  # fmt: skip
 SMALL: dict[str, Any] = {**WIDTHS, "min_count": 1, "max_tokens": 12, "batch_size": 16, "epochs": 2, "parser": "syntax"}
@@ -87,7 +86,7 @@ def test_validation_by_a_loop(pairs: list[Pair], tmp_path: Path, own_cache: None
     (batch,) = parts_of(pair_table(pairs[:9], trees, config, model.vocabulary, model.symbols), 99)
     said = [written.log_probs_N for written in model.network(batch)]
     assert [scores["nll"], scores["parse_nll"]] == pytest.approx([-each.mean().item() for each in said], rel=1e-5)
-    forms = [template(below_same_root(trees[pair.target.text]), 3) for pair in pairs[:4]]
+    forms = [template_of(trees[pair.target.text]) for pair in pairs[:4]]
     outputs = model.decode_trees([pair.source.text for pair in pairs[:4]], forms, strict=False)
     assert scores["bleu"] == pytest.approx(bleu(outputs, [pair.target.text for pair in pairs[:4]]).value)
 

@@ -13,17 +13,17 @@ from paraform.evaluation.bleu import bleu
 from paraform.syntax.trees import template
 from paraform.training import TrainingConfig, make_accelerator
 from paraform_papers.rivals.scpn import ScpnConfig, make_update
-from paraform_papers.rivals.scpn.batches import pair_batches
 
 
 def begun(config: ScpnConfig) -> tuple[Any, Any, Any]:
     return tiny.begin(config, make_accelerator(TrainingConfig(device="cpu")))
 
 
-@pytest.mark.parametrize("schedule", ["constant", "halving", "linear"])
-def test_each_network_moves_as_it_would_alone(schedule: Any) -> None:
+@pytest.mark.parametrize("schedule", ["constant", "linear"])
+def test_each_network_moves_as_it_would_alone(schedule: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """Adam by torch on either loss by itself, with its own clipping, at the schedule's rate; terms are means."""
-    config = replace(tiny.TINY, schedule=schedule, learning_rate=0.01, clip_norm=0.1, epochs=3)
+    monkeypatch.setattr("paraform_papers.rivals.scpn.update.CLIP_NORM", 0.1)
+    config = replace(tiny.TINY, schedule=schedule, learning_rate=0.01, epochs=3)
     model, update, batches = begun(config)
     other = tiny.paraphraser(config)
     parts = {"paraphraser": other.network.paraphraser, "generator": other.network.generator}
@@ -31,7 +31,6 @@ def test_each_network_moves_as_it_would_alone(schedule: Any) -> None:
     steps = 2  # of 10 pairs in batches of 4
     factors = {
         "constant": [1.0] * 6,
-        "halving": [1, 1, 0.5, 0.5, 0.25, 0.25],
         "linear": [1, 5 / 6, 4 / 6, 3 / 6, 2 / 6, 1 / 6],
     }
     model.train()
@@ -53,19 +52,17 @@ def test_each_network_moves_as_it_would_alone(schedule: Any) -> None:
         torch.testing.assert_close(model.state_dict()[name], weight, atol=1e-5, rtol=1e-4)
 
 
-@pytest.mark.parametrize("name", ["paper", "reference", "compact"])
+@pytest.mark.parametrize("name", ["paper", "compact"])
 def test_ten_pairs_come_back_and_copying_does_not(name: str) -> None:
     """From the source and the target's template alone, greedy and by beam; and from the whole parse."""
     widths = dict.fromkeys(tiny.WIDTHS, 32)
-    config = replace(
-        tiny.CONFIGS[name], **widths, batch_size=10, learning_rate=0.01, schedule="constant", clip_norm=1.0
-    )
+    config = replace(tiny.CONFIGS[name], **widths, batch_size=10, learning_rate=0.01, schedule="constant")
     model = tiny.paraphraser(config, fresh=True)
-    batches, steps = pair_batches(tiny.table(model), batch_size=10, seed=0, swap=False)
-    update, _ = make_update(model, config, make_accelerator(TrainingConfig(device="cpu")), steps_per_epoch=steps)
+    table = tiny.table(model)
+    update, _ = make_update(model, config, make_accelerator(TrainingConfig(device="cpu")), steps_per_epoch=1)
     model.train()
-    for step in range(150 if name == "reference" else 90):
-        update(batches(step), step)
+    for step in range(90):
+        update(table.batch(table.source, table.target), step)
     sources, targets = tiny.TEXTS[::2], tiny.TEXTS[1::2]
     own, trees = ([tiny.parsed()[text] for text in texts] for texts in (sources, targets))
     templates = [template(tree, 3) for tree in trees]

@@ -51,9 +51,6 @@ def test_an_epoch_has_every_pair_both_ways() -> None:
         seen.update(zip(texts(model, batch.source.words_BT), texts(model, batch.target.words_BT), strict=True))
     ways = [(pair.source.text, pair.target.text) for pair in tiny.PAIRS]
     assert seen == Counter([*ways, *((target, source) for source, target in ways)])
-    one_way, steps = tiny.batches_of(model, batch_size=5, both_directions=False)
-    assert steps == 2
-    assert {pair for step in (0, 1) for pair in texts(model, one_way(step).source.words_BT)} == set(tiny.TEXTS[::2])
     again, _ = tiny.batches_of(model, batch_size=4, seed=3)
     assert again(7).forced == batches(7).forced
     assert all(torch.equal(a, b) for a, b in zip(again(7).target, batches(7).target, strict=True))
@@ -65,18 +62,17 @@ def levels_of(batch: PairBatch) -> int:
     return len(batch.forms.levels)
 
 
-def test_heights_and_forcing_are_drawn() -> None:
-    """For each pair, or once an epoch; the decoder reads the target in that share of the batches."""
+def test_heights_and_forcing_are_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
+    """For each pair; the decoder reads the target in that share of the batches."""
     model = tiny.paraphraser()
-    by_epoch, steps = tiny.batches_of(model, heights=(2, 5), height_draw="epoch", teacher_forcing=0.7)
-    drawn = [{levels_of(by_epoch(step)) for step in range(epoch * steps, (epoch + 1) * steps)} for epoch in range(30)]
-    assert all(max(levels) - min(levels) <= 1 for levels in drawn if max(levels) < 4)  # trees of fewer levels are whole
-    assert {max(levels) for levels in drawn} == {2, 3, 4, 5}
-    forced = [by_epoch(step).forced for step in range(400)]
-    assert 0.6 < sum(forced) / 400 < 0.8
-    by_pair, _ = tiny.batches_of(model, heights=(2, 3), batch_size=10)
+    batches, _ = tiny.batches_of(model)
+    forced = [batches(step).forced for step in range(400)]
+    assert 0.85 < sum(forced) / 400 < 0.95
+    monkeypatch.setattr("paraform_papers.rivals.sgcp.batches.HEIGHTS", (2, 3))
+    by_pair, _ = tiny.batches_of(model, batch_size=10)
     queues = [by_pair(0).forms.lengths_B.tolist(), by_pair(1).forms.lengths_B.tolist()]
     assert all(2 in lengths and max(lengths) > 2 for lengths in queues)  # S and the end, or its phrases
+    assert max(levels_of(by_pair(step)) for step in range(20)) == 3
     whole = list(parts_of(tiny.table(model), 4))
     assert [len(part.leaf_BT) for part in whole] == [4, 4, 2] and all(part.forced for part in whole)
     assert whole[0].forms.lengths_B.tolist() == [len(pair.target.text.split()) + 1 for pair in tiny.PAIRS[:4]]

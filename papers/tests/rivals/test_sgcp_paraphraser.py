@@ -12,11 +12,11 @@ import tiny_sgcp as tiny
 from paraform import checkpoint
 from paraform.batching import EOS, SPECIAL
 from paraform.records import InputError
+from paraform.syntax.heights import heights_of, nearest
 from paraform.syntax.parsing import parser_digest
 from paraform.syntax.trees import Tree, depth, template
 from paraform.words import tokenize
 from paraform_papers.rivals.sgcp import SgcpConfig, SgcpParaphraser
-from paraform_papers.rivals.sgcp.heights import heights_of, nearest
 
 
 def trees_of(texts: list[str]) -> list[Tree]:

@@ -39,7 +39,8 @@ def test_a_run_that_was_stopped_goes_on_to_the_same_weights(
     pairs: list[Pair], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, own_cache: None
 ) -> None:
     """Stopped in the second epoch; dropout, heights and what the decoder reads are drawn as if it had not been."""
-    config = SgcpConfig.compact(**SMALL, teacher_forcing=0.5)
+    monkeypatch.setattr("paraform_papers.rivals.sgcp.batches.TEACHER_FORCING", 0.5)
+    config = SgcpConfig.compact(**SMALL)
 
     def train(name: str, *, resume: bool = False) -> Any:
         return train_sgcp(

@@ -21,9 +21,11 @@ def begun(config: VgvaeConfig) -> tuple[Any, Any, Any]:
     return tiny.begin(config, make_accelerator(TrainingConfig(device="cpu")))
 
 
-def test_a_step_is_adams_on_the_sum_of_the_losses() -> None:
-    weights = {"paraphrase_weight": 0.7, "semantic_kl_weight": 0.2, "syntax_kl_weight": 0.3, "position_weight": 0.4}
-    config = replace(tiny.TINY, **weights, learning_rate=0.01, clip_norm=0.5)
+def test_a_step_is_adams_on_the_sum_of_the_losses(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of KL weights that are larger than the paper's, whose share of a loss would not be seen."""
+    monkeypatch.setattr("paraform_papers.rivals.vgvae.update.SEMANTIC_KL", 0.2)
+    monkeypatch.setattr("paraform_papers.rivals.vgvae.update.SYNTAX_KL", 0.3)
+    config = replace(tiny.TINY, position_weight=0.4, learning_rate=0.01, clip_norm=0.5)
     model, update, batches = begun(config)
     other = tiny.model_of(config)
     adam = torch.optim.Adam(other.network.parameters(), lr=0.01)
@@ -33,7 +35,7 @@ def test_a_step_is_adams_on_the_sum_of_the_losses() -> None:
         noise = Noise(torch.Generator().manual_seed(batch.seed), 8)
         out = other.network(batch.sentences, batch.read, 4, noise)
         loss = (
-            out.nll_B + 0.7 * out.crossed_B + 0.2 * out.semantic_kl_B + 0.3 * out.syntax_kl_B + 0.4 * out.position_B
+            out.nll_B + out.crossed_B + 0.2 * out.semantic_kl_B + 0.3 * out.syntax_kl_B + 0.4 * out.position_B
         ).sum() / 4
         assert terms["loss"] == pytest.approx(loss.item(), rel=1e-4)
         assert terms["nll"] == pytest.approx(out.nll_B.mean().item(), rel=1e-4)
@@ -87,11 +89,11 @@ def test_of_one_cluster_there_is_no_negative() -> None:
     assert update(batches(0), 0)["discriminative"] == 0
 
 
-@pytest.mark.parametrize("name", ["paper", "reference"])
+@pytest.mark.parametrize("name", ["paper", "no codes"])
 def test_ten_pairs_come_back_and_copying_does_not(name: str) -> None:
     """What the source says in the target's own form is the target, greedily and by a beam; a copied source is not."""
     widths = {"word_width": 32, "semantic_width": 16, "syntax_width": 16, "hidden_width": 32, "encoder_width": 16}
-    config = replace(tiny.CONFIGS[name], **widths, decoder_width=48, positions=8, batch_size=10, learning_rate=0.01)
+    config = replace(tiny.CONFIGS[name], **widths, decoder_width=48, batch_size=10, learning_rate=0.01)
     model = tiny.model_of(config, fresh=True)
     batches, _ = megabatches(tiny.table(model), replace(config, epochs=500), seed=0)
     update, _ = make_update(model, config, make_accelerator(TrainingConfig(device="cpu")))

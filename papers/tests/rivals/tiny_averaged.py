@@ -27,7 +27,7 @@ SIDES = [
     ("nobody came to the party", "the party had no guests"),
 ]
 PAIRS = [Pair(Sentence(one), Sentence(other), cluster=at) for at, (one, other) in enumerate(SIDES)]
-TINY = AveragedConfig(width=8, batch_size=4, megabatch=2, growth=1, epochs=3, vocabulary_size=60)
+TINY = AveragedConfig(width=8, batch_size=4, megabatch=2, epochs=3, vocabulary_size=60)
 CONFIGS = {"tiny": TINY}
 
 
@@ -45,7 +45,7 @@ def begin(config: AveragedConfig, accelerator: Any) -> tuple[AveragedEncoder, Up
     model = encoder(config)
     batches, _ = megabatches(
         table(model), batch_size=config.batch_size, epochs=config.epochs, most=config.megabatch,
-        growth=config.growth, seed=0, world=accelerator.num_processes,
+        growth=1, seed=0, world=accelerator.num_processes,
     )  # fmt: skip
     return model, make_update(model, config, accelerator)[0], batches
 

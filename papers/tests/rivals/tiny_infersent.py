@@ -53,7 +53,7 @@ TINY = InferSentConfig(
     optimiser="sgd",
     learning_rate=0.1,
 )
-CONFIGS = {"sgd": TINY, "adam, tanh": InferSentConfig(**vars(TINY) | {"optimiser": "adam", "nonlinearity": "tanh"})}
+CONFIGS = {"sgd": TINY, "adam": InferSentConfig(**vars(TINY) | {"optimiser": "adam"})}
 
 
 def infersent(config: InferSentConfig = TINY) -> InferSent:

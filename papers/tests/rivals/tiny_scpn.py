@@ -40,14 +40,13 @@ TREES = {
 TEXTS = list(TREES)
 PAIRS = [Pair(Sentence(TEXTS[i]), Sentence(TEXTS[i + 1]), cluster=i // 2) for i in range(0, len(TEXTS), 2)]
 WIDTHS: dict[str, int] = {
-    "word_width": 8, "label_width": 6, "parse_width": 5, "encoder_width": 7, "decoder_width": 9,
-    "generator_label_width": 6, "generator_width": 8,
+    "word_width": 8, "label_width": 6, "encoder_width": 7, "decoder_width": 9, "generator_label_width": 6,
+    "generator_width": 8,
 }  # fmt: skip
 COMMON: dict[str, Any] = {
     **WIDTHS,
     "units": "words",
     "max_tokens": 8,
-    "max_symbols": 40,
     "batch_size": 4,
     "epochs": 2,
     "parser": "syntax",
@@ -55,7 +54,6 @@ COMMON: dict[str, Any] = {
 TINY = ScpnConfig(**COMMON)
 CONFIGS = {
     "paper": ScpnConfig.paper(**COMMON),
-    "reference": ScpnConfig.reference(**{**COMMON, "min_tokens": 0}),
     "compact": ScpnConfig.compact(**COMMON, min_count=1, dropout=0.0),
 }
 
@@ -81,7 +79,5 @@ def table(model: ScpnParaphraser) -> PairTable:
 def begin(config: ScpnConfig, accelerator: Any) -> tuple[ScpnParaphraser, Update, Callable[[int], PairBatch]]:
     model = paraphraser(config)
     rank, world = accelerator.process_index, accelerator.num_processes
-    batches, steps = pair_batches(
-        table(model), batch_size=config.batch_size, seed=0, swap=config.swap_directions, rank=rank, world=world
-    )
+    batches, steps = pair_batches(table(model), batch_size=config.batch_size, seed=0, rank=rank, world=world)
     return model, make_update(model, config, accelerator, steps_per_epoch=steps)[0], batches

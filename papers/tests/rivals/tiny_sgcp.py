@@ -29,7 +29,6 @@ COMMON: dict[str, Any] = {
 TINY = SgcpConfig(**COMMON, layers=2)
 CONFIGS = {
     "paper": SgcpConfig.paper(**COMMON),
-    "reference": SgcpConfig.reference(**COMMON, layers=2, teacher_forcing=0.5),
     "compact": SgcpConfig.compact(**COMMON, min_count=1),
 }
 
@@ -49,16 +48,7 @@ def table(model: SgcpParaphraser) -> PairTable:
 
 
 def batches_of(model: SgcpParaphraser, **how: Any) -> tuple[Callable[[int], PairBatch], int]:
-    config = model.config
-    given: dict[str, Any] = {
-        "batch_size": config.batch_size,
-        "seed": 0,
-        "both_directions": config.both_directions,
-        "heights": (config.least_height, config.most_height),
-        "height_draw": config.height_draw,
-        "teacher_forcing": config.teacher_forcing,
-    }
-    return pair_batches(table(model), **{**given, **how})
+    return pair_batches(table(model), **{"batch_size": model.config.batch_size, "seed": 0, **how})
 
 
 def begin(config: SgcpConfig, accelerator: Any) -> tuple[SgcpParaphraser, Update, Callable[[int], PairBatch]]:

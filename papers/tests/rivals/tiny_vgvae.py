@@ -32,10 +32,10 @@ COMMON: dict[str, Any] = {
     "decoder_width": 9, "batch_size": 4, "epochs": 3, "min_count": 1, "word_vectors": "random",
 }  # fmt: skip
 AVERAGED = {name: value for name, value in COMMON.items() if name not in ("encoder_width", "decoder_width")}
-AVERAGED |= {"discriminative_start": 2, "megabatch": 2}
+AVERAGED |= {"discriminative_start": 2}
 CONFIGS = {
     "paper": VgvaeConfig.paper(**COMMON, word_noise=0.0),
-    "reference": VgvaeConfig.reference(**{**COMMON, "positions": 3}),
+    "no codes": VgvaeConfig.paper(**COMMON, latent_codes=False, word_noise=0.0, position_weight=0.0),
     "averages": VgvaeConfig.paper("averages", **AVERAGED),
 }
 TINY = CONFIGS["paper"]

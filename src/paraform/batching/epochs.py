@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import lru_cache
 from typing import TypeAlias
 
 import numpy as np
@@ -12,6 +13,8 @@ import numpy.typing as npt
 from paraform.records import InputError
 
 Rows: TypeAlias = npt.NDArray[np.int64]
+
+POOL = 32  # batches whose rows are sorted by length together
 
 
 def epoch_steps(rows: int, batch_size: int, *, world: int, what: str) -> int:
@@ -28,6 +31,40 @@ def epoch_steps(rows: int, batch_size: int, *, world: int, what: str) -> int:
     if rows < batch_size:
         raise InputError(f"{rows} {what}; expected at least one batch of {batch_size}, or a smaller batch size")
     return rows // batch_size
+
+
+def epoch_batches(
+    rows: int,
+    *,
+    batch_size: int,
+    seed: int,
+    world: int,
+    what: str,
+    lengths: Sequence[Rows] = (),
+    pool: int = POOL,
+    shuffle: Callable[[np.random.Generator], Rows] | None = None,
+) -> tuple[Callable[[int], Rows], int]:
+    """The rows of each step's batch, in another order each epoch.
+
+    Args:
+        rows, batch_size, world, what: as `epoch_steps` has them.
+        seed: with the step it decides everything: the rows are a pure function of both.
+        lengths, pool: as `batches_of_like` has them; (): batches are not sorted.
+        shuffle: what an epoch draws from, in its order; None: all rows.
+    Returns: step → the rows of its batch, over all processes; and the steps of an epoch.
+    Raises: InputError as `epoch_steps`.
+    """
+    steps = epoch_steps(rows, batch_size, world=world, what=what)
+
+    @lru_cache(maxsize=2)  # of a mega-batch that reaches from one epoch into the next
+    def order(epoch: int) -> Rows:
+        random = np.random.default_rng([seed, epoch])
+        shuffled = (random.permutation(rows) if shuffle is None else shuffle(random))[: steps * batch_size]
+        if not lengths:
+            return shuffled.reshape(steps, batch_size)
+        return batches_of_like(shuffled, lengths, batch_size=batch_size, pool=pool, random=random)
+
+    return lambda step: order(step // steps)[step % steps], steps
 
 
 def share_counts(sizes: Rows, shares: Sequence[float]) -> list[int]:
@@ -50,6 +87,24 @@ def drawn_rows(rows: Rows, count: int, random: np.random.Generator) -> Rows:
     """So many of the rows, none once more often than another."""
     whole, rest = divmod(count, len(rows))
     return np.concatenate([*(rows,) * whole, random.permutation(rows)[:rest]])
+
+
+def drawn_by_shares(groups: Rows, shares: Sequence[float]) -> Callable[[np.random.Generator], Rows]:
+    """What an epoch draws from groups of rows, in a random order (`epoch_batches`).
+
+    Args:
+        groups: the group of each row, counted from 0.
+        shares: as `share_counts` has them.
+    Raises: InputError as `share_counts`.
+    """
+    counts = share_counts(np.bincount(groups), shares)
+    members = [np.flatnonzero(groups == group) for group in range(len(counts))]
+
+    def shuffle(random: np.random.Generator) -> Rows:
+        drawn = [drawn_rows(rows, count, random) for rows, count in zip(members, counts, strict=True)]
+        return random.permutation(np.concatenate(drawn))
+
+    return shuffle
 
 
 def batches_of_like(

@@ -122,7 +122,7 @@ def reworded(
 ) -> list[Rewording]:
     """What the model says in the place of each text."""
     from paraform.capabilities import CutsExemplars, HasTemplates, Rewords, WritesByTree
-    from paraform.models.exemplar.selection import select_exemplars
+    from paraform.models.selection import select_exemplars
     from paraform.rewording import Candidate, Rewording
 
     ration = False if options.no_ration else None

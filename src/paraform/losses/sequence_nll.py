@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import Literal
 
 import torch
@@ -51,21 +50,3 @@ def copy_log_probs(
     tiny = torch.finfo(copy_mass.dtype).tiny  # ln 0 would give NaN gradients even where the mass is not used
     copied = F.logsigmoid(copy_logits) + copy_mass.clamp_min(tiny).log()
     return torch.logaddexp(generate, copied)
-
-
-def copy_log_mixture(
-    vocabulary_log_probs: Tensor, copy_logits: Tensor, copy_mass: Tensor, in_vocabulary: Tensor, *, floor: float
-) -> Tensor:
-    """Scores of gold tokens where logarithms are mixed, as SCPN's code does (Iyyer et al. 2018): no distribution.
-
-        s(y) = (1 − σ(g)) · ln p_vocabulary(y) + σ(g) · ln Σ_{s: x_s = y} a_s
-
-    Args:
-        vocabulary_log_probs, copy_logits, copy_mass, in_vocabulary: [N], as `copy_log_probs` has them.
-        floor: the least that either probability counts as, above 0; ln 0 has no end.
-    Returns: [N], at most 0; they do not sum to 1 over a vocabulary.
-    """
-    least = math.log(floor)
-    generate = vocabulary_log_probs.clamp_min(least).masked_fill(~in_vocabulary, least)
-    copying = copy_logits.sigmoid()
-    return (1 - copying) * generate + copying * copy_mass.clamp_min(floor).log()

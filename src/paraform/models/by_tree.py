@@ -1,21 +1,57 @@
-"""What systems share that write by trees and copy: units of sentences, the parser of training, columns back to text."""
+"""What systems share that write by trees: the parser of training; and what those share that copy: units, and text."""
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Sequence
+from abc import abstractmethod
+from collections.abc import Sequence
+from functools import cached_property
 from typing import Literal, Protocol
 
 import torch
 
 from paraform import encoders
 from paraform.batching import Vocabulary, prepare_all
+from paraform.decoding import Decoding
+from paraform.models.base import AbstractParaphraser, require_words
 from paraform.models.disentangled.symbols import TreeSymbols
 from paraform.models.disentangled.table import trees_of
 from paraform.records import InputError, Pair, require_records, require_texts
-from paraform.syntax.parsing import load_parser, parser_digest
+from paraform.syntax.parsing import load_parser, parsed, parser_digest
 from paraform.syntax.trees import ROOTS, Parser, Tree, delexicalized
-from paraform.words import detokenize, drop_stray_brackets, join_pieces, recase, tokenize
+from paraform.words import detokenize, drop_stray_brackets, join_pieces, recase
+
+
+class AbstractTreeParaphraser(AbstractParaphraser):
+    """A paraphraser that reads an exemplar's tree; `config.parser` names what parses.
+
+    Args:
+        symbols: what trees are written with.
+        digest: of the parser in training (`parser_digest`); "": it is not checked.
+    """
+
+    symbols: TreeSymbols
+    digest: str
+
+    @cached_property
+    def parser(self) -> Parser:
+        """What parses sources and exemplars.
+
+        Raises: InputError if it is not to be had, or is another one than in training.
+        """
+        return trained_parser(self.config.parser, self.digest, self.device)
+
+    def trees_of(self, texts: Sequence[str], what: str) -> list[Tree]:
+        """The tree of each text. Raises: InputError for an empty one, by the name that `what` gives it."""
+        return parsed(texts, lambda: self.parser, what)
+
+    def _like(self, sources: list[str], exemplars: list[str], ration: bool | None, how: Decoding) -> list[str]:
+        # A label that only this exemplar has is read as one never seen; who writes a tree is told.
+        return self._in_trees(sources, self.trees_of(exemplars, "exemplar"), ration, how)
+
+    @abstractmethod
+    def _in_trees(self, sources: list[str], trees: list[Tree], ration: bool | None, how: Decoding) -> list[str]:
+        """Source i in the form of its exemplar's tree i."""
 
 
 class CountsUnits(Protocol):
@@ -82,24 +118,6 @@ def trees_to_train_on(pairs: Sequence[Pair], parser: str, *, progress: bool = Fa
     return trees
 
 
-def parsed(texts: Sequence[str], parser: Callable[[], Parser], what: str) -> list[Tree]:
-    """The tree of each text; the same text is parsed once.
-
-    Args:
-        parser: loads it; not called where there is nothing to parse.
-        what: a text's name in messages, such as "exemplar".
-    Raises: InputError for an empty text.
-    """
-    different = list(dict.fromkeys(texts))
-    words = [tokenize(text) for text in different]
-    lacking = {text for text, row in zip(different, words, strict=True) if not row}
-    for number, text in enumerate(texts, start=1):
-        if text in lacking:
-            raise InputError(f"{what} {number} is empty; expected a sentence")
-    found = dict(zip(different, parser()(words), strict=True)) if different else {}
-    return [tree for text in texts if (tree := found[text]) is not None]
-
-
 def require_forms(
     sources: Sequence[str], trees: Sequence[Tree], symbols: TreeSymbols, *, strict: bool
 ) -> tuple[list[str], list[Tree]]:
@@ -129,10 +147,7 @@ def source_units(
         kind: the model's, for the warning that counts the texts that are cut.
     Raises: InputError for an empty source.
     """
-    words = prepare_all(sources, config.max_tokens, tell=kind)
-    for number, row in enumerate(words, start=1):
-        if not row:
-            raise InputError(f"source {number} is empty; expected a sentence")
+    words = require_words(prepare_all(sources, config.max_tokens, tell=kind), "source")
     return words, units_of(words, config)
 
 

@@ -7,20 +7,16 @@ or hypotheses of a step, V units of the vocabulary, D features.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal, NamedTuple, TypeAlias, final
+from typing import NamedTuple, final
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
 from paraform.batching import EOS, UNK
-from paraform.losses.sequence_nll import copy_log_mixture, copy_log_probs
-
-Mixture: TypeAlias = Literal["probabilities", "log_probabilities"]
-"""How writing and copying are mixed: as a distribution, or their logarithms, as SCPN's code does."""
+from paraform.losses.sequence_nll import copy_log_probs
 
 COMMONEST = 50  # words of the vocabulary that a sentence may well hold twice: "the", "of", "?"
-FLOOR = 1e-10  # the least probability where logarithms are mixed
 
 
 def unrationed(vocabulary: int) -> int:
@@ -58,8 +54,6 @@ def gold_log_probs(
     copy_BTS: Tensor | None,
     source_BS: Tensor,
     target: Forced,
-    *,
-    mixture: Mixture = "probabilities",
 ) -> Tensor:
     """Log-probabilities [N] of the gold units, nats.
 
@@ -78,10 +72,7 @@ def gold_log_probs(
     mass_N = (copy_BTS[target.there_BT].exp() * same_NS).sum(-1)
     # A unit that neither the vocabulary nor the source holds can only be generated as <unk>.
     generated_N = in_vocabulary_N | ~same_NS.any(-1)
-    gate_N = gate_BT[target.there_BT]
-    if mixture == "probabilities":
-        return copy_log_probs(log_probs_N, gate_N, mass_N, generated_N)
-    return copy_log_mixture(log_probs_N, gate_N, mass_N, generated_N, floor=FLOOR)
+    return copy_log_probs(log_probs_N, gate_BT[target.there_BT], mass_N, generated_N)
 
 
 def source_columns(source_BS: Tensor, vocabulary: int) -> Tensor:
@@ -101,12 +92,9 @@ class Scorer:
         output: its weights are taken as they are now.
         copied: S, columns behind the vocabulary's that are only copied; 0: nothing is copied.
         never: columns of the vocabulary that are never written.
-        mixture: as it was trained.
     """
 
-    def __init__(
-        self, output: nn.Linear, copied: int, never: Sequence[int], *, mixture: Mixture = "probabilities"
-    ) -> None:
+    def __init__(self, output: nn.Linear, copied: int, never: Sequence[int]) -> None:
         weight, bias = output.weight.detach().float(), output.bias.detach().float()
         # Columns that are never generated, or only copied, have weights of their own, so that no pass over [N, V] puts
         # −inf there.
@@ -115,7 +103,6 @@ class Scorer:
         self._barred = torch.zeros(len(self._bias), dtype=torch.bool, device=bias.device)
         self._barred[torch.tensor(list(never), dtype=torch.long, device=bias.device)] = True
         self._bias.masked_fill_(self._barred, float("-inf"))
-        self._mixture = mixture
         # One buffer for all steps: memory from the system costs as much as the product.
         self._scores = weight.new_empty(0, 0)
 
@@ -137,26 +124,12 @@ class Scorer:
         if gate_N is None or copy_NS is None:
             return log_probs_NV
         gate_N1, weights_NS = gate_N.float()[:, None], copy_NS.float().exp()
-        if self._mixture == "log_probabilities":
-            return self._log_mixture(log_probs_NV, gate_N1.sigmoid(), weights_NS, columns_NS)
         log_probs_NV += F.logsigmoid(-gate_N1)
         # As probabilities, to which copies add; those of a unit that stands twice in the source add up.
         probs_NS = log_probs_NV.gather(1, columns_NS).exp_()
         log_probs_NV.scatter_(1, columns_NS, probs_NS)
         log_probs_NV.scatter_add_(1, columns_NS, gate_N1.sigmoid() * weights_NS)
         mixed_NS = log_probs_NV.gather(1, columns_NS).clamp_min_(torch.finfo(torch.float32).tiny).log_()
-        return self._put(log_probs_NV, columns_NS, mixed_NS)
-
-    def _log_mixture(self, log_probs_NV: Tensor, copying_N1: Tensor, weights_NS: Tensor, columns_NS: Tensor) -> Tensor:
-        generated_NS = log_probs_NV.gather(1, columns_NS)
-        least = torch.tensor(FLOOR, device=log_probs_NV.device).log()
-        mass_NS = ((columns_NS[:, :, None] == columns_NS[:, None, :]) * weights_NS[:, None]).sum(-1)
-        mixed_NS = (1 - copying_N1) * generated_NS.clamp_min(least) + copying_N1 * mass_NS.clamp_min(FLOOR).log()
-        barred_NV = log_probs_NV.isneginf()  # never written, or a unit that the source lacks
-        log_probs_NV.clamp_min_(least).mul_(1 - copying_N1).add_(copying_N1 * least)
-        return self._put(log_probs_NV.masked_fill_(barred_NV, float("-inf")), columns_NS, mixed_NS)
-
-    def _put(self, log_probs_NV: Tensor, columns_NS: Tensor, mixed_NS: Tensor) -> Tensor:
         # Padding, or what stands in the source and is never written, such as its own <unk>.
         mixed_NS = mixed_NS.masked_fill_(self._barred[columns_NS], float("-inf"))
         return log_probs_NV.scatter_(1, columns_NS, mixed_NS)

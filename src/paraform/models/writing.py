@@ -27,7 +27,7 @@ class Ends(NamedTuple):
     start: int
     stop: int
     longest: int
-    length_penalty: float
+    length_penalty: float = 1.0
 
 
 def written_rows(

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
-from paraform.records import require_text, require_words
+from paraform.records import InputError, require_text, require_words
 from paraform.syntax.chart import best_trees, span_ends
 from paraform.syntax.head import SyntaxHead
 from paraform.syntax.other_parsers import corenlp_parser, stanza_parser
@@ -13,6 +13,7 @@ from paraform.syntax.running import DEFAULT, Runner, head_digest, head_folder, l
 from paraform.syntax.spans import ROOT, Span, tree_of
 from paraform.syntax.trees import Parser, Tree
 from paraform.syntax.windows import unique_windows
+from paraform.words import tokenize
 
 WINDOW = 120  # words parsed at once, since the chart grows with their square; few sentences have as many
 
@@ -48,6 +49,24 @@ def parser_digest(name: str = DEFAULT) -> str:
     if name.partition(":")[0] in ("stanza", "corenlp"):
         return re.sub(r"//[^/@]*@", "//", name)  # a server's password is nobody's business
     return head_digest(head_folder(name, "parser", OTHERS))
+
+
+def parsed(texts: Sequence[str], parser: Callable[[], Parser], what: str) -> list[Tree]:
+    """The tree of each text; the same text is parsed once.
+
+    Args:
+        parser: loads it; not called where there is nothing to parse.
+        what: a text's name in messages, such as "exemplar".
+    Raises: InputError for an empty text.
+    """
+    different = list(dict.fromkeys(texts))
+    words = [tokenize(text) for text in different]
+    lacking = {text for text, row in zip(different, words, strict=True) if not row}
+    for number, text in enumerate(texts, start=1):
+        if text in lacking:
+            raise InputError(f"{what} {number} is empty; expected a sentence")
+    found = dict(zip(different, parser()(words), strict=True)) if different else {}
+    return [tree for text in texts if (tree := found[text]) is not None]
 
 
 def head_parser(head: SyntaxHead, *, device: str | None = None) -> Parser:

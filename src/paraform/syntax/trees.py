@@ -158,6 +158,11 @@ def without_root(tree: Tree) -> tuple[Tree, ...]:
     return below
 
 
+def below_one_root(tree: Tree) -> Tree:
+    """The tree under one ROOT, whatever its own is called."""
+    return Tree(ROOTS[0], without_root(tree))
+
+
 def linearized(tree: Tree) -> str:
     """The tree without its words, as SCPN, AESOP and ParaBART read it: `(S (NP (DT) (NN)) (VP (VBD)))`."""
     return str(delexicalized(tree))

@@ -12,7 +12,6 @@ Example:
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -31,22 +30,18 @@ from paraform.models.seq2seq.batches import PairBatch, PairTable, pair_batches, 
 from paraform.models.seq2seq.network import StepDecoder
 from paraform.models.writing import numbers_batch
 from paraform.records import InputError, Pair, require_count
-from paraform.syntax.mining import mined_exemplars
 from paraform.syntax.parsing import parser_digest
-from paraform.syntax.rules import MiningConfig
-from paraform.syntax.trees import Tree, template
+from paraform.syntax.trees import Tree, below_one_root, template
 from paraform.trainers import Trainer
 from paraform.trainers.exemplar import paraphrases
 from paraform.trainers.given import require_given
 from paraform.trainers.held_out import digests_of, divided
 from paraform.training import Result, TrainingConfig, fit, make_accelerator, require_metric, require_usable, text_digest
 from paraform.weights import PathLike, sha256
-from paraform_papers.rivals.sgcp.forms import below_one_root
 
 METRICS = {"bleu": True, "nll": False, "unsaid": False}  # whether higher is better
 BY_BLEU = TrainingConfig(metric="bleu", higher_is_better=True)
 CASED = 4  # a word's usual case is kept if it was seen as often
-EXEMPLAR_WORDS = 30  # of a sentence, by whose tags an exemplar is searched
 
 
 def train_seq2seq(
@@ -95,8 +90,6 @@ def train_seq2seq(
     accelerator = make_accelerator(loop)
     with accelerator.main_process_first():  # the others find its cache
         trees = trees_to_train_on([*pairs, *validation], config.parser, progress=progress)
-        if config.validate_on == "exemplar":
-            validation = on_exemplars(validation, seed=loop.seed)
     torch.manual_seed(loop.seed)
     give_words(made, pairs, trees)
     made.to(accelerator.device)
@@ -191,27 +184,6 @@ def require_restored(model: Seq2SeqParaphraser) -> None:
     raise InputError("config.json makes another network than its weights are of; expected an architecture that is kept")
 
 
-def on_exemplars(pairs: Sequence[Pair], *, seed: int) -> list[Pair]:
-    """The pairs, each with the first exemplar that is mined for it in its target's place; those without one go.
-
-    Raises: InputError if none has one.
-    """
-    rules = MiningConfig(keep=1, seed=seed)
-    triples = mined_exemplars(pairs, rules, EXEMPLAR_WORDS).triples()
-    found = [Pair(triple.source, triple.exemplar, cluster=triple.cluster) for triple in triples]
-    if not found:
-        raise InputError(
-            f"validate_on 'exemplar': none of {len(pairs)} validation pairs has an exemplar among the others;"
-            " expected more pairs, or validate_on 'paraphrase'"
-        )
-    if len(found) < len(pairs):
-        logging.getLogger("paraform").warning(
-            "%d of %d validation pairs have no exemplar among the others; left out",
-            len(pairs) - len(found), len(pairs),
-        )  # fmt: skip
-    return found
-
-
 def validator(
     model: Seq2SeqParaphraser, pairs: Sequence[Pair], trees: Mapping[str, Tree], table: PairTable
 ) -> Callable[[], dict[str, float]]:
@@ -240,7 +212,6 @@ TRAINER = Trainer(
     presets={
         "default": Seq2SeqConfig,
         "paper": Seq2SeqConfig.paper,
-        "reference": Seq2SeqConfig.reference,
         "compact": Seq2SeqConfig.compact,
     },
     loop=BY_BLEU,

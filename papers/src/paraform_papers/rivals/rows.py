@@ -23,6 +23,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 from paraform.models.seq2seq import Seq2SeqConfig
 from paraform.records import InputError, Pair
+from paraform.syntax.heights import Choice
 from paraform.trainers.seq2seq import train_seq2seq
 from paraform.training import Result
 from paraform.weights import PathLike
@@ -30,7 +31,6 @@ from paraform_papers.crl.data import Corpus, Scale
 from paraform_papers.rivals.scpn import ScpnConfig
 from paraform_papers.rivals.scpn.trainer import train_scpn
 from paraform_papers.rivals.sgcp import SgcpConfig
-from paraform_papers.rivals.sgcp.heights import Choice
 from paraform_papers.rivals.sgcp.trainer import train_sgcp
 from paraform_papers.rivals.vgvae import VgvaeConfig
 from paraform_papers.rivals.vgvae.trainer import train_vgvae

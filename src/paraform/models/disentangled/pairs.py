@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import NamedTuple, final
 
 import numpy as np
@@ -16,12 +15,11 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
-from paraform.batching import Ragged, batches_of_like, drawn_rows, epoch_steps, share_counts
+from paraform.batching import Ragged
+from paraform.batching.epochs import Rows, drawn_by_shares, epoch_batches
+from paraform.batching.pairs import parts_of_rows
 
-POOL = 32  # batches that are sorted by length together
 LIKE = 8  # symbols: targets' trees that differ by less are as long, and the sources' lengths decide
-
-Rows = npt.NDArray[np.int64]
 
 
 class Sentences(NamedTuple):
@@ -135,24 +133,22 @@ def pair_batches(
     Raises: InputError if there are fewer pairs than one batch holds, a batch has no equal parts, or the shares are not
         one for each group.
     """
-    total = len(table.source)
-    steps = epoch_steps(total, batch_size, world=world, what="pairs")
-    counts = share_counts(np.bincount(table.groups), shares)
-    members = [np.flatnonzero(table.groups == group) for group in range(len(counts))]
     read = table.symbols if table.reads_trees else table.pieces  # what takes most of a step's positions
-    source_lengths, target_lengths = read.lengths(table.source), read.lengths(table.target)
+    lengths = (read.lengths(table.source), read.lengths(table.target) // LIKE)
+    shuffle = drawn_by_shares(table.groups, shares)
+    rows_of, steps = epoch_batches(
+        len(table.source),
+        batch_size=batch_size,
+        seed=seed,
+        world=world,
+        what="pairs",
+        lengths=lengths,
+        shuffle=shuffle,
+    )
     depths = np.maximum.reduceat(table.levels.values, table.levels.offsets[:-1]) if cut else np.zeros(0, np.int64)
 
-    @lru_cache(maxsize=1)
-    def order(epoch: int) -> Rows:
-        random = np.random.default_rng([seed, epoch])
-        drawn = [drawn_rows(rows, count, random) for rows, count in zip(members, counts, strict=True)]
-        shuffled = random.permutation(np.concatenate(drawn))[: steps * batch_size]
-        lengths = (source_lengths, target_lengths // LIKE)
-        return batches_of_like(shuffled, lengths, batch_size=batch_size, pool=POOL, random=random)
-
     def batches(step: int) -> PairBatch:
-        whole = order(step // steps)[step % steps]
+        whole = rows_of(step)
         rows = whole[rank::world]
         random = np.random.default_rng([seed, step, 1])
         source, target, negatives = table.source[rows], table.target[rows], table.negatives[whole]
@@ -179,6 +175,6 @@ def pair_batches(
 
 def parts_of(table: PairTable, batch_size: int) -> Iterator[PairBatch]:
     """All pairs once, in their order, so many at once; the last part may have fewer."""
-    for start in range(0, len(table.source), batch_size):
-        source, target = (rows[start : start + batch_size] for rows in (table.source, table.target))
+    for rows in parts_of_rows(len(table.source), batch_size):
+        source, target = table.source[rows], table.target[rows]
         yield PairBatch(table.sentences(source), table.sentences(target), table.trees(source), table.trees(target))

@@ -21,16 +21,17 @@ from paraform.encoders.dense import Dense
 from paraform.encoders.export import save_sentence_transformer
 from paraform.encoders.hugging_face import USUAL_LIMIT, sizes_of
 from paraform.encoders.trainable import encoder_of, module_of_config
+from paraform.fields import require_restorable
+from paraform.models.base import AbstractParaphraser, require_words
 from paraform.models.disentangled.config import DisentangledConfig
 from paraform.models.disentangled.erasure import least_squares_erasure
 from paraform.models.disentangled.network import Adversary, DisentangledNetwork
 from paraform.models.disentangled.pairs import Sentences, Trees
 from paraform.models.disentangled.step_decoder import StepDecoder
 from paraform.models.disentangled.symbols import TreeSymbols
-from paraform.models.exemplar.selection import require_one_each, select_exemplars
 from paraform.progress import track
 from paraform.records import InputError, parse_json, require_text
-from paraform.syntax.parsing import load_parser
+from paraform.syntax.parsing import load_parser, parsed
 from paraform.syntax.trees import Tree, delexicalized
 from paraform.weights import PathLike
 from paraform.words import detokenize, recase, tell_cut, tokenize
@@ -40,8 +41,10 @@ BATCH = 128  # sentences that are decoded together, if the caller does not say
 
 
 @final
-class DisentangledParaphraser(nn.Module):
+class DisentangledParaphraser(AbstractParaphraser):
     """Sentence vectors without form, and sentences said in the form of a tree (ParaBART, Huang et al. 2021).
+
+    Exemplars are parsed by the offline parser. Nothing is copied, so that words are never rationed.
 
     Args:
         config: sizes and choices.
@@ -57,6 +60,8 @@ class DisentangledParaphraser(nn.Module):
     config_class: ClassVar[type] = DisentangledConfig
     kind: ClassVar[str] = "a disentangled model"
     vector_names: ClassVar[tuple[str, ...]] = ("semantic",)
+    asks: ClassVar[str] = "like=[exemplar] (--like), or a template (--template)"
+    config: DisentangledConfig
 
     def __init__(
         self,
@@ -88,11 +93,6 @@ class DisentangledParaphraser(nn.Module):
             nn.init.eye_(self.erasure.weight)
             nn.init.zeros_(self.erasure.bias)
         self._encoder: Encoder | None = None
-
-    @property
-    def device(self) -> torch.device:
-        """Where the weights are."""
-        return next(self.network.parameters()).device
 
     def train(self, mode: bool = True) -> Self:
         """As every module's; the weights may change from here on."""
@@ -175,46 +175,10 @@ class DisentangledParaphraser(nn.Module):
             onnx=onnx,
         )
 
-    def exemplars(
-        self,
-        sources: Sequence[str],
-        like: Sequence[str] | Sequence[Sequence[str]] | None = None,
-        *,
-        each: bool = False,
-        num: int = 1,
-        seed: int = 0,
-    ) -> list[list[str]]:
-        """The exemplars that each source gets, as `ExemplarParaphraser.paraphrase` has the arguments.
-
-        Raises: InputError if there are none: this model has no bank of its own.
-        """
-        if like is None:
-            raise InputError("a disentangled model needs a form: like=[exemplar] (--like), or a template (--template)")
-        return select_exemplars(sources, like, (), each=each, num=num, seed=seed)
-
-    def decode(
-        self,
-        sources: Sequence[str],
-        exemplars: Sequence[str],
-        *,
-        ration: bool | None = None,
-        **how: Unpack[Decoding],
-    ) -> list[str]:
-        """Source i in the form of exemplar i, which is parsed by the offline parser.
-
-        Args:
-            ration: not used: nothing is copied.
-            how: as `decoding.Decoding` has them.
-        """
-        sources, exemplars = require_one_each(sources, exemplars)
-        different = list(dict.fromkeys(exemplars))
-        parse = load_parser(device=str(self.device))
-        trees = dict(zip(different, parse([tokenize(text) for text in different]), strict=True))
-        for number, text in enumerate(exemplars, start=1):
-            if trees[text] is None:
-                raise InputError(f"exemplar {number} is empty; expected a sentence whose form to take")
+    def _like(self, sources: list[str], exemplars: list[str], ration: bool | None, how: Decoding) -> list[str]:
         # A label that only the parser has is read as one never seen; who writes a template is told.
-        return self._decode(sources, [tree for text in exemplars if (tree := trees[text]) is not None], how)
+        trees = parsed(exemplars, lambda: load_parser(device=str(self.device)), "exemplar")
+        return self._decode(sources, trees, how)
 
     def decode_trees(
         self, sources: Sequence[str], trees: Sequence[Tree], *, ration: bool | None = None, **how: Unpack[Decoding]
@@ -240,9 +204,7 @@ class DisentangledParaphraser(nn.Module):
             raise InputError(f"{len(sources)} sources, {len(trees)} trees; expected a tree a source")
         require_decoding(how)
         self.eval()
-        for number, source in enumerate(sources, start=1):
-            if not source.strip():
-                raise InputError(f"source {number} is empty; expected a sentence")
+        require_words([source.split() for source in sources], "source")
         if not sources:
             return []
         most = self.config.max_symbols
@@ -318,10 +280,8 @@ class DisentangledParaphraser(nn.Module):
 
         Raises: InputError if an asset is missing or damaged, or a field is unknown.
         """
-        unknown = sorted(set(config) - set(DisentangledConfig.__dataclass_fields__))
-        lacking = sorted({"encoder.json", "tokenizer.json", "symbols.tsv", "words.json"} - set(assets))
-        if unknown or lacking:
-            raise InputError(f"disentangled checkpoint with unknown fields {unknown}, without {lacking}")
+        needed = ("encoder.json", "tokenizer.json", "symbols.tsv", "words.json")
+        require_restorable(DisentangledConfig, config, assets, needed)
         try:
             tokenizer = Tokenizer.from_str(assets["tokenizer.json"])
             words = parse_json(assets["words.json"], "words.json")

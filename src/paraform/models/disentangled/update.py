@@ -13,8 +13,8 @@ from paraform.losses.nt_xent import nt_xent
 from paraform.losses.similarity_distance import similarity_distance
 from paraform.models.disentangled.config import DisentangledConfig
 from paraform.models.disentangled.pairs import PairBatch
-from paraform.models.update import State, Update, gather_with_gradient
-from paraform.schedules import constant, warmup_linear
+from paraform.models.update import State, Stepper, Update, gather_with_gradient, terms_of
+from paraform.schedules import learning_rate
 
 if TYPE_CHECKING:  # its import takes longer than a short answer
     from accelerate import Accelerator
@@ -46,23 +46,19 @@ def make_update(
     rest = [weight for weight in network.parameters() if id(weight) not in known]
     groups = [{"params": encoder, "lr": config.learning_rate}, {"params": rest, "lr": config.decoder_learning_rate}]
     adamw = torch.optim.AdamW([g for g in groups if g["params"]], weight_decay=config.weight_decay, fused=True)
-    rates = [group["lr"] for group in adamw.param_groups]
     optimizers: dict[str, torch.optim.Optimizer] = {"adamw": adamw}
-    prepared, main_step = accelerator.prepare(network, adamw)
-    adversary, adversary_step = model.adversary, None
+    rate = learning_rate(config.schedule, total=config.epochs * steps_per_epoch)
+    stepper = Stepper(network, adamw, accelerator, rate=rate, clip_norm=config.clip_norm)
+    adversary: Any = model.adversary
+    fooling: Stepper | None = None
     if adversary is not None:
         own = config.adversary_learning_rate or config.learning_rate
         optimizers["adversary"] = torch.optim.AdamW(adversary.parameters(), lr=own, weight_decay=config.weight_decay)
-        learner, adversary_step = accelerator.prepare(adversary, optimizers["adversary"])
-    clipped = [*encoder, *rest]
-    total = config.epochs * steps_per_epoch
-    rate = warmup_linear(total=total, warmup=min(500, total // 20)) if config.schedule == "linear" else constant()
+        fooling = Stepper(adversary, optimizers["adversary"], accelerator, parts={})
 
     def update(batch: PairBatch, step: int) -> dict[str, float]:
-        for group, most in zip(adamw.param_groups, rates, strict=True):
-            group["lr"] = most * rate(step)
         batch = batch.to(accelerator.device)
-        out = prepared(batch)
+        out = stepper.network(batch)
         terms: dict[str, Tensor] = {}
         loss = out.source_BD.new_zeros(())
         if out.written:
@@ -70,15 +66,13 @@ def make_update(
             means = [each.nll / accelerator.reduce(each.pieces.float(), "mean") for each in out.written]
             terms["generation"] = torch.stack(means).mean()
             loss = loss + config.generation_weight * terms["generation"]
-        if adversary_step is not None:
+        if fooling is not None:
             both_BD, bags_BC = [out.source_BD], [batch.source_tree.bags_BC]
             if config.directions == "both" and out.target_BD is not None:
                 both_BD, bags_BC = [*both_BD, out.target_BD], [*bags_BC, batch.target_tree.bags_BC]
             vectors_BD, bag_BC = torch.cat(both_BD), torch.cat(bags_BC)
-            terms["adversary"] = bag_loss(learner(vectors_BD.detach()), bag_BC, kind=config.adversary_loss)
-            adversary_step.zero_grad()
-            accelerator.backward(terms["adversary"])
-            adversary_step.step()
+            terms["adversary"] = bag_loss(fooling.network(vectors_BD.detach()), bag_BC, kind=config.adversary_loss)
+            fooling(terms["adversary"], step)
             if step >= config.adversary_start * steps_per_epoch:
                 said_BC = adversary.frozen(vectors_BD)
                 if config.fooled == "loss":
@@ -103,14 +97,7 @@ def make_update(
             vectors_RD = gather_with_gradient(torch.cat([out.source_BD, out.target_BD]))
             terms["distance"] = similarity_distance(vectors_RD, gather_with_gradient(batch.start_RD))
             loss = loss + config.distance_weight * terms["distance"]
-        main_step.zero_grad()
-        accelerator.backward(loss)
-        norm = accelerator.clip_grad_norm_(clipped, config.clip_norm or float("inf"))
-        main_step.step()
-        return {
-            "loss": loss.item(),
-            **{name: term.item() for name, term in terms.items()},
-            "gradient_norm": norm.item(),
-        }
+        norms = stepper(loss, step)
+        return terms_of(loss=loss, **terms, **norms)
 
     return update, State(optimizers)

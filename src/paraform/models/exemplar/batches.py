@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import NamedTuple, final
 
 import numpy as np
@@ -16,7 +15,8 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
-from paraform.batching import Ragged, batches_of_like, epoch_steps
+from paraform.batching import Ragged
+from paraform.batching.epochs import epoch_batches
 
 
 class StyleInput(NamedTuple):
@@ -128,20 +128,20 @@ def by_length(
     Raises: InputError if there are fewer triples with an exemplar than one batch holds, or a batch has no equal parts.
     """
     usable = np.flatnonzero((table.exemplars >= 0).any(1))
-    steps = epoch_steps(len(usable), batch_size, world=world, what="triples with an exemplar")
-    target_lengths = table.words.lengths(table.target)
-    source_lengths = table.words.lengths(table.source)
+    rows_of, steps = epoch_batches(
+        len(usable),
+        batch_size=batch_size,
+        seed=seed,
+        world=world,
+        what="triples with an exemplar",
+        lengths=(table.words.lengths(table.source), table.words.lengths(table.target)),
+        pool=pool_batches,
+        shuffle=lambda random: random.permutation(usable),
+    )
     deals = (table.exemplars, *table.further)
 
-    @lru_cache(maxsize=1)
-    def order(epoch: int) -> npt.NDArray[np.int64]:
-        random = np.random.default_rng([seed, epoch])
-        shuffled = random.permutation(usable)[: steps * batch_size]
-        lengths = (source_lengths, target_lengths)
-        return batches_of_like(shuffled, lengths, batch_size=batch_size, pool=pool_batches, random=random)
-
     def batches(step: int) -> TripleBatch:
-        rows = order(step // steps)[step % steps]
+        rows = rows_of(step)
         random = np.random.default_rng([seed, step, 1])
         choices = deals[step // steps % len(deals)][rows]
         # The kept exemplars stand first, so a draw below their number is a draw among them.

@@ -10,19 +10,19 @@ from typing import Any, ClassVar, Literal, Unpack, final, overload
 import numpy as np
 import numpy.typing as npt
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from paraform import encoders
 from paraform.batching import BOS, EOS, UNK, Ragged, Vocabulary, prepare_all
 from paraform.decoding import Decoding, Rationed, Step, decode, rationed, require_decoding, search_name
 from paraform.encoders import Encoder
 from paraform.encoders.facts import FACTS, EncoderFacts
+from paraform.models.base import AbstractParaphraser, require_words
 from paraform.models.copying import unrationed
 from paraform.models.exemplar.batches import StyleInput, TripleBatch
 from paraform.models.exemplar.config import ExemplarConfig
 from paraform.models.exemplar.inputs import content_states, exemplar_texts, style_inputs, word_numbers
 from paraform.models.exemplar.network import ExemplarNetwork
-from paraform.models.exemplar.selection import require_one_each, select_exemplars
 from paraform.models.exemplar.step_decoder import StepDecoder, decoding_batches
 from paraform.progress import track
 from paraform.records import InputError, require_count, require_texts
@@ -36,7 +36,7 @@ FEW = 1000  # characters of texts that one thread rewords as fast as several
 
 
 @final
-class ExemplarParaphraser(nn.Module):
+class ExemplarParaphraser(AbstractParaphraser):
     """Says a source sentence in the form of an exemplar (CRL-EGPG, Yang et al. 2021).
 
     Args:
@@ -52,6 +52,8 @@ class ExemplarParaphraser(nn.Module):
     config_class: ClassVar[type] = ExemplarConfig
     kind: ClassVar[str] = "an exemplar model"
     vector_names: ClassVar[tuple[str, ...]] = ("content", "style")
+    asks: ClassVar[str] = ""  # exemplars are drawn from the bank
+    config: ExemplarConfig
 
     def __init__(
         self,
@@ -75,11 +77,6 @@ class ExemplarParaphraser(nn.Module):
             style_features = encoders.width_of(module)
         self.style_features = style_features or encoders.dimension_of(config.style_encoder)
         self.network = ExemplarNetwork(config, len(vocabulary), self.style_features, module)
-
-    @property
-    def device(self) -> torch.device:
-        """Where the weights are."""
-        return self.network.embedding.weight.device
 
     @property
     def decoder_dtype(self) -> torch.dtype:
@@ -196,35 +193,10 @@ class ExemplarParaphraser(nn.Module):
             cased=self.vocabulary.cased,
         )
 
-    def exemplars(
-        self,
-        sources: Sequence[str],
-        like: Sequence[str] | Sequence[Sequence[str]] | None = None,
-        *,
-        each: bool = False,
-        num: int = 1,
-        seed: int = 0,
-    ) -> list[list[str]]:
-        """The exemplars that each source gets; arguments as in `paraphrase`."""
-        return select_exemplars(sources, like, self.bank, each=each, num=num, seed=seed)
-
     @torch.inference_mode()
-    def decode(
-        self,
-        sources: Sequence[str],
-        exemplars: Sequence[str],
-        *,
-        ration: bool | None = None,
-        **how: Unpack[Decoding],
-    ) -> list[str]:
-        """Source i in the form of exemplar i, as text; see `paraphrase` for the arguments."""
-        sources, exemplars = require_one_each(sources, exemplars)
-        require_decoding(how)
+    def _like(self, sources: list[str], exemplars: list[str], ration: bool | None, how: Decoding) -> list[str]:
         self.eval()
-        written: list[Sequence[str]] = [*prepare_all(sources, self.config.max_tokens, tell=self.kind)]
-        for number, row in enumerate(written):
-            if not row:
-                raise InputError(f"source {number + 1} is empty; expected a sentence")
+        written = require_words([*prepare_all(sources, self.config.max_tokens, tell=self.kind)], "source")
         forms = exemplar_texts(exemplars, self.config.max_tokens)
         words = [_lowered(row) for row in written]
         lengths = [len(row) for row in words]

@@ -12,8 +12,8 @@ from paraform.losses.sequence_nll import sequence_nll
 from paraform.models.exemplar.batches import TripleBatch
 from paraform.models.exemplar.config import ExemplarConfig
 from paraform.models.exemplar.paraphraser import ExemplarParaphraser
-from paraform.models.update import State, Update, gather_with_gradient
-from paraform.schedules import constant, warmup_linear
+from paraform.models.update import State, Stepper, Update, gather_with_gradient, terms_of
+from paraform.schedules import learning_rate
 
 if TYPE_CHECKING:  # its import takes longer than a short answer
     from accelerate import Accelerator
@@ -36,16 +36,13 @@ def make_update(
         the optimiser's state.
     """
     trainable = [parameter for parameter in model.network.parameters() if parameter.requires_grad]
-    optimizer = torch.optim.Adam(trainable, lr=config.learning_rate)
-    network, prepared = accelerator.prepare(model.network, optimizer)
-    total = config.epochs * steps_per_epoch
-    rate = warmup_linear(total=total, warmup=min(500, total // 20)) if config.schedule == "linear" else constant()
+    adam = torch.optim.Adam(trainable, lr=config.learning_rate)
+    rate = learning_rate(config.schedule, total=config.epochs * steps_per_epoch)
+    stepper = Stepper(model.network, adam, accelerator, rate=rate, clip_norm=config.clip_norm)
 
     def update(batch: TripleBatch, step: int) -> dict[str, float]:
-        for group in optimizer.param_groups:
-            group["lr"] = config.learning_rate * rate(step)
         batch = batch.to(accelerator.device)
-        out = network(batch)
+        out = stepper.network(batch)
         nll = sequence_nll(out.log_probs_N, out.lengths_B, reduction=config.nll_reduction)
         # DDP averages over processes; a sum over the whole batch is that average times their number.
         loss = nll * accelerator.num_processes if config.nll_reduction == "sum" else nll
@@ -66,14 +63,7 @@ def make_update(
                 clusters=clusters_B,
             )
             loss = loss + config.contrastive_scale * weight * terms[name]
-        prepared.zero_grad()
-        accelerator.backward(loss)
-        norm = accelerator.clip_grad_norm_(trainable, config.clip_norm or float("inf"))
-        prepared.step()
-        return {
-            "loss": loss.item(),
-            **{name: term.item() for name, term in terms.items()},
-            "gradient_norm": norm.item(),
-        }
+        norms = stepper(loss, step)
+        return terms_of(loss=loss, **terms, **norms)
 
-    return update, State({"adam": optimizer})
+    return update, State({"adam": adam})

@@ -8,22 +8,20 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import NamedTuple, final
 
 import numpy as np
 import torch
 
-from paraform.batching import Ragged, SentenceBatch, batches_of_like, epoch_steps
-from paraform.batching.epochs import Rows
+from paraform.batching import Ragged, SentenceBatch
+from paraform.batching.epochs import Rows, epoch_batches
+from paraform.batching.pairs import parts_of_rows
 from paraform.models.seq2seq.config import Seq2SeqConfig
 from paraform.models.seq2seq.pieces import Pieces, inputs, outputs
 from paraform.records import Pair
-from paraform.syntax.trees import Tree, template
+from paraform.syntax.trees import Tree, below_one_root, template
 from paraform.words import tell_cut
-from paraform_papers.rivals.sgcp.forms import below_one_root
 
-POOL = 32  # batches that are sorted by length together
 LIKE = 8  # pieces: outputs that differ by less are as long, and the inputs decide
 
 
@@ -103,23 +101,14 @@ def pair_batches(
     Returns: `batches(step)`, and the steps of an epoch.
     Raises: InputError if there are fewer pairs than one batch holds, or a batch has no equal parts.
     """
-    steps = epoch_steps(len(table), batch_size, world=world, what="pairs")
     every = np.arange(len(table))
     lengths = (table.inputs.lengths(every), table.outputs.lengths(every) // LIKE)
-
-    @lru_cache(maxsize=1)
-    def order(epoch: int) -> Rows:
-        random = np.random.default_rng([seed, epoch])
-        shuffled = random.permutation(len(table))[: steps * batch_size]
-        return batches_of_like(shuffled, lengths, batch_size=batch_size, pool=POOL, random=random)
-
-    def batches(step: int) -> PairBatch:
-        return table.batch(order(step // steps)[step % steps][rank::world])
-
-    return batches, steps
+    rows_of, steps = epoch_batches(
+        len(table), batch_size=batch_size, seed=seed, world=world, what="pairs", lengths=lengths
+    )
+    return lambda step: table.batch(rows_of(step)[rank::world]), steps
 
 
 def parts_of(table: PairTable, batch_size: int) -> Iterator[PairBatch]:
     """All pairs once, in their order, so many at once; the last part may have fewer."""
-    for start in range(0, len(table), batch_size):
-        yield table.batch(np.arange(start, min(start + batch_size, len(table))))
+    yield from map(table.batch, parts_of_rows(len(table), batch_size))

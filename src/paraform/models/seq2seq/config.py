@@ -1,46 +1,37 @@
-"""Every number and choice of a seq2seq that is told a form, and where AESOP's paper, its code and we disagree."""
+"""Every number and choice of a seq2seq that is told a form."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 from paraform.fields import MOST_STEPS, require_between, require_types, with_fields
 from paraform.records import InputError
+from paraform.syntax.heights import LOWEST
 from paraform.syntax.trees import MAX_DEPTH
-from paraform_papers.rivals.sgcp.heights import LOWEST
 
 
 @dataclass(frozen=True)
 class Seq2SeqConfig:
     """AESOP's setting (Sun, Ma and Peng 2021) of any seq2seq model; the defaults are what we recommend with a GPU.
 
-    Fields on which paper and code disagree, or which one of them has alone (docs/systems/seq2seq.md):
+    Where AESOP's paper and its code disagree: docs/systems/seq2seq.md.
 
     Args:
-        written_tree: [1] what is written before the paraphrase: the target's "whole" tree (paper), the tree "cut" as it
-            is read, or "none" of it (code).
-        source_tree: [2] what is read of the source's own tree: its "labels" (paper), with the "words" at its leaves
-            (code), or "none".
-        validate_on: [3] what validation takes for the target, and its tree for the form: the "paraphrase", or an
-            "exemplar" (code), mined as CRL-EGPG's are.
-
-    Fields they agree on:
-
-    Args:
+        written_tree: what is written before the paraphrase: the target's "whole" tree (paper), or the tree "cut" as it
+            is read.
+        source_tree: what is read of the source's own tree: its "labels" (paper), or "none".
         height: levels of the form's tree, with ROOT's own; trees have no more than theirs. AESOP's h4 is 5 of them.
         max_pieces: the most pieces of an input, marks counted; of a longer one the source's tree is cut first.
         max_written: the most pieces of an output, marks counted; in training the tree is cut first.
         learning_rate: AdamW's, at its highest.
         warmup: steps in which it rises to that, at most half of all; then it falls in a straight line to 0.
-        weight_decay: AdamW's.
-        clip_norm: largest gradient norm; 0: not clipped.
         batch_size: pairs a step, over all processes.
         accumulation: parts that a process computes its pairs of a step in, one after another: less memory, the same
             step.
         epochs: passes over the pairs.
-        length_penalty: a beam's hypotheses are ranked by log p / length^this.
 
     Beyond the paper:
 
@@ -49,21 +40,25 @@ class Seq2SeqConfig:
             and after: labels and habits of another are another language.
     """
 
-    written_tree: Literal["whole", "cut", "none"] = "whole"
-    source_tree: Literal["labels", "words", "none"] = "labels"
-    validate_on: Literal["paraphrase", "exemplar"] = "paraphrase"
+    removed: ClassVar[Mapping[str, object]] = {
+        "validate_on": "paraphrase",
+        "weight_decay": 0.0,
+        "clip_norm": 1.0,
+        "length_penalty": 1.0,
+    }
+    """Fields that checkpoints of 0.1.0 may name, and the only value that each still has."""
+
+    written_tree: Literal["whole", "cut"] = "whole"
+    source_tree: Literal["labels", "none"] = "labels"
 
     height: int = 5
     max_pieces: int = 512
     max_written: int = 128
     learning_rate: float = 3e-5
     warmup: int = 500
-    weight_decay: float = 0.0
-    clip_norm: float = 1.0
     batch_size: int = 256
     accumulation: int = 32
     epochs: int = 25
-    length_penalty: float = 1.0
 
     parser: str = "syntax-all"
 
@@ -75,12 +70,9 @@ class Seq2SeqConfig:
             "max_written": (8, MOST_STEPS),
             "learning_rate": (0, math.inf),
             "warmup": (0, math.inf),
-            "weight_decay": (0, math.inf),
-            "clip_norm": (0, math.inf),
             "batch_size": (1, math.inf),
             "accumulation": (1, math.inf),
             "epochs": (1, math.inf),
-            "length_penalty": (0, 10),
         }
         require_between(self, bounds)
         if self.accumulation > self.batch_size:
@@ -92,11 +84,6 @@ class Seq2SeqConfig:
     def paper(cls, **fields: Any) -> Seq2SeqConfig:
         """As the paper describes it, as far as we know it (its figures of steps and lengths are the code's)."""
         return with_fields(cls(), fields)
-
-    @classmethod
-    def reference(cls, **fields: Any) -> Seq2SeqConfig:
-        """As the authors' released preprocessing makes its files."""
-        return with_fields(cls(written_tree="none", source_tree="words", validate_on="exemplar"), fields)
 
     @classmethod
     def compact(cls, **fields: Any) -> Seq2SeqConfig:

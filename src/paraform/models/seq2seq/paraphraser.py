@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Mapping, Sequence
-from functools import cached_property
 from typing import Any, ClassVar, Unpack, final
 
 import torch
@@ -14,18 +13,19 @@ from torch import nn
 
 from paraform.decoding import Decoding, require_decoding, search_name
 from paraform.encoders.seq2seq import described, seq2seq_of_json
-from paraform.models.by_tree import parsed, require_forms, trained_parser
+from paraform.fields import require_restorable
+from paraform.models.base import require_words
+from paraform.models.by_tree import AbstractTreeParaphraser, require_forms
 from paraform.models.disentangled.symbols import TreeSymbols
-from paraform.models.exemplar.selection import require_one_each, select_exemplars
+from paraform.models.selection import require_one_each
 from paraform.models.seq2seq.config import Seq2SeqConfig
 from paraform.models.seq2seq.network import Memory, Seq2SeqNetwork, StepDecoder
 from paraform.models.seq2seq.pieces import Fitted, Pieces, Said, inputs
 from paraform.models.writing import Ends, numbers_batch, written_rows
 from paraform.records import InputError, parse_json
-from paraform.syntax.trees import Parser, Tree, delexicalized, depth, template
+from paraform.syntax.heights import said_at
+from paraform.syntax.trees import Tree, below_one_root, delexicalized, depth, template
 from paraform.words import detokenize, recase, tell_cut, tokenize
-from paraform_papers.rivals.sgcp.forms import below_one_root
-from paraform_papers.rivals.sgcp.heights import heights_of, nearest
 
 HYPOTHESES = 128
 """As many are decoded together, if the caller does not say: of BART-base, by inputs of 150 pieces and outputs of 110,
@@ -33,8 +33,11 @@ their keys and values take 1.2 GB; of 256 sentences by a beam of 4 they took 10.
 
 
 @final
-class Seq2SeqParaphraser(nn.Module):
-    """Says a sentence in the form of an exemplar's tree, cut at a height (AESOP's way, Sun et al. 2021).
+class Seq2SeqParaphraser(AbstractTreeParaphraser):
+    """Says a sentence in the form of an exemplar's tree, cut at `config.height` (AESOP's way, Sun et al. 2021).
+
+    An output that ends before its paraphrase begins is what could be read of it, perhaps "", and a warning counts
+    those. Nothing is copied, so that words are never rationed.
 
     Args:
         config: sizes and choices.
@@ -48,6 +51,8 @@ class Seq2SeqParaphraser(nn.Module):
     system: ClassVar[str] = "seq2seq"
     config_class: ClassVar[type] = Seq2SeqConfig
     kind: ClassVar[str] = "a seq2seq model"
+    asks: ClassVar[str] = "like=[exemplar] (--like), or a tree (--template)"
+    config: Seq2SeqConfig
 
     def __init__(
         self,
@@ -69,56 +74,7 @@ class Seq2SeqParaphraser(nn.Module):
             if most is not None and getattr(config, name) > most:
                 raise InputError(f"{name} {getattr(config, name)}; the model takes {most} pieces at most")
 
-    @property
-    def device(self) -> torch.device:
-        """Where the weights are."""
-        return next(self.network.parameters()).device
-
-    @cached_property
-    def parser(self) -> Parser:
-        """What parses sources and exemplars.
-
-        Raises: InputError if it is not to be had, or is another one than in training.
-        """
-        return trained_parser(self.config.parser, self.digest, self.device)
-
-    def exemplars(
-        self,
-        sources: Sequence[str],
-        like: Sequence[str] | Sequence[Sequence[str]] | None = None,
-        *,
-        each: bool = False,
-        num: int = 1,
-        seed: int = 0,
-    ) -> list[list[str]]:
-        """The exemplars that each source gets, as `ExemplarParaphraser.paraphrase` has the arguments.
-
-        Raises: InputError if there are none: this model has no sentences of its own.
-        """
-        if like is None:
-            raise InputError("a seq2seq model needs a form: like=[exemplar] (--like), or a tree (--template)")
-        return select_exemplars(sources, like, (), each=each, num=num, seed=seed)
-
-    def decode(
-        self,
-        sources: Sequence[str],
-        exemplars: Sequence[str],
-        *,
-        ration: bool | None = None,
-        **how: Unpack[Decoding],
-    ) -> list[str]:
-        """Source i in the form of exemplar i: of its tree, down to `config.height` levels.
-
-        An output that ends before its paraphrase begins is what could be read of it, perhaps "", and a warning counts
-        those.
-
-        Args:
-            ration: not used: nothing is copied.
-            how: as `decoding.Decoding` has them.
-        Raises: InputError for an empty text, other numbers of both, or a parser that is not to be had.
-        """
-        sources, exemplars = require_one_each(sources, exemplars)
-        trees = parsed(exemplars, lambda: self.parser, "exemplar")
+    def _in_trees(self, sources: list[str], trees: list[Tree], ration: bool | None, how: Decoding) -> list[str]:
         return self._texts(sources, [template(below_one_root(tree), self.config.height) for tree in trees], None, how)
 
     def decode_at(
@@ -130,14 +86,15 @@ class Seq2SeqParaphraser(nn.Module):
         ration: bool | None = None,
         **how: Unpack[Decoding],
     ) -> list[str]:
-        """The same, the trees cut at that height: levels with ROOT's; "full", or "best": of several heights the one
-        whose output is nearest the source (`sgcp.heights`). It was trained at `config.height` alone.
+        """As `decode`, the trees cut at that height: levels with ROOT's; "full", or "best": of several heights the one
+        whose output is nearest the source (`syntax.heights`). It was trained at `config.height` alone.
 
         Raises: InputError as `decode` does, and for a height beyond an exemplar's tree.
         """
         sources, exemplars = require_one_each(sources, exemplars)
-        trees = parsed(exemplars, lambda: self.parser, "exemplar")
-        return self.decode_trees(sources, trees, height=height, strict=False, **how)
+        return self.decode_trees(
+            sources, self.trees_of(exemplars, "exemplar"), height=height, strict=False, ration=ration, **how
+        )
 
     def decode_trees(
         self,
@@ -166,20 +123,17 @@ class Seq2SeqParaphraser(nn.Module):
             most = self.config.height
             tell_cut(sum(depth(tree) > most for tree in whole), len(whole), f"{most} levels of a tree", self.kind)
             return self._texts(texts, [template(tree, most) for tree in whole], source_trees, how)
-        cuts = [
-            [template(tree, levels) for levels in heights_of(tree, height, number)]
-            for number, tree in enumerate(whole, start=1)
-        ]
-        rows = [row for row, some in enumerate(cuts) for _ in some]
-        own = None if source_trees is None else [source_trees[row] for row in rows]
-        found = iter(self._texts([texts[row] for row in rows], [form for some in cuts for form in some], own, how))
-        said = [[next(found) for _ in some] for some in cuts]
-        return [some[nearest(source, some)] for source, some in zip(texts, said, strict=True)]
+
+        def say(rows: list[int], forms: list[Tree]) -> list[str]:
+            own = None if source_trees is None else [source_trees[row] for row in rows]
+            return self._texts([texts[row] for row in rows], forms, own, how)
+
+        return said_at(texts, whole, height, say)
 
     def decoding_settings(self, *, ration: bool | None = None, **how: Unpack[Decoding]) -> dict[str, Any]:
         """What a signature says of `decode` with these arguments."""
         return {
-            "decode": search_name(how, self.config.length_penalty),
+            "decode": search_name(how),
             "decoder": "float32",
             "height": self.config.height,
             "parser": self.config.parser,
@@ -215,13 +169,11 @@ class Seq2SeqParaphraser(nn.Module):
         Raises: InputError for an empty source or other numbers of both.
         """
         require_decoding(how)
-        for number, source in enumerate(sources, start=1):
-            if not source.strip():
-                raise InputError(f"source {number} is empty; expected a sentence")
+        require_words([source.split() for source in sources], "source")
         if self.config.source_tree == "none":
             source_trees = None
         elif source_trees is None:
-            source_trees = parsed(sources, lambda: self.parser, "source")
+            source_trees = self.trees_of(sources, "source")
         given = forms if source_trees is None else source_trees
         if not len(sources) == len(forms) == len(given):
             raise InputError(
@@ -231,7 +183,7 @@ class Seq2SeqParaphraser(nn.Module):
         read = inputs(sources, own, forms, self.pieces, self.config)
         tell_cut(sum(one.cut for one in read), len(read), f"{self.config.max_pieces} pieces of an input", self.kind)
         rows = self._write(read, how)
-        found = [self.pieces.said(row, self.config) for row in rows]
+        found = [self.pieces.said(row) for row in rows]
         return [one._replace(text=self._cased(one.text, source)) for one, source in zip(found, sources, strict=True)]
 
     @torch.inference_mode()
@@ -247,7 +199,7 @@ class Seq2SeqParaphraser(nn.Module):
 
         how = {"batch_size": max(1, HYPOTHESES // how.get("beam", 1)), **how}
         lengths = [len(one.numbers) for one in read]
-        ends = Ends(self.network.start, self.pieces.stop, self.config.max_written - 1, self.config.length_penalty)
+        ends = Ends(self.network.start, self.pieces.stop, self.config.max_written - 1)
         return written_rows(begin, decoder.step, (lengths, lengths), how, ends, self.device)
 
     def _never(self) -> list[int]:
@@ -255,8 +207,7 @@ class Seq2SeqParaphraser(nn.Module):
         tokenizer, written = self.pieces.tokenizer, {*self.pieces.before, *self.pieces.behind}
         marks = {number for number, token in tokenizer.get_added_tokens_decoder().items() if token.special}
         beyond = set(range(self.pieces.separator)) - set(tokenizer.get_vocab().values())
-        separator = {self.pieces.separator} if self.config.written_tree == "none" else set()
-        return sorted((marks | beyond | separator) - written)
+        return sorted((marks | beyond) - written)
 
     def _cased(self, text: str, source: str) -> str:
         """The text as a person would write it, if the model writes lower case."""
@@ -280,11 +231,8 @@ class Seq2SeqParaphraser(nn.Module):
 
         Raises: InputError if an asset is missing or damaged, or a field is unknown.
         """
-        unknown = sorted(set(config) - set(Seq2SeqConfig.__dataclass_fields__))
-        names = {"seq2seq.json", "tokenizer.json", "symbols.tsv", "words.json", "parser.txt"}
-        lacking = sorted(names - set(assets))
-        if unknown or lacking:
-            raise InputError(f"seq2seq checkpoint with unknown fields {unknown}, without {lacking}")
+        needed = ("seq2seq.json", "tokenizer.json", "symbols.tsv", "words.json", "parser.txt")
+        require_restorable(Seq2SeqConfig, config, assets, needed)
         try:
             tokenizer = Tokenizer.from_str(assets["tokenizer.json"])
             cased = dict(parse_json(assets["words.json"], "words.json")["cased"])

@@ -28,7 +28,7 @@ class Fitted(NamedTuple):
 
 
 class Said(NamedTuple):
-    """An output: the paraphrase, the tree before it, and whether a separator stood between them where one was due."""
+    """An output: the paraphrase, the tree before it, and whether a separator stood between them."""
 
     text: str
     tree: str
@@ -103,10 +103,8 @@ class Pieces:
         said: str = self.tokenizer.decode([number for number in numbers if number < self.separator])
         return " ".join(said.split())
 
-    def said(self, numbers: Sequence[int], config: Seq2SeqConfig) -> Said:
-        """What an output says; where the separator is due and lacking, what is behind the last bracket (the code)."""
-        if config.written_tree == "none":
-            return Said(self.text(numbers), "", True)
+    def said(self, numbers: Sequence[int]) -> Said:
+        """What an output says; where the separator is lacking, what is behind the last bracket (the code)."""
         if self.separator in numbers:
             at = numbers.index(self.separator)
             return Said(self.text(numbers[at + 1 :]), self.text(numbers[:at]), True)
@@ -131,16 +129,13 @@ def inputs(
     read = [pieces.of(sources), pieces.of([linearized(form) for form in forms])]
     yielding = [0, 1]
     if own is not None:
-        written = [str(tree) if config.source_tree == "words" else linearized(tree) for tree in own]
-        read.insert(1, pieces.of(written))
+        read.insert(1, pieces.of([linearized(tree) for tree in own]))
         yielding = [1, 0, 2]
     return [pieces.fitted(parts, config.max_pieces, yielding) for parts in zip(*read, strict=True)]
 
 
 def outputs(targets: Sequence[str], trees: Sequence[Tree], pieces: Pieces, config: Seq2SeqConfig) -> list[Fitted]:
     """What is written for each target, whose whole trees these are."""
-    read = [pieces.of(targets)]
-    if config.written_tree != "none":
-        shown = trees if config.written_tree == "whole" else [template(tree, config.height) for tree in trees]
-        read.insert(0, pieces.of([linearized(tree) for tree in shown]))
-    return [pieces.fitted(parts, config.max_written, range(len(read))) for parts in zip(*read, strict=True)]
+    shown = trees if config.written_tree == "whole" else [template(tree, config.height) for tree in trees]
+    read = [pieces.of([linearized(tree) for tree in shown]), pieces.of(targets)]
+    return [pieces.fitted(parts, config.max_written, (0, 1)) for parts in zip(*read, strict=True)]

@@ -11,11 +11,13 @@ import torch
 from paraform.models.seq2seq.batches import PairBatch
 from paraform.models.seq2seq.config import Seq2SeqConfig
 from paraform.models.seq2seq.paraphraser import Seq2SeqParaphraser
-from paraform.models.update import State, Update
+from paraform.models.update import State, Stepper, Update, terms_of
 from paraform.schedules import warmup_linear
 
 if TYPE_CHECKING:  # its import takes longer than a short answer
     from accelerate import Accelerator
+
+CLIP_NORM = 1.0  # of the gradient
 
 
 def make_update(
@@ -34,27 +36,23 @@ def make_update(
     Returns: the update, which gives `loss` and the gradient's norm; and the optimiser's state.
     """
     weights = [weight for weight in model.network.parameters() if weight.requires_grad]
-    optimizer = torch.optim.AdamW(weights, lr=config.learning_rate, weight_decay=config.weight_decay)
-    network, prepared = accelerator.prepare(model.network, optimizer)
+    adamw = torch.optim.AdamW(weights, lr=config.learning_rate, weight_decay=0.0)
     total = config.epochs * steps_per_epoch
     rate = warmup_linear(total=total, warmup=min(config.warmup, total // 2))
+    stepper = Stepper(model.network, adamw, accelerator, rate=rate, clip_norm=CLIP_NORM)
 
     def update(batch: PairBatch, step: int) -> dict[str, float]:
-        for group in optimizer.param_groups:
-            group["lr"] = config.learning_rate * rate(step)
         # DDP averages over processes: by the mean count of pieces that is the mean over all pieces.
         pieces = accelerator.reduce(batch.target.lengths_B.sum().float().to(accelerator.device), "mean")
         parts = batch.parts(config.accumulation)
         loss = torch.zeros((), device=accelerator.device)  # read once: each reading waits for a GPU
-        prepared.zero_grad()
+        stepper.begin(step)
         for number, part in enumerate(parts, start=1):
             # Gradients are shared once, behind the last part.
-            with nullcontext() if number == len(parts) else accelerator.no_sync(network):
-                nll = -network(part.to(accelerator.device)).sum() / pieces
+            with nullcontext() if number == len(parts) else accelerator.no_sync(stepper.network):
+                nll = -stepper.network(part.to(accelerator.device)).sum() / pieces
                 accelerator.backward(nll)
             loss += nll.detach()
-        norm = accelerator.clip_grad_norm_(weights, config.clip_norm or float("inf")).item()
-        prepared.step()
-        return {"loss": loss.item(), "gradient_norm": norm}
+        return terms_of(loss=loss, **stepper.end())
 
-    return update, State({"adamw": optimizer})
+    return update, State({"adamw": adamw})

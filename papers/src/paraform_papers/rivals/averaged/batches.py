@@ -7,17 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import NamedTuple, final
 
 import numpy as np
-import numpy.typing as npt
 import torch
 from torch import Tensor
 
-from paraform.batching import Ragged, drawn_rows, epoch_steps, share_counts
+from paraform.batching import Ragged
+from paraform.batching.epochs import Rows, drawn_by_shares, epoch_batches
 
-Rows = npt.NDArray[np.int64]
+GROWTH = 4  # mega-batches after which they have one batch more, the first having one
 
 
 class Bags(NamedTuple):
@@ -75,7 +74,7 @@ class BagTable:
         return Bags(torch.from_numpy(pieces), torch.from_numpy(np.concatenate([[0], ends])))
 
 
-def megabatch_sizes(batches: int, *, most: int, growth: int) -> list[int]:
+def megabatch_sizes(batches: int, *, most: int, growth: int = GROWTH) -> list[int]:
     """How many batches each mega-batch has: 1 of the first `growth`, then 2 …, `most` at most, until all are had.
 
     >>> megabatch_sizes(10, most=3, growth=2)
@@ -95,7 +94,7 @@ def megabatches(
     batch_size: int,
     epochs: int,
     most: int,
-    growth: int,
+    growth: int = GROWTH,
     seed: int,
     shares: Sequence[float] = (),
     world: int = 1,
@@ -112,21 +111,15 @@ def megabatches(
     Raises: InputError if there are fewer pairs than one batch holds, a batch has no equal parts, or the shares are not
         one for each group.
     """
-    steps = epoch_steps(len(table.source), batch_size, world=world, what="pairs")
-    counts = share_counts(np.bincount(table.groups), shares)
-    members = [np.flatnonzero(table.groups == group) for group in range(len(counts))]
+    shuffle = drawn_by_shares(table.groups, shares)
+    rows_of, steps = epoch_batches(
+        len(table.source), batch_size=batch_size, seed=seed, world=world, what="pairs", shuffle=shuffle
+    )
     sizes = megabatch_sizes(epochs * steps, most=most, growth=growth)
-    starts = np.cumsum([0, *sizes])
-
-    @lru_cache(maxsize=2)  # a mega-batch may reach from one epoch into the next
-    def order(epoch: int) -> Rows:
-        random = np.random.default_rng([seed, epoch])
-        drawn = [drawn_rows(rows, count, random) for rows, count in zip(members, counts, strict=True)]
-        return random.permutation(np.concatenate(drawn))[: steps * batch_size].reshape(steps, batch_size)
+    starts = np.cumsum([0, *sizes]).tolist()
 
     def batches(step: int) -> MegaBatch:
-        numbers = range(int(starts[step]), int(starts[step + 1]))
-        rows = np.concatenate([order(number // steps)[number % steps] for number in numbers])
+        rows = np.concatenate([rows_of(number) for number in range(starts[step], starts[step + 1])])
         sentences = table.bags(np.concatenate([table.source[rows], table.target[rows]]))
         return MegaBatch(sentences, torch.from_numpy(table.clusters[rows]), batch_size)
 

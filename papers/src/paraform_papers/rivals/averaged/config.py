@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from paraform.fields import MOST_WIDTH, require_types, with_fields
 from paraform.records import InputError
@@ -30,12 +31,12 @@ class AveragedConfig:
     Args:
         vocabulary_size: subwords, at most. They are learnt from the training texts (byte-pair encoding of lower-cased
             words and punctuation; the code has SentencePiece).
-        margin: γ of the hinge on cosines.
-        growth: mega-batches after which they have one batch more, the first having one.
         batch_size: pairs an optimisation step, over all processes.
         learning_rate: Adam's.
-        spread: standard deviation of subword vectors at the start; the code's is not known to us.
     """
+
+    removed: ClassVar[Mapping[str, object]] = {"margin": 0.4, "growth": 4, "spread": 0.1}
+    """Fields that checkpoints of 0.1.0 may name, and the only value that each still has."""
 
     width: int = 300
     megabatch: int = 60
@@ -44,11 +45,8 @@ class AveragedConfig:
     most_overlap: float = 1.0
 
     vocabulary_size: int = 20_000
-    margin: float = 0.4
-    growth: int = 4
     batch_size: int = 128
     learning_rate: float = 1e-3
-    spread: float = 0.1
 
     def __post_init__(self) -> None:
         require_types(self)
@@ -57,7 +55,6 @@ class AveragedConfig:
             ("megabatch", 1, 10_000),
             ("epochs", 1, 1_000_000),
             ("vocabulary_size", 1, 1_000_000),
-            ("growth", 1, math.inf),
             ("batch_size", 2, math.inf),
             ("learning_rate", 0, math.inf),
             ("least_score", -math.inf, math.inf),
@@ -68,9 +65,6 @@ class AveragedConfig:
                 raise InputError(
                     f"{name} {value}; expected {least} or more" + (f", at most {most}" * (most < math.inf))
                 )
-        for name in ("margin", "spread"):
-            if not getattr(self, name) > 0:
-                raise InputError(f"{name} {getattr(self, name)}; expected a number above 0")
 
     @classmethod
     def reference(cls, **fields: Any) -> AveragedConfig:

@@ -16,6 +16,7 @@ from tokenizers import Regex, Tokenizer, models, normalizers, pre_tokenizers, tr
 from torch import Tensor, nn
 
 from paraform.batching import Ragged
+from paraform.fields import require_restorable
 from paraform.progress import track
 from paraform.records import InputError, require_count, require_texts
 from paraform_papers.rivals.averaged.batches import Bags
@@ -27,16 +28,17 @@ ASSET = "tokenizer.json"
 UNKNOWN = "<unk>"
 ALPHABET = 1000  # characters, at most, that subwords are made of
 AT_ONCE = 1024  # texts that are averaged together
+SPREAD = 0.1  # standard deviation of subword vectors at the start; the authors' is not known to us
 
 
 @final
 class AveragedNetwork(nn.Module):
     """A vector for each subword; a sentence's is their mean, 0 without any."""
 
-    def __init__(self, pieces: int, width: int, spread: float) -> None:
+    def __init__(self, pieces: int, width: int) -> None:
         super().__init__()
         self.weight = nn.Parameter(torch.empty(pieces, width))
-        nn.init.normal_(self.weight, std=spread)
+        nn.init.normal_(self.weight, std=SPREAD)
 
     def forward(self, bags: Bags) -> Tensor:
         """[R, D]; each depends on its own subwords alone."""
@@ -61,7 +63,7 @@ class AveragedEncoder(nn.Module):
     def __init__(self, config: AveragedConfig, tokenizer: Tokenizer) -> None:
         super().__init__()
         self.config, self.tokenizer = config, tokenizer
-        self.network = AveragedNetwork(tokenizer.get_vocab_size(), config.width, config.spread)
+        self.network = AveragedNetwork(tokenizer.get_vocab_size(), config.width)
 
     @classmethod
     def start(cls, config: AveragedConfig, texts: Iterable[str]) -> AveragedEncoder:
@@ -104,9 +106,7 @@ class AveragedEncoder(nn.Module):
 
         Raises: InputError if an asset is missing or damaged, or a field is unknown.
         """
-        unknown = sorted(set(config) - set(AveragedConfig.__dataclass_fields__))
-        if unknown or ASSET not in assets:
-            raise InputError(f"averaged checkpoint with unknown fields {unknown}, and {sorted(assets)} beside it")
+        require_restorable(AveragedConfig, config, assets, (ASSET,))
         try:
             tokenizer = Tokenizer.from_str(assets[ASSET])
         except Exception as error:  # the library raises bare Exceptions

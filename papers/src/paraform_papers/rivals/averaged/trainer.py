@@ -99,7 +99,6 @@ def train_averaged(
         batch_size=config.batch_size,
         epochs=config.epochs,
         most=config.megabatch,
-        growth=config.growth,
         seed=loop.seed,
         shares=shares,
         world=accelerator.num_processes,

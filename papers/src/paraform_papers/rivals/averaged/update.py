@@ -10,13 +10,15 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from paraform.losses.distance_hinge import distance_hinge
-from paraform.models.update import State, Update
+from paraform.models.update import State, Stepper, Update
 from paraform_papers.rivals.averaged.batches import MegaBatch
 from paraform_papers.rivals.averaged.config import AveragedConfig
 from paraform_papers.rivals.averaged.negatives import hardest_negatives
 
 if TYPE_CHECKING:  # its import takes longer than a short answer
     from accelerate import Accelerator
+
+MARGIN = 0.4  # γ of the hinge, on cosines
 
 
 def make_update(
@@ -40,7 +42,7 @@ def make_update(
         of the hardest negatives, and `batches`, how many they were; and the optimiser's state.
     """
     adam = torch.optim.Adam(model.network.parameters(), lr=config.learning_rate)
-    prepared, step_of = accelerator.prepare(model.network, adam)
+    stepper = Stepper(model.network, adam, accelerator, parts={})
     rank, world = accelerator.process_index, accelerator.num_processes
 
     def update(batch: MegaBatch, step: int) -> dict[str, float]:
@@ -55,15 +57,13 @@ def make_update(
             rows = torch.arange(start + rank, start + batch.batch_size, world, device=accelerator.device)
             some = (other_M[rows] >= 0).float()  # without any other cluster there is nothing to be told from
             near_B, far_B = other_M[rows].clamp_min(0), negative_M[rows].clamp_min(0)
-            vectors = prepared(batch.sentences.picked(torch.cat([rows, rows + pairs, far_B, near_B]))).chunk(4)
+            vectors = stepper.network(batch.sentences.picked(torch.cat([rows, rows + pairs, far_B, near_B]))).chunk(4)
             together_B = F.cosine_similarity(vectors[0], vectors[1])
             apart = [F.cosine_similarity(vectors[0], vectors[2]), F.cosine_similarity(vectors[1], vectors[3])]
             # a cosine's distance is 1 less it, and the ones fall out
-            hinges = [distance_hinge(-together_B, -apart_B, margin=config.margin) * some for apart_B in apart]
+            hinges = [distance_hinge(-together_B, -apart_B, margin=MARGIN) * some for apart_B in apart]
             loss = (hinges[0] + hinges[1]).mean()
-            step_of.zero_grad()
-            accelerator.backward(loss)
-            step_of.step()
+            stepper(loss, step)
             terms.append(torch.stack([loss, together_B.mean(), (apart[0] + apart[1]).mean() / 2]).detach())
         loss, positive, negative = torch.stack(terms).mean(0).tolist()
         return {"loss": loss, "positive": positive, "negative": negative, "batches": float(len(terms))}

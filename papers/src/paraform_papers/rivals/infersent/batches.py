@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import NamedTuple, final
 
 import numpy as np
@@ -15,9 +14,9 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
-from paraform.batching import Ragged, epoch_steps
-
-Rows = npt.NDArray[np.int64]
+from paraform.batching import Ragged
+from paraform.batching.epochs import Rows, epoch_batches
+from paraform.batching.pairs import parts_of_rows
 
 
 class Words(NamedTuple):
@@ -90,8 +89,7 @@ class JudgedTable:
 
     def parts(self, size: int) -> Iterator[JudgedBatch]:
         """All pairs once, in their order, so many at once; the last part may have fewer."""
-        for start in range(0, len(self.labels), size):
-            yield self.batch(np.arange(start, min(start + size, len(self.labels))))
+        yield from map(self.batch, parts_of_rows(len(self.labels), size))
 
     def batches(
         self, *, batch_size: int, seed: int, rank: int = 0, world: int = 1
@@ -104,11 +102,5 @@ class JudgedTable:
         Returns: `batches(step)`, and the steps of an epoch.
         Raises: InputError if there are fewer pairs than one batch holds, or a batch has no equal parts.
         """
-        steps = epoch_steps(len(self.labels), batch_size, world=world, what="pairs")
-
-        @lru_cache(maxsize=1)
-        def order(epoch: int) -> Rows:
-            shuffled = np.random.default_rng([seed, epoch]).permutation(len(self.labels))
-            return shuffled[: steps * batch_size].reshape(steps, batch_size)
-
-        return lambda step: self.batch(order(step // steps)[step % steps][rank::world]), steps
+        rows_of, steps = epoch_batches(len(self.labels), batch_size=batch_size, seed=seed, world=world, what="pairs")
+        return lambda step: self.batch(rows_of(step)[rank::world]), steps

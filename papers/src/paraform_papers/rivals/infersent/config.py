@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 from paraform.fields import MOST_STEPS, MOST_WIDTH, require_types, with_fields
 from paraform.records import InputError
@@ -33,15 +34,19 @@ class InferSentConfig:
 
     Args:
         classifier_width: of the head's hidden layers; 0: no head, as of published weights, which have none.
-        nonlinearity: between the head's three linear layers: "none", as by default in the authors' code, or "tanh".
-        decay: factor on the rate after each epoch.
-        shrink: the rate is divided by this after a validation whose accuracy is no new best.
-        least_rate: below it nothing is learned any more; the authors' code ends there.
-        clip_norm: largest gradient norm; 0: not clipped.
         batch_size: pairs a step, over all processes.
         epochs: passes over the pairs.
         max_tokens: longer texts are cut there, in words.
     """
+
+    removed: ClassVar[Mapping[str, object]] = {
+        "nonlinearity": "none",
+        "decay": 0.99,
+        "shrink": 5.0,
+        "least_rate": 1e-5,
+        "clip_norm": 5.0,
+    }
+    """Fields that checkpoints of 0.1.0 may name, and the only value that each still has."""
 
     pool_padding: bool = False
     marks: Literal["<s>", "<p>", "none"] = "none"
@@ -52,11 +57,6 @@ class InferSentConfig:
     learning_rate: float = 1e-3
 
     classifier_width: int = 512
-    nonlinearity: Literal["none", "tanh"] = "none"
-    decay: float = 0.99
-    shrink: float = 5.0
-    least_rate: float = 1e-5
-    clip_norm: float = 5.0
     batch_size: int = 64
     epochs: int = 20
     max_tokens: int = 512
@@ -67,10 +67,6 @@ class InferSentConfig:
             ("hidden_width", 1, MOST_WIDTH),
             ("classifier_width", 0, MOST_WIDTH),
             ("learning_rate", 0, math.inf),
-            ("least_rate", 0, math.inf),
-            ("decay", 0, 1),
-            ("shrink", 1, math.inf),
-            ("clip_norm", 0, math.inf),
             ("batch_size", 1, math.inf),
             ("epochs", 1, 1_000_000),
             ("max_tokens", 1, MOST_STEPS),

@@ -17,6 +17,7 @@ from torch import Tensor, nn
 
 from paraform.batching import Ragged, prepare_all
 from paraform.encoders.facts import FACTS, EncoderFacts
+from paraform.fields import require_restorable
 from paraform.progress import track
 from paraform.records import InputError, require_count, require_texts
 from paraform.weights import PathLike, load_tensors
@@ -162,9 +163,7 @@ class InferSent(nn.Module):
         Raises: InputError if an asset is missing or damaged, a field is unknown, or the word vectors are not to be had,
             or are others.
         """
-        unknown = sorted(set(config) - set(InferSentConfig.__dataclass_fields__))
-        if unknown or FACTS not in assets:
-            raise InputError(f"infersent checkpoint with unknown fields {unknown}, and {sorted(assets)} beside it")
+        require_restorable(InferSentConfig, config, assets, (FACTS,))
         made, facts = InferSentConfig(**config), EncoderFacts.read(assets[FACTS])
         if torch.empty(0).is_meta:  # nothing is wanted but shapes
             return cls(made, facts, None)

@@ -5,6 +5,7 @@ Shape key: B sentences, T words of the longest, D features of a word, H of a sen
 
 from __future__ import annotations
 
+import itertools
 from typing import final
 
 import torch
@@ -31,10 +32,8 @@ class InferSentNetwork(nn.Module):
         self.enc_lstm = nn.LSTM(width, config.hidden_width, batch_first=True, bidirectional=True)
         self.classifier: nn.Sequential | None = None
         if hidden := config.classifier_width:
-            layers: list[nn.Module] = []
-            for inputs in (8 * config.hidden_width, hidden):
-                layers += [nn.Linear(inputs, hidden), *([nn.Tanh()] if config.nonlinearity == "tanh" else [])]
-            self.classifier = nn.Sequential(*layers, nn.Linear(hidden, CLASSES))
+            widths = (8 * config.hidden_width, hidden, hidden, CLASSES)
+            self.classifier = nn.Sequential(*(nn.Linear(*both) for both in itertools.pairwise(widths)))
 
     def encode(self, words: Words) -> Tensor:
         """[B, H], 0 of a sentence without words."""

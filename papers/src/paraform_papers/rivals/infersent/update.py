@@ -15,6 +15,11 @@ from paraform_papers.rivals.infersent.config import InferSentConfig
 if TYPE_CHECKING:  # its import takes longer than a short answer
     from accelerate import Accelerator
 
+DECAY = 0.99  # factor on the rate after each epoch
+SHRINK = 5.0  # what divides it after a validation whose accuracy is no new best
+LEAST_RATE = 1e-5  # below it nothing is learned any more; the authors' code ends there
+CLIP_NORM = 5.0  # of the gradient
+
 
 def make_update(
     model: Any,
@@ -29,8 +34,8 @@ def make_update(
     Args:
         model: an `InferSent` with a head.
         draw: not used; a step needs no further batches.
-        steps_per_epoch: after as many the rate is multiplied by `decay`; a validation whose `accuracy` is no new best
-            divides it by `shrink`.
+        steps_per_epoch: after as many the rate is multiplied by `DECAY`; a validation whose `accuracy` is no new best
+            divides it by `SHRINK`.
     Returns: the update, which gives `loss` (nats a pair), `accuracy` (0 to 1), `rate` and `gradient_norm`; and the
         optimiser's state, which hears of validations.
     """
@@ -45,14 +50,14 @@ def make_update(
 
     def update(batch: JudgedBatch, step: int) -> dict[str, float]:
         if step and step % steps_per_epoch == 0:
-            group()["lr"] *= config.decay
+            group()["lr"] *= DECAY
         batch = batch.to(accelerator.device)
         logits_BC = network(batch)
         loss = F.cross_entropy(logits_BC, batch.labels_B)
         prepared.zero_grad()
         accelerator.backward(loss)
-        norm = accelerator.clip_grad_norm_(network.parameters(), config.clip_norm or float("inf"))
-        if group()["lr"] >= config.least_rate:
+        norm = accelerator.clip_grad_norm_(network.parameters(), CLIP_NORM)
+        if group()["lr"] >= LEAST_RATE:
             prepared.step()
         right_B = (logits_BC.detach().argmax(-1) == batch.labels_B).float()
         terms = {"loss": loss.item(), "accuracy": right_B.mean().item()}
@@ -63,6 +68,6 @@ def make_update(
         if accuracy > model.best:
             model.best.copy_(accuracy)
         else:
-            group()["lr"] /= config.shrink
+            group()["lr"] /= SHRINK
 
     return update, State({config.optimiser: optimizer}, on_validation)

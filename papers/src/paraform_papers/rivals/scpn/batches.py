@@ -7,16 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import NamedTuple, final
 
 import numpy as np
 import torch
 
-from paraform.batching import Ragged, SentenceBatch, batches_of_like, epoch_steps
-from paraform.batching.epochs import Rows
+from paraform.batching import Ragged, SentenceBatch
+from paraform.batching.epochs import Rows, epoch_batches
+from paraform.batching.pairs import parts_of_rows
 
-POOL = 32  # batches that are sorted by length together
 LIKE = 8  # symbols: targets' parses that differ by less are as long, and the sources' decide
 
 
@@ -64,9 +63,9 @@ class PairTable:
 
 
 def pair_batches(
-    table: PairTable, *, batch_size: int, seed: int, swap: bool, rank: int = 0, world: int = 1
+    table: PairTable, *, batch_size: int, seed: int, rank: int = 0, world: int = 1
 ) -> tuple[Callable[[int], PairBatch], int]:
-    """Batches whose parses are about as long; half of them, drawn by seed, from target to source if `swap`.
+    """Batches whose parses are about as long; half of them, drawn by seed, from target to source.
 
     Args:
         batch_size: over all processes; each of the `world` gets every `world`-th pair of it.
@@ -74,19 +73,16 @@ def pair_batches(
     Returns: `batches(step)`, and the steps of an epoch.
     Raises: InputError if there are fewer pairs than one batch holds, or a batch has no equal parts.
     """
-    steps = epoch_steps(len(table.source), batch_size, world=world, what="pairs of different parses")
     lengths = (table.parses.lengths(table.source), table.parses.lengths(table.target) // LIKE)
-
-    @lru_cache(maxsize=1)
-    def order(epoch: int) -> Rows:
-        random = np.random.default_rng([seed, epoch])
-        shuffled = random.permutation(len(table.source))[: steps * batch_size]
-        return batches_of_like(shuffled, lengths, batch_size=batch_size, pool=POOL, random=random)
+    what = "pairs of different parses"
+    rows_of, steps = epoch_batches(
+        len(table.source), batch_size=batch_size, seed=seed, world=world, what=what, lengths=lengths
+    )
 
     def batches(step: int) -> PairBatch:
-        rows = order(step // steps)[step % steps][rank::world]
+        rows = rows_of(step)[rank::world]
         sides = (table.source[rows], table.target[rows])
-        swapped = swap and np.random.default_rng([seed, step, 1]).random() < 0.5
+        swapped = np.random.default_rng([seed, step, 1]).random() < 0.5
         return table.batch(*(sides[::-1] if swapped else sides))
 
     return batches, steps
@@ -94,5 +90,5 @@ def pair_batches(
 
 def parts_of(table: PairTable, batch_size: int) -> Iterator[PairBatch]:
     """All pairs once, in their order, so many at once; the last part may have fewer."""
-    for start in range(0, len(table.source), batch_size):
-        yield table.batch(*(side[start : start + batch_size] for side in (table.source, table.target)))
+    for rows in parts_of_rows(len(table.source), batch_size):
+        yield table.batch(table.source[rows], table.target[rows])

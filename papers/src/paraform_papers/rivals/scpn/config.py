@@ -1,18 +1,16 @@
-"""Every number and choice of SCPN, and where the paper, the authors' code and we disagree."""
+"""Every number and choice of SCPN."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 from paraform.fields import MOST_STEPS, MOST_WIDTH, require_between, require_types, with_fields
-from paraform.models.copying import Mixture
-from paraform.records import InputError
 
 WIDTHS = (
-    "word_width", "label_width", "parse_width", "encoder_width", "decoder_width", "generator_label_width",
-    "generator_width",
+    "word_width", "label_width", "encoder_width", "decoder_width", "generator_label_width", "generator_width",
 )  # fmt: skip
 
 
@@ -20,35 +18,20 @@ WIDTHS = (
 class ScpnConfig:
     """SCPN (Iyyer et al. 2018); the defaults are what we recommend at the paper's size.
 
-    Fields on which paper and code disagree, or which one of them has alone (docs/systems/scpn.md):
+    Where paper and code disagree: docs/systems/scpn.md.
 
     Args:
-        copy_mixture: [1] what is mixed of writing and copying: "probabilities" (paper), or "log_probabilities" (code),
-            whose scores are no distribution.
-        input_parse: [2] the paraphraser reads the source's own parse beside its words (paper); not read in the code.
-        schedule: [3] of the learning rate: "constant", or "halving", half of it after each epoch (code); or "linear",
-            ours: decay to 0 after a short warm-up.
-        length_penalty: [4] a beam's hypotheses are ranked by log p / length^this; 0 in paper and code.
-        min_tokens: [5] pairs with a side of fewer words are not trained on; 5 in the code.
-
-    Fields they agree on:
-
-    Args:
+        schedule: of the learning rate: "constant" (paper), or "linear", ours: decay to 0 after a short warm-up.
+        length_penalty: a beam's hypotheses are ranked by log p / length^this; 0 in the paper.
         units: "pieces" of words (the paper's are BPE; the offline encoder's WordPieces stand in), or "words".
         max_tokens: longer sentences are cut there, in words.
-        max_symbols: longer linearised parses are cut there, in symbols.
         min_count: units seen less often are unknown; they can be copied.
         most_units: the most that are known, the commonest; 0: all.
         word_width, label_width: embeddings of the paraphraser's units and of a parse's labels, in features.
-        parse_width: the LSTM over a parse.
         encoder_width: one direction of the LSTM over the source.
         decoder_width, decoder_layers: the decoder's LSTM.
         generator_label_width, generator_width: of the parse generator, the embeddings and every LSTM.
-        template_levels: levels of a template below ROOT.
-        swap_directions: half of the batches are trained on from target to source.
-        drop_same_parse: pairs whose sides have one parse, words left out, are not trained on.
         learning_rate: Adam's.
-        clip_norm: largest gradient norm of each of the two networks; 0: not clipped.
         batch_size: pairs a step, over all processes.
         epochs: passes over the pairs.
 
@@ -65,30 +48,34 @@ class ScpnConfig:
         dropout: on embeddings and before the output layers.
     """
 
-    copy_mixture: Mixture = "probabilities"
-    input_parse: bool = True
-    schedule: Literal["constant", "halving", "linear"] = "constant"
+    removed: ClassVar[Mapping[str, object]] = {
+        "copy_mixture": "probabilities",
+        "input_parse": True,
+        "min_tokens": 0,
+        "max_symbols": 150,
+        "parse_width": 128,
+        "template_levels": 2,
+        "swap_directions": True,
+        "drop_same_parse": True,
+        "clip_norm": 5.0,
+    }
+    """Fields that checkpoints of 0.1.0 may name, and the only value that each still has."""
+
+    schedule: Literal["constant", "linear"] = "constant"
     length_penalty: float = 1.0
-    min_tokens: int = 0
 
     units: Literal["pieces", "words"] = "pieces"
     max_tokens: int = 40
-    max_symbols: int = 150
     min_count: int = 1
     most_units: int = 0
     word_width: int = 300
     label_width: int = 56
-    parse_width: int = 128
     encoder_width: int = 512
     decoder_width: int = 512
     decoder_layers: Literal[1, 2] = 2
     generator_label_width: int = 128
     generator_width: int = 512
-    template_levels: int = 2
-    swap_directions: bool = True
-    drop_same_parse: bool = True
     learning_rate: float = 5e-5
-    clip_norm: float = 5.0
     batch_size: int = 64
     epochs: int = 15
 
@@ -102,22 +89,16 @@ class ScpnConfig:
         require_types(self)
         bounds: dict[str, tuple[float, float]] = {
             "length_penalty": (0, 10),
-            "min_tokens": (0, MOST_STEPS),
             "max_tokens": (2, MOST_STEPS),
-            "max_symbols": (1, MOST_STEPS),
             "min_count": (0, math.inf),
             "most_units": (0, math.inf),
             **dict.fromkeys(WIDTHS, (1, MOST_WIDTH)),
-            "template_levels": (1, 100),
             "learning_rate": (0, math.inf),
-            "clip_norm": (0, math.inf),
             "batch_size": (1, math.inf),
             "epochs": (1, math.inf),
             "dropout": (0, 0.99),
         }
         require_between(self, bounds)
-        if self.min_tokens > self.max_tokens:
-            raise InputError(f"min_tokens {self.min_tokens} above max_tokens {self.max_tokens}; expected at most that")
 
     @property
     def most_written(self) -> int:
@@ -128,18 +109,6 @@ class ScpnConfig:
     def paper(cls, **fields: Any) -> ScpnConfig:
         """As the paper describes it, as far as we know it (its figures of sizes are the code's)."""
         return with_fields(cls(length_penalty=0.0), fields)
-
-    @classmethod
-    def reference(cls, **fields: Any) -> ScpnConfig:
-        """As the authors' released code behaves."""
-        preset = cls(
-            copy_mixture="log_probabilities",
-            input_parse=False,
-            schedule="halving",
-            length_penalty=0.0,
-            min_tokens=5,
-        )
-        return with_fields(preset, fields)
 
     @classmethod
     def compact(cls, **fields: Any) -> ScpnConfig:

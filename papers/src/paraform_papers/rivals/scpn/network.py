@@ -21,10 +21,12 @@ import torch
 from torch import Tensor, nn
 
 from paraform.batching import BOS, EOS, PAD, UNK, SentenceBatch
-from paraform.models.copying import Mixture, forced, gold_log_probs
+from paraform.models.copying import forced, gold_log_probs
 from paraform.models.layers import Attention, Pointer, run_lstm
 from paraform_papers.rivals.scpn.batches import PairBatch
 from paraform_papers.rivals.scpn.config import ScpnConfig
+
+PARSE_WIDTH = 128  # features of the paraphraser's LSTM over a parse
 
 
 class Sizes(NamedTuple):
@@ -72,9 +74,9 @@ class Memory(NamedTuple):
 class Guided(nn.Module):
     """Writes units from a source of such units, guided by a form."""
 
-    def __init__(self, sizes: Sizes, *, mixture: Mixture, dropout: float) -> None:
+    def __init__(self, sizes: Sizes, *, dropout: float) -> None:
         super().__init__()
-        self.sizes, self.mixture = sizes, mixture
+        self.sizes = sizes
         width = sizes.decoder_width
         self.dropout = nn.Dropout(dropout)
         self.embedding = nn.Embedding(sizes.units, sizes.unit_width, padding_idx=PAD)
@@ -162,7 +164,7 @@ class Guided(nn.Module):
         memory = self.start(source, form, source_form)
         features_BTD, gate_BT, copy_BTS, _ = self.decode(memory, wanted.previous_BT)
         logits_NV = self.output(features_BTD[wanted.there_BT])
-        log_probs_N = gold_log_probs(logits_NV, gate_BT, copy_BTS, source.words_BT, wanted, mixture=self.mixture)
+        log_probs_N = gold_log_probs(logits_NV, gate_BT, copy_BTS, source.words_BT, wanted)
         return Written(log_probs_N, wanted.lengths_B)
 
 
@@ -184,12 +186,12 @@ class ScpnNetwork(nn.Module):
             symbols=labels,
             unit_width=config.word_width,
             symbol_width=config.label_width,
-            form_width=config.parse_width,
+            form_width=PARSE_WIDTH,
             encoder_width=config.encoder_width,
             decoder_width=config.decoder_width,
             layers=config.decoder_layers,
             both_ways=True,
-            reads_source_form=config.input_parse,
+            reads_source_form=True,
             start=BOS,
             stop=EOS,
         )
@@ -207,13 +209,12 @@ class ScpnNetwork(nn.Module):
             start=symbols,
             stop=symbols,
         )
-        self.paraphraser = Guided(paraphraser, mixture=config.copy_mixture, dropout=config.dropout)
-        self.generator = Guided(generator, mixture=config.copy_mixture, dropout=config.dropout)
+        self.paraphraser = Guided(paraphraser, dropout=config.dropout)
+        self.generator = Guided(generator, dropout=config.dropout)
 
     def forward(self, batch: PairBatch) -> tuple[Written, Written]:
         """What the paraphraser says of the targets, and the generator of their parses."""
-        own = batch.source_parse if self.paraphraser.sizes.reads_source_form else None
         return (
-            self.paraphraser(batch.source, batch.target_parse, batch.target, own),
+            self.paraphraser(batch.source, batch.target_parse, batch.target, batch.source_parse),
             self.generator(batch.source_parse, batch.template, batch.target_parse),
         )

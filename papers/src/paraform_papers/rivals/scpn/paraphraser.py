@@ -3,32 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cached_property
 from typing import Any, ClassVar, NamedTuple, Unpack, final
 
 import torch
-from torch import nn
 
 from paraform.batching import BOS, PAD, UNK, Vocabulary
 from paraform.decoding import Decoding, require_decoding, search_name
-from paraform.models.by_tree import (
-    as_text,
-    parsed,
-    require_forms,
-    source_units,
-    trained_parser,
-)
+from paraform.fields import require_restorable
+from paraform.models.by_tree import AbstractTreeParaphraser, as_text, require_forms, source_units
 from paraform.models.copying import unrationed
 from paraform.models.disentangled.symbols import PAD as NO_SYMBOL
 from paraform.models.disentangled.symbols import UNKNOWN, TreeSymbols
-from paraform.models.exemplar.selection import require_one_each, select_exemplars
 from paraform.models.writing import Ends, numbers_batch, written_rows
 from paraform.records import InputError
-from paraform.syntax.trees import MAX_DEPTH, Parser, Tree, delexicalized
+from paraform.syntax.trees import MAX_DEPTH, Tree, delexicalized
 from paraform.words import tell_cut
 from paraform_papers.rivals.scpn.config import ScpnConfig
 from paraform_papers.rivals.scpn.network import Guided, Memory, ScpnNetwork
 from paraform_papers.rivals.scpn.step_decoder import StepDecoder
+from paraform_papers.rivals.scpn.table import MOST_SYMBOLS, TEMPLATE_LEVELS
 
 
 class _Asked(NamedTuple):
@@ -40,8 +33,10 @@ class _Asked(NamedTuple):
 
 
 @final
-class ScpnParaphraser(nn.Module):
+class ScpnParaphraser(AbstractTreeParaphraser):
     """Says a sentence in the form of a template or of a whole parse (SCPN, Iyyer et al. 2018).
+
+    An exemplar gives its template, or its whole parse, as `config.exemplar_form` says.
 
     Args:
         config: sizes and choices.
@@ -54,6 +49,8 @@ class ScpnParaphraser(nn.Module):
     system: ClassVar[str] = "scpn"
     config_class: ClassVar[type] = ScpnConfig
     kind: ClassVar[str] = "an SCPN model"
+    asks: ClassVar[str] = "like=[exemplar] (--like), or a template (--template)"
+    config: ScpnConfig
 
     def __init__(
         self,
@@ -72,62 +69,14 @@ class ScpnParaphraser(nn.Module):
         self.network = ScpnNetwork(config, len(vocabulary), len(symbols))
 
     @property
-    def device(self) -> torch.device:
-        """Where the weights are."""
-        return self.network.paraphraser.embedding.weight.device
-
-    @property
     def templates(self) -> tuple[Tree, ...]:
         """Forms that training sentences mostly had, the commonest first."""
         return self._templates
 
-    @cached_property
-    def parser(self) -> Parser:
-        """What parses sources and exemplars.
-
-        Raises: InputError if it is not to be had, or is another one than in training.
-        """
-        return trained_parser(self.config.parser, self.digest, self.device)
-
-    def exemplars(
-        self,
-        sources: Sequence[str],
-        like: Sequence[str] | Sequence[Sequence[str]] | None = None,
-        *,
-        each: bool = False,
-        num: int = 1,
-        seed: int = 0,
-    ) -> list[list[str]]:
-        """The exemplars that each source gets, as `ExemplarParaphraser.paraphrase` has the arguments.
-
-        Raises: InputError if there are none: this model has templates, and no sentences of its own.
-        """
-        if like is None:
-            raise InputError("an SCPN model needs a form: like=[exemplar] (--like), or a template (--template)")
-        return select_exemplars(sources, like, (), each=each, num=num, seed=seed)
-
-    def decode(
-        self,
-        sources: Sequence[str],
-        exemplars: Sequence[str],
-        *,
-        ration: bool | None = None,
-        **how: Unpack[Decoding],
-    ) -> list[str]:
-        """Source i in the form of exemplar i: of its template, or its whole parse, as `config.exemplar_form` says.
-
-        Args:
-            ration: see `ScpnConfig.ration`; None: as the config says.
-            how: as `decoding.Decoding` has them; of the parse that is generated, too.
-        Raises: InputError for an empty text, other numbers of both, or a parser that is not to be had.
-        """
-        sources, exemplars = require_one_each(sources, exemplars)
-        # A label that only this exemplar has is read as one never seen; who writes a template is told.
-        forms = self._symbols(
-            parsed(exemplars, lambda: self.parser, "exemplar"), cut=self.config.exemplar_form == "template"
-        )
-        whole = [self.config.exemplar_form == "parse"] * len(forms)
-        return self._decode(sources, forms, whole, None, ration, how)
+    def _in_trees(self, sources: list[str], trees: list[Tree], ration: bool | None, how: Decoding) -> list[str]:
+        by_template = self.config.exemplar_form == "template"
+        forms = self._symbols(trees, cut=by_template)
+        return self._decode(sources, forms, [not by_template] * len(forms), None, ration, how)
 
     def decode_trees(
         self,
@@ -142,12 +91,12 @@ class ScpnParaphraser(nn.Module):
         """Source i in the form of tree i; words in it are not read.
 
         A tree with a leaf that is a constituent, such as (S (NP) (VP)), is a template; one whose leaves are all tags is
-        a whole parse, which no generator completes. A template is read down to `config.template_levels`.
+        a whole parse, which no generator completes. A template is read down to two levels below ROOT.
 
         Args:
             source_trees: the sources' own parses; None: they are parsed here.
             strict: refuse a label that no parse of training had; else it is read as one never seen.
-            ration, how: as `decode` has them.
+            ration, how: as `decode` has them; `how` is of the parse that is generated, too.
         Raises: InputError for an empty source, a label that no parse of training had, or other numbers of both.
         """
         sources, forms, whole = self._asked(sources, trees, strict=strict)
@@ -175,13 +124,10 @@ class ScpnParaphraser(nn.Module):
         return {
             "decode": search_name(how, self.config.length_penalty),
             "decoder": "float32",
-            "ration": self._rations(ration),
+            "ration": self.config.ration if ration is None else ration,
             "form": self.config.exemplar_form,
             "parser": self.config.parser,
         }
-
-    def _rations(self, asked: bool | None) -> bool:
-        return self.config.ration if asked is None else asked
 
     def _asked(
         self, sources: Sequence[str], trees: Sequence[Tree], *, strict: bool
@@ -195,24 +141,22 @@ class ScpnParaphraser(nn.Module):
         kinds = [whole[delexicalized(tree)] for tree in given]
         cut, uncut = self._symbols(given, cut=True), self._symbols(given, cut=False)
         lost = sum(len(part) < len(all_) for part, all_, kind in zip(cut, uncut, kinds, strict=True) if not kind)
-        tell_cut(lost, len(given), f"{self.config.template_levels} levels of a template", self.kind)
+        tell_cut(lost, len(given), f"{TEMPLATE_LEVELS} levels of a template", self.kind)
         forms = [all_ if kind else part for part, all_, kind in zip(cut, uncut, kinds, strict=True)]
         return texts, forms, kinds
 
     def _symbols(self, trees: Sequence[Tree], *, cut: bool) -> list[list[int]]:
         """Symbols of each tree, or of its template, at most so many as are read."""
-        levels = self.config.template_levels if cut else MAX_DEPTH
+        levels = TEMPLATE_LEVELS if cut else MAX_DEPTH
         return [
-            [number for number, level in zip(*self.symbols.encode(tree), strict=True) if level <= levels][
-                : self.config.max_symbols
-            ]
+            [number for number, level in zip(*self.symbols.encode(tree), strict=True) if level <= levels][:MOST_SYMBOLS]
             for tree in trees
         ]
 
     def _own(self, sources: Sequence[str], trees: Sequence[Tree] | None) -> list[list[int]]:
         """Symbols of the sources' own parses."""
         if trees is None:
-            trees = parsed(sources, lambda: self.parser, "source")
+            trees = self.trees_of(sources, "source")
         if len(trees) != len(sources):
             raise InputError(f"{len(sources)} sources, {len(trees)} trees of theirs; expected a tree a source")
         return self._symbols(trees, cut=False)
@@ -224,7 +168,7 @@ class ScpnParaphraser(nn.Module):
         asked = [_Asked(source, form, ()) for source, form, known in zip(own, forms, whole, strict=True) if not known]
         different = {(tuple(one.source), tuple(one.form)): one for one in asked}
         network, never = self.network.generator, (NO_SYMBOL, UNKNOWN)
-        rows = self._write(network, list(different.values()), how, never, self.config.max_symbols, ration=False)
+        rows = self._write(network, list(different.values()), how, never, MOST_SYMBOLS, ration=False)
         written = dict(zip(different, rows, strict=True))
         return [
             form if known else written[tuple(source), tuple(form)]
@@ -242,8 +186,7 @@ class ScpnParaphraser(nn.Module):
     ) -> list[str]:
         require_decoding(how)
         words, units = source_units(sources, self.config, self.kind)
-        reads = self.config.input_parse or not all(whole)
-        own = self._own(sources, source_trees) if reads else [[] for _ in sources]
+        own = self._own(sources, source_trees)
         parses = self._completed(own, forms, whole, how)
         asked = [
             # What comes of a template may be nothing; its first symbol is then the template's.
@@ -251,7 +194,8 @@ class ScpnParaphraser(nn.Module):
             for row, parse, form, source in zip(units, parses, forms, own, strict=True)
         ]
         never, longest = (PAD, UNK, BOS), self.config.most_written
-        rows = self._write(self.network.paraphraser, asked, how, never, longest, ration=self._rations(ration))
+        rationed = self.config.ration if ration is None else ration
+        rows = self._write(self.network.paraphraser, asked, how, never, longest, ration=rationed)
         return [
             as_text(columns, source, written, self.vocabulary, self.config)
             for columns, source, written in zip(rows, units, words, strict=True)
@@ -300,10 +244,8 @@ class ScpnParaphraser(nn.Module):
 
         Raises: InputError if an asset is missing or damaged, or a field is unknown.
         """
-        unknown = sorted(set(config) - set(ScpnConfig.__dataclass_fields__))
-        lacking = sorted({"vocabulary.json", "symbols.tsv", "templates.txt", "parser.txt"} - set(assets))
-        if unknown or lacking:
-            raise InputError(f"SCPN checkpoint with unknown fields {unknown}, without {lacking}")
+        needed = ("vocabulary.json", "symbols.tsv", "templates.txt", "parser.txt")
+        require_restorable(ScpnConfig, config, assets, needed)
         made = ScpnConfig(**config)
         symbols = TreeSymbols.read(assets["symbols.tsv"], brackets=made.brackets)
         templates = [Tree.parse(line) for line in assets["templates.txt"].splitlines()]

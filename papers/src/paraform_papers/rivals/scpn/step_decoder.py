@@ -27,7 +27,7 @@ class StepDecoder:
 
     def __init__(self, network: Guided, source_units: int, never: Sequence[int]) -> None:
         self.network = network
-        self._score = Scorer(network.output, source_units, never, mixture=network.mixture)
+        self._score = Scorer(network.output, source_units, never)
 
     @torch.no_grad()
     def begin(self, source: SentenceBatch, form: SentenceBatch, source_form: SentenceBatch | None = None) -> Memory:

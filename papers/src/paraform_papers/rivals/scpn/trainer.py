@@ -20,7 +20,7 @@ from paraform.models.by_tree import trees_to_train_on, vocabulary_of
 from paraform.models.disentangled.symbols import TreeSymbols
 from paraform.records import InputError, Pair, require_count
 from paraform.syntax.parsing import parser_digest
-from paraform.syntax.trees import Tree, template
+from paraform.syntax.trees import Tree
 from paraform.trainers import Trainer
 from paraform.trainers.exemplar import paraphrases
 from paraform.trainers.given import require_given
@@ -29,12 +29,7 @@ from paraform.training import Result, TrainingConfig, fit, make_accelerator, req
 from paraform.weights import PathLike
 from paraform_papers.rivals.scpn import ScpnConfig, ScpnParaphraser, make_update
 from paraform_papers.rivals.scpn.batches import PairTable, pair_batches, parts_of
-from paraform_papers.rivals.scpn.table import (
-    below_same_root,
-    commonest_templates,
-    different_parses,
-    pair_table,
-)
+from paraform_papers.rivals.scpn.table import commonest_templates, different_parses, pair_table, template_of
 
 METRICS = {"bleu": True, "nll": False, "parse_nll": False}  # whether higher is better
 BY_BLEU = TrainingConfig(metric="bleu", higher_is_better=True)
@@ -59,8 +54,8 @@ def train_scpn(
     Ctrl-C or SIGTERM saves the run and ends it; with `resume` it goes on as if it had not been stopped.
 
     Args:
-        pairs: paraphrases; those labelled 0 are left out, with a warning, and so are those whose sides have one parse
-            (`config.drop_same_parse`); all get new clusters if one has none.
+        pairs: paraphrases; those labelled 0 are left out, with a warning, and so are those whose sides have one parse;
+            all get new clusters if one has none.
         folder: the run's; `paraform.load(folder)` reads the best weights.
         validation: pairs of other clusters. None: about a twentieth of the pairs, at most 1,000, by whole clusters.
         config: None: `ScpnConfig.compact()`.
@@ -83,12 +78,11 @@ def train_scpn(
     accelerator = make_accelerator(loop)
     with accelerator.main_process_first():  # the others find its cache
         trees = trees_to_train_on([*pairs, *validation], config.parser, progress=progress)
-    kept = different_parses(pairs, trees, config)
+    kept = different_parses(pairs, trees)
     if len(kept) < len(pairs):
         logging.getLogger("paraform").warning(
-            "%d of %d pairs have one parse on both sides, or a side of fewer than %d words; left out",
-            len(pairs) - len(kept), len(pairs), config.min_tokens,
-        )  # fmt: skip
+            "%d of %d pairs have one parse on both sides; left out", len(pairs) - len(kept), len(pairs)
+        )
     if not kept:
         raise InputError(f"none of {len(pairs)} pairs has sides of different parses; expected some")
     torch.manual_seed(loop.seed)
@@ -98,7 +92,6 @@ def train_scpn(
         pair_table(kept, trees, config, model.vocabulary, model.symbols),
         batch_size=config.batch_size,
         seed=loop.seed,
-        swap=config.swap_directions,
         rank=accelerator.process_index,
         world=accelerator.num_processes,
     )
@@ -131,7 +124,7 @@ def new_model(
     """
     sides = [side.text for pair in pairs for side in (pair.source, pair.target)]
     symbols = TreeSymbols.of((trees[text] for text in dict.fromkeys(sides)), brackets=config.brackets)
-    templates = commonest_templates([pair.target.text for pair in pairs], trees, config.template_levels)
+    templates = commonest_templates([pair.target.text for pair in pairs], trees)
     return ScpnParaphraser(config, vocabulary_of(sides, config), symbols, templates, digest)
 
 
@@ -142,8 +135,7 @@ def validator(
     greedy, each in the template of its target."""
     sources, references = [pair.source.text for pair in pairs], [pair.target.text for pair in pairs]
     own = [trees[text] for text in sources]
-    levels = model.config.template_levels + 1
-    forms = [template(below_same_root(trees[text]), levels) for text in references]
+    forms = [template_of(trees[text]) for text in references]
 
     @torch.inference_mode()
     def evaluate() -> dict[str, float]:
@@ -167,7 +159,6 @@ TRAINER = Trainer(
         "compact": ScpnConfig.compact,
         "default": ScpnConfig,
         "paper": ScpnConfig.paper,
-        "reference": ScpnConfig.reference,
     },
     loop=BY_BLEU,
     reads="pairs",

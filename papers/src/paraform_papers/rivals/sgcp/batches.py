@@ -7,19 +7,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import lru_cache
-from typing import Literal, NamedTuple, final
+from typing import NamedTuple, final
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from paraform.batching import Ragged, SentenceBatch, batches_of_like, epoch_steps
-from paraform.batching.epochs import Rows
+from paraform.batching import Ragged, SentenceBatch
+from paraform.batching.epochs import Rows, epoch_batches
+from paraform.batching.pairs import parts_of_rows
 from paraform_papers.rivals.sgcp.forms import Forms, cut
 
-POOL = 32  # batches that are sorted by length together
 LIKE = 4  # units: targets that differ by less are as long, and the sources decide
+HEIGHTS = (3, 7)  # the least and the most that targets' trees are cut at, in levels with ROOT's
+TEACHER_FORCING = 0.9  # share of the batches in which the decoder reads the target; in the others, its own units
 
 
 class PairBatch(NamedTuple):
@@ -80,52 +81,37 @@ class PairTable:
 
 
 def pair_batches(
-    table: PairTable,
-    *,
-    batch_size: int,
-    seed: int,
-    both_directions: bool,
-    heights: tuple[int, int],
-    height_draw: Literal["pair", "epoch"],
-    teacher_forcing: float,
-    rank: int = 0,
-    world: int = 1,
+    table: PairTable, *, batch_size: int, seed: int, rank: int = 0, world: int = 1
 ) -> tuple[Callable[[int], PairBatch], int]:
-    """Batches whose targets are about as long.
+    """Batches whose targets are about as long; an epoch has every pair twice, from target to source too.
+
+    Each pair's height is drawn from `HEIGHTS`; a tree has no more levels than its own.
 
     Args:
         batch_size: over all processes; each of the `world` gets every `world`-th pair of it.
         seed: with the step it decides everything: `batches(step)` is a pure function of both.
-        both_directions: an epoch has every pair twice, from target to source too.
-        heights, height_draw, teacher_forcing: as `SgcpConfig` has them.
     Returns: `batches(step)`, and the steps of an epoch.
     Raises: InputError if there are fewer pairs than one batch holds, or a batch has no equal parts.
     """
-    ways = (table.source, table.target), (table.target, table.source)
-    source, target = (np.concatenate(sides) for sides in zip(*ways[: 1 + both_directions], strict=True))
-    what = "pairs, both directions counted" if both_directions else "pairs"
-    steps = epoch_steps(len(source), batch_size, world=world, what=what)
+    source = np.concatenate([table.source, table.target])
+    target = np.concatenate([table.target, table.source])
     lengths = (table.units.lengths(source), table.units.lengths(target) // LIKE)
-
-    @lru_cache(maxsize=1)
-    def order(epoch: int) -> Rows:
-        random = np.random.default_rng([seed, epoch])
-        shuffled = random.permutation(len(source))[: steps * batch_size]
-        return batches_of_like(shuffled, lengths, batch_size=batch_size, pool=POOL, random=random)
+    what = "pairs, both directions counted"
+    rows_of, steps = epoch_batches(
+        len(source), batch_size=batch_size, seed=seed, world=world, what=what, lengths=lengths
+    )
 
     def batches(step: int) -> PairBatch:
-        rows = order(step // steps)[step % steps][rank::world]
-        times = step if height_draw == "pair" else step // steps
-        drawn = np.random.default_rng([seed, times, 1]).integers(heights[0], heights[1] + 1, batch_size)
-        heights_B = drawn[rank::world] if height_draw == "pair" else np.full(len(rows), drawn[0])
-        forced = bool(np.random.default_rng([seed, step, 2]).random() < teacher_forcing)
-        return table.batch(source[rows], target[rows], heights_B, forced=forced)
+        rows = rows_of(step)[rank::world]
+        heights = np.random.default_rng([seed, step, 1]).integers(HEIGHTS[0], HEIGHTS[1] + 1, batch_size)
+        forced = bool(np.random.default_rng([seed, step, 2]).random() < TEACHER_FORCING)
+        return table.batch(source[rows], target[rows], heights[rank::world], forced=forced)
 
     return batches, steps
 
 
 def parts_of(table: PairTable, batch_size: int) -> Iterator[PairBatch]:
     """All pairs once, in their order, whole trees, so many at once; the last part may have fewer."""
-    for start in range(0, len(table.source), batch_size):
-        source, target = (side[start : start + batch_size] for side in (table.source, table.target))
-        yield table.batch(source, target, np.full(len(target), int(table.levels.values.max(initial=2))))
+    whole = int(table.levels.values.max(initial=2))
+    for rows in parts_of_rows(len(table.source), batch_size):
+        yield table.batch(table.source[rows], table.target[rows], np.full(len(rows), whole))

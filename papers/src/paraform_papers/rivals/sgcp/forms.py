@@ -15,7 +15,6 @@ from torch import Tensor
 
 from paraform.batching import Ragged
 from paraform.batching.epochs import Rows
-from paraform.models.disentangled.symbols import ROOT, below_root
 from paraform.syntax.trees import Tree
 
 Bools = npt.NDArray[np.bool_]
@@ -33,11 +32,6 @@ class Nodes(NamedTuple):
     labels: list[int]
     parents: list[int]
     levels: list[int]
-
-
-def below_one_root(tree: Tree) -> Tree:
-    """The tree under one ROOT, whatever its own is called."""
-    return Tree(ROOT, below_root(tree))
 
 
 def of_first_words(tree: Tree, most: int) -> Tree:

@@ -21,7 +21,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from paraform.batching import BOS, EOS, PAD, UNK, SentenceBatch
-from paraform.models.copying import Forced, Scorer, forced, gold_log_probs, source_columns
+from paraform.models.copying import Scorer, forced, gold_log_probs, source_columns
 from paraform.models.layers import run_gru
 from paraform_papers.rivals.sgcp.batches import PairBatch
 from paraform_papers.rivals.sgcp.config import SgcpConfig
@@ -153,7 +153,6 @@ class SgcpNetwork(nn.Module):
         copy_BTS = self.point(state_BTD, memory.keys_BSD, memory.there_BS)
         read_BTD = torch.cat([state_BTD, copy_BTS.exp() @ memory.source_BSD], -1)
         writing_BT = self.gate(torch.cat([read_BTD, units_BTE], -1)).squeeze(-1)
-        writing_BT = F.gelu(writing_BT) if self.config.gate == "gelu" else writing_BT
         return Read(read_BTD, -writing_BT, copy_BTS, hidden_LBD)
 
     def pops(self, read_BTD: Tensor, units_BTE: Tensor) -> Tensor:
@@ -170,8 +169,6 @@ class SgcpNetwork(nn.Module):
         """What it says of the targets, each in the form of its own tree, cut."""
         target, leaf_BT = batch.target, batch.leaf_BT
         wanted = forced(target.words_BT, target.lengths_B, start=BOS, stop=EOS)
-        if not self.config.mask_padding:
-            wanted, leaf_BT = _filled(wanted, leaf_BT, batch.forms, self.config.most_written + 1)
         memory = self.start(batch.source, batch.forms)
         leaves_BTD = memory.queue_BQD.take_along_dim(leaf_BT[:, :, None], 1)
         previous_BT = wanted.previous_BT if batch.forced else self._own(memory, leaves_BTD)
@@ -183,14 +180,7 @@ class SgcpNetwork(nn.Module):
         logits_BT = self.pops(read.read_BTD[:, :-1], units_BTE[:, 1:])
         popped_BT = leaf_BT[:, 1:] > leaf_BT[:, :-1]
         pop_log_probs_BT = F.logsigmoid(logits_BT.where(popped_BT, -logits_BT))
-        return Written(self.smoothed(log_probs_N), pop_log_probs_BT[wanted.there_BT[:, 1:]])
-
-    def smoothed(self, log_probs: Tensor) -> Tensor:
-        """ln p, normalised again as ln (p + ε) over the vocabulary where the code does so; −inf stays."""
-        if not (extra := self.config.smoothing):
-            return log_probs
-        again = (log_probs.exp() + extra).log() - torch.tensor(1 + extra * self.vocabulary).log().item()
-        return again.masked_fill(log_probs.isneginf(), float("-inf"))
+        return Written(log_probs_N, pop_log_probs_BT[wanted.there_BT[:, 1:]])
 
     @torch.no_grad()
     def _own(self, memory: Memory, leaves_BTD: Tensor) -> Tensor:
@@ -217,14 +207,3 @@ class SgcpNetwork(nn.Module):
             inputs_BTD, last_1BD = run_gru(layer, inputs_BTD, first)
             last.append(last_1BD)
         return inputs_BTD, torch.cat(last)
-
-
-def _filled(wanted: Forced, leaf_BT: Tensor, forms: Forms, width: int) -> tuple[Forced, Tensor]:
-    """The same with the end at every place behind a target's own, up to `width` places at least."""
-    more = max(0, width - leaf_BT.shape[1])
-    there_BT = F.pad(wanted.there_BT, (0, more))
-    gold_BT = F.pad(wanted.gold_BT, (0, more)).where(there_BT, EOS)
-    first_B1 = wanted.previous_BT[:, :1]
-    leaf_BT = F.pad(leaf_BT, (0, more)).where(there_BT, forms.lengths_B[:, None] - 1)
-    every_BT = torch.ones_like(there_BT)
-    return Forced(torch.cat([first_B1, gold_BT[:, :-1]], 1), gold_BT, every_BT, every_BT.sum(1)), leaf_BT

@@ -47,5 +47,4 @@ class StepDecoder:
         read = self.network.decode(memory, leaf_N1D, units_N1E)
         memory = memory._replace(hidden_LBD=read.hidden_LBD, read_BD=read.read_BTD[:, 0], at_B=at_N)
         features_ND = self.network.features(read.read_BTD[:, 0])
-        scores = self._score(features_ND, read.gate_BT[:, 0], read.copy_BTS[:, 0], memory.source_BS)
-        return self.network.smoothed(scores), memory
+        return self._score(features_ND, read.gate_BT[:, 0], read.copy_BTS[:, 0], memory.source_BS), memory

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-import numpy as np
-
 from paraform.batching import EOS, Ragged, Vocabulary
+from paraform.batching.pairs import sides_of
 from paraform.models.by_tree import units_of_words
 from paraform.models.disentangled.symbols import TreeSymbols
 from paraform.records import Pair
-from paraform.syntax.trees import Tree
+from paraform.syntax.trees import Tree, below_one_root
 from paraform_papers.rivals.sgcp.batches import PairTable
 from paraform_papers.rivals.sgcp.config import SgcpConfig
-from paraform_papers.rivals.sgcp.forms import Nodes, below_one_root, leaf_nodes, nodes_of, of_first_words
+from paraform_papers.rivals.sgcp.forms import Nodes, leaf_nodes, nodes_of, of_first_words
 
 
 def tree_nodes(tree: Tree, vocabulary: Vocabulary, symbols: TreeSymbols) -> Nodes:
@@ -33,8 +32,7 @@ def pair_table(
     Args:
         trees: of every text, with its words.
     """
-    texts = list(dict.fromkeys(side.text for pair in pairs for side in (pair.source, pair.target)))
-    row = {text: number for number, text in enumerate(texts)}
+    texts, source, target = sides_of(pairs)
     read = [of_first_words(below_one_root(trees[text]), config.max_tokens) for text in texts]
     beyond: dict[str, int] = {}  # a unit that the vocabulary lacks has one number on both sides
     units, tags, nodes = [], [], [tree_nodes(tree, vocabulary, symbols) for tree in read]
@@ -48,6 +46,6 @@ def pair_table(
         labels=labels,
         parents=parents,
         levels=levels,
-        source=np.array([row[pair.source.text] for pair in pairs], np.int64),
-        target=np.array([row[pair.target.text] for pair in pairs], np.int64),
+        source=source,
+        target=target,
     )

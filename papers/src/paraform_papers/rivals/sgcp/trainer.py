@@ -82,10 +82,6 @@ def train_sgcp(
         pair_table(pairs, trees, config, model.vocabulary, model.symbols),
         batch_size=config.batch_size,
         seed=loop.seed,
-        both_directions=config.both_directions,
-        heights=(config.least_height, config.most_height),
-        height_draw=config.height_draw,
-        teacher_forcing=config.teacher_forcing,
         rank=accelerator.process_index,
         world=accelerator.num_processes,
     )
@@ -150,7 +146,6 @@ TRAINER = Trainer(
         "compact": SgcpConfig.compact,
         "default": SgcpConfig,
         "paper": SgcpConfig.paper,
-        "reference": SgcpConfig.reference,
     },
     loop=BY_BLEU,
     reads="pairs",

@@ -14,12 +14,13 @@ import numpy as np
 import numpy.typing as npt
 import torch
 import torch.nn.functional as F
-from torch import Tensor, nn
+from torch import Tensor
 
 from paraform.batching import BOS, EOS, PAD, UNK, Vocabulary, prepare_all
 from paraform.decoding import MOST_SEED, Decoding, require_decoding, search_name
+from paraform.fields import require_restorable
+from paraform.models.base import AbstractParaphraser, require_words
 from paraform.models.copying import Scorer, unrationed
-from paraform.models.exemplar.selection import require_one_each, select_exemplars
 from paraform.models.latent.posterior import LOG_2_PI
 from paraform.models.writing import BATCH, Ends, numbers_batch, written_rows
 from paraform.progress import track
@@ -39,10 +40,11 @@ WORDS = 1 << 32  # what the seed of words is above that of vectors
 
 
 @final
-class Vgvae(nn.Module):
+class Vgvae(AbstractParaphraser):
     """What a sentence says, a direction, and how, a Gaussian: vectors, and paraphrases of an exemplar's form.
 
-    Chen et al. 2019: VGVAE (NAACL) by `form="averages"`, CGEN (ACL) by `form="lstm"`, which alone writes sentences.
+    Chen et al. 2019: VGVAE (NAACL) by `form="averages"`, CGEN (ACL) by `form="lstm"`, which alone writes sentences. A
+    paraphrase is decoded from μ of the source and the mean of the exemplar.
 
     Args:
         config: sizes and choices.
@@ -53,16 +55,13 @@ class Vgvae(nn.Module):
     config_class: ClassVar[type] = VgvaeConfig
     kind: ClassVar[str] = "a VGVAE model"
     vector_names: ClassVar[tuple[str, ...]] = ("content", "style")
+    asks: ClassVar[str] = "like=[exemplar] (--like)"
+    config: VgvaeConfig
 
     def __init__(self, config: VgvaeConfig, vocabulary: Vocabulary) -> None:
         super().__init__()
         self.config, self.vocabulary = config, vocabulary
         self.network = VgvaeNetwork(config, len(vocabulary))
-
-    @property
-    def device(self) -> torch.device:
-        """Where the weights are."""
-        return self.network.output.weight.device
 
     # Vectors.
 
@@ -109,47 +108,10 @@ class Vgvae(nn.Module):
 
     # Paraphrases.
 
-    def exemplars(
-        self,
-        sources: Sequence[str],
-        like: Sequence[str] | Sequence[Sequence[str]] | None = None,
-        *,
-        each: bool = False,
-        num: int = 1,
-        seed: int = 0,
-    ) -> list[list[str]]:
-        """The exemplars that each source gets, as `ExemplarParaphraser.paraphrase` has the arguments.
-
-        Raises: InputError if there are none: this model has no sentences of its own.
-        """
-        if like is None:
-            raise InputError("a VGVAE model needs a form: like=[exemplar] (--like)")
-        return select_exemplars(sources, like, (), each=each, num=num, seed=seed)
-
-    def decode(
-        self,
-        sources: Sequence[str],
-        exemplars: Sequence[str],
-        *,
-        ration: bool | None = None,
-        **how: Unpack[Decoding],
-    ) -> list[str]:
-        """What source i says, in the form of exemplar i: decoded from μ of the one and the mean of the other.
-
-        Args:
-            ration: see `VgvaeConfig.ration`; None: as the config says.
-            how: as `decoding.Decoding` has them.
-        Raises: InputError for an empty text, other numbers of both, or a model that writes no sentences.
-        """
-        sources, exemplars = require_one_each(sources, exemplars)
+    def _like(self, sources: list[str], exemplars: list[str], ration: bool | None, how: Decoding) -> list[str]:
         self._require_writing()
-        require_decoding(how)
-        written = prepare_all(sources, self.config.max_tokens, tell=self.kind)
-        forms = prepare_all(exemplars, self.config.max_tokens, tell=self.kind)
-        for what, rows in (("source", written), ("exemplar", forms)):
-            for number, row in enumerate(rows, start=1):
-                if not row:
-                    raise InputError(f"{what} {number} is empty; expected a sentence")
+        written = require_words(prepare_all(sources, self.config.max_tokens, tell=self.kind), "source")
+        forms = require_words(prepare_all(exemplars, self.config.max_tokens, tell=self.kind), "exemplar")
         latent = self._vectors(written, style=False), self._vectors(forms, style=True)
         limit = written if (self.config.ration if ration is None else ration) else None
         words = self._write(torch.from_numpy(np.concatenate(latent, 1)), how, [len(form) for form in forms], limit)
@@ -160,8 +122,8 @@ class Vgvae(nn.Module):
 
     def decoding_settings(self, *, ration: bool | None = None, **how: Unpack[Decoding]) -> dict[str, Any]:
         """What a signature says of `decode` with these arguments."""
-        rations = self.config.ration if ration is None else ration
-        return {"decode": search_name(how, self.config.length_penalty), "decoder": "float32", "ration": rations}
+        rationed = self.config.ration if ration is None else ration
+        return {"decode": search_name(how, self.config.length_penalty), "decoder": "float32", "ration": rationed}
 
     # What evaluation asks for (`evaluation.latent.LatentModel`), of latent vectors [y; z].
 
@@ -361,10 +323,8 @@ class Vgvae(nn.Module):
 
     def _read(self, texts: Iterable[str]) -> list[list[int]]:
         texts = require_texts(texts)
-        words = [tokenize(text) for text in texts]
+        words = require_words([tokenize(text) for text in texts], "text")
         for number, row in enumerate(words, start=1):
-            if not row:
-                raise InputError(f"text {number} is empty; expected a sentence")
             if len(row) > self.config.max_tokens:
                 raise InputError(f"text {number} has {len(row):,} words; expected at most {self.config.max_tokens}")
         return numbered(words, self.vocabulary)
@@ -383,7 +343,5 @@ class Vgvae(nn.Module):
 
         Raises: InputError if the vocabulary is missing or damaged, or a field is unknown.
         """
-        unknown = sorted(set(config) - set(VgvaeConfig.__dataclass_fields__))
-        if unknown or "vocabulary.json" not in assets:
-            raise InputError(f"VGVAE checkpoint with unknown fields {unknown}, and {sorted(assets)} beside it")
+        require_restorable(VgvaeConfig, config, assets, ("vocabulary.json",))
         return cls(VgvaeConfig(**config), Vocabulary.from_json(assets["vocabulary.json"]))

@@ -7,18 +7,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import NamedTuple, final
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from paraform.batching import Ragged, SentenceBatch, batches_of_like, epoch_steps
-from paraform.batching.epochs import Rows
+from paraform.batching import Ragged, SentenceBatch
+from paraform.batching.epochs import Rows, epoch_batches
 from paraform_papers.rivals.vgvae.config import VgvaeConfig
 
-POOL = 32  # batches that are sorted by length together
+MEGABATCH = 20  # batches among whose sentences the hardest negatives are sought
 
 
 class MegaBatch(NamedTuple):
@@ -86,14 +85,14 @@ class PairTable:
 
 
 def megabatch_sizes(steps_per_epoch: int, config: VgvaeConfig) -> list[int]:
-    """How many batches each mega-batch has: one, or `megabatch` of an epoch in which negatives are learnt from.
+    """How many batches each mega-batch has: one, or `MEGABATCH` of an epoch in which negatives are learnt from.
 
-    >>> megabatch_sizes(5, VgvaeConfig.paper("averages", epochs=4, megabatch=3))
-    [1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 3, 2, 3, 2]
+    >>> megabatch_sizes(25, VgvaeConfig.paper("averages", epochs=4))[-5:]
+    [1, 20, 5, 20, 5]
     """
     sizes: list[int] = []
     for epoch in range(1, config.epochs + 1):
-        most = config.megabatch if contrasts(epoch, config) else 1
+        most = MEGABATCH if contrasts(epoch, config) else 1
         whole, rest = divmod(steps_per_epoch, most)
         sizes += [most] * whole + [rest] * bool(rest)
     return sizes
@@ -116,20 +115,15 @@ def megabatches(
     Raises: InputError if there are fewer pairs than one batch holds, or a batch has no equal parts.
     """
     size = config.batch_size
-    steps = epoch_steps(len(table.source), size, world=world, what="pairs")
-    sizes = megabatch_sizes(steps, config)
-    starts = np.cumsum([0, *sizes])
     lengths = (table.words.lengths(table.source), table.words.lengths(table.target))
-
-    @lru_cache(maxsize=1)
-    def order(epoch: int) -> Rows:
-        random = np.random.default_rng([seed, epoch])
-        shuffled = random.permutation(len(table.source))[: steps * size]
-        return batches_of_like(shuffled, lengths, batch_size=size, pool=POOL, random=random)
+    rows_of, steps = epoch_batches(
+        len(table.source), batch_size=size, seed=seed, world=world, what="pairs", lengths=lengths
+    )
+    sizes = megabatch_sizes(steps, config)
+    starts = np.cumsum([0, *sizes]).tolist()
 
     def batches(step: int) -> MegaBatch:
-        epoch, first = divmod(int(starts[step]), steps)
-        rows = order(epoch)[first : first + sizes[step]].ravel()
+        rows = np.concatenate([rows_of(number) for number in range(starts[step], starts[step + 1])])
         both = np.concatenate([table.source[rows], table.target[rows]])
         random = np.random.default_rng([seed, step, 1])
         return MegaBatch(
@@ -138,7 +132,7 @@ def megabatches(
             torch.from_numpy(table.clusters[rows]),
             size,
             int(random.integers(2**62)),
-            contrasts(epoch + 1, config),
+            contrasts(1 + starts[step] // steps, config),
         )
 
     return batches, len(sizes)

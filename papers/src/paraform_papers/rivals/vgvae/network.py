@@ -28,6 +28,8 @@ from paraform_papers.rivals.vgvae.posterior import Noise, Product, VonMisesFishe
 from paraform_papers.rivals.vgvae.von_mises_fisher import MOST_CONCENTRATION
 from paraform_papers.rivals.vgvae.word_position import word_position_nll
 
+CODES, CLASSES = 8, 2  # latent codes of a word, and the classes of each
+
 
 class Outputs(NamedTuple):
     """What the losses need of B sentences; nats, [B] each, and directions [B, M].
@@ -95,8 +97,8 @@ class VgvaeNetwork(nn.Module):
         self.direction = leaky_layers(width, hidden, 1, semantic)
         self.concentration = leaky_layers(width, hidden, 1, 1)
         self.syntax_embedding = nn.Embedding(vocabulary, width, padding_idx=PAD)
-        self.codes = LatentCodes(width, config.codes, config.code_classes) if config.latent_codes else None
-        read = config.codes * config.code_classes if config.latent_codes else width
+        self.codes = LatentCodes(width, CODES, CLASSES) if config.latent_codes else None
+        read = CODES * CLASSES if config.latent_codes else width
         self.encoder = nn.LSTM(read, config.encoder_width, batch_first=True, bidirectional=True) if lstm else None
         state = 2 * config.encoder_width if lstm else width
         self.mean = leaky_layers(state, hidden, 1, syntax)
@@ -106,7 +108,7 @@ class VgvaeNetwork(nn.Module):
         self.bag = None if lstm else nn.Sequential(leaky_layers(semantic + syntax, hidden, 1, hidden), nn.LeakyReLU())
         self.output = nn.Linear(config.decoder_width + semantic if lstm else hidden, vocabulary)
         guesses = 0 if not config.position_weight else 2 if lstm else 1
-        self.place = nn.ModuleList([leaky_layers(width + syntax, hidden, 2, config.places) for _ in range(guesses)])
+        self.place = nn.ModuleList([leaky_layers(width + syntax, hidden, 2, config.max_tokens) for _ in range(guesses)])
 
     def embeddings(self) -> list[nn.Embedding]:
         """All tables of words."""

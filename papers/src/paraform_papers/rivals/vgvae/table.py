@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from paraform.batching import SPECIAL, Ragged, Vocabulary, prepare_all
+from paraform.batching.pairs import sides_of
 from paraform.records import Pair
 from paraform.syntax.annotation import annotate
 from paraform.syntax.running import DEFAULT
@@ -39,8 +40,7 @@ def pair_table(
         tagger: a name that `load_tagger` knows.
         progress: say on stderr how far it is while texts are tagged.
     """
-    texts = list(dict.fromkeys(side.text for pair in pairs for side in (pair.source, pair.target)))
-    row = {text: number for number, text in enumerate(texts)}
+    texts, source, target = sides_of(pairs)
     words = Ragged.of(numbered(prepare_all(texts, config.max_tokens), vocabulary))
     tags, of_tag = np.zeros(len(words.values), np.int64), Ragged.of([[]])
     if config.word_noise:
@@ -56,7 +56,7 @@ def pair_table(
         words=words,
         tags=tags,
         of_tag=of_tag,
-        source=np.array([row[pair.source.text] for pair in pairs], np.int64),
-        target=np.array([row[pair.target.text] for pair in pairs], np.int64),
+        source=source,
+        target=target,
         clusters=np.array([pair.cluster for pair in pairs], np.int64),
     )

@@ -192,8 +192,6 @@ TRAINER = Trainer(
         "default": VgvaeConfig,
         "paper": VgvaeConfig.paper,
         "paper-averages": partial(VgvaeConfig.paper, "averages"),
-        "reference": VgvaeConfig.reference,
-        "reference-averages": partial(VgvaeConfig.reference, "averages"),
     },
     loop=BY_BLEU,
     reads="pairs",

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from paraform.losses.distance_hinge import distance_hinge
-from paraform.models.update import State, Update
+from paraform.models.update import State, Stepper, Update
 from paraform_papers.rivals.averaged.negatives import hardest_negatives
 from paraform_papers.rivals.vgvae.batches import MegaBatch, picked
 from paraform_papers.rivals.vgvae.config import VgvaeConfig
@@ -18,6 +18,9 @@ from paraform_papers.rivals.vgvae.posterior import Noise
 
 if TYPE_CHECKING:  # its import takes longer than a short answer
     from accelerate import Accelerator
+
+SEMANTIC_KL, SYNTAX_KL = 1e-4, 1e-3  # weights of the two KLs, beside a word's mean nats
+MARGIN = 0.4  # γ of the hinge, on cosines
 
 
 def make_update(
@@ -30,7 +33,7 @@ def make_update(
 ) -> tuple[Update, State]:
     """Adam on the sum over a pair's two sides, and their negatives, of the losses below, a mean over a batch's pairs.
 
-        −ln p(x_i|y_i, z_i) − λ_P ln p(x_i|y_j, z_i) + λ_y KL(q(y|x_i) ‖ p) + λ_z KL(q(z|x_i) ‖ p) + λ_W L_W(x_i, z_i)
+        −ln p(x_i|y_i, z_i) − ln p(x_i|y_j, z_i) + λ_y KL(q(y|x_i) ‖ p) + λ_z KL(q(z|x_i) ‖ p) + λ_W L_W(x_i, z_i)
         + λ_D [γ − cos(μ_i, μ_j) + cos(μ_i, μ_n)]₊
 
     n is the sentence of the other side and of another cluster that is nearest to i in the mega-batch, by the directions
@@ -46,7 +49,7 @@ def make_update(
         `batches`, how many they were; and `gradient_norm`. And the optimiser's state.
     """
     adam = torch.optim.Adam(model.network.parameters(), lr=config.learning_rate)
-    network, prepared = accelerator.prepare(model.network, adam)
+    stepper = Stepper(model.network, adam, accelerator, clip_norm=config.clip_norm)
     rank, world = accelerator.process_index, accelerator.num_processes
     device = accelerator.device
 
@@ -76,12 +79,9 @@ def make_update(
                 rows = torch.cat([rows, negative_M[rows].clamp_min(0)])
                 drawn = torch.cat([drawn, drawn + 2 * size])
             noise = Noise(generator, (2 if negative_M is None else 4) * size, drawn)
-            out = network(picked(batch.sentences, rows), picked(batch.read, rows), len(own), noise)
+            out = stepper.network(picked(batch.sentences, rows), picked(batch.read, rows), len(own), noise)
             terms = _terms(out, len(own), some, config)
-            prepared.zero_grad()
-            accelerator.backward(terms["loss"])
-            terms["gradient_norm"] = accelerator.clip_grad_norm_(network.parameters(), config.clip_norm or float("inf"))
-            prepared.step()
+            terms |= stepper(terms["loss"], step)
             found.append({name: term.detach() for name, term in terms.items()})
             generator.manual_seed((batch.seed + len(found)) % 2**62)
         means = {name: torch.stack([terms[name] for terms in found]).mean().item() for name in found[0]}
@@ -97,9 +97,9 @@ def _terms(out: Outputs, pairs: int, some: Tensor | None, config: VgvaeConfig) -
         some: [2 · pairs] which of the sentences have a negative, whose rows stand behind all; None: there are none.
     """
     both = 2 * pairs
-    own_B = out.nll_B + config.semantic_kl_weight * out.semantic_kl_B + config.syntax_kl_weight * out.syntax_kl_B
+    own_B = out.nll_B + SEMANTIC_KL * out.semantic_kl_B + SYNTAX_KL * out.syntax_kl_B
     own_B = own_B + config.position_weight * out.position_B
-    total = own_B[:both].sum() + config.paraphrase_weight * out.crossed_B.sum()
+    total = own_B[:both].sum() + out.crossed_B.sum()
     terms = {
         "nll": out.nll_B[:both].mean(),
         "crossed_nll": out.crossed_B[:both].mean(),
@@ -112,7 +112,7 @@ def _terms(out: Outputs, pairs: int, some: Tensor | None, config: VgvaeConfig) -
         other_BM = torch.cat([direction_BM[pairs:], direction_BM[:pairs]])
         together_B, apart_B = ((direction_BM * each).sum(-1) for each in (other_BM, negative_BM))
         # a cosine's distance is 1 less it, and the ones fall out
-        hinge = (distance_hinge(-together_B, -apart_B, margin=config.margin) * some).sum()
+        hinge = (distance_hinge(-together_B, -apart_B, margin=MARGIN) * some).sum()
         total = total + (own_B[both:] * some).sum() + config.discriminative_weight * hinge
         terms["discriminative"] = hinge / both
     return {"loss": total / pairs, **terms}

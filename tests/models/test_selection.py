@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from paraform.models.exemplar.selection import select_exemplars
+from paraform.models.selection import select_exemplars
 from paraform.records import InputError
 
 BANK = ["how so ?", "why not ?", "is it so ?"]

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Literal, TypeAlias
 
 from paraform.records import InputError, require_count
-from paraform.syntax.trees import Tree, depth
+from paraform.syntax.trees import Tree, depth, template
 from paraform.words import tokenize
 
 Choice: TypeAlias = Literal["full", "best"]
@@ -41,6 +41,30 @@ def heights_of(tree: Tree, height: int | str, number: int = 1) -> list[int]:
             f"expected {LOWEST} to {full}, 'full' or 'best'"
         )
     return [height]
+
+
+def said_at(
+    sources: Sequence[str],
+    trees: Sequence[Tree],
+    height: int | str,
+    say: Callable[[list[int], list[Tree]], Sequence[str]],
+) -> list[str]:
+    """What is said of each source in the form of its tree, cut: of several heights the output nearest the source.
+
+    Args:
+        trees: below a ROOT, without words.
+        height: as `heights_of` has it.
+        say: rows of sources, and for each a cut tree → what is said.
+    Raises: InputError as `heights_of`.
+    """
+    cuts = [
+        [template(tree, levels) for levels in heights_of(tree, height, number)]
+        for number, tree in enumerate(trees, start=1)
+    ]
+    rows = [row for row, some in enumerate(cuts) for _ in some]
+    found = iter(say(rows, [form for some in cuts for form in some]))
+    outputs = [[next(found) for _ in some] for some in cuts]
+    return [some[nearest(source, some)] for source, some in zip(sources, outputs, strict=True)]
 
 
 def nearest(source: str, outputs: Sequence[str]) -> int:
