@@ -19,6 +19,7 @@ import torch
 from torch import Tensor
 
 from paraform import manifest
+from paraform.checkpoint.deprecated import add_methods
 from paraform.checkpoint.hub import FOREIGN, one_line, pull
 from paraform.checkpoint.variants import chosen_of
 from paraform.decoding import MOST_SEED
@@ -273,6 +274,8 @@ def _fill(model: Checkpointable, path: Path) -> None:
 
 def _class_of(system: str) -> System:
     found: System = getattr(importlib.import_module(f"paraform.models.{system}"), SYSTEMS[system].model)
+    if system == "exemplar":
+        add_methods(found)
     return found
 
 

@@ -4,7 +4,7 @@
     python -m paraform.recipes.quora_compact ../shared/data/quora --rebank runs/quora-compact/final
 
 Running time: about 100 minutes on one core. Expected figures: docs/results/crl.md. Interrupted, it goes on. The second
-draws the bank of a trained model anew, in two minutes, and leaves its weights as they are.
+draws the bank of a trained model anew and leaves its weights as they are.
 """
 
 from __future__ import annotations
@@ -17,10 +17,8 @@ from pathlib import Path
 from paraform import checkpoint, corpora, manifest
 from paraform.evaluation.on_pairs import evaluate_paraphraser, evaluation_set
 from paraform.records import Pair
-from paraform.rewording.transformations import Transformations
 from paraform.score import Score
-from paraform.syntax import load_tagger
-from paraform.trainers.exemplar import BY_BLEU, both_ways, exemplar_bank, train_exemplar, transformations_of
+from paraform.trainers.exemplar import BY_BLEU, both_ways, exemplar_bank, train_exemplar
 from paraform.weights import sha256
 
 CARD = Path(__file__).parent / "cards" / "quora-compact.md"
@@ -40,7 +38,7 @@ def main() -> None:
     where.add_argument("--rebank", type=Path, metavar="CHECKPOINT")
     options = parser.parse_args()
     if options.rebank:
-        print(f"{len(rebank(options.quora, options.rebank)):,} transformations")
+        print(f"{rebank(options.quora, options.rebank)} exemplars")
         return
     loop = replace(
         BY_BLEU,
@@ -89,16 +87,14 @@ def finish(quora: Path, run: Path, *, seed: int) -> str:
     return report.table("plain")
 
 
-def rebank(quora: Path, folder: Path) -> Transformations:
-    """Give a checkpoint the exemplars and transformations of today's code."""
+def rebank(quora: Path, folder: Path) -> int:
+    """Give a checkpoint the exemplars of today's code; returns how many."""
     model, about = checkpoint.load(folder), manifest.read(folder)
-    pairs = both_ways(pairs_of(quora / "train.tsv"))  # as it was trained
-    transformations = transformations_of(pairs, load_tagger())
-    model.bank, model.transformations = tuple(exemplar_bank(pairs)), transformations
+    model.bank = tuple(exemplar_bank(both_ways(pairs_of(quora / "train.tsv"))))  # as it was trained
     card = (folder / manifest.CARD).read_text(encoding="utf-8")
     scores = [Score(one["name"], one["value"], one["signature"]) for one in about.scores]
     checkpoint.save(model, folder, card=card, scores=scores, data_digests=about.data, seed=about.seed, dtype="float16")
-    return transformations
+    return len(model.bank)
 
 
 def digests(quora: Path) -> dict[str, str]:
