@@ -83,7 +83,7 @@ def taken(sources: list[str], exemplars: list[str]) -> dict[str, Any]:
         "tag": lambda rows: tagger(words[:rows]),
         "parse": lambda rows: parser(words[:rows]),
         "paraphrase": lambda rows: model.decode(sources[:rows], exemplars[:rows]),
-        "reword": lambda rows: model.reword(sources[: min(rows, few)]),
+        "reword": lambda rows: paraform.reword(sources[: min(rows, few)]),
     }
     seconds = {}
     for name, task in tasks.items():

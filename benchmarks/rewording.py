@@ -1,14 +1,13 @@
 """Rewording: from a cold start, one sentence, and many rows, each with all its checks.
 
-    python benchmarks/rewording.py [--model compact] [--data ../shared/data/quora/dev.tsv] [--rows 2000]
+    python benchmarks/rewording.py [--data ../shared/data/quora/dev.tsv] [--rows 2000]
 
-Three peers. A cold start, a fresh process that loads the model and rewords a sentence, against one that imports torch
-and transformers: in turns, the median of each; bound 3.5 times. One sentence in a warm process, another one each time:
-0.5 seconds. And many rows, sources of the file, of which each has twelve forms decoded and what frames and synonyms
-make, all of it checked, against the greedy decoding of the same rows with one exemplar each: in this process, in turns;
-bound 15 times, and 2 GiB for the whole process. The same in processor time too, which with `--threads 1` says what is
-computed, whatever else the machine does. And what decoding takes: of some 200 rows, one rewording each, as it is,
-with every sentence decoded, and with none, in turns. Where there is no such file, rows are made of a few questions.
+Three peers. A cold start, a fresh process that rewords a sentence, against one that imports torch and transformers: in
+turns, the median of each; bound 3.5 times. One sentence in a warm process, another one each time: 0.5 seconds. And many
+rows, sources of the file, with what rules make of each, all of it checked, against the greedy decoding of the same rows
+by `compact` with one exemplar each: in this process, in turns; bound 15 times, and 2 GiB for the whole process. The
+same in processor time too, which with `--threads 1` says what is computed, whatever else the machine does. Where there
+is no such file, rows are made of a few questions.
 """
 
 from __future__ import annotations
@@ -20,7 +19,6 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -28,9 +26,9 @@ import torch
 from _measure import arguments_of, in_turn, middle, report
 
 from paraform import checkpoint, corpora
-from paraform.rewording.reword import judge
+from paraform.rewording.reworder import Reworder
 
-COLD = "import paraform; paraform.load({model!r}).reword(['Can I use my card abroad?'])"
+COLD = "import paraform; paraform.reword(['Can I use my card abroad?'])"
 PEER = "import torch, transformers"
 MADE = (
     ("can i use my {} in {} ?", "how do i use my {} in {} ?", "what is the best {} to buy in {} ?"),
@@ -41,7 +39,6 @@ MADE = (
 
 def main() -> int:
     parser = arguments_of(__doc__)
-    parser.add_argument("--model", default="compact", help="embedded, or a folder")
     parser.add_argument("--data", type=Path, default=Path("../shared/data/quora/dev.tsv"), help="pairs, one a line")
     parser.add_argument("--rows", type=int, default=2000, help="sources that are reworded")
     parser.add_argument("--sentences", type=int, default=20, help="sentences that are reworded one at a time")
@@ -57,8 +54,7 @@ def main() -> int:
 
     figures: dict[str, Any] = {}
     if arguments.repeats:
-        ours = COLD.format(model=arguments.model)
-        cold = in_turn(arguments.repeats, {"paraform": lambda: start(ours), "peer": lambda: start(PEER)})
+        cold = in_turn(arguments.repeats, {"paraform": lambda: start(COLD), "peer": lambda: start(PEER)})
         seconds_of = {name: middle(times) for name, times in cold.items()}
         figures = {
             "cold start, seconds": seconds_of["paraform"],
@@ -67,9 +63,9 @@ def main() -> int:
         }
 
     sources, exemplars = rows_of(arguments.data, arguments.rows)
-    model = checkpoint.load(arguments.model, device="cpu")
-    model.reword(sources[:1])
-    one = [seconds(lambda text=text: model.reword([text])) for text in sources[-arguments.sentences :]]
+    reworder, model = Reworder.default("cpu"), checkpoint.load("compact", device="cpu")
+    reworder.reword(sources[:1])
+    one = [seconds(lambda text=text: reworder.reword([text])) for text in sources[-arguments.sentences :]]
 
     model.decode(sources[:16], exemplars[:16])
     bulk: dict[str, list[Seconds]] = {"reword": [], "decode": []}
@@ -77,16 +73,8 @@ def main() -> int:
     for _ in range(arguments.bulk_repeats):
         bulk["decode"].append(seconds(lambda: model.decode(sources, exemplars)))
         bulk["reword"].append(
-            seconds(lambda: made.append(sum(len(found.candidates) for found in model.reword(sources, num=3))))
+            seconds(lambda: made.append(sum(len(found.candidates) for found in reworder.reword(sources, num=3))))
         )
-    sentences = list(dict.fromkeys(sources[:: max(1, len(sources) // 200)]))
-    tools = replace(model.tools, decode=model.decode)
-    ways = {
-        "as it is": (tools, 1),
-        "all decoded": (tools, sys.maxsize),
-        "none decoded": (replace(tools, decode=None), 1),
-    }
-    judged = {way: seconds(lambda way=way: judge(sentences, ways[way][0], num=ways[way][1])).processor for way in ways}
     wall, processor = (
         {name: min(getattr(taken, kind) for taken in runs) for name, runs in bulk.items()} for kind in Seconds._fields
     )
@@ -102,11 +90,6 @@ def main() -> int:
         "rows decoded, seconds": wall["decode"],
         "rows, ratio": wall["reword"] / wall["decode"],
         "rows, ratio of processor time": processor["reword"] / processor["decode"],
-        **{
-            f"{len(sentences)} sentences, {way}, against as it is": took / judged["as it is"]
-            for way, took in judged.items()
-            if took != judged["as it is"]
-        },
         "peak, GiB": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit / 2**30,
     }
     bounds = {

@@ -115,7 +115,7 @@ def test_numbers_that_do_not_match(tiny_run: Path, command: Command) -> None:
     one_line(command(*given), "2 exemplars for 3 sources")
 
 
-@pytest.mark.parametrize("name", ["model.safetensors", "vocabulary.json", "transformations.tsv", "paraform.json"])
+@pytest.mark.parametrize("name", ["model.safetensors", "vocabulary.json", "bank.txt", "paraform.json"])
 @pytest.mark.parametrize("damage", ["flipped", "missing", "cut"])
 def test_a_damaged_checkpoint(damage: str, name: str, tmp_path: Path, tiny_run: Path, command: Command) -> None:
     folder = tmp_path / "model"

@@ -60,6 +60,7 @@ def calls(folder: Path) -> list[tuple[int, Callable[..., Any], dict[str, Any]]]:
     encoder = tiny_encoder(folder / "encoder")
     latent, known = paraform.load("latent-compact", device="cpu"), encoders.load(encoder, device="cpu")
     exemplar = paraform.load("compact", device="cpu")
+    reworder = paraform.Reworder.default(paraphraser=exemplar)
     tagger, parser = paraform.load_tagger(device="cpu"), paraform.load_parser(device="cpu")
     two, words = ["How old are you ?", "my dog sleeps"], [["my", "dog", "sleeps"], ["How", "so", "?"]]
     sentences, pairs = tagged_texts(), [Pair(*(Sentence(side) for side in line.split("\t"))) for line in
@@ -114,8 +115,8 @@ def calls(folder: Path) -> list[tuple[int, Callable[..., Any], dict[str, Any]]]:
         (4, exemplar.paraphrase, {"sources": two, "like": two, "each": False, "num": 1, "ration": True} | how),
         (2, exemplar.decode, {"sources": two, "exemplars": two} | drawn),
         (3, exemplar.exemplars, {"sources": two, "like": [two, two], "each": False, "num": 2, "seed": 0}),
-        (2, exemplar.reword, {"sources": two[:1], "num": 1, "force": False}),
-        (2, exemplar.assess, {"sources": two, "outputs": two, "exemplars": two}),
+        (2, paraform.reword, {"texts": two[:1], "num": 1, "force": False, "model": None, "device": "cpu"}),
+        (2, reworder.assess, {"texts": two, "outputs": two, "exemplars": two}),
         (2, exemplar.log_likelihood, {"targets": two, "sources": two, "exemplars": two, "batch_size": 4}),
         (3, latent.sample, {"count": 2} | drawn),
         (3, latent.interpolate, {"first": "a cat", "second": "a dog", "steps": 3} | drawn),

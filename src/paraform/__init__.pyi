@@ -24,10 +24,14 @@ from .models.retrofit import fold as fold
 from .models.seq2seq import Seq2SeqConfig as Seq2SeqConfig
 from .models.seq2seq import Seq2SeqParaphraser as Seq2SeqParaphraser
 from .neighbours.duplicates import duplicates as duplicates
+from .records import Candidate as Candidate
 from .records import InputError as InputError
 from .records import Pair as Pair
+from .records import Rewording as Rewording
 from .records import Sentence as Sentence
 from .records import Triple as Triple
+from .rewording.reworder import Reworder as Reworder
+from .rewording.reworder import reword as reword
 from .score import Score as Score
 from .syntax import ExemplarIndex as ExemplarIndex
 from .syntax import MiningConfig as MiningConfig

@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 
 from paraform.decoding import Decoding
 from paraform.encoders.encoder import WordStates
-from paraform.rewording import Candidate, Rewording
 from paraform.syntax.trees import Tree
 from paraform.weights import PathLike
 
@@ -207,31 +206,11 @@ class Exports(Protocol):
 
 
 @runtime_checkable
-class Rewords(Protocol):
-    """A model that rewords texts, each in several ways, and checks what it says."""
+class ReadsBack(Protocol):
+    """A model that tells how well what it said leads back to its source."""
 
-    kind: ClassVar[str]
-
-    def reword(
-        self,
-        sources: Sequence[str],
-        *,
-        num: int = 1,
-        force: bool = False,
-        ration: bool | None = None,
-        **how: Unpack[Decoding],
-    ) -> list[Rewording]:
-        """What became of each source.
-
-        Args:
-            num: candidates of a source, at most, the best first.
-            force: try texts too that look as if they could not be reworded.
-            ration, how: for candidates that are decoded, as in `Paraphraser.decode`.
-        """
-        ...
-
-    def assess(self, sources: Sequence[str], outputs: Sequence[str], exemplars: Sequence[str]) -> list[Candidate]:
-        """Each output as a candidate for its source, with its checks."""
+    def source_given(self, sources: Sequence[str], outputs: Sequence[str]) -> NDArray[np.float32]:
+        """How much likelier each source is given its output than given itself, nats a word: [N]."""
         ...
 
 

@@ -6,7 +6,7 @@ A record is plain data: it holds no tensor and no model, and can be written as a
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from numbers import Integral, Real
 from typing import Any, TypeAlias
@@ -157,6 +157,59 @@ def _require_number(value: object, name: str, kinds: tuple[type, ...]) -> None:
     if value is not None and not isinstance(value, kinds):
         expected = "a whole number" if kinds is WHOLE else "a number"
         raise InputError(f"a {name} is of type {type(value).__name__}; expected {expected} or None")
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """One rewording of a text.
+
+    Args:
+        text: the rewording.
+        exemplar: whose form it has: a sentence, or a frame such as "is it possible to … ?".
+        checks: by name, whether it passed.
+        score: by which candidates are ordered; more is better.
+        figures: by name: `content`, the cosine to the source; `grammar` and `words`, nats a word that its tags and its
+            words are likelier than the source's; `edits`, words.
+        framed: whether it comes from a rule, such as a frame or a synonym, and not from a decoder.
+    """
+
+    text: str
+    exemplar: str
+    checks: Mapping[str, bool]
+    score: float
+    figures: Mapping[str, float] = field(default_factory=dict)
+    framed: bool = False
+
+    @property
+    def failed(self) -> list[str]:
+        """The checks that it did not pass."""
+        return [name for name, passed in self.checks.items() if not passed]
+
+    def to_json(self) -> dict[str, Any]:
+        """A JSON object, figures rounded."""
+        figures = {name: round(value, 4) for name, value in self.figures.items()}
+        return {
+            "paraphrase": self.text,
+            "exemplar": self.exemplar or None,
+            "content": figures.get("content"),
+            "score": round(self.score, 4),
+            "checks": dict(self.checks),
+            "figures": figures,
+        }
+
+
+@dataclass(frozen=True)
+class Rewording:
+    """What became of a text.
+
+    Args:
+        candidates: those that passed every check, best first; () if none did.
+        reason: why there is none; "" if there is one.
+    """
+
+    source: str
+    candidates: tuple[Candidate, ...]
+    reason: str = ""
 
 
 Record: TypeAlias = Sentence | Pair | Triple

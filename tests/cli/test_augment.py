@@ -19,8 +19,7 @@ from paraform import cli
 from paraform.cli import arguments, reading
 from paraform.cli.complaints import parse
 from paraform.corpora import tables
-from paraform.records import InputError
-from paraform.rewording import Candidate, Rewording
+from paraform.records import Candidate, InputError, Rewording
 
 Command = Callable[..., Any]
 augment = import_module("paraform.cli.augment")
@@ -54,7 +53,7 @@ class Fake:
 @pytest.fixture
 def fake(monkeypatch: pytest.MonkeyPatch) -> Fake:
     model = Fake()
-    monkeypatch.setattr(augment, "load_rewords", lambda options: model)
+    monkeypatch.setattr(augment, "load_reworder", lambda options: model)
     return model
 
 
@@ -228,7 +227,7 @@ def test_what_tsv_cannot_hold_leaves_no_file(intents: Path, fake: Fake, command:
 
 def test_a_model_that_does_not_reword(intents: Path, command: Command) -> None:
     done = command("augment", intents, "--model", "minilm")
-    assert done == (2, "", "paraform: error: --model minilm: an encoder; expected a model that rewords\n")
+    assert done == (2, "", "paraform: error: --model minilm: an encoder; expected a model that paraphrases\n")
 
 
 def options_of(*given: str) -> Namespace:

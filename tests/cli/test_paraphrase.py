@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from paraform.cli.paraphrase import tell_drifted
-from paraform.rewording import Candidate, Rewording
+from paraform.records import Candidate, Rewording
 
 Command = Callable[..., Any]
 QUESTION = "Can I use my card abroad?"
@@ -40,6 +40,16 @@ def test_a_question_is_reworded_and_its_checks_are_shown(command: Command) -> No
     assert [row["score"] for row in rows] == sorted((row["score"] for row in rows), reverse=True)
     plain = command("paraphrase", QUESTION, "--num", "3")
     assert plain.out.splitlines() == [row["paraphrase"] for row in rows] and plain.err == ""
+
+
+def test_another_model_is_asked_beside_the_rules(command: Command, tiny_run: Path) -> None:
+    """What it decodes in the forms of its bank is nonsense, which the checks drop: the rules' rewordings are left."""
+    rules = object_of(command("paraphrase", QUESTION, "--num", "99", "--json"))
+    found = object_of(command("paraphrase", QUESTION, "--num", "99", "--model", tiny_run, "--beam", "2", "--json"))
+    assert found["model"] == str(tiny_run) and rules["model"] == "compact"
+    assert all(row in found["paraphrases"] for row in rules["paraphrases"])
+    done = command("paraphrase", QUESTION, "--model", "minilm")
+    assert done.status == 2 and "--model minilm: an encoder; expected a model that paraphrases" in done.err
 
 
 def test_what_cannot_be_reworded_is_left_out_with_the_reason(command: Command) -> None:

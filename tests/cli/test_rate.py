@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from paraform.evaluation.rating import read_key, read_outputs, read_sheet
-from paraform.rewording import Candidate, Rewording
+from paraform.records import Candidate, Rewording
 
 Command = Callable[..., Any]
 
@@ -155,7 +155,6 @@ def test_what_paraphrase_printed_is_a_system_with_what_it_skipped(
         for text in (f"s{i} ?" for i in range(4))
     ]
     paraphrase = import_module("paraform.cli.paraphrase")
-    monkeypatch.setattr(paraphrase, "load_paraphraser", lambda options: None)
     monkeypatch.setattr(paraphrase, "reworded", lambda *_: found)
     for otherwise, name in (("skip", "model"), ("copy", "copying")):
         texts = [one.source for one in found]

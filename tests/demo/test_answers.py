@@ -33,7 +33,7 @@ def words_of(tree: Any) -> list[str]:
 
 def test_without_exemplars_it_says_what_reword_says_beside_the_text_s_tree(answers: Answers) -> None:
     found = answers.say(SAID, [])
-    (expected,) = paraform.load("compact", device="cpu").reword([SAID], num=4)
+    (expected,) = paraform.reword([SAID], num=4, device="cpu")
     assert [row["text"] for row in found["candidates"]] == [one.text for one in expected.candidates]
     assert all(all(row["checks"].values()) and row["beside"] == SAID for row in found["candidates"])
     for row in found["candidates"]:

@@ -14,6 +14,7 @@ from tiny_exemplar import require_targets
 
 from paraform import encoders
 from paraform.batching import SPECIAL, Ragged, Vocabulary, prepare
+from paraform.capabilities import ReadsBack
 from paraform.encoders import Encoder
 from paraform.models.exemplar import ExemplarConfig, ExemplarParaphraser, make_update
 from paraform.models.exemplar.batches import StyleInput, TripleBatch
@@ -296,19 +297,10 @@ def test_log_likelihood_of_what_it_cannot_read(model: ExemplarParaphraser) -> No
 def test_the_source_given_what_was_decoded(model: ExemplarParaphraser) -> None:
     """Given itself it is as likely as given itself; given another sentence it is less."""
     sources = SOURCES[:3]
-    assert model._source_given(sources, sources).tolist() == pytest.approx([0, 0, 0], abs=1e-5)
-    found = model._source_given(sources, SOURCES[-3:])
+    assert model.source_given(sources, sources).tolist() == pytest.approx([0, 0, 0], abs=1e-5)
+    found = model.source_given(sources, SOURCES[-3:])
     for source, output, figure in zip(sources, SOURCES[-3:], found, strict=True):
         given = [model.log_likelihood([source], [text], [source])[0] for text in (output, source)]
         assert figure == pytest.approx(given[0] - given[1], abs=2e-3)
-    assert model._source_given([], []).shape == (0,)
-    assert model.tools is model.tools and model.tools.decode is None
-    assert (model.tools.source_given or print)(sources, sources).tolist() == pytest.approx([0, 0, 0], abs=1e-5)
-
-
-@pytest.mark.parametrize("how", [{"beam": 2, "temperature": 0.5}, {"beam": 0}])
-def test_reword_asks_for_one_way_of_decoding(how: dict[str, Any], model: ExemplarParaphraser) -> None:
-    with pytest.raises(InputError):
-        model.reword(["How can I cook rice?"], **how)
-    with pytest.raises(InputError, match="a string where a list"):
-        model.reword("How can I cook rice?")
+    assert model.source_given([], []).shape == (0,)
+    assert isinstance(model, ReadsBack)

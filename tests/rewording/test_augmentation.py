@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from paraform.corpora.tables import Row
-from paraform.records import InputError, Origin
-from paraform.rewording import Candidate, Rewording
+from paraform.records import Candidate, InputError, Origin, Rewording
 from paraform.rewording.augmentation import LINE, SAME, SOURCE, Labels, Tally, augmented, plain
 
 

@@ -3,22 +3,27 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
+import torch
 from numpy.typing import NDArray
 
+import paraform
 from paraform import checkpoint
-from paraform.records import InputError
-from paraform.rewording import Candidate
-from paraform.rewording.drafts import framed_drafts
+from paraform.records import Candidate, InputError, Rewording
+from paraform.rewording.checks import Check
+from paraform.rewording.drafts import Draft, framed_drafts
 from paraform.rewording.frames import LONGEST
-from paraform.rewording.reword import Standards, Tools, assess, reword, sentences_of, why
+from paraform.rewording.judging import Tools
+from paraform.rewording.reworder import Reworder, sentences_of, why
+from paraform.rewording.standards import STANDARDS, Standards
 from paraform.rewording.tagged import Tagged
-from paraform.rewording.transformations import Transformation, Transformations
 from paraform.syntax.trees import Tree
+from paraform.words import detokenize
 
 TAGS = {
     "can": "MD", "will": "MD", "i": "PRP", "you": "PRP", "it": "PRP", "how": "WRB", "why": "WRB", "what": "WP",
@@ -44,6 +49,10 @@ def embed(texts: Sequence[str]) -> NDArray[np.float32]:
 
 
 TOOLS = Tools(tag=tag, embed=embed)
+
+
+def reword(texts: Sequence[str], tools: Tools, *, standards: Standards = STANDARDS, **how: Any) -> list[Rewording]:
+    return Reworder(tools, standards=standards).reword(texts, **how)
 
 
 def texts_of(candidates: Sequence[Candidate]) -> list[str]:
@@ -104,12 +113,20 @@ def test_names_alone_are_cased_as_usual(source: str, name: str) -> None:
 
 
 def test_what_only_puts_words_around_comes_last() -> None:
-    weights = {**dict.fromkeys(Standards().weights, 0.0), "wrapped": Standards().weights["wrapped"]}
+    weights = {**dict.fromkeys(STANDARDS.weights, 0.0), "wrapped": STANDARDS.weights["wrapped"]}
     (found,) = reword(["Why is the tea big?"], TOOLS, num=99, standards=replace(PASSES, weights=weights))
     wrapped = [
         candidate.text.startswith(("Do you know", "Can you tell", "Is it true")) for candidate in found.candidates
     ]
     assert wrapped == sorted(wrapped) and any(wrapped) and not all(wrapped)
+
+
+@pytest.mark.parametrize("how", [{"beam": 2, "temperature": 0.5}, {"beam": 0}])
+def test_one_way_of_decoding_is_asked_for(how: dict[str, Any]) -> None:
+    with pytest.raises(InputError):
+        reword([PAY], TOOLS, **how)
+    with pytest.raises(InputError, match="a string where a list"):
+        reword(PAY, TOOLS)
 
 
 @pytest.mark.parametrize("num", [0, -1])
@@ -158,39 +175,100 @@ def test_reasons() -> None:
     assert why([Candidate("", "", one, 0.0) for one in checks]).endswith("most often: a")
 
 
-def test_a_decoder_is_asked_in_forms_of_the_bank_and_its_cycle_is_checked() -> None:
-    """Outputs that lose a word fail; the dearest check is made of those alone that pass all others."""
-    source = "How can I buy tea?"
-    asked: list[tuple[str, str]] = []
-    outputs = {
+class Fake:
+    """Says what it is told to in two forms of its own, and notes what it was asked."""
+
+    kind: ClassVar[str] = "a fake"
+    device: ClassVar[torch.device] = torch.device("cpu")
+    outputs: ClassVar[dict[str, str]] = {
         "Form one": "Can I how buy tea?",
         "Form two": "How can I buy gold?",
         "Form three": "Buy how can I tea?",
         "Form four": "Buy how can I tea?",
     }
 
-    def decode(sources: Sequence[str], forms: Sequence[str]) -> list[str]:
-        asked.extend(zip(sources, forms, strict=True))
-        return [outputs[form] for form in forms]
+    def __init__(self) -> None:
+        self.asked: list[tuple[str, str]] = []
+        self.how: dict[str, Any] = {}
 
-    cycled: list[str] = []
+    def exemplars(self, sources: Sequence[str], like: object = None, **how: Any) -> list[list[str]]:
+        return [list(self.outputs) for _ in sources]
 
-    def source_given(sources: Sequence[str], texts: Sequence[str]) -> NDArray[np.float32]:
-        cycled.extend(texts)
-        return np.array([-0.51 if text.startswith("Can") else -0.49 for text in texts], np.float32)
+    def decode(self, sources: Sequence[str], exemplars: Sequence[str], **how: Any) -> list[str]:
+        self.asked += zip(sources, exemplars, strict=True)
+        self.how = how
+        return [self.outputs[form] for form in exemplars]
 
-    items = [Transformation(("WRB", "MD"), form, ("NN",) * (3 * place)) for place, form in enumerate(outputs, start=2)]
-    tools = replace(TOOLS, decode=decode, source_given=source_given, bank=Transformations(items))
-    (found,) = reword([source], tools, num=99, standards=PASSES)
-    decoded = [one.text for one in found.candidates if "cycle" in one.checks]
-    assert asked == [(source, form) for form in outputs]
-    assert cycled == [outputs["Form one"], outputs["Form three"]] and decoded == [outputs["Form three"]]
-    assert outputs["Form one"] not in texts_of(found.candidates)
-    asked.clear()
-    assert reword([source], tools, num=99, standards=replace(PASSES, longest=5)) and asked == []
-    assert reword([source], tools, num=99, standards=replace(PASSES, longest=6)) and len(asked) == len(outputs)
-    asked.clear()
-    assert reword([source], tools, standards=PASSES)[0].candidates and asked == []  # a frame is enough
+    def decoding_settings(self, **how: Any) -> dict[str, Any]:
+        return {}
+
+
+class ReadingBack(Fake):
+    """And tells how well the source is won back."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.read_back: list[str] = []
+
+    def source_given(self, sources: Sequence[str], outputs: Sequence[str]) -> NDArray[np.float32]:
+        self.read_back += outputs
+        return np.array([-0.51 if text.startswith("Can") else -0.49 for text in outputs], np.float32)
+
+
+HOW = "How can I buy tea?"
+
+
+def test_a_paraphraser_gives_further_candidates_behind_the_same_checks() -> None:
+    """Outputs that lose a word fail; it is asked only where rules gave too few."""
+    fake = Fake()
+    reworder = Reworder(TOOLS, standards=PASSES, paraphraser=fake)
+    (found,) = reworder.reword([HOW], num=99, temperature=0.5, seed=3, ration=False)
+    assert fake.asked == [(HOW, form) for form in fake.outputs]
+    assert fake.how == {"temperature": 0.5, "seed": 3, "ration": False}
+    (alone,) = reword([HOW], TOOLS, num=99, standards=PASSES)
+    further = [one for one in found.candidates if one not in alone.candidates]
+    assert sorted(texts_of(further)) == ["Buy how can I tea?", "Can I how buy tea?"]
+    assert all(one.exemplar in fake.outputs and not one.framed for one in further)
+    assert [one for one in found.candidates if one.framed] == list(alone.candidates)
+    fake.asked.clear()
+    assert reworder.reword([HOW])[0].candidates and fake.asked == []  # a frame is enough
+    assert reworder.reword([], num=99) == [] and fake.asked == []
+
+
+def test_what_a_paraphraser_says_is_read_back_if_it_passes_all_else() -> None:
+    fake = ReadingBack()
+    (found,) = Reworder(TOOLS, standards=PASSES, paraphraser=fake).reword([HOW], num=99)
+    assert [one.text for one in found.candidates if "cycle" in one.checks] == [fake.outputs["Form three"]]
+    assert fake.read_back == [fake.outputs["Form one"], fake.outputs["Form three"]]
+    assert fake.outputs["Form one"] not in texts_of(found.candidates)
+
+
+def test_a_paraphraser_without_exemplars_of_its_own_says_so_whatever_the_text_is() -> None:
+    class Needy(Fake):
+        def exemplars(self, sources: Sequence[str], like: object = None, **how: Any) -> list[list[str]]:
+            raise InputError("a needy model needs a form: like=[exemplar] (--like)")
+
+    for texts in ([HOW], ["???"]):
+        with pytest.raises(InputError, match="needs a form"):
+            Reworder(TOOLS, paraphraser=Needy()).reword(texts)
+
+
+def test_what_is_no_paraphraser_is_an_error() -> None:
+    model: Any
+    for model in ("compact", embed):
+        with pytest.raises(InputError, match=r"expected one that paraphrases: paraform.load\(folder\)"):
+            paraform.reword([HOW], model=model, device="cpu")
+
+
+def test_other_rules_and_other_checks_can_be_given() -> None:
+    def shout(source: Tagged, cased: Mapping[str, str], tree: Tree | None) -> list[Draft]:
+        return [Draft(detokenize(source.words).upper(), "LOUD", frozenset(), framed=True)]
+
+    loud = Check("loud", "words", lambda compared: all(not word.islower() for word in compared.output.words))
+    (found,) = Reworder(TOOLS, rules=shout, checks=[loud], standards=PASSES).reword([PAY])
+    assert texts_of(found.candidates) == [PAY.upper()] and found.candidates[0].checks == {"loud": True}
+    (found,) = Reworder(TOOLS, checks=[loud], standards=PASSES).reword([PAY])
+    assert found.reason == "every candidate fails a check, most often: loud"
 
 
 def test_whatever_else_is_in_the_batch() -> None:
@@ -232,13 +310,14 @@ def test_long_texts_take_no_long_time(text: str) -> None:
 
 def test_assess_judges_any_output() -> None:
     sources, outputs = [PAY, PAY, OPEN], ["Is a card with can I pay?", "Can I buy a dog?", OPEN]
-    found = assess(sources, outputs, ["a", "b", "c"], TOOLS, standards=PASSES)
+    judge = Reworder(TOOLS, standards=PASSES)
+    found = judge.assess(sources, outputs, ["a", "b", "c"])
     assert texts_of(found) == outputs and [one.exemplar for one in found] == ["a", "b", "c"]
     assert "dropped" in found[1].failed and found[2].failed == ["changed"]
     assert {"content", "grammar", "words", "edits"} == found[0].figures.keys()
     assert found[2].figures["content"] == pytest.approx(1) and found[2].figures["grammar"] == 0
-    assert assess([], [], [], TOOLS) == []
-    again = assess(sources[::-1], outputs[::-1], ["c", "b", "a"], TOOLS, standards=PASSES)[::-1]
+    assert judge.assess([], [], []) == []
+    again = judge.assess(sources[::-1], outputs[::-1], ["c", "b", "a"])[::-1]
     assert [one.checks for one in again] == [one.checks for one in found]
 
 
@@ -247,9 +326,8 @@ def test_sentences() -> None:
     assert sentences_of(" \n ") == []
 
 
-def test_the_embedded_model() -> None:
+def test_the_default_call() -> None:
     """Five ordinary sentences: each has rewordings, which pass every check and keep names, numbers and the mark."""
-    model = checkpoint.load("compact", device="cpu")
     sources = [
         "How can I learn French in 3 months?",
         "Where can I buy tea in London?",
@@ -257,7 +335,7 @@ def test_the_embedded_model() -> None:
         "Can I pay with PayPal?",
         "I need to reset my password.",
     ]
-    found = model.reword(sources, num=3)
+    found = paraform.reword(sources, num=3, device="cpu")
     for source, one in zip(sources, found, strict=True):
         assert one.source == source and 1 <= len(one.candidates) <= 3, one.reason
         for candidate in one.candidates:
@@ -265,3 +343,14 @@ def test_the_embedded_model() -> None:
             assert candidate.text != source and candidate.text[0].isupper()
             for word in ("French", "3", "London", "PayPal", "password", "weight"):
                 assert (word in source) == (word in candidate.text)
+
+
+def test_a_model_s_own_methods_say_what_is_used_now() -> None:
+    """For one version more."""
+    model = checkpoint.load("compact", device="cpu")
+    sources, outputs = [PAY, "Wo ist die Bank?"], ["Is it possible to pay with a card?", "Where?"]
+    with pytest.warns(DeprecationWarning, match=r"a model's reword .* use paraform\.reword\(texts\)"):
+        assert model.reword(sources, num=2) == paraform.reword(sources, num=2, device="cpu")
+    judge = paraform.Reworder.default(paraphraser=model)
+    with pytest.warns(DeprecationWarning, match=r"a model's assess .* use .*paraform\.reword"):
+        assert model.assess(sources, outputs, ["", ""]) == judge.assess(sources, outputs, ["", ""])

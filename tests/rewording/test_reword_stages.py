@@ -11,10 +11,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from paraform.rewording import Candidate
-from paraform.rewording.checks import WORDS_ALONE, check, lost
+from paraform.records import Candidate
+from paraform.rewording.checks import CHECKS, Compared, check
 from paraform.rewording.drafts import Draft
-from paraform.rewording.reword import Standards, Tools, _weighed, why
+from paraform.rewording.judging import Judge, Tools
+from paraform.rewording.reworder import why
+from paraform.rewording.standards import Standards
 from paraform.rewording.tagged import Tagged
 
 WORDS = ("what", "can", "cards", "card", "use", "not", "in", "Spain", "5", "is", "?", "the", "paid")
@@ -54,7 +56,7 @@ class Fake:
         source = Tagged(words, self.tag([words])[0])
         standards = Standards(content=0.0, content_decoded=0.5, grammar=1.0, grammar_decoded=9.0, words_decoded=9.0)
         tools = Tools(tag=self.tag, embed=self.embed, source_given=self.source_given)
-        (row,) = _weighed([SOURCE], [source], [drafts], tools, standards, thorough=thorough)
+        (row,) = Judge(tools, standards)([SOURCE], [source], [drafts], thorough=thorough)
         return row
 
 
@@ -80,7 +82,8 @@ def test_a_draft_whose_words_fail_costs_neither_tags_nor_vectors() -> None:
     fake = Fake()
     wrong, other = "The card was never paid 6 times .", "Can the card not use in Spain 5 cards ?"
     found = fake.weighed([Draft(text, "form", frozenset(), framed=True) for text in (wrong, other)], thorough=False)
-    assert {"numbers", "dropped"} <= set(found[0].failed) == set(found[0].checks) and found[0].score == -np.inf
+    assert {"numbers", "dropped"} <= set(found[0].failed) and found[0].score == -np.inf
+    assert list(found[0].checks) == [one.name for one in CHECKS if one.needs == "words"]
     assert wrong not in fake.tagged + fake.embedded and other in fake.tagged
 
 
@@ -109,21 +112,14 @@ def test_the_reason_where_all_that_pass_cannot_be_read_back() -> None:
 
 
 @given(sentences, sentences, st.lists(st.sampled_from(TAGS), min_size=20, max_size=20), st.booleans())
-def test_what_words_alone_fail_is_what_check_fails(
+def test_what_needs_words_alone_says_the_same_without_the_output_s_tags(
     source: list[str], output: list[str], tags: list[str], framed: bool
 ) -> None:
     given_source, given_output = Tagged(source, tags[: len(source)]), Tagged(output, tags[10 : 10 + len(output)])
-    fails = [name for name, kept in check(given_source, given_output, framed=framed).items() if not kept]
-    found = lost(given_source, output, framed=framed)
-    assert set(found) <= set(fails) and set(found) & set(WORDS_ALONE) == set(fails) & set(WORDS_ALONE)
-
-
-def test_other_nouns_prepositions_and_questions_show_in_words_alone() -> None:
-    source = Tagged(["what", "cards", "work", "in", "Spain", "?"], ["WDT", "NNS", "VBP", "IN", "NNP", "."])
-    assert lost(source, ["do", "cards", "work", "near", "Spain", "?"]) == ["asked", "prepositions"]
-    assert lost(source, ["in", "Spain", ",", "what", "work", "?"]) == ["dropped", "nouns"]
-    assert lost(source, ["what", "card", "works", "in", "Spain", "?"]) == ["nouns"]
-    assert not lost(source, ["what", "card", "works", "in", "Spain", "?"], framed=True)
+    made = check(given_source, given_output, framed=framed)
+    compared = Compared(given_source, Tagged(output, ()), framed=framed)
+    alone = {one.name: one(compared) for one in CHECKS if one.needs == "words"}
+    assert alone and alone.items() <= made.items()
 
 
 @pytest.mark.parametrize("thorough", [True, False])

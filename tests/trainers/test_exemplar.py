@@ -209,28 +209,6 @@ def test_plain_targets_have_no_rare_word_and_no_name() -> None:
     assert exemplar.plain_targets([]) == []
 
 
-def test_transformations_of_plain_targets() -> None:
-    """Tags of both sides, pairs once each, in a part that the seed draws; read back as they were written."""
-    targets = ["How do I get a visa?", "Is it hard to get it?", "What is it for?", "How do I\tget a visa?"]
-    pairs = pairs_of(*targets, source="how  to\tget it")
-
-    def tag(sentences: Any) -> list[list[str]]:
-        return [[f"T{len(word)}" for word in words] for words in sentences]
-
-    found = exemplar.transformations_of(pairs, tag)
-    assert sorted(item.target for item in found) == sorted(targets[:3])
-    assert {item.source_tags for item in found} == {("T3", "T2", "T3", "T2")}
-    assert next(item for item in found if item.target == targets[2]).target_tags == ("T4", "T2", "T2", "T3", "T1")
-    assert list(type(found).read(found.to_text())) == list(found)
-    some = [list(exemplar.transformations_of(pairs, tag, size=2, seed=seed)) for seed in range(8)]
-    assert all(len(part) == 2 and set(part) <= set(found) for part in some)
-    assert (
-        some[3] == list(exemplar.transformations_of(pairs, tag, size=2, seed=3))
-        and len({str(part) for part in some}) > 1
-    )
-    assert len(exemplar.transformations_of(pairs_of("No"), tag)) == 0
-
-
 def test_the_bank_opens_in_different_ways() -> None:
     """Of each opening of three words one sentence, that whose rarest word is commonest; commonest openings first."""
     targets = ["How do I get a visa?", "How do I get it?", "How do I get that visa?", "Is it hard to get that?"]
@@ -259,7 +237,7 @@ def test_training_goes_on_from_another_model(
     assert "teach a model little" not in caplog.text
     model = checkpoint.load(tmp_path / "more", device="cpu")
     assert model.vocabulary.words == (*start.vocabulary.words, "dost")
-    assert set(model.bank) >= set(start.bank[:10]) and len(model.transformations) >= len(start.transformations)
+    assert set(model.bank) >= set(start.bank[:10])
     sources, likes = ["how do i learn chess ?"], ["What is the best way to learn it?"]
     assert model.decode(sources, likes) == start.decode(sources, likes)
     digests = [json.loads((tmp_path / name / "best" / "paraform.json").read_text())["data"] for name in ("more",)]

@@ -18,6 +18,7 @@ import torch
 from torch import Tensor
 
 from paraform import manifest
+from paraform.checkpoint.deprecated import add_methods
 from paraform.checkpoint.hub import FOREIGN, one_line, pull
 from paraform.checkpoint.variants import chosen_of
 from paraform.decoding import MOST_SEED
@@ -284,6 +285,8 @@ def _class_of(system: str, folder: Path, systems: Mapping[str, System] | None) -
         found: System = named_by(system_named(system).model)
     except InputError as error:
         raise InputError(f"{folder / NAME}: {error}") from error
+    if system == "exemplar":
+        add_methods(found)
     return found
 
 

@@ -20,7 +20,7 @@ from paraform.records import InputError
 from paraform.words import CUT, UNREAD
 
 if TYPE_CHECKING:
-    from paraform.capabilities import Embedder, LatentSpace, Paraphraser, Rewords
+    from paraform.capabilities import Embedder, LatentSpace, Paraphraser
     from paraform.decoding import Decoding
     from paraform.engines import Engine
 
@@ -245,14 +245,6 @@ def load_paraphraser(options: Namespace) -> Paraphraser:
     from paraform.capabilities import Paraphraser
 
     model: Paraphraser = load_able(options, Paraphraser, "a model that paraphrases")
-    return model
-
-
-def load_rewords(options: Namespace) -> Rewords:
-    """The model, if it rewords. Raises: InputError otherwise."""
-    from paraform.capabilities import Rewords
-
-    model: Rewords = load_able(options, Rewords, "a model that rewords")
     return model
 
 

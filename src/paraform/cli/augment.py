@@ -23,21 +23,19 @@ from paraform.cli.arguments import (
     add_text_column,
     bad_values,
     bound_memory,
-    load_rewords,
     tell,
 )
 from paraform.cli.output import print_items, print_json
-from paraform.cli.paraphrase import DEFAULT_MODEL
+from paraform.cli.paraphrase import DEFAULT_MODEL, load_reworder
 from paraform.cli.reading import comes_again, format_of_table, on_disk, parts
 from paraform.progress import track
-from paraform.records import MOST_COUNT, InputError, Origin
+from paraform.records import MOST_COUNT, InputError, Origin, Rewording
 from paraform.records import counted as plural
 
 if TYPE_CHECKING:
-    from paraform.capabilities import Rewords
     from paraform.corpora.tables import Row, Table
-    from paraform.rewording import Rewording
     from paraform.rewording.augmentation import Labels, Tally
+    from paraform.rewording.reworder import Reworder
 
 PART = 256  # rows whose rewordings are made at once
 
@@ -65,7 +63,7 @@ def run(options: Namespace) -> int:
     tally = Tally()
     with on_disk(options.path) as path, bad_values():
         table, labels = opened(path, options)
-        rows = made(table, labels, load_rewords(options), tally, options)
+        rows = made(table, labels, load_reworder(options), tally, options)
         columns = [*table.columns, *([] if options.no_mark else MARKS)]
         dialect = dialect_for(options.out, table.dialect)
         if options.out is not None:
@@ -110,7 +108,7 @@ def opened(path: str, options: Namespace) -> tuple[Table, Labels | None]:
     return table, labels
 
 
-def made(table: Table, labels: Labels | None, model: Rewords, tally: Tally, options: Namespace) -> Iterator[Row]:
+def made(table: Table, labels: Labels | None, reworder: Reworder, tally: Tally, options: Namespace) -> Iterator[Row]:
     """The rows and their rewordings, as many at a time as a part has."""
 
     from paraform.rewording.augmentation import augmented
@@ -119,7 +117,7 @@ def made(table: Table, labels: Labels | None, model: Rewords, tally: Tally, opti
         how: dict[str, Any] = {"batch_size": options.batch_size} if options.batch_size else {}
         seed = (options.seed + number) % 2**32  # else every part would draw the same
         # Some are left out, because they say the same or another label's; more than are wanted cost next to nothing.
-        return model.reword(texts, num=min(2 * options.per_row + 3, MOST_COUNT), seed=seed, **how)
+        return reworder.reword(texts, num=min(2 * options.per_row + 3, MOST_COUNT), seed=seed, **how)
 
     work = parts(table.rows, PART)
     yield from augmented(

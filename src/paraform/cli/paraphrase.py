@@ -1,9 +1,10 @@
 """Say each text in other words, or in the form of an exemplar.
 
-Without --like, each text is said in forms that fit it, every candidate is checked (numbers, names, negation, kind, who
-does what, meaning, grammar), and the best is printed; a text that no candidate does justice to is left out, and counted
-with the reason. Of a table (CSV, TSV, JSON lines) --text-column says which column the texts are in; --json has the
-line and the other columns of each.
+Without --like, each text is said in other words by rules, every candidate is checked (numbers, names, negation, kind,
+who does what, meaning, grammar), and the best is printed; a text that no candidate does justice to is left out, and
+counted with the reason. Another --model, if it has exemplars of its own, gives candidates beside these, behind the same
+checks. Of a table (CSV, TSV, JSON lines) --text-column says which column the texts are in; --json has the line and the
+other columns of each.
 
 With --like, texts and exemplars pair up when there are as many of one as of the other; one exemplar serves all texts;
 --each gives every combination. Nothing is dropped but what --min-content says; how many may say something else is told
@@ -30,15 +31,23 @@ from typing import TYPE_CHECKING, Any, Literal
 from jsonargparse import ArgumentParser, Namespace
 from jsonargparse.typing import PositiveInt, restricted_number_type
 
-from paraform.cli.arguments import add_drawing, add_search, add_texts, bad_values, decoding_of, load_paraphraser, tell
+from paraform.cli.arguments import (
+    add_drawing,
+    add_search,
+    add_texts,
+    bad_values,
+    decoding_of,
+    device_of,
+    load_paraphraser,
+    tell,
+)
 from paraform.cli.output import print_json, print_rewordings
 from paraform.cli.reading import GivenText, read_texts, rows_of
-from paraform.records import InputError
+from paraform.records import Candidate, InputError, Rewording
 
 if TYPE_CHECKING:
-    from paraform.capabilities import Paraphraser
     from paraform.decoding import Decoding
-    from paraform.rewording import Candidate, Rewording
+    from paraform.rewording.reworder import Reworder
     from paraform.syntax.trees import Tree
 
 DEFAULT_MODEL = "compact"
@@ -94,7 +103,8 @@ def run(options: Namespace) -> int:
         raise InputError("--each needs --like")
     rows = list(rows_of(options.text, options))
     like = options.template if options.like is None else read_texts(options.like, options, "exemplar")
-    found = filtered(reworded([row.text for row in rows], like, load_paraphraser(options), how, options), options)
+    reworder = load_reworder(options, like=like is not None)
+    found = filtered(reworded([row.text for row in rows], like, reworder, how, options), options)
     if forms is not None:
         tell_drifted(found)
     if skipped := [one for one in found if one.reason]:
@@ -117,18 +127,29 @@ def run(options: Namespace) -> int:
     return 0
 
 
+def load_reworder(options: Namespace, *, like: bool = False) -> Reworder:
+    """What rewords and judges: rules, and the model, but for the default one where no form is given.
+
+    Raises: InputError for a model that does not paraphrase.
+    """
+    from paraform.rewording.reworder import Reworder
+
+    model = load_paraphraser(options) if like or options.model != DEFAULT_MODEL else None
+    return Reworder.default(device_of(options), paraphraser=model)
+
+
 def reworded(
-    texts: Sequence[str], like: Sequence[str] | None, model: Paraphraser, how: Decoding, options: Namespace
+    texts: Sequence[str], like: Sequence[str] | None, reworder: Reworder, how: Decoding, options: Namespace
 ) -> list[Rewording]:
-    """What the model says in the place of each text."""
-    from paraform.capabilities import CutsExemplars, HasTemplates, Rewords, WritesByTree
+    """What is said in the place of each text."""
+    from paraform.capabilities import CutsExemplars, HasTemplates, WritesByTree
     from paraform.models.selection import select_exemplars
-    from paraform.rewording import Candidate, Rewording
 
     ration = False if options.no_ration else None
-    if like is None and isinstance(model, Rewords):
+    model = reworder.paraphraser
+    if model is None or (like is None and not isinstance(model, HasTemplates)):
         with bad_values():
-            return model.reword(texts, num=options.num, force=options.force, ration=ration, **how)
+            return reworder.reword(texts, num=options.num, force=options.force, ration=ration, **how)
     trees = {text: tree_of(text, number) for number, text in enumerate(options.template or (), start=1)}
     each = options.each
     if like is None and isinstance(model, HasTemplates):
@@ -137,7 +158,7 @@ def reworded(
     if trees:
         chosen = select_exemplars(texts, like, (), each=each, trees=True)
     else:
-        chosen = model.exemplars(texts, like, each=each, num=options.num, seed=options.seed)
+        chosen = model.exemplars(texts, like, each=each)
     sources = [text for text, row in zip(texts, chosen, strict=True) for _ in row]
     exemplars = [exemplar for row in chosen for exemplar in row]
     with bad_values():
@@ -153,12 +174,7 @@ def reworded(
             outputs = model.decode_trees(sources, [trees[text] for text in exemplars], ration=ration, **how)
         else:
             raise InputError(f"{options.model} is {model.kind}; --template expects a model that writes by trees")
-    if isinstance(model, Rewords):
-        candidates = iter(model.assess(sources, outputs, exemplars))
-    else:
-        content = content_scores(model, sources, outputs)
-        rows = zip(outputs, exemplars, content, strict=True)
-        candidates = iter([Candidate(output, form, {}, score, {"content": score}) for output, form, score in rows])
+    candidates = iter(reworder.assess(sources, outputs, exemplars))
     return [Rewording(text, tuple(next(candidates) for _ in row)) for text, row in zip(texts, chosen, strict=True)]
 
 
@@ -190,9 +206,9 @@ def filtered(found: Sequence[Rewording], options: Namespace) -> list[Rewording]:
 
 def tell_drifted(found: Sequence[Rewording]) -> None:
     """How many outputs in a given form look as if they said something else, or were no good English, if some do."""
-    from paraform.rewording.reword import Standards
+    from paraform.rewording.standards import STANDARDS
 
-    least = Standards().content
+    least = STANDARDS.content
     outputs = [candidate for one in found for candidate in one.candidates]
     why = [
         [f"content below {least}"] * (candidate.figures["content"] < least)
@@ -209,8 +225,6 @@ def tell_drifted(found: Sequence[Rewording]) -> None:
 
 def given_back(one: Rewording, copy: bool) -> list[Candidate]:
     """The text itself, if it has no rewording and is to be copied."""
-    from paraform.rewording import Candidate
-
     return [Candidate(one.source, "", {}, 0.0)] if one.reason and copy else []
 
 
@@ -218,13 +232,3 @@ def about(row: GivenText) -> dict[str, Any]:
     """What `--json` says of a text: itself, its line and a table's other columns."""
     line = {} if row.line is None else {"line": row.line}
     return {"source": row.text, **line, **({"row": row.fields} if row.fields else {})}
-
-
-def content_scores(model: Paraphraser, sources: Sequence[str], outputs: Sequence[str]) -> list[float]:
-    """Cosine of the offline encoder between each source and its output."""
-    from paraform import encoders
-    from paraform.evaluation.content import content_kept, embed_unique
-
-    encoder = encoders.load(device=model.device)
-    vectors = embed_unique(encoder.encode, [*sources, *outputs])
-    return [float(score) for score in content_kept(vectors[: len(sources)], vectors[len(sources) :])]

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 import paraform
 from paraform import InputError, Tree
+from paraform.demo.forms import Forms
 
 PARAPHRASER = "compact"
 LATENT = "latent-compact"
@@ -38,6 +39,10 @@ class Answers:
         """What says this like that."""
         model: paraform.ExemplarParaphraser = paraform.load(PARAPHRASER, device=self.device)
         return model
+
+    @cached_property
+    def _forms(self) -> Forms:
+        return Forms.embedded()
 
     @cached_property
     def encoders(self) -> dict[str, Any]:
@@ -73,6 +78,7 @@ class Answers:
     def warm(self) -> dict[str, Any]:
         """Each answer once, so that the first person does not wait for what is loaded and compiled."""
         self.say("Can I use my card abroad?", [])
+        self.say("Can I use my card abroad?", ["Is it hard to learn chess?"])
         self.forms("Can I use my card abroad?")
         self.same("A cat sleeps.", "The cat is asleep.")
         self.walk("He is happy.", "I am here.")
@@ -82,15 +88,16 @@ class Answers:
         """Candidates for the text with their checks, and the trees of the form and of what came out.
 
         Args:
-            like: sentences whose form to take, of which nothing is dropped; []: forms that fit, and only what passes
-                every check.
+            like: sentences whose form to take, of which nothing is dropped; []: other words by rules, and only what
+                passes every check.
         """
         reason = ""
         if like:
             outputs = self.paraphraser.decode([text] * len(like), like)
-            candidates = self.paraphraser.assess([text] * len(like), outputs, like)
+            judge = paraform.Reworder.default(self.device, paraphraser=self.paraphraser)
+            candidates = judge.assess([text] * len(like), outputs, like)
         else:
-            (found,) = self.paraphraser.reword([text], num=CANDIDATES)
+            (found,) = paraform.reword([text], num=CANDIDATES, device=self.device)
             candidates, reason = list(found.candidates), found.reason
         # A frame is no sentence with a tree of its own; the text's tree stands beside what became of it.
         beside = [text if one.framed else one.exemplar for one in candidates]
@@ -111,9 +118,8 @@ class Answers:
 
     def forms(self, text: str) -> dict[str, Any]:
         """Exemplars that fit: what sentences of like tags were really reworded into."""
-        tags = self._tagger([paraform.tokenize(text)])
-        (found,) = self.paraphraser.transformations.forms(tags, OFFERED)
-        return {"forms": found}
+        (tags,) = self._tagger([paraform.tokenize(text)])
+        return {"forms": self._forms.nearest(tags, OFFERED)}
 
     def same(self, first: str, second: str) -> dict[str, Any]:
         """Cosine of the two by each encoder, and how far the words that both have moved: 1 − cosine of their states."""

@@ -11,8 +11,7 @@ from dataclasses import dataclass, field
 from hashlib import blake2b
 
 from paraform.corpora.tables import Row, require_column
-from paraform.records import Origin
-from paraform.rewording import Rewording
+from paraform.records import Origin, Rewording
 
 LINE, SOURCE = "paraform_line", "paraform_source"
 MARKS = (LINE, SOURCE)

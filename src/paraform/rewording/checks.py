@@ -1,7 +1,7 @@
-"""What a rewording must keep of its source, each check by name.
+"""What a rewording must keep of its source: the checks, each by name, in one list.
 
-A check looks at words and Penn Treebank tags. Words that a frame or a synonym brings or takes are exempt: that they say
-the same is why they are in the list.
+A new one is a function that looks at a source and an output, a line in `CHECKS`, and a test. Words that a frame or a
+synonym brings or takes are exempt: that they say the same is why they are in the list.
 """
 
 from __future__ import annotations
@@ -10,12 +10,15 @@ import functools
 import itertools
 import re
 from collections import Counter
-from collections.abc import Collection, Sequence, Set
-from typing import Literal, NamedTuple
+from collections.abc import Callable, Collection, Mapping, Sequence, Set
+from dataclasses import dataclass, field
+from typing import Literal, TypeAlias
 
 from rapidfuzz.distance import Levenshtein
 
+from paraform.rewording.agreement import agrees
 from paraform.rewording.roles import LIGHT, OTHERS, PREPOSITIONS, keeps_phrases, keeps_roles
+from paraform.rewording.standards import STANDARDS, Standards
 from paraform.rewording.tagged import Tagged
 
 QUESTION_WORDS = {"what", "which", "who", "whom", "whose", "where", "when", "why", "how"}
@@ -50,126 +53,193 @@ PERSONS = {
     **dict.fromkeys(("i", "me", "my", "mine", "myself", "we", "us", "our", "ours", "ourselves"), "1"),
     **dict.fromkeys(("you", "your", "yours", "yourself", "yourselves"), "2"),
 }
-DETERMINING = {"DT", "PDT", "PRP$", "CD", "POS", "WDT", "WP", "WP$"}  # tags
 ARTICLES = {"a", "an", "the", "this", "these", "those"}
-NUMBER = {"is": "NNS", "was": "NNS", "are": "NN", "were": "NN"}  # a verb, and the noun that it does not go with
 KEPT = 2**15  # words of which is remembered what they are
 LEAST_CHANGED = 2  # words: fewer is a copy
-CHECKS = (
-    *("numbers", "names", "negation", "kind", "asked", "agreement", "added", "dropped", "nouns", "prepositions"),
-    *("roles", "stutter", "changed"),
-)
-WORDS_ALONE = ("numbers", "names", "negation", "dropped", "stutter", "changed")  # look at no tag of the output
 CONTENT_TAGS = ("NN", "VB", "JJ", "RB", "CD", "FW")
 
 Kind = Literal["question", "command", "statement"]
+Needs: TypeAlias = Literal["words", "tags", "n-grams", "vectors", "likelihood"]
+NEEDS: tuple[Needs, ...] = ("words", "tags", "n-grams", "vectors", "likelihood")
+"""What a check can need, the cheapest first; each has what stands before it, too."""
+
+
+@dataclass(frozen=True)
+class Compared:
+    """A source and an output, with what is known of them so far.
+
+    Args:
+        source: its words and tags.
+        output: its words; its tags for checks that need them, else none.
+        exempt: words that do not count for negation, added and dropped.
+        framed: the output comes from a frame of that kind of question.
+        parsed: it was made from the source's tree, which answers for roles.
+        figures: by name: `grammar` and `words`, nats a word more than the source has; `content`, a cosine; `cycle`,
+            nats a word that the source is likelier given the output than given itself.
+        standards: what figures must reach.
+    """
+
+    source: Tagged
+    output: Tagged
+    exempt: Collection[str] = ()
+    framed: bool = False
+    parsed: bool = False
+    figures: Mapping[str, float] = field(default_factory=dict)
+    standards: Standards = STANDARDS
+
+    @functools.cached_property
+    def before(self) -> list[str]:
+        """The source's words without case."""
+        return self.source.lowered
+
+    @functools.cached_property
+    def after(self) -> list[str]:
+        """The output's."""
+        return self.output.lowered
+
+
+@dataclass(frozen=True)
+class Check:
+    """One thing that a rewording must keep.
+
+    Args:
+        name: its key in `Candidate.checks`, and what the reason says where every candidate of a text fails it.
+        needs: the dearest thing that it looks at.
+        passes: whether the output keeps it.
+        frames_keep: whether a frame answers for it, so that an output which comes from one passes.
+    """
+
+    name: str
+    needs: Needs
+    passes: Callable[[Compared], bool]
+    frames_keep: bool = False
+
+    def __call__(self, compared: Compared) -> bool:
+        """Whether the output passes."""
+        return (self.frames_keep and compared.framed) or self.passes(compared)
+
+
+def same_numbers(compared: Compared) -> bool:
+    """The same ones, in any order (1,000 is 1000)."""
+    return _numbers(compared.source.words) == _numbers(compared.output.words)
+
+
+def keeps_names(compared: Compared) -> bool:
+    """Every proper noun of the source is there."""
+    names = (word for word, tag in zip(compared.before, compared.source.tags, strict=True) if tag.startswith("NNP"))
+    return {*names} <= {*compared.after}
+
+
+def denies_as_often(compared: Compared) -> bool:
+    """As many words that deny."""
+    return _denials(compared.before, compared.exempt) == _denials(compared.after, compared.exempt)
+
+
+def same_kind(compared: Compared) -> bool:
+    """A question stays one, a statement and a command too."""
+    return kind(compared.source) == kind(compared.output)
+
+
+def asks_the_same(compared: Compared) -> bool:
+    """The same question words (what and which count as one), modal verbs, tense, "do" and "there".
+
+    As many "that" and pronouns behind their verb ("what time it is" is no "what time is it"; nor "or it is" "or is
+    it"), and the same `AMOUNTS`.
+    """
+    return _asked(compared.source) == _asked(compared.output)
+
+
+def words_agree(compared: Compared) -> bool:
+    """As `agrees` has it."""
+    return agrees(compared.source, compared.output)
+
+
+def adds_nothing(compared: Compared) -> bool:
+    """No content word that the source has not, in any form, numbers aside."""
+    return all(_has(compared.before, word) for word in content_words(_without(compared.exempt, compared.output)))
+
+
+def drops_nothing(compared: Compared) -> bool:
+    """No content word of the source is missing, in any form, numbers aside."""
+    return all(_has(compared.after, word) for word in content_words(_without(compared.exempt, compared.source)))
+
+
+def same_nouns(compared: Compared) -> bool:
+    """Each as often and in the same form, and the reader or the writer if the source has them."""
+    source, output = compared.source, compared.output
+    return _nouns(source) == _nouns(output) and _persons(compared.before) == _persons(compared.after)
+
+
+def keeps_prepositions(compared: Compared) -> bool:
+    """Those of the source are there."""
+    return not _prepositions(compared.source) - _prepositions(compared.output)
+
+
+def same_roles(compared: Compared) -> bool:
+    """Who does what to whom, as `keeps_roles` has it, and no adjective or preposition at another noun."""
+    source, output = compared.source, compared.output
+    return compared.parsed or (keeps_roles(source, output) and (compared.framed or keeps_phrases(source, output)))
+
+
+def never_stutters(compared: Compared) -> bool:
+    """No two words stand side by side twice, unless they do so as often in the source."""
+    known = _pairs(compared.before)
+    return all(times <= max(1, known[pair]) for pair, times in _pairs(compared.after).items())
+
+
+def changes_enough(compared: Compared) -> bool:
+    """At least two words, contractions and capitals aside, and articles unless framed."""
+    aside = set() if compared.framed else ARTICLES
+    return changed_words(compared.source.words, compared.output.words, aside=aside) >= LEAST_CHANGED
+
+
+def is_fluent(compared: Compared) -> bool:
+    """Grammar as likely as the source's, but for what the standards allow; of what was decoded the words, too."""
+    figures, standards = compared.figures, compared.standards
+    if compared.framed:
+        return figures["grammar"] >= -standards.grammar
+    return figures["grammar"] >= -standards.grammar_decoded and figures["words"] >= -standards.words_decoded
+
+
+def means_the_same(compared: Compared) -> bool:
+    """The vectors' cosine is what the standards ask for."""
+    standards = compared.standards
+    return compared.figures["content"] >= (standards.content if compared.framed else standards.content_decoded)
+
+
+def leads_back(compared: Compared) -> bool:
+    """The source is as likely given the output as given itself, but for what the standards allow."""
+    return compared.figures["cycle"] >= -compared.standards.cycle
+
+
+CHECKS = (
+    Check("numbers", "words", same_numbers),
+    Check("names", "words", keeps_names),
+    Check("negation", "words", denies_as_often),
+    Check("kind", "tags", same_kind, frames_keep=True),
+    Check("asked", "tags", asks_the_same, frames_keep=True),
+    Check("agreement", "tags", words_agree, frames_keep=True),
+    Check("added", "tags", adds_nothing),
+    Check("dropped", "words", drops_nothing),
+    Check("nouns", "tags", same_nouns, frames_keep=True),
+    Check("prepositions", "tags", keeps_prepositions, frames_keep=True),
+    Check("roles", "tags", same_roles),
+    Check("stutter", "words", never_stutters),
+    Check("changed", "words", changes_enough),
+    Check("fluent", "n-grams", is_fluent),
+    Check("meaning", "vectors", means_the_same),
+    Check("cycle", "likelihood", leads_back),
+)
+"""In the order in which they are told, by which of two that fail as often the first is the reason. They are made in the
+order of `NEEDS`."""
 
 
 def check(
     source: Tagged, output: Tagged, exempt: Collection[str] = (), *, framed: bool = False, parsed: bool = False
 ) -> dict[str, bool]:
-    """Whether each check is passed, by name.
-
-    - numbers: the same, in any order (1,000 is 1000);
-    - names: every proper noun of the source is there;
-    - negation: as many words that deny;
-    - kind: a question stays one, a statement and a command too;
-    - asked: the same question words (what and which count as one), modal verbs, tense, "do" and "there", as many
-      "that" and pronouns behind their verb ("what time it is" is no "what time is it"; nor "or it is" "or is it"), and
-      the same `AMOUNTS`;
-    - agreement: no "what are the best way", no "a cats", no "a account", no "color of banana" of "a banana", as many
-      finite verbs and of "be" as many, of the same number;
-    - added, dropped: no content word that the other has not, in any form, numbers aside;
-    - nouns: the same ones, each as often and in the same form, and the reader or the writer if the source has them;
-    - prepositions: those of the source are there;
-    - stutter: no two words stand side by side twice, unless they do so as often in the source;
-    - roles: who does what to whom, as `keeps_roles` has it, and no adjective or preposition at another noun;
-    - changed: at least two words, contractions and capitals aside, and articles unless framed.
-
-    Args:
-        exempt: words that do not count for negation, added and dropped.
-        framed: the output comes from a frame of that kind of question, which answers for kind, asked, agreement, nouns
-            and prepositions.
-        parsed: it was made from the source's tree, which answers for roles.
-    """
-    known, right = source.lowered, Tagged(*_without(exempt, output))
-    passed = _by_words(source, _to_keep_of(source, exempt), output.words, right.words, framed=framed) | {
-        "kind": framed or kind(source) == kind(output),
-        "asked": framed or _asked(source) == _asked(output),
-        "agreement": framed or (_agrees(output) and _verbs_agree(source, output) and _keeps_articles(source, output)),
-        "added": all(_has(known, word) for word in content_words(right)),
-        "nouns": framed or (_nouns(source) == _nouns(output) and _persons(known) == _persons(output.lowered)),
-        "prepositions": framed or not _prepositions(source) - _prepositions(output),
-        "roles": parsed or (keeps_roles(source, output) and (framed or keeps_phrases(source, output))),
-    }
-    return {name: passed[name] for name in CHECKS}
-
-
-def lost(source: Tagged, words: Sequence[str], exempt: Collection[str] = (), *, framed: bool = False) -> list[str]:
-    """The checks that an output of these words fails, whatever their tags are; arguments as `check` has them.
-
-    All that it fails of `WORDS_ALONE`; of asked, nouns and prepositions, those that no tags would save.
-    """
-    wanted = _to_keep_of(source, exempt)
-    kept, _ = _without(exempt, Tagged(words, words))
-    passed = _by_words(source, wanted, words, kept, framed=framed)
-    if not framed:
-        found = Counter(word.lower() for word in words)
-        passed["asked"] = wanted.asked == _asked(Tagged(words, [""] * len(words)))
-        passed["nouns"] = not wanted.nouns - found
-        passed["prepositions"] = not wanted.prepositions - found
-    return [name for name in CHECKS if not passed.get(name, True)]
-
-
-class _ToKeep(NamedTuple):
-    """What a source's rewording must have, as its words alone show; `asked` without the tense."""
-
-    numbers: list[str]
-    names: set[str]
-    denials: int
-    content: list[str]
-    pairs: Counter[tuple[str, str]]
-    asked: list[str]
-    nouns: Counter[str]
-    prepositions: Counter[str]
-
-
-def _to_keep_of(source: Tagged, exempt: Collection[str]) -> _ToKeep:
-    return _to_keep(tuple(source.words), tuple(source.tags), frozenset(exempt))
-
-
-@functools.lru_cache(maxsize=2**8)  # the candidates of a source come one after another
-def _to_keep(words: tuple[str, ...], tags: tuple[str, ...], exempt: frozenset[str]) -> _ToKeep:
-    source, left = Tagged(words, tags), Tagged(*_without(exempt, Tagged(words, tags)))
-    return _ToKeep(
-        numbers=_numbers(words),
-        names={word.lower() for word, tag in zip(words, tags, strict=True) if tag.startswith("NNP")},
-        denials=_denials(left.words),
-        content=content_words(left),
-        pairs=_pairs(source.lowered),
-        asked=_asked(Tagged(words, [""] * len(words))),
-        nouns=_nouns(source),
-        prepositions=_prepositions(source),
-    )
-
-
-def _by_words(
-    source: Tagged, wanted: _ToKeep, words: Sequence[str], kept: Sequence[str], *, framed: bool
-) -> dict[str, bool]:
-    """The checks of `WORDS_ALONE`.
-
-    Args:
-        kept: the output's words without those that are exempt.
-    """
-    found = [word.lower() for word in words]
-    return {
-        "numbers": wanted.numbers == _numbers(words),
-        "names": wanted.names <= set(found),
-        "negation": wanted.denials == _denials(kept),
-        "dropped": all(_has(found, word) for word in wanted.content),
-        "stutter": all(times <= max(1, wanted.pairs[pair]) for pair, times in _pairs(found).items()),
-        "changed": changed_words(source.words, words, aside=set() if framed else ARTICLES) >= LEAST_CHANGED,
-    }
+    """Whether each check that words and tags answer is passed, by name; arguments as `Compared` has them."""
+    compared = Compared(source, output, exempt, framed, parsed)
+    return {check.name: check(compared) for check in CHECKS if check.needs in ("words", "tags")}
 
 
 def kind(sentence: Tagged) -> Kind:
@@ -237,70 +307,6 @@ def _asked(sentence: Tagged) -> list[str]:
     return sorted([*set(out), *counted, f"{sum(word in QUESTION_WORDS for word in words)} asking"])
 
 
-def _agrees(sentence: Tagged) -> bool:
-    """Whether no "is" or "are" stands before "the" or "some", adjectives and a noun of the other number.
-
-    Nor "a" before a plural, adjectives between them or not, or before a vowel, "one" and "European" aside.
-    """
-    words, tags = sentence.lowered, sentence.tags
-    tagged = "".join(f"{'A' if word in ('a', 'an') else tag} " for word, tag in zip(words, tags, strict=True))
-    if re.search(r"(^| )A (JJ\w? )*NNS ", tagged) or re.search(r"(^| )a [aeio](?!ne|ur)", " ".join(words)):
-        return False
-    for place, word in enumerate(words):
-        if word in NUMBER and words[place + 1 : place + 2] in (["the"], ["some"]):
-            end = place + 2
-            while end < len(tags) and tags[end].startswith(("JJ", "RB")):
-                end += 1
-            while tags[end : end + 1] and "".join(tags[end + 1 : end + 2]).startswith("NN"):  # "sex stories"
-                end += 1
-            several = NUMBER[word] == "NN" and list(tags[end + 1 : end + 2]) == ["CC"]  # "are the cat and the dog"
-            if list(tags[end : end + 1]) == [NUMBER[word]] and not several:
-                return False
-    return True
-
-
-def _verbs_agree(source: Tagged, output: Tagged) -> bool:
-    """As many finite verbs; "is" is no "are"; none of "be", "been" and "being" goes or comes.
-
-    The nouns are the same ones, so that a verb of the other number fits none of them or not the right one.
-    """
-    one, other = _numbers_of_be(source), _numbers_of_be(output)
-    bare = [sum(word in {"be", "been", "being"} for word in sentence.lowered) for sentence in (source, output)]
-    return _finite(source) == _finite(output) and bare[0] == bare[1] and (not one or not other or one == other)
-
-
-def _keeps_articles(source: Tagged, output: Tagged) -> bool:
-    """Whether no noun in the singular stands bare that "a" or "the", or another determiner, stood before."""
-    (determined, _), (_, bare) = _by_article(source), _by_article(output)
-    return not determined & bare
-
-
-def _by_article(sentence: Tagged) -> tuple[set[str], set[str]]:
-    """Nouns in the singular: those that a determiner stands before, and those that none does."""
-    found: tuple[set[str], set[str]] = (set(), set())
-    bare = True
-    for word, tag in zip(sentence.lowered, sentence.tags, strict=True):
-        if tag in DETERMINING:
-            bare = False
-        elif tag == "NN":
-            found[bare].add(word)
-        elif not tag.startswith(("NN", "JJ", "RB", "VBN", "VBG", "HYPH", "CC")):  # "my bread and butter"
-            bare = True
-    return found[0] - found[1], found[1]
-
-
-def _numbers_of_be(sentence: Tagged) -> set[str]:
-    forms = {"'s": "is", "'re": "are"}
-    finite = (
-        forms.get(word, word) for word, tag in zip(sentence.lowered, sentence.tags, strict=True) if tag[:2] == "VB"
-    )
-    return {NUMBER[word] for word in finite if word in NUMBER}
-
-
-def _finite(sentence: Tagged) -> int:
-    return sum(tag in ("VBZ", "VBP", "VBD", "MD") for tag in sentence.tags)
-
-
 def _persons(words: Sequence[str]) -> set[str]:
     return {PERSONS[word] for word in words if word in PERSONS}
 
@@ -327,13 +333,15 @@ def _number(word: str) -> str:
     return re.sub(r"(?<=\d),(?=\d{3}(?!\d))", "", word.lower()).strip(".,") if re.search(r"\d", word) else ""
 
 
-def _denials(words: Sequence[str]) -> int:
-    return sum(word.lower() in NEGATIONS for word in words)
+def _denials(words: Sequence[str], exempt: Collection[str]) -> int:
+    return sum(word in NEGATIONS and word not in exempt for word in words)
 
 
-def _without(exempt: Collection[str], sentence: Tagged) -> tuple[list[str], list[str]]:
+def _without(exempt: Collection[str], sentence: Tagged) -> Tagged:
+    if not exempt:
+        return sentence
     kept = [(word, tag) for word, tag in zip(*sentence, strict=True) if word.lower() not in exempt]
-    return [word for word, _ in kept], [tag for _, tag in kept]
+    return Tagged([word for word, _ in kept], [tag for _, tag in kept])
 
 
 def _has(words: Sequence[str], word: str) -> bool:

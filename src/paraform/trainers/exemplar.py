@@ -11,7 +11,6 @@ Example:
 from __future__ import annotations
 
 import logging
-import random
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -32,8 +31,7 @@ from paraform.models.exemplar.carried_on import carry_over, grown, require_same_
 from paraform.models.exemplar.triples import mining_rules, triple_table
 from paraform.models.exemplar.word_vectors import initialize_words
 from paraform.records import InputError, Pair, require_count, require_records, require_texts
-from paraform.rewording.transformations import Transformation, Transformations
-from paraform.syntax import Tagger, load_tagger
+from paraform.syntax import load_tagger
 from paraform.syntax.mining import why_none
 from paraform.syntax.running import DEFAULT
 from paraform.trainers import Trainer
@@ -45,7 +43,6 @@ from paraform.weights import PathLike
 METRICS = {"bleu": True, "nll": False, "perplexity": False}  # whether higher is better
 BY_BLEU = TrainingConfig(metric="bleu", higher_is_better=True)
 BANK_SIZE = 64
-TRANSFORMATIONS = 12_000
 FEW = 5_000  # pairs, from which no model learns a language
 RARE = 4_000  # a word that stands once in so many pairs, or less often, is no common one
 UNWANTED = re.compile(
@@ -90,7 +87,7 @@ def train_exemplar(
         data_digests: SHA-256 of the files that the pairs are from; those of the pairs themselves are added.
         resume: go on with the run in the folder, if there is one.
         start: a model whose weights the training goes on from, with its vocabulary, which grows by words seen
-            `config.min_count` times, and its banks, which stand behind those of the pairs. None: random weights.
+            `config.min_count` times, and its bank, which stands behind that of the pairs. None: random weights.
         validation_rows: pairs that are paraphrased for the validation's BLEU.
         progress: say on stderr how far it is while pairs are tagged.
     Raises: InputError for too few pairs, what is no pair, a folder that holds another run, or a `start` that is built
@@ -126,7 +123,8 @@ def train_exemplar(
     if not (mined.exemplars >= 0).any():
         raise InputError(f"training: no pair has an exemplar: {why_none(mined.pairs, mining_rules(config, loop.seed))}")
     torch.manual_seed(loop.seed)
-    model = _model(pairs, config, vocabulary, load_tagger(tagger), start, seed=loop.seed)
+    load_tagger(tagger)  # its head draws weights before it is filled: without it a seed would give other models
+    model = _model(pairs, config, vocabulary, start)
     model.to(accelerator.device)
     batches, steps_per_epoch = by_length(
         table,
@@ -165,22 +163,14 @@ def _more_words(start: ExemplarParaphraser, pairs: Sequence[Pair], config: Exemp
 
 
 def _model(
-    pairs: Sequence[Pair],
-    config: ExemplarConfig,
-    vocabulary: Vocabulary,
-    tag: Tagger,
-    start: ExemplarParaphraser | None,
-    *,
-    seed: int,
+    pairs: Sequence[Pair], config: ExemplarConfig, vocabulary: Vocabulary, start: ExemplarParaphraser | None
 ) -> ExemplarParaphraser:
-    """A model before its first step, with the banks of these pairs, and behind them those of `start`."""
-    bank, transformations = exemplar_bank(pairs), transformations_of(pairs, tag, seed=seed)
+    """A model before its first step, with the bank of these pairs, and behind it that of `start`."""
+    bank = exemplar_bank(pairs)
     if start is not None:
         bank = list(dict.fromkeys([*bank, *start.bank]))[:BANK_SIZE]
-        both = dict.fromkeys([*transformations, *start.transformations])
-        transformations = Transformations(list(both)[:TRANSFORMATIONS])
     facts = EncoderFacts.of(encoders.load(config.style_encoder)) if config.content_input != "words" else None
-    model = ExemplarParaphraser(config, vocabulary, bank, transformations, facts=facts)
+    model = ExemplarParaphraser(config, vocabulary, bank, facts=facts)
     if start is not None:
         carry_over(model, start)
     else:
@@ -266,23 +256,6 @@ def exemplar_bank(pairs: Sequence[Pair], size: int = BANK_SIZE) -> list[str]:
             openings.setdefault(words[:3], []).append(text)
     common = sorted(openings, key=lambda opening: (-len(openings[opening]), opening))[:size]
     return [max(openings[key], key=lambda text: (min(counts[word] for word in lowered[text]), text)) for key in common]
-
-
-def transformations_of(
-    pairs: Sequence[Pair], tag: Tagger, *, size: int = TRANSFORMATIONS, seed: int = 0
-) -> Transformations:
-    """What training sources were reworded into, for `ExemplarParaphraser.reword`, of plain targets alone.
-
-    Args:
-        tag: gives the tags of sources and targets.
-        size: of more, a part is drawn by the seed; about 100 bytes each.
-    """
-    plain = set(plain_targets(pairs))
-    kept = list(dict.fromkeys((pair.source.text, pair.target.text) for pair in pairs if pair.target.text in plain))
-    chosen = random.Random(seed).sample(kept, min(size, len(kept)))
-    texts = list(dict.fromkeys(text for pair in chosen for text in pair))
-    tags = dict(zip(texts, map(tuple, tag([prepare(text, 30) for text in texts])), strict=True))
-    return Transformations([Transformation(tags[source], target, tags[target]) for source, target in chosen])
 
 
 def both_ways(pairs: Sequence[Pair]) -> list[Pair]:

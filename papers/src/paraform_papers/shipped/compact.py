@@ -4,19 +4,16 @@ r"""The embedded model `compact`: CRL-EGPG that reads the encoder's states too, 
     python -m paraform_papers.shipped.compact ../shared/data --made runs/rewording-data --out runs/compact
     python -m paraform_papers.shipped.compact ../shared/data --made runs/rewording-data --out runs/compact \
         --row "without both"
-    python -m paraform_papers.shipped.compact ../shared/data --made runs/rewording-data --out runs/compact --read 50
 
 The rows are the paper's question asked again: full, without CCL, without SCL, without both. Interrupted, it goes on; a
 run that is over is measured again, beside the models that --against names, and its best checkpoint stands in half
 precision in OUT/seed-SEED/ROW/final.
---read prints what it and those models make, unchecked, of texts unlike those of training, in forms of its bank.
 Running time: about a second a step of 128 on one free core, 6,784 steps. Figures: docs/results/crl.md.
 """
 
 from __future__ import annotations
 
 import argparse
-import random
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
@@ -29,10 +26,8 @@ from paraform.evaluation.subsets import THIRDS
 from paraform.models.exemplar import ExemplarConfig
 from paraform.records import Pair
 from paraform.score import Score
-from paraform.syntax import load_tagger
 from paraform.trainers.exemplar import BY_BLEU, train_exemplar
 from paraform.weights import sha256
-from paraform.words import tokenize
 from paraform_papers.crl.data import load
 from paraform_papers.crl.rows import ROWS
 
@@ -41,7 +36,6 @@ CONFIG = replace(ExemplarConfig.compact(), content_input="both", exemplar_deals=
 FIGURES = ("BLEU", "ED-E", "content kept")
 LEAST = THIRDS[0]  # of overlap between source and reference
 CARD = Path(__file__).parent / "cards" / "compact.md"
-READ = 50  # the seed of what is read
 PAN = "pan/pan-test.labels"
 
 
@@ -70,12 +64,8 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--against", nargs="*", default=[], metavar="MODEL", help="names or runs to measure beside")
     parser.add_argument("--device", choices=("auto", "cpu", "cuda"), default="cpu")
-    parser.add_argument("--read", type=int, default=0, metavar="TEXTS", help="train nothing; print outputs")
     options = parser.parse_args()
     run = options.out / f"seed-{options.seed}" / options.row.replace(" ", "-")
-    if options.read:
-        print(outputs(run, options.data, options.read, options.against))
-        return
     pairs = read_made(options.made / "train.jsonl")
     result = train_exemplar(
         pairs,
@@ -153,24 +143,6 @@ def write(run: Path, measures: Measures, *, records: int, seed: int) -> None:
     checkpoint.save(
         model, run / "final", card=card, scores=measures.scores, data_digests=about.data, seed=seed, dtype="float16"
     )
-
-
-def outputs(run: Path, data: Path, count: int, against: Sequence[str]) -> str:
-    """What the models make of questions of TREC and sentences of customer reviews, half each, drawn by a seed."""
-    questions = (data / "senteval" / "TREC.test").read_text(encoding="latin-1").splitlines()
-    reviews = (data / "senteval" / "custrev.pos").read_text(encoding="latin-1").splitlines()
-    short = [text for text in reviews if 5 <= len(text.split()) <= 18]
-    drawn = random.Random(READ)
-    texts = drawn.sample([line.split(" ", 1)[1] for line in questions], count // 2)
-    texts += drawn.sample(short, count - count // 2)
-    model = checkpoint.load(run)
-    tags = load_tagger()([tokenize(text) for text in texts])
-    forms = [some[0] for some in model.transformations.forms(tags, 1)]
-    said = {"model": model.decode(texts, forms)} | {
-        name: checkpoint.load(name).decode(texts, forms) for name in against
-    }
-    lines = ["\n".join(f"  {name}: {some[row]}" for name, some in said.items()) for row in range(len(texts))]
-    return "\n".join(f"- {text}\n  like: {form}\n{line}" for text, form, line in zip(texts, forms, lines, strict=True))
 
 
 if __name__ == "__main__":

@@ -22,8 +22,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.linear_model import LogisticRegression  # type: ignore[import-untyped] # scikit-learn has no types
 
-from paraform import checkpoint, encoders
+from paraform import encoders
 from paraform.capabilities import Embed
+from paraform.rewording.reworder import Reworder
 from paraform_papers.shipped.banking_intents import two_parts
 from paraform_papers.shipped.eda import eda, wordnet
 
@@ -100,7 +101,6 @@ def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     parser.add_argument("data", type=Path, help="folder with banking77/")
-    parser.add_argument("--models", nargs="+", default=["compact"])
     parser.add_argument("--survive", action="store_true", help="the second question")
     options = parser.parse_args()
     parts = two_parts(options.data / "banking77" / "train.csv")
@@ -110,14 +110,13 @@ def main() -> None:
     pool, test = split(untouched)
     print(f"{len(untouched)} intents, {sum(map(len, test.values()))} test texts, strength {strength:g}")
     if options.survive:
-        for name in options.models:
-            survival(name, pool, test, embed, strength)
+        survival(pool, test, embed, strength)
         return
     ways: dict[str, Add] = {"nothing": lambda texts: [[] for _ in texts]}
     synonyms = wordnet()
     kinds = "swaps and deletions; no WordNet here" if synonyms is None else "with WordNet"
     ways[f"EDA ({kinds})"] = lambda texts: [eda(text, num=ADDED, seed=0, synonyms=synonyms) for text in texts]
-    ways |= {f"rewordings of {name}": rewordings(name) for name in options.models}
+    ways["rewordings"] = rewordings()
     print(f"| added | {' | '.join(f'{shots} a class' for shots in SHOTS)} | texts added to {SHOTS[-1]} a class |")
     print(f"| --- |{' ---: |' * (len(SHOTS) + 1)}")
     plain: dict[tuple[int, int], float] = {}
@@ -140,23 +139,23 @@ def _spread(gains: Sequence[float]) -> str:
     return f"{statistics.mean(gains):+.1f}, {min(gains):+.1f} to {max(gains):+.1f}"
 
 
-def rewordings(model: str) -> Add:
+def rewordings() -> Add:
     """What the default call says in the place of each text, each text reworded once."""
-    reword = checkpoint.load(model, device="cpu").reword
+    reworder = Reworder.default("cpu")
     known: dict[str, list[str]] = {}
 
     def add(texts: Sequence[str]) -> list[list[str]]:
         missing = [text for text in texts if text not in known]
-        for text, found in zip(missing, reword(missing, num=ADDED), strict=True):
+        for text, found in zip(missing, reworder.reword(missing, num=ADDED), strict=True):
             known[text] = [candidate.text for candidate in found.candidates]
         return [known[text] for text in texts]
 
     return add
 
 
-def survival(model: str, pool: Intents, test: Intents, embed: Embed, strength: float) -> None:
+def survival(pool: Intents, test: Intents, embed: Embed, strength: float) -> None:
     """Accuracy on the test texts that can be reworded, as they are and in other words."""
-    add = rewordings(model)
+    add = rewordings()
     changed = {name: [(text, found[0]) for text, found in zip(texts, add(texts), strict=True) if found]
                for name, texts in test.items()}  # fmt: skip
     before, after = (
@@ -166,7 +165,7 @@ def survival(model: str, pool: Intents, test: Intents, embed: Embed, strength: f
     resampled = np.random.default_rng(0).integers(0, len(before), (1_000, len(before)))
     low, high = np.quantile(100 * (after[resampled].mean(1) - before[resampled].mean(1)), [0.025, 0.975])
     print(
-        f"{model}: {len(before):,} of {sum(map(len, test.values())):,} test texts reworded; accuracy"
+        f"{len(before):,} of {sum(map(len, test.values())):,} test texts reworded; accuracy"
         f" {100 * before.mean():.1f} as they are, {100 * after.mean():.1f} in other words"
         f" ({100 * (after.mean() - before.mean()):+.1f}, 95 %: {low:+.1f} to {high:+.1f})"
     )

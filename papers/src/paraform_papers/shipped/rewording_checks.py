@@ -12,14 +12,12 @@ from __future__ import annotations
 import argparse
 import random
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
-from paraform.models.exemplar import ExemplarParaphraser
-from paraform.rewording.records import Candidate
-from paraform.rewording.reword import judge, sentences_of
+from paraform.records import Candidate
+from paraform.rewording.reworder import Reworder, sentences_of
 from paraform_papers.shipped.rewording_texts import embedded_model, questions, utterances
 
 SEED, EACH = 62, 60
@@ -30,19 +28,17 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     parser.add_argument("data", type=Path, help="folder with banking77/, quora/ and paws/")
     data = parser.parse_args().data
-    model, pairs, drawn = embedded_model(), questions(data), random.Random(SEED)
+    pairs, drawn = questions(data), random.Random(SEED)
     texts = [*drawn.sample(utterances(data), EACH), *drawn.sample([text for pair in pairs for text in pair], EACH)]
     sentences = list(dict.fromkeys(sentence for text in texts for sentence in sentences_of(text)))
-    rows = judge(sentences, replace(model.tools, decode=model.decode), thorough=True)
-    flat = [candidate for row in rows for candidate in row]
+    rows = Reworder.default().judge(sentences, thorough=True)
     paws = [line.split("\t") for line in (data / "paws" / "dev.tsv").read_text(encoding="utf-8").splitlines()]
     paws = [row for row in paws if row[-1] in {"0", "1"}][:2_000]
     columns = {
-        "framed": [one for one in flat if one.framed],
-        "decoded": [one for one in flat if not one.framed],
-        "people": assessed(model, pairs[:1_500]),
-        "PAWS 0": assessed(model, [(row[-3], row[-2]) for row in paws if row[-1] == "0"]),
-        "PAWS 1": assessed(model, [(row[-3], row[-2]) for row in paws if row[-1] == "1"]),
+        "framed": [one for row in rows for one in row],
+        "people": assessed(pairs[:1_500]),
+        "PAWS 0": assessed([(row[-3], row[-2]) for row in paws if row[-1] == "0"]),
+        "PAWS 1": assessed([(row[-3], row[-2]) for row in paws if row[-1] == "1"]),
     }
     checks = [*columns["framed"][0].checks, "cycle"]
     print(
@@ -59,10 +55,6 @@ def main() -> None:
     passed = [sum(not one.failed for one in found) / len(found) for found in columns.values()]
     cells = [*(f"{share:.1%}" for share in passed), f"{sum(map(bool, best))} of {len(sentences)}", ""]
     print("| passed all |", " | ".join(cells), "|")
-    decoded = [[one for one in row if not one.framed] for row in rows]
-    framed = [[one for one in row if one.framed] for row in rows]
-    print(f"answered by the decoder alone {sum(map(bool, winners(decoded, '')))}, by frames alone", end=" ")
-    print(f"{sum(map(bool, winners(framed, '')))}, of {len(sentences)} sentences")
     right, wrong = (np.array([one.figures["content"] for one in columns[name]]) for name in ("PAWS 1", "PAWS 0"))
     # The share of pairs, one of each label, of which the right one has the greater cosine.
     print(f"AUC of the cosine on PAWS {float((right[:, None] > wrong).mean()):.2f}")
@@ -73,9 +65,10 @@ def winners(rows: Sequence[Sequence[Candidate]], left_out: str) -> list[str]:
     return [next((one.text for one in row if set(one.failed) <= {left_out}), "") for row in rows]
 
 
-def assessed(model: ExemplarParaphraser, pairs: Sequence[tuple[str, str]]) -> list[Candidate]:
-    """The second sentence of each pair as a rewording of the first."""
-    return model.assess([source for source, _ in pairs], [target for _, target in pairs], [""] * len(pairs))
+def assessed(pairs: Sequence[tuple[str, str]]) -> list[Candidate]:
+    """The second sentence of each pair as a rewording of the first, read back by `compact`."""
+    judge = Reworder.default(paraphraser=embedded_model())
+    return judge.assess([source for source, _ in pairs], [target for _, target in pairs], [""] * len(pairs))
 
 
 if __name__ == "__main__":

@@ -12,7 +12,7 @@ from paraform.corpora.evaluation_sets import read_evaluation_sets
 from paraform.evaluation.embedding.development import PAWS, paws_halves
 from paraform.records import Origin, Pair, Record, Sentence
 from paraform.rewording.frames import rewrite
-from paraform.rewording.reword import sentences_of
+from paraform.rewording.reworder import sentences_of
 from paraform.rewording.tagged import Tagged
 from paraform.syntax import annotate
 from paraform.words import detokenize, recase, tokenize

@@ -22,6 +22,7 @@ from pathlib import Path
 
 from paraform.evaluation.rating import Output, write_outputs
 from paraform.rewording.checks import LEAST_CHANGED, changed_words
+from paraform.rewording.reworder import reword
 from paraform.words import tokenize
 from paraform_papers.shipped.rewording_texts import embedded_model, questions, utterances
 
@@ -46,10 +47,8 @@ def main() -> None:
     options = parser.parse_args()
     options.out.mkdir(parents=True, exist_ok=True)
     sources = inputs(options.data)
+    today = [Output(found.source, found.candidates[0].text if found.candidates else None) for found in reword(sources)]
     model = embedded_model()
-    today = [
-        Output(found.source, found.candidates[0].text if found.candidates else None) for found in model.reword(sources)
-    ]
     model.bank = tuple(options.before.read_text(encoding="utf-8").splitlines())
     before = [Output(*pair) for pair in zip(sources, model.paraphrase(sources), strict=True)]
     drawn = random.Random(SEED)

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any, ClassVar, Literal, Unpack, final, overload
 
 import numpy as np
@@ -14,7 +13,7 @@ from torch import Tensor
 
 from paraform import encoders
 from paraform.batching import BOS, EOS, UNK, Ragged, Vocabulary, prepare_all
-from paraform.decoding import Decoding, Rationed, Step, decode, rationed, require_decoding, search_name
+from paraform.decoding import Decoding, Rationed, Step, decode, rationed, search_name
 from paraform.encoders import Encoder
 from paraform.encoders.facts import FACTS, EncoderFacts
 from paraform.models.base import AbstractParaphraser, require_words
@@ -26,13 +25,7 @@ from paraform.models.exemplar.network import ExemplarNetwork
 from paraform.models.exemplar.step_decoder import StepDecoder, decoding_batches
 from paraform.progress import track
 from paraform.records import InputError, require_count, require_texts
-from paraform.rewording import Candidate, Rewording
-from paraform.rewording.reword import Tools, assess, reword
-from paraform.rewording.transformations import Transformations
-from paraform.syntax import load_parser, load_tagger
 from paraform.words import detokenize, drop_stray_brackets, recase
-
-FEW = 1000  # characters of texts that one thread rewords as fast as several
 
 
 @final
@@ -43,7 +36,6 @@ class ExemplarParaphraser(AbstractParaphraser):
         config: sizes and choices.
         vocabulary: words of the decoder and the content encoder.
         bank: exemplars to draw from where the caller names none.
-        transformations: what training sources were reworded into; `reword` takes its forms from there.
         style_features: width of one state of the style encoder; None: ask the encoder.
         facts: of the style encoder, where it is frozen and reads sources too; its weights are not the model's.
     """
@@ -60,7 +52,6 @@ class ExemplarParaphraser(AbstractParaphraser):
         config: ExemplarConfig,
         vocabulary: Vocabulary,
         bank: Sequence[str] = (),
-        transformations: Transformations | None = None,
         style_features: int | None = None,
         facts: EncoderFacts | None = None,
     ) -> None:
@@ -68,7 +59,6 @@ class ExemplarParaphraser(AbstractParaphraser):
         self.config = config
         self.vocabulary = vocabulary
         self.bank = tuple(bank)
-        self.transformations = transformations or Transformations()
         self.facts = facts
         style_features = style_features or (facts.width if facts else None)
         module = None
@@ -152,47 +142,6 @@ class ExemplarParaphraser(AbstractParaphraser):
         texts = iter(out)
         return [[next(texts) for _ in row] for row in chosen]
 
-    def reword(
-        self,
-        sources: Sequence[str],
-        *,
-        num: int = 1,
-        force: bool = False,
-        ration: bool | None = None,
-        **how: Unpack[Decoding],
-    ) -> list[Rewording]:
-        """Each source in other words, in forms that fit it, every candidate checked; or why it is left alone.
-
-        Args:
-            sources: texts of one or more sentences, cased and untokenised or not.
-            num: rewordings of a source, at most, the best first.
-            force: try texts too that look like another language, code, shouting or junk.
-            ration, how: as in `paraphrase`, for the candidates that are decoded.
-        Raises: InputError for a text that is none, or if two ways of decoding are mixed.
-        """
-        texts = require_texts(sources)
-        require_decoding(how)
-        decode = partial(self.decode, ration=ration, **how)
-        with encoders.one_thread(sum(map(len, texts)) <= FEW):
-            return reword(texts, replace(self.tools, decode=decode), num=num, force=force)
-
-    def assess(self, sources: Sequence[str], outputs: Sequence[str], exemplars: Sequence[str]) -> list[Candidate]:
-        """Each output as a candidate for its source, with its checks; none is dropped."""
-        return assess(sources, outputs, exemplars, self.tools)
-
-    @cached_property
-    def tools(self) -> Tools:
-        """What `reword` needs beside the decoder."""
-        encoder = encoders.load(device=self.device)  # mostly the style encoder too, which is in memory already
-        return Tools(
-            tag=load_tagger(device=str(self.device)),
-            embed=encoder.encode,
-            parse=load_parser(device=str(self.device)),
-            source_given=self._source_given,
-            bank=self.transformations,
-            cased=self.vocabulary.cased,
-        )
-
     @torch.inference_mode()
     def _like(self, sources: list[str], exemplars: list[str], ration: bool | None, how: Decoding) -> list[str]:
         self.eval()
@@ -261,6 +210,13 @@ class ExemplarParaphraser(AbstractParaphraser):
             out[rows] = means_B.float().cpu().numpy()
         return out
 
+    def source_given(self, sources: Sequence[str], outputs: Sequence[str]) -> npt.NDArray[np.float32]:
+        """How much likelier each source is given its output than given itself, in its own form; nats a word: [N]."""
+        different = list(dict.fromkeys(sources))
+        own = dict(zip(different, self.log_likelihood(different, different, different), strict=True))
+        given = self.log_likelihood(sources, outputs, sources)
+        return given - np.array([own[source] for source in sources], np.float32)
+
     def decoding_settings(self, *, ration: bool | None = None, **how: Unpack[Decoding]) -> dict[str, Any]:
         """What a signature says of `decode` with these arguments."""
         return {
@@ -313,13 +269,6 @@ class ExemplarParaphraser(AbstractParaphraser):
 
         return self._vectors(lengths, batch_size, encode)
 
-    def _source_given(self, sources: Sequence[str], outputs: Sequence[str]) -> npt.NDArray[np.float32]:
-        """How much likelier each source is given its output than given itself, in its own form; nats a word."""
-        different = list(dict.fromkeys(sources))
-        own = dict(zip(different, self.log_likelihood(different, different, different), strict=True))
-        given = self.log_likelihood(sources, outputs, sources)
-        return given - np.array([own[source] for source in sources], np.float32)
-
     def _rations(self, asked: bool | None) -> bool:
         return self.config.copy if asked is None else asked
 
@@ -361,11 +310,10 @@ class ExemplarParaphraser(AbstractParaphraser):
             yield self.vocabulary.words[number] if known else source[number - len(self.vocabulary)]
 
     def assets(self) -> dict[str, str]:
-        """The vocabulary, the bank of exemplars, the transformations, and what is said of an encoder that is read."""
+        """The vocabulary, the bank of exemplars, and what is said of an encoder that is read."""
         return {
             "vocabulary.json": self.vocabulary.to_json(),
             "bank.txt": "".join(f"{text}\n" for text in self.bank),
-            "transformations.tsv": self.transformations.to_text(),
             **({FACTS: self.facts.to_json()} if self.facts else {}),
         }
 
@@ -379,10 +327,9 @@ class ExemplarParaphraser(AbstractParaphraser):
         if unknown or "vocabulary.json" not in assets:
             raise InputError(f"exemplar checkpoint with unknown fields {unknown} or no vocabulary.json")
         bank = assets.get("bank.txt", "").split("\n")[:-1]
-        transformations = Transformations.read(assets.get("transformations.tsv", ""))
         facts = EncoderFacts.read(assets[FACTS]) if FACTS in assets else None
         vocabulary = Vocabulary.from_json(assets["vocabulary.json"])
-        return cls(ExemplarConfig(**config), vocabulary, bank, transformations, facts=facts)
+        return cls(ExemplarConfig(**config), vocabulary, bank, facts=facts)
 
 
 def _lowered(words: Sequence[str]) -> list[str]:

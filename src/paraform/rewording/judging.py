@@ -1,0 +1,215 @@
+"""Drafts to candidates: each is looked at as far as it takes to know whether it passes, and scored."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from math import inf
+from typing import TypeAlias, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from paraform.records import Candidate
+from paraform.rewording import fluency
+from paraform.rewording.checks import CHECKS, NEEDS, Check, Compared, Needs, changed_words
+from paraform.rewording.drafts import Draft
+from paraform.rewording.standards import STANDARDS, Standards
+from paraform.rewording.tagged import Tagged
+from paraform.syntax.trees import Parser
+from paraform.words import tokenize
+
+Embed: TypeAlias = Callable[[Sequence[str]], NDArray[np.float32]]
+Tag: TypeAlias = Callable[[Sequence[Sequence[str]]], list[list[str]]]
+Fact = TypeVar("Fact")
+
+MOST_CHANGED = 6  # words: more is no better
+FIGURES = ("content", "grammar", "words", "edits")  # of a candidate
+
+
+@dataclass(frozen=True)
+class Tools:
+    """What rewording needs of models.
+
+    Args:
+        tag: words to Penn Treebank tags.
+        embed: texts to unit vectors.
+        parse: words to trees, which adverbials are moved and questions made indirect by; None: neither is done.
+        source_given: sources and outputs to how much likelier each source is given its output than given itself, by the
+            model that decoded them, nats a word; None: not checked.
+        cased: lower-cased word → how it is written inside a sentence.
+    """
+
+    tag: Tag
+    embed: Embed
+    parse: Parser | None = None
+    source_given: Callable[[Sequence[str], Sequence[str]], NDArray[np.float32]] | None = None
+    cased: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass
+class _Case:
+    """A draft for a sentence, and what is known of it.
+
+    Args:
+        output: its words, and its tags once they are known.
+        stage: of how many of `NEEDS` its checks are made.
+    """
+
+    sentence: str
+    source: Tagged
+    draft: Draft
+    output: Tagged
+    stage: int = 0
+    checks: dict[str, bool] = field(default_factory=dict)
+    figures: dict[str, float] = field(default_factory=dict)
+
+    @property
+    def fails(self) -> int:
+        """How many checks it fails so far."""
+        return sum(not passed for passed in self.checks.values())
+
+
+@dataclass(frozen=True)
+class Judge:
+    """Checks drafts and scores them.
+
+    Args:
+        checks: what each must pass, in the order in which candidates tell them.
+    """
+
+    tools: Tools
+    standards: Standards = STANDARDS
+    checks: Sequence[Check] = CHECKS
+
+    def __call__(
+        self,
+        sentences: Sequence[str],
+        sources: Sequence[Tagged],
+        drafts: Sequence[Sequence[Draft]],
+        *,
+        thorough: bool = True,
+    ) -> list[list[Candidate]]:
+        """The drafts of each sentence with their checks and scores.
+
+        Tags are dear, vectors dearer, and a model's likelihood the dearest: a draft is tagged if its words pass,
+        embedded if its tags pass, and read back (`Tools.source_given`) if it was decoded and all else passes.
+
+        Args:
+            sources: the sentences, tagged.
+            thorough: look at all drafts; otherwise, of a sentence of which none passes, at those besides that may come
+                nearest to passing, so that the reason is the same. The others are scored −∞.
+        """
+        known = _Known(self.tools, dict(zip(sentences, sources, strict=True)))
+        rows = [
+            [_Case(sentence, source, draft, Tagged(known.words(draft.text), ())) for draft in row]
+            for sentence, source, row in zip(sentences, sources, drafts, strict=True)
+        ]
+        while wanted := [case for row in rows for case in self._next(row, thorough=thorough)]:
+            for needs, cases in _by_needs(wanted).items():
+                known.look(cases, needs)
+                for case in cases:
+                    self._check(case, needs)
+        return [[self._candidate(case) for case in row] for row in rows]
+
+    def _next(self, row: Sequence[_Case], *, thorough: bool) -> list[_Case]:
+        """Which drafts of a sentence are looked at next: those that fail least so far, if no other fails less.
+
+        A draft that is looked at further can only fail more.
+        """
+        open_ = [case for case in row if self._is_open(case)]
+        if thorough or not open_:
+            return open_
+        least = min(case.fails for case in open_)
+        if any(case.fails < least for case in row):
+            return []
+        return [case for case in open_ if case.fails == least]
+
+    def _is_open(self, case: _Case) -> bool:
+        if case.stage < NEEDS.index("likelihood"):
+            return True
+        return case.stage < len(NEEDS) and not (self.tools.source_given is None or case.draft.framed or case.fails)
+
+    def _check(self, case: _Case, needs: Needs) -> None:
+        draft = case.draft
+        compared = Compared(
+            case.source, case.output, draft.exempt, draft.framed, draft.parsed, case.figures, self.standards
+        )
+        case.checks |= {check.name: check(compared) for check in self.checks if check.needs == needs}
+        case.stage += 1
+
+    def _candidate(self, case: _Case) -> Candidate:
+        draft, score = case.draft, -inf
+        checks = {check.name: case.checks[check.name] for check in self.checks if check.name in case.checks}
+        figures = {name: case.figures[name] for name in FIGURES if name in case.figures}
+        if "content" in figures:
+            weighed = {**figures, "changed": min(figures["edits"], MOST_CHANGED)}
+            weighed |= {"framed": float(draft.framed), "wrapped": float(draft.wrapped)}
+            score = sum(weight * weighed[name] for name, weight in self.standards.weights.items())
+        return Candidate(draft.text, draft.form, checks, score, figures, draft.framed)
+
+
+def _by_needs(cases: Iterable[_Case]) -> dict[Needs, list[_Case]]:
+    """The cases by what their next checks need."""
+    out: dict[Needs, list[_Case]] = {}
+    for case in cases:
+        out.setdefault(NEEDS[case.stage], []).append(case)
+    return out
+
+
+class _Known:
+    """What is known of texts, each found once: words and tags; nats a word by both models of fluency; vectors."""
+
+    def __init__(self, tools: Tools, tagged: dict[str, Tagged]) -> None:
+        self._tools = tools
+        self._tagged = tagged
+        self._grammar: dict[str, float] = {}
+        self._language: dict[str, float] = {}
+        self._vectors: dict[str, NDArray[np.float32]] = {}
+
+    def words(self, text: str) -> Sequence[str]:
+        """A text's words."""
+        return self._tagged[text].words if text in self._tagged else tokenize(text)
+
+    def look(self, cases: Sequence[_Case], needs: Needs) -> None:
+        """Tell the cases what checks of that need look at."""
+        texts = [text for case in cases for text in (case.sentence, case.draft.text)]
+        if needs == "words":
+            for case in cases:
+                case.figures["edits"] = float(changed_words(case.source.words, case.output.words))
+        elif needs == "tags":
+            words = {case.draft.text: case.output.words for case in cases}
+            _learn(self._tagged, words, lambda new: self._tag([words[text] for text in new]))
+            for case in cases:
+                case.output = self._tagged[case.draft.text]
+        elif needs == "n-grams":
+            rules, language = fluency.load("grammar"), fluency.load()
+            tagged = self._tagged
+            _learn(
+                self._grammar, texts, lambda new: _means(rules, [fluency.classes(*tagged[one], rules) for one in new])
+            )
+            _learn(self._language, texts, lambda new: _means(language, [tagged[one].words for one in new]))
+            for case in cases:
+                case.figures["grammar"] = self._grammar[case.draft.text] - self._grammar[case.sentence]
+                case.figures["words"] = self._language[case.draft.text] - self._language[case.sentence]
+        elif needs == "vectors":
+            _learn(self._vectors, texts, self._tools.embed)
+            for case in cases:
+                case.figures["content"] = float(self._vectors[case.draft.text] @ self._vectors[case.sentence])
+        elif self._tools.source_given is not None:
+            found = self._tools.source_given([case.sentence for case in cases], [case.draft.text for case in cases])
+            for case, figure in zip(cases, found, strict=True):
+                case.figures["cycle"] = float(figure)
+
+    def _tag(self, sentences: list[Sequence[str]]) -> list[Tagged]:
+        return [Tagged(*pair) for pair in zip(sentences, self._tools.tag(sentences), strict=True)]
+
+
+def _learn(known: dict[str, Fact], texts: Iterable[str], find: Callable[[list[str]], Iterable[Fact]]) -> None:
+    if new := [text for text in dict.fromkeys(texts) if text not in known]:
+        known.update(zip(new, find(new), strict=True))
+
+
+def _means(model: fluency.NGrams, sentences: Sequence[Sequence[str]]) -> list[float]:
+    """Log-probability of a word, nats, mean of each sentence."""
+    return [float(part.mean()) for part in model.log_probs(sentences)]
