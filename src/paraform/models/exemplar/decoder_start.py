@@ -7,8 +7,7 @@ from torch import Tensor, nn
 
 from paraform import encoders
 from paraform.batching import BOS, EOS, PAD, SPECIAL, UNK
-from paraform.encoders.hugging_face import sizes_of
-from paraform.encoders.tokenizing import tokenizer_of
+from paraform.encoders.transformers_modules import sizes_of
 from paraform.models.decoder_start import bert_embeddings, bert_layer
 from paraform.models.exemplar.paraphraser import ExemplarParaphraser
 from paraform.records import InputError
@@ -31,7 +30,7 @@ def start_decoder(model: ExemplarParaphraser) -> None:
         return
     module = encoders.load_module(config.style_encoder)
     weights, found = module.state_dict(), bert_embeddings(module)
-    depth = sizes_of(module.config, encoders.locate(config.style_encoder)).layers
+    depth = sizes_of(module.config).layers
     heads = getattr(module.config, "num_attention_heads", None)
     count = len(decoder.layers)
     if not {"words", "positions"} <= found.keys() or heads != config.decoder_heads or count > depth:
@@ -52,7 +51,7 @@ def start_decoder(model: ExemplarParaphraser) -> None:
 
 
 def _copy_words(model: ExemplarParaphraser, words_PD: Tensor) -> None:
-    tokenizer = tokenizer_of(encoders.locate(model.config.style_encoder))
+    tokenizer = encoders.ModelFolder(encoders.locate(model.config.style_encoder)).tokenizer()
     embedding: nn.Embedding = model.network.embedding
     embedding.weight[PAD] = 0
     for row, unit in enumerate(model.vocabulary.words):

@@ -16,7 +16,6 @@ from torch import Tensor
 from paraform import encoders
 from paraform.batching import Ragged, Vocabulary, prepare_all
 from paraform.encoders import Encoder
-from paraform.encoders.tokenizing import tokenizer_of
 from paraform.models.exemplar.batches import PickedStates, StyleInput
 from paraform.models.exemplar.config import ExemplarConfig
 from paraform.models.exemplar.style_tags import tag_numbers
@@ -59,7 +58,7 @@ def needs_encoder(config: ExemplarConfig) -> bool:
 
 def single_pieces(config: ExemplarConfig) -> list[str]:
     """The style encoder's pieces of one character, alone and inside words. Raises: InputError as `encoders.locate`."""
-    pieces = tokenizer_of(encoders.locate(config.style_encoder)).get_vocab()
+    pieces = encoders.ModelFolder(encoders.locate(config.style_encoder)).tokenizer().get_vocab()
     return [piece for piece in pieces if len(piece.removeprefix("##") or piece) == 1]
 
 
