@@ -25,6 +25,8 @@ import pytest
 from filelock import FileLock
 from hypothesis import settings
 
+from paraform.memory import keep_freed_memory
+
 if TYPE_CHECKING:
     from forks import Forks
 
@@ -32,6 +34,7 @@ if TYPE_CHECKING:
 
 REPOSITORY = Path(__file__).resolve().parent
 
+keep_freed_memory()  # tests train, too
 settings.register_profile("paraform", deadline=None, derandomize=True)  # neither load nor luck is a failure
 settings.load_profile("paraform")
 

@@ -25,7 +25,7 @@ import pytest
 import torch
 
 from paraform import checkpoint, manifest
-from paraform.encoders.variant import Variant
+from paraform.encoders.names import Variant
 from paraform.records import InputError
 from paraform.score import Score
 

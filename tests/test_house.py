@@ -23,8 +23,8 @@ LABORATORY = REPOSITORY / "papers" / "src" / "paraform_papers"
 
 # Data moves to the right, and a module imports from its left; rooms in one row stand side by side.
 ROWS = [
-    ["progress", "records", "score", "version"],
-    ["fields", "weights", "extensions"],
+    ["memory", "progress", "records", "score", "version"],
+    ["extensions", "fields", "weights"],
     ["manifest"],
     ["words"],
     ["engines"],
@@ -75,7 +75,14 @@ def wrong_arrows(package: Path) -> list[str]:
 
 
 def imported_rooms(path: Path, parts: tuple[str, ...], package: Path) -> Iterator[tuple[int, str]]:
-    """(line, room) of every import of ours in a file, wherever it stands: in functions and under TYPE_CHECKING too."""
+    """(line, room) of every import of ours in a file."""
+    for line, module in imported(path, parts, package):
+        yield line, room_of(module, package)
+
+
+def imported(path: Path, parts: tuple[str, ...], package: Path) -> Iterator[tuple[int, tuple[str, ...]]]:
+    """(line, dotted name) of every import of ours in a file, wherever it stands: in functions and under TYPE_CHECKING
+    too. What is imported from a module counts as a part of its name."""
     here = (package.name, *parts)
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         modules: list[tuple[str, ...]] = []
@@ -94,9 +101,63 @@ def imported_rooms(path: Path, parts: tuple[str, ...], package: Path) -> Iterato
             modules = [tuple(arg.value.split(".")) for arg in node.args[:1] if is_text(arg)]
         for module in modules:
             if module[0] == package.name:
-                yield node.lineno, room_of(module, package)
+                yield node.lineno, module
             elif module[0] == LABORATORY.name:  # it imports the library, which never knows it
-                yield node.lineno, module[0]
+                yield node.lineno, (package.name, module[0], "")
+
+
+def circles(package: Path) -> list[list[str]]:
+    """Files that import each other in a circle, each circle's together.
+
+    A name of a lazy package leads to its file, and the package as a whole to all that its `__init__.pyi` names. The
+    outermost `__init__` re-exports every room, and is left out.
+    """
+    lazy = {path.parent: names_in(path) for path in package.rglob("__init__.pyi")}
+    arrows: dict[Path, set[Path]] = {}
+    for path in sorted(package.rglob("*.py")):
+        parts = path.relative_to(package).with_suffix("").parts
+        if parts == (PUBLIC_API,):
+            continue
+        named = [module[1:] for _, module in imported(path, parts, package)]
+        if path.name == "__init__.py":
+            named += [(*parts[:-1], *module) for module in lazy.get(path.parent, {}).values()]
+        found = {file_of(name, package, lazy) for name in named}
+        arrows[path] = {file for file in found if file is not None} - {path, package / "__init__.py"}
+    reached = {path: reachable(path, arrows) for path in arrows}
+    rings = {frozenset(to for to in reached[path] if path in reached[to]) for path in arrows if path in reached[path]}
+    return sorted(sorted(file.relative_to(package).as_posix() for file in ring) for ring in rings)
+
+
+def names_in(stub: Path) -> dict[str, tuple[str, ...]]:
+    """The module of each name that a lazy package's `__init__.pyi` re-exports."""
+    nodes = [node for node in ast.parse(stub.read_text(encoding="utf-8")).body if isinstance(node, ast.ImportFrom)]
+    return {alias.name: tuple((node.module or "").split(".")) for node in nodes for alias in node.names}
+
+
+def file_of(name: tuple[str, ...], package: Path, lazy: dict[Path, dict[str, tuple[str, ...]]]) -> Path | None:
+    """The file of a dotted name below the package, or of the module that has what it names."""
+    place = package.joinpath(*name)
+    if place.with_suffix(".py").is_file():
+        return place.with_suffix(".py")
+    if (place / "__init__.py").is_file():
+        return place / "__init__.py"
+    if not name:
+        return None
+    above = package.joinpath(*name[:-1])
+    if name[-1] in lazy.get(above, {}):
+        return file_of((*name[:-1], *lazy[above][name[-1]]), package, lazy)
+    return file_of(name[:-1], package, lazy)
+
+
+def reachable(start: Path, arrows: dict[Path, set[Path]]) -> set[Path]:
+    """The files that one imports, by itself or by what it imports."""
+    seen: set[Path] = set()
+    ahead = [start]
+    while ahead:
+        new = arrows.get(ahead.pop(), set()) - seen
+        seen |= new
+        ahead += new
+    return seen
 
 
 def room_of(module: tuple[str, ...], package: Path) -> str:
@@ -209,6 +270,35 @@ def test_a_planted_wrong_arrow_is_found(tmp_path: Path, file: str, line: int, co
 def test_an_import_that_points_left_is_fine(tmp_path: Path, file: str, code: str) -> None:
     plant(tmp_path, file, code)
     assert wrong_arrows(tmp_path / "paraform") == []
+
+
+def test_no_file_imports_in_a_circle() -> None:
+    assert circles(PACKAGE) == []
+
+
+def test_a_planted_circle_is_found(tmp_path: Path) -> None:
+    """Through a function, a type, and a lazy package or its name; a file that only imports the circle is in none."""
+    package = tmp_path / "paraform"
+    code = {
+        "__init__.py": "",
+        "records.py": "import paraform\n",
+        "encoders/__init__.py": "",
+        "encoders/__init__.pyi": "from .load import load as load\nfrom .load import Loaded as Loaded\n",
+        "encoders/load.py": "def load():\n    from paraform.encoders.export import export\n",
+        "encoders/export.py": "import typing\nif typing.TYPE_CHECKING:\n    from paraform.words import Word\n",
+        "words.py": "from . import records\nfrom .encoders import load\n",
+        "cli.py": "from paraform.encoders import Loaded\nfrom paraform import words\n",
+    }
+    for name, text in code.items():
+        (package / name).parent.mkdir(parents=True, exist_ok=True)
+        (package / name).write_text(text, encoding="utf-8")
+    assert circles(package) == [["encoders/export.py", "encoders/load.py", "words.py"]]
+    (package / "words.py").write_text("from .encoders import export\n", encoding="utf-8")
+    assert circles(package) == [["encoders/export.py", "words.py"]]
+    (package / "words.py").write_text("from paraform import encoders\n", encoding="utf-8")
+    assert circles(package) == [["encoders/__init__.py", "encoders/export.py", "encoders/load.py", "words.py"]]
+    (package / "words.py").write_text("", encoding="utf-8")
+    assert circles(package) == []
 
 
 def test_nothing_runs_code_out_of_data_or_a_shell() -> None:

@@ -180,34 +180,6 @@ def test_cache_folder(monkeypatch: pytest.MonkeyPatch) -> None:
     assert weights.cache_folder() == Path("/y")
 
 
-def test_glove_vectors(tmp_path: Path) -> None:
-    path = tmp_path / "glove.txt"
-    path.write_text("the 0.1 -2 3e-1\nother 1 2\n. . . 1 2 3\ncafé 4 5 6\n", encoding="utf-8")
-    rows, vectors = weights.read_word_vectors(path, ["<pad>", "café", "absent", "the"], 3)
-    assert rows.tolist() == [3, 1]
-    torch.testing.assert_close(vectors, torch.tensor([[0.1, -2, 0.3], [4, 5, 6]]))
-
-
-@pytest.mark.parametrize(
-    ("content", "message"),
-    [
-        (b"the 1 2\n", "glove.txt:1: 2 numbers for 'the', expected 3"),
-        (b"a 1\nthe 1 2 x\n", "glove.txt:2: could not convert"),
-        (b"the 1 2 nan\n", "holds NaN or infinity"),
-        (b"a 1 2 3\n", "none of the vocabulary's 1 words"),
-        (b"", "none of the vocabulary's 1 words"),
-        (b"the\xe9 1 2 3\n", "expected a GloVe text file"),
-    ],
-)
-def test_bad_glove_files(content: bytes, message: str, tmp_path: Path) -> None:
-    path = tmp_path / "glove.txt"
-    path.write_bytes(content)
-    with pytest.raises(InputError, match=message):
-        weights.read_word_vectors(path, ["the"], 3)
-    with pytest.raises(InputError, match="expected a GloVe text file"):
-        weights.read_word_vectors(tmp_path / "absent.txt", ["the"], 3)
-
-
 def test_a_link_stays_one_and_a_device_is_not_replaced(tmp_path: Path) -> None:
     (tmp_path / "target").write_text("old")
     (tmp_path / "link").symlink_to("target")

@@ -11,7 +11,7 @@ import torch
 from numpy.typing import NDArray
 
 from paraform.decoding import Decoding
-from paraform.encoders.encoder import WordStates
+from paraform.encoders.types import WordStates
 from paraform.syntax.trees import Tree
 from paraform.weights import PathLike
 

@@ -47,7 +47,7 @@ def counted(number: int, noun: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """Where a record was read: `path`, and `line` counted from 1 (for a `datasets` row: the row's number)."""
+    """Where a record was read: `path`, and `line` counted from 1."""
 
     path: str
     line: int

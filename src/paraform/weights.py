@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import importlib.util
+import itertools
 import math
 import os
 import secrets
@@ -234,6 +235,22 @@ def map_array(path: PathLike) -> NDArray[Any]:
         raise InputError(f"{path}: {reason}; expected a .npy file of numbers") from error
 
 
+def write_rows(path: PathLike, parts: Iterable[NDArray[np.float32]]) -> None:
+    """Write a .npy file of float32, [N, D], a part of its rows at a time, at least one. An error leaves no file."""
+    parts = iter(parts)
+    first = next(parts)
+    header: dict[str, Any] = {"descr": "<f4", "fortran_order": False, "shape": (0, first.shape[1])}
+    with atomic_path(path) as unfinished, open(unfinished, "wb") as out:
+        np.lib.format.write_array_header_1_0(out, header)
+        begin, count = out.tell(), 0
+        for rows in itertools.chain([first], parts):
+            out.write(np.ascontiguousarray(rows, dtype="<f4").tobytes())
+            count += len(rows)
+        out.seek(0)  # NumPy leaves room in a header for any number of rows
+        np.lib.format.write_array_header_1_0(out, header | {"shape": (count, first.shape[1])})
+        assert out.tell() == begin
+
+
 def require_shapes(path: PathLike, own: Mapping[str, Tensor]) -> None:
     """Compare a model's tensors with the header of a safetensors file; of both, nothing else is read.
 
@@ -341,37 +358,3 @@ def read_kept(path: PathLike) -> bytes | None:
         return None
     digest, _, content = Path(path).read_bytes().partition(b"\n")
     return content if digest == hashlib.sha256(content).hexdigest().encode() else None
-
-
-def read_word_vectors(path: PathLike, words: Sequence[str], width: int) -> tuple[Tensor, Tensor]:
-    """Vectors of the given words from a GloVe text file (a line: the word, a space, its numbers).
-
-    Args:
-        words: the words wanted; the file's other lines are passed over without being parsed.
-        width: numbers a vector must have.
-    Returns: positions [n] of the words that were found, and their vectors [n, width].
-    Raises: InputError with file and line if a vector has another width or is no number, or if no word was found.
-    """
-    position = {word: number for number, word in enumerate(words)}
-    found: dict[int, list[float]] = {}
-    try:
-        with open(path, encoding="utf-8") as lines:
-            for number, line in enumerate(lines, start=1):
-                word, _, rest = line.rstrip("\n").partition(" ")
-                if word not in position:
-                    continue
-                numbers = rest.split(" ")
-                if len(numbers) != width:
-                    raise InputError(f"{path}:{number}: {len(numbers)} numbers for {word!r}, expected {width}")
-                try:
-                    found[position[word]] = [float(value) for value in numbers]
-                except ValueError as error:
-                    raise InputError(f"{path}:{number}: {error}; expected {width} numbers") from error
-    except (FileNotFoundError, UnicodeDecodeError) as error:
-        raise InputError(f"{path}: {error}; expected a GloVe text file, or 'random' or 'encoder'") from error
-    if not found:
-        raise InputError(f"{path}: none of the vocabulary's {len(words)} words; expected a GloVe text file")
-    rows = torch.tensor(list(found.values()))
-    if not torch.isfinite(rows).all():
-        raise InputError(f"{path}: a vector holds NaN or infinity; expected finite numbers")
-    return torch.tensor(list(found)), rows

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from paraform import checkpoint, encoders
 from paraform.capabilities import ReadsWords
 from paraform.encoders import elmo as elmo_module
-from paraform.encoders.elmo import ClippedLSTM, ElmoConfig, lstm_name, mix_layers
+from paraform.encoders.elmo import ClippedLSTM, ElmoConfig, lstm_name
 from paraform.encoders.elmo_files import read_options
 from paraform.encoders.elmo_words import characters_of, word_number
 from paraform.evaluation.embedding.distances import word_system
@@ -180,15 +180,6 @@ def test_a_word_is_its_bytes() -> None:
     assert characters_of(word_number("\ud800"), 50) == [258, ord("?"), 259]
     assert characters_of(word_number(""), 50) == [258, 259]
     assert len({word_number(word) for word in ("", "a", "b", "ab", "\x00", "\x00a")} | {0, 1}) == 8
-
-
-def test_the_mix_of_layers() -> None:
-    states = torch.randn(5, 3, 4)
-    torch.testing.assert_close(mix_layers(states), states.mean(1))
-    mixed = mix_layers(states, torch.tensor([0.0, math.log(2), math.log(5)]), 2.0)
-    torch.testing.assert_close(mixed, 2 * (states[:, 0] + 2 * states[:, 1] + 5 * states[:, 2]) / 8)
-    with pytest.raises(ValueError, match=r"weights \[2\] for 3 layers; expected one a layer"):
-        mix_layers(states, torch.zeros(2))
 
 
 def test_signatures(folder: Path, tmp_path: Path, bfloat16: None) -> None:

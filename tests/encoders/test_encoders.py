@@ -16,7 +16,7 @@ from tokenizers import Tokenizer, models, pre_tokenizers, processors
 
 from paraform import encoders
 from paraform.encoders import Encoder
-from paraform.encoders.tokenizing import tokenizer_of
+from paraform.encoders.folder import ModelFolder
 from paraform.records import InputError
 from paraform.weights import save_tensors
 from paraform.words import join_pieces
@@ -121,7 +121,7 @@ def test_pieces_of_words(minilm: Encoder, tmp_path: Path) -> None:
         ["東京☂", "☂", "c#", "\x00", "#"],
     ]
     found = minilm.word_pieces(sentences)
-    vocabulary = tokenizer_of(encoders.locate()).get_vocab()
+    vocabulary = ModelFolder(encoders.locate()).tokenizer().get_vocab()
     assert [join_pieces(pieces) for pieces in found] == sentences
     assert len(found[0]) > len(sentences[0]) and found[0][-6:] == ["##.", "##s", "##.", "'", "##'", "a"]
     assert found[2][:2] == ["東京☂", "☂"]  # it has no piece for an umbrella
@@ -247,7 +247,8 @@ def test_damaged_encoders_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     loads(lambda: config.write_text(deeper), "BERT weights lack 'encoder.layer.2")
     # the offline encoder must have the published digest, whatever folder holds it
     encoders.loading._minilm.cache_clear()
-    monkeypatch.setattr(encoders.loading, "locate", lambda name="minilm": tmp_path / "whole")
+    for module in ("loading", "transformers_modules"):
+        monkeypatch.setattr(f"paraform.encoders.{module}.locate", lambda name: tmp_path / "whole")
     for load in (lambda: encoders.load("minilm", device="cpu"), lambda: encoders.load_module("minilm")):
         with pytest.raises(InputError, match=f"SHA-256 is [0-9a-f]{{64}}, expected {encoders.MINILM_SHA256}"):
             load()
@@ -311,9 +312,8 @@ def test_encoders_that_are_nowhere(monkeypatch: pytest.MonkeyPatch) -> None:
         encoders.load("no such/folder/here")
     with pytest.raises(InputError, match="give the folder of a downloaded encoder"):
         encoders.load("nobody/no-such-encoder")
-    encoders.loading._minilm.cache_clear()
-    monkeypatch.setattr(encoders.loading, "MINILM_HUB", "nobody/no-such-encoder")
-    monkeypatch.setattr(encoders.loading, "packaged_folder", lambda package, inside: None)
+    monkeypatch.setattr(encoders.locating, "MINILM_HUB", "nobody/no-such-encoder")
+    monkeypatch.setattr(encoders.locating, "packaged_folder", lambda package, inside: None)
     with pytest.raises(InputError, match=r"pip install 'paraform\[offline\]'"):
         encoders.load()
 

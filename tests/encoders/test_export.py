@@ -14,9 +14,8 @@ from transformers import BertConfig, BertModel
 
 from paraform import encoders
 from paraform.encoders.dense import Dense
-from paraform.encoders.export import save_sentence_transformer
-from paraform.encoders.onnx import save_onnx
-from paraform.encoders.trainable import encoder_of
+from paraform.encoders.export import save_onnx, save_sentence_transformer
+from paraform.encoders.loading import encoder_of
 from paraform.records import InputError
 
 SIZES = {"vocab_size": 11, "hidden_size": 8, "intermediate_size": 12, "num_attention_heads": 2, "num_hidden_layers": 2}
@@ -130,7 +129,7 @@ def test_without_what_writes_onnx(
     write_tokenizer(tmp_path)
     tokenizer = Tokenizer.from_file(str(tmp_path / "tokenizer.json"))
     module = BertModel(BertConfig(**SIZES))
-    monkeypatch.setattr("paraform.encoders.onnx.find_spec", lambda name: None)
+    monkeypatch.setattr("paraform.encoders.export.find_spec", lambda name: None)
     with pytest.raises(InputError, match=r"^writing ONNX needs onnxscript; pip install 'paraform\[onnx\]'$"):
         save_sentence_transformer(module, tokenizer, tmp_path / "out" / "it", max_tokens=12, card="", onnx=True)
     assert list((tmp_path / "out").iterdir()) == []

@@ -11,7 +11,7 @@ import pytest
 import torch
 
 from paraform import checkpoint, encoders
-from paraform.encoders.encoder import POOLINGS, Pooling
+from paraform.encoders.types import POOLINGS, Pooling
 from paraform.records import InputError
 
 

@@ -15,6 +15,7 @@ from transformers import BertConfig, BertModel
 from paraform import checkpoint, encoders, weights
 from paraform.encoders import Encoder
 from paraform.encoders.export import save_sentence_transformer
+from paraform.encoders.folder import ModelFolder
 from paraform.encoders.packed import CHANGE, PACKED, pack, unpacked
 from paraform.records import InputError
 from paraform.weights import load_tensors, save_tensors
@@ -50,7 +51,7 @@ def test_what_is_made_whole_is_nearly_what_was_packed(
 ) -> None:
     """Each change to half a seventh of its row's largest; what did not move to the bit."""
     pack(trained, start, tmp_path / "packed", name="it")
-    whole = unpacked(tmp_path / "packed", start)
+    whole = unpacked(ModelFolder(tmp_path / "packed"), start)
     came, own, made = (load_tensors(folder / "model.safetensors") for folder in (start, trained, whole))
     assert own.keys() == made.keys()
     for name, tensor in own.items():
@@ -66,7 +67,8 @@ def test_what_is_made_whole_is_nearly_what_was_packed(
     assert files == {path.relative_to(trained) for path in trained.rglob("*") if path.is_file()}
     assert encoders.load(str(whole), device="cpu").encode(["a b"]).shape == (1, 9)
     before = (whole / "model.safetensors").stat().st_mtime_ns
-    assert unpacked(tmp_path / "packed", start) == whole and (whole / "model.safetensors").stat().st_mtime_ns == before
+    assert unpacked(ModelFolder(tmp_path / "packed"), start) == whole
+    assert (whole / "model.safetensors").stat().st_mtime_ns == before
 
 
 def test_an_embedded_one_is_known_by_its_name(
@@ -89,19 +91,19 @@ def test_another_start_or_a_damaged_file(start: Path, trained: Path, tmp_path: P
     packed = tmp_path / "damaged"
     pack(trained, start, packed, name="it")
     with pytest.raises(InputError, match="SHA-256 is"):
-        unpacked(packed, trained)
+        unpacked(ModelFolder(packed), trained)
     changes = load_tensors(packed / CHANGE)
     name = "encoder.layer.0.attention.self.query.weight"
     save_tensors({**changes, name: changes[name][:, :4]}, packed / CHANGE)
     with pytest.raises(InputError, match=rf"change of '{name}' \[9, 4\]; expected \[9, 5\]"):
-        unpacked(packed, start)
+        unpacked(ModelFolder(packed), start)
     save_tensors({**changes, name: changes[name] ^ 1}, packed / CHANGE)
     with pytest.raises(InputError, match="made whole its SHA-256 is"):
-        unpacked(packed, start)
+        unpacked(ModelFolder(packed), start)
     about = json.loads((packed / PACKED).read_text())
     (packed / PACKED).write_text(json.dumps({**about, "tensors": ["nothing"]}))
     with pytest.raises(InputError, match="no tensor 'nothing'"):
-        unpacked(packed, start)
+        unpacked(ModelFolder(packed), start)
     module = BertModel(BertConfig(**{**SIZES, "hidden_size": 6}, max_position_embeddings=40))
     other = save_sentence_transformer(
         module, Tokenizer.from_file(str(start / "tokenizer.json")), tmp_path / "other", max_tokens=12, card=""
@@ -126,7 +128,7 @@ def test_what_a_stranger_says_of_a_packed_encoder(
     path = tmp_path / "packed" / PACKED
     path.write_text(json.dumps({**json.loads(path.read_text()), **about}))
     with pytest.raises(InputError, match=re.escape(said)):
-        unpacked(tmp_path / "packed", start)
+        unpacked(ModelFolder(tmp_path / "packed"), start)
 
 
 def test_changes_that_do_not_fit(start: Path, trained: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -146,4 +148,4 @@ def test_changes_that_do_not_fit(start: Path, trained: Path, tmp_path: Path, mon
     for bad in cases.values():
         save_tensors(bad, tmp_path / "packed" / CHANGE)
         with pytest.raises(InputError, match="packed encoder: change of '"):
-            unpacked(tmp_path / "packed", start)
+            unpacked(ModelFolder(tmp_path / "packed"), start)

@@ -15,8 +15,8 @@ import torch
 
 from paraform import checkpoint, encoders
 from paraform.encoders import Encoder
-from paraform.encoders.hugging_face import ELSEWHERE, SENTENCE_SETTINGS, sentence_settings
-from paraform.encoders.sentence_transformer import ModulePipeline, is_plain, pooling_of
+from paraform.encoders.folder import ELSEWHERE, SENTENCE_SETTINGS, ModelFolder, pooling_of
+from paraform.encoders.sentence_transformer import ModulePipeline
 from paraform.records import InputError
 from paraform.weights import load_tensors, save_tensors
 
@@ -138,7 +138,7 @@ def test_a_linear_map_needs_no_library(last: bool, written: Written, texts: list
         checkpoint.load(folder, device="cpu")
     config = folder / "2_Dense" / "config.json"
     config.write_text(config.read_text().replace("linear.Identity", "activation.Tanh"))
-    assert not is_plain(folder)
+    assert not ModelFolder(folder).is_plain
 
 
 def test_lengths_are_the_library_s(written: Written, texts: list[str]) -> None:
@@ -186,7 +186,7 @@ def test_what_the_library_was_told_is_heeded(
     expected = peer.encode(texts)
     model = checkpoint.load(folder, device="cpu")
     if plain is not None:  # newer versions keep the lower-casing in the tokenizer, where either finds it
-        assert isinstance(model, Encoder) == plain == is_plain(folder)
+        assert isinstance(model, Encoder) == plain == ModelFolder(folder).is_plain
     np.testing.assert_allclose(model.embed(texts), expected, atol=1e-5)
 
 
@@ -199,7 +199,7 @@ def test_arguments_of_the_library_s_are_its_own_business(written: Written, texts
     settings = (folder / SETTINGS).read_text()
     for key in (*ARGUMENTS, "processing_kwargs", "tokenizer_name_or_path"):
         nested(SETTINGS, **{key: {"a": 1}})(folder)
-        assert not is_plain(folder)
+        assert not ModelFolder(folder).is_plain
         (folder / SETTINGS).write_text(settings)
     before = checkpoint.load(folder, device="cpu").embed(texts)
     nested(SETTINGS, config_args={"num_hidden_layers": 1})(folder)
@@ -208,7 +208,7 @@ def test_arguments_of_the_library_s_are_its_own_business(written: Written, texts
     assert not np.allclose(found, before, atol=1e-2)
 
 
-def test_older_folders_say_their_pooling_in_other_words(tmp_path: Path) -> None:
+def test_older_folders_say_their_pooling_in_other_words() -> None:
     said = {
         '{"pooling_mode": "cls"}': "cls",
         '{"pooling_mode": ["mean"]}': "mean",
@@ -221,8 +221,7 @@ def test_older_folders_say_their_pooling_in_other_words(tmp_path: Path) -> None:
         "{}": "mean",
     }
     for config, expected in said.items():
-        (tmp_path / "config.json").write_text(config)
-        assert pooling_of(tmp_path) == expected, config
+        assert pooling_of(json.loads(config)) == expected, config
 
 
 def test_a_static_embedding_has_no_transformer(tmp_path: Path, write_tokenizer: Callable[..., None]) -> None:
@@ -389,12 +388,12 @@ def test_settings_are_those_that_the_library_reads(tmp_path: Path) -> None:
     from sentence_transformers.sentence_transformer.modules import Transformer
 
     (tmp_path / "sentence_gpt_config.json").write_text('{"max_seq_length": 99}')  # a name that it does not know
-    assert sentence_settings(tmp_path) == {}
+    assert ModelFolder(tmp_path).sentence_settings == {}
     for number, name in enumerate(reversed(SENTENCE_SETTINGS), start=1):
         for content, expected in ((f'{{"max_seq_length": {number}}}', number), ("{}", number - 1)):
             (tmp_path / name).write_text(content)
             theirs = Transformer.load_config(str(tmp_path)).get("max_seq_length")
-            assert sentence_settings(tmp_path).get("max_seq_length", 0) == expected == (theirs or 0)
+            assert ModelFolder(tmp_path).sentence_settings.get("max_seq_length", 0) == expected == (theirs or 0)
         (tmp_path / name).write_text(f'{{"max_seq_length": {number}}}')
     assert number == 7
 

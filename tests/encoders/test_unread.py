@@ -9,7 +9,7 @@ import pytest
 
 import paraform
 from paraform.encoders import Encoder
-from paraform.encoders.encoder import Splitter
+from paraform.encoders.types import Splitter
 from paraform.encoders.unread import unread_texts
 
 READ = [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +12,7 @@ from paraform import checkpoint
 from paraform.encoders import word_vectors
 from paraform.encoders.word_vectors import WordVectors, load_word_vectors
 from paraform.records import InputError
+from paraform.weights import sha256
 
 GLOVE = "the 0.5 -1 2e-1\nThe 1 1 1\ndog 0 0.25 4\n. . . 7 7 7\nn't 3 3 3\ncafé 1 2 3\n"
 
@@ -42,14 +44,6 @@ def test_a_text_is_the_mean_of_the_words_that_are_known(tmp_path: Path) -> None:
     assert found.embed([]).shape == (0, 3)
 
 
-def test_what_is_kept_from_one_call_to_the_next_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(word_vectors, "KEPT", 2)
-    found = load(tmp_path, GLOVE)
-    for text, expected in (("the", [0.5, -1, 0.2]), ("dog", [0, 0.25, 4]), ("n't", [3, 3, 3]), ("the", [0.5, -1, 0.2])):
-        np.testing.assert_allclose(found.embed([text])[0], expected, atol=1e-6)
-        assert len(found._known) <= 3
-
-
 @pytest.mark.parametrize(
     "content",
     [
@@ -62,14 +56,6 @@ def test_what_is_kept_from_one_call_to_the_next_is_bounded(tmp_path: Path, monke
 def test_the_formats_that_are_distributed(content: str, tmp_path: Path) -> None:
     found = load(tmp_path, content, "some.vec")
     np.testing.assert_array_equal(found.embed(["a", "b", "a b"]), [[1, 2, 3], [4, 5, 6], [2.5, 3.5, 4.5]])
-
-
-def test_words_of_one_hash_are_told_apart(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(word_vectors, "hash", lambda word: 7, raising=False)
-    found = load(tmp_path, "a 1 2\nb 3 4\nc 5 6\n")
-    np.testing.assert_array_equal(found.embed(["a", "c", "b", "x"]), [[1, 2], [5, 6], [3, 4], [0, 0]])
-    with pytest.raises(InputError, match=r"glove\.txt:3: 'a' again, after line 1; expected each word once"):
-        load(tmp_path, "a 1 2\nb 3 4\na 5 6\n")
 
 
 @pytest.mark.parametrize(
@@ -93,13 +79,53 @@ def test_a_bad_file_is_told_with_its_line(content: str | bytes, message: str, tm
     assert str(caught.value).startswith(f"{tmp_path / 'glove.txt'}{message}") and "\n" not in str(caught.value)
 
 
-@pytest.mark.parametrize("number", ["nan", "inf", "1e99", "x", "1,5"])
-def test_a_bad_number_is_told_when_its_word_is_read(number: str, tmp_path: Path) -> None:
-    found = load(tmp_path, f"a 1 2\nb {number} 4\nc 5 6\n")
-    np.testing.assert_array_equal(found.embed(["a c"]), [[3, 4]])
-    for _ in range(2):  # it is not taken for unknown afterwards
-        with pytest.raises(InputError, match=r"glove\.txt:2: 'b' has no 2 finite numbers behind it"):
-            found.embed(["a b c"])
+@pytest.mark.parametrize("number", ["nan", "inf", "1e99", "x", "1,5", ""])
+def test_a_bad_number_is_told_with_its_line(number: str, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"glove\.txt:2: 'b' has no 2 finite numbers behind it"):
+        load(tmp_path, f"a 1 2\nb {number} 4\nc 5 6\n")
+
+
+@pytest.mark.parametrize("number", ["0.5", "-0", ".5", "5.", "-1.25e-3", "1e9", "123456789012345678901234567890", "+3"])
+def test_the_ways_to_write_a_number(number: str, tmp_path: Path) -> None:
+    np.testing.assert_array_equal(load(tmp_path, f"a 1 {number}\n").embed(["a"])[0], np.float32([1, float(number)]))
+
+
+def test_a_file_is_read_once_and_again_when_it_changes(
+    tmp_path: Path, own_cache: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its words and vectors are in the cache; what is damaged there is made again; a bad file leaves nothing."""
+    cache = tmp_path / "cache"
+    monkeypatch.setenv("PARAFORM_CACHE", str(cache))
+    first = load(tmp_path, GLOVE)
+    files = sorted((cache / "word-vectors").iterdir())
+    assert [file.suffix for file in files] == [".npy", ".words"]
+    np.testing.assert_array_equal(np.load(files[0])[2], [0, 0.25, 4])
+    with monkeypatch.context() as patch:
+        patch.setattr(word_vectors, "_convert", None)
+        again = load_word_vectors(tmp_path / "glove.txt")
+    assert again.digest == first.digest == sha256(tmp_path / "glove.txt")
+    for damage in (lambda: files[0].write_bytes(b"x"), files[0].unlink, lambda: files[1].write_bytes(b"x\nthe")):
+        damage()
+        np.testing.assert_array_equal(load_word_vectors(tmp_path / "glove.txt").embed(["dog"]), [[0, 0.25, 4]])
+    changed = load(tmp_path, GLOVE + "cat 5 5 5\n")
+    np.testing.assert_array_equal(changed.embed(["cat"]), [[5, 5, 5]])
+    before = sorted((cache / "word-vectors").iterdir())
+    with pytest.raises(InputError):
+        load(tmp_path, GLOVE + "cat 5 5 x\n")
+    assert sorted((cache / "word-vectors").iterdir()) == before
+
+
+def test_memory_does_not_grow_with_the_vectors(tmp_path: Path) -> None:
+    rows = 20_000
+    row = " ".join(["0.125"] * 100)
+    path = tmp_path / "glove.txt"
+    path.write_text("".join(f"w{number} {row}\n" for number in range(rows)))
+    tracemalloc.start()
+    found = load_word_vectors(path)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < rows * 100 * 4  # bytes of the vectors; what is held is the words
+    np.testing.assert_array_equal(found.embed(["w19999"]), np.full((1, 100), 0.125, np.float32))
 
 
 def test_a_file_is_a_model(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from transformers import BertConfig, BertModel
 
 from paraform import encoders
 from paraform.capabilities import ReadsWords
-from paraform.encoders.encoder import WordStates
+from paraform.encoders.types import WordStates
 from paraform.evaluation.embedding.distance_plot import matrix_line
 from paraform.evaluation.embedding.distance_report import distance_findings, evaluate_distances
 from paraform.evaluation.embedding.distances import (

@@ -227,6 +227,22 @@ def test_word_vectors_from_a_glove_file(tiny: ModuleType, tmp_path: Path) -> Non
         assert torch.equal(after[others], before[others])
 
 
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("w1 1 2\n", r"glove\.txt: 2 numbers for a word; expected 8"),
+        ("a 1 2 3 4 5 6 7 8\n", r"glove\.txt: none of the vocabulary's \d+ words; expected a GloVe text file"),
+        (None, r"glove\.txt: no such file; expected a GloVe text file, or 'random' or 'encoder'"),
+    ],
+)
+def test_word_vectors_that_do_not_fit(tiny: ModuleType, content: str | None, message: str, tmp_path: Path) -> None:
+    path = tmp_path / "glove.txt"
+    if content is not None:
+        path.write_text(content)
+    with pytest.raises(InputError, match=message):
+        initialize_words(tiny.paraphraser(replace(tiny.COPYING, word_vectors=str(path))))
+
+
 def test_word_vectors_from_the_encoder(minilm: Encoder, monkeypatch: pytest.pytest.MonkeyPatch) -> None:
     """Turned to principal axes: with room for all of them, angles between (centred) words are the encoder's."""
     monkeypatch.setattr(encoders, "load", lambda *_, **__: minilm)

@@ -17,7 +17,7 @@ from paraform import checkpoint, encoders
 from paraform.batching import SPECIAL, Vocabulary, prepare
 from paraform.corpora import clusters
 from paraform.encoders import Encoder
-from paraform.encoders.facts import EncoderFacts
+from paraform.encoders.encoder_facts import EncoderFacts
 from paraform.models.exemplar import ExemplarConfig, ExemplarParaphraser, make_update
 from paraform.models.exemplar.batches import StyleInput, TripleBatch
 from paraform.models.exemplar.inputs import exemplar_texts

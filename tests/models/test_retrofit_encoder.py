@@ -15,9 +15,9 @@ import torch
 import paraform
 from paraform import checkpoint, manifest
 from paraform.capabilities import Embedder, Exports
-from paraform.checkpoint.variants import signature_of
+from paraform.checkpoint.vectors import signature_of
 from paraform.encoders.dense import Dense
-from paraform.encoders.facts import EncoderFacts
+from paraform.encoders.encoder_facts import EncoderFacts
 from paraform.models.retrofit import RetrofitConfig, RetrofittedEncoder
 from paraform.models.retrofit.encoder import facts_of
 from paraform.models.retrofit.frozen import require_open
@@ -149,7 +149,7 @@ def test_a_map_of_the_encoders_own_stands_behind_m(folder: str) -> None:
     with torch.no_grad():
         model.network.transform.weight.add_(0.3 * torch.randn(tiny.WIDTH, tiny.WIDTH))
     plain = tiny.retrofitted(config, shaken=0.0)
-    from paraform.encoders.trainable import encoder_of
+    from paraform.encoders.loading import encoder_of
 
     mean = encoder_of(plain.folded(), plain.tokenizer, name="x", max_tokens=16).encode(TEXTS, normalize=False)
     expected = torch.nn.functional.normalize(dense(torch.from_numpy(mean) @ model.matrix.T), dim=-1)

@@ -14,6 +14,7 @@ from transformers import BertConfig, BertModel
 
 from paraform.batching import SentenceBatch
 from paraform.decoding import beam, greedy
+from paraform.encoders.folder import ModelFolder
 from paraform.encoders.seq2seq import add_piece, described, embeddings_of, is_tied, load_seq2seq, seq2seq_of_json
 from paraform.models.seq2seq.batches import PairBatch, pair_batches
 from paraform.models.seq2seq.network import Seq2SeqNetwork, StepDecoder
@@ -160,7 +161,7 @@ def test_batches_are_of_a_seed_and_a_step() -> None:
 def test_the_separator_begins_as_the_mean(own_output: bool, tmp_path: Path) -> None:
     """Of a T5 1.1, too, whose output layer is not its embeddings; its states are not scaled."""
     folder = tiny.write_seq2seq("t5", tmp_path / "it", own_output=own_output)
-    module: Any = load_seq2seq(folder)
+    module: Any = load_seq2seq(ModelFolder(folder))
     before = [part.weight.detach().clone() for part in embeddings_of(module)]
     given = {"input_ids": torch.tensor([[4, 5, 1]]), "decoder_input_ids": torch.tensor([[0, 6, 7]])}
     logits = module.eval()(**given).logits

@@ -14,6 +14,7 @@ from tiny_scpn import PAIRS, TEXTS, TREES, parsed
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers, processors, trainers
 from transformers import BartConfig, BartForConditionalGeneration, T5Config, T5ForConditionalGeneration
 
+from paraform.encoders.folder import ModelFolder
 from paraform.models.seq2seq import Seq2SeqConfig, Seq2SeqParaphraser, make_update
 from paraform.models.seq2seq.batches import PairBatch, PairTable, pair_batches, pair_table
 from paraform.models.update import Update
@@ -120,7 +121,7 @@ def new_model(
     pairs: Sequence[Pair], trees: Mapping[str, Tree], config: Seq2SeqConfig, folder: Path
 ) -> Seq2SeqParaphraser:
     """A model before its first step, as `train_seq2seq` makes it."""
-    model = started(folder, config)
+    model = started(ModelFolder(folder), config)
     give_words(model, pairs, trees)
     return model
 

@@ -19,8 +19,9 @@ from transformers import AutoConfig, AutoModelForSeq2SeqLM, BertConfig, BertMode
 
 import paraform
 from paraform import checkpoint
-from paraform.encoders.hugging_face import quiet
+from paraform.encoders.folder import ModelFolder
 from paraform.encoders.seq2seq import load_seq2seq
+from paraform.encoders.transformers_modules import quiet
 from paraform.evaluation.bleu import bleu
 from paraform.models.disentangled.table import trees_of
 from paraform.models.seq2seq import Seq2SeqConfig
@@ -328,11 +329,11 @@ def test_weights_that_the_config_does_not_ask_for_are_told(
     made = shutil.copytree(folders["bart"], tmp_path / "bart")
     config = json.loads((made / "config.json").read_text())
     (made / "config.json").write_text(json.dumps({**config, "decoder_layers": 1}))
-    load_seq2seq(made)
+    load_seq2seq(ModelFolder(made))
     assert "26 weights are none of the model that config.json describes, such as 'model.decoder." in caplog.text
     caplog.clear()
     for folder in folders.values():
-        load_seq2seq(folder)
+        load_seq2seq(ModelFolder(folder))
     assert not caplog.text
 
 

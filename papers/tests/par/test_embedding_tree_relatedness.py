@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import torch
 
-from paraform.encoders.encoder import WordStates
+from paraform.encoders.types import WordStates
 from paraform.evaluation.embedding.distances import WordSystem
 from paraform.evaluation.embedding.similarity import Splits
 from paraform.records import InputError, Pair, Sentence

@@ -12,6 +12,7 @@ import pytest
 from tiny_encoder import write_encoder
 
 from paraform import encoders
+from paraform.encoders.folder import ModelFolder
 from paraform.encoders.packed import unpacked
 from paraform.evaluation.bootstrap import Comparison
 from paraform.evaluation.embedding.differences import Difference
@@ -126,7 +127,7 @@ def test_the_embedded_encoder_is_packed_and_measured(folder: Path, tmp_path: Pat
     assert "Four bits keep 9" in card and "| AUC | PAWS dev, reporting half |" in card
     packed = out / minilm_disentangled.NAME
     assert (packed / "README.md").read_text() == card
-    whole, again = encoders.load(str(out / "whole")), encoders.load(str(unpacked(packed, Path(base))))
+    whole, again = encoders.load(str(out / "whole")), encoders.load(str(unpacked(ModelFolder(packed), Path(base))))
     texts = ["the cat sees the dog", "does the king like a bird ?"]
     cosines = (whole.encode(texts) * again.encode(texts)).sum(1)
     assert (cosines > 0.99).all()

@@ -2,6 +2,6 @@
 
 from paraform.checkpoint.folder import Checkpointable, System, load, load_weights, save
 from paraform.checkpoint.hub import pull, push
-from paraform.checkpoint.variants import signature_of
+from paraform.checkpoint.vectors import signature_of
 
 __all__ = ["Checkpointable", "System", "load", "load_weights", "pull", "push", "save", "signature_of"]

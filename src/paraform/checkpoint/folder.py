@@ -20,9 +20,9 @@ from torch import Tensor
 from paraform import manifest
 from paraform.checkpoint.deprecated import add_methods
 from paraform.checkpoint.hub import FOREIGN, one_line, pull
-from paraform.checkpoint.variants import chosen_of
+from paraform.checkpoint.vectors import chosen_of
 from paraform.decoding import MOST_SEED
-from paraform.encoders.variant import Variant, parse_name, with_choices
+from paraform.encoders.names import Variant, parse_name, with_choices
 from paraform.fields import kept_fields
 from paraform.manifest import CARD, NAME, WEIGHTS, Manifest, Writer
 from paraform.models.systems import named_by, system_named
@@ -291,9 +291,9 @@ def _class_of(system: str, folder: Path, systems: Mapping[str, System] | None) -
 
 
 def _holds_encoder(folder: Path) -> bool:
-    from paraform.encoders.elmo_files import is_elmo
+    from paraform.encoders.folder import ModelFolder
 
-    return any((folder / file).is_file() for file in FOREIGN) or is_elmo(folder)
+    return any((folder / file).is_file() for file in FOREIGN) or ModelFolder(folder).is_elmo
 
 
 def _encoder(name: str, device: str | None, variant: Variant) -> Any:

@@ -19,10 +19,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from paraform.checkpoint.folder import load
-from paraform.checkpoint.variants import signature_of
+from paraform.checkpoint.vectors import signature_of
 from paraform.corpora.columns import ArrowColumns
-from paraform.encoders.precision import PRODUCTS
+from paraform.encoders.torch_settings import PRODUCTS
 from paraform.engines import Engine, rows_of, run
+from paraform.memory import keep_freed_memory
 from paraform.records import InputError, parse_json
 from paraform.weights import atomic_path, map_array
 
@@ -78,6 +79,7 @@ class Embedding:
     def open(self) -> Callable[[int], bytes]:
         """What makes a shard in this process."""
         os.environ[PRODUCTS] = self.job.products  # the driver's choice, on every machine
+        keep_freed_memory()
         corpus = ArrowColumns(self.arrow)
         models: list[Any] = []  # loaded when a shard is not there yet
 

@@ -217,7 +217,7 @@ def chosen_name(given: str, options: Namespace) -> str:
 
     Raises: InputError if one of them is chosen in the name already.
     """
-    from paraform.encoders.variant import with_choices
+    from paraform.encoders.names import with_choices
 
     return with_choices(checkpoint_named(given), {key: options.get(key) for key in ("layer", "pooling")})
 

@@ -17,7 +17,6 @@ Example:
 from __future__ import annotations
 
 import hashlib
-import itertools
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
@@ -69,7 +68,10 @@ def run(options: Namespace) -> int:
     """Write the vectors."""
     bound_memory()
     from paraform.capabilities import LatentSpace
+    from paraform.memory import keep_freed_memory
+    from paraform.weights import write_rows
 
+    keep_freed_memory()
     if options.out is not None and not options.out.endswith(".npy"):
         return write_shards(options)
     require_one_file(options)
@@ -86,7 +88,7 @@ def run(options: Namespace) -> int:
     if options.out is None:
         print_items("vectors", (row for rows in vectors for row in rows.tolist()), about)
         return 0
-    write_vectors(vectors, options.out)
+    write_rows(options.out, vectors)
     size = f"[{about['rows']}, {about['dimension']}]"
     return show(options, {"out": options.out, **about}, f"{options.out}: float32 {size}")
 
@@ -134,7 +136,7 @@ def write_shards(options: Namespace) -> int:
     from paraform.checkpoint.folder import absolute_name
     from paraform.checkpoint.shards import SHARD, Embedding, Job, embed_corpus
     from paraform.corpora.columns import ArrowColumns, Columns, read_columns, write_columns
-    from paraform.encoders.precision import best_dtype
+    from paraform.encoders.torch_settings import best_dtype
     from paraform.weights import cache_folder
 
     path = options.text[0] if options.text else "-"
@@ -192,22 +194,3 @@ def input_digest(path: str, options: Namespace, model: Embedder) -> str:
     longest = model.max_tokens if isinstance(model, LatentSpace) else None
     settings = f"{digest_of(path, options)} {options.text_column!r} {longest}"
     return hashlib.sha256(settings.encode(errors="surrogatepass")).hexdigest()
-
-
-def write_vectors(vectors: Iterator[NDArray[float32]], path: str) -> None:
-    """The rows as one .npy file, a part at a time. An error leaves no file."""
-    import numpy as np
-
-    from paraform.weights import atomic_path
-
-    first = next(vectors)
-    header = {"descr": "<f4", "fortran_order": False, "shape": (0, first.shape[1])}
-    with atomic_path(path) as unfinished, open(unfinished, "wb") as out:
-        np.lib.format.write_array_header_1_0(out, header)
-        begin, count = out.tell(), 0
-        for rows in itertools.chain([first], vectors):
-            out.write(np.ascontiguousarray(rows, dtype="<f4").tobytes())
-            count += len(rows)
-        out.seek(0)  # NumPy leaves room in a header for any number of rows
-        np.lib.format.write_array_header_1_0(out, header | {"shape": (count, first.shape[1])})
-        assert out.tell() == begin

@@ -49,7 +49,7 @@ def add_arguments(parser: ArgumentParser, given: Sequence[str]) -> None:
 def run(options: Namespace) -> int:
     """Write the folder, or upload one."""
     from paraform.capabilities import Exports
-    from paraform.encoders.elmo_files import is_elmo
+    from paraform.encoders.folder import ModelFolder
 
     to, colon, repo = options.to.partition(":")
     if to == "hub":
@@ -63,7 +63,7 @@ def run(options: Namespace) -> int:
     model: Exports = load_able(options, Exports, EXPORTED)
     folder = model.export(options.out, onnx=to == "onnx", terms=options.terms or "")
     if options.json:
-        print_json({"folder": str(folder), "to": "elmo" if is_elmo(folder) else to})
+        print_json({"folder": str(folder), "to": "elmo" if ModelFolder(folder).is_elmo else to})
     else:
         print(folder)
     return 0

@@ -62,7 +62,7 @@ def systems_of(options: Namespace) -> list[System]:
 
 def _untrained(names: list[str], options: Namespace) -> list[System]:
     """The same networks with the weights that training starts from; word vectors, for one, have none such."""
-    from paraform.encoders.variant import parse_name, with_choices
+    from paraform.encoders.names import parse_name, with_choices
 
     systems = []
     for name in names:

@@ -2,7 +2,6 @@ from .captions import read_captions as read_captions
 from .components import clusters as clusters
 from .formats import FORMATS as FORMATS
 from .formats import read as read
-from .hub import read_dataset as read_dataset
 from .jsonl import read_jsonl as read_jsonl
 from .jsonl import write_jsonl as write_jsonl
 from .labelled import read_labelled as read_labelled

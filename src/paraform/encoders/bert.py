@@ -16,7 +16,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from paraform.encoders.tokenizing import require_pieces
+from paraform.encoders.tokenizer import require_pieces
 from paraform.records import InputError
 
 

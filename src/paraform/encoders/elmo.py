@@ -27,8 +27,8 @@ from paraform.encoders.elmo_words import (
     NO_CHARACTER,
     characters_of,
 )
-from paraform.encoders.encoder import Forward
-from paraform.encoders.precision import float32_products
+from paraform.encoders.torch_settings import float32_products
+from paraform.encoders.types import Forward
 from paraform.fields import MOST_LAYERS, MOST_WIDTH
 from paraform.records import InputError
 
@@ -272,22 +272,6 @@ class Elmo(nn.Module):
         for row, characters in enumerate(words):
             characters_UC[row, : len(characters)] = characters
         return characters_UC
-
-
-def mix_layers(states_NLD: Tensor, weights_L: Tensor | None = None, scale: float = 1.0) -> Tensor:
-    """γ Σ_l softmax(s)_l h_l: ELMo's layer mix, [N, D] (Peters et al. 2018, eq. 1).
-
-    Args:
-        states_NLD: as `Encoder.word_states` gives them.
-        weights_L: s, of a task; None: all the same, the mean of the layers.
-        scale: γ.
-    Raises: ValueError if there are not as many weights as layers.
-    """
-    layers = states_NLD.shape[1]
-    weights_L = torch.zeros(layers, device=states_NLD.device) if weights_L is None else weights_L
-    if weights_L.shape != (layers,):
-        raise ValueError(f"weights {list(weights_L.shape)} for {layers} layers; expected one a layer")
-    return scale * torch.einsum("nld,l->nd", states_NLD, torch.softmax(weights_L, 0).to(states_NLD.dtype))
 
 
 def elmo_of(config: ElmoConfig, weights: Mapping[str, Tensor]) -> Elmo:

@@ -24,17 +24,12 @@ from paraform.encoders.dense import Dense
 from paraform.encoders.elmo import Elmo, ElmoConfig, clip_of, elmo_forward, elmo_of, lstm_name, weights_of
 from paraform.encoders.elmo_words import CHARACTERS, WordTokenizer
 from paraform.encoders.encoder import Encoder
-from paraform.encoders.hugging_face import USUAL_LIMIT, read_json
+from paraform.encoders.folder import ELMO, USUAL_LIMIT, read_json
 from paraform.records import InputError
 from paraform.weights import PathLike, sha256
 
-OPTIONS, WEIGHTS = "*options.json", "*weights.hdf5"
+OPTIONS, WEIGHTS = ELMO
 ACTIVATIONS = ("relu", "tanh")
-
-
-def is_elmo(folder: Path) -> bool:
-    """Whether a folder holds ELMo's files, or one of them."""
-    return not (folder / "config.json").is_file() and any(any(folder.glob(kind)) for kind in (OPTIONS, WEIGHTS))
 
 
 def load_elmo(name: str, folder: Path, device: torch.device) -> Encoder:

@@ -6,11 +6,11 @@ Shape key: B sentences, T tokens, N tokens of all sentences end to end, W words 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import ClassVar, Literal, NamedTuple, Protocol, TypeAlias, final, get_args
+from typing import Any, ClassVar, final
 
 import numpy as np
 import numpy.typing as npt
@@ -18,63 +18,28 @@ import torch
 from torch import Tensor
 
 from paraform.encoders.dense import Dense
+from paraform.encoders.export import require_new, require_whole, save_sentence_transformer
+from paraform.encoders.folder import ModelFolder
+from paraform.encoders.locating import locate
+from paraform.encoders.transformers_modules import config_of, first_layers, load_module
+from paraform.encoders.types import POOLINGS, Encoded, Forward, Pooling, Splitter, TokenStates, WordStates
 from paraform.encoders.unread import unread_texts
 from paraform.progress import track
-from paraform.records import InputError, require_count, require_kind, require_texts, require_words, several
+from paraform.records import (
+    InputError,
+    require_count,
+    require_kind,
+    require_text,
+    require_texts,
+    require_words,
+    several,
+)
 from paraform.score import signature
 from paraform.weights import PathLike
 from paraform.words import tell_cut, tell_unread
 
 TEXTS = 4096  # whose pieces are held where no more than these are wanted
 USUAL_TOKENS = 16  # of a text: batches are counted in tokens
-
-Pooling: TypeAlias = Literal["mean", "cls", "max", "last"]
-POOLINGS: tuple[Pooling, ...] = get_args(Pooling)
-Forward = Callable[[Sequence[Sequence[int]], Sequence[int]], list[Tensor]]
-"""(piece numbers of sentences, wanted layers) → states [N, D] of each wanted layer, the sentences end to end."""
-
-
-class Encoded(Protocol):
-    """A sentence as numbers of pieces; `tokenizers.Encoding` is one."""
-
-    @property
-    def ids(self) -> list[int]: ...
-    @property
-    def tokens(self) -> list[str]: ...
-    @property
-    def word_ids(self) -> Sequence[int | None]: ...
-    @property
-    def overflowing(self) -> Sequence[Encoded]: ...
-
-
-class Splitter(Protocol):
-    """What makes numbers of texts; `tokenizers.Tokenizer` is one."""
-
-    def encode_batch_fast(self, input: list[str]) -> Sequence[Encoded]: ...
-    def encode_batch(self, input: list[str] | list[list[str]], is_pretokenized: bool = False) -> Sequence[Encoded]: ...
-    def token_to_id(self, token: str) -> int | None: ...
-    def to_str(self) -> str: ...
-
-
-class TokenStates(NamedTuple):
-    """Token states of several sentences, end to end.
-
-    `states_ND` in the order of the sentences; sentence i is rows offsets[i] to offsets[i + 1], its first and last rows
-    are [CLS] and [SEP].
-    """
-
-    states_ND: Tensor
-    offsets: npt.NDArray[np.int64]
-
-
-class WordStates(NamedTuple):
-    """States of the words of several sentences, end to end, at L layers: [N, L, D], in the encoder's own precision.
-
-    Sentence i is rows offsets[i] to offsets[i + 1].
-    """
-
-    states_NLD: Tensor
-    offsets: npt.NDArray[np.int64]
 
 
 @final
@@ -197,11 +162,54 @@ class Encoder:
             out_B[[at + number for number in lost]] = True
         return out_B
 
-    def export(self, folder: PathLike, *, onnx: bool = False, terms: str = "") -> Path:
-        """A folder that `SentenceTransformer(folder)` loads, as `capabilities.Exports` has it."""
-        from paraform.encoders.export import export_encoder  # it reads encoders again, as modules
+    def export(
+        self, folder: PathLike, *, onnx: bool = False, terms: str = "", card: str = "", dense: Dense | None = None
+    ) -> Path:
+        """A folder that `SentenceTransformer(folder)` loads, as `capabilities.Exports` has it.
 
-        return export_encoder(self, folder, onnx=onnx, terms=terms)
+        Of layers above the one that it takes nothing is written.
+
+        Args:
+            card: README.md; "": a line that says what it is.
+            dense: the linear map behind the mean; None: its own, if it has one.
+        Raises: InputError as `require_exported` and `save_sentence_transformer`.
+        """
+        require_text(terms, "terms")
+        found = self.require_exported(folder)
+        module: Any = load_module(self.name)
+        if self.layer not in (-1, self.num_layers):
+            first_layers(module, self.layer % (self.num_layers + 1))
+        says = f"# {Path(folder).name}\n\n`{self.name}`, exported by paraform: for use under that encoder's terms.\n"
+        return save_sentence_transformer(
+            module,
+            found.tokenizer(),
+            folder,
+            max_tokens=self.max_tokens,
+            card=(card or says) + (f"\n**Terms of the training data.** {terms}\n" if terms else ""),
+            dense=dense or (None if self.dense is None else self.dense.to(torch.device("cpu"))),
+            onnx=onnx,
+        )
+
+    def require_exported(self, folder: PathLike) -> ModelFolder:
+        """The encoder's own folder, if `export` can write it, as a trained one whose vectors are means, at length 1.
+
+        Raises: InputError for another encoder, or a folder that is there already.
+        """
+        require_new(folder)
+        found = ModelFolder(locate(self.name))
+        if found.is_elmo:
+            raise InputError(f"{self.name}: ELMo's published files already; expected an encoder of transformers'")
+        require_whole(config_of(found))
+        if self.layer in (0, -self.num_layers - 1):
+            raise InputError(f"{self.name}: layer 0, the embeddings alone; expected a layer from 1 on")
+        states = "trained" if self.seed is None else "random"
+        if (self.pooling, states, self.normalize) != ("mean", "trained", True):
+            length = "at length 1" if self.normalize else "at its own length"
+            raise InputError(
+                f"{self.name}: the {self.pooling} of {states} states, {length}; expected the mean of trained ones, at"
+                " length 1"
+            )
+        return found
 
     def count_tokens(self, texts: Sequence[str]) -> npt.NDArray[np.int64]:
         """Tokens of each text, [CLS] and [SEP] among them: int64 [B]."""

@@ -1,87 +1,29 @@
-"""An encoder as a folder of sentence-transformers, which every tool of that ecosystem loads."""
+"""An encoder as a folder of sentence-transformers, which every tool of that ecosystem loads, and as an ONNX file."""
 
 from __future__ import annotations
 
+import contextlib
+import copy
+import io
 import json
+import logging
 import os
 import tempfile
+import warnings
+from collections.abc import Iterator
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import torch
 from tokenizers import Tokenizer
-from torch import nn
+from torch import Tensor, nn
 
 from paraform.encoders.dense import Dense
-from paraform.encoders.elmo_files import is_elmo
-from paraform.encoders.encoder import Encoder
-from paraform.encoders.hugging_face import WEIGHTS, config_of, sizes_of
-from paraform.encoders.loading import load_module, locate
-from paraform.encoders.onnx import save_onnx
-from paraform.encoders.tokenizing import tokenizer_of
-from paraform.encoders.trainable import first_layers
-from paraform.records import InputError, require_text
+from paraform.encoders.folder import WEIGHTS
+from paraform.encoders.transformers_modules import sizes_of
+from paraform.records import InputError
 from paraform.weights import PathLike, require_path, save_tensors
-
-
-def export_encoder(
-    encoder: Encoder,
-    folder: PathLike,
-    *,
-    card: str = "",
-    terms: str = "",
-    dense: Dense | None = None,
-    onnx: bool = False,
-) -> Path:
-    """Write an encoder as a folder that `SentenceTransformer(folder)` reads, with the same vectors.
-
-    Args:
-        encoder: a trained one, as `load` makes it, whose vectors are the mean of its states, at length 1; of layers
-            above the one that it takes nothing is written.
-        card: README.md; "": a line that says what it is.
-        terms: those of the training data, for the card.
-        dense: the linear map behind the mean; None: its own, if it has one.
-    Raises: InputError for another encoder; and as `save_sentence_transformer`.
-    """
-    require_text(terms, "terms")
-    require_exported(encoder, folder)
-    place = locate(encoder.name)
-    module: Any = load_module(encoder.name)
-    if encoder.layer not in (-1, encoder.num_layers):
-        first_layers(module, encoder.layer % (encoder.num_layers + 1))
-    card = (
-        card
-        or f"# {Path(folder).name}\n\n`{encoder.name}`, exported by paraform: for use under that encoder's terms.\n"
-    )
-    return save_sentence_transformer(
-        module,
-        tokenizer_of(place),
-        folder,
-        max_tokens=encoder.max_tokens,
-        card=card + (f"\n**Terms of the training data.** {terms}\n" if terms else ""),
-        dense=dense or (None if encoder.dense is None else encoder.dense.to(torch.device("cpu"))),
-        onnx=onnx,
-    )
-
-
-def require_exported(encoder: Encoder, folder: PathLike) -> None:
-    """Raises: InputError for an encoder that `export_encoder` cannot write, or a folder that is there already."""
-    require_path(folder)
-    if Path(folder).exists():
-        raise InputError(f"{folder}: is there already; expected the name of a folder to be made")
-    place = locate(encoder.name)
-    if is_elmo(place):
-        raise InputError(f"{encoder.name}: ELMo's published files already; expected an encoder of transformers'")
-    require_whole(config_of(place))
-    if encoder.layer in (0, -encoder.num_layers - 1):
-        raise InputError(f"{encoder.name}: layer 0, the embeddings alone; expected a layer from 1 on")
-    states = "trained" if encoder.seed is None else "random"
-    if (encoder.pooling, states, encoder.normalize) != ("mean", "trained", True):
-        length = "at length 1" if encoder.normalize else "at its own length"
-        raise InputError(
-            f"{encoder.name}: the {encoder.pooling} of {states} states, {length}; expected the mean of trained ones, at"
-            " length 1"
-        )
 
 
 def save_sentence_transformer(
@@ -108,10 +50,7 @@ def save_sentence_transformer(
     Raises: InputError if there is something of that name, the module is half of a model with a decoder, or what
         writes ONNX is not installed.
     """
-    require_path(folder)
-    final = Path(folder)
-    if final.exists():
-        raise InputError(f"{folder}: is there already; expected the name of a folder to be made")
+    final = require_new(folder)
     model: Any = module
     require_whole(model.config)
     width = sizes_of(model.config, final).width
@@ -145,6 +84,14 @@ def save_sentence_transformer(
     return final
 
 
+def require_new(folder: PathLike) -> Path:
+    """The path of a folder to be made. Raises: InputError if there is something of that name."""
+    require_path(folder)
+    if Path(folder).exists():
+        raise InputError(f"{folder}: is there already; expected the name of a folder to be made")
+    return Path(folder)
+
+
 def require_whole(config: Any) -> None:
     """Raises: InputError for half of a model: that library would make the whole, and draw its weights."""
     if getattr(config, "is_encoder_decoder", False):
@@ -172,3 +119,63 @@ def _save_tokenizer(tokenizer: Tokenizer, config: Any, max_tokens: int, folder: 
     # transformers 5 writes a name that older ones do not know; all know this
     settings = {**json.loads(path.read_text(encoding="utf-8")), "tokenizer_class": "PreTrainedTokenizerFast"}
     path.write_text(json.dumps(settings, indent=2) + "\n", encoding="utf-8")
+
+
+def save_onnx(module: nn.Module, path: Path, *, max_tokens: int) -> None:
+    """Write the module as sentence-transformers' ONNX backend reads it.
+
+    The file maps `input_ids` and `attention_mask`, int64 [B, T], to `last_hidden_state`, float32 [B, T, D].
+
+    Args:
+        module: an encoder as transformers has it.
+        path: model.onnx; of more than 1.5 GB the weights stand in a second file beside it.
+        max_tokens: the most columns that T may be.
+    Raises: InputError if what writes ONNX is not installed, or cannot write this module.
+    """
+    if find_spec("onnxscript") is None:
+        raise InputError("writing ONNX needs onnxscript; pip install 'paraform[onnx]'")
+    from onnx_ir.passes.common import ClearMetadataAndDocStringPass
+
+    states = _LastStates(copy.deepcopy(module).cpu()).eval()
+    ids_BT, mask_BT = torch.ones(2, 3, dtype=torch.long), torch.tensor([[1, 1, 1], [1, 1, 0]])
+    sizes: Any = {0: torch.export.Dim("batch"), 1: torch.export.Dim("sequence", max=max_tokens)}
+    try:
+        with _quiet():
+            program: Any = torch.onnx.export(
+                states,
+                (ids_BT, mask_BT),
+                input_names=["input_ids", "attention_mask"],
+                output_names=["last_hidden_state"],
+                dynamic_shapes=(sizes, sizes),
+                dynamo=True,
+                verbose=False,
+            )
+    except torch.onnx.errors.OnnxExporterError as error:
+        reason = str(error.__cause__ or error).strip().partition("\n")[0]
+        raise InputError(f"a {type(module).__name__} cannot be written as ONNX: {reason}") from error
+    ClearMetadataAndDocStringPass()(program.model)  # lines of code, with this machine's paths
+    path.parent.mkdir(parents=True, exist_ok=True)
+    program.save(path)
+
+
+class _LastStates(nn.Module):
+    def __init__(self, module: nn.Module) -> None:
+        super().__init__()
+        self.module = module
+
+    def forward(self, input_ids: Tensor, attention_mask: Tensor) -> Tensor:
+        states_BTD: Tensor = self.module(input_ids=input_ids, attention_mask=attention_mask).last_hidden_state
+        return states_BTD
+
+
+@contextlib.contextmanager
+def _quiet() -> Iterator[None]:
+    """Without what torch says of itself: axes of one name, torchvision that is not there, graphs that failed."""
+    before = logging.root.manager.disable
+    logging.disable()
+    try:
+        with warnings.catch_warnings(), contextlib.redirect_stderr(io.StringIO()):
+            warnings.simplefilter("ignore")
+            yield
+    finally:
+        logging.disable(before)

@@ -20,7 +20,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from paraform.encoders.hugging_face import WEIGHTS, read_json
+from paraform.encoders.folder import WEIGHTS, ModelFolder
 from paraform.records import InputError
 from paraform.weights import PathLike, cache_folder, load_tensors, pretrained_folder, save_tensors, sha256
 
@@ -59,23 +59,23 @@ def pack(whole: PathLike, base: Path, folder: PathLike, *, name: str) -> None:
     (Path(folder) / PACKED).write_text(json.dumps(about, indent=1) + "\n", encoding="utf-8")
 
 
-def packed_folder(name: str) -> Path | None:
+def packed_folder(name: str) -> ModelFolder | None:
     """The folder of an embedded encoder of that name that is packed; None: there is none."""
     folder = pretrained_folder(name)
-    return folder if folder is not None and (folder / PACKED).is_file() else None
+    return ModelFolder(folder) if folder is not None and (folder / PACKED).is_file() else None
 
 
-def base_of(folder: Path) -> str:
+def base_of(packed: ModelFolder) -> str:
     """The name of the encoder that a packed one started from."""
-    return str(read_json(folder / PACKED).get("base"))
+    return str(packed.settings(PACKED).get("base"))
 
 
-def unpacked(folder: Path, base: Path) -> Path:
+def unpacked(packed: ModelFolder, base: Path) -> Path:
     """The whole encoder's folder, in the user's cache; made once, and checked by its digest.
 
     Raises: InputError if a file is damaged, or `base` is not the encoder that it started from.
     """
-    about = _about(folder)
+    folder, about = packed.path, _about(packed)
     final = cache_folder() / "encoders" / f"{folder.name}-{about['sha256'][:16]}"
     if (final / WEIGHTS).is_file():
         return final
@@ -95,15 +95,15 @@ def unpacked(folder: Path, base: Path) -> Path:
     return final
 
 
-def _about(folder: Path) -> dict[str, Any]:
+def _about(packed: ModelFolder) -> dict[str, Any]:
     """What `packed.json` says. Raises: InputError if a digest or the list of tensors is none."""
-    about = read_json(folder / PACKED)
+    path, about = packed.path / PACKED, packed.settings(PACKED)
     for name in ("sha256", "base_sha256"):
         if not re.fullmatch("[0-9a-f]{64}", str(about.get(name))):
-            raise InputError(f"{folder / PACKED}: {name} {str(about.get(name))[:80]!r}; expected 64 hexadecimal digits")
+            raise InputError(f"{path}: {name} {str(about.get(name))[:80]!r}; expected 64 hexadecimal digits")
     names = about.get("tensors")
     if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
-        raise InputError(f"{folder / PACKED}: tensors is no list of names")
+        raise InputError(f"{path}: tensors is no list of names")
     return about
 
 

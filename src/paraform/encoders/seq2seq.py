@@ -13,8 +13,8 @@ from typing import Any, cast
 import torch
 from torch import nn
 
-from paraform.encoders.hugging_face import by_own_code, config_of, no_adapter, quiet, weight_files
-from paraform.encoders.trainable import config_of_json, made_of
+from paraform.encoders.folder import CONFIG, ModelFolder
+from paraform.encoders.transformers_modules import by_own_code, config_of, config_of_json, made_of, quiet
 from paraform.records import InputError, parse_json
 from paraform.weights import PathLike, require_path
 
@@ -22,15 +22,15 @@ KEPT = ("tie_word_embeddings",)  # as transformers' own classes set it: other we
 DRAWN = ("final_logits_bias",)  # zeros, which a model that was saved without its output layer has not
 
 
-def seq2seq_folder(name: PathLike) -> Path:
+def seq2seq_folder(name: PathLike) -> ModelFolder:
     """The folder of that name. Raises: InputError if there is none: nothing is looked for on the hub."""
     require_path(name)
     if not Path(name).is_dir():
         raise InputError(f"{name}: no such folder; expected one with a Hugging Face seq2seq model, such as BART's")
-    return Path(name)
+    return ModelFolder(Path(name))
 
 
-def load_seq2seq(folder: Path) -> nn.Module:
+def load_seq2seq(folder: ModelFolder) -> nn.Module:
     """The model as a transformers module with its output layer, float32, on the CPU.
 
     Raises: InputError if it is no encoder with a decoder that transformers knows, its weights are no safetensors, not
@@ -41,25 +41,27 @@ def load_seq2seq(folder: Path) -> nn.Module:
     config = config_of(folder)
     if not getattr(config, "is_encoder_decoder", False):
         raise InputError(
-            f"{folder / 'config.json'}: a {config.model_type}, which has no encoder with a decoder; expected a seq2seq"
+            f"{folder.path / CONFIG}: a {config.model_type}, which has no encoder with a decoder; expected a seq2seq"
             " model, such as BART or T5"
         )
-    no_adapter(folder)
-    weight_files(folder)
+    folder.require_no_adapter()
+    folder.weight_files()
     with torch.device("cpu"), torch.inference_mode(False):  # whatever the caller is in
         options: dict[str, Any] = {"use_safetensors": True, "local_files_only": True, "dtype": torch.float32}
         module, found = by_own_code(AutoModelForSeq2SeqLM, folder, output_loading_info=True, **options)
     # transformers draws what the file lacks
     if lacking := sorted(name for name in found["missing_keys"] if not name.endswith(DRAWN)):
-        raise InputError(f"{folder}: weights lack {lacking[0]!r} and {len(lacking) - 1} more; expected the model's")
+        raise InputError(
+            f"{folder.path}: weights lack {lacking[0]!r} and {len(lacking) - 1} more; expected the model's"
+        )
     if others := sorted(found["unexpected_keys"]):
         logging.getLogger("paraform").warning(
             "%s: %d weights are none of the model that config.json describes, such as %r; left out",
-            folder, len(others), others[0],
+            folder.path, len(others), others[0],
         )  # fmt: skip
     for name, weight in module.state_dict().items():  # what is no parameter too, such as BART's final_logits_bias
         if not torch.isfinite(weight).all():
-            raise InputError(f"{folder}: {name!r} holds NaN or infinity; expected finite weights")
+            raise InputError(f"{folder.path}: {name!r} holds NaN or infinity; expected finite weights")
     made: nn.Module = module
     return made
 

@@ -7,10 +7,8 @@ letters and hardly more. Vectors of such texts are near each other whatever they
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from paraform.encoders.encoder import Encoded, Splitter
+from paraform.encoders.types import Encoded, Splitter
 
 UNKNOWN = ("[UNK]", "<unk>")  # BERT's and XLM-RoBERTa's; what reads bytes, as RoBERTa and GPT-2, knows each
 INSIDE = "##"  # before a WordPiece that does not begin a word

@@ -7,13 +7,12 @@ and norms of an encoder; cross-attention is new.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any, cast
 
 import torch
 from torch import Tensor, nn
 
-from paraform.encoders.hugging_face import sizes_of
+from paraform.encoders.transformers_modules import sizes_of
 
 Weights = Mapping[str, Tensor]
 
@@ -45,7 +44,7 @@ def bert_embeddings(module: nn.Module) -> dict[str, Tensor]:
         found |= named(weights, f"embedding_norm.{part}", f"embeddings.LayerNorm.{part}")
     if {"embeddings.position_embeddings.weight", "embeddings.token_type_embeddings.weight"} <= weights.keys():
         positions = weights["embeddings.position_embeddings.weight"]
-        skipped = len(positions) - (sizes_of(config, Path()).tokens or len(positions))
+        skipped = len(positions) - (sizes_of(config).tokens or len(positions))
         found["positions"] = positions[skipped:] + weights["embeddings.token_type_embeddings.weight"][0]
     return found
 

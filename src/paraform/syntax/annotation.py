@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from paraform.encoders.precision import asked_dtype
+from paraform.encoders.torch_settings import asked_dtype
 from paraform.progress import track
 from paraform.records import Sentence
 from paraform.syntax.running import DEFAULT

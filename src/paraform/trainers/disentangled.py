@@ -21,9 +21,7 @@ from numpy.typing import NDArray
 
 from paraform import encoders
 from paraform.batching import Vocabulary, prepare
-from paraform.encoders.hugging_face import decoder_of, sizes_of
-from paraform.encoders.tokenizing import tokenizer_of
-from paraform.encoders.trainable import first_layers
+from paraform.encoders.transformers_modules import decoder_of, first_layers, sizes_of
 from paraform.models.disentangled import DisentangledConfig, DisentangledParaphraser, make_update
 from paraform.models.disentangled.decoder_start import start_decoder
 from paraform.models.disentangled.erasure import LEAST_A_FEATURE, MOST, concepts
@@ -153,13 +151,13 @@ def train_disentangled(
 
 def new_model(pairs: Sequence[Pair], trees: Mapping[str, Tree], config: DisentangledConfig) -> DisentangledParaphraser:
     """A model that starts from `config.encoder`."""
-    folder = encoders.locate(config.encoder)
-    tokenizer = tokenizer_of(folder)
+    folder = encoders.ModelFolder(encoders.locate(config.encoder))
+    tokenizer = folder.tokenizer()
     require_ends(tokenizer, config)
     module: Any = encoders.load_module(config.encoder)
     if config.layers:
         module = first_layers(module, config.layers)
-    longest = sizes_of(cast(Any, module).config, folder).tokens
+    longest = sizes_of(cast(Any, module).config).tokens
     if longest is not None and config.max_tokens + 2 > longest:
         raise InputError(f"max_tokens {config.max_tokens}; {config.encoder} takes {longest - 2} at most")
     if config.freeze_embeddings:

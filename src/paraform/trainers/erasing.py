@@ -13,7 +13,6 @@ import torch
 from paraform import encoders
 from paraform.decoding import MOST_SEED
 from paraform.encoders.dense import Dense
-from paraform.encoders.export import export_encoder, require_exported
 from paraform.models.disentangled.erasure import LEAST_A_FEATURE, MOST, concepts, least_squares_erasure
 from paraform.models.disentangled.symbols import TreeSymbols
 from paraform.records import InputError, require_count, require_text, require_texts
@@ -60,7 +59,7 @@ def erase(
     known = encoders.load_embedder(name, device=device, variant=variant)
     if not isinstance(known, encoders.Encoder):
         raise InputError(f"{encoder}: {known.kind}; expected a Hugging Face encoder whose states are averaged")
-    require_exported(known, folder)
+    known.require_exported(folder)
     different = list(dict.fromkeys(texts))
     some = random.Random(seed).sample(different, min(len(different), MOST))
     trees = [(one.text, Tree.parse(one.tree)) for one in annotate(some, parser=parser, progress=progress) if one.tree]
@@ -83,4 +82,4 @@ def erase(
         f" of a sentence's form ({erased}; LEACE, Belrose et al. 2023), fitted by paraform to {len(trees):,} sentences."
         " For use under the encoder's terms.\n"
     )
-    return export_encoder(known, folder, card=card, terms=terms, dense=dense)
+    return known.export(folder, card=card, terms=terms, dense=dense)

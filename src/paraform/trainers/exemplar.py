@@ -21,9 +21,9 @@ import torch
 
 from paraform import encoders
 from paraform.batching import Vocabulary, prepare
-from paraform.checkpoint.variants import model_digest
+from paraform.checkpoint.vectors import model_digest
 from paraform.corpora import clusters
-from paraform.encoders.facts import EncoderFacts
+from paraform.encoders.encoder_facts import EncoderFacts
 from paraform.evaluation.bleu import bleu
 from paraform.models.exemplar import ExemplarConfig, ExemplarParaphraser, make_update
 from paraform.models.exemplar.batches import by_length

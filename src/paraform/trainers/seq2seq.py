@@ -14,14 +14,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, replace
-from pathlib import Path
 
 import torch
 
 from paraform.batching import Vocabulary
-from paraform.encoders.hugging_face import weights_digest
+from paraform.encoders.folder import CONFIG, ModelFolder
 from paraform.encoders.seq2seq import add_piece, load_seq2seq, seq2seq_folder
-from paraform.encoders.tokenizing import tokenizer_of
 from paraform.evaluation.bleu import bleu
 from paraform.models.by_tree import trees_to_train_on
 from paraform.models.disentangled.symbols import TreeSymbols
@@ -118,22 +116,22 @@ def train_seq2seq(
     )
 
 
-def started(folder: Path, config: Seq2SeqConfig, digest: str = "") -> Seq2SeqParaphraser:
+def started(folder: ModelFolder, config: Seq2SeqConfig, digest: str = "") -> Seq2SeqParaphraser:
     """A model before its first step, which has seen no text yet (`give_words`).
 
     Args:
         folder: of the seq2seq that it starts from.
         digest: of the parser that trees are from.
-    Raises: InputError as `load_seq2seq` and `tokenizer_of`, and for a model that takes less than the config says.
+    Raises: InputError as `load_seq2seq` and `read_tokenizer`, and for a model that takes less than the config says.
     """
-    tokenizer = tokenizer_of(folder)
+    tokenizer = folder.tokenizer()
     module = load_seq2seq(folder)
     try:
         add_piece(module)  # the separator
         made = Seq2SeqParaphraser(config, tokenizer, module, TreeSymbols.of((), brackets=False), digest)
         require_restored(made)
     except InputError as error:
-        raise InputError(f"{folder}: {error}") from error
+        raise InputError(f"{folder.path}: {error}") from error
     return made
 
 
@@ -148,12 +146,12 @@ def give_words(model: Seq2SeqParaphraser, pairs: Sequence[Pair], trees: Mapping[
     model.symbols = TreeSymbols.of((trees[text] for text in texts), brackets=False)
 
 
-def digests_of_start(folder: Path, model: Seq2SeqParaphraser) -> dict[str, str]:
+def digests_of_start(folder: ModelFolder, model: Seq2SeqParaphraser) -> dict[str, str]:
     """What a run keeps of what it began from, so that it does not go on from another: dropout stands in the config, and
     a tokenizer that makes other pieces has as many."""
     return {
-        "model": weights_digest(folder),
-        "model's config": sha256(folder / "config.json"),
+        "model": folder.weights_digest,
+        "model's config": sha256(folder.path / CONFIG),
         "model's tokenizer": text_digest([model.pieces.tokenizer.to_str()]),
     }
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import torch
 
-from paraform.encoders.precision import asked_dtype
+from paraform.encoders.torch_settings import asked_dtype
 from paraform.fields import require_types
 from paraform.records import InputError
 

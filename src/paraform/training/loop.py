@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 
 from paraform import manifest
 from paraform.encoders import bfloat16_products
+from paraform.memory import keep_freed_memory
 from paraform.models.update import State, Update
 from paraform.records import InputError, Terminated, status_of
 from paraform.training.config import TrainingConfig
@@ -141,6 +142,7 @@ def fit(
     """
     run = Run(model, state, Path(folder), config, accelerator, card, dict(data_digests or {}))
     require_usable(run.folder, model.system, model.config, resume=resume)
+    keep_freed_memory()
     main = accelerator.is_main_process
     with contextlib.ExitStack() as stack:
         if main:

@@ -11,7 +11,7 @@ from typing import Any
 
 from paraform import checkpoint, corpora
 from paraform.corpora.evaluation_sets import read_evaluation_sets
-from paraform.encoders.hugging_face import WEIGHTS
+from paraform.encoders.folder import WEIGHTS
 from paraform.evaluation.embedding.development import MEAN, read_development
 from paraform.models.disentangled import DisentangledConfig
 from paraform.records import Pair

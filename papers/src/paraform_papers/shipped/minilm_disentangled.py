@@ -18,7 +18,7 @@ from pathlib import Path
 import torch
 
 from paraform import checkpoint, encoders, manifest
-from paraform.encoders.hugging_face import WEIGHTS
+from paraform.encoders.folder import WEIGHTS, ModelFolder
 from paraform.encoders.packed import pack, unpacked
 from paraform.evaluation.embedding.families import limited
 from paraform.evaluation.embedding.measuring import measured, spaces_of, system_of
@@ -44,7 +44,7 @@ def finish(run: Path, data: Path, out: Path, scale: Scale, base: str = "minilm")
     model = checkpoint.load(str(run), device="cpu")
     start = encoders.locate(base)
     pack(model.export(out / "whole"), start, out / NAME, name=base)
-    made = unpacked(out / NAME, start)
+    made = unpacked(ModelFolder(out / NAME), start)
     four_bits, low_rank = shares_kept(start, out / "whole", made)
     scores = figures(data, scale, {"minilm": base, NAME: str(made)}, out / "vectors")
     card = CARD.read_text(encoding="utf-8").format(

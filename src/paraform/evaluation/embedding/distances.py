@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from paraform.capabilities import Embedder, MapsLinearly, ReadsWords
 from paraform.checkpoint import signature_of
-from paraform.encoders.encoder import WordStates
+from paraform.encoders.types import WordStates
 from paraform.evaluation.content import unit
 from paraform.evaluation.embedding.shared_words import Fitting, SharedWordSet, WordPair, Words
 from paraform.evaluation.on_pairs import precision_of

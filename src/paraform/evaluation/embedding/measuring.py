@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from paraform.capabilities import Embed, Embedder, LatentSpace
 from paraform.checkpoint import signature_of
-from paraform.encoders.given_vectors import GivenVectors
 from paraform.encoders.sentence_transformer import ModulePipeline
+from paraform.encoders.sentence_vectors import GivenVectors
 from paraform.encoders.word_vectors import WordVectors
 from paraform.evaluation.bootstrap import bootstrap_interval
 from paraform.evaluation.embedding.floors import floors

@@ -19,8 +19,9 @@ from paraform.decoding import Decoding, decode, require_decoding, search_name
 from paraform.encoders import Encoder
 from paraform.encoders.dense import Dense
 from paraform.encoders.export import save_sentence_transformer
-from paraform.encoders.hugging_face import USUAL_LIMIT, sizes_of
-from paraform.encoders.trainable import encoder_of, module_of_config
+from paraform.encoders.folder import USUAL_LIMIT
+from paraform.encoders.loading import encoder_of
+from paraform.encoders.transformers_modules import module_of_config, sizes_of
 from paraform.fields import require_restorable
 from paraform.models.base import AbstractParaphraser, require_words
 from paraform.models.disentangled.config import DisentangledConfig
@@ -81,10 +82,10 @@ class DisentangledParaphraser(AbstractParaphraser):
         self.pieces = tuple(pieces)
         self.cased = cased or {}
         module = module_of_config(encoder_config) if module is None else module
-        self.limit = sizes_of(module.config, Path()).tokens or USUAL_LIMIT
+        self.limit = sizes_of(module.config).tokens or USUAL_LIMIT
         written = torch.tensor(self.pieces or range(tokenizer.get_vocab_size()))
         self.network = DisentangledNetwork(config, module, written, len(symbols))
-        width = sizes_of(module.config, Path()).width
+        width = sizes_of(module.config).width
         norm, bag = config.adversary_norm, symbols.bag_size(config.bag_of_tags)
         self.adversary = Adversary(width, bag, norm=norm) if config.adversary_weight else None
         self.erasure: nn.Linear | None = None

@@ -15,7 +15,7 @@ from paraform import encoders
 from paraform.batching import BOS, EOS, UNK, Ragged, Vocabulary, prepare_all
 from paraform.decoding import Decoding, Rationed, Step, decode, rationed, search_name
 from paraform.encoders import Encoder
-from paraform.encoders.facts import FACTS, EncoderFacts
+from paraform.encoders.encoder_facts import FACTS, EncoderFacts
 from paraform.models.base import AbstractParaphraser, require_words
 from paraform.models.copying import unrationed
 from paraform.models.exemplar.batches import StyleInput, TripleBatch

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 
+import numpy as np
 import torch
 import torch.nn.functional as F
 from torch import Tensor
 
 from paraform import encoders
 from paraform.batching import SPECIAL
+from paraform.encoders.word_vectors import load_word_vectors
 from paraform.models.exemplar.paraphraser import ExemplarParaphraser
-from paraform.weights import read_word_vectors
+from paraform.records import InputError
 
 
 def initialize_words(model: ExemplarParaphraser) -> None:
@@ -47,9 +50,22 @@ def start_words(weights: Sequence[Tensor], words: Sequence[str], kind: str, *, s
         found = torch.arange(special, len(words))
         vectors_VD, scaled = principal(torch.from_numpy(encoders.load().encode(words[special:])), width), True
     else:
-        found, vectors_VD = read_word_vectors(kind, words, width)
+        found, vectors_VD = _of_file(Path(kind), words, width)
     for weight_VD, scale in zip(weights, scales, strict=True):
         weight_VD[found] = (vectors_VD / vectors_VD.std() * scale if scaled else vectors_VD).to(weight_VD.device)
+
+
+def _of_file(path: Path, words: Sequence[str], width: int) -> tuple[Tensor, Tensor]:
+    """Which of the words a file has, [n], and their vectors, [n, width]."""
+    if not path.is_file():
+        raise InputError(f"{path}: no such file; expected a GloVe text file, or 'random' or 'encoder'")
+    known = load_word_vectors(path)
+    if known.dimension != width:
+        raise InputError(f"{path}: {known.dimension} numbers for a word; expected {width}")
+    found = {row: vector for row, vector in enumerate(known.words(words)) if vector is not None}
+    if not found:
+        raise InputError(f"{path}: none of the vocabulary's {len(words)} words; expected a GloVe text file")
+    return torch.tensor(list(found)), torch.from_numpy(np.stack(list(found.values())))
 
 
 def principal(vectors_VD: Tensor, width: int) -> Tensor:

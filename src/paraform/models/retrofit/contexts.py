@@ -21,7 +21,7 @@ import torch
 from torch import Tensor
 
 from paraform.batching import Ragged, drawn_rows, epoch_steps, share_counts
-from paraform.encoders.encoder import Splitter
+from paraform.encoders.types import Splitter
 from paraform.records import Pair
 from paraform.words import tokenize
 

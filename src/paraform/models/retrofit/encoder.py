@@ -14,8 +14,8 @@ from torch import Tensor, nn
 
 from paraform.encoders import Encoder
 from paraform.encoders.dense import Dense
-from paraform.encoders.encoder import Pooling, Splitter, WordStates
-from paraform.encoders.facts import FACTS, EncoderFacts
+from paraform.encoders.encoder_facts import FACTS, EncoderFacts
+from paraform.encoders.types import Pooling, Splitter, WordStates
 from paraform.models.retrofit.config import RetrofitConfig
 from paraform.models.retrofit.folding import fold, require_matrix
 from paraform.models.retrofit.frozen import Frozen, FrozenEncoder, frozen_encoder, require_open

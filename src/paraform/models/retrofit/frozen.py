@@ -12,11 +12,11 @@ from torch import Tensor, nn
 
 from paraform import encoders
 from paraform.encoders.dense import Dense
-from paraform.encoders.elmo_files import is_elmo
-from paraform.encoders.encoder import Encoder, Splitter
+from paraform.encoders.encoder import Encoder
 from paraform.encoders.export import save_sentence_transformer
-from paraform.encoders.tokenizing import tokenizer_of
-from paraform.encoders.trainable import encoder_of
+from paraform.encoders.folder import ModelFolder
+from paraform.encoders.loading import encoder_of
+from paraform.encoders.types import Splitter
 from paraform.models.retrofit.folding import table_of
 from paraform.models.retrofit.frozen_elmo import FrozenElmo, frozen_elmo
 from paraform.records import InputError
@@ -144,13 +144,13 @@ def frozen_encoder(name: str) -> FrozenEncoder | FrozenElmo:
     """
     plain, variant = encoders.parse_name(name)
     variant.only(f"{plain}, an encoder that is retrofitted,")
-    if Path(plain).is_dir() and is_elmo(Path(plain)):
+    if Path(plain).is_dir() and ModelFolder(Path(plain)).is_elmo:
         return frozen_elmo(Path(plain))
     known = encoders.load_embedder(plain, device="cpu")
     if not isinstance(known, encoders.Encoder) or known.pooling != "mean":
         raise InputError(f"{name}: expected a Hugging Face encoder whose last states are averaged")
     module = encoders.load_module(plain).requires_grad_(False).eval()
-    tokenizer = tokenizer_of(encoders.locate(plain))
+    tokenizer = ModelFolder(encoders.locate(plain)).tokenizer()
     tokenizer.no_padding()
     tokenizer.enable_truncation(known.max_tokens)
     return FrozenEncoder(module, tokenizer, known.max_tokens, known.dense, known.digest, known.tokenizer_digest)

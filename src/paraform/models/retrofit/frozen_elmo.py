@@ -18,8 +18,8 @@ from paraform.encoders.elmo import AT_ONCE, Elmo
 from paraform.encoders.elmo_files import elmo_encoder, read_elmo, save_elmo
 from paraform.encoders.elmo_words import NumberedWords, WordTokenizer
 from paraform.encoders.encoder import Encoder
-from paraform.encoders.hugging_face import USUAL_LIMIT
-from paraform.encoders.precision import float32_products
+from paraform.encoders.folder import USUAL_LIMIT
+from paraform.encoders.torch_settings import float32_products
 from paraform.records import InputError
 from paraform.weights import PathLike, tensors_digest
 

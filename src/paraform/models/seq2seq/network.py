@@ -7,7 +7,6 @@ pieces that can be written.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any, NamedTuple, cast, final
 
 import torch
@@ -15,7 +14,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from paraform.batching import SentenceBatch
-from paraform.encoders.hugging_face import sizes_of
+from paraform.encoders.transformers_modules import sizes_of
 from paraform.models.seq2seq.batches import PairBatch
 from paraform.records import InputError
 
@@ -75,7 +74,7 @@ class Seq2SeqNetwork(nn.Module):
     def longest(self) -> tuple[int | None, int | None]:
         """The most pieces of an input, and of an output; None: any number."""
         config = self._module.config
-        read = sizes_of(config, Path()).tokens
+        read = sizes_of(config).tokens
         return read, getattr(config, "max_decoder_position_embeddings", None) or read
 
     @property

@@ -16,7 +16,7 @@ import torch
 from torch import Tensor, nn
 
 from paraform.batching import Ragged, prepare_all
-from paraform.encoders.facts import FACTS, EncoderFacts
+from paraform.encoders.encoder_facts import FACTS, EncoderFacts
 from paraform.fields import require_restorable
 from paraform.progress import track
 from paraform.records import InputError, require_count, require_texts

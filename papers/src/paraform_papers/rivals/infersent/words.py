@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from paraform import encoders
-from paraform.encoders.facts import EncoderFacts
+from paraform.encoders.encoder_facts import EncoderFacts
 from paraform.encoders.word_vectors import SUFFIXES, WordVectors
 from paraform.records import InputError
 

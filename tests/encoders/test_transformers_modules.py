@@ -13,7 +13,8 @@ from tokenizers import Tokenizer
 from torch import nn
 from transformers import BartConfig, BartModel, BertConfig, BertModel, T5Config, T5EncoderModel
 
-from paraform.encoders.trainable import encoder_of, first_layers, module_of_config
+from paraform.encoders.loading import encoder_of
+from paraform.encoders.transformers_modules import first_layers, module_of_config
 from paraform.records import InputError
 
 SMALL = {"vocab_size": 11, "max_position_embeddings": 40}

@@ -1,9 +1,10 @@
-"""The numbers that matrix products are of: what a machine multiplies fastest, or what `$PARAFORM_PRODUCTS` says.
+"""Settings of torch for the whole process: the numbers that matrix products are of, and how many threads compute.
 
-What torch makes of bfloat16 depends on the processor. Tensors of it, and LSTMs under autocast, are computed in it
-everywhere: fast with AMX, faster than float32 with AVX512_BF16 on AMD's processors, in 1.5 times its time on Intel's,
-and far slower with AVX2, where torch's own LSTM takes the place of oneDNN's. Products of float32 tensors have
-their factors rounded with AMX alone: torch's setting permits oneDNN to do so, and no more.
+Products are of what a machine multiplies fastest, or of what `$PARAFORM_PRODUCTS` says. What torch makes of bfloat16
+depends on the processor. Tensors of it, and LSTMs under autocast, are computed in it everywhere: fast with AMX, faster
+than float32 with AVX512_BF16 on AMD's processors, in 1.5 times its time on Intel's, and far slower with AVX2, where
+torch's own LSTM takes the place of oneDNN's. Products of float32 tensors have their factors rounded with AMX alone:
+torch's setting permits oneDNN to do so, and no more.
 """
 
 from __future__ import annotations
@@ -22,8 +23,10 @@ PRODUCTS = "PARAFORM_PRODUCTS"
 _DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16}
 _mkldnn: Any = torch.backends.mkldnn  # its types lack `matmul`
 _lock = threading.Lock()
-_inside = 0  # how many callers are, in all threads
+_inside = 0  # how many callers of `bfloat16_products` are, in all threads
 _before: tuple[str, bool] = ("", True)  # torch's settings before the first of them: precision, oneDNN
+_alone = 0  # how many callers of `one_thread` are, in all threads
+_threads = 0  # that torch took before the first of them
 
 
 def asked_dtype() -> torch.dtype | None:
@@ -113,3 +116,28 @@ def float32_products(device: torch.device) -> Iterator[None]:
         with _lock:
             _inside = inside
             _set(*setting)
+
+
+@contextmanager
+def one_thread(when: bool = True) -> Iterator[None]:
+    """Inside, torch computes in the calling thread alone, if `when` holds; then it takes as many threads as before.
+
+    For little work: the threads of a product wait for one another without giving up their cores, so that where another
+    program keeps one of them busy a sentence takes fifteen times as long.
+    """
+    global _alone, _threads
+    if not when:
+        yield
+        return
+    with _lock:
+        found = torch.get_num_threads()  # asked in every thread: the first question sets the thread's own number
+        if _alone == 0:  # else a thread that is new to torch finds the number of another caller, 1
+            _threads = found
+        _alone += 1
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        with _lock:
+            _alone -= 1
+            torch.set_num_threads(_threads)

@@ -13,7 +13,7 @@ import torch
 from numpy.typing import NDArray
 
 from paraform.capabilities import Embedder, unread_by
-from paraform.encoders.variant import Variant
+from paraform.encoders.names import Variant
 from paraform.records import InputError
 from paraform.score import signature
 from paraform.weights import tensors_digest

@@ -15,7 +15,7 @@ SENTENCEPIECE = ("spiece.model", "sentencepiece.bpe.model", "spm.model", "senten
 """Names of SentencePiece models in the folders of T5, XLM-R, DeBERTa and others."""
 
 
-def tokenizer_of(folder: Path) -> Tokenizer:
+def read_tokenizer(folder: Path) -> Tokenizer:
     """The tokenizer of an encoder's folder.
 
     Raises: InputError if there is none, it is damaged, or the extra that converts it is not installed.

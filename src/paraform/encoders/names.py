@@ -1,4 +1,4 @@
-"""What is chosen of a model, within its name: `minilm@layer=3,pooling=cls`, `compact@vectors=style`.
+"""Models' names, and what is chosen of a model within its name: `minilm@layer=3,pooling=cls`, `compact@vectors=style`.
 
 So two variants of one model can stand side by side wherever a command takes names.
 """
@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from typing import get_args
 
-from paraform.encoders.encoder import POOLINGS, Pooling
+from paraform.encoders.types import POOLINGS, Pooling
 from paraform.records import InputError
 
 WRITTEN = "NAME@layer=3,pooling=cls"
@@ -23,7 +23,7 @@ class Variant:
 
     Args:
         layer: of an encoder, whose states are pooled: 0 the embeddings, negative from the end.
-        pooling: of an encoder, one of `encoder.POOLINGS`.
+        pooling: of an encoder, one of `types.POOLINGS`.
         vectors: the kind of vectors, of a model with several: content, style.
         weights: "random": the same network with the weights that it would start training with.
         seed: of random weights.

@@ -12,7 +12,7 @@ import torch
 from paraform import checkpoint, encoders
 from paraform.capabilities import Embedder
 from paraform.encoders import Encoder, Variant, parse_name
-from paraform.encoders.variant import with_choices
+from paraform.encoders.names import with_choices
 from paraform.records import InputError
 
 TEXTS = ["A dog runs.", "Nobody came to the old house."]

@@ -12,7 +12,7 @@ import pytest
 
 from paraform import encoders
 from paraform.encoders import Encoder
-from paraform.encoders.tokenizing import tokenizer_of
+from paraform.encoders.tokenizer import read_tokenizer
 from paraform.records import InputError
 
 SENTENCES = [
@@ -71,7 +71,7 @@ def test_a_template_of_a_token_that_it_has_not_is_one_line(minilm: Encoder, tmp_
         with pytest.raises(
             InputError, match=r"tokenizer\.json: '\[SEP\]' around a text; expected one of its special_t"
         ):
-            tokenizer_of(tmp_path)
+            read_tokenizer(tmp_path)
 
 
 @pytest.mark.parametrize("kind", ["Bert", "Electra"])
@@ -112,7 +112,7 @@ def test_a_damaged_model_is_told_in_one_line(content: bytes, t5: Any, tmp_path: 
 
 def test_a_damaged_tokenizer_is_told_in_one_line(tmp_path: Path, write_tokenizer: Callable[..., None]) -> None:
     write_tokenizer(tmp_path)
-    assert tokenizer_of(tmp_path).encode("a dog").tokens == ["[CLS]", "a", "dog", "[SEP]"]
+    assert read_tokenizer(tmp_path).encode("a dog").tokens == ["[CLS]", "a", "dog", "[SEP]"]
     (tmp_path / "tokenizer.json").write_text('{"model": 3}')
     with pytest.raises(InputError, match=r"tokenizer\.json: .*; expected a tokenizer's JSON"):
-        tokenizer_of(tmp_path)
+        read_tokenizer(tmp_path)

@@ -1,7 +1,9 @@
-"""bfloat16 products: who says so, rounded factors inside, torch's own settings before and after."""
+"""bfloat16 products and one thread: who says so, what is set inside, torch's own settings before and after."""
 
 from __future__ import annotations
 
+import threading
+from collections.abc import Iterator
 from types import SimpleNamespace
 from typing import Any
 
@@ -9,7 +11,7 @@ import pytest
 import torch
 from torch import nn
 
-from paraform.encoders import best_dtype, bfloat16_products, float32_products, precision, product_dtype
+from paraform.encoders import best_dtype, bfloat16_products, float32_products, one_thread, product_dtype, torch_settings
 from paraform.records import InputError
 from paraform.training import TrainingConfig, make_accelerator
 
@@ -25,7 +27,7 @@ def test_the_setting_says_what_is_multiplied_else_the_processor(monkeypatch: pyt
     """Without AMX, bfloat16 takes longer than float32 on Intel's; and oneDNN may have been told to do without."""
     able: dict[str, Any] = {"avx512_bf16": True, "cpu_name": "Intel(R) Xeon(R)"}
     monkeypatch.setattr(torch.cpu, "get_capabilities", lambda: able)
-    monkeypatch.setattr(precision, "_onednn_can", lambda: able.get("onednn", True))
+    monkeypatch.setattr(torch_settings, "_onednn_can", lambda: able.get("onednn", True))
     for asked, expected in (("float32", torch.float32), ("bfloat16", torch.bfloat16)):
         monkeypatch.setenv("PARAFORM_PRODUCTS", asked)
         assert best_dtype(CPU) == best_dtype(torch.device("cuda")) == expected
@@ -60,7 +62,7 @@ def test_the_settings_are_put_back_whatever_happens(bfloat16: None) -> None:
         raise RuntimeError("stop")
     with bfloat16_products(CPU):
         inside = settings()
-    assert settings() == before and inside == ("bf16", before[1] and precision._onednn_can())
+    assert settings() == before and inside == ("bf16", before[1] and torch_settings._onednn_can())
 
 
 def test_nothing_is_rounded_where_float32_is_asked_for() -> None:
@@ -78,7 +80,7 @@ def test_products_are_of_rounded_factors_at_most(bfloat16: None) -> None:
         found = left @ right
     sizes = left.abs() @ right.abs()
     assert found.dtype == torch.float32 and bool(((found - exact).abs() <= sizes * 2 * 2**-9 * 1.01).all())
-    if torch.cpu.get_capabilities().get("amx_bf16") and precision._onednn_can():  # which alone rounds them
+    if torch.cpu.get_capabilities().get("amx_bf16") and torch_settings._onednn_can():  # which alone rounds them
         assert bool(((found - exact).abs() > sizes * 2**-20).any())
 
 
@@ -87,8 +89,8 @@ def test_an_lstm_computes_in_bfloat16_on_any_processor(bfloat16: None, monkeypat
     torch.manual_seed(0)
     lstm, inputs = nn.LSTM(16, 16, batch_first=True), torch.randn(4, 7, 16)
     exact = lstm(inputs)[0]
-    for able in {precision._onednn_can(), False}:
-        monkeypatch.setattr(precision, "_onednn_can", lambda able=able: able)
+    for able in {torch_settings._onednn_can(), False}:
+        monkeypatch.setattr(torch_settings, "_onednn_can", lambda able=able: able)
         with bfloat16_products(CPU), torch.autocast("cpu", product_dtype(CPU)):
             found = lstm(inputs)[0].float()
             found.sum().backward()
@@ -136,3 +138,46 @@ def test_the_dtype_of_products_is_autocasts_inside_it() -> None:
         assert product_dtype(CPU) == torch.float16
         with float32_products(CPU):
             assert product_dtype(CPU) == torch.float32
+
+
+@pytest.fixture
+def three() -> Iterator[None]:
+    before = torch.get_num_threads()
+    torch.set_num_threads(3)
+    yield
+    torch.set_num_threads(before)
+
+
+def test_one_thread_inside_and_as_many_as_before_outside(three: None) -> None:
+    with one_thread():
+        assert torch.get_num_threads() == 1
+        with one_thread(), one_thread(when=False):
+            assert torch.get_num_threads() == 1
+    assert torch.get_num_threads() == 3
+    with one_thread(when=False):
+        assert torch.get_num_threads() == 3
+    with pytest.raises(KeyError), one_thread():
+        raise KeyError
+    assert torch.get_num_threads() == 3
+
+
+def test_threads_that_overlap(three: None) -> None:
+    """A thread that first asks torch while another is inside would find one, and keep it."""
+    found: list[int] = []
+
+    def other() -> None:
+        with one_thread():
+            entered.set()
+            left.wait()
+            found.append(torch.get_num_threads())
+        found.append(torch.get_num_threads())
+
+    entered, left = threading.Event(), threading.Event()
+    thread = threading.Thread(target=other)
+    with one_thread():
+        thread.start()
+        entered.wait()
+    assert torch.get_num_threads() == 3
+    left.set()
+    thread.join()
+    assert found == [1, 3] and torch.get_num_threads() == 3
