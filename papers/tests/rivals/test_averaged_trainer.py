@@ -38,7 +38,7 @@ def test_a_run_that_was_stopped_goes_on_to_the_same_weights(
     """Stopped between two mega-batches, whose negatives depend on the weights at their beginning."""
     given: dict[str, Any] = {"config": CONFIG, "validation": pairs[:12]}
     whole = train_averaged(pairs[12:], tmp_path / "whole", loop=LOOP, **given)
-    assert (whole.ended, whole.step) == ("finished", 5)  # of 1, 2, 3, 3 and 3 batches: 4 epochs of 3
+    assert (whole.ended, whole.step) == ("finished", 8)  # four of one batch, four of two: 4 epochs of 3
     assert set(whole.history[0]["train"]) == {"loss", "positive", "negative", "batches"}
     part = tmp_path / "part"
     with monkeypatch.context() as patch:
@@ -49,7 +49,7 @@ def test_a_run_that_was_stopped_goes_on_to_the_same_weights(
         patch.setattr("paraform_papers.rivals.averaged.trainer.reciprocal_ranks", stop)
         with pytest.raises(KeyError):
             train_averaged(pairs[12:], part, loop=replace(LOOP, checkpoint_every=1), **given)
-    assert train_averaged(pairs[12:], part, loop=replace(LOOP, checkpoint_every=1), resume=True, **given).step == 5
+    assert train_averaged(pairs[12:], part, loop=replace(LOOP, checkpoint_every=1), resume=True, **given).step == 8
     one, other = (paraform.load(tmp_path / name / "last", device="cpu") for name in ("whole", "part"))
     texts = [pair.source.text for pair in pairs]
     assert np.array_equal(one.embed(texts), other.embed(texts))

@@ -206,7 +206,7 @@ def test_what_is_no_checkpoint() -> None:
     model = tiny.model_of()
     config, assets = asdict(model.config), model.assets()
     for wrong, given in (({**config, "more": 1}, assets), (config, {})):
-        with pytest.raises(InputError, match="VGVAE checkpoint with unknown fields"):
+        with pytest.raises(InputError, match="VgvaeConfig of a checkpoint with unknown fields"):
             Vgvae.restore(wrong, given)
     with pytest.raises(InputError, match=r"vocabulary\.json"):
         Vgvae.restore(config, {"vocabulary.json": "{"})

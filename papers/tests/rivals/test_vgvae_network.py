@@ -43,7 +43,7 @@ ROWS = [[5, 6, 7], [8, 5], [9, 10, 11, 12], [6, 9, 9], [7, 7]]  # two pairs, and
 def test_an_lstm_by_hand(name: str) -> None:
     """Each sentence alone: its posterior, its own words' nats and those by the other side's meaning, and its places."""
     model = tiny.model_of(tiny.CONFIGS[name])
-    network, config = model.network, model.config
+    network = model.network
     assert network.decoder is not None and network.decoder_embedding is not None and network.encoder is not None
     out, y, z = drawn(network, batch_of(ROWS), 2)
     other = [2, 3, 0, 1]
@@ -71,8 +71,7 @@ def test_an_lstm_by_hand(name: str) -> None:
         torch.testing.assert_close(out.nll_B[at], nats(y[at]))
         torch.testing.assert_close(out.crossed_B[at], nats(y[other[at]]) if at < 4 else torch.tensor(0.0))
         places = torch.tensor(0.0)
-        tables = (network.syntax_embedding, network.decoder_embedding) if config.position_weight else ()
-        for guess, table in zip(network.place, tables, strict=True):
+        for guess, table in zip(network.place, (network.syntax_embedding, network.decoder_embedding), strict=True):
             logits = guess(torch.cat([table(words), z[at].expand(len(row), -1)], 1))
             places = places + F.cross_entropy(logits, torch.arange(len(row)))
         torch.testing.assert_close(out.position_B[at], places)
@@ -147,8 +146,9 @@ def test_padding_says_nothing() -> None:
     torch.testing.assert_close(network.syntax(alone).mean_BZ[0], network.syntax(together).mean_BZ[1])
 
 
-def test_megabatches_follow_the_epochs() -> None:
+def test_megabatches_follow_the_epochs(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each pair once an epoch; from the epoch of negatives on several batches together, the last fewer."""
+    monkeypatch.setattr("paraform_papers.rivals.vgvae.batches.MEGABATCH", 2)
     config = tiny.CONFIGS["averages"]
     model = tiny.model_of(config)
     batches, steps = megabatches(tiny.table(model), replace(config, batch_size=2), seed=1)

@@ -42,6 +42,7 @@ def test_a_run_that_was_stopped_goes_on_to_the_same_weights(
     form: Any, pairs: list[Pair], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, own_cache: None
 ) -> None:
     """Stopped in the second epoch, where the averages have negatives; noise of words and samples is drawn as before."""
+    monkeypatch.setattr("paraform_papers.rivals.vgvae.batches.MEGABATCH", 2)
     config = VgvaeConfig.compact(form, **{**SMALL, "discriminative_start": 2})
 
     def train(name: str, *, resume: bool = False) -> Any:

@@ -12,6 +12,7 @@ from paraform.records import Pair, Sentence
 from paraform.syntax.trees import Tree
 from paraform_papers.rivals.scpn import ScpnConfig, ScpnParaphraser, make_update
 from paraform_papers.rivals.scpn.batches import PairBatch, PairTable, pair_batches
+from paraform_papers.rivals.scpn.network import PARSE_WIDTH
 from paraform_papers.rivals.scpn.table import pair_table
 from paraform_papers.rivals.scpn.trainer import new_model
 
@@ -63,12 +64,13 @@ def parsed() -> dict[str, Tree]:
 
 
 def paraphraser(config: ScpnConfig = TINY, *, fresh: bool = False) -> ScpnParaphraser:
-    """Weights drawn large, so that every part shows in the outputs, or, fresh, as training begins with them."""
+    """Weights drawn large, so that every part shows in the outputs, and those of the wide LSTM over a parse less so, lest
+    its states be ±1; or, fresh, as training begins with them."""
     torch.manual_seed(0)
     model = new_model(PAIRS, parsed(), config)
     if not fresh:
         for parameter in model.parameters():
-            torch.nn.init.normal_(parameter, std=0.5)
+            torch.nn.init.normal_(parameter, std=0.1 if PARSE_WIDTH in parameter.shape else 0.5)
     return model.eval()
 
 

@@ -35,7 +35,7 @@ AVERAGED = {name: value for name, value in COMMON.items() if name not in ("encod
 AVERAGED |= {"discriminative_start": 2}
 CONFIGS = {
     "paper": VgvaeConfig.paper(**COMMON, word_noise=0.0),
-    "no codes": VgvaeConfig.paper(**COMMON, latent_codes=False, word_noise=0.0, position_weight=0.0),
+    "no codes": VgvaeConfig.paper(**COMMON, latent_codes=False, word_noise=0.0),
     "averages": VgvaeConfig.paper("averages", **AVERAGED),
 }
 TINY = CONFIGS["paper"]

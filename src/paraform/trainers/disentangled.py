@@ -33,11 +33,10 @@ from paraform.records import InputError, Pair
 from paraform.syntax.running import DEFAULT
 from paraform.syntax.trees import Tree
 from paraform.trainers import Trainer
-from paraform.trainers.exemplar import paraphrases
 from paraform.trainers.files import file_of, files_of, require_some_of_each
-from paraform.trainers.given import require_given
-from paraform.trainers.held_out import digests_of, hold_out_pairs, require_pairs, unseen_pairs
-from paraform.training import Result, TrainingConfig, fit, make_accelerator, require_metric, require_usable
+from paraform.trainers.held_out import digests_of, hold_out_pairs, paraphrases, require_pairs, unseen_pairs
+from paraform.trainers.job import Job
+from paraform.training import Result, TrainingConfig
 from paraform.weights import PathLike
 
 METRICS = {"mrr": True, "nll": False, "development": True}  # whether higher is better
@@ -82,36 +81,35 @@ def train_disentangled(
     Raises: InputError for too few pairs, what is no pair, or a folder that holds another run.
     """
     config = DisentangledConfig.compact() if config is None else config
-    texts = require_given(
+    job = Job.of(
+        DisentangledParaphraser,
         folder,
         config,
-        DisentangledConfig,
         loop,
+        METRICS,
         against=against,
         card=card,
         data_digests=data_digests,
         shares=shares,
         development=development,
+        resume=resume,
     )
-    require_metric(loop, {name: higher for name, higher in METRICS.items() if name != "development" or development})
-    require_usable(folder, DisentangledParaphraser.system, config, resume=resume)
     given = paraphrases(pairs)
-    pairs = whole = unseen_pairs(given, texts)
+    pairs = whole = unseen_pairs(given, job.against)
     if validation is None:
         pairs, validation = hold_out_pairs(pairs, seed=loop.seed)
     else:
-        validation = unseen_pairs(paraphrases(validation), texts)
+        validation = unseen_pairs(paraphrases(validation), job.against)
         require_pairs(pairs, validation)
         whole = [*pairs, *validation]
     if shares:
         require_some_of_each(files_of(given), files_of(pairs))
     digests = digests_of(pairs, validation)
-    accelerator = make_accelerator(loop)
-    with accelerator.main_process_first():  # the others find its cache
+    with job.accelerator.main_process_first():  # the others find its cache
         trees = trees_of(whole, parser=parser, progress=progress)
     torch.manual_seed(loop.seed)
     model = new_model(pairs, trees, config)
-    model.to(accelerator.device)
+    model.to(job.accelerator.device)
     numbers = files_of(pairs)
     groups = [numbers[file_of(pair)] for pair in pairs]
     negatives = hard_negatives(pairs, trees, config, seed=loop.seed)
@@ -128,24 +126,17 @@ def train_disentangled(
         seed=loop.seed,
         shares=shares,
         cut=config.cut_trees,
-        rank=accelerator.process_index,
-        world=accelerator.num_processes,
+        **job.share,
     )
-    update, state = make_update(model, config, accelerator, steps_per_epoch=steps_per_epoch)
+    made = make_update(model, config, job.accelerator, steps_per_epoch=steps_per_epoch)
     held = pair_table(validation, trees, config, model.tokenizer, model.symbols)
-    return fit(
+    return job.run(
         model,
-        update,
-        state,
+        made,
         batches,
-        folder=folder,
-        config=replace(loop, steps=config.epochs * steps_per_epoch),
-        accelerator=accelerator,
-        evaluate=validator(model, validation, held, development, eraser(model, trees, texts_of(pairs), seed=loop.seed)),
+        validator(model, validation, held, development, eraser(model, trees, texts_of(pairs), seed=loop.seed)),
+        digests=digests,
         epoch=steps_per_epoch,
-        card=card,
-        data_digests={**(data_digests or {}), **digests},
-        resume=resume,
     )
 
 

@@ -22,7 +22,6 @@ import torch
 from paraform import encoders
 from paraform.batching import Vocabulary, prepare
 from paraform.checkpoint.vectors import model_digest
-from paraform.corpora import clusters
 from paraform.encoders.encoder_facts import EncoderFacts
 from paraform.evaluation.bleu import bleu
 from paraform.models.exemplar import ExemplarConfig, ExemplarParaphraser, make_update
@@ -30,14 +29,14 @@ from paraform.models.exemplar.batches import by_length
 from paraform.models.exemplar.carried_on import carry_over, grown, require_same_build
 from paraform.models.exemplar.triples import mining_rules, triple_table
 from paraform.models.exemplar.word_vectors import initialize_words
-from paraform.records import InputError, Pair, require_count, require_records, require_texts
+from paraform.records import InputError, Pair, require_count
 from paraform.syntax import load_tagger
 from paraform.syntax.mining import why_none
 from paraform.syntax.running import DEFAULT
 from paraform.trainers import Trainer
-from paraform.trainers.given import require_given
-from paraform.trainers.held_out import digests_of, divided
-from paraform.training import Result, TrainingConfig, fit, make_accelerator, require_metric, require_usable
+from paraform.trainers.held_out import digests_of
+from paraform.trainers.job import Job
+from paraform.training import Result, TrainingConfig
 from paraform.weights import PathLike
 
 METRICS = {"bleu": True, "nll": False, "perplexity": False}  # whether higher is better
@@ -97,14 +96,21 @@ def train_exemplar(
         raise InputError(f"start is a {type(start).__name__}; expected an exemplar model, such as load gives")
     usual = start.config if start else ExemplarConfig.compact()
     config = usual if config is None else config
-    texts = require_given(folder, config, ExemplarConfig, loop, against=against, card=card, data_digests=data_digests)
+    job = Job.of(
+        ExemplarParaphraser,
+        folder,
+        config,
+        loop,
+        METRICS,
+        against=against,
+        card=card,
+        data_digests=data_digests,
+        resume=resume,
+    )
     require_count(validation_rows, "validation_rows", 1)
     if start is not None:
         require_same_build(config, start.config)
-    require_metric(loop, METRICS)
-    require_usable(folder, ExemplarParaphraser.system, config, resume=resume)
-    others = None if validation is None else paraphrases(validation)
-    pairs, validation = divided(paraphrases(pairs), others, texts, seed=loop.seed)
+    pairs, validation = job.divided(pairs, validation)
     if start is None and len(pairs) < FEW:
         logging.getLogger("paraform").warning(
             "%d pairs teach a model little of a language; expected %d or more, or a model to go on from (--from)",
@@ -112,8 +118,7 @@ def train_exemplar(
         )  # fmt: skip
     digests = {"start": model_digest(start)} if start else {}
     digests |= digests_of(pairs, validation)
-    accelerator = make_accelerator(loop)
-    with accelerator.main_process_first():  # the others find its cache
+    with job.accelerator.main_process_first():  # the others find its cache
         if config.both_directions:
             pairs = both_ways(pairs)
         vocabulary = _more_words(start, pairs, config) if start else None
@@ -125,28 +130,21 @@ def train_exemplar(
     torch.manual_seed(loop.seed)
     load_tagger(tagger)  # its head draws weights before it is filled: without it a seed would give other models
     model = _model(pairs, config, vocabulary, start)
-    model.to(accelerator.device)
+    model.to(job.accelerator.device)
     batches, steps_per_epoch = by_length(
         table,
         batch_size=config.batch_size,
         seed=loop.seed,
-        rank=accelerator.process_index,
-        world=accelerator.num_processes,
+        **job.share,
     )
-    update, state = make_update(model, config, accelerator, steps_per_epoch=steps_per_epoch)
-    return fit(
+    made = make_update(model, config, job.accelerator, steps_per_epoch=steps_per_epoch)
+    return job.run(
         model,
-        update,
-        state,
+        made,
         batches,
-        folder=folder,
-        config=replace(loop, steps=config.epochs * steps_per_epoch),
-        accelerator=accelerator,
-        evaluate=validator(model, validation, tagger=tagger, rows=validation_rows, seed=loop.seed),
+        validator(model, validation, tagger=tagger, rows=validation_rows, seed=loop.seed),
+        digests=digests,
         epoch=steps_per_epoch,
-        card=card,
-        data_digests={**(data_digests or {}), **digests},
-        resume=resume,
     )
 
 
@@ -176,33 +174,6 @@ def _model(
     else:
         initialize_words(model)
     return model
-
-
-def paraphrases(pairs: Iterable[Pair]) -> list[Pair]:
-    """The pairs that are not labelled 0, with clusters. Raises: InputError for what is no pair of texts."""
-    found = pairs_of_texts(pairs)
-    kept = [pair for pair in found if pair.label != 0]
-    if len(kept) < len(found):
-        left = len(found) - len(kept)
-        logging.getLogger("paraform").warning(
-            "%d of %d pairs are labelled 0 (no paraphrases); left out", left, len(found)
-        )
-    return kept
-
-
-def pairs_of_texts(pairs: Iterable[Pair]) -> list[Pair]:
-    """All the pairs, with clusters. Raises: InputError for what is no pair of texts."""
-    found = require_records(pairs, Pair)
-    for number, pair in enumerate(found, start=1):
-        try:
-            require_texts([pair.source.text, pair.target.text])
-        except InputError as error:
-            raise InputError(f"pair {number}: {error}") from None
-        if not (pair.source.text.strip() and pair.target.text.strip()):
-            raise InputError(f"pair {number} has an empty side; expected two texts")
-    if any(pair.cluster is None for pair in found):
-        found = clusters(found)
-    return found
 
 
 def validator(

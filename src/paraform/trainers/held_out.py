@@ -1,4 +1,4 @@
-"""A part of the data, kept from training, that chooses the weights: nothing in it is trained on."""
+"""Pairs and texts to train on, and a part of them, kept from training, that chooses the weights."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ import random
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 
+from paraform.corpora import clusters
 from paraform.corpora.leaks import first_of_each, normalised, without_overlap
-from paraform.records import InputError, Pair
+from paraform.records import InputError, Pair, require_records, require_texts
 from paraform.training import text_digest
 
 MOST = 1000  # texts or pairs that are held out
@@ -17,6 +18,33 @@ MOST = 1000  # texts or pairs that are held out
 def room_of(count: int) -> int:
     """How many of so many texts or pairs are held out."""
     return min(MOST, max(1, count // 20))
+
+
+def paraphrases(pairs: Iterable[Pair]) -> list[Pair]:
+    """The pairs that are not labelled 0, with clusters. Raises: InputError for what is no pair of texts."""
+    found = pairs_of_texts(pairs)
+    kept = [pair for pair in found if pair.label != 0]
+    if len(kept) < len(found):
+        left = len(found) - len(kept)
+        logging.getLogger("paraform").warning(
+            "%d of %d pairs are labelled 0 (no paraphrases); left out", left, len(found)
+        )
+    return kept
+
+
+def pairs_of_texts(pairs: Iterable[Pair]) -> list[Pair]:
+    """All the pairs, with clusters. Raises: InputError for what is no pair of texts."""
+    found = require_records(pairs, Pair)
+    for number, pair in enumerate(found, start=1):
+        try:
+            require_texts([pair.source.text, pair.target.text])
+        except InputError as error:
+            raise InputError(f"pair {number}: {error}") from None
+        if not (pair.source.text.strip() and pair.target.text.strip()):
+            raise InputError(f"pair {number} has an empty side; expected two texts")
+    if any(pair.cluster is None for pair in found):
+        found = clusters(found)
+    return found
 
 
 def unseen_pairs(pairs: list[Pair], evaluation: Iterable[str]) -> list[Pair]:

@@ -19,7 +19,6 @@ import math
 import re
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -32,9 +31,9 @@ from paraform.models.latent import OBJECTIVES, LatentConfig, LatentLanguageModel
 from paraform.models.latent.texts import read_words, short_enough
 from paraform.records import require_texts
 from paraform.trainers import Trainer
-from paraform.trainers.given import require_given
 from paraform.trainers.held_out import hold_out_texts, unseen_texts
-from paraform.training import Result, TrainingConfig, fit, make_accelerator, require_metric, require_usable, text_digest
+from paraform.trainers.job import Job
+from paraform.training import Result, TrainingConfig, text_digest
 from paraform.weights import PathLike
 
 METRICS = {"loss": False, "reconstruction": False, "mi": True, "au": True}  # whether higher is better
@@ -75,22 +74,30 @@ def train_latent(
         not finite.
     """
     config = LatentConfig.compact() if config is None else config
-    unseen = require_given(folder, config, LatentConfig, loop, against=against, card=card, data_digests=data_digests)
+    job = Job.of(
+        LatentLanguageModel,
+        folder,
+        config,
+        loop,
+        metrics_of,
+        against=against,
+        card=card,
+        data_digests=data_digests,
+        resume=resume,
+    )
     folder = Path(folder)
-    require_metric(loop, {name: up for name, up in METRICS.items() if name != "mi" or config.posterior != "point"})
-    require_usable(folder, LatentLanguageModel.system, config, resume=resume)
-    accelerator = make_accelerator(loop)
+    accelerator = job.accelerator  # seeds all draws
     read = partial(read_words, how=config.text)
 
     def readable(some: Sequence[str], name: str) -> list[str]:
         return short_enough(some, read, config.max_tokens, name)
 
-    texts = unseen_texts(require_texts(texts), unseen)
+    texts = unseen_texts(require_texts(texts), job.against)
     if validation is None:  # of those that are read, or what is held out might be none
         texts, validation = hold_out_texts(
             readable(texts, "training"), seed=loop.seed, key=lambda text: " ".join(read(text)).lower()
         )
-    validation = unseen_texts(require_texts(validation), unseen)
+    validation = unseen_texts(require_texts(validation), job.against)
     digests = {"training sentences": text_digest(texts), "validation sentences": text_digest(validation)}
     texts, validation = readable(texts, "training"), readable(validation, "validation")
     words = [read(text) for text in texts]
@@ -100,32 +107,30 @@ def train_latent(
     model = LatentLanguageModel(config, vocabulary).to(accelerator.device)
     if accelerator.is_main_process:
         warn_of_unknown(model, validation)
-    share = {"rank": accelerator.process_index, "world": accelerator.num_processes}
-    batches, steps_per_epoch = sentence_batches(table, batch_size=config.batch_size, seed=loop.seed, **share)
-    further, _ = sentence_batches(table, batch_size=config.batch_size, seed=loop.seed + 1, **share)
+    batches, steps_per_epoch = sentence_batches(table, batch_size=config.batch_size, seed=loop.seed, **job.share)
+    further, _ = sentence_batches(table, batch_size=config.batch_size, seed=loop.seed + 1, **job.share)
 
     def draw(count: int) -> list[SentenceBatch]:
         return [further(step) for step in torch.randint(steps_per_epoch, (count,)).tolist()]
 
-    update, state = make_update(model, config, accelerator, draw=draw, steps_per_epoch=steps_per_epoch)
-    steps = config.epochs * steps_per_epoch
-    result = fit(
+    made = make_update(model, config, accelerator, draw=draw, steps_per_epoch=steps_per_epoch)
+    result = job.run(
         model,
-        update,
-        state,
+        made,
         batches,
-        folder=folder,
-        config=replace(loop, steps=steps, evaluate_every=min(loop.evaluate_every, steps_per_epoch)),
-        accelerator=accelerator,
-        evaluate=monitor(model, validation, folder, seed=loop.seed, warns=accelerator.is_main_process),
+        monitor(model, validation, folder, seed=loop.seed, warns=accelerator.is_main_process),
+        digests=digests,
         epoch=steps_per_epoch,
-        card=card,
-        data_digests={**(data_digests or {}), **digests},
-        resume=resume,
+        evaluate_every=min(loop.evaluate_every, steps_per_epoch),
     )
     if accelerator.is_main_process:
         draw_collapse({"": folder}, folder / "collapse.png")
     return result
+
+
+def metrics_of(config: LatentConfig) -> dict[str, bool]:
+    """What a validation gives; of an autoencoder no information."""
+    return {name: higher for name, higher in METRICS.items() if name != "mi" or config.posterior != "point"}
 
 
 def warn_of_unknown(model: LatentLanguageModel, texts: Sequence[str]) -> None:

@@ -27,13 +27,12 @@ from paraform.models.retrofit.whitening import within_word_whitening
 from paraform.records import InputError, Pair, counted
 from paraform.score import Score
 from paraform.trainers import Trainer
-from paraform.trainers.exemplar import pairs_of_texts
 from paraform.trainers.files import files_of, require_some_of_each
-from paraform.trainers.given import require_given
-from paraform.trainers.held_out import hold_out_pairs, require_pairs, unseen_pairs
+from paraform.trainers.held_out import hold_out_pairs, pairs_of_texts, require_pairs, unseen_pairs
+from paraform.trainers.job import Job
 from paraform.trainers.retrofit_tables import parts_of, training_table
 from paraform.trainers.retrofit_validation import validator
-from paraform.training import Result, TrainingConfig, fit, make_accelerator, require_metric, require_usable, text_digest
+from paraform.training import Result, TrainingConfig, text_digest
 from paraform.weights import PathLike
 
 METRICS = {"accuracy": True, "ratio": False, "paraphrased": False, "other": True, "development": True}
@@ -84,28 +83,28 @@ def train_retrofit(
         before, or a folder that holds another run.
     """
     config = RetrofitConfig() if config is None else config
-    texts = require_given(
+    job = Job.of(
+        RetrofittedEncoder,
         folder,
         config,
-        RetrofitConfig,
         loop,
+        METRICS,
         against=against,
         card=card,
         data_digests=data_digests,
         shares=shares,
         development=development,
+        resume=resume,
     )
-    require_metric(loop, {name: higher for name, higher in METRICS.items() if name != "development" or development})
-    require_usable(folder, RetrofittedEncoder.system, config, resume=resume)
     given = pairs_of_texts(pairs)
-    pairs = unseen_pairs(given, texts)
+    pairs = unseen_pairs(given, job.against)
     if validation is None:
         pairs, held = held_out(pairs, seed=loop.seed)
     else:
-        held = unseen_pairs(pairs_of_texts(validation), texts)
+        held = unseen_pairs(pairs_of_texts(validation), job.against)
         require_pairs(pairs, held)
     pairs = drawn(pairs, config, seed=loop.seed)
-    accelerator = make_accelerator(loop)
+    accelerator = job.accelerator  # seeds all draws
     torch.manual_seed(loop.seed)
     model = RetrofittedEncoder.start(config)
     model.to(accelerator.device)
@@ -120,8 +119,7 @@ def train_retrofit(
         negatives=config.negatives,
         seed=loop.seed,
         shares=shares,
-        rank=accelerator.process_index,
-        world=accelerator.num_processes,
+        **job.share,
     )
     log = logging.getLogger("paraform")
     if config.relative_margin and config.fit == "descent":
@@ -139,29 +137,15 @@ def train_retrofit(
         },
     }
     evaluate = validator(model, table, pairs, held, development, seed=loop.seed)
-    digests = {**(data_digests or {}), **digests}
     if config.fit == "whitening":
         main = accelerator.is_main_process
+        digests = {**job.data_digests, **digests}
         return whitened(model, table, evaluate, Path(folder), loop, main=main, card=card, data_digests=digests)
     before = evaluate()
     log.info("before training: %s", ", ".join(f"{name} {value:.4g}" for name, value in before.items()))
-    update, state = make_update(model, config, accelerator, steps_per_epoch=steps_per_epoch)
-    if not config.early_stop:
-        loop = replace(loop, patience=0)
-    result = fit(
-        model,
-        update,
-        state,
-        batches,
-        folder=folder,
-        config=replace(loop, steps=config.epochs * steps_per_epoch),
-        accelerator=accelerator,
-        evaluate=evaluate,
-        epoch=steps_per_epoch,
-        card=card,
-        data_digests=digests,
-        resume=resume,
-    )
+    made = make_update(model, config, accelerator, steps_per_epoch=steps_per_epoch)
+    patience = loop.patience if config.early_stop else 0
+    result = job.run(model, made, batches, evaluate, digests=digests, epoch=steps_per_epoch, patience=patience)
     sign = 1 if loop.higher_is_better else -1
     if result.best_score is not None and sign * result.best_score <= sign * before[loop.metric]:
         said = (loop.metric, result.best_score, before[loop.metric])

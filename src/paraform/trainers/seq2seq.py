@@ -13,7 +13,7 @@ Example:
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict
 
 import torch
 
@@ -31,10 +31,9 @@ from paraform.records import InputError, Pair, require_count
 from paraform.syntax.parsing import parser_digest
 from paraform.syntax.trees import Tree, below_one_root, template
 from paraform.trainers import Trainer
-from paraform.trainers.exemplar import paraphrases
-from paraform.trainers.given import require_given
-from paraform.trainers.held_out import digests_of, divided
-from paraform.training import Result, TrainingConfig, fit, make_accelerator, require_metric, require_usable, text_digest
+from paraform.trainers.held_out import digests_of
+from paraform.trainers.job import Job
+from paraform.training import Result, TrainingConfig, text_digest
 from paraform.weights import PathLike, sha256
 
 METRICS = {"bleu": True, "nll": False, "unsaid": False}  # whether higher is better
@@ -75,44 +74,43 @@ def train_seq2seq(
         had, or a folder that holds another run.
     """
     config = Seq2SeqConfig() if config is None else config
-    texts = require_given(folder, config, Seq2SeqConfig, loop, against=against, card=card, data_digests=data_digests)
+    job = Job.of(
+        Seq2SeqParaphraser,
+        folder,
+        config,
+        loop,
+        METRICS,
+        against=against,
+        card=card,
+        data_digests=data_digests,
+        resume=resume,
+    )
     require_count(validation_rows, "validation_rows", 1)
-    require_metric(loop, METRICS)
     start = seq2seq_folder(model)
-    require_usable(folder, Seq2SeqParaphraser.system, config, resume=resume)
     digest = parser_digest(config.parser)
     made = started(start, config, digest)  # before pairs are parsed, which may take hours
-    others = None if validation is None else paraphrases(validation)
-    pairs, validation = divided(paraphrases(pairs), others, texts, seed=loop.seed)
+    pairs, validation = job.divided(pairs, validation)
     digests = {**digests_of_start(start, made), **digests_of(pairs, validation)}
-    accelerator = make_accelerator(loop)
-    with accelerator.main_process_first():  # the others find its cache
+    with job.accelerator.main_process_first():  # the others find its cache
         trees = trees_to_train_on([*pairs, *validation], config.parser, progress=progress)
     torch.manual_seed(loop.seed)
     give_words(made, pairs, trees)
-    made.to(accelerator.device)
+    made.to(job.accelerator.device)
     batches, steps_per_epoch = pair_batches(
         pair_table(pairs, trees, config, made.pieces, tell=made.kind),
         batch_size=config.batch_size,
         seed=loop.seed,
-        rank=accelerator.process_index,
-        world=accelerator.num_processes,
+        **job.share,
     )
-    update, state = make_update(made, config, accelerator, steps_per_epoch=steps_per_epoch)
+    update = make_update(made, config, job.accelerator, steps_per_epoch=steps_per_epoch)
     held = pair_table(validation, trees, config, made.pieces)
-    return fit(
+    return job.run(
         made,
         update,
-        state,
         batches,
-        folder=folder,
-        config=replace(loop, steps=config.epochs * steps_per_epoch),
-        accelerator=accelerator,
-        evaluate=validator(made, validation[:validation_rows], trees, held),
+        validator(made, validation[:validation_rows], trees, held),
+        digests=digests,
         epoch=steps_per_epoch,
-        card=card,
-        data_digests={**(data_digests or {}), **digests},
-        resume=resume,
     )
 
 

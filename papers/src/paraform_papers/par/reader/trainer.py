@@ -19,9 +19,9 @@ import torch
 from paraform import checkpoint
 from paraform.capabilities import ReadsWords
 from paraform.evaluation.embedding.distances import WordSystem, word_system
-from paraform.records import InputError, counted
-from paraform.trainers.given import require_given
-from paraform.training import Result, TrainingConfig, fit, make_accelerator, require_metric, require_usable, text_digest
+from paraform.records import InputError, counted, require_kind
+from paraform.trainers.job import Job
+from paraform.training import Result, TrainingConfig, require_metric, text_digest
 from paraform.weights import PathLike
 from paraform_papers.par.reader import Reader, ReaderConfig, make_update
 from paraform_papers.par.reader.batches import ReaderTable, Word, placed_words
@@ -82,7 +82,7 @@ def train_reader(
     Raises: InputError for too few questions, an encoder that gives words no states, or a folder with another run.
     """
     config = ReaderConfig() if config is None else config
-    require_given(folder, config, ReaderConfig, loop, against=(), card="", data_digests=None)
+    require_kind(config, ReaderConfig, "config")
     require_metric(loop, METRICS)
     questions = list(questions)
     if validation is None:
@@ -102,38 +102,29 @@ def train_reader(
         raise InputError(f"no question on a context of at most {config.most_words} words; expected some to train on")
     table = Prepared.of(short, system, vectors).table
     config = replace(config, inputs=int(table.vectors.values.shape[1]))
-    require_usable(folder, Reader.system, config, resume=resume)
-    accelerator = make_accelerator(loop)
+    job = Job.of(Reader, folder, config, loop, METRICS, resume=resume)
+    accelerator = job.accelerator  # seeds all draws
     torch.manual_seed(loop.seed)
     model = Reader(config)
     model.network.scale.fill_(1 / root_mean_square(table))
     model.to(accelerator.device)
     batches, steps_per_epoch = table.batches(
-        batch_size=config.batch_size, seed=loop.seed, rank=accelerator.process_index, world=accelerator.num_processes
+        batch_size=config.batch_size,
+        seed=loop.seed,
+        **job.share,
     )
-    update, state = make_update(model, config, accelerator, steps_per_epoch=steps_per_epoch)
+    made = make_update(model, config, accelerator, steps_per_epoch=steps_per_epoch)
 
     def evaluate() -> dict[str, float]:
         exact, f1 = read_figures(held, answers_of(model, tested))
         return {"f1": f1.over(), "exact": exact.over()}
 
-    return fit(
-        model,
-        update,
-        state,
-        batches,
-        folder=folder,
-        config=replace(loop, steps=config.epochs * steps_per_epoch),
-        accelerator=accelerator,
-        evaluate=evaluate,
-        epoch=steps_per_epoch,
-        data_digests={
-            "encoder": text_digest([system.signature]),
-            "training questions": questions_digest(short),
-            "validation questions": questions_digest(held),
-        },
-        resume=resume,
-    )
+    digests = {
+        "encoder": text_digest([system.signature]),
+        "training questions": questions_digest(short),
+        "validation questions": questions_digest(held),
+    }
+    return job.run(model, made, batches, evaluate, digests=digests, epoch=steps_per_epoch)
 
 
 def load_reader(folder: PathLike, *, device: str | None = None) -> Reader:

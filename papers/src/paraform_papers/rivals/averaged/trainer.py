@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
 
 import numpy as np
 import torch
@@ -21,11 +20,10 @@ from paraform.batching import Ragged
 from paraform.records import InputError, Pair, counted
 from paraform.trainers import Trainer
 from paraform.trainers.disentangled import reciprocal_ranks, texts_of
-from paraform.trainers.exemplar import paraphrases
 from paraform.trainers.files import file_of, files_of, require_some_of_each
-from paraform.trainers.given import require_given
-from paraform.trainers.held_out import digests_of, divided
-from paraform.training import Result, TrainingConfig, fit, make_accelerator, require_metric, require_usable
+from paraform.trainers.held_out import digests_of, divided, paraphrases
+from paraform.trainers.job import Job
+from paraform.training import Result, TrainingConfig
 from paraform.weights import PathLike
 from paraform.words import tokenize
 from paraform_papers.rivals.averaged import AveragedConfig, AveragedEncoder, make_update
@@ -70,28 +68,28 @@ def train_averaged(
     Raises: InputError for too few pairs, what is no pair, or a folder that holds another run.
     """
     config = AveragedConfig() if config is None else config
-    texts = require_given(
+    job = Job.of(
+        AveragedEncoder,
         folder,
         config,
-        AveragedConfig,
         loop,
+        METRICS,
         against=against,
         card=card,
         data_digests=data_digests,
         shares=shares,
         development=development,
+        resume=resume,
     )
-    require_metric(loop, {name: higher for name, higher in METRICS.items() if name != "development" or development})
-    require_usable(folder, AveragedEncoder.system, config, resume=resume)
     given = paraphrases(pairs)
     others = None if validation is None else paraphrases(validation)
-    pairs, held = divided(given, others, texts, seed=loop.seed)
+    pairs, held = divided(given, others, job.against, seed=loop.seed)
     pairs = fitting(pairs, config)
     numbers = files_of(pairs)
     if shares:
         require_some_of_each(files_of(given), numbers)
     digests = digests_of(pairs, held)
-    accelerator = make_accelerator(loop)
+    accelerator = job.accelerator  # seeds all draws
     model = AveragedEncoder.start(config, dict.fromkeys(texts_of(pairs)))
     model.to(accelerator.device)
     batches, steps = megabatches(
@@ -103,20 +101,8 @@ def train_averaged(
         shares=shares,
         world=accelerator.num_processes,
     )
-    update, state = make_update(model, config, accelerator)
-    return fit(
-        model,
-        update,
-        state,
-        batches,
-        folder=folder,
-        config=replace(loop, steps=steps),
-        accelerator=accelerator,
-        evaluate=validator(model, held, development),
-        card=card,
-        data_digests={**(data_digests or {}), **digests},
-        resume=resume,
-    )
+    made = make_update(model, config, accelerator)
+    return job.run(model, made, batches, validator(model, held, development), digests=digests, steps=steps)
 
 
 def fitting(pairs: list[Pair], config: AveragedConfig) -> list[Pair]:

@@ -12,7 +12,6 @@ from __future__ import annotations
 import logging
 import random
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 
 import torch
 
@@ -20,9 +19,9 @@ from paraform.corpora.leaks import first_of_each, normalised
 from paraform.corpora.senteval import LabelledText
 from paraform.records import InputError, require_records, require_texts
 from paraform.trainers import Trainer
-from paraform.trainers.given import require_given
 from paraform.trainers.held_out import room_of
-from paraform.training import Result, TrainingConfig, fit, make_accelerator, require_metric, require_usable, text_digest
+from paraform.trainers.job import Job
+from paraform.training import Result, TrainingConfig, text_digest
 from paraform.weights import PathLike
 from paraform_papers.rivals.infersent import InferSent, InferSentConfig, make_update
 from paraform_papers.rivals.infersent.batches import JudgedTable
@@ -63,19 +62,19 @@ def train_infersent(
     Raises: InputError for too few pairs, what is no judged pair, or a folder that holds another run.
     """
     config = InferSentConfig() if config is None else config
-    texts = require_given(folder, config, InferSentConfig, loop, against=against, card=card, data_digests=data_digests)
-    require_metric(loop, METRICS)
+    job = Job.of(
+        InferSent, folder, config, loop, METRICS, against=against, card=card, data_digests=data_digests, resume=resume
+    )
     if not config.classifier_width:
         raise InputError("classifier_width 0, no head; expected one to train by, such as 512")
-    require_usable(folder, InferSent.system, config, resume=resume)
-    kept = unseen(judged(pairs), texts)
+    kept = unseen(judged(pairs), job.against)
     if validation is None:
         kept, held = held_out(kept, seed=loop.seed)
     else:
-        held = unseen(judged(validation), texts)
+        held = unseen(judged(validation), job.against)
     if not (kept and held):
         raise InputError(f"{len(kept):,} pairs to train on, {len(held):,} to validate by; expected some of both")
-    accelerator = make_accelerator(loop)
+    accelerator = job.accelerator  # seeds all draws
     model = InferSent.start(config)
     model.to(accelerator.device)
     digests = {
@@ -85,25 +84,17 @@ def train_infersent(
             for split, some in (("training", kept), ("validation", held))
         },
     }
-    share = {"rank": accelerator.process_index, "world": accelerator.num_processes}
-    batches, steps_per_epoch = model.table(kept).batches(batch_size=config.batch_size, seed=loop.seed, **share)
-    update, state = make_update(model, config, accelerator, steps_per_epoch=steps_per_epoch)
+    batches, steps_per_epoch = model.table(kept).batches(batch_size=config.batch_size, seed=loop.seed, **job.share)
+    made = make_update(model, config, accelerator, steps_per_epoch=steps_per_epoch)
     tested = model.table(held)
-    return fit(
+    return job.run(
         model,
-        update,
-        state,
+        made,
         batches,
-        folder=folder,
-        config=replace(
-            loop, steps=config.epochs * steps_per_epoch, evaluate_every=min(loop.evaluate_every, steps_per_epoch)
-        ),
-        accelerator=accelerator,
-        evaluate=lambda: figures_of(model, tested),
+        lambda: figures_of(model, tested),
+        digests=digests,
         epoch=steps_per_epoch,
-        card=card,
-        data_digests={**(data_digests or {}), **digests},
-        resume=resume,
+        evaluate_every=min(loop.evaluate_every, steps_per_epoch),
     )
 
 

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
 
 import torch
 
@@ -22,10 +21,9 @@ from paraform.records import InputError, Pair, require_count
 from paraform.syntax.parsing import parser_digest
 from paraform.syntax.trees import Tree
 from paraform.trainers import Trainer
-from paraform.trainers.exemplar import paraphrases
-from paraform.trainers.given import require_given
-from paraform.trainers.held_out import digests_of, divided
-from paraform.training import Result, TrainingConfig, fit, make_accelerator, require_metric, require_usable
+from paraform.trainers.held_out import digests_of
+from paraform.trainers.job import Job
+from paraform.training import Result, TrainingConfig
 from paraform.weights import PathLike
 from paraform_papers.rivals.scpn import ScpnConfig, ScpnParaphraser, make_update
 from paraform_papers.rivals.scpn.batches import PairTable, pair_batches, parts_of
@@ -67,16 +65,22 @@ def train_scpn(
         another run.
     """
     config = ScpnConfig.compact() if config is None else config
-    texts = require_given(folder, config, ScpnConfig, loop, against=against, card=card, data_digests=data_digests)
+    job = Job.of(
+        ScpnParaphraser,
+        folder,
+        config,
+        loop,
+        METRICS,
+        against=against,
+        card=card,
+        data_digests=data_digests,
+        resume=resume,
+    )
     require_count(validation_rows, "validation_rows", 1)
-    require_metric(loop, METRICS)
-    require_usable(folder, ScpnParaphraser.system, config, resume=resume)
     digest = parser_digest(config.parser)
-    others = None if validation is None else paraphrases(validation)
-    pairs, validation = divided(paraphrases(pairs), others, texts, seed=loop.seed)
+    pairs, validation = job.divided(pairs, validation)
     digests = digests_of(pairs, validation)
-    accelerator = make_accelerator(loop)
-    with accelerator.main_process_first():  # the others find its cache
+    with job.accelerator.main_process_first():  # the others find its cache
         trees = trees_to_train_on([*pairs, *validation], config.parser, progress=progress)
     kept = different_parses(pairs, trees)
     if len(kept) < len(pairs):
@@ -87,29 +91,22 @@ def train_scpn(
         raise InputError(f"none of {len(pairs)} pairs has sides of different parses; expected some")
     torch.manual_seed(loop.seed)
     model = new_model(kept, trees, config, digest)
-    model.to(accelerator.device)
+    model.to(job.accelerator.device)
     batches, steps_per_epoch = pair_batches(
         pair_table(kept, trees, config, model.vocabulary, model.symbols),
         batch_size=config.batch_size,
         seed=loop.seed,
-        rank=accelerator.process_index,
-        world=accelerator.num_processes,
+        **job.share,
     )
-    update, state = make_update(model, config, accelerator, steps_per_epoch=steps_per_epoch)
+    made = make_update(model, config, job.accelerator, steps_per_epoch=steps_per_epoch)
     held = pair_table(validation, trees, config, model.vocabulary, model.symbols)
-    return fit(
+    return job.run(
         model,
-        update,
-        state,
+        made,
         batches,
-        folder=folder,
-        config=replace(loop, steps=config.epochs * steps_per_epoch),
-        accelerator=accelerator,
-        evaluate=validator(model, validation[:validation_rows], trees, held),
+        validator(model, validation[:validation_rows], trees, held),
+        digests=digests,
         epoch=steps_per_epoch,
-        card=card,
-        data_digests={**(data_digests or {}), **digests},
-        resume=resume,
     )
 
 

@@ -10,7 +10,6 @@ Example:
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
 
 import torch
 
@@ -21,10 +20,9 @@ from paraform.records import Pair, require_count
 from paraform.syntax.parsing import parser_digest
 from paraform.syntax.trees import Tree
 from paraform.trainers import Trainer
-from paraform.trainers.exemplar import paraphrases
-from paraform.trainers.given import require_given
-from paraform.trainers.held_out import digests_of, divided
-from paraform.training import Result, TrainingConfig, fit, make_accelerator, require_metric, require_usable
+from paraform.trainers.held_out import digests_of
+from paraform.trainers.job import Job
+from paraform.training import Result, TrainingConfig
 from paraform.weights import PathLike
 from paraform_papers.rivals.sgcp import SgcpConfig, SgcpParaphraser, make_update
 from paraform_papers.rivals.sgcp.batches import PairTable, pair_batches, parts_of
@@ -65,41 +63,40 @@ def train_sgcp(
         another run.
     """
     config = SgcpConfig.compact() if config is None else config
-    texts = require_given(folder, config, SgcpConfig, loop, against=against, card=card, data_digests=data_digests)
+    job = Job.of(
+        SgcpParaphraser,
+        folder,
+        config,
+        loop,
+        METRICS,
+        against=against,
+        card=card,
+        data_digests=data_digests,
+        resume=resume,
+    )
     require_count(validation_rows, "validation_rows", 1)
-    require_metric(loop, METRICS)
-    require_usable(folder, SgcpParaphraser.system, config, resume=resume)
     digest = parser_digest(config.parser)
-    others = None if validation is None else paraphrases(validation)
-    pairs, validation = divided(paraphrases(pairs), others, texts, seed=loop.seed)
-    accelerator = make_accelerator(loop)
-    with accelerator.main_process_first():  # the others find its cache
+    pairs, validation = job.divided(pairs, validation)
+    with job.accelerator.main_process_first():  # the others find its cache
         trees = trees_to_train_on([*pairs, *validation], config.parser, progress=progress)
     torch.manual_seed(loop.seed)
     model = new_model(pairs, trees, config, digest)
-    model.to(accelerator.device)
+    model.to(job.accelerator.device)
     batches, steps_per_epoch = pair_batches(
         pair_table(pairs, trees, config, model.vocabulary, model.symbols),
         batch_size=config.batch_size,
         seed=loop.seed,
-        rank=accelerator.process_index,
-        world=accelerator.num_processes,
+        **job.share,
     )
-    update, state = make_update(model, config, accelerator, steps_per_epoch=steps_per_epoch)
+    made = make_update(model, config, job.accelerator, steps_per_epoch=steps_per_epoch)
     held = pair_table(validation, trees, config, model.vocabulary, model.symbols)
-    return fit(
+    return job.run(
         model,
-        update,
-        state,
+        made,
         batches,
-        folder=folder,
-        config=replace(loop, steps=config.epochs * steps_per_epoch),
-        accelerator=accelerator,
-        evaluate=validator(model, validation[:validation_rows], trees, held),
+        validator(model, validation[:validation_rows], trees, held),
+        digests=digests_of(pairs, validation),
         epoch=steps_per_epoch,
-        card=card,
-        data_digests={**(data_digests or {}), **digests_of(pairs, validation)},
-        resume=resume,
     )
 
 

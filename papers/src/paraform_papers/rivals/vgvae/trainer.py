@@ -27,10 +27,9 @@ from paraform.syntax.rules import MiningConfig
 from paraform.syntax.running import DEFAULT
 from paraform.trainers import Trainer
 from paraform.trainers.disentangled import reciprocal_ranks, texts_of
-from paraform.trainers.exemplar import paraphrases
-from paraform.trainers.given import require_given
-from paraform.trainers.held_out import digests_of, divided
-from paraform.training import Result, TrainingConfig, fit, make_accelerator, require_metric, require_usable
+from paraform.trainers.held_out import digests_of
+from paraform.trainers.job import Job
+from paraform.training import Result, TrainingConfig
 from paraform.weights import PathLike
 from paraform_papers.rivals.vgvae import Vgvae, VgvaeConfig, make_update
 from paraform_papers.rivals.vgvae.batches import PairTable, megabatches
@@ -77,50 +76,47 @@ def train_vgvae(
         exemplar, or a folder that holds another run.
     """
     config = VgvaeConfig.compact() if config is None else config
-    texts = require_given(
+    job = Job.of(
+        Vgvae,
         folder,
         config,
-        VgvaeConfig,
         loop,
+        metrics_of,
+        loop_of=loop_of,
         against=against,
         card=card,
         data_digests=data_digests,
         development=development,
+        resume=resume,
     )
     require_count(validation_rows, "validation_rows", 1)
-    loop = loop_of(config, loop)
-    without = {"development"} if development is None else set()
-    without |= {"bleu"} if config.form == "averages" else set()
-    require_metric(loop, {name: higher for name, higher in METRICS.items() if name not in without})
-    require_usable(folder, Vgvae.system, config, resume=resume)
-    others = None if validation is None else paraphrases(validation)
-    pairs, held = divided(paraphrases(pairs), others, texts, seed=loop.seed)
+    loop = job.loop
+    pairs, held = job.divided(pairs, validation)
     digests = digests_of(pairs, held)
-    accelerator = make_accelerator(loop)
-    with accelerator.main_process_first():  # the others find its cache
+    with job.accelerator.main_process_first():  # the others find its cache
         vocabulary = vocabulary_of(texts_of(pairs), config)
         table = pair_table(pairs, config, vocabulary, tagger=tagger, progress=progress)
         likes = {} if config.form == "averages" else exemplars_of(held, config, tagger=tagger, seed=loop.seed)
     torch.manual_seed(loop.seed)
     model = Vgvae(config, vocabulary)
     start_words([each.weight for each in model.network.embeddings()], vocabulary.words, config.word_vectors)
-    model.to(accelerator.device)
-    batches, steps = megabatches(table, config, seed=loop.seed, world=accelerator.num_processes)
-    update, state = make_update(model, config, accelerator)
+    model.to(job.accelerator.device)
+    batches, steps = megabatches(table, config, seed=loop.seed, world=job.accelerator.num_processes)
+    made = make_update(model, config, job.accelerator)
     plain = pair_table(held, replace(config, word_noise=0.0), vocabulary)
-    return fit(
+    return job.run(
         model,
-        update,
-        state,
+        made,
         batches,
-        folder=folder,
-        config=replace(loop, steps=steps),
-        accelerator=accelerator,
-        evaluate=validator(model, held, plain, [*likes.items()][:validation_rows], development),
-        card=card,
-        data_digests={**(data_digests or {}), **digests},
-        resume=resume,
+        validator(model, held, plain, [*likes.items()][:validation_rows], development),
+        digests=digests,
+        steps=steps,
     )
+
+
+def metrics_of(config: VgvaeConfig) -> dict[str, bool]:
+    """What a validation gives; averages write nothing."""
+    return {name: higher for name, higher in METRICS.items() if name != "bleu" or config.form != "averages"}
 
 
 def loop_of(config: VgvaeConfig, loop: TrainingConfig) -> TrainingConfig:

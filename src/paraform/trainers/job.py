@@ -1,0 +1,132 @@
+"""What every training does: look at all that it is given, hold pairs out, run the loop, write what it was trained on.
+
+A trainer's own file says what differs: its tables, its model, how that is measured.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+from paraform.models.update import State, Update
+from paraform.records import InputError, Pair, require_callable, require_kind, require_text, require_texts
+from paraform.trainers.held_out import divided, paraphrases
+from paraform.training import Result, TrainingConfig, fit, make_accelerator, require_metric, require_usable
+from paraform.weights import PathLike, require_path
+
+
+@dataclass(frozen=True)
+class Job:
+    """One training, as it was asked for; `Job.of` makes it.
+
+    Args:
+        folder, config, loop, card, data_digests, resume: as `train_exemplar` has them.
+        against: texts that the model is to be measured by, and that are not trained on.
+    """
+
+    folder: PathLike
+    config: Any
+    loop: TrainingConfig
+    against: list[str]
+    card: str
+    data_digests: Mapping[str, str]
+    resume: bool
+
+    @classmethod
+    def of(
+        cls,
+        model: type[Any],
+        folder: PathLike,
+        config: object,
+        loop: TrainingConfig,
+        metrics: Mapping[str, bool] | Callable[[Any], Mapping[str, bool]],
+        *,
+        loop_of: Callable[[Any, TrainingConfig], TrainingConfig] | None = None,
+        against: Iterable[str] = (),
+        card: str = "",
+        data_digests: Mapping[str, str] | None = None,
+        resume: bool = False,
+        shares: Sequence[float] = (),
+        development: object = None,
+    ) -> Job:
+        """The job, once all arguments have been looked at: nothing is made or computed for those that cannot be.
+
+        Args:
+            model: the system's class.
+            metrics: what a validation gives, and whether higher is better, or what tells so of a config; "development"
+                needs a `development`.
+            loop_of: as `Trainer` has it.
+        Raises: InputError for the first that cannot be, or a folder that holds another run.
+        """
+        require_path(folder)
+        require_kind(config, model.config_class, "config")
+        require_kind(loop, TrainingConfig, "loop")
+        require_text(card, "card")
+        require_kind(data_digests, (Mapping, type(None)), "data_digests")
+        for name, digest in (data_digests or {}).items():
+            require_text(name, "a name in data_digests")
+            require_text(digest, f"the digest of {name}")
+        require_kind(shares, Sequence, "shares")
+        for share in shares:
+            if isinstance(share, bool) or not isinstance(share, (int, float)):
+                raise InputError(f"a share is of type {type(share).__name__}; expected a number")
+        if development is not None:
+            require_callable(development, "development")
+        texts = require_texts(against)
+        loop = loop_of(config, loop) if loop_of else loop
+        found = metrics(config) if callable(metrics) else metrics
+        require_metric(loop, {name: higher for name, higher in found.items() if name != "development" or development})
+        require_usable(folder, model.system, config, resume=resume)
+        return cls(folder, config, loop, texts, card, data_digests or {}, resume)
+
+    @cached_property
+    def accelerator(self) -> Any:
+        """Of the loop's device and precision; seeds everything."""
+        return make_accelerator(self.loop)
+
+    @property
+    def share(self) -> dict[str, int]:
+        """This process's part of a batch, as tables take it."""
+        return {"rank": self.accelerator.process_index, "world": self.accelerator.num_processes}
+
+    def divided(self, pairs: Iterable[Pair], validation: Iterable[Pair] | None) -> tuple[list[Pair], list[Pair]]:
+        """Paraphrases to train on and to validate by, as `held_out.divided` has them."""
+        others = None if validation is None else paraphrases(validation)
+        return divided(paraphrases(pairs), others, self.against, seed=self.loop.seed)
+
+    def run(
+        self,
+        model: Any,
+        made: tuple[Update, State],
+        batches: Callable[[int], Any],
+        evaluate: Callable[[], Mapping[str, float]],
+        *,
+        digests: Mapping[str, str],
+        epoch: int = 0,
+        steps: int = 0,
+        **changed: Any,
+    ) -> Result:
+        """Train, and keep the best in `folder/best`.
+
+        Args:
+            made: what `make_update` gave.
+            digests: of what is trained on, beside `data_digests`.
+            epoch: the steps of one; 0: there are none.
+            steps: of the run; 0: `config.epochs` of them.
+            changed: fields of the loop that this system sets.
+        """
+        return fit(
+            model,
+            *made,
+            batches,
+            folder=self.folder,
+            config=replace(self.loop, steps=steps or self.config.epochs * epoch, **changed),
+            accelerator=self.accelerator,
+            evaluate=evaluate,
+            epoch=epoch,
+            card=self.card,
+            data_digests={**self.data_digests, **digests},
+            resume=self.resume,
+        )
