@@ -17,15 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from jsonargparse import ArgumentParser, Namespace
 
-from paraform.cli.arguments import (
-    TABLES,
-    Count,
-    add_text_column,
-    bad_values,
-    bound_memory,
-    load_rewords,
-    tell,
-)
+from paraform.cli.arguments import TABLES, Count, add_text_column, bad_values, bound_memory, load_rewords, tell
 from paraform.cli.output import print_items, print_json
 from paraform.cli.paraphrase import DEFAULT_MODEL
 from paraform.cli.reading import comes_again, format_of_table, on_disk, parts

@@ -20,13 +20,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from paraform.encoders.elmo_words import (
-    BOS_NUMBER,
-    CHARACTERS,
-    EOS_NUMBER,
-    NO_CHARACTER,
-    characters_of,
-)
+from paraform.encoders.elmo_words import BOS_NUMBER, CHARACTERS, EOS_NUMBER, NO_CHARACTER, characters_of
 from paraform.encoders.encoder import Forward
 from paraform.encoders.precision import float32_products
 from paraform.fields import MOST_LAYERS, MOST_WIDTH

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from paraform import corpora
 from paraform.evaluation.bootstrap import bootstrap_interval
-from paraform.evaluation.figures import row_mean
+from paraform.evaluation.metrics import row_mean
 from paraform.fields import with_fields
 from paraform.records import Pair
 from paraform.syntax.mining import mined_exemplars

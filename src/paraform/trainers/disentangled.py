@@ -35,9 +35,9 @@ from paraform.records import InputError, Pair
 from paraform.syntax.running import DEFAULT
 from paraform.syntax.trees import Tree
 from paraform.trainers import Trainer
+from paraform.trainers.arguments import require_given
 from paraform.trainers.exemplar import paraphrases
 from paraform.trainers.files import file_of, files_of, require_some_of_each
-from paraform.trainers.given import require_given
 from paraform.trainers.held_out import digests_of, hold_out_pairs, require_pairs, unseen_pairs
 from paraform.training import Result, TrainingConfig, fit, make_accelerator, require_metric, require_usable
 from paraform.weights import PathLike

@@ -39,7 +39,7 @@ from paraform.syntax import Tagger, load_tagger
 from paraform.syntax.mining import why_none
 from paraform.syntax.running import DEFAULT
 from paraform.trainers import Trainer
-from paraform.trainers.given import require_given
+from paraform.trainers.arguments import require_given
 from paraform.trainers.held_out import digests_of, divided
 from paraform.training import Result, TrainingConfig, fit, make_accelerator, require_metric, require_usable
 from paraform.weights import PathLike

@@ -32,7 +32,7 @@ from paraform.models.latent import OBJECTIVES, LatentConfig, LatentLanguageModel
 from paraform.models.latent.texts import read_words, short_enough
 from paraform.records import require_texts
 from paraform.trainers import Trainer
-from paraform.trainers.given import require_given
+from paraform.trainers.arguments import require_given
 from paraform.trainers.held_out import hold_out_texts, unseen_texts
 from paraform.training import Result, TrainingConfig, fit, make_accelerator, require_metric, require_usable, text_digest
 from paraform.weights import PathLike

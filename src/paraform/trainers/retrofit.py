@@ -27,9 +27,9 @@ from paraform.models.retrofit.whitening import within_word_whitening
 from paraform.records import InputError, Pair, counted
 from paraform.score import Score
 from paraform.trainers import Trainer
+from paraform.trainers.arguments import require_given
 from paraform.trainers.exemplar import pairs_of_texts
 from paraform.trainers.files import files_of, require_some_of_each
-from paraform.trainers.given import require_given
 from paraform.trainers.held_out import hold_out_pairs, require_pairs, unseen_pairs
 from paraform.trainers.retrofit_tables import parts_of, training_table
 from paraform.trainers.retrofit_validation import validator

@@ -36,8 +36,8 @@ from paraform.syntax.parsing import parser_digest
 from paraform.syntax.rules import MiningConfig
 from paraform.syntax.trees import Tree, template
 from paraform.trainers import Trainer
+from paraform.trainers.arguments import require_given
 from paraform.trainers.exemplar import paraphrases
-from paraform.trainers.given import require_given
 from paraform.trainers.held_out import digests_of, divided
 from paraform.training import Result, TrainingConfig, fit, make_accelerator, require_metric, require_usable, text_digest
 from paraform.weights import PathLike, sha256

@@ -20,13 +20,13 @@ from paraform import checkpoint
 from paraform.capabilities import ReadsWords
 from paraform.evaluation.embedding.distances import WordSystem, word_system
 from paraform.records import InputError, counted
-from paraform.trainers.given import require_given
+from paraform.trainers.arguments import require_given
 from paraform.training import Result, TrainingConfig, fit, make_accelerator, require_metric, require_usable, text_digest
 from paraform.weights import PathLike
 from paraform_papers.par.reader import Reader, ReaderConfig, make_update
 from paraform_papers.par.reader.batches import ReaderTable, Word, placed_words
 from paraform_papers.par.reader.vectors import kept_vectors
-from paraform_papers.par.reading import read_figures
+from paraform_papers.par.reading import read_metrics
 from paraform_papers.par.squad import Question
 
 METRICS = {"f1": True, "exact": True}  # whether higher is better
@@ -114,7 +114,7 @@ def train_reader(
     update, state = make_update(model, config, accelerator, steps_per_epoch=steps_per_epoch)
 
     def evaluate() -> dict[str, float]:
-        exact, f1 = read_figures(held, answers_of(model, tested))
+        exact, f1 = read_metrics(held, answers_of(model, tested))
         return {"f1": f1.over(), "exact": exact.over()}
 
     return fit(

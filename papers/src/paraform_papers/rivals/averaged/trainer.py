@@ -20,10 +20,10 @@ import torch
 from paraform.batching import Ragged
 from paraform.records import InputError, Pair, counted
 from paraform.trainers import Trainer
+from paraform.trainers.arguments import require_given
 from paraform.trainers.disentangled import reciprocal_ranks, texts_of
 from paraform.trainers.exemplar import paraphrases
 from paraform.trainers.files import file_of, files_of, require_some_of_each
-from paraform.trainers.given import require_given
 from paraform.trainers.held_out import digests_of, divided
 from paraform.training import Result, TrainingConfig, fit, make_accelerator, require_metric, require_usable
 from paraform.weights import PathLike

@@ -20,7 +20,7 @@ from paraform.corpora.leaks import first_of_each, normalised
 from paraform.corpora.senteval import LabelledText
 from paraform.records import InputError, require_records, require_texts
 from paraform.trainers import Trainer
-from paraform.trainers.given import require_given
+from paraform.trainers.arguments import require_given
 from paraform.trainers.held_out import room_of
 from paraform.training import Result, TrainingConfig, fit, make_accelerator, require_metric, require_usable, text_digest
 from paraform.weights import PathLike

@@ -11,13 +11,7 @@ from torch import nn
 
 from paraform.batching import BOS, PAD, UNK, Vocabulary
 from paraform.decoding import Decoding, require_decoding, search_name
-from paraform.models.by_tree import (
-    as_text,
-    parsed,
-    require_forms,
-    source_units,
-    trained_parser,
-)
+from paraform.models.by_tree import as_text, parsed, require_forms, source_units, trained_parser
 from paraform.models.copying import unrationed
 from paraform.models.disentangled.symbols import PAD as NO_SYMBOL
 from paraform.models.disentangled.symbols import UNKNOWN, TreeSymbols

@@ -22,19 +22,14 @@ from paraform.records import InputError, Pair, require_count
 from paraform.syntax.parsing import parser_digest
 from paraform.syntax.trees import Tree, template
 from paraform.trainers import Trainer
+from paraform.trainers.arguments import require_given
 from paraform.trainers.exemplar import paraphrases
-from paraform.trainers.given import require_given
 from paraform.trainers.held_out import digests_of, divided
 from paraform.training import Result, TrainingConfig, fit, make_accelerator, require_metric, require_usable
 from paraform.weights import PathLike
 from paraform_papers.rivals.scpn import ScpnConfig, ScpnParaphraser, make_update
 from paraform_papers.rivals.scpn.batches import PairTable, pair_batches, parts_of
-from paraform_papers.rivals.scpn.table import (
-    below_same_root,
-    commonest_templates,
-    different_parses,
-    pair_table,
-)
+from paraform_papers.rivals.scpn.table import below_same_root, commonest_templates, different_parses, pair_table
 
 METRICS = {"bleu": True, "nll": False, "parse_nll": False}  # whether higher is better
 BY_BLEU = TrainingConfig(metric="bleu", higher_is_better=True)

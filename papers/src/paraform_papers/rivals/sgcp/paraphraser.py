@@ -12,13 +12,7 @@ from torch import nn
 
 from paraform.batching import BOS, EOS, Ragged, Vocabulary
 from paraform.decoding import Decoding, require_decoding, search_name
-from paraform.models.by_tree import (
-    as_text,
-    parsed,
-    require_forms,
-    source_units,
-    trained_parser,
-)
+from paraform.models.by_tree import as_text, parsed, require_forms, source_units, trained_parser
 from paraform.models.copying import unrationed
 from paraform.models.disentangled.symbols import TreeSymbols
 from paraform.models.exemplar.selection import require_one_each, select_exemplars

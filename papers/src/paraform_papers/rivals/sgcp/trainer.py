@@ -21,8 +21,8 @@ from paraform.records import Pair, require_count
 from paraform.syntax.parsing import parser_digest
 from paraform.syntax.trees import Tree
 from paraform.trainers import Trainer
+from paraform.trainers.arguments import require_given
 from paraform.trainers.exemplar import paraphrases
-from paraform.trainers.given import require_given
 from paraform.trainers.held_out import digests_of, divided
 from paraform.training import Result, TrainingConfig, fit, make_accelerator, require_metric, require_usable
 from paraform.weights import PathLike

@@ -26,9 +26,9 @@ from paraform.syntax.mining import mined_exemplars, why_none
 from paraform.syntax.rules import MiningConfig
 from paraform.syntax.running import DEFAULT
 from paraform.trainers import Trainer
+from paraform.trainers.arguments import require_given
 from paraform.trainers.disentangled import reciprocal_ranks, texts_of
 from paraform.trainers.exemplar import paraphrases
-from paraform.trainers.given import require_given
 from paraform.trainers.held_out import digests_of, divided
 from paraform.training import Result, TrainingConfig, fit, make_accelerator, require_metric, require_usable
 from paraform.weights import PathLike

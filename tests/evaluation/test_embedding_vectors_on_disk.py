@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from paraform.evaluation.embedding.vectors_on_disk import kept
 from paraform.records import InputError
-from paraform_papers.kept_vectors import kept
 
 
 class Counting:
