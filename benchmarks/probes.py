@@ -32,8 +32,8 @@ from sklearn.neural_network import MLPClassifier
 from threadpoolctl import threadpool_limits
 
 from paraform import encoders
-from paraform.evaluation.embedding.cross_validation import cross_validate, stratified_folds
-from paraform.evaluation.embedding.probes import ProbeConfig
+from paraform.evaluation.embedding.probe_rows import ProbeConfig
+from paraform.evaluation.embedding.probes import cross_validate, stratified_folds
 from paraform.evaluation.embedding.space import embedded
 from paraform.evaluation.embedding.transfer import TransferSet, transfer_sets
 

@@ -31,14 +31,15 @@ def whole(options: dict[str, Any]) -> dict[str, float]:
     from paraform.evaluation.embedding.families import FAMILIES, read_families
     from paraform.evaluation.embedding.measuring import System, spaces_of
     from paraform.evaluation.embedding.report import embedding_report
-    from paraform.evaluation.embedding.robustness import Draw
+    from paraform.evaluation.embedding.report_page import write_report
+    from paraform.evaluation.embedding.task import Choices
 
     marks = [("start", time.perf_counter())]
 
     def done(step: str) -> None:
         marks.append((step, time.perf_counter()))
 
-    families = read_families(options["data"], options["families"] or list(FAMILIES), draw=Draw(options["size"]))
+    families = read_families(options["data"], options["families"] or list(FAMILIES), Choices(options["size"]))
     if options["rows"]:
         families = families.limited(options["rows"])
     done("reading")
@@ -53,7 +54,7 @@ def whole(options: dict[str, Any]) -> dict[str, float]:
 
     made = embedding_report(families, spaces, ["minilm"], tell=tell)
     done(begun[-1])
-    made.write(Path(options["scratch"]) / "report.html")
+    write_report(made, Path(options["scratch"]) / "report.html")
     done("writing")
     texts = list(dict.fromkeys(text for task in families.tasks for text in task.texts()))
     (Path(options["scratch"]) / "texts.json").write_text(json.dumps(texts), encoding="utf-8")

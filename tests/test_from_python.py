@@ -158,7 +158,7 @@ def test_what_is_measured_by_nonsense(latent: LatentLanguageModel, minilm: Encod
 
     def generation(**given: Any) -> object:
         known: dict[str, Any] = {"paraphrase": lambda texts, _: texts, "rows": [row], "tag": tag, "embed": minilm.embed}
-        return paraform.evaluate_generation(**known | {"protocols": ("first",)} | given)
+        return paraform.evaluate_generation(**known | {"settings": paraform.GenerationSettings(("first",))} | given)
 
     def style(**given: Any) -> object:
         known: dict[str, Any] = {"sources": ["a"], "targets": ["b"], "clusters": [0], "content": minilm.embed}
@@ -174,19 +174,20 @@ def test_what_is_measured_by_nonsense(latent: LatentLanguageModel, minilm: Encod
         refused(lambda texts: paraform.without_overlap([], texts), given)
         refused(lambda texts: style(sources=texts), given)
     for given in (None, 5, print, ["last"], []):
-        refused(lambda protocols: generation(protocols=protocols), given)
+        refused(paraform.GenerationSettings, given)
     for name in ("paraphrase", "tag", "embed", "content", "style", "parse"):
         refused(lambda call, name=name: generation(**{name: call}), "a string")
     for given in NO_COUNTS[1:]:
-        refused(lambda count: generation(resamples=count), given)
-        refused(lambda count: style(style=minilm.embed, tag=tag, top=count), given)
+        refused(lambda count: paraform.GenerationSettings(resamples=count), given)
+        refused(lambda count: paraform.StyleSettings(top=count), given)
         refused(lambda count: paraform.evaluate_latent(latent, TEXTS, samples=count), given)
         refused(lambda count: paraform.evaluate_latent(latent, TEXTS, bound_samples=count), given)
-        refused(lambda count: style(max_tokens=count), given)
+        refused(lambda count: style(settings=paraform.StyleSettings(max_tokens=count)), given)
+        refused(lambda settings: generation(settings=settings), given or "none")
     for given in ([[]], [{}], 5, [0, 1], [None]):
         refused(lambda clusters: style(clusters=clusters), given)
     refused(lambda model: paraform.evaluate_latent(model, TEXTS), "minilm")
-    refused(lambda name: generation(bleu_tokenize=name), ["none"])
+    refused(lambda name: generation(settings=paraform.GenerationSettings(bleu_tokenize=name)), ["none"])
     refused(lambda found: paraform.evaluate_syntax([tree], found, parser="p", data="d"), [])
     for groups in (
         {"a": None},

@@ -7,6 +7,8 @@ from .corpora import without_overlap as without_overlap
 from .corpora import write_jsonl as write_jsonl
 from .encoders import Encoder as Encoder
 from .evaluation import GenerationRow as GenerationRow
+from .evaluation import GenerationSettings as GenerationSettings
+from .evaluation import StyleSettings as StyleSettings
 from .evaluation import evaluate_generation as evaluate_generation
 from .evaluation import evaluate_style as evaluate_style
 from .evaluation import evaluate_syntax as evaluate_syntax

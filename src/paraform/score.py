@@ -6,7 +6,7 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Literal, TypeVar
+from typing import Any, Literal, TypeVar
 
 T = TypeVar("T")
 
@@ -60,6 +60,15 @@ class Score:
     def to_json(self) -> dict[str, str | float]:
         """Name, value, signature, system, protocol and subset, and the interval if there is one, as a JSON object."""
         return {key: value for key, value in asdict(self).items() if key != "digits" and value is not None}
+
+
+def finite(value: Any) -> Any:
+    """What JSON can hold, which has no NaN and no infinity: null in their place."""
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, dict):
+        return {key: finite(item) for key, item in value.items()}
+    return [finite(item) for item in value] if isinstance(value, (list, tuple)) else value
 
 
 def signature(**settings: str | int | float | bool | None) -> str:

@@ -86,21 +86,8 @@ def test_a_regression_is_trained_on_a_set_s_own_pairs(tmp_path: Path, command: C
 
 def test_robustness_of_a_table(tmp_path: Path, command: Command) -> None:
     path = written(tmp_path, "own.csv", LABELLED)
-    done = command(
-        "evaluate",
-        "robustness",
-        "--data",
-        path,
-        "--columns",
-        "left",
-        "right",
-        "same",
-        "--resamples",
-        20,
-        "--floors",
-        "words",
-        "--json",
-    )
+    given = ["--data", path, "--columns", "left", "right", "same", "--resamples", 20, "--floors", "words", "--json"]
+    done = command("evaluate", "robustness", *given)
     assert (done.status, done.err) == (0, "")
     scores = json.loads(done.out)["scores"]
     found = {(score["subset"], score["system"], score["name"]): score for score in scores}

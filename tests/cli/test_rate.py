@@ -49,14 +49,8 @@ def rows(path: Path) -> list[dict[str, Any]]:
 
 
 def test_answers_are_given_corrected_and_gone_on_with(files: Path, types: Any) -> None:
-    done = types(
-        "# me\n4 5 3 s\n2 2 2 n\n\nb\n3 2 2 l a slip\nq\n5 5 5 s\n",
-        "rate",
-        "ours.jsonl",
-        "rival.jsonl",
-        "--out",
-        "r.jsonl",
-    )
+    words = "# me\n4 5 3 s\n2 2 2 n\n\nb\n3 2 2 l a slip\nq\n5 5 5 s\n"
+    done = types(words, "rate", "ours.jsonl", "rival.jsonl", "--out", "r.jsonl")
     assert (done.status, done.err) == (0, "paraform: 2 of 8 items rated by rater in r.jsonl; the same call goes on\n")
     assert [line for line in done.out.splitlines() if " of 8" in line] == [f"{n} of 8" for n in (1, 2, 3, 2, 3)]
     assert [row["meaning"] for row in rows(files / "r.jsonl")] == [4, 2, 3] and rows(files / "r.jsonl")[2]["comment"]
@@ -103,18 +97,8 @@ def test_a_kill_between_two_answers_loses_none(files: Path, types: Any) -> None:
 
 
 def test_a_sheet_goes_to_other_raters_and_the_report_has_them_all(files: Path, types: Any, command: Command) -> None:
-    types(
-        "4 5 3 s\n1 2 1 n\n" * 9,
-        "rate",
-        "ours.jsonl",
-        "rival.jsonl",
-        "--control",
-        "copies",
-        "--out",
-        "a.jsonl",
-        "--rater",
-        "a",
-    )
+    given = ["ours.jsonl", "rival.jsonl", "--control", "copies", "--out", "a.jsonl", "--rater", "a"]
+    types("4 5 3 s\n1 2 1 n\n" * 9, "rate", *given)
     other = files / "other"
     other.mkdir()
     (other / "sheet.jsonl").write_text((files / "a.sheet.jsonl").read_text())

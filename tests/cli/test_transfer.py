@@ -81,7 +81,7 @@ def test_figures_have_intervals_and_two_models_are_compared(
     assert all(0 <= score["low"] <= score["value"] <= score["high"] <= 100 for score in accuracy.values())
     (one,) = found["differences"]
     assert [one[key] for key in ("name", "subset", "protocol", "first", "second")] == [
-        *("accuracy", "CR", "default", "minilm", "minilm@layer=3"),
+        *("accuracy", "CR", "default", "minilm", "minilm@layer=3")
     ]
     assert one["difference"] == pytest.approx(accuracy["minilm"]["value"] - accuracy["minilm@layer=3"]["value"])
     assert one["low"] <= one["difference"] <= one["high"] and "resamples:50" in one["signature"]
@@ -93,7 +93,7 @@ def test_figures_have_intervals_and_two_models_are_compared(
 
 
 def test_relatedness_by_a_tree_lstm(folder: Path, command: Callable[..., Any]) -> None:
-    given = (
+    given = [
         "evaluate",
         "transfer",
         "--data",
@@ -104,7 +104,7 @@ def test_relatedness_by_a_tree_lstm(folder: Path, command: Callable[..., Any]) -
         "none",
         "--relatedness",
         "tree-lstm",
-    )
+    ]
     refused = command(*given)
     assert (refused.status, refused.out) == (2, "") and "without SICK's train, dev and test parts" in refused.err
     header = "pair_ID\tsentence_A\tsentence_B\trelatedness_score\tentailment_judgment\n"

@@ -13,15 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from paraform.corpora.tables import (
-    Dialect,
-    Row,
-    Table,
-    dialect_for,
-    read_table,
-    table_lines,
-    write_table,
-)
+from paraform.corpora.tables import Dialect, Row, Table, dialect_for, read_table, table_lines, write_table
 from paraform.records import InputError, Origin
 
 

@@ -9,7 +9,7 @@ from sacrebleu.significance import PairedTest
 
 from paraform.evaluation.bleu import bleu_statistics, bleu_value
 from paraform.evaluation.bootstrap import bootstrap_interval, paired_bootstrap
-from paraform.evaluation.figures import RowFigure, row_mean
+from paraform.evaluation.metrics import RowMetric, row_mean
 from paraform.records import InputError
 
 WORDS = np.array(list("abcdefgh"))
@@ -24,8 +24,8 @@ def spoiled(sentence: list[str], every: int) -> list[str]:
     return [word if at % every else "x" for at, word in enumerate(sentence, 1)]
 
 
-def figure(outputs: list[list[str]], references: list[list[str]]) -> RowFigure:
-    return RowFigure("BLEU", bleu_statistics(outputs, references), "tok:none", partial(bleu_value, tokenize="none"))
+def metric(outputs: list[list[str]], references: list[list[str]]) -> RowMetric:
+    return RowMetric("BLEU", bleu_statistics(outputs, references), "tok:none", partial(bleu_value, tokenize="none"))
 
 
 @pytest.mark.parametrize("rows", [41, 60])
@@ -40,14 +40,14 @@ def test_p_value_is_sacrebleus(rows, monkeypatch):
     systems = [("second", plain[1]), ("first", plain[0])]
     test = PairedTest(systems, {"BLEU": BLEU(tokenize="none", force=True)}, [plain[2]], test_type="bs", n_samples=300)
     theirs = test()[1]["BLEU"][1]
-    ours = paired_bootstrap(figure(first, references), figure(second, references), resamples=300)
+    ours = paired_bootstrap(metric(first, references), metric(second, references), resamples=300)
     assert 0.01 < theirs.p_value < 0.99  # else nothing is compared
     assert ours.p_value == pytest.approx(theirs.p_value)
 
 
 def test_a_system_is_not_better_than_itself():
     references = sentences(30, 1)
-    same = figure([spoiled(words, 4) for words in references], references)
+    same = metric([spoiled(words, 4) for words in references], references)
     found = paired_bootstrap(same, same, resamples=100)
     assert (found.difference, found.low, found.high, found.p_value) == (0, 0, 0, 1)
 
@@ -56,16 +56,16 @@ def test_a_clearly_better_system_is_significant_and_seeds_repeat():
     generator = np.random.default_rng(2)
     worse = generator.normal(0, 1, 200)
     better = worse + generator.normal(0.5, 0.5, 200)
-    figures = row_mean("ED-E", better, "s"), row_mean("ED-E", worse, "s")
-    found = paired_bootstrap(*figures, seed=3)
+    metrics = row_mean("ED-E", better, "s"), row_mean("ED-E", worse, "s")
+    found = paired_bootstrap(*metrics, seed=3)
     assert found.p_value < 0.01 and found.low > 0
     assert found.difference == pytest.approx(better.mean() - worse.mean())
     # The spread of a mean's resamples is its standard error: 95 % lie within 1.96 of it.
     assert (found.high - found.low) / 2 == pytest.approx(1.96 * (better - worse).std() / np.sqrt(200), rel=0.1)
-    assert paired_bootstrap(*figures, seed=3) == found != paired_bootstrap(*figures, seed=4)
+    assert paired_bootstrap(*metrics, seed=3) == found != paired_bootstrap(*metrics, seed=4)
 
 
-def test_only_the_same_figure_of_the_same_rows_compares():
+def test_only_the_same_metric_of_the_same_rows_compares():
     with pytest.raises(ValueError, match="expected the same figure"):
         paired_bootstrap(row_mean("ED-E", np.ones(2), "max_tokens:15"), row_mean("ED-E", np.ones(2), "max_tokens:all"))
     with pytest.raises(ValueError, match="2 first, 3 second"):
@@ -75,7 +75,7 @@ def test_only_the_same_figure_of_the_same_rows_compares():
 @pytest.mark.parametrize(("rows", "resamples"), [(0, 5), (5, 0)])
 def test_of_nothing_nothing_is_drawn(rows, resamples):
     some = row_mean("ED-E", np.ones(rows), "s")
-    for draw in (bootstrap_interval, lambda figure, **how: paired_bootstrap(figure, figure, **how)):
+    for draw in (bootstrap_interval, lambda metric, **how: paired_bootstrap(metric, metric, **how)):
         with pytest.raises(ValueError, match=f"^{resamples} resamples of {rows} rows; expected at least 1 of each$"):
             draw(some, resamples=resamples)
 

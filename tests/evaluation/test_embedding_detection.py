@@ -55,14 +55,14 @@ def test_against_loops_and_scikit_learn(found: NDArray[np.float64], labels: NDAr
 
 
 def test_intervals_of_precision_are_those_of_resampled_rows() -> None:
-    """scikit-learn's figure of the rows that each draw of the bootstrap has."""
+    """scikit-learn's metric of the rows that each draw of the bootstrap has."""
     (found, labels), (other, _) = CASES[3], CASES[4]
     other = np.resize(other, len(found))
     drawn = np.random.default_rng(12345).choice(len(found), size=(200, len(found)), replace=True)
     scores = 100 * np.array([[average_precision_score(labels[row], x[row]) for x in (found, other)] for row in drawn])
-    figures = average_precision(found, labels), average_precision(other, labels)
-    assert bootstrap_interval(figures[0], resamples=200) == pytest.approx(np.quantile(scores[:, 0], [0.025, 0.975]))
-    compared = paired_bootstrap(*figures, resamples=200)
+    metrics = average_precision(found, labels), average_precision(other, labels)
+    assert bootstrap_interval(metrics[0], resamples=200) == pytest.approx(np.quantile(scores[:, 0], [0.025, 0.975]))
+    compared = paired_bootstrap(*metrics, resamples=200)
     expected = np.quantile(scores[:, 0] - scores[:, 1], [0.025, 0.975])
     assert (compared.low, compared.high) == pytest.approx(expected)
 
@@ -73,11 +73,11 @@ def test_precision_of_many_pairs_takes_no_square_of_them() -> None:
     labels = np.arange(size) % 2 == 0
     found = np.random.default_rng(0).normal(size=size) + labels
     tracemalloc.start()
-    figure = average_precision(found, labels)
-    low, high = bootstrap_interval(figure, resamples=3)
+    metric = average_precision(found, labels)
+    low, high = bootstrap_interval(metric, resamples=3)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    assert low - 1 < figure.over() == pytest.approx(100 * average_precision_score(labels, found)) and high - low < 5
+    assert low - 1 < metric.over() == pytest.approx(100 * average_precision_score(labels, found)) and high - low < 5
     assert peak < 1000 * size
 
 
@@ -87,9 +87,9 @@ def test_the_papers_grid_is_minus_1_to_99_hundredths() -> None:
 
 
 def test_a_resample_without_paraphrases_has_no_precision() -> None:
-    figure = average_precision(np.array([0.9, 0.1]), np.array([True, False]))
-    assert figure.over(np.array([1, 1])) == 0
-    assert figure.over() == 100
+    metric = average_precision(np.array([0.9, 0.1]), np.array([True, False]))
+    assert metric.over(np.array([1, 1])) == 0
+    assert metric.over() == 100
 
 
 ANGLES = {f"at {degrees}": degrees for degrees in range(0, 181, 10)}

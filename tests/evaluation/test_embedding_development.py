@@ -1,4 +1,4 @@
-"""The sets that choose: their figures by peers, the halves of PAWS without a common sentence."""
+"""The sets that choose: their metrics by peers, the halves of PAWS without a common sentence."""
 
 from __future__ import annotations
 
@@ -39,15 +39,15 @@ def test_auc_is_scikit_learn_s_and_the_count_of_pairs(ties: bool) -> None:
     generator = np.random.default_rng(0)
     found_N = generator.integers(0, 4, 40).astype(float) if ties else generator.normal(size=40)
     labels_N = generator.random(40) < 0.4
-    figure = roc_auc(found_N, labels_N)
-    assert figure.value(np.ones(40)) == pytest.approx(100 * roc_auc_score(labels_N, found_N))
+    metric = roc_auc(found_N, labels_N)
+    assert metric.value(np.ones(40)) == pytest.approx(100 * roc_auc_score(labels_N, found_N))
     right, wrong = found_N[labels_N], found_N[~labels_N]
     share = np.mean((right[:, None] > wrong) + (right[:, None] == wrong) / 2)
-    assert figure.value(np.ones(40)) == pytest.approx(100 * share)
+    assert metric.value(np.ones(40)) == pytest.approx(100 * share)
     times_N = generator.integers(0, 3, 40)  # a resample is the same as its rows written out
     weighted = roc_auc_score(labels_N, found_N, sample_weight=times_N)
-    assert figure.value(times_N) == pytest.approx(100 * weighted)
-    assert figure.value(np.zeros(40)) == 50
+    assert metric.value(times_N) == pytest.approx(100 * weighted)
+    assert metric.value(np.zeros(40)) == 50
 
 
 def write_paws(path: Path, rows: Sequence[tuple[str, str, int]]) -> Path:
@@ -72,7 +72,7 @@ def test_halves_share_no_sentence_whatever_the_order(tmp_path: Path) -> None:
         paws_halves(write_paws(tmp_path / "paws.tsv", [(one, other, 1) for one, other, _ in many]))
 
 
-def test_each_set_has_its_figure_and_the_mean_is_of_those_that_are_there(tmp_path: Path) -> None:
+def test_each_set_has_its_metric_and_the_mean_is_of_those_that_are_there(tmp_path: Path) -> None:
     many = [(f"{one} {n}", f"{other} {n}", label) for n in range(8) for one, other, label in ROWS]
     choosing = paws_halves(write_paws(tmp_path / "paws" / "dev.tsv", many)).choosing
     model = Letters()

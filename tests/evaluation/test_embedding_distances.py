@@ -1,4 +1,4 @@
-"""Distances of shared words against a loop over words with transformers' own BERT, and figures against plain means."""
+"""Distances of shared words against a loop over words with transformers' own BERT, and metrics against plain means."""
 
 from __future__ import annotations
 
@@ -17,8 +17,7 @@ from transformers import BertConfig, BertModel
 from paraform import encoders
 from paraform.capabilities import ReadsWords
 from paraform.encoders.types import WordStates
-from paraform.evaluation.embedding.distance_plot import matrix_line
-from paraform.evaluation.embedding.distance_report import distance_findings, evaluate_distances
+from paraform.evaluation.embedding.distance_report import distance_findings, evaluate_distances, matrix_line
 from paraform.evaluation.embedding.distances import (
     Layers,
     WordSystem,
@@ -171,7 +170,7 @@ def made_set(mined: bool = False) -> SharedWordSet:
     return SharedWordSet("own", paraphrases, [WordPair(good, bad, shared_words(good, bad))], list(VALUES), mined, "s:1")
 
 
-def test_figures_are_means_over_words_shares_and_a_ratio_that_no_scale_changes() -> None:
+def test_metrics_are_means_over_words_shares_and_a_ratio_that_no_scale_changes() -> None:
     one, system = made_set(), system_of(VALUES)
     scores = {
         (f.score.subset, f.score.name): f.score for f in distance_findings(one, system, measure_distances(one, system))

@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import ClassVar
 
+import numpy as np
 import pytest
 
-from paraform.cli import evaluate_report
 from paraform.evaluation.embedding.detection import PairSet
-from paraform.evaluation.embedding.families import FAMILIES, read_families
+from paraform.evaluation.embedding.families import read_families
 from paraform.evaluation.embedding.matching import ContentMatching, StyleRetrieval
 from paraform.evaluation.embedding.probing import ProbingSet
 from paraform.evaluation.embedding.regression import RegressionSet
-from paraform.evaluation.embedding.report import command_of
+from paraform.evaluation.embedding.report import command_of, embedding_report
+from paraform.evaluation.embedding.report_page import report_page
 from paraform.evaluation.embedding.retrieval import RetrievalSet
-from paraform.evaluation.embedding.robustness import Draw
 from paraform.evaluation.embedding.similarity import SimilaritySet
+from paraform.evaluation.embedding.space import Space, embedded
+from paraform.evaluation.embedding.task import Choices, Family, Finding, Headline, holding, signed_finding
 from paraform.evaluation.embedding.transfer import TransferSet
+from paraform.evaluation.metrics import row_mean
 from paraform.records import InputError
 
 
@@ -34,8 +39,8 @@ def folder(tmp_path: Path, question_pairs: Path) -> Path:
 
 
 def test_every_family_is_found_where_it_lies(folder: Path) -> None:
-    found = read_families(folder, draw=Draw(size=10))
-    names = {family.name: [task.name for task in family.tasks] for family in found.found}
+    found = read_families(folder, choices=Choices(size=10))
+    names = {one.family.name: [task.name for task in one.tasks] for one in found.found}
     assert names.pop("robustness")[0] == "Quora"  # easy and hard halves, if the pairs have both
     assert names == {
         "similarity": ["STS-B"],
@@ -45,7 +50,7 @@ def test_every_family_is_found_where_it_lies(folder: Path) -> None:
     }
     assert found.left_out == {"transfer": "expected SentEval's files, such as rt-polarity.pos"}
     assert len(found.tasks) >= 6
-    data = {family.name: Path(family.data).relative_to(folder) for family in found.found}
+    data = {one.family.name: Path(one.data).relative_to(folder) for one in found.found}
     assert data["style"] == Path("quora/test.tsv") and data["probing"] == Path("probes")
 
 
@@ -56,18 +61,21 @@ def test_the_trained_regression_where_there_is_something_to_train_on(folder: Pat
     (family,) = read_families(folder, ["similarity"]).found
     assert [task.name for task in family.tasks] == ["STS-B", "STS-B, trained"]
     assert command_of(family, ["minilm"]).endswith(" --trained default")
-    (family,) = read_families(folder, ["similarity"], trained=False).found
+    (family,) = read_families(folder, ["similarity"], Choices(trained=False)).found
     assert [task.name for task in family.tasks] == ["STS-B"]
     assert not command_of(family, ["minilm"]).endswith("default")
 
 
-def test_the_commands_give_the_figures_of_the_page(folder: Path) -> None:
-    for draw, options in ((Draw(size=10, seed=3), ["--size 10 --seed 3", "--seed 3", "--seed 3"]), (Draw(), [""] * 3)):
-        found = {family.name: family for family in read_families(folder, draw=draw).found}
+def test_the_commands_give_the_metrics_of_the_page(folder: Path) -> None:
+    for choices, options in (
+        (Choices(size=10, seed=3), ["--size 10 --seed 3", "--seed 3", "--seed 3"]),
+        (Choices(), [""] * 3),
+    ):
+        found = {one.family.name: one for one in read_families(folder, choices=choices).found}
         for name, expected in zip(("robustness", "probing", "style"), options, strict=True):
             family = found[name]
             end = f"--data {family.data} {expected}".rstrip()
-            assert command_of(family, ["a"]) == f"paraform {FAMILIES[name]} --model a {end}"
+            assert command_of(family, ["a"]) == f"paraform {family.family.command} --model a {end}"
         assert found["retrieval"].options == found["robustness"].options
     given = command_of(found["style"], ["v.npy"], given="--vectors texts.txt v.npy")
     assert given == f"paraform evaluate style --vectors texts.txt v.npy --data {found['style'].data}"
@@ -102,15 +110,15 @@ def test_a_limited_task_has_so_many_rows_of_each_part(folder: Path) -> None:
         test.with_name(f"stsb-en-{part}.csv").write_text(test.read_text())
     for name in ("custrev.pos", "custrev.neg"):
         (folder / name).write_text("".join(f"{name} of number {at}\n" for at in range(20)))
-    sets = read_families(folder, draw=Draw(size=10)).limited(2)
-    tasks = {family.name: family.tasks for family in sets.found}
+    sets = read_families(folder, choices=Choices(size=10)).limited(2)
+    tasks = {one.family.name: one.tasks for one in sets.found}
     (similar, trained), (probed,), (matched, styled) = (tasks[name] for name in ("similarity", "probing", "style"))
     assert isinstance(similar, SimilaritySet) and [len(pairs) for pairs in similar.domains.values()] == [2]
     assert (
         isinstance(probed, ProbingSet) and [one.part for one in probed.examples] == ["tr"] * 2 + ["va"] * 2 + ["te"] * 2
     )
     assert isinstance(matched, ContentMatching) and len(matched.pairs) == 2
-    assert isinstance(styled, StyleRetrieval) and len(styled.queries) == 2
+    assert isinstance(styled, StyleRetrieval) and len(styled.pool.queries) == 2
     assert isinstance(trained, RegressionSet) and [len(part) for part in trained.parts] == [2] * 3
     (rated,), (asked,), (told, *_) = (tasks[name] for name in ("transfer", "retrieval", "robustness"))
     assert isinstance(rated, TransferSet) and [row.label for row in rated.rows] in ([0, 0, 1, 1], [1, 1, 0, 0])
@@ -119,10 +127,50 @@ def test_a_limited_task_has_so_many_rows_of_each_part(folder: Path) -> None:
     assert [pair.label for pair in told.pairs] == [pair.label for pair in told.tuning] == [1, 1, 0, 0]
 
 
-def test_the_commands_families_are_the_librarys() -> None:
-    assert tuple(FAMILIES) == evaluate_report.FAMILIES
+def test_a_family_of_ones_own_is_found_measured_and_shown(tmp_path: Path) -> None:
+    """Lines of a file, each to be nearer to itself than to nothing: no module of the library knows of it."""
+
+    @dataclass(frozen=True)
+    class Lines:
+        name: str
+        lines: list[str]
+        needs_vectors: ClassVar[bool] = False
+
+        def texts(self) -> list[str]:
+            return self.lines
+
+        def measure(self, space: Space) -> list[Finding]:
+            own = row_mean("own", 100 * space.similarity(self.lines, self.lines), "unit:percent", digits=1)
+            return [signed_finding(own, space, self.name)]
+
+        def limited(self, most: int) -> Lines:
+            return replace(self, lines=self.lines[:most])
+
+    mine = Family(
+        name="lines",
+        title="Lines",
+        about="Each & itself.",
+        headlines=(Headline("own"),),
+        expected="some.lines",
+        find=lambda folder: holding(folder, "*.lines"),
+        read=lambda place, choices: [Lines(file.stem, file.read_text().split()) for file in place.glob("*.lines")],
+    )
+    with pytest.raises(InputError, match="nothing for similarity, lines; expected "):
+        read_families(tmp_path, [mine, "similarity"])
+    (tmp_path / "some.lines").write_text("one two three")
+    families = read_families(tmp_path, [mine, "similarity"])
+    assert list(families.left_out) == ["similarity"] and len(families.limited(2).tasks[0].texts()) == 2
+    space = embedded(
+        lambda texts: np.ones((len(texts), 2), np.float32), families.tasks[0].texts(), name="a", signature="b"
+    )
+    report = embedding_report(families, [space], ["a"], resamples=5)
+    (section,) = report.sections
+    (score,) = section.scores
+    assert (score.name, score.subset, score.value) == ("own", "some", pytest.approx(100))
+    assert section.command == f"paraform evaluate report --model a --data {tmp_path} --families lines --resamples 5"
+    assert "<h2>Lines</h2>" in (page := report_page(report)) and "Each &amp; itself." in page
 
 
 def test_everything_of_the_real_data_is_found(data: Path) -> None:
-    found = read_families(data, ["similarity"], trained=False)
+    found = read_families(data, ["similarity"], Choices(trained=False))
     assert [task.name for task in found.tasks] == ["STS12", "STS13", "STS14", "STS15", "STS16", "STS-B", "SICK-R"]

@@ -10,10 +10,9 @@ import pytest
 from numpy.typing import NDArray
 
 from paraform import corpora
-from paraform.evaluation.embedding.floors import shared_words
 from paraform.evaluation.embedding.matching import ContentMatching, style_retrieval
-from paraform.evaluation.embedding.space import embedded
-from paraform.evaluation.style import evaluate_style
+from paraform.evaluation.embedding.space import embedded, shared_words
+from paraform.evaluation.style import StyleSettings, evaluate_style
 from paraform.records import InputError, Pair
 from paraform.syntax.tagging import load_tagger
 
@@ -28,11 +27,10 @@ def pairs(question_pairs: Path) -> list[Pair]:
     return corpora.clusters(pair for pair in corpora.read_pairs(question_pairs) if isinstance(pair, Pair))[:80]
 
 
-def test_figures_are_those_of_evaluate_style(pairs: list[Pair]) -> None:
+def test_metrics_are_those_of_evaluate_style(pairs: list[Pair]) -> None:
     sides = [[pair.source.text for pair in pairs], [pair.target.text for pair in pairs]]
-    report = evaluate_style(
-        *sides, [pair.cluster for pair in pairs], content=bag, style=bag, tag=load_tagger("syntax"), queries=20
-    )
+    given = {"content": bag, "style": bag, "tag": load_tagger("syntax"), "settings": StyleSettings(queries=20)}
+    report = evaluate_style(*sides, [pair.cluster for pair in pairs], **given)
     expected = {(one.name, one.system, one.subset): one.value for one in report.scores}
     space = embedded(bag, [*sides[0], *sides[1]], name="bag", signature="a:b")
     matching = {(one.score.name, one.score.subset): one.score for one in ContentMatching("Q", pairs).measure(space)}

@@ -14,10 +14,9 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold
 
 from paraform.evaluation.embedding.adam_probes import adam_probes, initial_layers
-from paraform.evaluation.embedding.cross_validation import _held_out, cross_validate, stratified_folds
 from paraform.evaluation.embedding.logistic import logistic_optimum
-from paraform.evaluation.embedding.probe_rows import standardised_rows
-from paraform.evaluation.embedding.probes import Folds, ProbeConfig, fit_probes
+from paraform.evaluation.embedding.probe_rows import ProbeConfig, standardised_rows
+from paraform.evaluation.embedding.probes import Folds, _held_out, cross_validate, fit_probes, stratified_folds
 
 HOW: tuple[Literal["consecutive"], Literal["total"]] = ("consecutive", "total")
 QUICK = {"max_epochs": 6, "epoch_size": 2}
@@ -86,21 +85,11 @@ def plain_loop(
     l2: float,
     config: ProbeConfig,
 ) -> tuple[list[torch.Tensor], int]:
-    """One fold and one L2: the network, optimiser and loop of SentEval's classifier.py in torch's own words.
-
-    Of dropout the hidden units left out are those of the rows that any fold is trained on, by a generator of their own.
-    """
+    """One fold and one L2: the network, optimiser and loop of SentEval's classifier.py in torch's own words."""
     classes, features = int(labels_N.max()) + 1, vectors_ND.shape[1]
-    kept_units: list[torch.Tensor] = []  # of the rows of a batch, in a step alone
-
-    class Dropped(torch.nn.Module):
-        def forward(self, hidden_BH: torch.Tensor) -> torch.Tensor:
-            return hidden_BH * kept_units[0] / (1 - config.dropout) if kept_units else hidden_BH
-
     layers: list[torch.nn.Module] = [torch.nn.Linear(features, config.hidden or classes)]
     if config.hidden:
-        layers += [Dropped(), torch.nn.Sigmoid() if config.activation == "sigmoid" else torch.nn.Tanh()]
-        layers += [torch.nn.Linear(config.hidden, classes)]
+        layers += [torch.nn.Sigmoid(), torch.nn.Linear(config.hidden, classes)]
     model = torch.nn.Sequential(*layers)
     with torch.no_grad():
         for parameter, value in zip(
@@ -111,7 +100,7 @@ def plain_loop(
     inputs, targets = torch.from_numpy(vectors_ND).float(), torch.from_numpy(labels_N)
     used = np.flatnonzero(folds.train_FN.any(0))
     step = round(config.batch_size / folds.train_FN[:, used].mean())
-    generator, dropping = (torch.Generator().manual_seed(config.seed + plus) for plus in (1, 2))
+    generator = torch.Generator().manual_seed(config.seed + 1)
     best, failures, epoch, kept, kept_epoch = -1.0, 0, 0, [], 0
     while epoch <= config.max_epochs:
         for _ in range(config.epoch_size):
@@ -119,15 +108,11 @@ def plain_loop(
             for start in range(0, len(order), step):
                 rows = order[start : start + step]
                 batch = rows[folds.train_FN[fold, rows]]
-                if config.dropout:
-                    drawn_HB = torch.rand((config.hidden, len(rows)), generator=dropping)
-                    kept_units[:] = [(drawn_HB >= config.dropout).T[folds.train_FN[fold, rows]]]
-                loss = torch.nn.functional.cross_entropy(model(inputs[batch]), targets[batch], reduction=config.loss)
+                loss = torch.nn.functional.cross_entropy(model(inputs[batch]), targets[batch])
                 optimiser.zero_grad()
                 loss.backward()
                 optimiser.step()
         epoch += config.epoch_size
-        kept_units.clear()
         dev = folds.dev_FN[fold]
         accuracy = float((model(inputs[dev]).argmax(1) == targets[dev]).float().mean())
         if accuracy > best:
@@ -156,13 +141,11 @@ COUNTED = replace(
     [
         replace(ProbeConfig.paper(), max_epochs=40, tenacity=1, batch_size=16),
         replace(ProbeConfig.paper(5), max_epochs=40, tenacity=1, batch_size=16),
-        replace(ProbeConfig.mlp(5), **QUICK, loss="sum", activation="tanh"),
+        replace(ProbeConfig.mlp(5), **QUICK),
         replace(ProbeConfig.paper(), standardise=True, failures="consecutive", tenacity=0, max_epochs=60),
-        replace(ProbeConfig.mlp(5), **QUICK, dropout=0.5),
-        replace(ProbeConfig.mlp(5), **QUICK, dropout=0.2),
         COUNTED,
     ],
-    ids=["logistic", "mlp", "tanh", "standardised", "half dropped", "a fifth dropped", "counted anew"],
+    ids=["logistic", "mlp", "standardised mlp", "standardised", "counted anew"],
 )
 @pytest.mark.parametrize("classes", [2, 3])
 def test_all_fits_side_by_side_are_the_plain_loop_weight_by_weight(config: ProbeConfig, classes: int) -> None:
@@ -336,18 +319,10 @@ def test_paper_and_the_default_differ_in_these_fields_alone() -> None:
     }
 
 
-def test_every_setting_of_a_figure_stands_in_its_signature() -> None:
-    changed = {"batch_size": 8, "tenacity": 1, "loss": "sum", "activation": "tanh", "dropout": 0.1, "seed": 2}
+def test_every_setting_of_a_metric_stands_in_its_signature() -> None:
+    changed = {"batch_size": 8, "tenacity": 1, "learning_rate": 0.1, "seed": 2}
     for name, value in changed.items():
         assert replace(ProbeConfig.mlp(), **{name: value}).signature != ProbeConfig.mlp().signature
-
-
-def test_dropout_leaves_out_units_in_training_alone() -> None:
-    vectors_ND, labels_N = clouds(2)
-    config = replace(ProbeConfig.mlp(8), **QUICK, dropout=0.5)
-    one, same = (fit_probes(vectors_ND, labels_N, folds_of(labels_N, 3), config).predictions_FN for _ in range(2))
-    without = fit_probes(vectors_ND, labels_N, folds_of(labels_N, 3), replace(config, dropout=0.0)).predictions_FN
-    assert (one == same).all() and (one != without).any()
 
 
 @pytest.mark.parametrize(
@@ -373,7 +348,7 @@ def test_what_no_probe_can_be_trained_on(change: dict[str, object], said: str) -
         ({"l2": ()}, "numbers above 0"),
         ({"l2": (0.0,)}, "numbers above 0"),
         ({"folds": 1}, "folds is 1; expected at least 2"),
-        ({"held_out": 1.0}, "expected shares below 1"),
+        ({"held_out": 1.0}, "expected a share below 1"),
     ],
 )
 def test_settings_that_make_no_probe(fields: dict[str, object], said: str) -> None:

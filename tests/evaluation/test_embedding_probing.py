@@ -12,13 +12,15 @@ from numpy.typing import NDArray
 
 from paraform.corpora.probing import ProbingExample, write_probing
 from paraform.evaluation.bootstrap import bootstrap_interval, paired_bootstrap
-from paraform.evaluation.embedding.label_information import compared, information, taken_away
-from paraform.evaluation.embedding.probes import ProbeConfig
+from paraform.evaluation.embedding.probe_rows import ProbeConfig
 from paraform.evaluation.embedding.probing import (
     ProbingSet,
+    compared,
+    information,
     probes_of,
     probing_sets,
     probing_table,
+    taken_away,
     write_sets,
 )
 from paraform.evaluation.embedding.space import Vectors, embedded
@@ -48,13 +50,13 @@ def space(name: str, told: float, *, scale: float = 1.0, seed: int = 0) -> Vecto
     return embedded(embed, SET.texts(), name=name, signature=f"told:{told}")
 
 
-def figures(findings: Sequence[Finding]) -> dict[str, float]:
+def metrics(findings: Sequence[Finding]) -> dict[str, float]:
     return {finding.score.name: finding.score.value for finding in findings}
 
 
 def test_a_label_that_vectors_hold_is_found() -> None:
     findings = SET.measure(space("teller", 1.0))
-    found = figures(findings)
+    found = metrics(findings)
     assert found["accuracy"] == found["validation"] == 100
     assert found["majority"] == found["1/classes"] == pytest.approx(100 / 3)
     assert found["label information"] == 1
@@ -62,22 +64,22 @@ def test_a_label_that_vectors_hold_is_found() -> None:
     assert found["length alone"] == pytest.approx(200 / 3)
     assert {finding.score.subset for finding in findings} == {"BShift"}
     accuracy = findings[0]
-    assert accuracy.figure and accuracy.score.signature == f"{accuracy.figure.signature}|told:1.0"
-    assert "train:240|dev:60|test:120|classes:3|digest:" in accuracy.figure.signature
+    assert accuracy.metric and accuracy.score.signature == f"{accuracy.metric.signature}|told:1.0"
+    assert "train:240|dev:60|test:120|classes:3|digest:" in accuracy.metric.signature
 
 
 @pytest.mark.parametrize("kind", ["BShift", "WordContent"])
 def test_noise_stays_at_chance(kind: str) -> None:
     probes = probes_of(kind, ["default"])
     assert probes["default"].hidden == (50 if kind == "BShift" else 0)
-    found = figures(replace(SET, kind=kind, protocols=probes).measure(space("noise", 0.0)))
+    found = metrics(replace(SET, kind=kind, protocols=probes).measure(space("noise", 0.0)))
     error = 100 * (1 / 3 * 2 / 3 / COUNTS["te"]) ** 0.5
     assert abs(found["accuracy"] - 100 / 3) < 3 * error
     assert abs(found["label information"]) < 3 * error / (100 * 2 / 3)
 
 
 def test_shrinking_is_no_forgetting() -> None:
-    plain, *others = [figures(SET.measure(space("s", 0.5, scale=scale))) for scale in (1.0, 0.01, 100.0)]
+    plain, *others = [metrics(SET.measure(space("s", 0.5, scale=scale))) for scale in (1.0, 0.01, 100.0)]
     for other in others:
         assert abs(other["accuracy"] - plain["accuracy"]) < 3
     assert plain["accuracy"] > 50
@@ -85,7 +87,7 @@ def test_shrinking_is_no_forgetting() -> None:
 
 def test_vectors_that_are_all_the_same_say_nothing() -> None:
     constant = embedded(lambda texts: np.ones((len(texts), 4), np.float32), SET.texts(), name="one", signature="")
-    found = figures(SET.measure(constant))
+    found = metrics(SET.measure(constant))
     assert found["accuracy"] == found["majority"]
     assert found["label information"] == 0
 
@@ -122,9 +124,9 @@ def test_two_spaces_compare_row_by_row() -> None:
     assert (score.name, score.system, score.subset) == ("taken away", "knows → half", "BShift")
     assert score.low is not None and score.high is not None
     assert score.low < score.value < score.high < 1
-    lost = (100 - figures(after)["accuracy"]) / (100 - 100 / 3)
+    lost = (100 - metrics(after)["accuracy"]) / (100 - 100 / 3)
     assert score.value == pytest.approx(lost)
-    first, second = before[0].figure, after[0].figure
+    first, second = before[0].metric, after[0].metric
     assert first and second
     assert paired_bootstrap(first, second).low > 0
     assert (before[0].score.low, before[0].score.high) == bootstrap_interval(first)

@@ -95,11 +95,7 @@ def test_it_is_senteval_s_loop(config: RegressionConfig) -> None:
     ],
 )
 def test_training_stops_by_the_looks_at_the_dev_pairs(
-    failures: Literal["consecutive", "total"],
-    dev: list[float],
-    looks: int,
-    kept: int,
-    monkeypatch: pytest.MonkeyPatch,
+    failures: Literal["consecutive", "total"], dev: list[float], looks: int, kept: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """By hand, with a tenacity of 1; what is kept is what training gives that ends with that look."""
     generator = np.random.default_rng(0)
@@ -141,9 +137,9 @@ def test_a_similarity_that_stands_in_the_vectors_is_found() -> None:
         return np.c_[distance, generator.normal(size=(len(rows), 2))].astype(np.float32)
 
     space = embedded(embed, task.texts(), name="told", signature="encoder:told")
-    figures = {finding.score.name: finding.score for finding in task.measure(space)}
-    assert figures["Pearson"].value > 95 and figures["Spearman"].value > 95
-    assert "loss:kl" in figures["Pearson"].signature and figures["Pearson"].subset == "STS-B"
+    metrics = {finding.score.name: finding.score for finding in task.measure(space)}
+    assert metrics["Pearson"].value > 95 and metrics["Spearman"].value > 95
+    assert "loss:kl" in metrics["Pearson"].signature and metrics["Pearson"].subset == "STS-B"
 
 
 def test_scores_outside_the_scale() -> None:

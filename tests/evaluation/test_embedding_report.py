@@ -1,4 +1,4 @@
-"""A report of several spaces: intervals of known differences, sentences of the figures, a page that is only text."""
+"""A report of several spaces: intervals of known differences, sentences of the metrics, a page that is only text."""
 
 from __future__ import annotations
 
@@ -15,22 +15,23 @@ import numpy as np
 import pytest
 
 from paraform.evaluation.embedding.correlation import MEAN, correlations
-from paraform.evaluation.embedding.families import Families, Family
-from paraform.evaluation.embedding.label_information import information
+from paraform.evaluation.embedding.families import Families, Found, family_named
 from paraform.evaluation.embedding.measuring import SEEN
+from paraform.evaluation.embedding.probing import information
 from paraform.evaluation.embedding.report import EmbeddingReport, command_of, embedding_report
+from paraform.evaluation.embedding.report_page import report_page, write_report
 from paraform.evaluation.embedding.similarity import SIX
 from paraform.evaluation.embedding.space import Space, embedded
 from paraform.evaluation.embedding.task import Finding
-from paraform.evaluation.figures import RowFigure, row_mean
+from paraform.evaluation.metrics import RowMetric, row_mean
 
 ROWS = 400
 HOSTILE = "<script>alert(1)</script>"
-Make = Callable[[str], RowFigure]
+Make = Callable[[str], RowMetric]
 
 
 class Fake:
-    """A set whose figure of each system is given."""
+    """A set whose metric of each system is given."""
 
     needs_vectors: ClassVar[bool] = False
 
@@ -41,9 +42,17 @@ class Fake:
         return ["a text"]
 
     def measure(self, space: Space) -> list[Finding]:
-        figure = self.make(space.name)
-        score = figure.score(system=space.name, protocol=self.protocol, subset=self.name)
-        return [Finding(replace(score, signature=f"{figure.signature}|{space.signature}"), figure)]
+        metric = self.make(space.name)
+        score = metric.score(system=space.name, protocol=self.protocol, subset=self.name)
+        score = replace(score, signature=f"{metric.signature}|{space.signature}")
+        return [Finding(score, metric, reference=metric.name == "majority")]
+
+    def limited(self, most: int) -> Fake:
+        return self
+
+
+def of_family(name: str, *tasks: Fake, data: str = "data") -> Found:
+    return Found(family_named(name), tasks, data)
 
 
 def right(share: float) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
@@ -62,7 +71,7 @@ def form(shares: dict[str, float]) -> Make:
 
 
 def pearson(noise: dict[str, float]) -> Make:
-    def make(system: str) -> RowFigure:
+    def make(system: str) -> RowMetric:
         draw = np.random.default_rng(1)
         gold = draw.normal(size=ROWS)
         found = gold + noise[system] * draw.normal(size=ROWS)
@@ -82,15 +91,13 @@ def families(one: str = "one", two: str = "two") -> Families:
     """`two` is nearer to the scores, and has more form; 10 points better on MRPC-Hard, 20 worse on PAWS."""
     floor = {"floor": 0.5}
     found = (
-        Family("similarity", (Fake("STS12", pearson({one: 1.0, two: 0.5, "floor": 9.0}), MEAN),), "data"),
-        Family("probing", (Fake("BShift (re-created)", form({one: 0.6, two: 0.8} | floor), "default"),), "data"),
-        Family(
+        of_family("similarity", Fake("STS12", pearson({one: 1.0, two: 0.5, "floor": 9.0}), MEAN)),
+        of_family("probing", Fake("BShift (re-created)", form({one: 0.6, two: 0.8} | floor), "default")),
+        of_family(
             "robustness",
-            (
-                Fake("MRPC-Hard", accuracy({one: 0.6, two: 0.7} | floor)),
-                Fake("PAWS", accuracy({one: 0.8, two: 0.6} | floor)),
-            ),
-            "a folder",
+            Fake("MRPC-Hard", accuracy({one: 0.6, two: 0.7} | floor)),
+            Fake("PAWS", accuracy({one: 0.8, two: 0.6} | floor)),
+            data="a folder",
         ),
     )
     return Families(found, {"transfer": "expected SentEval's files"})
@@ -127,7 +134,7 @@ def test_summary_and_points(report: EmbeddingReport) -> None:
     assert low is not None and high is not None and low < 60 < high
 
 
-def test_sentences_are_made_of_the_figures(report: EmbeddingReport) -> None:
+def test_sentences_are_made_of_the_metrics(report: EmbeddingReport) -> None:
     meaning, form, cost = report.findings
     values = {(score.name, score.system): f"{score.value:.1f}" for score in report.summary}
     assert meaning.startswith(f"Meaning: two keeps most, with a mean Pearson of {values['meaning', 'two']} (95 %: ")
@@ -143,7 +150,7 @@ def test_what_was_not_measured_is_said() -> None:
     only = replace(families(), found=families().found[:1])
     report = embedding_report(only, spaces("one", "two"), ["one", "two"], resamples=0)
     assert report.points == () and all("not measured" in sentence for sentence in report.findings[1:])
-    page = report.to_html()
+    page = report_page(report)
     assert "transfer: not measured; expected SentEval&#x27;s files" in page and "No picture" in page
     assert report.sections[0].differences == () and "(95 %" not in report.findings[0]
     assert [score.low for score in report.sections[0].scores] == [None, None]
@@ -168,7 +175,7 @@ class Seen(HTMLParser):
 
 def test_a_hostile_name_is_text_and_the_page_loads_nothing() -> None:
     report = embedding_report(families(one=HOSTILE), spaces(HOSTILE, "two", "floor"), [HOSTILE, "two"], resamples=10)
-    page = report.to_html()
+    page = report_page(report)
     seen = Seen()
     seen.feed(page)
     assert "script" not in seen.tags and not {"link", "img", "iframe", "object"} & seen.tags
@@ -177,7 +184,7 @@ def test_a_hostile_name_is_text_and_the_page_loads_nothing() -> None:
 
 
 def test_the_best_model_of_a_column_is_bold_and_no_floor_is(report: EmbeddingReport) -> None:
-    page = report.to_html()
+    page = report_page(report)
     assert "<b>70.0</b>" in page and "<b>80.0</b>" in page
     assert "<b>60.0</b>" not in page and "<b>50.0</b>" not in page
 
@@ -195,7 +202,7 @@ def test_what_is_compared_bold_unsure_and_of_no_system() -> None:
     )
     edits = {"one": 3.0, "two": 2.0, "floor": 1.0}
     style = Fake("Quora", lambda system: row_mean("style retrieval ED", edits[system] * np.ones(ROWS), "top:5"))
-    found = (Family("similarity", similar, "d"), Family("transfer", probes, "d"), Family("style", (style,), "d"))
+    found = (of_family("similarity", *similar), of_family("transfer", *probes), of_family("style", style))
     report = embedding_report(Families(found, {}), spaces("one", "two", "floor"), ["one", "two"], resamples=20)
     of_six = [score for score in report.sections[0].scores if score.subset == "mean of 6"]
     assert {score.system: round(score.value, 6) for score in of_six} == {
@@ -204,14 +211,14 @@ def test_what_is_compared_bold_unsure_and_of_no_system() -> None:
     assert measured_names(report) == {
         *(("Pearson", name) for name in (*SIX, "mean of 6")), ("accuracy", "MR"), ("style retrieval ED", "Quora")
     }  # fmt: skip
-    page = report.to_html()
+    page = report_page(report)
     assert "<b>2.00</b>" in page and "<b>3.00</b>" not in page and "<b>1.00</b>" not in page
     table = next(part for part in page.split("</table>") if "<h3>accuracy, default</h3>" in part)
     assert '<tr class="reference"><th scope="row">majority</th><td>30.0<small>' in table
     assert '<td class="unsure">+0.0<small>+0.0 to +0.0</small></td>' in page
     assert "<td>+1.00<small>+1.00 to +1.00</small></td>" in page  # the edit distance
     assert report.settings(of_six[0]).endswith("|pairs:2400") and of_six[0].signature.endswith("|pairs:2400|model:one")
-    alone = embedding_report(Families(found, {}), spaces("one"), ["one"], resamples=0).to_html()
+    alone = report_page(embedding_report(Families(found, {}), spaces("one"), ["one"], resamples=0))
     assert "<td>3.00</td>" in alone and "<b>3.00</b>" not in alone and "Differences from" not in alone
 
 
@@ -219,7 +226,7 @@ def test_summaries_are_of_these_sets_and_of_systems_that_have_them_all() -> None
     """Not of SICK-R, of PAWS's halves or of a second protocol; PAWS-Hard counts among the hard halves."""
     shares = {"one": 0.6, "two": 0.7, "floor": 0.5}
 
-    def absent(system: str) -> RowFigure:
+    def absent(system: str) -> RowMetric:
         return form({"one": 0.6, "two": 0.8, "floor": 0.5})(system) if system != "two" else accuracy(shares)(system)
 
     noise = {"one": 0.5, "two": 1.0, "floor": 9.0}
@@ -231,11 +238,7 @@ def test_summaries_are_of_these_sets_and_of_systems_that_have_them_all() -> None
     )
     robust = (Fake("PAWS", accuracy(shares)), Fake("PAWS-Easy", accuracy(dict.fromkeys(shares, 1.0))))
     hard = Fake("PAWS-Hard", accuracy(shares))
-    found = (
-        Family("similarity", similar, "d"),
-        Family("probing", probes, "d"),
-        Family("robustness", (*robust, hard), "d"),
-    )
+    found = (of_family("similarity", *similar), of_family("probing", *probes), of_family("robustness", *robust, hard))
     report = embedding_report(Families(found, {}), spaces("one", "two", "floor"), ["one", "two"], resamples=0)
     summary = {(score.name, score.system): (score.value, score.subset) for score in report.summary}
     assert summary["meaning", "one"][1] == "STS12" and summary["meaning", "one"][0] > 80
@@ -248,14 +251,14 @@ def test_summaries_are_of_these_sets_and_of_systems_that_have_them_all() -> None
 
 
 def test_equal_models_differ_by_luck() -> None:
-    equal = Families((Family("similarity", (Fake("STS12", pearson({"one": 1.0, "two": 1.0}), MEAN),), "d"),), {})
+    equal = Families((of_family("similarity", Fake("STS12", pearson({"one": 1.0, "two": 1.0}), MEAN)),), {})
     report = embedding_report(equal, spaces("one", "two"), ["one", "two"], resamples=20)
     assert "two is next, 0.0 (95 %: 0.0 to 0.0, which may be luck) below" in report.findings[0]
 
 
 def test_colours_of_text_are_told_from_their_ground(report: EmbeddingReport) -> None:
     """WCAG 2.2, 1.4.3: a contrast of 4.5 or more, light and dark; names and tables can be reached by keys."""
-    page = report.to_html()
+    page = report_page(report)
     schemes = [dict(re.findall(r"--(\w+): #(\w+)", block)) for block in re.findall(r":root \{(.*?)\}", page, re.DOTALL)]
     assert len(schemes) == 2
 
@@ -276,12 +279,12 @@ def test_colours_of_text_are_told_from_their_ground(report: EmbeddingReport) -> 
 def test_a_long_name_breaks_between_its_parts() -> None:
     names = ("minilm@layer=3,pooling=cls", "two", "floor")
     report = embedding_report(families(one=names[0]), spaces(*names), list(names[:2]), resamples=0)
-    assert '<th scope="row">minilm@<wbr>layer=<wbr>3,<wbr>pooling=<wbr>cls</th>' in report.to_html()
+    assert '<th scope="row">minilm@<wbr>layer=<wbr>3,<wbr>pooling=<wbr>cls</th>' in report_page(report)
 
 
 def test_files_and_json(report: EmbeddingReport, tmp_path: Path) -> None:
-    beside = report.write(tmp_path / "page.html")
-    assert beside == tmp_path / "page.json" and (tmp_path / "page.html").read_text("utf-8") == report.to_html()
+    beside = write_report(report, tmp_path / "page.html")
+    assert beside == tmp_path / "page.json" and (tmp_path / "page.html").read_text("utf-8") == report_page(report)
     found = json.loads(beside.read_text("utf-8"))
     assert found["findings"] == list(report.findings) and found["left_out"]["transfer"].startswith("expected")
     assert found["families"][2]["command"] == (
@@ -293,13 +296,13 @@ def test_files_and_json(report: EmbeddingReport, tmp_path: Path) -> None:
 
 def test_what_is_no_number_is_null_in_json() -> None:
     nothing = Fake("BShift", lambda system: row_mean("accuracy", np.full(4, np.nan), "a:b"), "default")
-    given = Families((Family("probing", (nothing,), "data"),), {})
+    given = Families((of_family("probing", nothing),), {})
     report = embedding_report(given, spaces("one"), ["one"], resamples=0)
     assert report.to_json()["families"][0]["scores"][0]["value"] is None
 
 
 def test_what_a_model_has_seen_is_said() -> None:
-    given = Families((Family("robustness", (Fake("PAWS", accuracy({"one": 0.5, "two": 0.5})),), "data"),), {})
+    given = Families((of_family("robustness", Fake("PAWS", accuracy({"one": 0.5, "two": 0.5}))),), {})
     seen = embedded(
         lambda texts: np.ones((len(texts), 2), np.float32), ["a text"], name="one", signature=next(iter(SEEN))
     )
@@ -309,12 +312,12 @@ def test_what_a_model_has_seen_is_said() -> None:
         == ["one"]
         == [x.split(":")[0] for x in report.to_json()["notes"]]
     )
-    assert "sentences of STS15-images" in report.to_html()
+    assert "sentences of STS15-images" in report_page(report)
     assert embedding_report(given, [*spaces("two"), seen], ["two"], resamples=0).notes == ()  # of a floor none
 
 
 def test_style_takes_a_model_a_call_and_names_must_differ() -> None:
-    family = Family("style", (), "quora/test.tsv")
+    family = of_family("style", data="quora/test.tsv")
     assert command_of(family, ["a", "b c"]).splitlines() == [
         "paraform evaluate style --model a --data quora/test.tsv",
         "paraform evaluate style --model 'b c' --data quora/test.tsv",

@@ -1,4 +1,4 @@
-"""The picture: points stand where their figures say, by the axes' own ticks, and names are text."""
+"""The picture: points stand where their metrics say, by the axes' own ticks, and names are text."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def by_ticks(svg: Xml.Element, axis: str) -> np.poly1d:
 
 
 @pytest.mark.parametrize("size", [(820, 460), (360, 380)])
-def test_points_stand_where_the_figures_say(size: tuple[int, int]) -> None:
+def test_points_stand_where_the_metrics_say(size: tuple[int, int]) -> None:
     svg = Xml.fromstring(picture(POINTS, *size))
     x, y = by_ticks(svg, "x"), by_ticks(svg, "y")
     discs = [(x(float(c.get("cx", ""))), y(float(c.get("cy", "")))) for c in svg.iter(f"{SVG}circle")]

@@ -14,7 +14,8 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 from paraform.evaluation.embedding import robustness
 from paraform.evaluation.embedding.detection import PairSet
 from paraform.evaluation.embedding.retrieval import RetrievalSet, clustered
-from paraform.evaluation.embedding.robustness import Draw, halves, mined_others, robustness_sets, tops_by
+from paraform.evaluation.embedding.robustness import halves, mined_others, robustness_sets, tops_by
+from paraform.evaluation.embedding.task import Choices
 from paraform.records import InputError, Pair, Sentence
 from paraform.syntax import annotate
 from paraform.syntax.trees import read_tree, without_root
@@ -87,7 +88,7 @@ def test_others_are_mined_for_both_halves_of_a_file(tmp_path: Path) -> None:
     """As many as are wanted to measure on, and again as many to tune on."""
     lines = [f"learn {topic} here\tstudy {topic} there" for topic in "abcdefghijkl"]
     (tmp_path / "pairs.tsv").write_text("\n".join(lines) + "\n", encoding="utf-8")
-    whole = robustness_sets(tmp_path / "pairs.tsv", Draw(size=4))[0]
+    whole = robustness_sets(tmp_path / "pairs.tsv", Choices(size=4))[0]
     assert isinstance(whole, PairSet) and Counter(pair.label for pair in whole.pairs) == {1: 4, 0: 4}
     assert Counter(pair.label for pair in whole.tuning) == {1: 4, 0: 4}
 
@@ -135,7 +136,7 @@ def sides(pairs: Sequence[Pair]) -> list[tuple[str, str, int | None]]:
 
 
 def test_one_file_is_parted_in_two(tmp_path: Path, shaped: None) -> None:
-    whole, easy, hard, retrieval = robustness_sets(labelled(tmp_path, "own.tsv", 41, 30), Draw(size=8))
+    whole, easy, hard, retrieval = robustness_sets(labelled(tmp_path, "own.tsv", 41, 30), Choices(size=8))
     assert [one.name for one in (whole, easy, hard, retrieval)] == ["own", "own-Easy", "own-Hard", "own retrieval"]
     assert isinstance(retrieval, RetrievalSet) and len(retrieval.pairs) == 41
     tests = []
@@ -151,8 +152,8 @@ def test_one_file_is_parted_in_two(tmp_path: Path, shaped: None) -> None:
     assert all(len(left.split()) % 2 != len(right.split()) % 2 for left, right, _ in sides(tests[2].pairs[:8]))
     assert "|trees:syntax-" in tests[1].settings and "trees" not in tests[0].settings
 
-    again, *_ = robustness_sets(tmp_path / "own.tsv", Draw(size=8))
-    other, *_ = robustness_sets(tmp_path / "own.tsv", Draw(size=8, seed=1))
+    again, *_ = robustness_sets(tmp_path / "own.tsv", Choices(size=8))
+    other, *_ = robustness_sets(tmp_path / "own.tsv", Choices(size=8, seed=1))
     assert again.texts() == whole.texts() != other.texts()
 
 
@@ -163,7 +164,7 @@ def test_a_file_is_called_by_its_folder_where_its_name_says_nothing(
     file: str, name: str, tmp_path: Path, shaped: None
 ) -> None:
     (tmp_path / file).parent.mkdir(exist_ok=True)
-    found = robustness_sets(labelled(tmp_path, file, 11, 9), Draw(size=4))
+    found = robustness_sets(labelled(tmp_path, file, 11, 9), Choices(size=4))
     assert [one.name for one in found] == [name, f"{name}-Easy", f"{name}-Hard", f"{name} retrieval"]
 
 
@@ -171,7 +172,7 @@ def test_a_corpus_in_a_folder_is_one_set_tuned_on_its_dev_part(tmp_path: Path, s
     (tmp_path / "paws").mkdir()
     for name in ("dev.tsv", "test.tsv"):
         labelled(tmp_path, f"paws/{name}", 11, 9)
-    whole, *others = robustness_sets(tmp_path, Draw(size=4))
+    whole, *others = robustness_sets(tmp_path, Choices(size=4))
     assert [one.name for one in others] == ["PAWS-Easy", "PAWS-Hard", "PAWS retrieval"]
     assert whole.settings.endswith("tuned_on:dev.tsv|tuning:8")
     assert isinstance(whole, PairSet)
@@ -180,7 +181,7 @@ def test_a_corpus_in_a_folder_is_one_set_tuned_on_its_dev_part(tmp_path: Path, s
 
 def test_halves_are_of_the_size_of_the_smaller(tmp_path: Path, shaped: None) -> None:
     tuning = labelled(tmp_path, "tune.tsv", 3, 9)
-    whole, easy, hard, _ = robustness_sets(labelled(tmp_path, "own.tsv", 11, 30), Draw(), tuning=tuning)
+    whole, easy, hard, _ = robustness_sets(labelled(tmp_path, "own.tsv", 11, 30), Choices(), tuning=tuning)
     # 11 paraphrases, of which 5 keep the number of words; a size of 11 and 5, and 3 of each to tune on
     assert [one.settings.split("|")[0] for one in (whole, easy, hard)] == ["paraphrases:11", *["paraphrases:5"] * 2]
     assert whole.settings.endswith("tuned_on:tune.tsv|tuning:6")

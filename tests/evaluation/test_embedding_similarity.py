@@ -45,30 +45,30 @@ def by_scipy(found: Sequence[Any], gold: Sequence[Any], correlate: Correlate) ->
 
 
 def test_all_averages_are_scipys() -> None:
-    figures = correlations(FOUND, GOLD, "")
+    metrics = correlations(FOUND, GOLD, "")
     for name, correlate in (("Pearson", pearsonr), ("Spearman", spearmanr)):
         expected = by_scipy(FOUND, GOLD, correlate)
-        assert {average: figures[name, average].over() for average in AVERAGES} == pytest.approx(expected)
+        assert {average: metrics[name, average].over() for average in AVERAGES} == pytest.approx(expected)
 
 
 def test_a_resample_of_rows_is_scipys_of_those_pairs() -> None:
-    figures = correlations(FOUND, GOLD, "")
+    metrics = correlations(FOUND, GOLD, "")
     chosen = np.random.default_rng(1).integers(0, sum(SIZES), sum(SIZES))
     parts = np.split(np.arange(sum(SIZES)), np.cumsum(SIZES)[:-1])
     drawn = [chosen[np.isin(chosen, part)] for part in parts]
     found, gold = np.concatenate(FOUND), np.concatenate(GOLD)
     expected = by_scipy([found[rows] for rows in drawn], [gold[rows] for rows in drawn], pearsonr)
-    assert {average: figures["Pearson", average].over(chosen) for average in AVERAGES} == pytest.approx(expected)
+    assert {average: metrics["Pearson", average].over(chosen) for average in AVERAGES} == pytest.approx(expected)
 
     # Spearman's ranks stay those among all rows.
     ranks = [np.concatenate([rankdata(part) for part in side]) for side in (FOUND, GOLD)]
     kept = by_scipy([ranks[0][rows] for rows in drawn], [ranks[1][rows] for rows in drawn], pearsonr)
-    assert figures["Spearman", MEAN].over(chosen) == pytest.approx(kept[MEAN])
+    assert metrics["Spearman", MEAN].over(chosen) == pytest.approx(kept[MEAN])
 
 
 def test_the_correlation_of_a_constant_is_0_and_large_numbers_lose_no_digits() -> None:
     constant = [np.full(len(found), 0.1) for found in FOUND]
-    assert {figure.over() for figure in correlations(constant, GOLD, "").values()} == {0.0}
+    assert {metric.over() for metric in correlations(constant, GOLD, "").values()} == {0.0}
     far = [1e6 + 1e-3 * found for found in FOUND]
     assert correlations(far, GOLD, "")["Pearson", ALL].over() == pytest.approx(
         by_scipy(FOUND, GOLD, pearsonr)[ALL], 1e-5
@@ -186,7 +186,7 @@ def test_means_are_of_all_six_sets_or_not_at_all() -> None:
         ]
         assert mean.score.value == pytest.approx(np.mean(parts))
         assert mean.score.signature.endswith(f"pairs:75|{'s:1' if mean.score.system == 'a' else 's:2'}")
-    first, second = (next(one.figure for one in means if one.score.system == system) for system in "ab")
+    first, second = (next(one.metric for one in means if one.score.system == system) for system in "ab")
     assert first is not None and second is not None
     assert paired_bootstrap(first, second, resamples=20).difference == pytest.approx(first.over() - second.over())
     assert set_means([one for one in findings if one.score.subset != "STS14"]) == []

@@ -9,8 +9,7 @@ from sklearn.metrics import f1_score
 
 from paraform.corpora.senteval import LabelledText
 from paraform.evaluation.bootstrap import paired_bootstrap
-from paraform.evaluation.embedding.probe_rows import pair_features
-from paraform.evaluation.embedding.probes import ProbeConfig
+from paraform.evaluation.embedding.probe_rows import ProbeConfig, pair_features
 from paraform.evaluation.embedding.space import Space, Vectors, embedded
 from paraform.evaluation.embedding.task import Finding, Task
 from paraform.evaluation.embedding.transfer import TransferSet, f1, protocols_of, transfer_sets
@@ -74,7 +73,7 @@ def test_of_pairs_the_difference_and_the_product_are_seen() -> None:
 
 def test_every_test_row_is_measured_once_and_two_spaces_can_be_compared() -> None:
     task = TransferSet("CR", reviews(), PROBE)
-    one, other = (task.measure(space_of(task, told=told))[0].figure for told in (True, False))
+    one, other = (task.measure(space_of(task, told=told))[0].metric for told in (True, False))
     assert one is not None and other is not None and one.rows.shape == (120, 1)
     compared = paired_bootstrap(one, other, resamples=100)
     assert compared.low > 0 and compared.difference == pytest.approx(one.over() - other.over())

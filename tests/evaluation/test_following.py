@@ -1,10 +1,10 @@
-"""Words taken over from an exemplar, and outputs that differ with it, on sentences counted by hand."""
+"""Words taken over from an exemplar, outputs that differ with it, and distinct-n, counted by hand."""
 
 from __future__ import annotations
 
 import pytest
 
-from paraform.evaluation.following import different_outputs, is_content, words_taken
+from paraform.evaluation.following import different_outputs, distinct_value, is_content, words_taken
 
 SOURCE = ["how", "can", "i", "lose", "weight", "?"]
 EXEMPLAR = ["what", "is", "the", "best", "way", "to", "learn", "java", "?"]
@@ -40,3 +40,11 @@ def test_content_words() -> None:
 def test_outputs_that_differ_but_for_case() -> None:
     assert different_outputs(["A cat.", "a cat.", "The cat.", "A dog."]) == 3 / 4
     assert different_outputs(["A cat."]) == 1
+
+
+def test_distinct_n_counts_over_the_corpus() -> None:
+    """a b a | a b: five words, two different; bigrams (a b), (b a), (a b), two different."""
+    outputs = [["a", "b", "a"], ["a", "b"]]
+    assert distinct_value(outputs, 1) == pytest.approx(2 / 5)
+    assert distinct_value(outputs, 2) == pytest.approx(2 / 3)
+    assert distinct_value([[]], 2) == 0

@@ -1,15 +1,16 @@
-"""Protocols by brute force, floors by the same code, and every figure equal to its plain function."""
+"""Protocols by brute force, floors by the same code, and every metric equal to its plain function."""
 
 import json
 
 import numpy as np
 import pytest
 
-from paraform.evaluation import GenerationRow, blind_exemplars, compare, distinct_n, evaluate_generation
+from paraform.evaluation import GenerationRow, GenerationSettings, blind_exemplars, compare, evaluate_generation
 from paraform.evaluation.bleu import bleu
-from paraform.evaluation.following import words_taken
+from paraform.evaluation.following import distinct_value, words_taken
 from paraform.evaluation.meteor import meteor
 from paraform.evaluation.preparation import metric_words
+from paraform.evaluation.protocols import PROTOCOLS
 from paraform.evaluation.rouge import rouge
 from paraform.evaluation.style import edit_distances
 from paraform.evaluation.subsets import THIRDS, subsets
@@ -31,6 +32,11 @@ def paraphrase(sources, exemplars):
     """The first half of the source, the second half of the exemplar."""
     pairs = ((source.split(), like.split()) for source, like in zip(sources, exemplars, strict=True))
     return [" ".join(a[: len(a) // 2] + b[len(b) // 2 :]) for a, b in pairs]
+
+
+def measured(call, rows, protocols=PROTOCOLS, name="model", **settings):
+    settings = GenerationSettings(protocols, name, **settings)
+    return evaluate_generation(call, rows, tag=tag, embed=embed, settings=settings)
 
 
 def sentence(generator) -> str:
@@ -60,7 +66,13 @@ def rows():
 @pytest.fixture(scope="module")
 def report(rows):
     return evaluate_generation(
-        paraphrase, rows, tag=tag, embed=embed, content=embed, style=embed, resamples=20, tagger_name="lengths"
+        paraphrase,
+        rows,
+        tag=tag,
+        embed=embed,
+        content=embed,
+        style=embed,
+        settings=GenerationSettings(resamples=20, tagger_name="lengths"),
     )
 
 
@@ -98,9 +110,7 @@ def test_first_and_blind_take_the_exemplar_they_are_given(rows, report):
 
 @pytest.mark.parametrize("max_tokens", [4, 15])
 def test_oracle_keeps_what_shares_most_words_with_the_reference(rows, max_tokens):
-    report = evaluate_generation(
-        paraphrase, rows, tag=tag, embed=embed, protocols=["oracle"], max_tokens=max_tokens, resamples=0
-    )
+    report = measured(paraphrase, rows, ["oracle"], max_tokens=max_tokens, resamples=0)
     outputs = report.outputs_of("model", "oracle")
     for row, text, exemplar in zip(rows, outputs.texts, outputs.exemplars, strict=True):
         best, winner = -1, ("", "")
@@ -114,7 +124,7 @@ def test_oracle_keeps_what_shares_most_words_with_the_reference(rows, max_tokens
 
 @pytest.mark.parametrize("system", ["model", "copy source", "copy exemplar"])
 @pytest.mark.parametrize("protocol", ["first", "oracle"])
-def test_every_figure_on_every_third_is_its_plain_function(rows, report, system, protocol):
+def test_every_metric_on_every_third_is_its_plain_function(rows, report, system, protocol):
     outputs = report.outputs_of(system, protocol)
     words = {
         text: metric_words([text])[0]
@@ -128,11 +138,11 @@ def test_every_figure_on_every_third_is_its_plain_function(rows, report, system,
             [side[row] for row in chosen] for side in (outputs.texts, outputs.references, outputs.exemplars)
         )
         plain = [bleu(texts, references), *rouge(texts, references), meteor(texts, references)]
-        plain += [distinct_n(texts, 1), distinct_n(texts, 2)]
         tags, reference_tags, exemplar_tags = (
             [tuple(tag([words[text]])[0]) for text in side] for side in (texts, references, exemplars)
         )
         expected = {score.name: score.value for score in plain}
+        expected |= {f"distinct-{n}": distinct_value([words[text] for text in texts], n) for n in (1, 2)}
         expected["ED-E"] = edit_distances(tags, exemplar_tags).mean()
         expected["ED-R"] = edit_distances(tags, reference_tags).mean()
         pairs = zip(embed([rows[row].source for row in chosen]), embed(texts), strict=True)
@@ -174,7 +184,7 @@ def test_signatures_carry_the_settings(report):
 def test_report_goes_to_json_tables_and_lines(report, tmp_path):
     found = json.loads(json.dumps(report.to_json(), allow_nan=False))
     assert found["rows"] == 31 and len(found["scores"]) == len(report.scores)
-    # Under two protocols eight figures with a value a row, BLEU, and its third, under `oracle` one more; under `blind`
+    # Under two protocols eight metrics with a value a row, BLEU, and its third, under `oracle` one more; under `blind`
     # three; against two floors.
     assert len(found["comparisons"]) == (2 * 10 + 1 + 3) * 2
     table = report.table()
@@ -197,10 +207,8 @@ def test_two_reports_compare_row_by_row(rows, report):
         rows,
         tag=tag,
         embed=embed,
-        protocols=["first"],
-        name="told",
         systems={"again": paraphrase},
-        resamples=0,
+        settings=GenerationSettings(["first"], "told", resamples=0),
     )
     better = compare(other.outputs_of("told"), report.outputs_of("model"), "BLEU", resamples=200)
     assert better.difference > 50 and better.p_value < 0.01 and better.low > 0
@@ -210,7 +218,7 @@ def test_two_reports_compare_row_by_row(rows, report):
         compare(other.outputs_of("again"), report.outputs_of("model"), "ED-E")
     with pytest.raises(InputError, match="no figure 'F1'"):
         compare(other.outputs_of("again"), report.outputs_of("model"), "F1")
-    fewer = evaluate_generation(paraphrase, rows[:2], tag=tag, embed=embed, protocols=["blind"], resamples=0)
+    fewer = measured(paraphrase, rows[:2], ["blind"], resamples=0)
     with pytest.raises(InputError, match="different rows"):
         compare(fewer.outputs_of("model", "blind"), report.outputs_of("model", "blind"), "ED-E")
 
@@ -228,24 +236,22 @@ def test_blind_exemplars_are_seeded_and_never_the_source():
 def test_what_is_missing_is_named():
     row = GenerationRow("a", "b", ())
     with pytest.raises(InputError, match="no rows"):
-        evaluate_generation(paraphrase, [], tag=tag, embed=embed)
+        measured(paraphrase, [])
     with pytest.raises(InputError, match="row 1 has no exemplar"):
-        evaluate_generation(paraphrase, [row], tag=tag, embed=embed)
+        measured(paraphrase, [row])
     with pytest.raises(InputError, match="row 1 has no blind exemplar"):
-        evaluate_generation(paraphrase, [row], tag=tag, embed=embed, protocols=["blind"])
+        measured(paraphrase, [row], ["blind"])
     with pytest.raises(InputError, match="expected some of first, oracle, blind"):
-        evaluate_generation(paraphrase, [row], tag=tag, embed=embed, protocols=["best"])
+        GenerationSettings(["best"])
     whole = GenerationRow("a", "b", ("c",))
     with pytest.raises(ValueError, match="0 texts for 1 source;"):
-        evaluate_generation(lambda sources, exemplars: [], [whole], tag=tag, embed=embed, protocols=["first"])
+        measured(lambda sources, exemplars: [], [whole], ["first"])
     with pytest.raises(ValueError, match="expected different names"):
-        evaluate_generation(paraphrase, [whole], tag=tag, embed=embed, protocols=["first"], name="copy source")
+        measured(paraphrase, [whole], ["first"], "copy source")
 
 
 def test_one_row_and_empty_outputs_are_measured():
-    report = evaluate_generation(
-        lambda sources, exemplars: [""], [GenerationRow("a", "b", ("c",))], tag=tag, embed=embed, protocols=["first"]
-    )
+    report = measured(lambda sources, exemplars: [""], [GenerationRow("a", "b", ("c",))], ["first"])
     values = {score.name: score.value for score in report.scores if (score.system, score.subset) == ("model", "all")}
     assert values.pop("ED-E") == values.pop("ED-R") == 1
     assert set(values.values()) == {0}
@@ -257,15 +263,16 @@ def test_of_flat_trees_the_distance_is_that_of_their_tags(rows):
     def parse(sentences):
         return [Tree("S", tuple(Tree(label) for label in labels)) for labels in tag(sentences)]
 
-    given = {"tag": tag, "embed": embed, "resamples": 0, "protocols": ["first"]}
-    report = evaluate_generation(paraphrase, rows, **given, parse=parse, parser_name="flat")
+    settings = GenerationSettings(["first"], resamples=0, parser_name="flat")
+    given = {"tag": tag, "embed": embed, "parse": parse, "settings": settings}
+    report = evaluate_generation(paraphrase, rows, **given)
     found = {(one.name, one.system): one for one in report.scores if one.subset == "all"}
     for system in ("model", "copy source", "copy exemplar"):
         for kind in "ER":
             assert found[f"TED-{kind}", system].value == found[f"ED-{kind}", system].value
     assert found["TED-E", "copy exemplar"].value == 0 < found["TED-E", "model"].value
     assert "trees:flat" in found["TED-E", "model"].signature
-    silent = evaluate_generation(lambda sources, likes: [""] * len(sources), rows[:1], **given, parse=parse)
+    silent = evaluate_generation(lambda sources, likes: [""] * len(sources), rows[:1], **given)
     words = metric_words([rows[0].exemplars[0]])[0]
     said = next(one for one in silent.scores if (one.name, one.system) == ("TED-E", "model"))
     assert said.value == len(words) + 1

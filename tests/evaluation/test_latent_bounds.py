@@ -22,7 +22,6 @@ from paraform.evaluation.latent import (
     log_prior,
     log_weights,
     protocol,
-    tempered,
     validate,
 )
 from paraform.losses.gaussian_kl import gaussian_kl
@@ -279,7 +278,7 @@ def test_the_samples_of_a_fit_are_not_those_of_its_bound(monkeypatch: pytest.Mon
     posterior = GaussianProposal.of_root(model.means(encoded), model.posterior_root(encoded))
     fitted = []
     for seed in range(80):
-        prior = tempered(posterior, 0.0)
+        prior = posterior.tempered(0.0)
         weights = bounds.Joint(model, ["heads", "tails"]).adapted_weights(prior, 24, 24, seed)
         fitted.append(float(importance_bound(weights).mean()))
     truth = (true_log_likelihood("heads") + true_log_likelihood("tails")) / 2
@@ -302,22 +301,22 @@ def test_the_samples_of_a_fit_are_not_those_of_its_bound(monkeypatch: pytest.Mon
 
 @pytest.mark.parametrize("model", [Line(1.0), Line(0.3), Line(1.0, "mlp"), Line(0.3, "mlp")])
 @pytest.mark.parametrize("bound_samples", [4, 8, 256])
-def test_no_draw_of_the_pilot_is_one_of_the_figures(
+def test_no_draw_of_the_pilot_is_one_of_the_metrics(
     model: Line, bound_samples: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Of 40 sentences the pilot takes 20. What it draws chooses the proposal, so that the bound's draws are of another
-    seed, and so are all other samples; the seeds of the figures' generators tell.
+    seed, and so are all other samples; the seeds of the metrics' generators tell.
     """
     pilot: set[int] = set()
-    figures: set[int] = set()
+    metrics: set[int] = set()
     of_posterior, of_proposal = model.sample_posterior, GaussianProposal.sample
 
     def drawn(encoded: Tensor, samples: int, generator: torch.Generator) -> Tensor:
-        figures.add(generator.initial_seed())
+        metrics.add(generator.initial_seed())
         return of_posterior(encoded, samples, generator)
 
     def proposed(self: GaussianProposal, samples: int, generator: torch.Generator) -> Tensor:
-        (pilot if len(self.mean_NZ) == 20 else figures).add(generator.initial_seed())
+        (pilot if len(self.mean_NZ) == 20 else metrics).add(generator.initial_seed())
         return of_proposal(self, samples, generator)
 
     monkeypatch.setattr(model, "sample_posterior", drawn)
@@ -325,7 +324,7 @@ def test_no_draw_of_the_pilot_is_one_of_the_figures(
     monkeypatch.setattr(bounds, "GAIN", -math.inf)  # from 256 samples on the proposal is fitted
     found, _ = estimate(model, NUMBERS[:40], samples=4, bound_samples=bound_samples, seed=5)
     assert found.adapted == (bound_samples >= bounds.ADAPTED_FROM)
-    assert len(pilot) == 1 and figures and not pilot & figures
+    assert len(pilot) == 1 and metrics and not pilot & metrics
 
 
 @pytest.mark.parametrize(("count", "samples"), [(1, 1), (1, 40), (33, 1)])

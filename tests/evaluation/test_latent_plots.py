@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from paraform.evaluation.latent import PROTOCOL_PANELS, collapse_figure
+from paraform.evaluation.latent import PROTOCOL_PANELS, collapse_plot
 
 
 def look(line: Any) -> tuple[Any, str, str]:
@@ -20,7 +20,7 @@ def test_a_run_looks_the_same_in_every_panel_and_like_no_other(tmp_path: Path) -
         (tmp_path / name).mkdir()
         lines = [json.dumps({"step": step, "validation": found}) for step in (5, 10)]
         (tmp_path / name / "log.jsonl").write_text("\n".join(lines), encoding="utf-8")
-    figure = collapse_figure({name: tmp_path / name for name in of_runs})
+    figure = collapse_plot({name: tmp_path / name for name in of_runs})
     assert figure is not None
     looks = [{line.get_label(): look(line) for line in axes.get_lines()} for axes in figure.axes]
     assert [len(panel) for panel in looks] == [12, 12, 13, 13]
@@ -28,7 +28,7 @@ def test_a_run_looks_the_same_in_every_panel_and_like_no_other(tmp_path: Path) -
     assert len({(style, mark) for _, style, mark in looks[-1].values()}) == 13  # without colours, too
     assert len({colour for colour, _, _ in looks[-1].values()}) == 10
     assert [text.get_text() for text in figure.legends[0].get_texts()] == list(of_runs)
-    assert collapse_figure({"none yet": tmp_path}) is None
+    assert collapse_plot({"none yet": tmp_path}) is None
 
 
 def test_each_protocol_has_its_own_kl_and_bound(tmp_path: Path) -> None:
@@ -41,7 +41,7 @@ def test_each_protocol_has_its_own_kl_and_bound(tmp_path: Path) -> None:
     for name, found in of_runs.items():
         (tmp_path / name).mkdir()
         (tmp_path / name / "log.jsonl").write_text(json.dumps({"step": 5, "validation": found}), encoding="utf-8")
-    figure = collapse_figure({name: tmp_path / name for name in (*of_runs, "not begun")}, PROTOCOL_PANELS)
+    figure = collapse_plot({name: tmp_path / name for name in (*of_runs, "not begun")}, PROTOCOL_PANELS)
     assert figure is not None
     drawn = [{line.get_label(): line.get_ydata()[0] for line in axes.get_lines()} for axes in figure.axes]
     assert drawn == [

@@ -17,7 +17,6 @@ from paraform.evaluation.latent import (
     log_prior,
     log_weights,
     proposals,
-    tempered,
 )
 
 SIGMA, WIDTH = 0.5, 16
@@ -132,7 +131,7 @@ def test_a_tempered_proposal_is_the_product_of_posterior_and_prior(share: float)
     posterior = GaussianProposal.fitted(0.3 * torch.randn(9, 5, 3) + 2 * torch.randn(5, 3))
     z = torch.randn(40, 5, 3)
     product = share * posterior.log_density(z) + (1 - share) * log_prior(z.double())
-    constant = tempered(posterior, share).log_density(z) - product
+    constant = posterior.tempered(share).log_density(z) - product
     torch.testing.assert_close(constant, constant[:1].expand(40, -1), atol=1e-9, rtol=0)
 
 
@@ -141,10 +140,10 @@ def test_a_tempered_proposal_of_a_very_narrow_posterior() -> None:
     widths = torch.tensor([1e-10, 1e-3, 1.0], dtype=torch.float64)
     posterior = GaussianProposal.of_root(torch.full((5, 3), 9.0), (turn * widths).expand(5, -1, -1))
     for share in bounds.SHARES:
-        proposal = tempered(posterior, share)
+        proposal = posterior.tempered(share)
         z = proposal.sample(9, torch.Generator().manual_seed(0))
         assert bool(torch.isfinite(proposal.log_density(z)).all())
-    assert tempered(posterior, 1.0) is posterior
+    assert posterior.tempered(1.0) is posterior
 
 
 @pytest.mark.parametrize("constant", [[1], [0, 1, 2]])

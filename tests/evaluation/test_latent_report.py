@@ -1,4 +1,4 @@
-"""Every number that `evaluate_latent` prints, on a model whose true figures are integrals over one number.
+"""Every number that `evaluate_latent` prints, on a model whose true metrics are integrals over one number.
 
 Shape key: N sentences, S samples of each, Z latent (2).
 """
@@ -14,15 +14,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from paraform.evaluation.latent import (
-    DualKL,
-    LatentReport,
-    alarms,
-    estimate,
-    evaluate_latent,
-    report,
-    validate,
-)
+from paraform.evaluation.latent import DualKL, LatentReport, alarms, estimate, evaluate_latent, report, validate
 from paraform.records import InputError
 
 SHIFT, SPREAD = 0.8, (0.7, 1.5)
@@ -134,12 +126,12 @@ def perplexity(nats: float) -> float:
     return math.exp(40 * nats / (32 * 3 + 8 * 5))
 
 
-def figures(found: LatentReport) -> dict[tuple[str, str], float]:
+def metrics(found: LatentReport) -> dict[tuple[str, str], float]:
     return {(score.protocol, score.name): score.value for score in found.scores}
 
 
 def whatever_the_posterior() -> dict[tuple[str, str], float]:
-    """All figures with critics but the honest KL, and the −ELBO that has it."""
+    """All metrics with critics but the honest KL, and the −ELBO that has it."""
     return {
         ("paper", "−ln p(x|z)"): reconstruction(),
         ("paper", "KL"): DUAL,
@@ -174,7 +166,7 @@ def refits(monkeypatch: pytest.MonkeyPatch) -> list[Tensor]:
 
 
 @pytest.mark.parametrize("posterior", ["gaussian", "affine"])
-def test_every_figure_of_a_gaussian_is_its_integral(posterior: str, refits: list[Tensor]) -> None:
+def test_every_metric_of_a_gaussian_is_its_integral(posterior: str, refits: list[Tensor]) -> None:
     found = evaluate_latent(Coin(posterior), TEXTS, samples=2000)
     expected = {
         **whatever_the_posterior(),
@@ -182,7 +174,7 @@ def test_every_figure_of_a_gaussian_is_its_integral(posterior: str, refits: list
         ("honest", "−ELBO"): reconstruction() + closed_kl(),
         ("honest", "PPL of −ELBO"): perplexity(reconstruction() + closed_kl()),
     }
-    assert figures(found) == pytest.approx(expected, abs=0.02)
+    assert metrics(found) == pytest.approx(expected, abs=0.02)
     assert [z_SNZ.shape for z_SNZ in refits] == [(2000, 40, 2)]
     below, short, above = ([float(number) for number in re.findall(r"-?\d+\.\d+", line)] for line in found.alarms)
     assert below == pytest.approx([DUAL_LATENT], abs=0.02) and "dual_kl_latent" in found.alarms[0]
@@ -192,7 +184,7 @@ def test_every_figure_of_a_gaussian_is_its_integral(posterior: str, refits: list
 
 
 def test_without_critics_the_paper_has_the_closed_kl_and_information_in_batches(refits: list[Tensor]) -> None:
-    found = figures(evaluate_latent(Coin(critics=False), TEXTS, samples=500))
+    found = metrics(evaluate_latent(Coin(critics=False), TEXTS, samples=500))
     assert found["paper", "KL"] == pytest.approx(closed_kl())
     assert found["paper", "−ELBO"] == pytest.approx(reconstruction() + closed_kl(), abs=0.02)
     assert found["paper", "PPL"] == pytest.approx(perplexity(reconstruction() + closed_kl()), abs=0.02)
@@ -200,10 +192,10 @@ def test_without_critics_the_paper_has_the_closed_kl_and_information_in_batches(
     assert found["honest", "MI"] == pytest.approx(information(), abs=0.03)
 
 
-def test_every_figure_of_samples_alone_is_that_of_the_gaussian_fitted_to_them(refits: list[Tensor]) -> None:
+def test_every_metric_of_samples_alone_is_that_of_the_gaussian_fitted_to_them(refits: list[Tensor]) -> None:
     """The samples are a Gaussian's; what 128 of them miss of two numbers costs a few hundredths of a nat."""
     evaluated = evaluate_latent(Coin("mlp"), TEXTS, samples=2000)
-    found = figures(evaluated)
+    found = metrics(evaluated)
     expected = {**whatever_the_posterior(), ("honest", "KL, at least"): closed_kl()}
     expected["honest", "MI, at least"] = expected.pop(("honest", "MI"))
     assert found == pytest.approx(expected, abs=0.05)
@@ -265,9 +257,9 @@ def test_of_many_numbers_samples_alone_tell_nearly_as_much_as_a_density(shift: f
 
 @pytest.mark.parametrize("samples", [1, 8, 64])
 def test_the_bound_of_samples_alone_stays_below_the_true_likelihood(samples: int) -> None:
-    found = figures(evaluate_latent(Coin("mlp"), TEXTS * 10, samples=samples, refit=False))
-    for figure in ("−ln p(x)", "−ln p(x) by q"):
-        assert found["honest", figure] > nll() - 0.02  # 400 sentences are off by less
+    found = metrics(evaluate_latent(Coin("mlp"), TEXTS * 10, samples=samples, refit=False))
+    for metric in ("−ln p(x)", "−ln p(x) by q"):
+        assert found["honest", metric] > nll() - 0.02  # 400 sentences are off by less
 
 
 def test_each_sentence_has_a_bound_of_its_own() -> None:
@@ -277,7 +269,7 @@ def test_each_sentence_has_a_bound_of_its_own() -> None:
         true = -math.log(integral(normal(0, 1) * torch.sigmoid(sign * (2 * Z + 1))))
         assert nats == pytest.approx([true] * len(nats), abs=0.1)
         assert sum(nats) / len(nats) == pytest.approx(true, abs=0.02)
-    assert figures(found)["honest", "−ln p(x)"] == pytest.approx(sum(found.bounds.nats) / 40)
+    assert metrics(found)["honest", "−ln p(x)"] == pytest.approx(sum(found.bounds.nats) / 40)
     shared = "sentences:40|words:136|unknown:0|seed:0|precision:float32"
     assert found.bounds.settings == f"bound:importance, 2000 samples|{shared}"
     (of_scores,) = (score.signature for score in found.scores if score.name == "−ln p(x)")
@@ -331,7 +323,7 @@ def test_the_noise_of_a_mean_of_samples_is_no_active_unit() -> None:
     assert found["au"] == 1
 
 
-def test_a_figure_that_is_no_number_is_an_error_and_no_blank(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_metric_that_is_no_number_is_an_error_and_no_blank(monkeypatch: pytest.MonkeyPatch) -> None:
     def lost(self: Coin, encoded: Tensor, z_SNZ: Tensor) -> tuple[Tensor, Tensor]:
         values = z_SNZ.sum(-1)
         return values.fill_(math.nan), values
@@ -348,7 +340,7 @@ def test_a_bound_that_more_samples_would_tighten_is_an_alarm(
     flat = Coin.log_likelihood  # five coins of one z tell more of it
     monkeypatch.setattr(Coin, "log_likelihood", lambda *given: 5 * flat(*given))
     few = evaluate_latent(Coin(), TEXTS, samples=200, bound_samples=4)
-    found = figures(few)
+    found = metrics(few)
     fell = found["honest", "−ln p(x), a quarter of the samples"] - found["honest", "−ln p(x)"]
     assert fell > 0.1
     assert any(f"a quarter of its samples is {fell:.2f} nats higher" in line for line in few.alarms)

@@ -53,7 +53,7 @@ def pairs(question_pairs: Path) -> list[Pair]:
 
 
 def test_a_rival_is_measured_without_touching_the_evaluation(pairs: list[Pair]) -> None:
-    """What echoes its source has the figures of that floor, and what echoes its exemplar those of the other."""
+    """What echoes its source has the metrics of that floor, and what echoes its exemplar those of the other."""
     source, exemplar = Echo(False), Echo(True)
     report = evaluate_paraphraser(
         source, evaluation_set(pairs), name="source", rivals={"exemplar": exemplar}, resamples=0, beam=3, ration=False
@@ -61,10 +61,10 @@ def test_a_rival_is_measured_without_touching_the_evaluation(pairs: list[Pair]) 
     for protocol in ("first", "oracle"):
         for name in ("BLEU", "ED-E", "ED-R", "content kept"):
             for system in ("source", "exemplar"):
-                figure = report.score(name, system=system, protocol=protocol)
+                metric = report.score(name, system=system, protocol=protocol)
                 floor = report.score(name, system=f"copy {system}", protocol=protocol)
-                assert figure.value == floor.value
-                assert f"|decode:{system}|beam:3|" in figure.signature
+                assert metric.value == floor.value
+                assert f"|decode:{system}|beam:3|" in metric.signature
     assert report.score("ED-E", system="exemplar", protocol="first").value == 0
     assert source.heard == exemplar.heard == {"beam": 3, "ration": False}
     assert not [score for score in report.scores if score.name.startswith("CMA")]  # it has no vectors

@@ -1,4 +1,4 @@
-"""BLEU, ROUGE, METEOR and distinct-n, against sacreBLEU called plainly, hand counts and the floor of the issue."""
+"""BLEU, ROUGE and METEOR, against sacreBLEU called plainly, hand counts and the floor of the issue."""
 
 import subprocess
 import sys
@@ -11,7 +11,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from paraform.evaluation.bleu import bleu, bleu_statistics, bleu_value
-from paraform.evaluation.diversity import distinct_n
 from paraform.evaluation.meteor import NoSynonyms, find_wordnet, meteor
 from paraform.evaluation.preparation import metric_words, require
 from paraform.evaluation.rouge import rouge
@@ -143,13 +142,6 @@ def test_a_missing_extra_is_named_in_one_line():
 def test_importing_evaluation_brings_none_of_the_slow_libraries():
     code = "import sys, paraform.evaluation.generation; print({'nltk', 'sacrebleu', 'rouge_score'} & set(sys.modules))"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout == "set()\n"
-
-
-def test_distinct_n_counts_over_the_corpus():
-    # a b a | a b: five words, two different; bigrams (a b), (b a), (a b), two different.
-    assert distinct_n(["a b a", "a b"], 1).value == pytest.approx(2 / 5)
-    assert distinct_n(["a b a", "a b"], 2).value == pytest.approx(2 / 3)
-    assert distinct_n([""], 2).value == 0
 
 
 def test_statistics_of_a_row_are_its_counts():

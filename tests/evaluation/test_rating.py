@@ -1,4 +1,4 @@
-"""A sheet hides whose the outputs are; answers survive a kill; figures are those that hand and peer libraries give."""
+"""A sheet hides whose the outputs are; answers survive a kill; metrics are those that hand and peer libraries give."""
 
 from __future__ import annotations
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from paraform.evaluation.content import content_kept, content_matches, embed_unique
-from paraform.evaluation.style import edit_distances, evaluate_style, retrieve_by_style, tag_unique
+from paraform.evaluation.style import StyleSettings, edit_distances, evaluate_style, retrieve_by_style, tag_unique
 from paraform.evaluation.subsets import subsets, word_f1
 from paraform.records import InputError
 
@@ -112,7 +112,7 @@ def letters(texts):
     return np.array([[text.count(letter) for letter in "abcdefgh"] for text in texts], dtype=np.float32)
 
 
-def test_style_report_gives_chance_beside_each_figure():
+def test_style_report_gives_chance_beside_each_metric():
     sources, targets = ["a a", "a a", "b", "c d"], ["a", "a b", "b b", "d c"]
     report = evaluate_style(
         sources,
@@ -121,8 +121,7 @@ def test_style_report_gives_chance_beside_each_figure():
         content=letters,
         style=letters,
         tag=lambda sentences: [["X"] * len(words) for words in sentences],
-        top=2,
-        queries=3,
+        settings=StyleSettings(queries=3, top=2),
     )
     value = {(score.name, score.system, score.subset): score.value for score in report.scores}
     assert value["CMA (cosine)", "model", "all"] == 1

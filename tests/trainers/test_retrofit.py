@@ -19,13 +19,7 @@ from paraform.losses.orthogonality import orthogonality_penalty
 from paraform.models.retrofit import RetrofitConfig
 from paraform.models.retrofit.encoder import RetrofittedEncoder
 from paraform.records import InputError, Pair, Sentence
-from paraform.trainers.retrofit import (
-    BY_ACCURACY,
-    drawn,
-    held_out,
-    negative_distance,
-    train_retrofit,
-)
+from paraform.trainers.retrofit import BY_ACCURACY, drawn, held_out, negative_distance, train_retrofit
 from paraform.trainers.retrofit_tables import table_of_pairs, training_table
 from paraform.trainers.retrofit_validation import distances, examples
 from paraform.training import Result

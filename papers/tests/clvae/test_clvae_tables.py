@@ -13,7 +13,7 @@ import pytest
 import torch
 
 from paraform import checkpoint
-from paraform.evaluation.latent import LatentReport, ngram, protocols_figure
+from paraform.evaluation.latent import LatentReport, ngram, protocols_plot
 from paraform.evaluation.latent.plots import LOOKS
 from paraform.models.latent import OBJECTIVES, LatentConfig
 from paraform.records import InputError
@@ -85,7 +85,7 @@ def test_the_whole_of_table_1_is_drawn_protocol_by_protocol(folder: Path, monkey
     monkeypatch.setattr(clvae_run, "run_rows", lambda *_, **__: found)
     clvae_table1.run(**given)
     assert picture.stat().st_size > 10_000
-    for axes, name in zip(protocols_figure(found.scores).axes, ("KL", "PPL"), strict=True):
+    for axes, name in zip(protocols_plot(found.scores).axes, ("KL", "PPL"), strict=True):
         for protocol, look in LOOKS.items():
             (line,) = (line for line in axes.lines if line.get_label() == protocol)
             values = [cells(found)[row, protocol, name] for row in ("vae", "clvae+_mi")]
@@ -324,7 +324,7 @@ def test_figure_4_has_fewer_epochs_than_a_table(folder: Path, monkeypatch: pytes
         return latent_rows.Rows((), {})
 
     monkeypatch.setattr(clvae_run, "run_rows", found)
-    monkeypatch.setattr(clvae_dropout, "save_figure", lambda *_: None)
+    monkeypatch.setattr(clvae_dropout, "save_plot", lambda *_: None)
     for scale in ("small", "full"):
         clvae_dropout.run(scale=scale, data=folder, out=folder / "few")
     (small, _, task), (full, *_) = asked

@@ -79,7 +79,7 @@ def test_figure_2_prints_a_number_a_bar_and_none_over_another(tmp_path: Path, mo
         for subset in subsets
     ]
     drawn: list[Figure] = []
-    monkeypatch.setattr(crl_table2, "save_figure", lambda figure, path, dpi: drawn.append(figure))
+    monkeypatch.setattr(crl_table2, "save_plot", lambda figure, path, dpi: drawn.append(figure))
     crl_table2.draw(scores, tmp_path / "cma.png", "quora, small scale")
     (axes,) = drawn[0].axes
     heights = [[bar.get_height() for bar in side] for side in axes.containers]

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from paraform.evaluation.figures import row_mean
+from paraform.evaluation.metrics import row_mean
 from paraform.evaluation.report import GenerationReport, Outputs
 from paraform.evaluation.style import Retrieved
 from paraform_papers.crl.examples import examples
@@ -17,8 +17,8 @@ SOURCES = ("s0", "s1", "s2", "s3")
 def outputs(system: str, kept: list[float]) -> Outputs:
     references, likes = (tuple(letter + source[1] for source in SOURCES) for letter in "rl")
     texts = tuple(f"{system} {source}" for source in SOURCES)
-    figures = {"content kept": row_mean("content kept", np.array(kept), "")}
-    return Outputs(system, "first", SOURCES, references, likes, texts, figures)
+    metrics = {"content kept": row_mean("content kept", np.array(kept), "")}
+    return Outputs(system, "first", SOURCES, references, likes, texts, metrics)
 
 
 def embed(shift: int) -> Any:

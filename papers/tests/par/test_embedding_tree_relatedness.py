@@ -69,7 +69,7 @@ def test_it_learns_what_is_related() -> None:
 
 
 def test_development_pairs_choose_and_scores_have_any_scale() -> None:
-    """Of test pairs with other scores nothing comes back but the figure; 0 to 10 is 1 to 5, spread."""
+    """Of test pairs with other scores nothing comes back but the metric; 0 to 10 is 1 to 5, spread."""
     some = pairs()
     turned = [replace(pair, score=6.0 - (pair.score or 0.0)) for pair in some[:20]]
     parsed = ParsedTexts.of([side.text for pair in some for side in (pair.source, pair.target)], SYSTEM, parser)

@@ -16,7 +16,7 @@ from paraform.training import Result
 from paraform_papers.par import table3 as par_table3
 from paraform_papers.par.configs import Scale, config_of
 from paraform_papers.par.reader.trainer import train_reader
-from paraform_papers.par.reading import read_figures
+from paraform_papers.par.reading import read_metrics
 from paraform_papers.par.reading_table import reading_table
 from paraform_papers.par.rows import pairs_of
 from paraform_papers.par.squad import Answer, Question
@@ -153,7 +153,7 @@ def test_what_is_said_of_seeds_and_of_two_systems() -> None:
         (("plain", 0), ("plain", 1), ("par", 0), ("par", 1)), (1, 2, 4, 1), strict=True
     )}  # fmt: skip
     found = {
-        (system, seed, "set"): read_figures(questions, {f"q{at}": "x" if at < count else "y" for at in range(4)})
+        (system, seed, "set"): read_metrics(questions, {f"q{at}": "x" if at < count else "y" for at in range(4)})
         for (system, seed), count in right.items()
     }
     made = reading_table(found, "epochs:3", against=("par", "plain"), resamples=50)

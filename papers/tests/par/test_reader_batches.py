@@ -12,7 +12,7 @@ import torch
 from paraform.batching import Ragged
 from paraform.records import InputError
 from paraform_papers.par.reader.batches import POOLED, ReaderTable, answer_words, placed_words
-from paraform_papers.par.reading import read_figures
+from paraform_papers.par.reading import read_metrics
 from paraform_papers.par.squad import Answer, Question, read_squad
 
 
@@ -50,7 +50,7 @@ def test_what_words_can_answer(data: Path) -> None:
         words, answer = placed_words(one.context), one.answers[0]
         first, last = answer_words(words, answer.start, answer.start + len(answer.text))
         given[one.name] = one.context[words[first].start : words[last].end]
-    assert read_figures(asked, given).exact.over() > 99
+    assert read_metrics(asked, given).exact.over() > 99
 
 
 def table(count: int) -> ReaderTable:

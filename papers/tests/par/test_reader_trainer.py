@@ -29,7 +29,7 @@ from paraform_papers.par.reader.trainer import (
     train_reader,
 )
 from paraform_papers.par.reader.vectors import kept_vectors, parts_of
-from paraform_papers.par.reading import read_figures
+from paraform_papers.par.reading import read_metrics
 from paraform_papers.par.squad import Answer, Question
 
 LOOP = replace(BY_F1, device="cpu", tensorboard=False, evaluate_every=20, log_every=10, patience=0)
@@ -81,11 +81,11 @@ def test_a_run_that_was_stopped_goes_on_to_the_same_reader(
     loop = replace(LOOP, evaluate_every=4, checkpoint_every=3)
     train_reader(ASKED, tmp_path / "whole", validation=ASKED[:2], config=config, loop=loop)
     with monkeypatch.context() as patch:
-        patch.setattr("paraform_papers.par.reader.trainer.read_figures", lambda *_: 1 / 0)
+        patch.setattr("paraform_papers.par.reader.trainer.read_metrics", lambda *_: 1 / 0)
         with pytest.raises(ZeroDivisionError):
             train_reader(ASKED, tmp_path / "part", validation=ASKED[:2], config=config, loop=loop)
         patch.setattr("paraform_papers.par.reader.vectors._write", lambda *_: 1 / 0)  # nothing is encoded again
-        patch.setattr("paraform_papers.par.reader.trainer.read_figures", read_figures)
+        patch.setattr("paraform_papers.par.reader.trainer.read_metrics", read_metrics)
         train_reader(ASKED, tmp_path / "part", validation=ASKED[:2], config=config, loop=loop, resume=True)
     one, other = (
         checkpoint.load(tmp_path / name / "last", device="cpu", systems={"reader": Reader}).state_dict()

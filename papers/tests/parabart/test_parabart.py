@@ -15,7 +15,7 @@ from paraform import encoders
 from paraform.encoders.folder import ModelFolder
 from paraform.encoders.packed import unpacked
 from paraform.evaluation.bootstrap import Comparison
-from paraform.evaluation.embedding.differences import Difference
+from paraform.evaluation.embedding.measuring import Difference
 from paraform.models.disentangled import DisentangledConfig
 from paraform_papers.parabart import rows as parabart_rows
 from paraform_papers.parabart.configs import ERASED, PAPER, RIVALS, ROWS, SIZES, STARTS, config_of, corpora_of, rows_of

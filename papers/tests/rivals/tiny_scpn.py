@@ -64,7 +64,7 @@ def parsed() -> dict[str, Tree]:
 
 
 def paraphraser(config: ScpnConfig = TINY, *, fresh: bool = False) -> ScpnParaphraser:
-    """Weights drawn large, so that every part shows in the outputs, and those of the wide LSTM over a parse less so, lest
+    """Weights drawn large, so that every part shows in the outputs, those of the wide LSTM over a parse less so, lest
     its states be ±1; or, fresh, as training begins with them."""
     torch.manual_seed(0)
     model = new_model(PAIRS, parsed(), config)

@@ -7,10 +7,11 @@ from typing import Any
 import numpy as np
 
 from paraform.encoders import Encoder
+from paraform.evaluation.embedding.families import family_named
 from paraform.evaluation.embedding.report import EmbeddingReport, Section
 from paraform.score import Score
 from paraform_papers.shipped import depth
-from paraform_papers.shipped.depth import depth_figure, layer_embeds, mean_layer_embed
+from paraform_papers.shipped.depth import depth_plot, layer_embeds, mean_layer_embed
 
 
 def test_layers_are_those_of_encode(minilm: Encoder, monkeypatch: Any) -> None:
@@ -41,10 +42,9 @@ def test_lines_are_the_figures_in_the_order_of_the_layers() -> None:
     found = [
         Score("label information", v[2], "", system, "default", "BShift (re-created)") for system, v in values.items()
     ]
-    report = EmbeddingReport(
-        {"last": "", "first": ""}, {}, (Section("probing", "", tuple(found), ()),), {}, tuple(summary), (), (), ""
-    )
-    meaning, form = depth_figure(report, {0: "first", 6: "last"}).axes
+    section = Section(family_named("probing"), "", tuple(found), ())
+    report = EmbeddingReport({"last": "", "first": ""}, {}, (section,), {}, tuple(summary), (), (), "")
+    meaning, form = depth_plot(report, {0: "first", 6: "last"}).axes
     assert [line.get_xydata().tolist() for line in meaning.lines] == [[[0, 60], [6, 80]]]
     assert {line.get_label(): line.get_xydata().tolist() for line in form.lines} == {
         "mean of the three of form": [[0, 40], [6, 10]],

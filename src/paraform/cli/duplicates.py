@@ -25,15 +25,7 @@ from typing import TYPE_CHECKING, Any
 
 from jsonargparse import ArgumentParser, Namespace
 
-from paraform.cli.arguments import (
-    EMBEDDERS,
-    Share,
-    add_texts,
-    bound_memory,
-    load_embedder,
-    readable,
-    tell,
-)
+from paraform.cli.arguments import EMBEDDERS, Share, add_texts, bound_memory, load_embedder, readable, tell
 from paraform.cli.embed import require_vectors
 from paraform.cli.output import print_items, show
 from paraform.cli.reading import rows_of

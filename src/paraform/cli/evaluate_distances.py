@@ -23,9 +23,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from jsonargparse import ArgumentParser, Namespace
-from jsonargparse.typing import NonNegativeInt, PositiveInt
+from jsonargparse.typing import PositiveInt
 
 from paraform.cli.arguments import load_able, tell
+from paraform.cli.measuring import add_resamples, add_sets
 from paraform.cli.output import aligned, show
 from paraform.records import InputError
 
@@ -37,10 +38,7 @@ def add_arguments(parser: ArgumentParser, given: Sequence[str]) -> None:
     """The options of this command."""
     parser.add_argument("--model", type=str, default="minilm", help="an encoder")
     parser.add_argument("--against", type=str | None, default=None, metavar="MODEL", help="another, to compare with")
-    parser.add_argument("--data", type=str, nargs="+", required=True, metavar="PATH", help="folders or files")
-    parser.add_argument(
-        "--columns", type=str, nargs=3, default=None, metavar="NAME", help="of a table: two texts and the label"
-    )
+    add_sets(parser, "label")
     parser.add_argument(
         "--layers", choices=("own", "all", "mean"), default="own", help="the model's own; all side by side; their mean"
     )
@@ -53,7 +51,7 @@ def add_arguments(parser: ArgumentParser, given: Sequence[str]) -> None:
         metavar="FILE",
         help="sentences for good–bad; null: those of --data",
     )
-    parser.add_argument("--resamples", type=NonNegativeInt, default=1000, help="draws of the bootstrap; 0: none")
+    add_resamples(parser)
     parser.add_argument("--plot", type=str | None, default=None, metavar="FILE.png", help="write the distances as this")
     parser.add_argument("--examples", action="store_true", help="the printed pairs of the paper's Tables 1 and 5 too")
 

@@ -14,34 +14,25 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from jsonargparse import ArgumentParser, Namespace
-from jsonargparse.typing import NonNegativeInt, PositiveInt
+from jsonargparse.typing import PositiveInt
 
-from paraform.cli.arguments import add_reading, add_search, bad_values, load_paraphraser
+from paraform.cli.arguments import add_search, bad_values, load_paraphraser
+from paraform.cli.measuring import add_pairs, add_resamples
 from paraform.cli.output import show
 from paraform.cli.paraphrase import DEFAULT_MODEL
 from paraform.cli.reading import read_pairs
-from paraform.cli.tag import add_tagger
 
 PROTOCOLS = ("first", "oracle", "blind")
 
 
-def add_measuring(parser: ArgumentParser) -> None:
-    """The options of every command that measures a model on pairs."""
-    parser.add_argument("--model", type=str, default=DEFAULT_MODEL, help="embedded, a folder, or a hub id")
-    parser.add_argument("--data", type=str, required=True, metavar="PATH", help="the test pairs, or - for stdin")
-    parser.add_argument("--max-tokens", type=PositiveInt, default=15, help="words of each text that count")
-    add_reading(parser)
-    add_tagger(parser)
-
-
 def add_arguments(parser: ArgumentParser, given: Sequence[str]) -> None:
     """The options of this command."""
-    add_measuring(parser)
+    add_pairs(parser, DEFAULT_MODEL)
     add_search(parser)
     parser.add_argument("--protocols", nargs="+", choices=PROTOCOLS, default=list(PROTOCOLS), help="which exemplars")
     parser.add_argument("--exemplars", type=PositiveInt, default=5, help="mined for each row, at most")
     parser.add_argument("--bleu-tokenize", type=str, default="none", help="none, multi-bleu, 13a, intl")
-    parser.add_argument("--resamples", type=NonNegativeInt, default=1000, help="draws of the bootstrap; 0: none")
+    add_resamples(parser)
     parser.add_argument(
         "--parser", type=str | None, default=None, help="syntax, stanza …: tree edit distances, too; null: without"
     )

@@ -17,8 +17,8 @@ from typing import Any
 
 from jsonargparse import ArgumentParser, Namespace
 
-from paraform.cli.output import show_measured
-from paraform.cli.systems import add_systems, model_names, systems_of
+from paraform.cli.measuring import add_protocol, add_tasks, show_measured, spaces_for
+from paraform.cli.systems import add_systems, model_names
 from paraform.records import counted
 
 
@@ -26,16 +26,15 @@ def add_arguments(parser: ArgumentParser, given: Sequence[str]) -> None:
     """The options of this command."""
     parser.add_argument("--data", type=str, required=True, help="SentEval's probing files, or treebanks")
     add_systems(parser)
-    parser.add_argument("--tasks", type=str, nargs="+", default=[], metavar="SET", help="sets by name; else all there")
-    parser.add_argument("--protocol", nargs="+", choices=("default", "paper"), default=["default"], help="one or both")
+    add_tasks(parser)
+    add_protocol(parser)
     parser.add_argument("--write", type=str | None, default=None, help="a folder for the sets in SentEval's format")
 
 
 def run(options: Namespace) -> int:
     """Print the figures."""
-    from paraform.evaluation.embedding.label_information import compared
-    from paraform.evaluation.embedding.measuring import measured, spaces_of
-    from paraform.evaluation.embedding.probing import explained, probing_sets, probing_table, write_sets
+    from paraform.evaluation.embedding.measuring import measured
+    from paraform.evaluation.embedding.probing import compared, explained, probing_sets, probing_table, write_sets
 
     sets = probing_sets(options.data, options.tasks, protocols=options.protocol, seed=options.seed)
     about: dict[str, Any] = {"sets": [one.to_json() for one in sets]}
@@ -44,7 +43,7 @@ def run(options: Namespace) -> int:
         about["written"] = write_sets(sets, options.write)
         shown += [f"{path}: {counted(count, 'sentence')}" for path, count in about["written"].items()]
     if options.write is None or options.model or options.vectors:
-        spaces = spaces_of(sets, systems_of(options), words=options.floors != "none")
+        spaces = spaces_for(options, sets)
         findings = measured(sets, spaces)
         scores = [finding.score for finding in findings]
         shown.append(probing_table(sets, spaces, scores))

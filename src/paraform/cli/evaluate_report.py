@@ -16,17 +16,16 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from jsonargparse import ArgumentParser, Namespace
-from jsonargparse.typing import NonNegativeInt, PositiveInt
+from jsonargparse.typing import PositiveInt
 
 from paraform.cli.arguments import tell
+from paraform.cli.measuring import add_resamples
 from paraform.cli.output import show
 from paraform.cli.parse import add_parser
 from paraform.cli.systems import add_systems, given_models, model_names, systems_of
 from paraform.cli.tag import add_tagger
+from paraform.evaluation.embedding.families import FAMILIES
 from paraform.records import InputError
-
-# The keys of evaluation.embedding.families.FAMILIES, whose import would bring torch along; a test compares the two.
-FAMILIES = ("similarity", "transfer", "probing", "robustness", "retrieval", "style")
 
 
 def add_arguments(parser: ArgumentParser, given: Sequence[str]) -> None:
@@ -37,7 +36,7 @@ def add_arguments(parser: ArgumentParser, given: Sequence[str]) -> None:
     parser.add_argument(
         "--families", nargs="+", choices=FAMILIES, default=list(FAMILIES), metavar="FAMILY", help="what is measured"
     )
-    parser.add_argument("--resamples", type=NonNegativeInt, default=1000, help="draws of the bootstrap; 0: none")
+    add_resamples(parser)
     parser.add_argument("--size", type=PositiveInt, default=1000, help="paraphrases of a set of robustness at most")
     add_parser(parser)
     add_tagger(parser)
@@ -48,7 +47,8 @@ def run(options: Namespace) -> int:
     from paraform.evaluation.embedding.families import read_families
     from paraform.evaluation.embedding.measuring import spaces_of
     from paraform.evaluation.embedding.report import embedding_report
-    from paraform.evaluation.embedding.robustness import Draw
+    from paraform.evaluation.embedding.report_page import write_report
+    from paraform.evaluation.embedding.task import Choices
     from paraform.weights import require_writable
 
     if Path(options.out).suffix.lower() not in (".html", ".htm"):
@@ -56,20 +56,15 @@ def run(options: Namespace) -> int:
     for file in (options.out, Path(options.out).with_suffix(".json")):
         require_writable(file)
     systems = systems_of(options)
-    draw = Draw(options.size, options.parser, options.seed, True)
-    families = read_families(options.data, options.families, draw=draw, tagger=options.tagger)
+    choices = Choices(options.size, options.parser, options.seed, True, options.tagger)
+    families = read_families(options.data, options.families, choices)
     for name, expected in families.left_out.items():
         tell(f"{name}: left out; {expected}")
     tell(f"encoding: {len({text for task in families.tasks for text in task.texts()}):,} different texts")
     spaces = spaces_of(families.tasks, systems, words=options.floors != "none")
     report = embedding_report(
-        families,
-        spaces,
-        model_names(options),
-        resamples=options.resamples,
-        given=given_models(options),
-        tell=tell,
+        families, spaces, model_names(options), resamples=options.resamples, given=given_models(options), tell=tell
     )
-    beside = report.write(options.out)
+    beside = write_report(report, options.out)
     lines = "\n".join([*report.findings, f"{options.out}, {beside}"])
     return show(options, {"out": options.out, **report.to_json()}, lines)

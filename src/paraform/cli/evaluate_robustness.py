@@ -20,15 +20,16 @@ from collections.abc import Sequence
 from jsonargparse import ArgumentParser, Namespace
 from jsonargparse.typing import PositiveInt
 
-from paraform.cli.evaluate_similarity import add_measuring
-from paraform.cli.output import show_measured
+from paraform.cli.measuring import add_resamples, add_sets, names_of, show_measured, spaces_for
 from paraform.cli.parse import add_parser
-from paraform.cli.systems import systems_of
+from paraform.cli.systems import add_systems
 
 
 def add_arguments(parser: ArgumentParser, given: Sequence[str]) -> None:
     """The options of this command."""
-    add_measuring(parser, "label")
+    add_systems(parser)
+    add_sets(parser, "label")
+    add_resamples(parser)
     add_parser(parser)
     parser.add_argument(
         "--tuning", type=str | None, default=None, metavar="FILE", help="pairs for the threshold; null: half of a file"
@@ -38,15 +39,13 @@ def add_arguments(parser: ArgumentParser, given: Sequence[str]) -> None:
 
 def run(options: Namespace) -> int:
     """Print the figures."""
-    from paraform.evaluation.embedding.measuring import bounded, measured, spaces_of
-    from paraform.evaluation.embedding.robustness import Draw, robustness_sets, robustness_table
-    from paraform.evaluation.embedding.task import distinct
+    from paraform.evaluation.embedding.measuring import bounded, measured
+    from paraform.evaluation.embedding.robustness import robustness_sets, robustness_table
+    from paraform.evaluation.embedding.task import Choices, distinct
 
-    draw = Draw(options.size, options.parser, options.seed, True)
+    draw = Choices(options.size, options.parser, options.seed, True)
     how = {"columns": options.columns, "tuning": options.tuning}
     sets = distinct((path, one) for path in options.data for one in robustness_sets(path, draw, **how))
-    systems = systems_of(options)
-    spaces = spaces_of(sets, systems, words=options.floors != "none")
+    spaces = spaces_for(options, sets)
     scores = bounded(measured(sets, spaces), options.resamples)
-    models = [system.name for system in systems]
-    return show_measured(options, spaces, scores, robustness_table(sets, spaces, scores), models=models)
+    return show_measured(options, spaces, scores, robustness_table(sets, spaces, scores), models=names_of(spaces))

@@ -15,26 +15,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from jsonargparse import ArgumentParser, Namespace
-from jsonargparse.typing import NonNegativeInt
 
-from paraform.cli.output import show_measured
-from paraform.cli.systems import add_systems, systems_of
+from paraform.cli.measuring import add_resamples, add_sets, names_of, show_measured, spaces_for
+from paraform.cli.systems import add_systems
 from paraform.records import InputError
-
-
-def add_measuring(parser: ArgumentParser, columns: str) -> None:
-    """The options of every command that measures vectors on sets of texts."""
-    add_systems(parser)
-    parser.add_argument("--data", type=str, nargs="+", required=True, metavar="PATH", help="folders or files")
-    parser.add_argument(
-        "--columns", type=str, nargs=3, default=None, metavar="NAME", help=f"of a table: two texts and the {columns}"
-    )
-    parser.add_argument("--resamples", type=NonNegativeInt, default=1000, help="draws of the bootstrap; 0: none")
 
 
 def add_arguments(parser: ArgumentParser, given: Sequence[str]) -> None:
     """The options of this command."""
-    add_measuring(parser, "score")
+    add_systems(parser)
+    add_sets(parser, "score")
+    add_resamples(parser)
     parser.add_argument(
         "--trained", nargs="+", choices=("default", "paper"), default=[], help="regressions: ours, SentEval's, or both"
     )
@@ -42,7 +33,7 @@ def add_arguments(parser: ArgumentParser, given: Sequence[str]) -> None:
 
 def run(options: Namespace) -> int:
     """Print the figures."""
-    from paraform.evaluation.embedding.measuring import bounded, measured, spaces_of
+    from paraform.evaluation.embedding.measuring import bounded, measured
     from paraform.evaluation.embedding.regression import regression_sets
     from paraform.evaluation.embedding.similarity import set_means, similarity_sets, similarity_table
     from paraform.evaluation.embedding.task import distinct
@@ -55,8 +46,7 @@ def run(options: Namespace) -> int:
         raise InputError(
             f"--trained: no train, dev and test part of STS-B or SICK below {options.data[0]}; expected them"
         )
-    systems = systems_of(options)
-    spaces = spaces_of([*sets, *trained], systems, words=options.floors != "none")
+    spaces = spaces_for(options, [*sets, *trained])
     findings = measured(sets, spaces)
     findings += set_means(findings)
     more = bounded(measured(trained, spaces), options.resamples)
@@ -64,5 +54,4 @@ def run(options: Namespace) -> int:
     scores = bounded(findings, options.resamples if options.json else 0)
     shown = similarity_table(sets, spaces, scores)
     shown = f"{shown}\n\n{table(more)}" if more else shown
-    models = [system.name for system in systems]
-    return show_measured(options, spaces, [*scores, *more], shown, models=models)
+    return show_measured(options, spaces, [*scores, *more], shown, models=names_of(spaces))

@@ -15,8 +15,9 @@ from jsonargparse import ArgumentParser, Namespace
 from jsonargparse.typing import PositiveInt
 
 from paraform.cli.arguments import EMBEDDERS, add_given_vectors, bad_values, load_embedder, name_of_vectors
-from paraform.cli.evaluate_generation import add_measuring
+from paraform.cli.measuring import add_pairs
 from paraform.cli.output import show
+from paraform.cli.paraphrase import DEFAULT_MODEL
 from paraform.cli.reading import read_pairs
 
 VECTORS = ("content", "style")  # those of content matching, and of style retrieval
@@ -25,7 +26,7 @@ VECTORS = ("content", "style")  # those of content matching, and of style retrie
 def add_arguments(parser: ArgumentParser, given: Sequence[str]) -> None:
     """The options of this command."""
     parser.description = f"{parser.description}\n\n{EMBEDDERS}"
-    add_measuring(parser)
+    add_pairs(parser, DEFAULT_MODEL)
     add_given_vectors(parser)
     parser.add_argument("--queries", type=PositiveInt, default=200, help="sentences to retrieve for")
 

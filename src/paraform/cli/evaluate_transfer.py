@@ -18,11 +18,10 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Literal
 
 from jsonargparse import ArgumentParser, Namespace
-from jsonargparse.typing import NonNegativeInt
 
 from paraform.cli.arguments import bad_values, device_of, load_able
-from paraform.cli.output import show_measured
-from paraform.cli.systems import add_systems, model_names, systems_of
+from paraform.cli.measuring import add_protocol, add_resamples, add_tasks, names_of, show_measured, spaces_for
+from paraform.cli.systems import add_systems, model_names
 from paraform.records import InputError
 
 if TYPE_CHECKING:
@@ -35,36 +34,31 @@ def add_arguments(parser: ArgumentParser, given: Sequence[str]) -> None:
     """The options of this command."""
     add_systems(parser)
     parser.add_argument("--data", type=str, required=True, help="a folder that holds SentEval's files")
-    parser.add_argument("--tasks", type=str, nargs="+", default=[], metavar="SET", help="sets by name; else all there")
+    add_tasks(parser)
     parser.add_argument("--classifier", type=Literal["logistic", "mlp"], default="logistic", help="the probe")
-    parser.add_argument("--protocol", nargs="+", choices=("default", "paper"), default=["default"], help="one or both")
+    add_protocol(parser)
     parser.add_argument(
         "--relatedness", choices=("none", "tree-lstm"), default="none",
         help="tree-lstm: SICK-R, too, by a tree-LSTM over words' states, of models that have some",
     )  # fmt: skip
-    parser.add_argument("--resamples", type=NonNegativeInt, default=1000, help="draws of the bootstrap; 0: none")
+    add_resamples(parser)
 
 
 def run(options: Namespace) -> int:
     """Print the figures."""
-    from paraform.evaluation.embedding.differences import differences_of
-    from paraform.evaluation.embedding.measuring import bounded, measured, spaces_of
+    from paraform.evaluation.embedding.measuring import bounded, differences_of, measured
     from paraform.evaluation.embedding.transfer import protocols_of, transfer_sets
     from paraform.score import table
 
     sets = transfer_sets(options.data, options.tasks, protocols_of(options.classifier, options.protocol))
-    systems = systems_of(options)
     with bad_values():
-        spaces = spaces_of(sets, systems, words=options.floors != "none")
+        spaces = spaces_for(options, sets)
         findings = measured(sets, spaces)
         if options.relatedness == "tree-lstm":
             findings += _by_trees(options)
     scores = bounded(findings, options.resamples)
     differences = differences_of(findings, model_names(options), options.resamples)
-    about = {
-        "models": [system.name for system in systems],
-        "differences": [difference.to_json() for difference in differences],
-    }
+    about = {"models": names_of(spaces), "differences": [difference.to_json() for difference in differences]}
     shown = "\n".join([table(scores), *(["", *map(str, differences)] if differences else [])])
     return show_measured(options, spaces, scores, shown, **about)
 

@@ -17,15 +17,7 @@ from typing import get_type_hints
 from jsonargparse import ArgumentParser, Namespace
 from jsonargparse.typing import PositiveInt
 
-from paraform.cli.arguments import (
-    add_engine,
-    add_reading,
-    bad_values,
-    device_of,
-    engine_of,
-    field_help,
-    tell,
-)
+from paraform.cli.arguments import add_engine, add_reading, bad_values, device_of, engine_of, field_help, tell
 from paraform.cli.output import show
 from paraform.cli.reading import cache_for, digest_of, read_pairs
 from paraform.cli.tag import add_tagger

@@ -3,20 +3,15 @@
 from __future__ import annotations
 
 import json
-import math
 import os
 import sys
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from jsonargparse import Namespace
 
 from paraform.records import InputError
-
-if TYPE_CHECKING:
-    from paraform.evaluation.embedding.space import Space
-    from paraform.score import Score
-
+from paraform.score import finite
 
 WRITTEN = ("out", "first", "plot")  # options that name a file to be written
 UNWRITTEN = {".parquet", ".arrow", ".feather", ".xlsx", ".xls", ".ods", ".pkl", ".pickle"}
@@ -106,19 +101,6 @@ def show(options: Namespace, value: dict[str, Any], text: str) -> int:
     return 0
 
 
-def show_measured(options: Namespace, spaces: Sequence[Space], scores: Sequence[Score], text: str, **more: Any) -> int:
-    """Print what was measured of spaces, and which of their models have seen such sentences; returns the exit status.
-
-    Args:
-        more: what else the JSON object holds, before its scores.
-    """
-    from paraform.evaluation.embedding.measuring import seen_notes
-
-    notes = seen_notes(spaces)
-    about = {"data": options.data, **more, "scores": [score.to_json() for score in scores], "notes": notes}
-    return show(options, about, "\n".join([text, *notes]))
-
-
 def aligned(rows: Sequence[Sequence[str]]) -> list[str]:
     """Rows of cells as lines, the first column flush left, the others flush right."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
@@ -145,14 +127,4 @@ def print_rewordings(rows: Sequence[tuple[str, str]], *, alone: bool) -> None:
 
 
 def _json(value: Any) -> str:
-    return json.dumps(_finite(value), ensure_ascii=False, allow_nan=False)
-
-
-def _finite(value: Any) -> Any:
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
-    if isinstance(value, dict):
-        return {key: _finite(item) for key, item in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_finite(item) for item in value]
-    return value
+    return json.dumps(finite(value), ensure_ascii=False, allow_nan=False)

@@ -10,15 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from jsonargparse import ArgumentParser, Namespace
 
-from paraform.cli.arguments import (
-    add_reading,
-    add_skipping,
-    bad_values,
-    early,
-    field_help,
-    tell,
-    training_device,
-)
+from paraform.cli.arguments import add_reading, add_skipping, bad_values, early, field_help, tell, training_device
 from paraform.cli.mine import pair_of
 from paraform.cli.output import print_json
 from paraform.cli.parse import add_parser

@@ -1,4 +1,4 @@
-"""Figures that carry their settings. Evaluation knows callables and no model class."""
+"""Metrics that carry their settings. Evaluation knows callables and no model class."""
 
 import lazy_loader
 

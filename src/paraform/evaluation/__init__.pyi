@@ -1,6 +1,6 @@
 from .bootstrap import Comparison as Comparison
 from .bootstrap import paired_bootstrap as paired_bootstrap
-from .diversity import distinct_n as distinct_n
+from .generation import GenerationSettings as GenerationSettings
 from .generation import copy_exemplar as copy_exemplar
 from .generation import copy_source as copy_source
 from .generation import evaluate_generation as evaluate_generation
@@ -10,5 +10,6 @@ from .report import GenerationReport as GenerationReport
 from .report import Outputs as Outputs
 from .report import compare as compare
 from .style import StyleReport as StyleReport
+from .style import StyleSettings as StyleSettings
 from .style import evaluate_style as evaluate_style
 from .syntax import evaluate_syntax as evaluate_syntax

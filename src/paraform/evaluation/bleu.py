@@ -9,7 +9,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from paraform.evaluation.figures import RowFigure
+from paraform.evaluation.metrics import RowMetric
 from paraform.evaluation.preparation import metric_words, overlap_signature, require, same_length
 from paraform.records import InputError
 from paraform.score import Score
@@ -29,12 +29,12 @@ def bleu(
             also splits at white space but does not smooth.
     """
     words = (metric_words(side, max_tokens) for side in (outputs, references))
-    return bleu_figure(*words, max_tokens=max_tokens, tokenize=tokenize).score()
+    return bleu_metric(*words, max_tokens=max_tokens, tokenize=tokenize).score()
 
 
-def bleu_figure(
+def bleu_metric(
     outputs: Sequence[Sequence[str]], references: Sequence[Sequence[str]], *, max_tokens: int | None, tokenize: str
-) -> RowFigure:
+) -> RowMetric:
     """The same of words, row by row; its settings in sacreBLEU's own words, after those of the words it is given."""
     settings = overlap_signature(
         max_tokens,
@@ -44,7 +44,7 @@ def bleu_figure(
         sacrebleu=require("sacrebleu", "BLEU").__version__,
     )
     rows = bleu_statistics(outputs, references, tokenize=tokenize)
-    return RowFigure("BLEU", rows, settings, partial(bleu_value, tokenize=tokenize))
+    return RowMetric("BLEU", rows, settings, partial(bleu_value, tokenize=tokenize))
 
 
 def bleu_statistics(

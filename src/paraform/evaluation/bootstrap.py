@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from paraform.decoding import MOST_SEED
-from paraform.evaluation.figures import RowFigure
+from paraform.evaluation.metrics import RowMetric
 from paraform.evaluation.preparation import same_length
 from paraform.records import InputError, require_count
 from paraform.score import signature
@@ -20,10 +20,10 @@ DRAWS = 1_000_000  # row numbers drawn at once; bounds the memory, not the resul
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """How far a figure of `first` is above that of `second`, on the same rows.
+    """How far a metric of `first` is above that of `second`, on the same rows.
 
     Args:
-        difference: first − second, in the figure's unit.
+        difference: first − second, in the metric's unit.
         low, high: the middle 95 % of the difference over the resamples.
         p_value: that a difference this large comes from the choice of rows alone, as sacreBLEU estimates it; it may be
             small where low to high holds 0.
@@ -55,21 +55,21 @@ class Comparison:
 
 
 def paired_bootstrap(
-    first: RowFigure,
-    second: RowFigure,
+    first: RowMetric,
+    second: RowMetric,
     *,
     names: tuple[str, str] = ("first", "second"),
     protocol: str = "",
     resamples: int = 1000,
     seed: int = 12345,
 ) -> Comparison:
-    """Draw as many rows as there are, with replacement and the same for both, and compare the figures of each draw.
+    """Draw as many rows as there are, with replacement and the same for both, and compare the metrics of each draw.
 
     Draws and p-value are those of sacreBLEU's `PairedTest("bs")` under the same seed (12345 is its default):
     p = (1 + #{|d_r| − mean |d| ≥ |difference|}) / (1 + resamples). It counts > where we count ≥, and so calls a
     system significantly different from itself.
 
-    Raises: InputError if the figures are not the same one of the same number of rows, or there is no row or resample.
+    Raises: InputError if the metrics are not the same one of the same number of rows, or there is no row or resample.
     """
     if (first.name, first.signature) != (second.name, second.signature):
         raise InputError(
@@ -100,14 +100,14 @@ def paired_bootstrap(
     )
 
 
-def bootstrap_interval(figure: RowFigure, *, resamples: int = 1000, seed: int = 12345) -> tuple[float, float]:
-    """The middle 95 % of a figure over resamples of its rows (the percentile interval), by `paired_bootstrap`'s draws.
+def bootstrap_interval(metric: RowMetric, *, resamples: int = 1000, seed: int = 12345) -> tuple[float, float]:
+    """The middle 95 % of a metric over resamples of its rows (the percentile interval), by `paired_bootstrap`'s draws.
 
     Raises: InputError if there is no row or no resample.
     """
-    rows = len(figure.rows)
+    rows = len(metric.rows)
     values = [
-        figure.of_sums(sums, rows) for drawn_RN in _resampled(rows, resamples, seed) for sums in figure.sums(drawn_RN)
+        metric.of_sums(sums, rows) for drawn_RN in _resampled(rows, resamples, seed) for sums in metric.sums(drawn_RN)
     ]
     low, high = np.quantile(values, [0.025, 0.975])
     return float(low), float(high)

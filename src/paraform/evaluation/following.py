@@ -1,6 +1,7 @@
-"""Whether an output follows its exemplar's form alone: words that it takes over, and outputs that differ with it.
+"""What outputs are by themselves: words that they take over from exemplars, and how little they repeat each other.
 
-CRL-EGPG claims both without a figure (sections 4.6 and appendix C); these are ours.
+That an output follows its exemplar's form alone, and differs with it, CRL-EGPG claims without a number (sections 4.6
+and appendix C): `words_taken` and `different_outputs` are ours.
 """
 
 from __future__ import annotations
@@ -40,3 +41,14 @@ def taken_signature(max_tokens: int | None) -> str:
 def different_signature() -> str:
     """The settings of `different_outputs`."""
     return signature(case="lc", over="exemplars", average="rows")
+
+
+def distinct_value(outputs: Sequence[Sequence[str]], n: int) -> float:
+    """Distinct-n: different n-grams of all outputs, divided by all their n-grams (Li et al. 2016); 0 without one."""
+    grams = [tuple(words[at : at + n]) for words in outputs for at in range(len(words) - n + 1)]
+    return len(set(grams)) / len(grams) if grams else 0.0
+
+
+def distinct_signature(max_tokens: int | None) -> str:
+    """The settings of distinct-n, which falls as rows are added, so that only equal numbers of rows compare."""
+    return signature(words="penn-treebank", max_tokens=max_tokens, case="lc", over="corpus")

@@ -1,10 +1,10 @@
-"""How well a system says a source like an exemplar: every figure, under each protocol, beside its floors."""
+"""How well a system says a source like an exemplar: every metric, under each protocol, beside its floors."""
 
 from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -12,18 +12,34 @@ from numpy.typing import NDArray
 
 from paraform.capabilities import Embed
 from paraform.decoding import MOST_SEED
-from paraform.evaluation.bleu import bleu_figure
+from paraform.evaluation.bleu import bleu_metric
 from paraform.evaluation.content import Vectors, content_kept, embed_unique
-from paraform.evaluation.diversity import distinct_signature, distinct_value
-from paraform.evaluation.figures import RowFigure, row_mean
-from paraform.evaluation.following import different_outputs, different_signature, taken_signature, words_taken
-from paraform.evaluation.meteor import WordNet, find_wordnet, meteor_figure
+from paraform.evaluation.following import (
+    different_outputs,
+    different_signature,
+    distinct_signature,
+    distinct_value,
+    taken_signature,
+    words_taken,
+)
+from paraform.evaluation.meteor import find_wordnet, meteor_metric
+from paraform.evaluation.metrics import RowMetric, row_mean
 from paraform.evaluation.preparation import metric_words
-from paraform.evaluation.protocols import PROTOCOLS, Decoded, GenerationRow, Paraphrase, Protocol, check_rows, decode
+from paraform.evaluation.protocols import (
+    PROTOCOLS,
+    Decoded,
+    GenerationRow,
+    Paraphrase,
+    Protocol,
+    check_protocols,
+    check_rows,
+    decode,
+)
 from paraform.evaluation.report import GenerationReport, Outputs, compare
-from paraform.evaluation.rouge import rouge_figures
+from paraform.evaluation.rouge import rouge_metrics
 from paraform.evaluation.style import (
     StyleReport,
+    StyleSettings,
     Tag,
     edit_distances,
     edit_signature,
@@ -33,7 +49,7 @@ from paraform.evaluation.style import (
     tree_signature,
 )
 from paraform.evaluation.subsets import SETTING, THIRDS, subsets
-from paraform.records import InputError, require_callable, require_count, require_records, require_text
+from paraform.records import InputError, require_callable, require_count, require_kind, require_records, require_text
 from paraform.score import Score, signature
 from paraform.syntax.trees import Parser, Tree
 
@@ -51,6 +67,40 @@ def copy_exemplar(sources: list[str], exemplars: list[str]) -> list[str]:
 FLOORS: Mapping[str, Paraphrase] = {"copy source": copy_source, "copy exemplar": copy_exemplar}
 
 
+@dataclass(frozen=True)
+class GenerationSettings:
+    """How a paraphraser is measured.
+
+    Args:
+        protocols: which exemplar each source is given.
+        name: how table and signatures call the system; `tagger_name`, `encoder_name`, `parser_name`: `tag`, `embed` and
+            `parse`.
+        max_tokens: words of each text that count; None counts all. Content is compared on the texts as they are.
+        bleu_tokenize: see `bleu`.
+        resamples: draws of the paired bootstrap between `name` and every other system, of BLEU on the third of least
+            overlap, too; 0 leaves it out.
+        seed: the seed of the bootstrap and of the sentences that style retrieval asks for.
+    Raises: InputError for what cannot be.
+    """
+
+    protocols: Sequence[Protocol] = PROTOCOLS
+    name: str = "model"
+    max_tokens: int | None = 15
+    bleu_tokenize: str = "none"
+    resamples: int = 1000
+    seed: int = 0
+    tagger_name: str = "unnamed"
+    encoder_name: str = "unnamed"
+    parser_name: str = "unnamed"
+
+    def __post_init__(self) -> None:
+        for name in ("name", "tagger_name", "encoder_name", "parser_name"):
+            require_text(getattr(self, name), name)
+        require_count(self.resamples, "resamples")
+        require_count(self.seed, "seed", 0, MOST_SEED)
+        check_protocols(self.protocols)
+
+
 def evaluate_generation(
     paraphrase: Paraphrase,
     rows: Sequence[GenerationRow],
@@ -59,18 +109,9 @@ def evaluate_generation(
     embed: Embed,
     content: Embed | None = None,
     style: Embed | None = None,
-    protocols: Sequence[Protocol] = PROTOCOLS,
-    systems: Mapping[str, Paraphrase] | None = None,
-    name: str = "model",
-    max_tokens: int | None = 15,
-    bleu_tokenize: str = "none",
-    wordnet: WordNet | None = None,
-    resamples: int = 1000,
-    seed: int = 0,
-    tagger_name: str = "unnamed",
-    encoder_name: str = "unnamed",
     parse: Parser | None = None,
-    parser_name: str = "unnamed",
+    systems: Mapping[str, Paraphrase] | None = None,
+    settings: GenerationSettings | None = None,
 ) -> GenerationReport:
     """BLEU, ROUGE, METEOR, ED-E, ED-R, content kept, words taken and distinct-n of a paraphraser and of the floors.
 
@@ -78,24 +119,19 @@ def evaluate_generation(
     exemplar (of the tree asked for, where a system reads one), or of the reference; words are no labels.
 
     Words taken are content words that come from the exemplar, and not from the source; under `oracle` it is said, too,
-    what share of a source's outputs, one for each exemplar, are different. Under `first` and `oracle` every figure is
+    what share of a source's outputs, one for each exemplar, are different. Under `first` and `oracle` every metric is
     given; under `blind`, whose exemplar has nothing to do with the reference, only ED-E, content kept and words taken.
     Each is given for all rows and by thirds of source–reference overlap.
 
     Args:
         paraphrase: (sources, exemplars) → one output a source; it is called once, with every pair that is needed.
-        rows: with up to 5 exemplars each, a blind one if `protocols` has "blind", and clusters if `content` or
+        rows: with up to 5 exemplars each, a blind one if the protocols have "blind", and clusters if `content` or
             `style` is given.
         tag: sentences of words → their tags. embed: texts → vectors, [N, D], for the content kept.
         content, style: the system's own vectors; with them CMA and retrieval by style are measured too.
+        parse: sentences of words → their trees.
         systems: further systems by name, measured and compared by the same code; the two floors always are.
-        name: how table and signatures call the system.
-        tagger_name, encoder_name: how table and signatures call the system, `tag` and `embed`.
-        max_tokens: words of each text that count; None counts all. Content is compared on the texts as they are.
-        bleu_tokenize: see `bleu`. wordnet: None looks for it.
-        resamples: draws of the paired bootstrap between `name` and every other system, of BLEU on the third of least
-            overlap, too; 0 leaves it out.
-        seed: the seed of the bootstrap and of the sentences that style retrieval asks for.
+        settings: None: `GenerationSettings()`.
     Raises: InputError if a row lacks what a protocol needs or the extra `eval` is not installed, an argument
         cannot be, or a callable does not answer one for one.
     """
@@ -105,10 +141,9 @@ def evaluate_generation(
     for said, optional in (("content", content), ("style", style), ("parse", parse)):
         if optional is not None:
             require_callable(optional, said)
-    for said, text in (("name", name), ("tagger_name", tagger_name), ("encoder_name", encoder_name)):
-        require_text(text, said)
-    require_count(resamples, "resamples")
-    require_count(seed, "seed", 0, MOST_SEED)
+    settings = GenerationSettings() if settings is None else settings
+    require_kind(settings, GenerationSettings, "settings")
+    name, protocols, max_tokens = settings.name, settings.protocols, settings.max_tokens
     check_rows(rows, protocols)
     everyone = {name: paraphrase, **(systems or {}), **FLOORS}
     if len(everyone) != 1 + len(systems or {}) + len(FLOORS):
@@ -119,19 +154,19 @@ def evaluate_generation(
         sources, references, [each for by in decoded.values() for each in by.values()], tag, embed, max_tokens, parse
     )
     shared = signature(exemplars=max(len(row.exemplars) for row in rows), thirds=SETTING)
-    overlap: list[RowFigure] = []
+    overlap: list[RowMetric] = []
     if set(protocols) != {"blind"}:
-        overlap = measure.overlap_figures(bleu_tokenize, find_wordnet() if wordnet is None else wordnet)
-    edit_settings = edit_signature(max_tokens, tagger_name)
-    tree_settings = tree_signature(max_tokens, parser_name)
+        overlap = measure.overlap_metrics(settings.bleu_tokenize)
+    edit_settings = edit_signature(max_tokens, settings.tagger_name)
+    tree_settings = tree_signature(max_tokens, settings.parser_name)
     taken_settings = taken_signature(max_tokens)
     distinct = f"{distinct_signature(max_tokens)}|{shared}"
-    kept_settings = signature(similarity="cosine", encoder=encoder_name, text="as-written", average="rows")
+    kept_settings = signature(similarity="cosine", encoder=settings.encoder_name, text="as-written", average="rows")
     parts = subsets([measure.words[text] for text in sources], [measure.words[text] for text in references])
     outputs: list[Outputs] = []
     scores: list[Score] = []
     for protocol in protocols:
-        figures: dict[str, list[RowFigure]] = {}
+        metrics: dict[str, list[RowMetric]] = {}
         for system in everyone:
             given = decoded[system][protocol]
             measured = [row_mean("ED-E", measure.distances(given.texts, given.exemplars), edit_settings)]
@@ -149,12 +184,12 @@ def evaluate_generation(
             if given.all_texts:
                 different = np.array([different_outputs(texts) for texts in given.all_texts])
                 measured.append(row_mean("different outputs", different, different_signature(), digits=3))
-            figures[system] = [replace(figure, signature=f"{figure.signature}|{shared}") for figure in measured]
-            named = {figure.name: figure for figure in figures[system]}
+            metrics[system] = [replace(metric, signature=f"{metric.signature}|{shared}") for metric in measured]
+            named = {metric.name: metric for metric in metrics[system]}
             outputs.append(Outputs(system, protocol, sources, references, given.exemplars, given.texts, named))
         for part, chosen in parts.items():
-            for system, measured in figures.items():
-                scores += [figure.score(chosen, system=system, protocol=protocol, subset=part) for figure in measured]
+            for system, measured in metrics.items():
+                scores += [metric.score(chosen, system=system, protocol=protocol, subset=part) for metric in measured]
                 if protocol != "blind":
                     texts = decoded[system][protocol].texts
                     words = [measure.words[texts[row]] for row in chosen]
@@ -162,12 +197,12 @@ def evaluate_generation(
                         value = distinct_value(words, n)
                         scores.append(Score(f"distinct-{n}", value, distinct, system, protocol, part, digits=3))
     comparisons = []
-    if resamples:
+    if settings.resamples:
+        how: dict[str, Any] = {"resamples": settings.resamples, "seed": settings.seed}
         for first, other in itertools.product(outputs, outputs):
             if first.system == name and other.system != name and first.protocol == other.protocol:
-                how: dict[str, Any] = {"resamples": resamples, "seed": seed}
-                comparisons += [compare(first, other, figure, **how) for figure in first.figures]
-                if "BLEU" in first.figures and (least := THIRDS[0]) in parts:
+                comparisons += [compare(first, other, metric, **how) for metric in first.metrics]
+                if "BLEU" in first.metrics and (least := THIRDS[0]) in parts:
                     comparisons.append(compare(first, other, part=(least, parts[least]), **how))
     found = StyleReport((), ())
     if content is not None or style is not None:
@@ -178,10 +213,7 @@ def evaluate_generation(
             content=content,
             style=style,
             tag=tag,
-            max_tokens=max_tokens,
-            seed=seed,
-            name=name,
-            tagger_name=tagger_name,
+            settings=StyleSettings(name, max_tokens, seed=settings.seed, tagger_name=settings.tagger_name),
         )
     return GenerationReport((*scores, *found.scores), tuple(outputs), tuple(comparisons), found.retrieved)
 
@@ -220,21 +252,21 @@ class _Measure:
     def _embedded(self, texts: Sequence[str]) -> Vectors:
         return self._vectors[[self._vector_of[text] for text in texts]]
 
-    def overlap_figures(self, bleu_tokenize: str, wordnet: WordNet) -> list[RowFigure]:
+    def overlap_metrics(self, bleu_tokenize: str) -> list[RowMetric]:
         """BLEU, ROUGE and METEOR of every different pair of an output and its reference."""
         outputs = [self.words[text] for text, _ in self._pair_at]
         references = [self.words[reference] for _, reference in self._pair_at]
         cut = self.max_tokens
         return [
-            bleu_figure(outputs, references, max_tokens=cut, tokenize=bleu_tokenize),
-            *rouge_figures(outputs, references, max_tokens=cut),
-            meteor_figure(outputs, references, max_tokens=cut, wordnet=wordnet),
+            bleu_metric(outputs, references, max_tokens=cut, tokenize=bleu_tokenize),
+            *rouge_metrics(outputs, references, max_tokens=cut),
+            meteor_metric(outputs, references, max_tokens=cut, wordnet=find_wordnet()),
         ]
 
-    def pick(self, figures: Sequence[RowFigure], texts: Sequence[str]) -> list[RowFigure]:
-        """Those figures of these outputs, row by row."""
+    def pick(self, metrics: Sequence[RowMetric], texts: Sequence[str]) -> list[RowMetric]:
+        """Those metrics of these outputs, row by row."""
         at = [self._pair_at[pair] for pair in zip(texts, self.references, strict=True)]
-        return [replace(figure, rows=figure.rows[at]) for figure in figures]
+        return [replace(metric, rows=metric.rows[at]) for metric in metrics]
 
     def distances(self, texts: Sequence[str], wanted: Sequence[str]) -> NDArray[np.int64]:
         """Edit distances of the tags of each row, [N]."""

@@ -7,7 +7,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from paraform.evaluation.figures import RowFigure, row_mean
+from paraform.evaluation.metrics import RowMetric, row_mean
 from paraform.evaluation.preparation import Stemmer, metric_words, overlap_signature, require, same_length
 from paraform.score import Score
 
@@ -36,15 +36,11 @@ def find_wordnet() -> WordNet:
 
 
 def meteor(
-    outputs: Sequence[str],
-    references: Sequence[str],
-    *,
-    max_tokens: int | None = 15,
-    wordnet: WordNet | None = None,
+    outputs: Sequence[str], references: Sequence[str], *, max_tokens: int | None = 15, wordnet: WordNet | None = None
 ) -> Score:
     """METEOR against one reference each, in percent, mean over rows (Lavie and Agarwal 2007).
 
-    The published figures are METEOR 1.5's (a Java program with other weights and a paraphrase table), so they are not
+    The published scores are METEOR 1.5's (a Java program with other weights and a paraphrase table), so they are not
     on this scale.
 
     Args:
@@ -52,12 +48,12 @@ def meteor(
     """
     wordnet = find_wordnet() if wordnet is None else wordnet
     words = (metric_words(side, max_tokens) for side in (outputs, references))
-    return meteor_figure(*words, max_tokens=max_tokens, wordnet=wordnet).score()
+    return meteor_metric(*words, max_tokens=max_tokens, wordnet=wordnet).score()
 
 
-def meteor_figure(
+def meteor_metric(
     outputs: Sequence[Sequence[str]], references: Sequence[Sequence[str]], *, max_tokens: int | None, wordnet: WordNet
-) -> RowFigure:
+) -> RowMetric:
     """The same of words, row by row; `stages` of the settings says whether synonyms counted."""
     same_length(outputs=outputs, references=references)
     score = require("nltk.translate.meteor_score", "METEOR").single_meteor_score

@@ -13,11 +13,11 @@ from paraform.capabilities import Embed, Embedder, Paraphraser, embed_by
 from paraform.corpora import clusters
 from paraform.decoding import Decoding
 from paraform.evaluation.bootstrap import Comparison
-from paraform.evaluation.figures import RowFigure
-from paraform.evaluation.generation import evaluate_generation
+from paraform.evaluation.generation import GenerationSettings, evaluate_generation
+from paraform.evaluation.metrics import RowMetric
 from paraform.evaluation.protocols import PROTOCOLS, GenerationRow, Protocol, blind_exemplars
 from paraform.evaluation.report import GenerationReport
-from paraform.evaluation.style import StyleReport, evaluate_style
+from paraform.evaluation.style import StyleReport, StyleSettings, evaluate_style
 from paraform.records import InputError, Pair, Triple
 from paraform.score import Score, signature
 from paraform.syntax.mining import mined_exemplars, why_none
@@ -26,7 +26,7 @@ from paraform.syntax.rules import MiningConfig
 from paraform.syntax.running import DEFAULT
 from paraform.syntax.tagging import load_tagger, tagger_digest
 
-Figure = TypeVar("Figure", Score, RowFigure, Comparison)
+Signed = TypeVar("Signed", Score, RowMetric, Comparison)
 
 
 @dataclass(frozen=True)
@@ -117,7 +117,7 @@ def evaluate_paraphraser(
     ration: bool | None = None,
     **how: Unpack[Decoding],
 ) -> GenerationReport:
-    """Every figure of `evaluate_generation` for a model on pairs or triples.
+    """Every metric of `evaluate_generation` for a model on pairs or triples.
 
     Args:
         rivals: further models by name, measured on the same rows and compared with this one.
@@ -138,16 +138,18 @@ def evaluate_paraphraser(
         embed=encoders.load(device=model.device).encode,
         content=content,
         style=style,
-        protocols=protocols,
-        name=name,
-        max_tokens=on.max_tokens,
-        bleu_tokenize=bleu_tokenize,
-        resamples=resamples,
-        seed=on.seed,
-        tagger_name=tagger_name(on.tagger),
-        encoder_name="minilm",
         parse=None if parser is None else load_parser(parser, device=str(model.device)),
-        parser_name="none" if parser is None else head_name(parser, parser_digest(parser)),
+        settings=GenerationSettings(
+            protocols,
+            name,
+            on.max_tokens,
+            bleu_tokenize,
+            resamples,
+            on.seed,
+            tagger_name=tagger_name(on.tagger),
+            encoder_name="minilm",
+            parser_name="none" if parser is None else head_name(parser, parser_digest(parser)),
+        ),
     )
     everyone = {name: model, **(rivals or {})}
     decoded = {one: signature(**system.decoding_settings(ration=ration, **how)) for one, system in everyone.items()}
@@ -173,11 +175,7 @@ def evaluate_embedder(
         content=embed_by(model, "content"),
         style=embed_by(model, "style"),
         tag=load_tagger(tagger, device=str(model.device)),
-        max_tokens=max_tokens,
-        queries=queries,
-        seed=seed,
-        name=name,
-        tagger_name=tagger_name(tagger),
+        settings=StyleSettings(name, max_tokens, queries, seed=seed, tagger_name=tagger_name(tagger)),
     )
     device = model.device
     signed = (replace(score, signature=f"{score.signature}|{precision_of(device)}") for score in report.scores)
@@ -226,15 +224,15 @@ def _blind(asked: Sequence[tuple[str, int | None]], pairs: Sequence[Pair], seed:
 def _signed(
     report: GenerationReport, decoded: Mapping[str, str], usual: str, rows: str, precision: str
 ) -> GenerationReport:
-    """The report with further settings in the signature of every figure that an exemplar plays a part in.
+    """The report with further settings in the signature of every metric that an exemplar plays a part in.
 
     Args:
         decoded: how each system decodes; of others (the floors, and comparisons of two), `usual`.
     """
 
-    def sign(figure: Figure, system: str = "") -> Figure:
-        changes: dict[str, Any] = {"signature": f"{figure.signature}|{decoded.get(system, usual)}|{rows}|{precision}"}
-        return replace(figure, **changes)
+    def sign(metric: Signed, system: str = "") -> Signed:
+        changes: dict[str, Any] = {"signature": f"{metric.signature}|{decoded.get(system, usual)}|{rows}|{precision}"}
+        return replace(metric, **changes)
 
     return replace(
         report,
@@ -244,7 +242,7 @@ def _signed(
         ),
         comparisons=tuple(map(sign, report.comparisons)),
         outputs=tuple(
-            replace(outputs, figures={name: sign(figure, outputs.system) for name, figure in outputs.figures.items()})
+            replace(outputs, metrics={name: sign(metric, outputs.system) for name, metric in outputs.metrics.items()})
             for outputs in report.outputs
         ),
     )

@@ -1,4 +1,4 @@
-"""What every figure does first: texts to the words that are counted, and the extra's libraries when they are needed."""
+"""What every metric does first: texts to the words that are counted, and the extra's libraries when they are needed."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ def same_length(**lists: Sized) -> int:
 
 
 def overlap_signature(max_tokens: int | None, **own: str | int | float | bool) -> str:
-    """The settings that all figures against one reference share, then those of one."""
+    """The settings that all metrics against one reference share, then those of one."""
     return signature(words="penn-treebank", max_tokens=max_tokens, nrefs=1, case="lc", **own)
 
 
-def require(module: str, figure: str) -> ModuleType:
+def require(module: str, metric: str) -> ModuleType:
     """The module, imported only now: NLTK alone takes seconds, and not everyone has the extra.
 
     Raises: InputError, naming the extra, if it is not installed.
@@ -46,11 +46,11 @@ def require(module: str, figure: str) -> ModuleType:
         return importlib.import_module(module)
     except ModuleNotFoundError as error:
         package = module.split(".")[0]
-        raise InputError(f"{figure} needs {package}; install it with: pip install 'paraform[eval]'") from error
+        raise InputError(f"{metric} needs {package}; install it with: pip install 'paraform[eval]'") from error
 
 
 class Stemmer:
     """NLTK's Porter stemmer, which remembers: the same words return in every row, and stemming is most of the time."""
 
-    def __init__(self, figure: str) -> None:
-        self.stem = functools.cache(require("nltk.stem.porter", figure).PorterStemmer().stem)
+    def __init__(self, metric: str) -> None:
+        self.stem = functools.cache(require("nltk.stem.porter", metric).PorterStemmer().stem)

@@ -66,13 +66,17 @@ def blind_exemplars(sources: Sequence[str], pool: Sequence[str], *, seed: int = 
     return drawn
 
 
+def check_protocols(protocols: Sequence[Protocol]) -> None:
+    """Raises: InputError if there is none, or one that is no protocol."""
+    unknown = [name for name in several(protocols, "protocols") if name not in PROTOCOLS]
+    if unknown or not protocols:
+        raise InputError(f"protocols are {list(protocols)}; expected some of {', '.join(PROTOCOLS)}")
+
+
 def check_rows(rows: Sequence[GenerationRow], protocols: Sequence[Protocol]) -> None:
     """Raises: InputError if there are no rows or one lacks the exemplars that a protocol needs."""
     if not rows:
         raise InputError("no rows to evaluate; expected at least one source with a reference")
-    unknown = [name for name in several(protocols, "protocols") if name not in PROTOCOLS]
-    if unknown or not protocols:
-        raise InputError(f"protocols are {list(protocols)}; expected some of {', '.join(PROTOCOLS)}")
     for number, row in enumerate(rows, 1):
         if not row.exemplars and ("first" in protocols or "oracle" in protocols):
             raise InputError(f"row {number} has no exemplar; expected at least one, chosen near its reference")
@@ -81,16 +85,12 @@ def check_rows(rows: Sequence[GenerationRow], protocols: Sequence[Protocol]) -> 
 
 
 def decode(
-    paraphrase: Paraphrase,
-    rows: Sequence[GenerationRow],
-    protocols: Sequence[Protocol],
-    *,
-    max_tokens: int | None = 15,
+    paraphrase: Paraphrase, rows: Sequence[GenerationRow], protocols: Sequence[Protocol], *, max_tokens: int | None = 15
 ) -> dict[Protocol, Decoded]:
     """The outputs of a system under each protocol, decoded in one call.
 
     `first` takes the first exemplar. `oracle` decodes with every exemplar and keeps the output that shares most
-    different words with the *reference*, the earlier one if equal: what the authors' code does, and no honest figure.
+    different words with the *reference*, the earlier one if equal: what the authors' code does, and no honest metric.
     `blind` takes the blind exemplar.
 
     Raises: InputError if the system does not give one text a source.

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import base64
 import hashlib
 import json
-import re
 from collections.abc import Sequence
-from importlib import resources
 
+from paraform.evaluation.html_page import page_template
 from paraform.evaluation.rating import INSTRUCTION, Item
 from paraform.evaluation.rating_answers import ACCEPTABLE, BEST, SCALES, WORST
 from paraform.weights import PathLike, atomic_path
@@ -26,11 +24,7 @@ def rating_page(items: Sequence[Item]) -> str:
     Texts stand in the page as JSON without `<`, `>` and `&`, and the script sets them as text; the page's policy runs
     no other script than its own, and loads nothing.
     """
-    page = (resources.files("paraform.evaluation") / "rating_page.html").read_text(encoding="utf-8")
-    for part in ("script", "style"):
-        content = re.search(rf"<{part}>(.*?)</{part}>", page, re.DOTALL)
-        digest = hashlib.sha256(content[1].encode() if content else b"").digest()
-        page = page.replace(f"@{part}@", f"'sha256-{base64.b64encode(digest).decode()}'")
+    page = page_template("paraform.evaluation", "rating_page.html", "script", "style")
     rows = [{"id": item.id, "source": item.source, "exemplar": item.exemplar, "output": item.output} for item in items]
     name = hashlib.sha256(json.dumps(rows).encode()).hexdigest()[:16]
     questions = {**{scale: [*range(WORST, BEST + 1)] for scale in SCALES}, "acceptable": ACCEPTABLE}

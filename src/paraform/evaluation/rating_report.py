@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from paraform.evaluation.bootstrap import Comparison, bootstrap_interval, paired_bootstrap
-from paraform.evaluation.figures import RowFigure
+from paraform.evaluation.metrics import RowMetric
 from paraform.evaluation.preparation import require
 from paraform.evaluation.rating import Item, Key
 from paraform.evaluation.rating_answers import ACCEPTABLE, BEST, SCALES, WORST, Answer
@@ -29,7 +29,7 @@ def _quality(answer: Answer) -> float:
     return float(np.mean([mark for name in SCALES if (mark := getattr(answer, name)) is not None]))
 
 
-FIGURES: Mapping[str, tuple[str, int, Callable[[Answer], float | None]]] = {  # what is counted, digits, of an answer
+METRICS: Mapping[str, tuple[str, int, Callable[[Answer], float | None]]] = {  # what is counted, digits, of an answer
     "meaning": ("mean", 2, lambda answer: answer.meaning),
     "fluency": ("mean", 2, lambda answer: answer.fluency),
     "form": ("mean", 2, lambda answer: answer.form),
@@ -41,13 +41,13 @@ FIGURES: Mapping[str, tuple[str, int, Callable[[Answer], float | None]]] = {  # 
 
 @dataclass(frozen=True)
 class RatingReport:
-    """Figures of each system, and of the raters.
+    """Metrics of each system, and of the raters.
 
     Args:
         scores: by system, with intervals.
         comparisons: the first system against each other, on the units that both have.
         agreement: Krippendorff's α of all raters, Spearman's ρ of each two; () of a single rater.
-        alarms: what a reader should know before the figures.
+        alarms: what a reader should know before the metrics.
         raters: by name, how many items each has rated.
         items: of the sheet.
     """
@@ -125,19 +125,19 @@ def rating_report(
     drawn = signature(interval="percentile", resamples=resamples, seed=seed)
     scores: list[Score] = []
     comparisons: list[Comparison] = []
-    for title, (counted, digits, value) in FIGURES.items():
+    for title, (counted, digits, value) in METRICS.items():
         scale = {"scale": f"{WORST} to {BEST}"} if title in (*SCALES, "quality") else {}
         settings = f"{signature(**scale, value=counted)}|{of_raters}"
         sums = {name: _sums(key.systems[name], key.items, by_item, value, resample) for name in names}
         for name in names:
             if sums[name]:
-                figure = _figure(title, list(sums[name].values()), f"{settings}|{drawn}", digits)
-                low, high = bootstrap_interval(figure, resamples=resamples, seed=seed)
-                scores.append(Score(title, figure.over(), figure.signature, name, digits=digits, low=low, high=high))
+                metric = _metric(title, list(sums[name].values()), f"{settings}|{drawn}", digits)
+                low, high = bootstrap_interval(metric, resamples=resamples, seed=seed)
+                scores.append(Score(title, metric.over(), metric.signature, name, digits=digits, low=low, high=high))
         for other in names[1:]:
             if both := [unit for unit in sums[names[0]] if unit in sums[other]]:
                 one, two = (
-                    _figure(title, [sums[name][unit] for unit in both], settings, digits) for name in (names[0], other)
+                    _metric(title, [sums[name][unit] for unit in both], settings, digits) for name in (names[0], other)
                 )
                 found = paired_bootstrap(one, two, names=(names[0], other), resamples=resamples, seed=seed)
                 comparisons.append(found)
@@ -166,8 +166,8 @@ def _sums(
     return sums
 
 
-def _figure(name: str, sums: Sequence[tuple[float, int]], settings: str, digits: int) -> RowFigure:
-    return RowFigure(name, np.array(sums, dtype=np.float64), settings, _ratio, digits)
+def _metric(name: str, sums: Sequence[tuple[float, int]], settings: str, digits: int) -> RowMetric:
+    return RowMetric(name, np.array(sums, dtype=np.float64), settings, _ratio, digits)
 
 
 def _ratio(sums: NDArray[Any]) -> float:
@@ -234,7 +234,7 @@ def _agreement(raters: Sequence[str], by_item: Mapping[str, Sequence[Answer]]) -
         return []
     found, everyone = [], ", ".join(raters)
     row_of = {rater: row for row, rater in enumerate(raters)}
-    values: dict[str, Callable[[Answer], float | None]] = {name: value for name, (_, _, value) in FIGURES.items()}
+    values: dict[str, Callable[[Answer], float | None]] = {name: value for name, (_, _, value) in METRICS.items()}
     values["acceptable"] = lambda answer: ACCEPTABLE.index(answer.acceptable)
     for name in (*SCALES, "quality", "acceptable"):
         ratings_RI = np.full((len(raters), len(by_item)), np.nan)

@@ -1,4 +1,4 @@
-"""What an evaluation of a paraphraser found: its figures, its outputs, and how sure they are."""
+"""What an evaluation of a paraphraser found: its metrics, its outputs, and how sure they are."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from paraform.evaluation.bootstrap import Comparison, paired_bootstrap
-from paraform.evaluation.figures import RowFigure
+from paraform.evaluation.metrics import RowMetric
 from paraform.evaluation.protocols import Protocol
 from paraform.evaluation.style import Retrieved
 from paraform.records import InputError
@@ -29,7 +29,7 @@ class Outputs:
 
     Args:
         sources, references, exemplars, texts: one a row.
-        figures: by name, what each row adds to each figure.
+        metrics: by name, what each row adds to each metric.
     """
 
     system: str
@@ -38,11 +38,11 @@ class Outputs:
     references: tuple[str, ...]
     exemplars: tuple[str, ...]
     texts: tuple[str, ...]
-    figures: Mapping[str, RowFigure]
+    metrics: Mapping[str, RowMetric]
 
     def lines(self) -> Iterator[dict[str, Any]]:
-        """One JSON object a row, with those figures that a row has by itself (BLEU it has not)."""
-        alone = {name: figure for name, figure in self.figures.items() if figure.value is None}
+        """One JSON object a row, with those metrics that a row has by itself (BLEU it has not)."""
+        alone = {name: metric for name, metric in self.metrics.items() if metric.value is None}
         rows = zip(self.sources, self.references, self.exemplars, self.texts, strict=True)
         for number, (source, reference, exemplar, text) in enumerate(rows):
             yield {
@@ -53,7 +53,7 @@ class Outputs:
                 "exemplar": exemplar,
                 "reference": reference,
                 "output": text,
-                **{name: float(figure.rows[number, 0]) for name, figure in alone.items()},
+                **{name: float(metric.rows[number, 0]) for name, metric in alone.items()},
             }
 
 
@@ -66,34 +66,30 @@ def compare(
     resamples: int = 1000,
     seed: int = 12345,
 ) -> Comparison:
-    """Paired bootstrap of one figure between two systems, or two reports, on the same rows.
+    """Paired bootstrap of one metric between two systems, or two reports, on the same rows.
 
     Args:
         part: a name and row numbers, one of `subsets`; None: all rows.
-    Raises: InputError if they were not measured on the same rows, or one has no such figure.
+    Raises: InputError if they were not measured on the same rows, or one has no such metric.
     """
     if (first.sources, first.references) != (second.sources, second.references):
         raise InputError(f"{first.system} and {second.system} were measured on different rows; expected the same")
     for outputs in (first, second):
-        if name not in outputs.figures:
-            known = ", ".join(outputs.figures)
+        if name not in outputs.metrics:
+            known = ", ".join(outputs.metrics)
             raise InputError(f"no figure {name!r} of {outputs.system} under {outputs.protocol}; expected {known}")
     protocol = first.protocol if first.protocol == second.protocol else f"{first.protocol} against {second.protocol}"
-    figures = [outputs.figures[name] for outputs in (first, second)]
+    metrics = [outputs.metrics[name] for outputs in (first, second)]
     if part is not None:
-        figures = [replace(figure, name=f"{name}, {part[0]}", rows=figure.rows[part[1]]) for figure in figures]
+        metrics = [replace(metric, name=f"{name}, {part[0]}", rows=metric.rows[part[1]]) for metric in metrics]
     return paired_bootstrap(
-        *figures,
-        names=(first.system, second.system),
-        protocol=protocol,
-        resamples=resamples,
-        seed=seed,
+        *metrics, names=(first.system, second.system), protocol=protocol, resamples=resamples, seed=seed
     )
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class GenerationReport:
-    """Figures of a paraphraser and of the floors, under each protocol.
+    """Metrics of a paraphraser and of the floors, under each protocol.
 
     Args:
         scores: by system, protocol and subset.
@@ -134,13 +130,13 @@ class GenerationReport:
         }
 
     def table(self, style: Literal["plain", "markdown"] = "markdown", *, subset: str | None = None) -> str:
-        """All scores, or those of one subset, as tables: the outputs' figures, then those of the vectors."""
+        """All scores, or those of one subset, as tables: the outputs' metrics, then those of the vectors."""
         chosen = [score for score in self.scores if subset in (None, score.subset)]
         groups = ([score for score in chosen if score.protocol], [score for score in chosen if not score.protocol])
         return "\n\n".join(table(group, style) for group in groups if group)
 
     def summary(self) -> str:
-        """The figures of `HEADLINES` on all rows, of each system under each protocol; below, what they share."""
+        """The metrics of `HEADLINES` on all rows, of each system under each protocol; below, what they share."""
         shown = [score for score in self.scores if score.subset == "all" and score.protocol]
         return brief_table([score for name in HEADLINES for score in shown if score.name == name])
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from paraform.evaluation.figures import RowFigure, row_mean
+from paraform.evaluation.metrics import RowMetric, row_mean
 from paraform.evaluation.preparation import Stemmer, metric_words, overlap_signature, require, same_length
 from paraform.score import Score
 
@@ -17,12 +17,12 @@ NAMES = {"ROUGE-1": "rouge1", "ROUGE-2": "rouge2", "ROUGE-L": "rougeL"}
 def rouge(outputs: Sequence[str], references: Sequence[str], *, max_tokens: int | None = 15) -> list[Score]:
     """ROUGE-1, ROUGE-2 and ROUGE-L: F1 with Porter stems, in percent, mean over rows."""
     words = (metric_words(side, max_tokens) for side in (outputs, references))
-    return [figure.score() for figure in rouge_figures(*words, max_tokens=max_tokens)]
+    return [metric.score() for metric in rouge_metrics(*words, max_tokens=max_tokens)]
 
 
-def rouge_figures(
+def rouge_metrics(
     outputs: Sequence[Sequence[str]], references: Sequence[Sequence[str]], *, max_tokens: int | None
-) -> list[RowFigure]:
+) -> list[RowMetric]:
     """The same of words, row by row.
 
     rouge_score drops what is not a letter a–z or a digit, and stems words of over three letters.

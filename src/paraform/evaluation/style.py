@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,10 +15,19 @@ from rapidfuzz.process import cdist
 from paraform.capabilities import Embed
 from paraform.decoding import MOST_SEED
 from paraform.evaluation.content import Vectors, content_matches, embed_unique, unit
-from paraform.evaluation.figures import row_mean
+from paraform.evaluation.metrics import row_mean
 from paraform.evaluation.preparation import metric_words, same_length
 from paraform.evaluation.subsets import SETTING, subsets
-from paraform.records import InputError, counted, require_callable, require_count, require_text, require_texts, several
+from paraform.records import (
+    InputError,
+    counted,
+    require_callable,
+    require_count,
+    require_kind,
+    require_text,
+    require_texts,
+    several,
+)
 from paraform.score import Score, signature
 from paraform.syntax.trees import Tree, tree_edit_distance, without_root
 
@@ -151,6 +160,66 @@ class StyleReport:
         }
 
 
+@dataclass(frozen=True)
+class StyleSettings:
+    """How vectors are measured.
+
+    Args:
+        name, tagger_name: how table and signatures call the system and `tag`.
+        max_tokens: words of each text that count; None counts all.
+        queries: sentences drawn at random under `seed` to retrieve for.
+        top: sentences that are retrieved for each.
+        seed: of that draw.
+    Raises: InputError for what cannot be.
+    """
+
+    name: str = "model"
+    max_tokens: int | None = 15
+    queries: int = 200
+    top: int = 5
+    seed: int = 0
+    tagger_name: str = "unnamed"
+
+    def __post_init__(self) -> None:
+        require_count(self.top, "top", 1)
+        require_count(self.queries, "queries", 1)
+        require_count(self.seed, "seed", 0, MOST_SEED)
+        require_text(self.name, "name")
+        require_text(self.tagger_name, "tagger_name")
+
+
+class StylePool(NamedTuple):
+    """What is retrieved from, and for.
+
+    Args:
+        texts: different sentences; tags, clusters: of each of them.
+        queries: numbers of some of them.
+        top: sentences for each.
+        signature: how words were made and tagged, and queries drawn.
+    """
+
+    texts: Sequence[str]
+    tags: Sequence[Tags]
+    clusters: Sequence[Hashable]
+    queries: Sequence[int]
+    top: int
+    signature: str
+
+    def retrieved(self, vectors_ND: Vectors) -> Retrieval:
+        """By these vectors of the texts: `retrieve_by_style`."""
+        return retrieve_by_style(self.texts, vectors_ND, self.tags, self.clusters, self.queries, top=self.top)
+
+
+def style_pool(texts: Sequence[str], clusters: Sequence[Hashable], tag: Tag, settings: StyleSettings) -> StylePool:
+    """All different sentences that are not empty, tagged, and the queries that are drawn of them."""
+    known = {text: cluster for text, cluster in zip(texts, clusters, strict=True) if text.strip()}
+    tags = tag_unique(tag, metric_words(list(known), settings.max_tokens))
+    chosen = np.random.default_rng(settings.seed).permutation(len(known))[: settings.queries].tolist()
+    drawn = signature(similarity="cosine", top=settings.top, pool=len(known), queries=len(chosen), seed=settings.seed)
+    signed = f"{edit_signature(settings.max_tokens, settings.tagger_name)}|{drawn}"
+    return StylePool(list(known), tags, list(known.values()), chosen, settings.top, signed)
+
+
 def evaluate_style(
     sources: Sequence[str],
     targets: Sequence[str],
@@ -159,12 +228,7 @@ def evaluate_style(
     content: Embed | None = None,
     style: Embed | None = None,
     tag: Tag | None = None,
-    max_tokens: int | None = 15,
-    top: int = 5,
-    queries: int = 200,
-    seed: int = 0,
-    name: str = "model",
-    tagger_name: str = "unnamed",
+    settings: StyleSettings | None = None,
 ) -> StyleReport:
     """CMA of the content vectors and what the style vectors retrieve, with chance beside each.
 
@@ -173,19 +237,18 @@ def evaluate_style(
 
     Args:
         sources, targets, clusters: texts, paraphrases and clusters, one a row.
-        content, style: a system's embedders; None leaves out the figures of that one.
+        content, style: a system's embedders; None leaves out the metrics of that one.
         tag: needed with `style`.
-        queries: sentences drawn at random under `seed` to retrieve for.
+        settings: None: `StyleSettings()`.
     Raises: InputError if a row has no cluster.
     """
     sources, targets, clusters = require_texts(sources), require_texts(targets), list(several(clusters, "clusters"))
     for said, call in (("content", content), ("style", style), ("tag", tag)):
         if call is not None:
             require_callable(call, said)
-    require_count(top, "top", 1)
-    require_count(queries, "queries", 1)
-    require_count(seed, "seed", 0, MOST_SEED)
-    require_text(name, "name")
+    settings = StyleSettings() if settings is None else settings
+    require_kind(settings, StyleSettings, "settings")
+    name, max_tokens = settings.name, settings.max_tokens
     same_length(sources=sources, targets=targets, clusters=clusters)
     if not all(isinstance(cluster, Hashable) for cluster in clusters):
         raise InputError("a cluster that is no number; number them: corpora.clusters(pairs)")
@@ -199,18 +262,10 @@ def evaluate_style(
     if style is not None:
         if tag is None:
             raise InputError("style without tag; call evaluate_style(…, style=model.style, tag=load_tagger())")
-        known = dict(zip([*sources, *targets], [*clusters, *clusters], strict=True))
-        pool = [text for text in known if text.strip()]
-        tags = tag_unique(tag, metric_words(pool, max_tokens))
-        chosen = np.random.default_rng(seed).permutation(len(pool))[:queries]
-        found = retrieve_by_style(
-            pool, embed_unique(style, pool), tags, [known[text] for text in pool], [int(at) for at in chosen], top=top
-        )
-        settings = f"{edit_signature(max_tokens, tagger_name)}|" + signature(
-            similarity="cosine", top=top, pool=len(pool), queries=len(chosen), seed=seed
-        )
+        pool = style_pool([*sources, *targets], [*clusters, *clusters], tag, settings)
+        found = pool.retrieved(embed_unique(style, pool.texts))
         systems = {name: found.distance, "random": found.random, "nearest tags": found.nearest}
-        scores += [Score("style retrieval ED", value, settings, system) for system, value in systems.items()]
+        scores += [Score("style retrieval ED", value, pool.signature, system) for system, value in systems.items()]
         retrieved = found.lists
     return StyleReport(tuple(scores), retrieved)
 
@@ -237,6 +292,6 @@ def _matching_scores(
             title = f"CMA ({similarity}{'' if given else ', strict'})"
             settings = signature(similarity=similarity, right=right, targets=len(targets), thirds=SETTING)
             for system, values in {name: hits, "random": chance}.items():
-                figure = row_mean(title, values, settings, digits=3)
-                scores += [figure.score(chosen, system=system, subset=part) for part, chosen in parts.items()]
+                metric = row_mean(title, values, settings, digits=3)
+                scores += [metric.score(chosen, system=system, subset=part) for part, chosen in parts.items()]
     return scores

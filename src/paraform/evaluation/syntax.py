@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from paraform.evaluation.figures import RowFigure
+from paraform.evaluation.metrics import RowMetric
 from paraform.records import InputError, Sentence, require_kind, require_records, require_text
 from paraform.score import Score, signature
 from paraform.syntax.spans import Span, constituents
@@ -94,22 +94,22 @@ def evaluate_syntax(
     settings = f"{SETTINGS}|parser:{parser}|data:{data}"
     rows = len(gold)
     exact = np.stack([brackets[:, 3], np.ones(rows, np.int64)], axis=1)
-    figures = [
-        RowFigure("labelled F1", brackets, settings, lambda sums: _percent(2 * sums[0], sums[1] + sums[2])),
-        RowFigure("precision", brackets, settings, lambda sums: _percent(sums[0], sums[2])),
-        RowFigure("recall", brackets, settings, lambda sums: _percent(sums[0], sums[1])),
-        RowFigure("exact match", exact, settings, lambda sums: _percent(sums[0], sums[1])),
-        RowFigure("tag accuracy", tags, f"parser:{parser}|data:{data}", lambda sums: _percent(sums[0], sums[1])),
+    metrics = [
+        RowMetric("labelled F1", brackets, settings, lambda sums: _percent(2 * sums[0], sums[1] + sums[2])),
+        RowMetric("precision", brackets, settings, lambda sums: _percent(sums[0], sums[2])),
+        RowMetric("recall", brackets, settings, lambda sums: _percent(sums[0], sums[1])),
+        RowMetric("exact match", exact, settings, lambda sums: _percent(sums[0], sums[1])),
+        RowMetric("tag accuracy", tags, f"parser:{parser}|data:{data}", lambda sums: _percent(sums[0], sums[1])),
     ]
     words = tags[:, 1]
     parts = {"all": np.arange(rows)} | chosen_rows
     parts |= {name: np.flatnonzero((words >= least) & (words <= most)) for name, (least, most) in LENGTHS.items()}
     parts[LONGER] = np.flatnonzero(words > max(most for _, most in LENGTHS.values()))
     return [
-        figure.score(chosen, system=parser, subset=name)
+        metric.score(chosen, system=parser, subset=name)
         for name, chosen in parts.items()
         if len(chosen)
-        for figure in figures
+        for metric in metrics
     ]
 
 

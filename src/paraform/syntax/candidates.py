@@ -64,6 +64,28 @@ class Found(NamedTuple):
         return cls(np.full(shape, -1, np.int64), np.full(shape, -1, np.int64), np.zeros(shape, np.uint64))
 
 
+class Asked(NamedTuple):
+    """Targets that look for exemplars, by which rules, and room for what they find.
+
+    Args:
+        rows: the targets as rows, with the word numbers of the index.
+        reach: [N], room for the greatest distance that each target still takes.
+    """
+
+    targets: Targets
+    rows: Rows
+    rules: Rules
+    found: Found
+    reach: NDArray[np.int64]
+
+
+class Pool(NamedTuple):
+    """What exemplars are taken from: the rows of the index, and those that have each of its sequences, ascending."""
+
+    rows: Rows
+    members: Groups
+
+
 @compiled
 def _mixed(word: np.uint64) -> np.uint64:
     """A number that looks drawn at random, the same for the same word (splitmix64, Steele et al. 2014)."""
@@ -79,20 +101,22 @@ def offer(
     filled: int,
     distances: NDArray[np.int64],
     radius: int,
-    members: Groups,
-    reach: NDArray[np.int64],
-    targets: Targets,
-    asked: Rows,
-    rows: Rows,
-    rules: Rules,
-    found: Found,
+    pool: Pool,
+    asked: Asked,
 ) -> int:
-    """Offer the sentences in the lanes to the targets; returns the distance beyond which none takes any more."""
-    all_members, member_starts = members
-    sources, places, lengths = targets
-    asked_words, asked_counts, asked_starts, asked_texts, _, asked_clusters = asked
-    words, counts, word_starts, texts, wordings, clusters = rows
-    found_rows, found_distances, found_keys = found
+    """Offer the sentences in the lanes to some targets; returns the distance beyond which none takes any more.
+
+    Args:
+        own: the targets, numbers of those that ask.
+        lanes, distances: sequences of the index, so many as are filled, and how far each is from the targets'.
+        radius: the distance beyond which none of them takes any now.
+    """
+    all_members, member_starts = pool.members
+    sources, places, lengths = asked.targets
+    asked_words, asked_counts, asked_starts, asked_texts, _, asked_clusters = asked.rows
+    words, counts, word_starts, texts, wordings, clusters = pool.rows
+    found_rows, found_distances, found_keys = asked.found
+    rules, reach = asked.rules, asked.reach
     keep = found_rows.shape[1]
     seed = _mixed(np.uint64(rules.seed) + np.uint64(0x9E3779B97F4A7C15))
     taken = False

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from paraform.engines.cores import cores
 from paraform.records import InputError, Sentence, require_count, require_records
 from paraform.syntax import index_folder
-from paraform.syntax.candidates import Found, Rules, Targets
+from paraform.syntax.candidates import Asked, Found, Pool, Rules, Targets
 from paraform.syntax.compiled import read_only
 from paraform.syntax.rows import Clusters, Numbers, check_count, encode, joined, text_hash
 from paraform.syntax.rules import MiningConfig
@@ -182,41 +182,24 @@ class ExemplarIndex:
             lengths=np.diff(asked.starts),
         )
         read_only(about)
-        rules = Rules.of(config)
-        members = index.members if config.window is not None else index.different
         found = Found.nothing(count, config.keep)
-        reach = np.empty(count, np.int64)
+        looking = Asked(about, asked.rows, Rules.of(config), found, np.empty(count, np.int64))
+        pool = Pool(self._encoded.rows, index.members if config.window is not None else index.different)
 
         def part(first: int) -> int:
             last = min(first + GROUPS_AT_ONCE, len(queries.starts) - 1)
-            search(
-                queries,
-                groups,
-                about,
-                asked.rows,
-                index.sequences,
-                index.blocks,
-                index.halves,
-                members,
-                self._encoded.rows,
-                len(self._numbers.tags),
-                rules,
-                first,
-                last,
-                reach,
-                found,
-            )
+            search(index, pool, queries, groups, looking, first, last)
             return int(groups.starts[last] - groups.starts[first])
 
         firsts = range(0, len(queries.starts) - 1, GROUPS_AT_ONCE)
-        pool = ThreadPoolExecutor(threads or cores())
+        executor = ThreadPoolExecutor(threads or cores())
         try:  # the longest sequences, which take longest, go first, so that no core is idle at the end
-            for done in as_completed([pool.submit(part, first) for first in reversed(firsts)]):
+            for done in as_completed([executor.submit(part, first) for first in reversed(firsts)]):
                 number = done.result()
                 if progress:
                     progress(number)
         finally:
-            pool.shutdown(cancel_futures=True)
+            executor.shutdown(cancel_futures=True)
         return Nearest(found.rows, np.where(found.rows < 0, -1, found.distances))
 
     def _ready(self) -> Searchable:

@@ -11,14 +11,14 @@ targets, N targets, R rows of the index, K exemplars kept of each target.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-from paraform.syntax.candidates import Found, Rules, Targets, offer
+from paraform.syntax.candidates import Asked, Pool, offer
 from paraform.syntax.compiled import compiled
 from paraform.syntax.distances import edit_distances
-from paraform.syntax.features import BLOCK, Blocks, Sequences, add_near, least_edits
-from paraform.syntax.partition_filter import Halves, keep_near, parts_of
-from paraform.syntax.rows import Groups, Rows
+from paraform.syntax.features import BLOCK, Sequences, add_near, least_edits
+from paraform.syntax.partition_filter import keep_near, parts_of
+from paraform.syntax.rows import Groups
+from paraform.syntax.searchable import Searchable
 
 LANES = 64  # sequences at least that are compared side by side, but for the last ones
 FAR = 1 << 40  # no distance is as great
@@ -26,38 +26,27 @@ FAR = 1 << 40  # no distance is as great
 
 @compiled
 def search(
+    index: Searchable,
+    pool: Pool,
     queries: Sequences,
     groups: Groups,
-    targets: Targets,
-    asked: Rows,
-    sequences: Sequences,
-    blocks: Blocks,
-    halves: Halves,
-    members: Groups,
-    rows: Rows,
-    tags: int,
-    rules: Rules,
+    asked: Asked,
     first_group: int,
     last_group: int,
-    reach: NDArray[np.int64],
-    found: Found,
 ) -> None:
-    """Fill `found` for the targets of some groups; other threads may do so for others.
+    """Fill `asked.found` for the targets of some groups; other threads may do so for others.
 
     Args:
         queries: the G different sequences of the targets.
         groups: the targets that have each of them.
-        asked: the targets as rows, with the word numbers of the index.
-        sequences, blocks, halves, tags: the index's.
-        members: the rows that have each sequence of the index, ascending.
-        reach: [N], room for the greatest distance that each target still takes.
     """
     # Arrays by names of their own: taking one out of its tuple counts a reference, which is slower than comparing.
     query_codes, query_starts, query_bits = queries
+    sequences, halves, reach = index.sequences, index.halves, asked.reach
     bits = sequences.bits[0]
-    block_starts, every, some, of_length = blocks
+    block_starts, every, some, of_length = index.blocks
     longest = np.diff(query_starts[first_group : last_group + 1]).max()
-    gap = min(rules.length_gap, max(longest, len(of_length)))
+    gap = min(asked.rules.length_gap, max(longest, len(of_length)))
     bounds = np.empty(len(block_starts), np.int64)
     order = np.empty(len(block_starts), np.int64)
     tally = np.empty(132, np.int64)
@@ -67,7 +56,7 @@ def search(
     state = np.empty((4, 2 * LANES + BLOCK), np.uint64)
     counts = np.empty((2, LANES + BLOCK), np.int64)
     parts = np.empty((2, longest + 1), np.uint64)
-    places = np.zeros(tags + 1, np.uint64)
+    places = np.zeros(len(index.bit_of), np.uint64)  # a tag each, and none
     for group in range(first_group, last_group):
         query = query_codes[query_starts[group] : query_starts[group + 1]]
         length = len(query)
@@ -108,9 +97,7 @@ def search(
                     filled = 0
                 if kept and (done or kept >= LANES):
                     edit_distances(query, places, sequences, near, kept, state, distances)
-                    radius = offer(
-                        own, near, kept, distances, radius, members, reach, targets, asked, rows, rules, found
-                    )
+                    radius = offer(own, near, kept, distances, radius, pool, asked)
                     kept = 0
                 if done:
                     break

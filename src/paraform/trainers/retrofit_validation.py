@@ -10,8 +10,8 @@ from typing import NamedTuple
 import numpy as np
 import torch
 
-from paraform.evaluation.embedding.probe_rows import pair_features
-from paraform.evaluation.embedding.probes import Folds, ProbeConfig, fit_probes
+from paraform.evaluation.embedding.probe_rows import ProbeConfig, pair_features
+from paraform.evaluation.embedding.probes import Folds, fit_probes
 from paraform.losses.orthogonality import orthogonality_penalty
 from paraform.models.retrofit import RetrofittedEncoder
 from paraform.models.retrofit.contexts import ContextTable

@@ -25,13 +25,7 @@ from paraform.training.card import run_card
 from paraform.training.config import MAY_DIFFER, TrainingConfig
 from paraform.training.progress import NAME as PROGRESS
 from paraform.training.progress import Progress, read_saved
-from paraform.training.state import (
-    pack_optimizers,
-    random_state,
-    random_state_of,
-    set_random_state,
-    unpack_optimizers,
-)
+from paraform.training.state import pack_optimizers, random_state, random_state_of, set_random_state, unpack_optimizers
 from paraform.weights import load_tensors, save_tensors
 
 TENSORS = "training.safetensors"

@@ -14,7 +14,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from paraform.evaluation.latent import save_figure
+from paraform.evaluation.latent import save_plot
 from paraform.models.latent import LatentConfig
 from paraform_papers.clvae.configs import BRIEF, Corpus, Size, config_of
 from paraform_papers.clvae.latent_rows import Rows
@@ -34,7 +34,7 @@ def configs(size: Size, corpus: Corpus) -> dict[str, LatentConfig]:
 
 def draw(found: Rows, whole: bool) -> None:
     """Draw the rows that were taken."""
-    save_figure(figure_of(found, SHARES), found.place / "dropout.png")
+    save_plot(figure_of(found, SHARES), found.place / "dropout.png")
 
 
 def figure_of(rows: Rows, shares: Mapping[str, float]) -> Figure:

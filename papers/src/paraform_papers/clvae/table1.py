@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from paraform.evaluation.latent import PROTOCOL_PANELS, draw_collapse, protocols_figure, save_figure
+from paraform.evaluation.latent import PROTOCOL_PANELS, draw_collapse, protocols_plot, save_plot
 from paraform.models.latent import OBJECTIVES
 from paraform_papers.clvae.configs import CONTROLS, configs_of
 from paraform_papers.clvae.latent_rows import Rows
@@ -40,7 +40,7 @@ def draw(found: Rows, whole: bool) -> None:
     draw_collapse(runs, found.place / "collapse.png")
     draw_collapse(runs, found.place / "figure3.png", PROTOCOL_PANELS)
     if whole:
-        save_figure(protocols_figure(found.scores), found.place / "protocols.png")
+        save_plot(protocols_plot(found.scores), found.place / "protocols.png")
 
 
 run = partial(run_table, partial(configs_of, (*OBJECTIVES, *CONTROLS)), PUBLISHED, draw=draw)

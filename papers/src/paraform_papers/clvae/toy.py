@@ -23,7 +23,7 @@ import torch
 from torch import Tensor
 
 from paraform.batching import SentenceBatch
-from paraform.evaluation.latent import save_figure
+from paraform.evaluation.latent import save_plot
 from paraform.models.latent import make_update
 from paraform.records import InputError
 from paraform.score import Score, signature
@@ -182,4 +182,4 @@ def draw_panels(panels: dict[tuple[str, int], dict[int, np.ndarray[Any, Any]]], 
             axes.set(xticks=[], yticks=[], box_aspect=1, title=f"{name}, K = {categories}, {step:,} steps")
             axes.set_aspect("equal", adjustable="datalim")  # so that all panels are squares of one size
             axes.title.set_fontsize(8)
-    save_figure(figure, path, dpi=80)
+    save_plot(figure, path, dpi=80)

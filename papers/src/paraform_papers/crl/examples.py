@@ -1,4 +1,4 @@
-"""Sentences to read beside a report's figures: outputs, one that lost its content, what vectors retrieve."""
+"""Sentences to read beside a report's metrics: outputs, one that lost its content, what vectors retrieve."""
 
 from __future__ import annotations
 
@@ -97,8 +97,8 @@ def examples(
     changed, loser, drop = None, "", 0.0
     targets: dict[str, str] = {}
     if others:
-        kept = first.figures["content kept"].rows[:, 0]
-        drops = np.array([kept - other.figures["content kept"].rows[:, 0] for other in others])
+        kept = first.metrics["content kept"].rows[:, 0]
+        drops = np.array([kept - other.metrics["content kept"].rows[:, 0] for other in others])
         which, at = divmod(int(drops.argmax()), len(kept))
         changed, loser, drop = example(at), others[which].system, float(drops.max())
         for name, embed in content.items():

@@ -18,7 +18,7 @@ from typing import Any, Literal
 from paraform import checkpoint
 from paraform.capabilities import Embedder, embed_by
 from paraform.evaluation import GenerationReport
-from paraform.evaluation.latent import save_figure
+from paraform.evaluation.latent import save_plot
 from paraform.evaluation.on_pairs import evaluate_embedder, evaluate_paraphraser, evaluation_set
 from paraform.records import InputError
 from paraform.score import Score, table
@@ -173,4 +173,4 @@ def draw(scores: Sequence[Score], path: Path, title: str) -> None:
     axes.set_xticks(range(len(rows)), rows)
     axes.set(ylabel="content matching accuracy", title=title, ylim=(0, 1))
     axes.legend(loc="upper right", ncols=len(BARS))
-    save_figure(figure, path, dpi=120)
+    save_plot(figure, path, dpi=120)

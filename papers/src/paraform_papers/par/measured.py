@@ -9,16 +9,15 @@ from typing import Any, Literal
 
 from paraform import checkpoint
 from paraform.encoders import Encoder
-from paraform.evaluation.embedding.differences import Difference, differences_of
 from paraform.evaluation.embedding.distances import WordSystem, word_system
-from paraform.evaluation.embedding.measuring import System, bounded, system_of
+from paraform.evaluation.embedding.measuring import Difference, System, bounded, differences_of, system_of
 from paraform.evaluation.embedding.task import Finding
 from paraform.score import Score, table
 from paraform.weights import atomic_path
-from paraform_papers.kept_vectors import kept
 from paraform_papers.par.configs import SIZES, Scale, config_of, rows_of
 from paraform_papers.par.rows import ENCODER, folder_of, is_done, train_row
 from paraform_papers.shipped.depth import mean_layer_embed
+from paraform_papers.vectors_on_disk import kept
 
 TOP, MEAN = "top layer", "mean of layers"  # of the encoder as it comes: the paper's two baselines
 

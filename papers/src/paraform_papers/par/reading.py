@@ -19,10 +19,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from paraform.evaluation.bootstrap import bootstrap_interval
-from paraform.evaluation.figures import RowFigure, row_mean
+from paraform.evaluation.metrics import RowMetric, row_mean
 from paraform.records import InputError
-from paraform.score import Score, signature
+from paraform.score import signature
 from paraform_papers.par.squad import Question
 
 _PUNCTUATION = str.maketrans("", "", string.punctuation)
@@ -39,8 +38,8 @@ class Marks(NamedTuple):
 class Reading(NamedTuple):
     """Exact match and F1, in percent, a row for each original question."""
 
-    exact: RowFigure
-    f1: RowFigure
+    exact: RowMetric
+    f1: RowMetric
 
 
 def normalized(text: str) -> str:
@@ -58,27 +57,13 @@ def marks_of(given: str, answers: Iterable[str]) -> Marks:
     return Marks(max(one.exact for one in found), max(one.f1 for one in found))
 
 
-def evaluate_reading(
-    questions: Sequence[Question], given: Mapping[str, str], *, data: str, system: str = "", resamples: int = 1000
-) -> list[Score]:
-    """EM and F1 of a file's questions, with intervals over the original questions.
+def read_metrics(questions: Sequence[Question], given: Mapping[str, str]) -> Reading:
+    """EM and F1 of a file's questions, question by question.
 
     Args:
         given: the answer to each question, by its id.
-        data: what the questions are, for the scores' subset.
-        resamples: of each interval; 0: none.
     Raises: InputError if a question has no answer, or there is no question.
     """
-    scores = []
-    for figure in read_figures(questions, given):
-        low, high = bootstrap_interval(figure, resamples=resamples) if resamples else (None, None)
-        value, own = figure.over(), figure.signature
-        scores.append(Score(figure.name, value, own, system, "", data, figure.digits, low, high))
-    return scores
-
-
-def read_figures(questions: Sequence[Question], given: Mapping[str, str]) -> Reading:
-    """The same, question by question, for a paired bootstrap of two systems. Raises: InputError as above."""
     lacking = [one.name for one in questions if one.name not in given]
     if lacking or not questions:
         came = f"no answer to {lacking[0]!r} and {len(lacking) - 1} more" if lacking else "no question"

@@ -1,4 +1,4 @@
-"""Readers of several seeds side by side: figures, what they come to over seeds, and one system against another."""
+"""Readers of several seeds side by side: metrics, what they come to over seeds, and one system against another."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class ReadingTable:
         }
 
     def table(self, style: Literal["plain", "markdown"] = "markdown") -> str:
-        """The figures, a row for each set and system, and a line for each of the others."""
+        """The metrics, a row for each set and system, and a line for each of the others."""
         lines = "\n".join(f"- {one}" for one in (*self.over_seeds, *self.differences))
         return "\n\n".join(part for part in (table(self.scores, style), lines) if part)
 
@@ -46,7 +46,7 @@ class ReadingTable:
 def reading_table(
     found: Mapping[Key, Reading], settings: str, *, against: tuple[str, str], resamples: int = 1000
 ) -> ReadingTable:
-    """The table of these figures.
+    """The table of these metrics.
 
     Args:
         settings: what all readers have in common, for signatures.
@@ -56,14 +56,14 @@ def reading_table(
     scores: list[Score] = []
     differences: list[Comparison] = []
     for (system, seed, test), reading in found.items():
-        for at, figure in enumerate(reading):
-            low, high = bootstrap_interval(figure, resamples=resamples)
-            score = figure.score(system=f"{system}, seed {seed}", subset=test)
-            scores.append(replace(score, signature=f"{settings}|{figure.signature}", low=low, high=high))
+        for at, metric in enumerate(reading):
+            low, high = bootstrap_interval(metric, resamples=resamples)
+            score = metric.score(system=f"{system}, seed {seed}", subset=test)
+            scores.append(replace(score, signature=f"{settings}|{metric.signature}", low=low, high=high))
             other = found.get((against[1], seed, test))
             if system == against[0] and other is not None:
                 names = (score.system, f"{against[1]}, seed {seed}")
-                differences.append(paired_bootstrap(figure, other[at], names=names, protocol=test, resamples=resamples))
+                differences.append(paired_bootstrap(metric, other[at], names=names, protocol=test, resamples=resamples))
     lines = []
     for system, test in dict.fromkeys((system, test) for system, _, test in found):
         for at, name in enumerate(("EM", "F1")):

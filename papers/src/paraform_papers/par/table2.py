@@ -15,6 +15,7 @@ from pathlib import Path
 from paraform.evaluation.embedding.correlation import MEAN
 from paraform.evaluation.embedding.families import read_families
 from paraform.evaluation.embedding.measuring import measured, spaces_of
+from paraform.evaluation.embedding.task import Choices
 from paraform.score import Score
 from paraform_papers.par.configs import SIZES, Scale, trained_on
 from paraform_papers.par.measured import Model, ParTable, finished, trained
@@ -44,7 +45,7 @@ def run(
 ) -> ParTable:
     """Train, measure, and write table2.md. Raises: as `trained`, and as `read_families`."""
     models = trained(rows, scale, data, out, seed, device)
-    families = read_families(data, FAMILIES, trained=scale != "smoke")
+    families = read_families(data, FAMILIES, Choices(trained=scale != "smoke"))
     most = SIZES[scale].most
     tasks = (families if most is None else families.limited(most)).tasks
     tasks += unseen_tasks(tasks, training_texts(data))

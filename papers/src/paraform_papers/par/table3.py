@@ -35,7 +35,7 @@ from paraform_papers.par.reader.trainer import (
     reading_system,
     train_reader,
 )
-from paraform_papers.par.reading import Reading, read_figures
+from paraform_papers.par.reading import Reading, read_metrics
 from paraform_papers.par.reading_table import ReadingTable, reading_table
 from paraform_papers.par.rows import pairs_of
 from paraform_papers.par.squad import Question, read_squad
@@ -149,7 +149,7 @@ def run(
             train_reader(training, folder, config=config, loop=loop, **given).require_over()
             answered = answers_of(load_reader(folder, device=device), prepared(config, tests, vectors, device))
             for test, some in tests.items():
-                found[names[row], number, test] = read_figures(some, answered)
+                found[names[row], number, test] = read_metrics(some, answered)
     settings = signature(trained=f"partial SQuAD, {len(training)} questions", encoder=encoder, epochs=config.epochs)
     made = reading_table(found, settings, against=(names["par"], names["plain"]), resamples=size.resamples)
     made = replace(made, scores=(*made.scores, *published()))

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import final
 
 import numpy as np
@@ -17,9 +17,9 @@ from torch import Tensor
 
 from paraform.evaluation.embedding.correlation import ALL, correlations
 from paraform.evaluation.embedding.distances import WordSystem
-from paraform.evaluation.embedding.regression import GRADES, pearson, two_points
+from paraform.evaluation.embedding.regression import GRADES, pearson, require_on_scale, two_points
 from paraform.evaluation.embedding.similarity import Splits
-from paraform.evaluation.embedding.task import Finding
+from paraform.evaluation.embedding.task import Finding, signed_finding
 from paraform.records import InputError, Pair
 from paraform.score import signature
 from paraform.syntax.trees import Parser, Tree
@@ -53,7 +53,7 @@ class TreeConfig:
 
     @property
     def signature(self) -> str:
-        """All settings that change a figure."""
+        """All settings that change a metric."""
         return signature(regression="softmax-5", features="child-sum tree-LSTM", **vars(self))
 
 
@@ -118,20 +118,13 @@ def tree_relatedness(
     Raises: InputError as `ParsedTexts.of`, and for a score outside the scale.
     """
     config = config or TreeConfig()
-    for pair in (pair for part in parts for pair in part):
-        if pair.score is None or not lowest <= pair.score <= highest:
-            place = pair.origin or name
-            raise InputError(f"{place}: the score is {pair.score}; expected {lowest:g} to {highest:g}")
+    require_on_scale(name, parts, lowest, highest)
     texts = [text for part in parts for pair in part for text in (pair.source.text, pair.target.text)]
     parsed = ParsedTexts.of(texts, system, parser)
     gold_N = np.array([pair.score for pair in parts[2]], dtype=np.float64)
     found_N = fit_trees(parts, parsed, lowest, highest, config)
-    figures = correlations([found_N], [gold_N], f"{config.signature}|{signature(parser=parsed_by)}")
-    findings = []
-    for figure in (figures["Pearson", ALL], figures["Spearman", ALL]):
-        score = figure.score(system=system.name, protocol="tree-LSTM", subset=name)
-        findings.append(Finding(replace(score, signature=f"{figure.signature}|{system.signature}"), figure))
-    return findings
+    metrics = correlations([found_N], [gold_N], f"{config.signature}|{signature(parser=parsed_by)}")
+    return [signed_finding(metrics[kind, ALL], system, name, "tree-LSTM") for kind in ("Pearson", "Spearman")]
 
 
 def fit_trees(

@@ -11,14 +11,19 @@ from typing import Any, Literal
 from paraform import checkpoint
 from paraform.encoders import Encoder
 from paraform.evaluation.bootstrap import Comparison
-from paraform.evaluation.embedding.differences import Difference, differences_of
-from paraform.evaluation.embedding.families import limited
-from paraform.evaluation.embedding.measuring import System, bounded, measured, spaces_of, system_of
+from paraform.evaluation.embedding.measuring import (
+    Difference,
+    System,
+    bounded,
+    differences_of,
+    measured,
+    spaces_of,
+    system_of,
+)
 from paraform.evaluation.embedding.task import Finding, Task
 from paraform.records import InputError
 from paraform.score import Score, table
 from paraform.weights import atomic_path
-from paraform_papers.kept_vectors import kept
 from paraform_papers.parabart.configs import (
     CAME,
     COMPARED,
@@ -32,6 +37,7 @@ from paraform_papers.parabart.configs import (
     rows_of,
 )
 from paraform_papers.parabart.rows import folder_of, is_done, train_row
+from paraform_papers.vectors_on_disk import kept
 
 Keep = Callable[[Score], bool]
 
@@ -124,7 +130,7 @@ def run_table(
     size = SIZES[scale]
     sets = list(tasks(data, size.size))
     if size.most is not None:
-        sets = [limited(task, size.most) for task in sets]
+        sets = [task.limited(size.most) for task in sets]
     spaces = spaces_of(sets, systems_of(chosen, scale, out, device), words=False)
     findings = measured(sets, spaces)
     findings += more(findings)

@@ -19,14 +19,7 @@ from paraform.trainers.disentangled import BY_MRR, texts_of, train_disentangled
 from paraform.trainers.erasing import erase
 from paraform.trainers.held_out import unseen_pairs
 from paraform.weights import sha256
-from paraform_papers.parabart.configs import (
-    ERASED,
-    SIZES,
-    Scale,
-    config_of,
-    corpora_of,
-    name_of,
-)
+from paraform_papers.parabart.configs import ERASED, SIZES, Scale, config_of, corpora_of, name_of
 from paraform_papers.rivals.encoders import train_rival
 from paraform_papers.trained import forget_trained, is_trained, mark_trained
 

@@ -15,15 +15,15 @@ from pathlib import Path
 
 from paraform.evaluation.embedding.detection import PairSet
 from paraform.evaluation.embedding.development import PAWS, OrderSet, paws_halves
-from paraform.evaluation.embedding.robustness import Draw, robustness_sets
-from paraform.evaluation.embedding.task import Task
+from paraform.evaluation.embedding.robustness import robustness_sets
+from paraform.evaluation.embedding.task import Choices, Task
 from paraform.score import Score
 from paraform_papers.parabart.measured import run_table
 
 
 def pair_sets(data: Path, size: int) -> list[Task]:
     """The halves of PAN, MRPC and Quora; those of PAWS from the pairs that chose no checkpoint."""
-    draw = Draw(size)
+    draw = Choices(size)
     found = [one for one in robustness_sets(data, draw) if isinstance(one, PairSet)]
     if not (data / PAWS).is_file():
         return list(found)

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from paraform.capabilities import Embed
 from paraform.encoders.encoder import Encoder, pooled
 from paraform.evaluation.embedding.correlation import MEAN
-from paraform.evaluation.embedding.label_information import INFORMATION
+from paraform.evaluation.embedding.probing import INFORMATION
 from paraform.evaluation.embedding.report import EmbeddingReport
 from paraform.score import Score
 
@@ -65,7 +65,7 @@ def mean_layer_embed(encoder: Encoder) -> Embed:
     return embed
 
 
-def depth_figure(report: EmbeddingReport, layers: Mapping[int, str]) -> Figure:
+def depth_plot(report: EmbeddingReport, layers: Mapping[int, str]) -> Figure:
     """Meaning (mean STS Pearson), and what probes find of each probing set, by layer.
 
     Args:
@@ -96,7 +96,7 @@ def depth_figure(report: EmbeddingReport, layers: Mapping[int, str]) -> Figure:
 
 
 def _scores(report: EmbeddingReport, family: str) -> list[Score]:
-    return [score for section in report.sections if section.family == family for score in section.scores]
+    return [score for section in report.sections if section.family.name == family for score in section.scores]
 
 
 def _line(

@@ -34,7 +34,7 @@ from paraform.neighbours.duplicates import THRESHOLDS, vectors_of
 from paraform.neighbours.near_pairs import NearPairs, near_pairs
 from paraform.score import Score, signature, table
 from paraform.weights import atomic_path
-from paraform_papers.shipped.measured_duplicates import known_pairs, least_threshold, precision_and_recall
+from paraform_papers.shipped.precision import known_pairs, least_threshold, precision_and_recall
 
 LOWEST = 0.5  # cosine of the pairs among which a threshold is sought
 PRECISION = 0.95

@@ -20,18 +20,17 @@ import torch
 from paraform import checkpoint, encoders, manifest
 from paraform.encoders.folder import WEIGHTS, ModelFolder
 from paraform.encoders.packed import pack, unpacked
-from paraform.evaluation.embedding.families import limited
 from paraform.evaluation.embedding.measuring import measured, spaces_of, system_of
 from paraform.evaluation.embedding.probing import probing_sets
 from paraform.evaluation.embedding.task import Finding, Task
 from paraform.score import Score
 from paraform.weights import load_tensors
-from paraform_papers.kept_vectors import kept as kept_vectors
 from paraform_papers.parabart import table1 as parabart_table1
 from paraform_papers.parabart import table2 as parabart_table2
 from paraform_papers.parabart import table4 as parabart_table4
 from paraform_papers.parabart.configs import SIZES, Scale
 from paraform_papers.parabart.rows import train_row
+from paraform_papers.vectors_on_disk import kept as kept_vectors
 
 NAME, ROW = "minilm-disentangled", "minilm default"
 CARD = Path(__file__).parent / "cards" / f"{NAME}.md"
@@ -83,7 +82,7 @@ def figures(data: Path, scale: Scale, models: dict[str, str], vectors: Path) -> 
     sets: list[Task] = [*parabart_table1.tasks(data, size.size), *parabart_table4.tasks(data, size.size)]
     sets += probing_sets(data / "treebank")
     if size.most is not None:
-        sets = [limited(task, size.most) for task in sets]
+        sets = [task.limited(size.most) for task in sets]
     encoders_of = {name: replace(encoders.load(place, device="cpu"), name=name) for name, place in models.items()}
     systems = [system_of(name, model) for name, model in encoders_of.items()]
     systems = [one._replace(embed=kept_vectors(one.embed, one.signature, vectors)) for one in systems]

@@ -23,14 +23,14 @@ from paraform.encoders import Encoder
 from paraform.evaluation.embedding.families import FAMILIES, read_families
 from paraform.evaluation.embedding.measuring import System, spaces_of, system_of
 from paraform.evaluation.embedding.report import EmbeddingReport, Section, embedding_report
-from paraform.evaluation.embedding.report_page import HEADLINES, TITLES
-from paraform.evaluation.embedding.robustness import Draw
-from paraform.evaluation.latent.plots import save_figure
+from paraform.evaluation.embedding.report_page import write_report
+from paraform.evaluation.embedding.task import Choices
+from paraform.evaluation.latent.plots import save_plot
 from paraform.records import InputError
 from paraform.score import Score, table
 from paraform.weights import atomic_path
-from paraform_papers.kept_vectors import kept
-from paraform_papers.shipped.depth import depth_figure, layer_embeds
+from paraform_papers.shipped.depth import depth_plot, layer_embeds
+from paraform_papers.vectors_on_disk import kept
 
 LAYERS = {layer: f"minilm@layer={layer}" for layer in range(6)} | {6: "minilm"}  # minilm is its last layer's mean
 OTHERS = ("compact@vectors=content", "compact@vectors=style", "latent-compact")
@@ -81,9 +81,9 @@ class Sticks:
         summary = [replace(score, subset="all") for score in self.report.summary]  # the sets are in its signature
         parts = [f"{heading}Summary", table(summary, style)]
         for section in self.report.sections:
-            for headline in HEADLINES[section.family]:
+            for headline in section.family.headlines:
                 if found := self._by_set(section, headline.name, headline.protocol):
-                    title = f"{TITLES[section.family][0]}: {headline.name}"
+                    title = f"{section.family.title}: {headline.name}"
                     parts += [f"{heading}{title}", table(found, style)]
         return "\n\n".join(parts)
 
@@ -131,16 +131,17 @@ def run(
     models = tuple(rows) or setting.models
     if unknown := [name for name in models if name not in MODELS]:
         raise InputError(f"no row {unknown[0]!r}; expected some of {', '.join(MODELS)}")
-    families = read_families(data, setting.families, draw=Draw(setting.size, seed=seed), trained=scale == "full")
+    choices = Choices(setting.size, seed=seed, trained=scale == "full")
+    families = read_families(data, setting.families, choices)
     if setting.most is not None:
         families = families.limited(setting.most)
     spaces = spaces_of(families.tasks, systems_of(models, out / "vectors", device))
     report = embedding_report(families, spaces, models, resamples=setting.resamples)
     sticks = Sticks(report, out / scale)
-    report.write(sticks.folder / "report.html")
+    write_report(report, sticks.folder / "report.html")
     layers = {layer: name for layer, name in LAYERS.items() if name in models}
     if len(layers) > 1:
-        save_figure(depth_figure(report, layers), sticks.folder / "depth.png")
+        save_plot(depth_plot(report, layers), sticks.folder / "depth.png")
     with atomic_path(sticks.folder / "tables.md") as unfinished:
         unfinished.write_text(sticks.table(), encoding="utf-8")
     return sticks

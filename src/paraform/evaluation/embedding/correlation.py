@@ -1,4 +1,4 @@
-"""Pearson's and Spearman's correlation of similarities with gold scores, over the domains of a set, as row figures.
+"""Pearson's and Spearman's correlation of similarities with gold scores, over the domains of a set, as row metrics.
 
 A correlation is made of six sums: of 1, x, y, x², y² and xy. Each row holds what it adds to them, in the columns of
 its own domain, so that a resample of rows is measured by adding.
@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from paraform.evaluation.figures import RowFigure
+from paraform.evaluation.metrics import RowMetric
 from paraform.evaluation.preparation import require
 from paraform.score import signature
 
@@ -25,7 +25,7 @@ CONSTANT = 1e-9
 MEAN, WEIGHTED, ALL = "mean over domains", "weighted by pairs", "all pairs at once"
 AVERAGES = (MEAN, WEIGHTED, ALL)
 
-Correlations = dict[tuple[str, str], RowFigure]
+Correlations = dict[tuple[str, str], RowMetric]
 """By name, Pearson or Spearman, and by average, one of `AVERAGES`."""
 
 
@@ -41,18 +41,18 @@ def correlations(
 
     Args:
         found, gold: of each domain, [N].
-        settings: what else changes the figures, for their signatures.
+        settings: what else changes the metrics, for their signatures.
     """
     rank = require("scipy.stats", "Spearman").rankdata
-    figures: Correlations = {}
+    metrics: Correlations = {}
     for name, scale in (("Pearson", lambda values: values), ("Spearman", rank)):
         whole = [(scale(np.concatenate(found)), scale(np.concatenate(gold)))]
         parts = [(scale(x_N), scale(y_N)) for x_N, y_N in zip(found, gold, strict=True)]
         for average in AVERAGES:
             rows = _rows(whole if average == ALL else parts)
             signed = f"{correlation_signature(name, average)}|{settings}"
-            figures[name, average] = RowFigure(name, rows, signed, _value_of(average), digits=1)
-    return figures
+            metrics[name, average] = RowMetric(name, rows, signed, _value_of(average), digits=1)
+    return metrics
 
 
 def correlation_signature(name: str, average: str) -> str:
@@ -61,19 +61,19 @@ def correlation_signature(name: str, average: str) -> str:
     return signature(unit="percent", average=average, constant=0, **ranks)
 
 
-def mean_figure(figures: Sequence[RowFigure], settings: str) -> RowFigure:
-    """The mean of one figure of several sets, as a figure of all their rows."""
-    widths = np.cumsum([0, *(figure.rows.shape[1] for figure in figures)])
-    lengths = np.cumsum([0, *(len(figure.rows) for figure in figures)])
+def mean_metric(metrics: Sequence[RowMetric], settings: str) -> RowMetric:
+    """The mean of one metric of several sets, as a metric of all their rows."""
+    widths = np.cumsum([0, *(metric.rows.shape[1] for metric in metrics)])
+    lengths = np.cumsum([0, *(len(metric.rows) for metric in metrics)])
     rows = np.zeros((lengths[-1], widths[-1]))
-    for at, figure in enumerate(figures):
-        rows[lengths[at] : lengths[at + 1], widths[at] : widths[at + 1]] = figure.rows
+    for at, metric in enumerate(metrics):
+        rows[lengths[at] : lengths[at + 1], widths[at] : widths[at + 1]] = metric.rows
 
     def value(sums: NDArray[Any]) -> float:
         parts = np.split(sums, widths[1:-1])
-        return float(np.mean([figure.of_sums(part, 0) for figure, part in zip(figures, parts, strict=True)]))
+        return float(np.mean([metric.of_sums(part, 0) for metric, part in zip(metrics, parts, strict=True)]))
 
-    return RowFigure(figures[0].name, rows, settings, value, figures[0].digits)
+    return RowMetric(metrics[0].name, rows, settings, value, metrics[0].digits)
 
 
 def _rows(domains: Sequence[tuple[NDArray[np.float64], NDArray[np.float64]]]) -> NDArray[np.float64]:

@@ -13,15 +13,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from paraform.evaluation.embedding.space import Space
-from paraform.evaluation.embedding.task import Finding
-from paraform.evaluation.figures import RowFigure, row_mean
+from paraform.evaluation.embedding.task import Finding, first_of_each, signed_finding
+from paraform.evaluation.metrics import RowMetric, row_mean
 from paraform.records import Pair
 from paraform.score import signature
 
 GRID = np.arange(-100, 100) / 100
 """ParaBART's thresholds: −1 to 0.99 in steps of 0.01."""
 
-FIGURES: Mapping[str, str] = {
+METRICS: Mapping[str, str] = {
     "accuracy": signature(unit="percent", threshold="best of other pairs", resampled="pairs, the threshold kept"),
     "accuracy, tuned on test": signature(
         unit="percent", threshold="best of these pairs, -1 to 0.99 by 0.01", resampled="pairs, the threshold tuned anew"
@@ -29,7 +29,7 @@ FIGURES: Mapping[str, str] = {
     "AUC": signature(unit="percent", ties="half", resampled="pairs, ranked anew"),
     "AP": signature(unit="percent", ties="one threshold", resampled="pairs, ranked anew"),
 }
-"""The settings of each figure that no set and no space has a part in."""
+"""The settings of each metric that no set and no space has a part in."""
 
 
 @final
@@ -63,14 +63,13 @@ class PairSet:
             grid_accuracy(found_N, labels_N),
             average_precision(found_N, labels_N),
         )
-        figures = [replace(figure, signature=f"{figure.signature}|{self.settings}") for figure in made]
-        return [signed_finding(figure, space, self.name) for figure in figures]
+        metrics = [replace(metric, signature=f"{metric.signature}|{self.settings}") for metric in made]
+        return [signed_finding(metric, space, self.name) for metric in metrics]
 
-
-def signed_finding(figure: RowFigure, space: Space, subset: str) -> Finding:
-    """A figure of a space, whose score says both's settings."""
-    score = figure.score(system=space.name, subset=subset)
-    return Finding(replace(score, signature=f"{figure.signature}|{space.signature}"), figure)
+    def limited(self, most: int) -> PairSet:
+        """So many pairs of each label, to be measured on and for the threshold."""
+        pairs, tuning = (first_of_each(some, most, lambda pair: pair.label) for some in (self.pairs, self.tuning))
+        return replace(self, pairs=pairs, tuning=tuning)
 
 
 def best_threshold(found_N: NDArray[np.float64], labels_N: NDArray[np.bool_]) -> float:
@@ -87,13 +86,13 @@ def best_threshold(found_N: NDArray[np.float64], labels_N: NDArray[np.bool_]) ->
     return float(ranked_N[0] - 1 if best == 0 else (ranked_N[best - 1] + ranked_N[best]) / 2)
 
 
-def tuned_accuracy(found_N: NDArray[np.float64], labels_N: NDArray[np.bool_], threshold: float) -> RowFigure:
+def tuned_accuracy(found_N: NDArray[np.float64], labels_N: NDArray[np.bool_], threshold: float) -> RowMetric:
     """The share of pairs that a given threshold puts on their side."""
     hits_N = (found_N >= threshold) == labels_N
-    return row_mean("accuracy", 100 * hits_N, FIGURES["accuracy"], digits=1)
+    return row_mean("accuracy", 100 * hits_N, METRICS["accuracy"], digits=1)
 
 
-def grid_accuracy(found_N: NDArray[np.float64], labels_N: NDArray[np.bool_]) -> RowFigure:
+def grid_accuracy(found_N: NDArray[np.float64], labels_N: NDArray[np.bool_]) -> RowMetric:
     """The accuracy of the best threshold of `GRID` for these very pairs (Huang, Huang and Chang 2021, section 4.4)."""
     hits_NC = (found_N[:, None] >= GRID) == labels_N[:, None]
     rows = np.concatenate([hits_NC, np.ones((len(found_N), 1), np.bool_)], axis=1)  # the last counts the pairs
@@ -102,10 +101,10 @@ def grid_accuracy(found_N: NDArray[np.float64], labels_N: NDArray[np.bool_]) -> 
         return 100 * float(sums[:-1].max() / sums[-1])
 
     name = "accuracy, tuned on test"
-    return RowFigure(name, rows, FIGURES[name], value, digits=1)
+    return RowMetric(name, rows, METRICS[name], value, digits=1)
 
 
-def average_precision(found_N: NDArray[np.float64], labels_N: NDArray[np.bool_]) -> RowFigure:
+def average_precision(found_N: NDArray[np.float64], labels_N: NDArray[np.bool_]) -> RowMetric:
     """AP = Σ (R_k − R_{k−1}) P_k over the different similarities, from the highest down; no interpolation.
 
     No sums of a few columns make it: a resample is ranked by how often each pair was drawn.
@@ -122,10 +121,10 @@ def average_precision(found_N: NDArray[np.float64], labels_N: NDArray[np.bool_])
         precision = np.divide(right, called, out=np.zeros(len(ends)), where=called > 0)
         return 100 * float(np.sum(np.diff(right, prepend=0) * precision) / right[-1])
 
-    return RowFigure("AP", np.empty((len(found_N), 0), dtype=np.bool_), FIGURES["AP"], value, digits=1)
+    return RowMetric("AP", np.empty((len(found_N), 0), dtype=np.bool_), METRICS["AP"], value, digits=1)
 
 
-def roc_auc(found_N: NDArray[np.float64], labels_N: NDArray[np.bool_]) -> RowFigure:
+def roc_auc(found_N: NDArray[np.float64], labels_N: NDArray[np.bool_]) -> RowMetric:
     """How often a paraphrase is nearer than another pair, ties counted half: the area under the ROC curve."""
     order = np.argsort(found_N, kind="stable")
     ranked_N, labelled_N = found_N[order], labels_N[order]
@@ -140,7 +139,7 @@ def roc_auc(found_N: NDArray[np.float64], labels_N: NDArray[np.bool_]) -> RowFig
         below = np.cumsum(wrong) - wrong
         return 100 * float((right * (below + wrong / 2)).sum() / (right.sum() * wrong.sum()))
 
-    return RowFigure("AUC", np.empty((len(found_N), 0), dtype=np.bool_), FIGURES["AUC"], value, digits=1)
+    return RowMetric("AUC", np.empty((len(found_N), 0), dtype=np.bool_), METRICS["AUC"], value, digits=1)
 
 
 def similarities(space: Space, pairs: Sequence[Pair]) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:

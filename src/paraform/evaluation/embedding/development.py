@@ -1,6 +1,6 @@
 """What chooses encoders: development sets of meaning, and of who did what to whom. No test set has a part in it.
 
-The mean of four figures in percent, or of those whose set is there: Pearson of cosines on the development parts of the
+The mean of four metrics in percent, or of those whose set is there: Pearson of cosines on the development parts of the
 STS Benchmark and of SICK; ROC AUC on one half of PAWS, whose negatives have the same words; MRR on Quora's.
 """
 
@@ -18,11 +18,11 @@ from paraform.capabilities import Embedder
 from paraform.corpora.components import components
 from paraform.corpora.labelled_pairs import read_labelled_pairs, require_both_labels
 from paraform.corpora.leaks import normalised
-from paraform.evaluation.embedding.detection import roc_auc, signed_finding, similarities
+from paraform.evaluation.embedding.detection import roc_auc, similarities
 from paraform.evaluation.embedding.retrieval import retrieval_set
 from paraform.evaluation.embedding.similarity import FILES, similarity_set, similarity_splits
 from paraform.evaluation.embedding.space import Space, embedded
-from paraform.evaluation.embedding.task import Finding, Task
+from paraform.evaluation.embedding.task import Finding, Task, signed_finding
 from paraform.records import InputError, Pair
 from paraform.weights import PathLike
 
@@ -55,14 +55,18 @@ class OrderSet:
         """The area under the ROC curve."""
         return [signed_finding(roc_auc(*similarities(space, self.pairs)), space, self.name)]
 
+    def limited(self, most: int) -> OrderSet:
+        """All its pairs: AUC trains nothing."""
+        return self
+
 
 @final
 @dataclass(frozen=True, eq=False)
 class Development:
-    """Development sets, and a model's figures on them; make one with `read_development`.
+    """Development sets, and a model's metrics on them; make one with `read_development`.
 
     Args:
-        sets: each with the name of its figure; the first of that name counts.
+        sets: each with the name of its metric; the first of that name counts.
     """
 
     sets: Sequence[tuple[Task, str]]
@@ -72,7 +76,7 @@ class Development:
         return list(dict.fromkeys(text for task, _ in self.sets for text in task.texts()))
 
     def __call__(self, model: Embedder) -> dict[str, float]:
-        """Each set's figure, by the set's name, and their mean, `development`; in percent."""
+        """Each set's metric, by the set's name, and their mean, `development`; in percent."""
         space = embedded(model.embed, self.texts(), name=MEAN, signature=MEAN)
         found = {}
         for task, name in self.sets:

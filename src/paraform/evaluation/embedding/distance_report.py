@@ -1,4 +1,4 @@
-"""Figures of shared words' distances, of one system or of two side by side (PAR; Shi et al. 2019, Table 4)."""
+"""Metrics of shared words' distances, of one system or of two side by side (PAR; Shi et al. 2019, Table 4); a plot."""
 
 from __future__ import annotations
 
@@ -6,31 +6,30 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, final
+from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from paraform.evaluation.embedding.differences import Difference, differences_of
 from paraform.evaluation.embedding.distances import Measured, WordSystem, measure_distances
-from paraform.evaluation.embedding.measuring import bounded
+from paraform.evaluation.embedding.measuring import Difference, bounded, differences_of
 from paraform.evaluation.embedding.shared_words import SharedWordSet, Words
-from paraform.evaluation.embedding.task import Finding
-from paraform.evaluation.figures import RowFigure
-from paraform.evaluation.latent.plots import save_figure
+from paraform.evaluation.embedding.task import Finding, signed_finding
+from paraform.evaluation.latent.plots import save_plot
+from paraform.evaluation.metrics import RowMetric
 from paraform.records import InputError
 from paraform.score import Score, signature, table
 from paraform.weights import PathLike
 
 SHAPE = ("‖I − MᵀM‖_F", "least singular value", "median singular value", "largest singular value")
-FIGURES = {
+METRICS = {
     "L2": signature(distance="length of the difference", mean="words"),
     "cosine": signature(distance="1 − cosine, 1 where a state has no length", mean="words"),
     "ratio": signature(means="paraphrases / others"),
     ">": signature(unit="percent of words"),
     **{name: signature(of="M") for name in SHAPE},
 }
-"""The settings of each figure that no set and no system has a part in, by what its name is, or holds."""
+"""The settings of each metric that no set and no system has a part in, by what its name is, or holds."""
 
 
 @final
@@ -40,8 +39,8 @@ class DistanceReport:
 
     Args:
         measured: of each system, each set, in their orders.
-        scores: the figures, with their intervals if these were wanted.
-        differences: the first system − the other one, of each figure that has rows.
+        scores: the metrics, with their intervals if these were wanted.
+        differences: the first system − the other one, of each metric that has rows.
     """
 
     sets: Sequence[SharedWordSet]
@@ -61,7 +60,7 @@ class DistanceReport:
         return lines
 
     def table(self) -> str:
-        """The figures, what their signatures say, and the differences."""
+        """The metrics, what their signatures say, and the differences."""
         differences = "\n".join(map(str, self.differences))
         return distance_table(self) + (f"\n\n{differences}" if differences else "")
 
@@ -76,9 +75,9 @@ class DistanceReport:
 
     def draw(self, path: PathLike) -> None:
         """Write the distances as a PNG; a kill leaves the old picture or the new one."""
-        from paraform.evaluation.embedding.distance_plot import distance_figure
+        from paraform.evaluation.embedding.distance_report import distance_plot
 
-        save_figure(distance_figure(self.sets, self.systems, self.measured), Path(path))
+        save_plot(distance_plot(self.sets, self.systems, self.measured), Path(path))
 
 
 def evaluate_distances(
@@ -115,7 +114,7 @@ def evaluate_distances(
 
 
 def distance_findings(one: SharedWordSet, system: WordSystem, measured: Measured) -> list[Finding]:
-    """The figures of a set: mean distances, the share of words above each reference, and the ratio of the means.
+    """The metrics of a set: mean distances, the share of words above each reference, and the ratio of the means.
 
     A mean is over words, a resample is of pairs; reference distances are taken as they are. A matrix that shrinks the
     space lowers both means, and leaves the ratio.
@@ -129,23 +128,23 @@ def distance_findings(one: SharedWordSet, system: WordSystem, measured: Measured
     ):
         for name, values_W in (("L2", distances.l2_W), ("cosine", distances.cosine_W)):
             sums[kind, name] = _sums(distances.pair_W, values_W, len(pairs))
-            figures = [RowFigure(name, sums[kind, name], FIGURES[name], _mean)]
+            metrics = [RowMetric(name, sums[kind, name], METRICS[name], _mean)]
             for known in measured.references:
                 far = known.l2 if name == "L2" else known.cosine
                 if not math.isnan(far):
                     shares_N2 = _sums(distances.pair_W, np.where(values_W > far, 100.0, 0.0), len(pairs))
-                    settings = f"{FIGURES['>']}|{known.settings}"
-                    figures.append(RowFigure(f"{name} > {known.name}", shares_N2, settings, _mean, 1))
-            findings += [_finding(figure, one, system, f"{one.name}, {kind}") for figure in figures]
+                    settings = f"{METRICS['>']}|{known.settings}"
+                    metrics.append(RowMetric(f"{name} > {known.name}", shares_N2, settings, _mean, 1))
+            findings += [_finding(metric, one, system, f"{one.name}, {kind}") for metric in metrics]
     for name in ("L2", "cosine"):
         # Pairs of one kind have nothing to do with those of the other: a resample draws of all.
         ours_N2, theirs_N2 = sums[first, name], sums[second, name]
         rows_N4 = np.block([[ours_N2, np.zeros_like(ours_N2)], [np.zeros_like(theirs_N2), theirs_N2]])
-        figure = RowFigure(f"{name} ratio", rows_N4, FIGURES["ratio"], _ratio, 3)
-        findings.append(_finding(figure, one, system, f"{one.name}, {first}"))
+        metric = RowMetric(f"{name} ratio", rows_N4, METRICS["ratio"], _ratio, 3)
+        findings.append(_finding(metric, one, system, f"{one.name}, {first}"))
     for known in measured.references:
         for name, value in (("L2", known.l2), ("cosine", known.cosine)):
-            settings = f"{FIGURES[name]}|{known.settings}|{system.signature}"
+            settings = f"{METRICS[name]}|{known.settings}|{system.signature}"
             findings.append(Finding(Score(name, value, settings, system.name, "", f"{one.name}, {known.name}")))
     return findings
 
@@ -153,17 +152,17 @@ def distance_findings(one: SharedWordSet, system: WordSystem, measured: Measured
 def matrix_findings(system: WordSystem) -> list[Finding]:
     """How far a system's M is from an orthogonal one; nothing of a system without M."""
     return [
-        Finding(Score(name, value, f"{FIGURES[name]}|{system.signature}", system.name, "", "M", digits=3))
+        Finding(Score(name, value, f"{METRICS[name]}|{system.signature}", system.name, "", "M", digits=3))
         for name, value in zip(SHAPE, system.shape or (), strict=system.shape is not None)
     ]
 
 
 def distance_table(report: DistanceReport) -> str:
-    """A row for each kind of pairs, set and system; below it what each figure, set and system is."""
+    """A row for each kind of pairs, set and system; below it what each metric, set and system is."""
     shown = []
     for score in report.scores:
         kind = next((kind for kind in (">", "ratio") if kind in score.name), score.name)
-        shown.append(replace(score, signature=FIGURES[kind]))  # those of sets and systems are told once, below
+        shown.append(replace(score, signature=METRICS[kind]))  # those of sets and systems are told once, below
     about = [f"{one.name}: {one.settings}" for one in report.sets]
     for one, found in zip(report.sets, report.measured[0], strict=True):
         about += [f"{one.name}, {known.name}: {known.settings}" for known in found.references]
@@ -185,7 +184,57 @@ def _ratio(sums: NDArray[Any]) -> float:
     return float(ours / theirs) if theirs else math.nan
 
 
-def _finding(figure: RowFigure, one: SharedWordSet, system: WordSystem, subset: str) -> Finding:
-    figure = replace(figure, signature=f"{figure.signature}|{one.settings}")
-    score = figure.score(system=system.name, subset=subset)
-    return Finding(replace(score, signature=f"{score.signature}|{system.signature}"), figure)
+def _finding(metric: RowMetric, one: SharedWordSet, system: WordSystem, subset: str) -> Finding:
+    return signed_finding(replace(metric, signature=f"{metric.signature}|{one.settings}"), system, subset)
+
+
+if TYPE_CHECKING:  # its import takes longer than a short answer
+    from matplotlib.figure import Figure
+
+BINS = 50
+COLOURS = ("tab:blue", "tab:orange")
+LINES = ("--", ":")
+
+
+def distance_plot(
+    sets: Sequence[SharedWordSet], systems: Sequence[WordSystem], measured: Sequence[Sequence[Measured]]
+) -> Figure:
+    """The share of shared words by their L2 distance, in paraphrases and in others; their means, and references.
+
+    Args:
+        measured: of each system, in their order, each set.
+    """
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(1 + 4 * len(sets), 1 + 3 * len(systems)), layout="constrained")
+    for row, (system, of_system) in enumerate(zip(systems, measured, strict=True)):
+        for column, (one, found) in enumerate(zip(sets, of_system, strict=True)):
+            axes = figure.add_subplot(len(systems), len(sets), 1 + row * len(sets) + column)
+            axes.set_title(f"{system.name}, {one.name}{matrix_line(system)}", fontsize="medium")
+            axes.set_xlabel("L2 distance of a shared word")
+            axes.set_ylabel("density")
+            kinds = {
+                "paraphrases": found.paraphrases.l2_W,
+                "mined others" if one.mined else "others": found.others.l2_W,
+            }
+            most = max(float(values_W.max()) for values_W in kinds.values()) or 1.0
+            for colour, (kind, values_W) in zip(COLOURS, kinds.items(), strict=True):
+                label = f"{kind}, mean {values_W.mean():.2f}"
+                axes.hist(
+                    values_W, bins=BINS, range=(0.0, most), density=True, histtype="step", color=colour, label=label
+                )
+                axes.axvline(float(values_W.mean()), color=colour, linewidth=1)
+            for style, known in zip(LINES, found.references, strict=True):
+                if not math.isnan(known.l2):
+                    axes.axvline(known.l2, color="black", linestyle=style, label=f"{known.name}, {known.l2:.2f}")
+            ratio = kinds["paraphrases"].mean() / (list(kinds.values())[1].mean() or math.nan)
+            axes.legend(fontsize="small", title=f"ratio of the means {ratio:.3f}", title_fontsize="small")
+    return figure
+
+
+def matrix_line(system: WordSystem) -> str:
+    """A line on a system's M; nothing without one."""
+    if system.shape is None:
+        return ""
+    penalty, least, median, largest = system.shape
+    return f"\n‖I − MᵀM‖ {penalty:.2f}, singular values {least:.2f}, {median:.2f}, {largest:.2f}"

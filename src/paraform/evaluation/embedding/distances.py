@@ -125,12 +125,7 @@ class Measured(NamedTuple):
 
 
 def word_system(
-    name: str,
-    model: ReadsWords,
-    *,
-    layers: Layers = "own",
-    batch_tokens: int = 4096,
-    progress: bool = False,
+    name: str, model: ReadsWords, *, layers: Layers = "own", batch_tokens: int = 4096, progress: bool = False
 ) -> WordSystem:
     """A model as it is measured.
 

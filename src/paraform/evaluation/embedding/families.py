@@ -2,56 +2,47 @@
 
 from __future__ import annotations
 
-import shlex
-from collections import Counter
-from collections.abc import Callable, Hashable, Sequence
+import functools
+import importlib
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from paraform.corpora import clusters, read_pairs
-from paraform.corpora.probing import FILES as PROBING
-from paraform.corpora.senteval import LAYOUTS
-from paraform.corpora.sts import INPUT
-from paraform.evaluation.embedding.detection import PairSet
-from paraform.evaluation.embedding.matching import ContentMatching, StyleRetrieval, style_retrieval
-from paraform.evaluation.embedding.probing import ProbingSet, probing_sets
-from paraform.evaluation.embedding.regression import RegressionSet, regression_sets
-from paraform.evaluation.embedding.retrieval import RetrievalSet
-from paraform.evaluation.embedding.robustness import FILES as ROBUSTNESS
-from paraform.evaluation.embedding.robustness import Draw, robustness_sets
-from paraform.evaluation.embedding.similarity import FILES as SIMILARITY
-from paraform.evaluation.embedding.similarity import SimilaritySet, Splits, similarity_sets
-from paraform.evaluation.embedding.task import Task
-from paraform.evaluation.embedding.transfer import TransferSet, transfer_sets
-from paraform.records import InputError, Pair
-from paraform.syntax.running import DEFAULT
-from paraform.weights import PathLike
+from paraform.records import InputError
 
-Row = TypeVar("Row")
+if TYPE_CHECKING:  # the command line asks for the names without waiting for torch
+    from paraform.evaluation.embedding.task import Choices, Family, Task
+    from paraform.weights import PathLike
 
-FAMILIES = {  # and the command that measures the same by itself
-    "similarity": "evaluate similarity",
-    "transfer": "evaluate transfer",
-    "probing": "evaluate probing",
-    "robustness": "evaluate robustness",
-    "retrieval": "evaluate robustness",
-    "style": "evaluate style",
+FAMILIES = {  # and the module here in whose `FAMILIES` each one stands
+    "similarity": "similarity",
+    "transfer": "transfer",
+    "probing": "probing",
+    "robustness": "robustness",
+    "retrieval": "robustness",
+    "style": "matching",
 }
-QUORA = ("quora", "test.tsv")
-"""The folder and the file that content matching and style retrieval are measured on."""
 
 
-class Family(NamedTuple):
-    """Tasks of one kind.
+def family_named(name: str) -> Family:
+    """The family. Raises: InputError if there is none of that name."""
+    if name not in FAMILIES:
+        raise InputError(f"no family {name!r}; expected some of {', '.join(FAMILIES)}")
+    module: Any = importlib.import_module(f"paraform.evaluation.embedding.{FAMILIES[name]}")
+    families: Sequence[Family] = module.FAMILIES
+    return next(family for family in families if family.name == name)
+
+
+class Found(NamedTuple):
+    """A family that a folder has sets of.
 
     Args:
-        name: one of `FAMILIES`.
-        data: what the command that measures it by itself takes as --data.
-        options: further options by which that command gives the same figures, as they are typed.
+        data: what its command takes as --data.
+        options: further options by which its command gives the same scores, as they are typed.
     """
 
-    name: str
+    family: Family
     tasks: tuple[Task, ...]
     data: str
     options: str = ""
@@ -65,136 +56,47 @@ class Families:
         left_out: of each other one that was asked for, what was expected.
     """
 
-    found: tuple[Family, ...]
+    found: tuple[Found, ...]
     left_out: dict[str, str]
 
     @property
     def tasks(self) -> list[Task]:
         """Of all of them, so that each different text is encoded once."""
-        return [task for family in self.found for task in family.tasks]
+        return [task for one in self.found for task in one.tasks]
 
     def limited(self, most: int) -> Families:
         """The same with `limited` tasks."""
-        tasks = ((family, tuple(limited(task, most) for task in family.tasks)) for family in self.found)
-        return replace(self, found=tuple(family._replace(tasks=some) for family, some in tasks))
+        tasks = ((one, tuple(task.limited(most) for task in one.tasks)) for one in self.found)
+        return replace(self, found=tuple(one._replace(tasks=some) for one, some in tasks))
 
 
 def read_families(
-    folder: PathLike,
-    names: Sequence[str] = tuple(FAMILIES),
-    *,
-    draw: Draw | None = None,
-    tagger: str = DEFAULT,
-    trained: bool = True,
+    folder: PathLike, families: Sequence[str | Family] = tuple(FAMILIES), choices: Choices | None = None
 ) -> Families:
-    """Everything below a folder that a family of these names can be measured on.
+    """Everything below a folder that these families can be measured on, in the order of `FAMILIES`.
 
     Args:
-        draw: of robustness; its seed is that of the re-created probing sets and of style retrieval's queries, too.
-        tagger: of style retrieval.
-        trained: with similarity by a trained regression, where STS-B or SICK have their training parts.
+        families: their names; or families of your own, which come last.
+        choices: None: `Choices()`.
     Raises: InputError if there is nothing, no family of a name, or a file that cannot be read as it should.
     """
-    draw = draw or Draw()
-    if unknown := [name for name in names if name not in FAMILIES]:
-        raise InputError(f"no family {unknown[0]!r}; expected some of {', '.join(FAMILIES)}")
+    from paraform.evaluation.embedding.task import Choices
+
+    choices = choices or Choices()
+    given = {name: family_named(name) for name in families if isinstance(name, str)}
+    asked = [given[name] for name in FAMILIES if name in given]
+    asked += [family for family in families if not isinstance(family, str)]
     if not Path(folder).is_dir():
         raise InputError(f"{folder}: no such folder; expected one that holds evaluation sets")
-    usual = Draw()
-    seed = _options(seed=(draw.seed, usual.seed))
-    drawn = _options(size=(draw.size, usual.size), parser=(draw.parser, usual.parser)) + seed
+    read = functools.cache(lambda reader, place: reader(place, choices))
     found, left_out = [], {}
-    robust = None
-    for name in (name for name in FAMILIES if name in names):
-        place = _place(Path(folder), name)
+    for family in asked:
+        place = family.find(Path(folder))
         if place is None:
-            left_out[name] = f"expected {_expected(name)}"
-        elif name == "similarity":
-            more = regression_sets(place, ["default"]) if trained else []
-            found.append(Family(name, (*similarity_sets(place), *more), str(place), " --trained default" * bool(more)))
-        elif name == "transfer":
-            found.append(Family(name, tuple(transfer_sets(place)), str(place)))
-        elif name == "probing":
-            found.append(Family(name, tuple(probing_sets(place, seed=draw.seed)), str(place), seed))
-        elif name == "style":
-            pairs = clusters(pair for pair in read_pairs(place) if isinstance(pair, Pair))
-            tagged = style_retrieval("Quora", pairs, tagger=tagger, seed=draw.seed)
-            options = _options(tagger=(tagger, DEFAULT)) + seed
-            found.append(Family(name, (ContentMatching("Quora", pairs), tagged), str(place), options))
-        else:
-            robust = robust or robustness_sets(place, draw)
-            retrieval = name == "retrieval"
-            tasks = tuple(one for one in robust if isinstance(one, RetrievalSet) == retrieval)
-            found.append(Family(name, tasks, str(place), drawn))
+            left_out[family.name] = f"expected {family.expected}"
+            continue
+        tasks = tuple(task for task in read(family.read, place) if isinstance(task, family.kind))
+        found.append(Found(family, tasks, str(place), family.options(tasks, choices)))
     if not found:
-        raise InputError(f"{folder}: nothing for {', '.join(left_out)}; expected {_expected(next(iter(left_out)))}")
+        raise InputError(f"{folder}: nothing for {', '.join(left_out)}; {next(iter(left_out.values()))}")
     return Families(tuple(found), left_out)
-
-
-def limited(task: Task, most: int) -> Task:
-    """A task with so many rows at most, to see whether all goes well; its figures say little.
-
-    So many of each part, and of each label, where a probe or a threshold is trained; of retrieval so many queries.
-    """
-    if isinstance(task, SimilaritySet):
-        return replace(task, domains={name: list(pairs)[:most] for name, pairs in task.domains.items()})
-    if isinstance(task, RegressionSet):
-        return replace(task, parts=Splits(*(part[:most] for part in task.parts)))
-    if isinstance(task, TransferSet):
-        return replace(task, rows=_first(task.rows, most, lambda row: (row.part, row.label)))
-    if isinstance(task, ProbingSet):
-        kept = _first(task.examples, most, lambda example: example.part)
-        return replace(task, examples=kept, source=f"{task.source}|first:{most} of a part")
-    if isinstance(task, PairSet):
-        pairs, tuning = (_first(some, most, lambda pair: pair.label) for some in (task.pairs, task.tuning))
-        return replace(task, pairs=pairs, tuning=tuning)
-    if isinstance(task, StyleRetrieval):
-        return replace(task, queries=task.queries[:most])
-    if isinstance(task, ContentMatching | RetrievalSet):
-        return replace(task, pairs=task.pairs[:most])
-    return task
-
-
-def _first(rows: Sequence[Row], most: int, group: Callable[[Row], Hashable]) -> list[Row]:
-    """So many of each group, in order."""
-    counts: Counter[Hashable] = Counter()
-    kept = []
-    for row in rows:
-        counts[group(row)] += 1
-        if counts[group(row)] <= most:
-            kept.append(row)
-    return kept
-
-
-def _options(**chosen: tuple[object, object]) -> str:
-    """Those that are not as the command has them by itself: `size=(300, 1000)` → " --size 300"."""
-    return "".join(f" --{name} {shlex.quote(str(value))}" for name, (value, usual) in chosen.items() if value != usual)
-
-
-def _place(folder: Path, name: str) -> Path | None:
-    """The folder or file that a family is read from; None: there is none."""
-    if name == "probing":
-        files = sorted(file for kind in PROBING.values() for file in folder.rglob(kind))
-        return files[0].parent if files else _holding(folder, ["*.mrg"])
-    if name == "style":
-        return next((file for file in sorted(folder.rglob(QUORA[1])) if file.parent.name.lower() == QUORA[0]), None)
-    if name == "similarity":
-        return _holding(folder, [f"{INPUT}*.txt", *(kind[-1] for kinds in SIMILARITY.values() for kind in kinds)])
-    if name == "transfer":
-        complete = ([file for file, _ in layout] for layouts in LAYOUTS.values() for layout in layouts)
-        return next((folder for files in complete if all(_holding(folder, [file]) for file in files)), None)
-    known = ((file, parent) for _, parent, _, test in ROBUSTNESS for file in folder.rglob(test))
-    return folder if any(parent in file.parent.name.lower() for file, parent in known) else None
-
-
-def _holding(folder: Path, patterns: Sequence[str]) -> Path | None:
-    return folder if any(next(folder.rglob(pattern), None) for pattern in patterns) else None
-
-
-def _expected(name: str) -> str:
-    return {
-        "similarity": f"{INPUT}*.txt, sts-test.csv or SICK_test_annotated.txt",
-        "transfer": "SentEval's files, such as rt-polarity.pos",
-        "probing": "SentEval's probing files, such as bigram_shift.txt, or treebanks (.mrg)",
-        "style": "/".join(QUORA),
-    }.get(name, "pan-test.labels, msr_paraphrase_test.txt, quora/test.tsv or paws/dev.tsv")

@@ -7,21 +7,22 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import ClassVar, final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from paraform.corpora import clusters, read_pairs
 from paraform.evaluation.content import BLOCK
-from paraform.evaluation.embedding.detection import signed_finding
 from paraform.evaluation.embedding.retrieval import LEAST, cluster_of
 from paraform.evaluation.embedding.space import Space, VectorSpace
-from paraform.evaluation.embedding.task import Finding
-from paraform.evaluation.figures import row_mean
+from paraform.evaluation.embedding.task import Choices, Family, Finding, Headline, Task, signed_finding
+from paraform.evaluation.metrics import row_mean
 from paraform.evaluation.on_pairs import tagger_name
 from paraform.evaluation.preparation import metric_words
-from paraform.evaluation.style import Tags, edit_signature, retrieve_by_style, tag_unique
+from paraform.evaluation.style import StylePool, StyleSettings, style_pool
 from paraform.evaluation.subsets import SETTING, subsets
 from paraform.records import InputError, Pair
 from paraform.score import Score, signature
@@ -67,8 +68,12 @@ class ContentMatching:
             hits = (clusters_P[found_Q] == clusters_P)[parts[part]]
             findings.append(signed_finding(row_mean("CMA (cosine)", 100 * hits, settings, digits=1), space, subset))
             chance = row_mean("chance", 100 * chance_Q[parts[part]], settings, digits=1)
-            findings.append(Finding(chance.score(system=space.name, subset=subset)))
+            findings.append(Finding(chance.score(system=space.name, subset=subset), reference=True))
         return findings
+
+    def limited(self, most: int) -> ContentMatching:
+        """So many pairs."""
+        return replace(self, pairs=self.pairs[:most])
 
     def _nearest(self, space: Space, sources: Sequence[str], targets: Sequence[str]) -> NDArray[np.int64]:
         blocks = [
@@ -81,28 +86,16 @@ class ContentMatching:
 @final
 @dataclass(frozen=True, eq=False, slots=True)
 class StyleRetrieval:
-    """How far the tags of the nearest sentences of other clusters are from the query's; a `Task`.
-
-    Args:
-        pool: different sentences.
-        tags, clusters: of each of them.
-        queries: numbers of sentences in the pool.
-        settings: how words were made and tagged, and queries drawn, for the signatures.
-    """
+    """How far the tags of the nearest sentences of other clusters are from the query's; a `Task`."""
 
     needs_vectors: ClassVar[bool] = True
 
     name: str
-    pool: Sequence[str]
-    tags: Sequence[Tags]
-    clusters: Sequence[int]
-    queries: Sequence[int]
-    settings: str
-    top: int = 5
+    pool: StylePool
 
     def texts(self) -> list[str]:
         """The pool."""
-        return list(self.pool)
+        return list(self.pool.texts)
 
     def measure(self, space: Space) -> list[Finding]:
         """The mean edit distance of what is retrieved, of what blind draws would give, and the least there could be.
@@ -111,34 +104,60 @@ class StyleRetrieval:
         """
         if not isinstance(space, VectorSpace):
             raise InputError(f"{self.name}: {space.name} has no vectors; expected some to retrieve by")
-        found = retrieve_by_style(
-            self.pool, space.vectors(self.pool), self.tags, self.clusters, self.queries, top=self.top
-        )
-        means = [float(np.mean(one.distances)) for one in found.lists]
-        figure = row_mean("style retrieval ED", np.array(means), self.settings)
-        findings = [signed_finding(figure, space, self.name)]
+        found = self.pool.retrieved(space.vectors(self.pool.texts))
+        means = np.array([float(np.mean(one.distances)) for one in found.lists])
+        findings = [signed_finding(row_mean("style retrieval ED", means, self.pool.signature), space, self.name)]
         for name, value in (("random", found.random), ("nearest tags", found.nearest)):
-            findings.append(Finding(Score(name, value, self.settings, space.name, subset=self.name)))
+            score = Score(name, value, self.pool.signature, space.name, subset=self.name)
+            findings.append(Finding(score, reference=True))
         return findings
+
+    def limited(self, most: int) -> StyleRetrieval:
+        """So many queries."""
+        return replace(self, pool=self.pool._replace(queries=self.pool.queries[:most]))
 
 
 def style_retrieval(
-    name: str,
-    pairs: Sequence[Pair],
-    *,
-    tagger: str,
-    max_tokens: int | None = 15,
-    queries: int = 200,
-    top: int = 5,
-    seed: int = 0,
+    name: str, pairs: Sequence[Pair], *, tagger: str, queries: int = 200, seed: int = 0
 ) -> StyleRetrieval:
     """The task of all different sentences of pairs with clusters, tagged by a tagger that `load_tagger` knows."""
     # In the order of `evaluate_style`, which draws the same queries by it.
-    sides = [(pair.source, pair) for pair in pairs] + [(pair.target, pair) for pair in pairs]
-    known = {side.text: cluster_of(pair) for side, pair in sides if side.text.strip()}
-    pool = list(known)
-    tags = tag_unique(load_tagger(tagger), metric_words(pool, max_tokens))
-    chosen = np.random.default_rng(seed).permutation(len(pool))[:queries].tolist()
-    drawn = signature(similarity="cosine", top=top, pool=len(pool), queries=len(chosen), seed=seed)
-    settings = f"{edit_signature(max_tokens, tagger_name(tagger))}|{drawn}"
-    return StyleRetrieval(name, pool, tags, list(known.values()), chosen, settings, top)
+    texts = [pair.source.text for pair in pairs] + [pair.target.text for pair in pairs]
+    clusters_P = [cluster_of(pair) for pair in pairs]
+    settings = StyleSettings(queries=queries, seed=seed, tagger_name=tagger_name(tagger))
+    return StyleRetrieval(name, style_pool(texts, [*clusters_P, *clusters_P], load_tagger(tagger), settings))
+
+
+QUORA = ("quora", "test.tsv")
+"""The folder and the file that both are measured on in a report."""
+
+
+def _find(folder: Path) -> Path | None:
+    return next((file for file in sorted(folder.rglob(QUORA[1])) if file.parent.name.lower() == QUORA[0]), None)
+
+
+def _read(place: Path, choices: Choices) -> list[Task]:
+    pairs = clusters(pair for pair in read_pairs(place) if isinstance(pair, Pair))
+    tagged = style_retrieval("Quora", pairs, tagger=choices.tagger, seed=choices.seed)
+    return [ContentMatching("Quora", pairs), tagged]
+
+
+FAMILIES = (
+    Family(
+        name="style",
+        title="Content matching and style retrieval",
+        about="CMA: the nearest target is a paraphrase, in percent. Style: tags between a query and what its vector"
+        " retrieves; fewer is nearer in form.",
+        headlines=(
+            Headline("CMA (cosine)", ("chance",)),
+            Headline("style retrieval ED", ("random", "nearest tags"), lower=True),
+        ),
+        expected="/".join(QUORA),
+        find=_find,
+        read=_read,
+        command="evaluate style",
+        options=lambda tasks, choices: choices.typed("tagger", "seed"),
+        side_by_side=False,
+        resampled=False,
+    ),
+)

@@ -1,4 +1,4 @@
-"""The way from tasks and an `embed` to figures: every text encoded once, the floors beside it, intervals if wanted."""
+"""The way from tasks and an `embed` to scores and differences: every text encoded once, the floors beside it."""
 
 from __future__ import annotations
 
@@ -14,16 +14,15 @@ from paraform.checkpoint import signature_of
 from paraform.encoders.sentence_transformer import ModulePipeline
 from paraform.encoders.sentence_vectors import GivenVectors
 from paraform.encoders.word_vectors import WordVectors
-from paraform.evaluation.bootstrap import bootstrap_interval
-from paraform.evaluation.embedding.floors import floors
-from paraform.evaluation.embedding.space import Space, Vectors, VectorSpace, embedded
+from paraform.evaluation.bootstrap import Comparison, bootstrap_interval, paired_bootstrap
+from paraform.evaluation.embedding.space import Space, Vectors, VectorSpace, embedded, floors
 from paraform.evaluation.embedding.task import Finding, Task
 from paraform.evaluation.on_pairs import precision_of
 from paraform.score import Score
 
 SEEN = {  # by the beginning of the weights' digest, as signatures have it
     "weights:53aa51172d14": "trained, its card says, on captions of Flickr30k and COCO, Quora's duplicates, SNLI and"
-    " SQuAD: sentences of STS15-images, STS-B, SICK and Quora are not unseen (paraform overlap)",
+    " SQuAD: sentences of STS15-images, STS-B, SICK and Quora are not unseen (paraform overlap)"
 }
 
 
@@ -100,7 +99,7 @@ def spaces_of(tasks: Sequence[Task], systems: Sequence[System], *, words: bool =
 
 
 def measured(tasks: Sequence[Task], spaces: Sequence[Space]) -> list[Finding]:
-    """Every figure of every space on every task, task by task; a task that trains needs a space with vectors."""
+    """Every metric of every space on every task, task by task; a task that trains needs a space with vectors."""
     return [
         finding
         for task in tasks
@@ -111,11 +110,54 @@ def measured(tasks: Sequence[Task], spaces: Sequence[Space]) -> list[Finding]:
 
 
 def bounded(findings: Sequence[Finding], resamples: int) -> list[Score]:
-    """The figures, those that have rows with their interval by so many resamples of these; 0: none."""
+    """The metrics, those that have rows with their interval by so many resamples of these; 0: none."""
     scores = []
-    for score, figure in ((finding.score, finding.figure) for finding in findings):
-        if resamples and figure is not None:
-            low, high = bootstrap_interval(figure, resamples=resamples)
+    for score, metric in ((finding.score, finding.metric) for finding in findings):
+        if resamples and metric is not None:
+            low, high = bootstrap_interval(metric, resamples=resamples)
             score = replace(score, low=low, high=high)
         scores.append(score)
     return scores
+
+
+class Difference(NamedTuple):
+    """How far the first model is above another one, on one set.
+
+    Args:
+        subset: the set.
+    """
+
+    subset: str
+    comparison: Comparison
+
+    def __str__(self) -> str:
+        return f"{self.subset}, {self.comparison}"
+
+    def to_json(self) -> dict[str, str | float]:
+        """A JSON object of the set and all fields of the comparison."""
+        return {"subset": self.subset, **self.comparison.to_json()}
+
+
+def differences_of(findings: Sequence[Finding], models: Sequence[str], resamples: int) -> list[Difference]:
+    """The first model − each other one, by a paired bootstrap, of every metric with rows that is not the same for all.
+
+    Args:
+        models: names of systems, the first one first.
+        resamples: of each difference; 0: no differences.
+    """
+    places: dict[tuple[str, str, str], dict[str, Finding]] = {}
+    for finding in findings if resamples else ():
+        score = finding.score
+        if finding.metric is not None and score.system in models and not finding.reference:
+            places.setdefault((score.name, score.protocol, score.subset), {})[score.system] = finding
+    found = []
+    for (_, protocol, subset), by_system in places.items():
+        first, *others = [by_system[name] for name in models if name in by_system]
+        for other in others:
+            if first.metric is not None and other.metric is not None:
+                names = (first.score.system, other.score.system)
+                compared = paired_bootstrap(
+                    first.metric, other.metric, names=names, protocol=protocol, resamples=resamples
+                )
+                found.append(Difference(subset, compared))
+    return found

@@ -1,21 +1,120 @@
-"""The rows that many probes share, and what each makes of them: its standardised coordinates, without a copy.
+"""What many probes share: how they are trained, and their rows, of which each has its own coordinates without a copy.
 
 Shape key: N rows, D features, F folds, K fits, C classes, B rows at once.
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
+from typing import Any, Literal
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from paraform.records import InputError
+from paraform.score import signature
+
 BLOCK = 1 << 23
 """Numbers of a product held at once, 32 MiB; bounds the memory, not the result."""
 NOTHING = 1e-6
 """A standard deviation below this share of the largest coordinate is the rounding of float32: no variance."""
+
+
+@dataclass(frozen=True)
+class ProbeConfig:
+    """How probes are trained, and their L2 is chosen.
+
+    The defaults are what we recommend; `paper()` is SentEval as its code behaves today (Conneau and Kiela 2018), and
+    what differs are the fields that a test lists. Hidden units are sigmoids, as in its code, not its README's tanh.
+
+    Args:
+        hidden: units of the hidden layer; 0: multinomial logistic regression.
+        optimiser: "lbfgs": the optimum of the convex loss, for which there are no steps, epochs or seed (logistic
+            regression only); "adam": Adam, and the weights of the epoch that is best on the dev rows.
+        standardise: each coordinate to mean 0 and variance 1 over a fit's own training rows, a constant one to 0; else
+            as they come (SentEval).
+        l2: values to choose from. The loss is the mean cross-entropy over a fit's training rows + l2/2 ‖W‖², so that
+            scikit-learn's C is 1 / (l2 · training rows); with Adam it is weight decay, which holds for biases too.
+        selection: how L2 is chosen where a set has no dev rows of its own. "nested": the best mean over stratified
+            folds of a fold's training rows, with all of which it is then trained anew; "held-out": the best on a part
+            of them, without another training.
+        folds: stratified folds of a set without a split, and inner folds of "nested".
+        held_out: share of the training rows that are held out, for L2 with "held-out", for the epoch with Adam.
+        batch_size, learning_rate: of Adam; a step takes so many rows that a fit has `batch_size` of them on average.
+        epoch_size: epochs between two looks at the dev rows.
+        max_epochs: no look comes after one at that many epochs or more.
+        tenacity: a fit stops at the look after that many without a higher dev accuracy.
+        failures: which of these are counted: "consecutive", or "total", as SentEval's counter is never reset.
+        seed: of folds, initial weights and order of rows.
+    """
+
+    hidden: int = 0
+    optimiser: Literal["lbfgs", "adam"] = "lbfgs"
+    standardise: bool = True
+    l2: tuple[float, ...] = (1e-4, 1e-3, 1e-2, 1e-1)
+    selection: Literal["nested", "held-out"] = "nested"
+    folds: int = 10
+    held_out: float = 0.1
+    batch_size: int = 64
+    learning_rate: float = 1e-3
+    epoch_size: int = 4
+    max_epochs: int = 200
+    tenacity: int = 5
+    failures: Literal["consecutive", "total"] = "consecutive"
+    seed: int = 1111
+
+    def __post_init__(self) -> None:
+        if self.optimiser == "lbfgs" and self.hidden:
+            raise InputError(f"hidden is {self.hidden} with optimiser lbfgs; expected 0, or adam")
+        least = {"folds": 2, "batch_size": 1, "epoch_size": 1, "max_epochs": 1, "tenacity": 0, "hidden": 0}
+        for name, bound in least.items():
+            if getattr(self, name) < bound:
+                raise InputError(f"{name} is {getattr(self, name)}; expected at least {bound}")
+        if not self.l2 or not all(0 < value < math.inf for value in self.l2):
+            raise InputError(f"l2 is {self.l2}; expected numbers above 0")
+        if not 0 < self.held_out < 1:
+            raise InputError(f"held_out {self.held_out}; expected a share below 1")
+
+    @classmethod
+    def mlp(cls, hidden: int = 50) -> ProbeConfig:
+        """A multi-layer perceptron as we recommend it: L2 and epoch by held-out rows, since it has no one optimum."""
+        return cls(hidden=hidden, optimiser="adam", selection="held-out")
+
+    @classmethod
+    def paper(cls, hidden: int = 0) -> ProbeConfig:
+        """SentEval as its code behaves today; ParaBART's classifier has 50 hidden units."""
+        return cls(
+            hidden=hidden,
+            optimiser="adam",
+            standardise=False,
+            l2=(1e-5, 1e-4, 1e-3, 1e-2),
+            selection="nested",
+            held_out=0.05,
+            failures="total",
+        )
+
+    @property
+    def signature(self) -> str:
+        """All settings that change a metric."""
+        about: dict[str, Any] = {
+            "probe": f"mlp-{self.hidden}" if self.hidden else "logistic",
+            "optimiser": self.optimiser,
+            "standardise": self.standardise,
+            "l2": ",".join(f"{value:g}" for value in self.l2),
+            "selection": self.selection,
+            "folds": self.folds,
+        }
+        if self.selection == "held-out" or self.optimiser == "adam":
+            about["held_out"] = self.held_out
+        if self.optimiser == "adam":
+            names = ["batch_size", "learning_rate", "epoch_size", "max_epochs", "tenacity", "failures"]
+            about |= {name: getattr(self, name) for name in names} | {"loss": "mean"}
+        if self.hidden:
+            about |= {"activation": "sigmoid", "dropout": 0.0}
+        return signature(**about, seed=self.seed)
 
 
 @dataclass(frozen=True, eq=False, slots=True)

@@ -1,14 +1,13 @@
 """Probes: small classifiers trained on vectors of texts, all folds and all values of L2 side by side in one tensor.
 
-Shape key: N rows, D features, F folds, L values of L2, K fits (F × L), C classes.
+Shape key: N rows, D features, F folds, L values of L2, I inner folds of a fold, K fits (F × L), C classes.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
-from typing import Any, Literal
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import torch
@@ -16,10 +15,9 @@ from numpy.typing import NDArray
 
 from paraform.evaluation.embedding.adam_probes import adam_probes
 from paraform.evaluation.embedding.logistic import logistic_optimum
-from paraform.evaluation.embedding.probe_rows import standardised_rows
+from paraform.evaluation.embedding.probe_rows import ProbeConfig, standardised_rows
 from paraform.evaluation.preparation import same_length
 from paraform.records import InputError
-from paraform.score import signature
 
 Masks = NDArray[np.bool_]
 
@@ -37,106 +35,6 @@ class UnusableLabels(ValueError):
     def __init__(self, message: str, row: int) -> None:
         super().__init__(message)
         self.row = row
-
-
-@dataclass(frozen=True)
-class ProbeConfig:
-    """How probes are trained, and their L2 is chosen.
-
-    The defaults are what we recommend; `paper()` is SentEval as its code behaves today (Conneau and Kiela 2018), and
-    what differs are the fields that a test lists.
-
-    Args:
-        hidden: units of the hidden layer; 0: multinomial logistic regression.
-        optimiser: "lbfgs": the optimum of the convex loss, for which there are no steps, epochs or seed (logistic
-            regression only); "adam": Adam, and the weights of the epoch that is best on the dev rows.
-        standardise: each coordinate to mean 0 and variance 1 over a fit's own training rows, a constant one to 0; else
-            as they come (SentEval).
-        l2: values to choose from. The loss is the mean cross-entropy over a fit's training rows + l2/2 ‖W‖², so that
-            scikit-learn's C is 1 / (l2 · training rows); with Adam it is weight decay, which holds for biases too.
-        selection: how L2 is chosen where a set has no dev rows of its own. "nested": the best mean over stratified
-            folds of a fold's training rows, with all of which it is then trained anew; "held-out": the best on a part
-            of them, without another training.
-        folds: stratified folds of a set without a split, and inner folds of "nested".
-        held_out: share of the training rows that are held out, for L2 with "held-out", for the epoch with Adam.
-        batch_size, learning_rate: of Adam; a step takes so many rows that a fit has `batch_size` of them on average.
-        epoch_size: epochs between two looks at the dev rows.
-        max_epochs: no look comes after one at that many epochs or more.
-        tenacity: a fit stops at the look after that many without a higher dev accuracy.
-        failures: which of these are counted: "consecutive", or "total", as SentEval's counter is never reset.
-        loss: of a batch: "mean" over its rows, or "sum", which SentEval sets in a way that torch ignores today.
-        activation: "sigmoid" as in SentEval's code, "tanh" as in its README.
-        dropout: share of hidden units left out in a step, the same ones for all fits.
-        seed: of folds, initial weights, order of rows and dropout.
-    """
-
-    hidden: int = 0
-    optimiser: Literal["lbfgs", "adam"] = "lbfgs"
-    standardise: bool = True
-    l2: tuple[float, ...] = (1e-4, 1e-3, 1e-2, 1e-1)
-    selection: Literal["nested", "held-out"] = "nested"
-    folds: int = 10
-    held_out: float = 0.1
-    batch_size: int = 64
-    learning_rate: float = 1e-3
-    epoch_size: int = 4
-    max_epochs: int = 200
-    tenacity: int = 5
-    failures: Literal["consecutive", "total"] = "consecutive"
-    loss: Literal["mean", "sum"] = "mean"
-    activation: Literal["sigmoid", "tanh"] = "sigmoid"
-    dropout: float = 0.0
-    seed: int = 1111
-
-    def __post_init__(self) -> None:
-        if self.optimiser == "lbfgs" and self.hidden:
-            raise InputError(f"hidden is {self.hidden} with optimiser lbfgs; expected 0, or adam")
-        least = {"folds": 2, "batch_size": 1, "epoch_size": 1, "max_epochs": 1, "tenacity": 0, "hidden": 0}
-        for name, bound in least.items():
-            if getattr(self, name) < bound:
-                raise InputError(f"{name} is {getattr(self, name)}; expected at least {bound}")
-        if not self.l2 or not all(0 < value < math.inf for value in self.l2):
-            raise InputError(f"l2 is {self.l2}; expected numbers above 0")
-        if not 0 < self.held_out < 1 or not 0 <= self.dropout < 1:
-            raise InputError(f"held_out {self.held_out}, dropout {self.dropout}; expected shares below 1")
-
-    @classmethod
-    def mlp(cls, hidden: int = 50) -> ProbeConfig:
-        """A multi-layer perceptron as we recommend it: L2 and epoch by held-out rows, since it has no one optimum."""
-        return cls(hidden=hidden, optimiser="adam", selection="held-out")
-
-    @classmethod
-    def paper(cls, hidden: int = 0) -> ProbeConfig:
-        """SentEval as its code behaves today; ParaBART's classifier has 50 hidden units."""
-        return cls(
-            hidden=hidden,
-            optimiser="adam",
-            standardise=False,
-            l2=(1e-5, 1e-4, 1e-3, 1e-2),
-            selection="nested",
-            held_out=0.05,
-            failures="total",
-        )
-
-    @property
-    def signature(self) -> str:
-        """All settings that change a figure."""
-        about: dict[str, Any] = {
-            "probe": f"mlp-{self.hidden}" if self.hidden else "logistic",
-            "optimiser": self.optimiser,
-            "standardise": self.standardise,
-            "l2": ",".join(f"{value:g}" for value in self.l2),
-            "selection": self.selection,
-            "folds": self.folds,
-        }
-        if self.selection == "held-out" or self.optimiser == "adam":
-            about["held_out"] = self.held_out
-        if self.optimiser == "adam":
-            names = ["batch_size", "learning_rate", "epoch_size", "max_epochs", "tenacity", "failures", "loss"]
-            about |= {name: getattr(self, name) for name in names}
-        if self.hidden:
-            about |= {"activation": self.activation, "dropout": self.dropout}
-        return signature(**about, seed=self.seed)
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -289,3 +187,69 @@ def _require(
         raise InputError(f"the vector of row {row + 1} holds NaN or infinity; expected finite numbers")
     if not folds.dev_FN.any(1).all() and (l2_FL.shape[1] > 1 or config.optimiser == "adam"):
         raise InputError("a fold without dev rows; expected some, to choose among L2 values and epochs by")
+
+
+def cross_validate(
+    vectors_ND: NDArray[np.float32], labels_N: Sequence[Hashable] | NDArray[Any], test_FN: Masks, config: ProbeConfig
+) -> Probed:
+    """A probe for each set of test rows, trained on all others, with an L2 chosen as `config.selection` says.
+
+    "nested": the L2 with the best mean accuracy over inner folds of the training rows, all folds' inner folds and
+    values of L2 in one call; then one probe a fold with all its training rows ("adam": but those held out for the
+    epoch, which SentEval does not stratify). "held-out": by the held-out rows alone.
+
+    Args:
+        test_FN: [F, N] booleans.
+    Raises: ValueError as `fit_probes`; UnusableLabels if a label has fewer rows than there are inner folds.
+    """
+    _, numbers_N = np.unique(np.asarray(labels_N), return_inverse=True)
+    train_FN = ~test_FN
+    if config.selection == "held-out":
+        return fit_probes(vectors_ND, labels_N, _held_out(train_FN, test_FN, numbers_N, config), config)
+    inner_FN = np.stack([stratified_folds(numbers_N, config.folds, config.seed, train_N) for train_N in train_FN])
+    dev_IN = (inner_FN[:, None] == np.arange(config.folds)[:, None]).reshape(-1, len(numbers_N))
+    inner = Folds(np.repeat(train_FN, config.folds, 0) & ~dev_IN, dev_IN, np.zeros_like(dev_IN))
+    tried = try_probes(vectors_ND, numbers_N, inner, np.tile(config.l2, (len(dev_IN), 1)), config)
+    mean_FL = tried.dev_accuracy_FL.reshape(len(test_FN), config.folds, -1).mean(1)
+    # SentEval rounds to a hundredth of a percent before it takes the first best.
+    best_F = mean_FL.round(4).argmax(1)
+    folds = Folds(train_FN, np.zeros_like(test_FN), test_FN)
+    if config.optimiser == "adam":
+        folds = _held_out(train_FN, test_FN, numbers_N, config)
+    l2_F1 = np.asarray(config.l2)[best_F][:, None]
+    last = try_probes(vectors_ND, labels_N, folds, l2_F1, config).chosen(folds, np.zeros(len(best_F), dtype=np.int64))
+    return replace(last, dev_accuracy_F=mean_FL.max(1))
+
+
+def stratified_folds(
+    labels_N: NDArray[np.int64], folds: int, seed: int, rows_N: NDArray[np.bool_] | None = None
+) -> NDArray[np.int64]:
+    """The fold of each row, [N]; −1 of rows that are not among `rows_N`. Each fold has its share of each label.
+
+    Raises: UnusableLabels if a label has fewer rows than there are folds: some would have none of it.
+    """
+    generator = np.random.default_rng(seed)
+    fold_N = np.full(len(labels_N), -1)
+    chosen_N = np.ones(len(labels_N), dtype=np.bool_) if rows_N is None else rows_N
+    begin = 0
+    for label in np.unique(labels_N):
+        rows = generator.permutation(np.flatnonzero((labels_N == label) & chosen_N))
+        if len(rows) < folds:
+            came = f"the label of this row has {len(rows)} of {int(chosen_N.sum()):,} rows"
+            raise UnusableLabels(f"{came}; expected one a fold, {folds}", row=int(np.argmax(labels_N == label)))
+        # Where one label's deal ends the next begins, so that folds differ by one row at most.
+        fold_N[rows] = (begin + np.arange(len(rows))) % folds
+        begin = (begin + len(rows)) % folds
+    return fold_N
+
+
+def _held_out(train_FN: Masks, test_FN: Masks, labels_N: NDArray[np.int64], config: ProbeConfig) -> Folds:
+    """The folds with a share of their training rows held out: of each label alike, however few it has."""
+    generator = np.random.default_rng(config.seed)
+    every = max(2, round(1 / config.held_out))
+    dev_FN = np.zeros_like(train_FN)
+    for dev_N, train_N in zip(dev_FN, train_FN, strict=True):
+        rows = generator.permutation(np.flatnonzero(train_N))
+        by_label = rows[np.argsort(labels_N[rows], kind="stable")]
+        dev_N[by_label[min(every // 2, len(rows) // 2) :: every]] = True
+    return Folds(train_FN & ~dev_FN, dev_FN, test_FN)

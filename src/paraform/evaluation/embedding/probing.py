@@ -16,16 +16,21 @@ from numpy.typing import NDArray
 from paraform.corpora.lines import lines, sentences
 from paraform.corpora.probing import FILES, ProbingExample, read_probing, write_probing
 from paraform.evaluation.bootstrap import bootstrap_interval
-from paraform.evaluation.embedding.label_information import INFORMATION, TAKEN_AWAY, information
-from paraform.evaluation.embedding.probes import Folds, ProbeConfig, Probed, UnusableLabels, fit_probes
+from paraform.evaluation.embedding.probe_rows import ProbeConfig
+from paraform.evaluation.embedding.probes import Folds, Probed, UnusableLabels, fit_probes
 from paraform.evaluation.embedding.recreated import RecreatedConfig, recreate
 from paraform.evaluation.embedding.space import Space, VectorSpace
-from paraform.evaluation.embedding.task import Finding
-from paraform.evaluation.figures import row_mean
+from paraform.evaluation.embedding.task import Family, Finding, Headline, first_of_each, holding
+from paraform.evaluation.metrics import RowMetric, row_mean
 from paraform.records import InputError
 from paraform.score import Score, signature, table
 from paraform.weights import PathLike, atomic_path
 from paraform.words import tokenize
+
+INFORMATION = "label information"
+TAKEN_AWAY = "taken away"
+FORM = ("BShift", "TreeDepth", "TopConst")
+"""The sets that ask for form."""
 
 PART_NAMES = {"tr": "train", "va": "dev", "te": "test"}
 DEFAULT = {"default": ProbeConfig.mlp()}
@@ -42,7 +47,7 @@ ABOUT = {
     TAKEN_AWAY: "(before − after) / (before − majority) (95 % of resamples of the test sentences); none: nothing was"
     " above chance, before or in one of these resamples",
 }
-"""The figures, as the table explains them."""
+"""The metrics, as the table explains them."""
 
 
 @final
@@ -72,7 +77,7 @@ class ProbingSet:
 
     @property
     def settings(self) -> str:
-        """What its figures' signatures say of the set: its source, sizes, labels and digest."""
+        """What its metrics' signatures say of the set: its source, sizes, labels and digest."""
         digest = hashlib.sha256()
         for example in self.examples:
             digest.update(f"{example.part}\t{example.label}\t{example.text}\n".encode())
@@ -95,7 +100,7 @@ class ProbingSet:
         return {"name": self.name, "settings": self.settings, "shares": self.shares()}
 
     def measure(self, space: Space) -> list[Finding]:
-        """The figures of `ABOUT` by each protocol.
+        """The metrics of `ABOUT` by each protocol.
 
         Raises: InputError if the space has no vectors; naming file and line, if all labels are one.
         """
@@ -108,8 +113,13 @@ class ProbingSet:
             for finding in self._findings(probed, config):
                 score = replace(finding.score, system=space.name, protocol=protocol, subset=self.name)
                 settings = f"{score.signature}|{space.signature}"
-                findings.append(Finding(replace(score, signature=settings), finding.figure))
+                findings.append(replace(finding, score=replace(score, signature=settings)))
         return findings
+
+    def limited(self, most: int) -> ProbingSet:
+        """So many sentences of each part."""
+        kept = first_of_each(self.examples, most, lambda example: example.part)
+        return replace(self, examples=kept, source=f"{self.source}|first:{most} of a part")
 
     def _probed(self, vectors_ND: NDArray[np.float32], config: ProbeConfig, name: str) -> Probed:
         folds = Folds.split([PART_NAMES[example.part] for example in self.examples])
@@ -131,16 +141,19 @@ class ProbingSet:
         settings = f"{self.settings}|{config.signature}"
         accuracy = row_mean("accuracy", 100 * right[test], settings, digits=1)
         low, high = bootstrap_interval(accuracy)
-        figures = [
-            row_mean("validation", 100 * right[parts == "va"], settings, digits=1),
-            row_mean("majority", 100 * majority, self.settings, digits=1),
-            row_mean("length alone", 100 * length, self.settings, digits=1),
-            information(right[test], majority, settings),
-        ]
+        chance = row_mean("majority", 100 * majority, self.settings, digits=1)
+        by_length = row_mean("length alone", 100 * length, self.settings, digits=1)
         drawn = Score("1/classes", 100 / len(set(labels.tolist())), self.settings, digits=1)
-        found = [Finding(replace(accuracy.score(), low=low, high=high), accuracy)]
-        found += [Finding(figure.score(), figure) for figure in figures]
-        return [*found[:3], Finding(drawn), *found[3:]]
+        validation = row_mean("validation", 100 * right[parts == "va"], settings, digits=1)
+        found = information(right[test], majority, settings)
+        return [
+            Finding(replace(accuracy.score(), low=low, high=high), accuracy),
+            Finding(validation.score(), validation),
+            Finding(chance.score(), chance, reference=True),
+            Finding(drawn, reference=True),
+            Finding(by_length.score(), by_length, reference=True),
+            Finding(found.score(), found),
+        ]
 
     def _by_length(self) -> NDArray[Any]:
         """The label that training has most often for each test sentence's number of words, or for the nearest one."""
@@ -201,7 +214,7 @@ def _read(path: Path, config: RecreatedConfig) -> dict[str, tuple[list[ProbingEx
 
 
 def explained(scores: Iterable[Score]) -> str:
-    """A table of such figures with what `ABOUT` says of each in the place of its signature."""
+    """A table of such metrics with what `ABOUT` says of each in the place of its signature."""
     return table([replace(score, signature=ABOUT.get(score.name, score.signature)) for score in scores])
 
 
@@ -230,7 +243,7 @@ def write_sets(sets: Iterable[ProbingSet], folder: PathLike) -> dict[str, int]:
 
 
 def probing_table(sets: Sequence[ProbingSet], spaces: Sequence[Space], scores: Sequence[Score]) -> str:
-    """A row for each set, protocol and space; below it what the figures, the probes, the sets and the spaces are."""
+    """A row for each set, protocol and space; below it what the metrics, the probes, the sets and the spaces are."""
     probes = dict.fromkeys(f"{name}: {config.signature}" for one in sets for name, config in one.protocols.items())
     return "\n".join(
         [
@@ -245,3 +258,77 @@ def probing_table(sets: Sequence[ProbingSet], spaces: Sequence[Space], scores: S
 @functools.lru_cache(maxsize=1 << 16)  # a treebank's sentence stands in most of the sets made from it
 def _words(text: str) -> int:
     return len(tokenize(text))
+
+
+def information(right_N: NDArray[np.bool_], majority_N: NDArray[np.bool_], settings: str) -> RowMetric:
+    """The share of the labels that a probe finds beyond chance: (accuracy − majority) / (1 − majority).
+
+    Args:
+        right_N, majority_N: [N], whether the probe is right, and whether the commonest label is.
+        settings: a signature.
+    """
+    rows_N3 = np.stack([right_N, majority_N, np.ones_like(right_N)], 1).astype(np.float64)
+    return RowMetric(INFORMATION, rows_N3, settings, _beyond_chance, digits=3)
+
+
+def taken_away(before: RowMetric, after: RowMetric) -> RowMetric:
+    """The share of the accuracy above chance that a change takes away: (before − after) / (before − majority).
+
+    1: nothing is left; 0: all of it; NaN where there was nothing to take. Its interval: `bootstrap_interval`.
+
+    Args:
+        before, after: of the same test rows by the same probe, made by `information`.
+    Raises: InputError for metrics of different sets or probes, or others.
+    """
+    same = (before.name, before.signature) == (after.name, after.signature)
+    if not same or before.name != INFORMATION or before.rows.shape != after.rows.shape:
+        raise InputError(f"{before.name} ({before.signature}) and {after.name} ({after.signature}); expected the same")
+    rows_N3 = np.stack([before.rows[:, 0], after.rows[:, 0], before.rows[:, 1]], 1)
+    return RowMetric(TAKEN_AWAY, rows_N3, before.signature, _lost, digits=3)
+
+
+def compared(before: Sequence[Finding], after: Sequence[Finding]) -> list[Score]:
+    """`taken_away` of each set and protocol that both have, with its interval; of the system `before → after`."""
+    known = {(one.score.subset, one.score.protocol): one for one in before if one.score.name == INFORMATION}
+    scores = []
+    for finding in after:
+        other = known.get((finding.score.subset, finding.score.protocol))
+        if finding.score.name == INFORMATION and other and other.metric and finding.metric:
+            metric = taken_away(other.metric, finding.metric)
+            low, high = bootstrap_interval(metric)
+            system = f"{other.score.system} → {finding.score.system}"
+            score = metric.score(system=system, protocol=finding.score.protocol, subset=finding.score.subset)
+            scores.append(replace(score, low=low, high=high))
+    return scores
+
+
+def _beyond_chance(sums: NDArray[Any]) -> float:
+    right, majority, rows = map(float, sums)
+    return (right - majority) / (rows - majority) if rows > majority else float("nan")
+
+
+def _lost(sums: NDArray[Any]) -> float:
+    before, after, majority = map(float, sums)
+    return (before - after) / (before - majority) if before > majority else float("nan")
+
+
+def _find(folder: Path) -> Path | None:
+    files = sorted(file for kind in FILES.values() for file in folder.rglob(kind))
+    return files[0].parent if files else holding(folder, "*.mrg")
+
+
+FAMILIES = (
+    Family(
+        name="probing",
+        title="Probing",
+        about="Form (BShift, TreeDepth, TopConst), length and content that a probe reads off, in percent.",
+        headlines=(Headline("accuracy", ("majority", "length alone"), "default"),),
+        expected="SentEval's probing files, such as bigram_shift.txt, or treebanks (.mrg)",
+        find=_find,
+        read=lambda place, choices: probing_sets(place, seed=choices.seed),
+        command="evaluate probing",
+        options=lambda tasks, choices: choices.typed("seed"),
+        resampled=False,  # the accuracy has its interval always
+        counts=lambda score: "form" if score.name == INFORMATION and score.subset.partition(" (")[0] in FORM else "",
+    ),
+)

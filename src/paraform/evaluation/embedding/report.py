@@ -1,46 +1,39 @@
-"""Everything that is measured of several encoders, side by side: figures, differences, and what they come to."""
+"""Everything that is measured of several encoders, side by side: metrics, differences, and what they come to."""
 
 from __future__ import annotations
 
-import json
-import math
 import shlex
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
-from paraform.evaluation.embedding.correlation import ALL, MEAN
-from paraform.evaluation.embedding.differences import Difference, differences_of
-from paraform.evaluation.embedding.families import FAMILIES, Families, Family
-from paraform.evaluation.embedding.measuring import bounded, measured, seen_notes
-from paraform.evaluation.embedding.similarity import set_means
+from paraform.evaluation.embedding.families import Families, Found
+from paraform.evaluation.embedding.measuring import Difference, bounded, differences_of, measured, seen_notes
 from paraform.evaluation.embedding.space import Space
-from paraform.evaluation.embedding.summary import KINDS, Point, counts, points, sentences, summaries
-from paraform.evaluation.embedding.task import Finding
+from paraform.evaluation.embedding.summary import KINDS, Point, points, sentences, summaries
+from paraform.evaluation.embedding.task import Family, Finding
 from paraform.records import InputError, counted
-from paraform.score import Score, signature
-from paraform.weights import PathLike, atomic_path
+from paraform.score import Score, finite, signature
 
-MEANS = (("Pearson", MEAN), ("Spearman", ALL))
-"""The figures that have a mean over sets: ParaBART's, and SimCSE's."""
 RESAMPLES = 1000
 """Of every interval, unless a command is told otherwise."""
 
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A family's figures.
+    """A family's metrics.
 
     Args:
         command: what measures the same by itself.
         differences: the first model against each other one, on everything that has rows.
+        references: metrics that no system has a part in.
     """
 
-    family: str
+    family: Family
     command: str
     scores: tuple[Score, ...]
     differences: tuple[Difference, ...]
+    references: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +60,7 @@ class EmbeddingReport:
     notes: tuple[str, ...] = ()
 
     def settings(self, score: Score) -> str:
-        """A figure's signature without its system's, which stands in `models` or `floors`."""
+        """A metric's signature without its system's, which stands in `models` or `floors`."""
         system = {**self.models, **self.floors}.get(score.system, "")
         return score.signature.removesuffix(f"|{system}")
 
@@ -88,7 +81,7 @@ class EmbeddingReport:
             ],
             "families": [
                 {
-                    "family": section.family,
+                    "family": section.family.name,
                     "command": section.command,
                     "scores": [score.to_json() for score in section.scores],
                     "differences": [one.to_json() for one in section.differences],
@@ -96,23 +89,8 @@ class EmbeddingReport:
                 for section in self.sections
             ],
         }
-        finite: dict[str, Any] = _finite(found)
-        return finite
-
-    def to_html(self) -> str:
-        """`report_page.report_page`: one page that loads nothing."""
-        from paraform.evaluation.embedding.report_page import report_page
-
-        return report_page(self)
-
-    def write(self, path: PathLike) -> Path:
-        """Write the page, and the JSON beside it under the same name; returns the JSON's path."""
-        beside = Path(path).with_suffix(".json")
-        with atomic_path(path) as unfinished:
-            unfinished.write_text(self.to_html(), encoding="utf-8")
-        with atomic_path(beside) as unfinished:
-            unfinished.write_text(json.dumps(self.to_json(), ensure_ascii=False, allow_nan=False), encoding="utf-8")
-        return beside
+        made: dict[str, Any] = finite(found)
+        return made
 
 
 def embedding_report(
@@ -140,17 +118,20 @@ def embedding_report(
             f"spaces {', '.join(names)}, models {', '.join(models)}; expected different names, all measured"
         )
     sections: list[Section] = []
-    kept: list[Finding] = []
-    for family in families.found:
-        tell(f"{family.name}: {counted(len(family.tasks), 'set')}, {counted(len(spaces), 'system')}")
-        findings = measured(family.tasks, spaces)
-        if family.name == "similarity":
-            # Of the means those that papers print: each holds the rows of all sets.
-            findings += set_means([one for one in findings if (one.score.name, one.score.protocol) in MEANS])
+    kept: dict[str, list[Finding]] = {kind: [] for kind in KINDS}
+    for found_family in families.found:
+        family = found_family.family
+        tell(f"{family.name}: {counted(len(found_family.tasks), 'set')}, {counted(len(spaces), 'system')}")
+        findings = measured(found_family.tasks, spaces)
+        findings += family.means(findings)
         scores = tuple(bounded(findings, resamples))
         differences = tuple(differences_of(findings, models, resamples))
-        sections.append(Section(family.name, command_of(family, models, resamples, given), scores, differences))
-        kept += [finding for finding in findings if counts(finding.score)]  # the others' rows need much memory
+        references = frozenset(finding.score.name for finding in findings if finding.reference)
+        command = command_of(found_family, models, resamples, given)
+        sections.append(Section(family, command, scores, differences, references))
+        for finding in findings:
+            if kind := family.counts(finding.score):
+                kept[kind].append(finding)  # the others' rows need much memory
     found = summaries(kept, models, resamples)
     settings = {space.name: space.signature for space in spaces}
     return EmbeddingReport(
@@ -158,7 +139,7 @@ def embedding_report(
         floors={name: settings[name] for name in names if name not in models},
         sections=tuple(sections),
         left_out=families.left_out,
-        summary=tuple(found[kind].score(name) for kind in KINDS if kind in found for name in found[kind].figures),
+        summary=tuple(found[kind].score(name) for kind in KINDS if kind in found for name in found[kind].metrics),
         points=tuple(points(found)),
         findings=tuple(sentences(found)),
         intervals=signature(intervals="95 %, percentile", resamples=resamples, corrected="no", seed=12345),
@@ -166,22 +147,13 @@ def embedding_report(
     )
 
 
-def command_of(family: Family, models: Sequence[str], resamples: int = RESAMPLES, given: str = "") -> str:
-    """What gives a family's figures by itself; `evaluate style` takes one model a call."""
-    program = f"paraform {FAMILIES[family.name]}"
-    data = f"--data {shlex.quote(family.data)}{family.options}"
-    named = [given] if given else [f"--model {shlex.quote(name)}" for name in models]
-    if family.name == "style":
-        return "\n".join(f"{program} {name} {data}" for name in named)
-    if family.name != "probing" and resamples != RESAMPLES:  # probing has no such option
+def command_of(found: Found, models: Sequence[str], resamples: int = RESAMPLES, given: str = "") -> str:
+    """What gives a family's scores by itself, a line for each model if its command takes one a call."""
+    family, named = found.family, [given] if given else [f"--model {shlex.quote(name)}" for name in models]
+    data = f"--data {shlex.quote(found.data)}{found.options}"
+    program = f"paraform {family.command or 'evaluate report'}"
+    if not family.command:
+        data += f" --families {family.name}"
+    if family.resampled and resamples != RESAMPLES:
         data += f" --resamples {resamples}"
-    return " ".join([program, *named, data])
-
-
-def _finite(value: Any) -> Any:
-    """JSON has no NaN and no infinity."""
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
-    if isinstance(value, dict):
-        return {key: _finite(item) for key, item in value.items()}
-    return [_finite(item) for item in value] if isinstance(value, (list, tuple)) else value
+    return "\n".join(f"{program} {one} {data}" for one in ([" ".join(named)] if family.side_by_side else named))

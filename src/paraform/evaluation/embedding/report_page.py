@@ -2,77 +2,37 @@
 
 from __future__ import annotations
 
-import base64
-import hashlib
+import json
 import re
 from collections.abc import Mapping, Sequence
 from html import escape
-from importlib import resources
-from typing import NamedTuple
+from pathlib import Path
 
-from paraform.evaluation.embedding.correlation import MEAN
-from paraform.evaluation.embedding.differences import REFERENCES, Difference
+from paraform.evaluation.embedding.measuring import Difference
 from paraform.evaluation.embedding.report import EmbeddingReport, Section
 from paraform.evaluation.embedding.report_picture import picture
+from paraform.evaluation.embedding.task import Headline
+from paraform.evaluation.html_page import page_template
 from paraform.score import Score
+from paraform.weights import PathLike, atomic_path
 
 WIDE, NARROW = (820, 460), (360, 380)
 """The picture for a wide window and for a narrow one, in pixels."""
 
-LOWER_IS_BETTER = frozenset({"style retrieval ED"})
 
-
-class Headline(NamedTuple):
-    """A figure whose table is shown at once; those of others are folded.
-
-    Args:
-        references: figures of `REFERENCES` that stand below it.
-    """
-
-    name: str
-    references: tuple[str, ...] = ()
-    protocol: str = ""
-
-
-HEADLINES = {
-    "similarity": (Headline("Pearson", protocol=MEAN), Headline("Pearson", protocol="default")),
-    "transfer": (Headline("accuracy", ("majority",), "default"),),
-    "probing": (Headline("accuracy", ("majority", "length alone"), "default"),),
-    "robustness": (Headline("accuracy"), Headline("AP")),
-    "retrieval": (Headline("R@1"), Headline("MRR")),
-    "style": (Headline("CMA (cosine)", ("chance",)), Headline("style retrieval ED", ("random", "nearest tags"))),
-}
-TITLES = {
-    "similarity": (
-        "Similarity",
-        "How cosines go with people's scores, × 100; default: how a regression on the vectors does, trained on other"
-        " pairs.",
-    ),
-    "transfer": ("Transfer", "What a probe trained on the vectors gets right, in percent."),
-    "probing": (
-        "Probing",
-        "Form (BShift, TreeDepth, TopConst), length and content that a probe reads off, in percent.",
-    ),
-    "robustness": (
-        "Robustness",
-        "Paraphrases told from other pairs, in percent: of all forms, of the same form (Easy), of another (Hard);"
-        " PAWS has the same words in another order. Accuracy is by a threshold tuned on other pairs.",
-    ),
-    "retrieval": ("Retrieval", "A sentence's paraphrase among all sentences, in percent."),
-    "style": (
-        "Content matching and style retrieval",
-        "CMA: the nearest target is a paraphrase, in percent. Style: tags between a query and what its vector"
-        " retrieves; fewer is nearer in form.",
-    ),
-}
+def write_report(report: EmbeddingReport, path: PathLike) -> Path:
+    """Write the page, and the JSON beside it under the same name; returns the JSON's path."""
+    beside = Path(path).with_suffix(".json")
+    with atomic_path(path) as unfinished:
+        unfinished.write_text(report_page(report), encoding="utf-8")
+    with atomic_path(beside) as unfinished:
+        unfinished.write_text(json.dumps(report.to_json(), ensure_ascii=False, allow_nan=False), encoding="utf-8")
+    return beside
 
 
 def report_page(report: EmbeddingReport) -> str:
     """HTML: the picture, three sentences, then each family's tables with its command and its signatures."""
-    page = (resources.files("paraform.evaluation.embedding") / "report_page.html").read_text(encoding="utf-8")
-    style = re.search(r"<style>(.*?)</style>", page, re.DOTALL)
-    digest = hashlib.sha256(style[1].encode() if style else b"").digest()
-    page = page.replace("@style@", f"'sha256-{base64.b64encode(digest).decode()}'")
+    page = page_template("paraform.evaluation.embedding", "report_page.html", "style")
     left_out = "".join(
         f"<li>{escape(name)}: not measured; {escape(expected)}</li>" for name, expected in report.left_out.items()
     )
@@ -80,7 +40,7 @@ def report_page(report: EmbeddingReport) -> str:
         "<h1>What encoders know, and how much form is left in them</h1>",
         f"<p>{' · '.join(f'<b>{escape(name)}</b>' for name in report.models)}"
         f'<span class="soft"> beside {escape(", ".join(report.floors) or "no floor")}</span></p>',
-        _figure(report),
+        _drawn(report),
         "<h2>Findings</h2>",
         f"<ul>{''.join(f'<li>{escape(finding)}</li>' for finding in report.findings)}</ul>",
         f"<ul>{left_out}</ul>" if left_out else "",
@@ -96,7 +56,7 @@ def report_page(report: EmbeddingReport) -> str:
     return page.replace("@body@", "\n".join(part for part in body if part))
 
 
-def _figure(report: EmbeddingReport) -> str:
+def _drawn(report: EmbeddingReport) -> str:
     if not any(point.form for point in report.points):
         return '<p class="soft">No picture: it takes form (probing) and meaning (similarity).</p>'
     both = picture(report.points, *WIDE, "wide") + picture(report.points, *NARROW, "narrow")
@@ -112,19 +72,18 @@ def _figure(report: EmbeddingReport) -> str:
 
 
 def _section(section: Section, report: EmbeddingReport) -> str:
-    title, about = TITLES[section.family]
     grids: dict[tuple[str, str], list[Score]] = {}
     for score in section.scores:
         grids.setdefault((score.name, score.protocol), []).append(score)
     shown, folded = [], []
-    headlines = HEADLINES[section.family]
-    for headline in headlines:
+    for headline in section.family.headlines:
         scores = grids.pop((headline.name, headline.protocol), [])
         rows = [(name, grids.pop((name, headline.protocol), [])) for name in headline.references]
         if scores:
-            shown.append(_grid(_titled(headline.name, headline.protocol), scores, report, rows))
+            shown.append(_grid(headline, scores, section, report, rows))
     for (name, protocol), scores in grids.items():
-        folded.append(_grid(_titled(name, protocol), scores, report))
+        folded.append(_grid(Headline(name, protocol=protocol), scores, section, report))
+    title, about = (escape(text, quote=False) for text in (section.family.title, section.family.about))
     parts = [f"<h2>{title}</h2>", f'<p class="soft">{about}</p>', f"<pre>{escape(section.command)}</pre>", *shown]
     if folded:
         parts.append(_folded("All other figures", "".join(folded)))
@@ -140,20 +99,23 @@ def _section(section: Section, report: EmbeddingReport) -> str:
 
 
 def _grid(
-    title: str, scores: Sequence[Score], report: EmbeddingReport, references: Sequence[tuple[str, Sequence[Score]]] = ()
+    one: Headline,
+    scores: Sequence[Score],
+    section: Section,
+    report: EmbeddingReport,
+    references: Sequence[tuple[str, Sequence[Score]]] = (),
 ) -> str:
-    """A row for each system and a column for each set; below them the figures that no system has a part in."""
+    """A row for each system and a column for each set; below them the metrics that no system has a part in."""
     subsets = list(dict.fromkeys(score.subset for score in scores))
-    name = scores[0].name
     cells = {(score.system, score.subset): score for score in scores}
     best = {}
-    for subset in subsets if name not in REFERENCES else ():
+    for subset in subsets if one.name not in section.references else ():
         known = [cells[model, subset].value for model in report.models if (model, subset) in cells]
         if len(known) > 1:
-            best[subset] = min(known) if name in LOWER_IS_BETTER else max(known)
+            best[subset] = min(known) if one.lower else max(known)
     rows = []
-    if name in REFERENCES:
-        references = [(name, scores)]
+    if one.name in section.references:
+        references = [(one.name, scores)]
     else:
         for system in (*report.models, *report.floors):
             if any((system, subset) in cells for subset in subsets):
@@ -165,7 +127,7 @@ def _grid(
         first = {score.subset: score for score in reversed(known_scores)}
         tds = [_cell(first.get(subset), None) for subset in subsets]
         rows.append(f'<tr class="reference"><th scope="row">{escape(reference)}</th>{"".join(tds)}</tr>')
-    return _table(title, subsets, rows)
+    return _table(_titled(one.name, one.protocol), subsets, rows)
 
 
 def _differences(differences: Sequence[Difference]) -> str:

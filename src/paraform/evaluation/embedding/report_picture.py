@@ -60,7 +60,7 @@ def picture(points: Sequence[Point], width: int, height: int, classes: str = "")
     Thin lines are the intervals, where there are some. Names stand where they cover no point and no other name, if
     there is such a place near the point.
 
-    Raises: InputError without a point that has both figures.
+    Raises: InputError without a point that has both metrics.
     """
     placed = [(point, point.form.value) for point in points if point.form is not None]
     if not placed:

@@ -15,10 +15,9 @@ from numpy.typing import NDArray
 
 from paraform.corpora import clusters
 from paraform.corpora.leaks import normalised
-from paraform.evaluation.embedding.detection import signed_finding
 from paraform.evaluation.embedding.space import Space
-from paraform.evaluation.embedding.task import Finding
-from paraform.evaluation.figures import row_mean
+from paraform.evaluation.embedding.task import Finding, signed_finding
+from paraform.evaluation.metrics import row_mean
 from paraform.evaluation.preparation import metric_words
 from paraform.evaluation.subsets import SETTING, THIRDS, subsets
 from paraform.records import InputError, Pair, Sentence, counted
@@ -28,10 +27,10 @@ BLOCK = 512  # queries whose similarities to the pool are held at once
 LEAST = THIRDS[0]
 WRONG = "other clusters, ties before"
 
-FIGURES: Mapping[str, str] = {
+METRICS: Mapping[str, str] = {
     name: signature(unit="percent", wrong=WRONG, thirds=SETTING) for name in ("R@1", "R@5", "MRR")
 }
-"""The settings of each figure that no set and no space has a part in."""
+"""The settings of each metric that no set and no space has a part in."""
 
 
 @final
@@ -59,7 +58,7 @@ class RetrievalSet:
 
     @property
     def settings(self) -> str:
-        """What its figures' signatures say of the set."""
+        """What its metrics' signatures say of the set."""
         return signature(queries=len(self.pairs), pool=len(self.pool))
 
     def texts(self) -> list[str]:
@@ -76,10 +75,14 @@ class RetrievalSet:
         for part in ("all", LEAST):
             subset = self.name if part == "all" else f"{self.name}, {part}"
             for name, values_N in values.items():
-                settings = f"{FIGURES[name]}|{self.settings}"
-                figure = row_mean(name, 100 * values_N[parts[part]], settings, digits=1)
-                findings.append(signed_finding(figure, space, subset))
+                settings = f"{METRICS[name]}|{self.settings}"
+                metric = row_mean(name, 100 * values_N[parts[part]], settings, digits=1)
+                findings.append(signed_finding(metric, space, subset))
         return findings
+
+    def limited(self, most: int) -> RetrievalSet:
+        """So many pairs."""
+        return replace(self, pairs=self.pairs[:most])
 
     def ranks(self, space: Space) -> NDArray[np.int64]:
         """The place of each pair's target, 1 the nearest, [N]."""

@@ -10,7 +10,8 @@ from __future__ import annotations
 import logging
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
@@ -18,17 +19,16 @@ import numpy as np
 
 from paraform.corpora.files import folder_name, highest
 from paraform.corpora.labelled_pairs import read_labelled_pairs, require_both_labels
-from paraform.evaluation.embedding.detection import FIGURES as DETECTION
+from paraform.evaluation.embedding.detection import METRICS as DETECTION
 from paraform.evaluation.embedding.detection import PairSet
-from paraform.evaluation.embedding.floors import tf_idf
-from paraform.evaluation.embedding.retrieval import FIGURES as RETRIEVAL
+from paraform.evaluation.embedding.retrieval import METRICS as RETRIEVAL
 from paraform.evaluation.embedding.retrieval import RetrievalSet, cluster_of, clustered, retrieval_set
-from paraform.evaluation.embedding.space import Space
+from paraform.evaluation.embedding.space import Space, tf_idf
+from paraform.evaluation.embedding.task import Choices, Family, Headline
 from paraform.records import InputError, Pair, Sentence, counted
 from paraform.score import Score, signature, table
 from paraform.syntax.annotation import annotate
 from paraform.syntax.parsing import parser_digest
-from paraform.syntax.running import DEFAULT
 from paraform.syntax.trees import Tree, top_constituents
 from paraform.weights import PathLike
 
@@ -42,25 +42,9 @@ FILES = (  # a set's name, how the folder of its files is called if they have co
     ("PAWS", "paws", "dev.tsv", "test.tsv"),
     ("PAWS", "paws", "", "dev.tsv"),
 )
+KNOWN = ", ".join(f"{folder}/{test}" if folder else test for _, folder, _, test in FILES)
 PARSED = 512  # pairs parsed at once, while paraphrases of one kind or the other are still wanted
 SEARCHED = 512  # sentences whose neighbours are searched at once
-
-
-@dataclass(frozen=True, slots=True)
-class Draw:
-    """How pairs are drawn.
-
-    Args:
-        size: the most paraphrases, and the most other pairs, of a set.
-        parser: a name that `load_parser` knows, by whose trees the halves are told apart.
-        seed: the seed of every draw.
-        progress: say on stderr how far it is while sentences are parsed.
-    """
-
-    size: int = 1000
-    parser: str = DEFAULT
-    seed: int = 0
-    progress: bool = False
 
 
 class Halves(NamedTuple):
@@ -71,7 +55,7 @@ class Halves(NamedTuple):
 
 
 def robustness_sets(
-    path: PathLike, draw: Draw | None = None, *, columns: Sequence[str] | None = None, tuning: PathLike | None = None
+    path: PathLike, draw: Choices | None = None, *, columns: Sequence[str] | None = None, tuning: PathLike | None = None
 ) -> list[PairSet | RetrievalSet]:
     """The sets of a labelled file, or of PAN, MRPC, Quora and PAWS below a folder: whole, easy, hard, and retrieval.
 
@@ -81,12 +65,12 @@ def robustness_sets(
     alone, and of a file that is named itself, on one half of the pairs, and measured on the other.
 
     Args:
-        draw: None: `Draw()`.
+        draw: size, parser, seed and progress; None: `Choices()`.
         columns: those of a table, as `read_labelled_pairs` takes them.
         tuning: for a file: another one, to tune the threshold on.
     Raises: InputError if there is none, or a file cannot be used.
     """
-    draw = draw or Draw()
+    draw = draw or Choices()
     if not Path(path).is_dir():
         if tuning and os.path.realpath(tuning) == os.path.realpath(path):
             raise InputError(f"{tuning}: to tune the threshold on what it is measured on; expected other pairs")
@@ -109,8 +93,7 @@ def robustness_sets(
     for message in without:
         logging.getLogger("paraform").warning("%s; this set is left out", message)
     if not sets:
-        known = ", ".join(f"{folder}/{test}" if folder else test for _, folder, _, test in FILES)
-        raise InputError(f"{path}: no labelled pairs; expected one of {known} in it, or a file")
+        raise InputError(f"{path}: no labelled pairs; expected one of {KNOWN} in it, or a file")
     return sets
 
 
@@ -173,16 +156,16 @@ def mined_others(pairs: Sequence[Pair], size: int, seed: int) -> list[Pair]:
 def robustness_table(sets: Sequence[PairSet | RetrievalSet], spaces: Sequence[Space], scores: Sequence[Score]) -> str:
     """A table of paraphrase detection and one of retrieval, and below them what each set and space is."""
     parts = []
-    for figures in (DETECTION, RETRIEVAL):
+    for metrics in (DETECTION, RETRIEVAL):
         # The settings of sets and spaces are told once, below.
-        shown = [replace(score, signature=figures[score.name]) for score in scores if score.name in figures]
+        shown = [replace(score, signature=metrics[score.name]) for score in scores if score.name in metrics]
         parts.append(table(shown))
     about = [f"{one.name}: {one.settings}" for one in sets] + [f"{space.name}: {space.signature}" for space in spaces]
     return "\n\n".join([*parts, "\n".join(about)])
 
 
 def _sets(
-    name: str, test: Path, tuning: Path | None, draw: Draw, columns: Sequence[str] | None
+    name: str, test: Path, tuning: Path | None, draw: Choices, columns: Sequence[str] | None
 ) -> list[PairSet | RetrievalSet]:
     generator = np.random.default_rng(draw.seed)
     pairs, origin = _labelled(test, draw, columns)
@@ -223,7 +206,7 @@ def _sets(
     return [*made, retrieval]
 
 
-def _labelled(path: Path, draw: Draw, columns: Sequence[str] | None) -> tuple[list[Pair], str]:
+def _labelled(path: Path, draw: Choices, columns: Sequence[str] | None) -> tuple[list[Pair], str]:
     """The pairs of a file with labels, and where those labelled 0 come from."""
     pairs = list(read_labelled_pairs(path, columns))
     if any(pair.label is None for pair in pairs):
@@ -239,3 +222,38 @@ def set_name(path: Path) -> str:
         if path.name == test and folder in folder_name(path):
             return name
     return path.stem
+
+
+def _counts(score: Score) -> str:
+    """Hard halves count for form forgotten, PAWS for the order of words kept."""
+    if score.name != "accuracy":
+        return ""
+    return "hard" if score.subset.endswith("-Hard") else "paws" if score.subset == "PAWS" else ""
+
+
+_family = partial(
+    Family,
+    expected="pan-test.labels, msr_paraphrase_test.txt, quora/test.tsv or paws/dev.tsv",
+    find=lambda folder: folder if any(highest(folder, test, parent) for _, parent, _, test in FILES) else None,
+    read=robustness_sets,
+    command="evaluate robustness",
+    options=lambda tasks, choices: choices.typed("size", "parser", "seed"),
+)
+FAMILIES = (
+    _family(
+        name="robustness",
+        title="Robustness",
+        about="Paraphrases told from other pairs, in percent: of all forms, of the same form (Easy), of another (Hard);"
+        " PAWS has the same words in another order. Accuracy is by a threshold tuned on other pairs.",
+        headlines=(Headline("accuracy"), Headline("AP")),
+        kind=PairSet,
+        counts=_counts,
+    ),
+    _family(
+        name="retrieval",
+        title="Retrieval",
+        about="A sentence's paraphrase among all sentences, in percent.",
+        headlines=(Headline("R@1"), Headline("MRR")),
+        kind=RetrievalSet,
+    ),
+)

@@ -14,7 +14,7 @@ from paraform.corpora.files import highest
 from paraform.corpora.labelled_pairs import read_labelled_pairs
 from paraform.corpora.text import read_text
 from paraform.evaluation.embedding.retrieval import cluster_of, clustered
-from paraform.evaluation.embedding.robustness import FILES, set_name
+from paraform.evaluation.embedding.robustness import FILES, KNOWN, set_name
 from paraform.records import InputError, Origin, Pair, counted
 from paraform.score import signature
 from paraform.weights import PathLike
@@ -71,7 +71,7 @@ class SharedWordSet:
         paraphrases, others: each pair has a shared word.
         sentences: all sentences of the file, each once.
         mined: whether the others were mined, since the file has paraphrases alone.
-        settings: what its figures' signatures say of it.
+        settings: what its metrics' signatures say of it.
     """
 
     name: str
@@ -123,8 +123,7 @@ def shared_word_sets(
         raise InputError(f"{path}: a folder; expected a file, if columns are named")
     found = {name: file for name, folder, _, test in reversed(FILES) if (file := highest(path, test, folder))}
     if not found:
-        known = ", ".join(f"{folder}/{test}" if folder else test for _, folder, _, test in FILES)
-        raise InputError(f"{path}: no pairs; expected one of {known} in it, or a file")
+        raise InputError(f"{path}: no pairs; expected one of {KNOWN} in it, or a file")
     return [
         _set_of(found[name], draw, columns, fitting) for name in dict.fromkeys(row[0] for row in FILES) if name in found
     ]

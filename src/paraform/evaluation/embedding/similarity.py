@@ -12,9 +12,18 @@ import numpy as np
 from paraform.corpora.files import highest
 from paraform.corpora.scored import read_scored
 from paraform.corpora.sts import INPUT, read_sts, sts_domains
-from paraform.evaluation.embedding.correlation import correlation_signature, correlations, mean_figure
+from paraform.evaluation.embedding.correlation import ALL, MEAN, correlation_signature, correlations, mean_metric
 from paraform.evaluation.embedding.space import Space
-from paraform.evaluation.embedding.task import Finding, distinct
+from paraform.evaluation.embedding.task import (
+    Choices,
+    Family,
+    Finding,
+    Headline,
+    Task,
+    distinct,
+    holding,
+    signed_finding,
+)
 from paraform.records import InputError, Pair
 from paraform.score import Score, signature, table
 from paraform.weights import PathLike
@@ -26,6 +35,7 @@ FILES = {  # the name of a set: its train, dev and test files, as SentEval or ot
     ),
     "SICK-R": (("SICK_train.txt", "SICK_trial.txt", "SICK_test_annotated.txt"),),
 }
+TESTS = tuple(kind[-1] for kinds in FILES.values() for kind in kinds)
 SIX = ("STS12", "STS13", "STS14", "STS15", "STS16", "STS-B")
 MEANS = {"mean of 6": SIX, "mean of 7": (*SIX, "SICK-R")}
 """ParaBART's mean, and that of SimCSE's tables."""
@@ -49,7 +59,7 @@ class SimilaritySet:
 
     @property
     def settings(self) -> str:
-        """What its figures' signatures say of the set."""
+        """What its metrics' signatures say of the set."""
         pairs = sum(map(len, self.domains.values()))
         return signature(pairs=pairs, domains=len(self.domains), unscored=self.unscored)
 
@@ -64,11 +74,12 @@ class SimilaritySet:
         for pairs in self.domains.values():
             found.append(space.similarity([pair.source.text for pair in pairs], [pair.target.text for pair in pairs]))
             gold.append(np.array([pair.score for pair in pairs], dtype=np.float64))
-        findings = []
-        for (_, average), figure in correlations(found, gold, self.settings).items():
-            score = figure.score(system=space.name, protocol=average, subset=self.name)
-            findings.append(Finding(replace(score, signature=f"{figure.signature}|{space.signature}"), figure))
-        return findings
+        made = correlations(found, gold, self.settings).items()
+        return [signed_finding(metric, space, self.name, average) for (_, average), metric in made]
+
+    def limited(self, most: int) -> SimilaritySet:
+        """So many pairs of each domain."""
+        return replace(self, domains={name: list(pairs)[:most] for name, pairs in self.domains.items()})
 
 
 class Splits(NamedTuple):
@@ -110,8 +121,7 @@ def similarity_sets(path: PathLike, columns: Sequence[str] | None = None) -> lis
     for name, files in _parts(path).items():
         read.append((files[-1], similarity_set(name, {name: read_scored(files[-1])}, files[-1])))
     if not read:
-        tests = ", ".join(kind[-1] for kinds in FILES.values() for kind in kinds)
-        raise InputError(f"{path}: no scored pairs; expected {INPUT}*.txt, {tests} in it, or a file")
+        raise InputError(f"{path}: no scored pairs; expected {INPUT}*.txt, {', '.join(TESTS)} in it, or a file")
     return distinct(read)
 
 
@@ -128,21 +138,21 @@ def similarity_splits(path: PathLike) -> dict[str, Splits]:
 
 
 def set_means(findings: Sequence[Finding]) -> list[Finding]:
-    """The mean over sets of each figure of each system, for those of `MEANS` whose sets were all measured."""
+    """The mean over sets of each metric of each system, for those of `MEANS` whose sets were all measured."""
     by_place = {
         (finding.score.system, finding.score.name, finding.score.protocol, finding.score.subset): finding
         for finding in findings
     }
     means = []
     for name, sets in MEANS.items():
-        for system, figure, average in dict.fromkeys(place[:3] for place in by_place):
-            parts = [by_place.get((system, figure, average, subset)) for subset in sets]
-            found = [(part.figure, part.score) for part in parts if part and part.figure]
+        for system, metric, average in dict.fromkeys(place[:3] for place in by_place):
+            parts = [by_place.get((system, metric, average, subset)) for subset in sets]
+            found = [(part.metric, part.score) for part in parts if part and part.metric]
             if len(found) < len(sets):
                 continue
             pairs = sum(len(part.rows) for part, _ in found)
-            settings = f"{correlation_signature(figure, average)}|{signature(sets=', '.join(sets), pairs=pairs)}"
-            mean = mean_figure([part for part, _ in found], settings)
+            settings = f"{correlation_signature(metric, average)}|{signature(sets=', '.join(sets), pairs=pairs)}"
+            mean = mean_metric([part for part, _ in found], settings)
             of_space = found[0][1].signature.removeprefix(found[0][0].signature)
             score = mean.score(system=system, protocol=average, subset=name)
             means.append(Finding(replace(score, signature=settings + of_space), mean))
@@ -150,7 +160,7 @@ def set_means(findings: Sequence[Finding]) -> list[Finding]:
 
 
 def similarity_table(sets: Sequence[SimilaritySet], spaces: Sequence[Space], scores: Sequence[Score]) -> str:
-    """A column a set, a row for each figure of each space; below it what each set, figure and space is."""
+    """A column a set, a row for each metric of each space; below it what each set, metric and space is."""
     about = {one.name: one.settings for one in sets}
     about |= {name: signature(sets=", ".join(known)) for name, known in MEANS.items()}
     # `table` has a column for each name, and papers one for each set.
@@ -159,8 +169,8 @@ def similarity_table(sets: Sequence[SimilaritySet], spaces: Sequence[Space], sco
         Score(score.subset, score.value, about[score.subset], score.system, f"{score.name}, {score.protocol}", "all", 1)
         for score in ranked
     ]
-    figures = dict.fromkeys((score.name, score.protocol) for score in ranked)
-    notes = [f"{name}, {average}: {correlation_signature(name, average)}" for name, average in figures]
+    metrics = dict.fromkeys((score.name, score.protocol) for score in ranked)
+    notes = [f"{name}, {average}: {correlation_signature(name, average)}" for name, average in metrics]
     return "\n".join([table(turned), *notes, *(f"{space.name}: {space.signature}" for space in spaces)])
 
 
@@ -186,3 +196,32 @@ def _parts(path: PathLike) -> dict[str, list[Path]]:
             if test := highest(path, kind[-1]):
                 found.setdefault(name, [test.with_name(file) for file in kind])
     return found
+
+
+def _read(place: Path, choices: Choices) -> list[Task]:
+    from paraform.evaluation.embedding.regression import regression_sets  # which is made of the sets here
+
+    return [*similarity_sets(place), *(regression_sets(place, ["default"]) if choices.trained else ())]
+
+
+FAMILIES = (
+    Family(
+        name="similarity",
+        title="Similarity",
+        about="How cosines go with people's scores, × 100; default: how a regression on the vectors does, trained on"
+        " other pairs.",
+        headlines=(Headline("Pearson", protocol=MEAN), Headline("Pearson", protocol="default")),
+        expected=f"{INPUT}*.txt, sts-test.csv or SICK_test_annotated.txt",
+        find=lambda folder: holding(folder, f"{INPUT}*.txt", *TESTS),
+        read=_read,
+        command="evaluate similarity",
+        options=lambda tasks, choices: " --trained default" if any(task.needs_vectors for task in tasks) else "",
+        # Of the means those that papers print, ParaBART's and SimCSE's: each holds the rows of all sets.
+        means=lambda findings: set_means(
+            [one for one in findings if (one.score.name, one.score.protocol) in (("Pearson", MEAN), ("Spearman", ALL))]
+        ),
+        counts=lambda score: (
+            "meaning" if (score.name, score.protocol) == ("Pearson", MEAN) and score.subset in SIX else ""
+        ),
+    ),
+)

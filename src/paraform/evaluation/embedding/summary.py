@@ -1,8 +1,8 @@
-"""What the figures of several spaces come to: how much meaning, how much form, and what forgetting form costs."""
+"""What the metrics of several spaces come to: how much meaning, how much form, and what forgetting form costs."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -10,60 +10,53 @@ import numpy as np
 from numpy.typing import NDArray
 
 from paraform.evaluation.bootstrap import bootstrap_interval, paired_bootstrap
-from paraform.evaluation.embedding.correlation import MEAN, mean_figure
-from paraform.evaluation.embedding.label_information import INFORMATION
-from paraform.evaluation.embedding.similarity import SIX
+from paraform.evaluation.embedding.correlation import mean_metric
 from paraform.evaluation.embedding.task import Finding
-from paraform.evaluation.figures import RowFigure
+from paraform.evaluation.metrics import RowMetric
 from paraform.score import Score, signature
 
-FORM = ("BShift", "TreeDepth", "TopConst")
-"""The probing sets that ask for form."""
-
-HARD = "-Hard"
-PAWS = "PAWS"
 KINDS = ("meaning", "form", "hard", "paws")
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Summary:
-    """A figure of several sets for each system, the models before the floors.
+    """A metric of several sets for each system, the models before the floors.
 
     Args:
         kind: one of `KINDS`.
         sets: what the mean is over.
-        figures: of each system that has one.
+        metrics: of each system that has one.
         models: the systems that are no floor.
         resamples: of the intervals.
     """
 
     kind: str
     sets: tuple[str, ...]
-    figures: dict[str, RowFigure]
+    metrics: dict[str, RowMetric]
     models: tuple[str, ...]
     resamples: int
 
     def score(self, system: str) -> Score:
-        """The figure of a system with its interval, if there are resamples."""
-        figure = self.figures[system]
-        score = figure.score(system=system, subset=", ".join(self.sets))
+        """The metric of a system with its interval, if there are resamples."""
+        metric = self.metrics[system]
+        score = metric.score(system=system, subset=", ".join(self.sets))
         if not self.resamples:
             return score
-        low, high = bootstrap_interval(figure, resamples=self.resamples)
+        low, high = bootstrap_interval(metric, resamples=self.resamples)
         return replace(score, low=low, high=high)
 
     def ranked(self, systems: Iterable[str]) -> list[str]:
-        """Those of the systems that have a figure, the highest first."""
-        return sorted((name for name in systems if name in self.figures), key=lambda name: -self.figures[name].over())
+        """Those of the systems that have a metric, the highest first."""
+        return sorted((name for name in systems if name in self.metrics), key=lambda name: -self.metrics[name].over())
 
     @property
     def floors(self) -> list[str]:
         """The systems that are no models."""
-        return [name for name in self.figures if name not in self.models]
+        return [name for name in self.metrics if name not in self.models]
 
     def difference(self, first: str, second: str) -> str:
         """`first − second` with the interval of the paired bootstrap: `3.1 (95 %: 2.0 to 4.2)`."""
-        pair = (self.figures[first], self.figures[second])
+        pair = (self.metrics[first], self.metrics[second])
         if not self.resamples:
             return f"{pair[0].over() - pair[1].over():.1f}"
         found = paired_bootstrap(*pair, resamples=self.resamples)
@@ -71,15 +64,10 @@ class Summary:
         return f"{found.difference:.1f} (95 %: {found.low:.1f} to {found.high:.1f}{luck})"
 
     def told(self, system: str, unit: str = "") -> str:
-        """The figure in words: `78.3 (95 %: 77.5 to 79.1)`."""
+        """The metric in words: `78.3 (95 %: 77.5 to 79.1)`."""
         score = self.score(system)
         value = f"{score.value:.1f}{unit}"
         return value if score.low is None else f"{value} (95 %: {score.low:.1f} to {score.high:.1f})"
-
-
-def counts(score: Score) -> bool:
-    """Whether a summary is made of such figures."""
-    return any(_counts(kind, score) for kind in KINDS)
 
 
 class Point(NamedTuple):
@@ -91,33 +79,34 @@ class Point(NamedTuple):
     form: Score | None
 
 
-def summaries(findings: Sequence[Finding], models: Sequence[str], resamples: int) -> dict[str, Summary]:
-    """Those of these that the findings have figures for, by their kinds.
+def summaries(findings: Mapping[str, Sequence[Finding]], models: Sequence[str], resamples: int) -> dict[str, Summary]:
+    """Those of these that there are findings for, by their kinds.
 
     - meaning: the mean of Pearson (mean over domains) over STS12 to 16 and STS-B, or those of them that were measured;
     - form: the mean over BShift, TreeDepth and TopConst of the accuracy above chance, in percent of what is above it;
     - hard: the mean accuracy on the hard halves, with thresholds of other pairs; paws: the same of PAWS.
 
     Args:
+        findings: by `KINDS`, what counts for each (`Family.counts`).
         models: the systems that are no floors.
         resamples: of each interval; 0: none.
     """
     made: dict[str, Summary] = {}
     for kind in KINDS:
-        chosen = [finding for finding in findings if finding.figure is not None and _counts(kind, finding.score)]
+        chosen = [finding for finding in findings.get(kind, ()) if finding.metric is not None]
         sets = tuple(dict.fromkeys(finding.score.subset for finding in chosen))
-        figures: dict[str, RowFigure] = {}
+        metrics: dict[str, RowMetric] = {}
         for system in dict.fromkeys(finding.score.system for finding in chosen):
             # A set may be measured by several protocols; the first one counts.
-            first: dict[str, RowFigure] = {}
+            first: dict[str, RowMetric] = {}
             for finding in chosen:
-                if finding.score.system == system and finding.figure is not None:
-                    first.setdefault(finding.score.subset, finding.figure)
+                if finding.score.system == system and finding.metric is not None:
+                    first.setdefault(finding.score.subset, finding.metric)
             if len(first) == len(sets):
-                figures[system] = _mean(kind, [first[name] for name in sets], sets)
-        if any(model in figures for model in models):
-            known = [*(name for name in models if name in figures), *(name for name in figures if name not in models)]
-            made[kind] = Summary(kind, sets, {name: figures[name] for name in known}, tuple(models), resamples)
+                metrics[system] = _mean(kind, [first[name] for name in sets], sets)
+        if any(model in metrics for model in models):
+            known = [*(name for name in models if name in metrics), *(name for name in metrics if name not in models)]
+            made[kind] = Summary(kind, sets, {name: metrics[name] for name in known}, tuple(models), resamples)
     return made
 
 
@@ -127,8 +116,8 @@ def points(found: dict[str, Summary]) -> list[Point]:
         return []
     meaning, form = found["meaning"], found["form"]
     return [
-        Point(name, name in meaning.floors, meaning.score(name), form.score(name) if name in form.figures else None)
-        for name in meaning.figures
+        Point(name, name in meaning.floors, meaning.score(name), form.score(name) if name in form.metrics else None)
+        for name in meaning.metrics
     ]
 
 
@@ -175,30 +164,21 @@ def _cost(hard: Summary | None, paws: Summary | None) -> str:
     return f"{told}."
 
 
-def _counts(kind: str, score: Score) -> bool:
-    name = score.subset.partition(" (")[0]
-    if kind == "meaning":
-        return (score.name, score.protocol) == ("Pearson", MEAN) and name in SIX
-    if kind == "form":
-        return score.name == INFORMATION and name in FORM
-    return score.name == "accuracy" and (name.endswith(HARD) if kind == "hard" else name == PAWS)
-
-
-def _mean(kind: str, figures: Sequence[RowFigure], sets: Sequence[str]) -> RowFigure:
-    mean = mean_figure([_by_sums(figure) for figure in figures], "")
-    # The sets' own settings stand with their own figures.
-    of_rows = {"meaning": "Pearson, mean over domains", "form": INFORMATION}.get(kind, "accuracy")
+def _mean(kind: str, metrics: Sequence[RowMetric], sets: Sequence[str]) -> RowMetric:
+    mean = mean_metric([_by_sums(metric) for metric in metrics], "")
+    # The sets' own settings stand with their own metrics.
+    of_rows = f"{metrics[0].name}, mean over domains" if kind == "meaning" else metrics[0].name
     settings = signature(mean_of=of_rows, sets=", ".join(sets), unit="percent", rows=len(mean.rows))
 
     def percent(sums: NDArray[Any]) -> float:
         return (100 if kind == "form" else 1) * mean.of_sums(sums, len(mean.rows))
 
-    return RowFigure(kind, mean.rows, settings, percent, digits=1)
+    return RowMetric(kind, mean.rows, settings, percent, digits=1)
 
 
-def _by_sums(figure: RowFigure) -> RowFigure:
-    """The same figure, made of sums alone: one that is a mean over rows gets a column that counts them."""
-    if figure.value is not None:
-        return figure
-    counted = np.concatenate([figure.rows, np.ones((len(figure.rows), 1))], axis=1)
-    return replace(figure, rows=counted, value=lambda sums: float(sums[0] / sums[1]))
+def _by_sums(metric: RowMetric) -> RowMetric:
+    """The same metric, made of sums alone: one that is a mean over rows gets a column that counts them."""
+    if metric.value is not None:
+        return metric
+    counted = np.concatenate([metric.rows, np.ones((len(metric.rows), 1))], axis=1)
+    return replace(metric, rows=counted, value=lambda sums: float(sums[0] / sums[1]))

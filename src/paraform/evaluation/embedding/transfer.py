@@ -7,19 +7,26 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import ClassVar, Literal, final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from paraform.corpora.leaks import normalised
-from paraform.corpora.senteval import LabelledText, read_transfer_sets
-from paraform.evaluation.embedding.cross_validation import cross_validate, stratified_folds
-from paraform.evaluation.embedding.probe_rows import pair_features
-from paraform.evaluation.embedding.probes import Folds, Masks, ProbeConfig, UnusableLabels, fit_probes
+from paraform.corpora.senteval import LAYOUTS, LabelledText, read_transfer_sets
+from paraform.evaluation.embedding.probe_rows import ProbeConfig, pair_features
+from paraform.evaluation.embedding.probes import (
+    Folds,
+    Masks,
+    UnusableLabels,
+    cross_validate,
+    fit_probes,
+    stratified_folds,
+)
 from paraform.evaluation.embedding.space import Space, VectorSpace
-from paraform.evaluation.embedding.task import Finding
-from paraform.evaluation.figures import RowFigure
+from paraform.evaluation.embedding.task import Family, Finding, Headline, first_of_each, holding, signed_finding
+from paraform.evaluation.metrics import RowMetric, row_mean
 from paraform.records import InputError
 from paraform.score import Score, signature
 from paraform.weights import PathLike
@@ -64,12 +71,16 @@ class TransferSet:
         for protocol, config in self.protocols.items():
             try:
                 test_FN = self.test_rows(config)
-                findings += self._figures(protocol, config, space, self.predictions(vectors_ND, config), test_FN)
+                findings += self._metrics(protocol, config, space, self.predictions(vectors_ND, config), test_FN)
             except UnusableLabels as error:
                 raise InputError(f"{self.rows[error.row].origin or self.name}: {error}") from error
             except ValueError as error:
                 raise InputError(f"{self.name}: {error}") from error
         return findings
+
+    def limited(self, most: int) -> TransferSet:
+        """So many rows of each part and label."""
+        return replace(self, rows=first_of_each(self.rows, most, lambda row: (row.part, row.label)))
 
     def features(self, space: VectorSpace) -> NDArray[np.float32]:
         """What the probes are trained on: [N, D], of pairs [N, 2 D]."""
@@ -114,23 +125,23 @@ class TransferSet:
             count += sum(text in others for text, test in zip(texts, test_N, strict=True) if test)
         return count
 
-    def _figures(
+    def _metrics(
         self, protocol: str, config: ProbeConfig, space: VectorSpace, found_N: NDArray[np.int64], test_FN: Masks
     ) -> list[Finding]:
         labels_N, test_N = self.labels(), test_FN.any(0)
         gold_T, found_T = labels_N[test_N], found_N[test_N]
         settings = f"{config.signature}|{signature(features='|u-v|,u*v' if self.rows[0].other else 'u')}"
-        figures = [_percent("accuracy", found_T == gold_T, settings)]
-        figures.append(_percent("majority", gold_T == self._commonest(test_FN), "commonest:training-label"))
+        metrics = [row_mean("accuracy", 100 * (found_T == gold_T), settings)]
         if self.name == "MRPC":
-            figures.insert(1, f1(found_T, gold_T, settings))
-        findings = []
-        for figure in figures:
-            score = figure.score(system=space.name, protocol=protocol, subset=self.name)
-            full = figure.signature if figure.name == "majority" else f"{figure.signature}|{space.signature}"
-            findings.append(Finding(replace(score, signature=full), figure))
+            metrics.append(f1(found_T, gold_T, settings))
+        majority = row_mean("majority", 100 * (gold_T == self._commonest(test_FN)), "commonest:training-label")
+        chance = majority.score(system=space.name, protocol=protocol, subset=self.name)
         seen = Score("seen", self.seen(test_FN), SEEN, space.name, protocol, self.name, digits=0)
-        return [*findings, Finding(seen)]
+        return [
+            *(signed_finding(metric, space, self.name, protocol) for metric in metrics),
+            Finding(chance, majority, reference=True),
+            Finding(seen, reference=True),
+        ]
 
     def _commonest(self, test_FN: Masks) -> int:
         training = ~test_FN.any(0) if len(test_FN) == 1 else np.ones(len(self.rows), dtype=np.bool_)
@@ -157,10 +168,10 @@ def transfer_sets(
     return [TransferSet(name, rows, protocols or DEFAULT) for name, rows in found.items()]
 
 
-def f1(found_T: NDArray[np.int64], gold_T: NDArray[np.int64], settings: str) -> RowFigure:
+def f1(found_T: NDArray[np.int64], gold_T: NDArray[np.int64], settings: str) -> RowMetric:
     """F1 of label 1, × 100: 2 hits / (found + gold); 0 where neither has one."""
     rows_T3 = np.stack([(found_T == 1) & (gold_T == 1), found_T == 1, gold_T == 1], axis=1).astype(np.float64)
-    return RowFigure("F1", rows_T3, settings, _f1)
+    return RowMetric("F1", rows_T3, settings, _f1)
 
 
 def _f1(sums: NDArray[np.float64]) -> float:
@@ -168,5 +179,21 @@ def _f1(sums: NDArray[np.float64]) -> float:
     return float(200 * hits / (found + gold)) if found + gold else 0.0
 
 
-def _percent(name: str, right_T: NDArray[np.bool_], settings: str) -> RowFigure:
-    return RowFigure(name, 100.0 * right_T[:, None], settings)
+def _find(folder: Path) -> Path | None:
+    """The folder, if all files of a set are below it."""
+    complete = ([file for file, _ in layout] for layouts in LAYOUTS.values() for layout in layouts)
+    return next((folder for files in complete if all(holding(folder, file) for file in files)), None)
+
+
+FAMILIES = (
+    Family(
+        name="transfer",
+        title="Transfer",
+        about="What a probe trained on the vectors gets right, in percent.",
+        headlines=(Headline("accuracy", ("majority",), "default"),),
+        expected="SentEval's files, such as rt-polarity.pos",
+        find=_find,
+        read=lambda place, choices: transfer_sets(place),
+        command="evaluate transfer",
+    ),
+)

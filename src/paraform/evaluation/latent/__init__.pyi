@@ -18,14 +18,13 @@ from .ngram import NgramPerplexities as NgramPerplexities
 from .ngram import ngram_perplexities as ngram_perplexities
 from .ngram import with_ngrams as with_ngrams
 from .plots import PROTOCOL_PANELS as PROTOCOL_PANELS
-from .plots import collapse_figure as collapse_figure
+from .plots import collapse_plot as collapse_plot
 from .plots import draw_collapse as draw_collapse
-from .plots import protocols_figure as protocols_figure
-from .plots import save_figure as save_figure
+from .plots import protocols_plot as protocols_plot
+from .plots import save_plot as save_plot
 from .proposals import GaussianProposal as GaussianProposal
 from .proposals import Mixture as Mixture
 from .proposals import adapted as adapted
-from .proposals import tempered as tempered
 from .protocol import Drawn as Drawn
 from .protocol import GaussianPosterior as GaussianPosterior
 from .protocol import LatentModel as LatentModel

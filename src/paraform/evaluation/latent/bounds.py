@@ -26,10 +26,7 @@ GAIN = 0.1  # nats that a fit must bring to a bound of `PILOT_SAMPLES`
 
 
 def log_weights(
-    log_likelihood_SN: Tensor,
-    log_proposal_SN: Tensor,
-    z_SNZ: Tensor,
-    prior: Callable[[Tensor], Tensor] = log_prior,
+    log_likelihood_SN: Tensor, log_proposal_SN: Tensor, z_SNZ: Tensor, prior: Callable[[Tensor], Tensor] = log_prior
 ) -> Tensor:
     """ln p(x|z) p(z) / r(z|x), z from r.
 

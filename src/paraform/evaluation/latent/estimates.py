@@ -38,7 +38,7 @@ MI_DRAWS = 4096  # samples of all sentences together that mutual information is 
 
 
 class Estimates(NamedTuple):
-    """Figures of an evaluation set; NaN for what a model has not. Nats a sentence, but for `active`.
+    """Metrics of an evaluation set; NaN for what a model has not. Nats a sentence, but for `active`.
 
     Args:
         reconstruction: −E_q[ln p(x|z)].
@@ -54,7 +54,7 @@ class Estimates(NamedTuple):
         adapted: whether it was fitted.
         mi: I(x; z) with the aggregated posterior over the whole set; with q̂ at most that on average, and not below 0.
         batch_mi: the same within batches of 32, at most ln 32 (He et al. 2019).
-        mi_samples: draws of each sentence that mi is of; the other figures are of all.
+        mi_samples: draws of each sentence that mi is of; the other metrics are of all.
         active: units.
         dual, dual_latent: the dual estimates of the critics as trained, of q(z|x) and of the aggregated posterior.
         largest_critic: the largest absolute value of either.
@@ -76,7 +76,7 @@ class Estimates(NamedTuple):
     dual_latent: float = math.nan
     largest_critic: float = math.nan
 
-    def figures(self) -> dict[str, float]:
+    def metrics(self) -> dict[str, float]:
         """Those of a training's log, by the names there; what the model has not is left out."""
         found = {
             "reconstruction": self.reconstruction,
@@ -99,12 +99,12 @@ def estimate(
     seed: int,
     progress: bool = False,
 ) -> tuple[Estimates, Drawn]:
-    """The figures, and the samples that all are of but bounds whose proposal, or number of samples, is another.
+    """The metrics, and the samples that all are of but bounds whose proposal, or number of samples, is another.
 
     Args:
         samples: S of each sentence.
         bound_samples: draws for the tempered bound; None: S.
-    Raises: InputError for less than one sample, or if the model's figures are not finite.
+    Raises: InputError for less than one sample, or if the model's metrics are not finite.
     """
     if bound_samples is not None:
         require_count(bound_samples, "bound_samples", 1, MOST_SAMPLES)
@@ -120,7 +120,7 @@ def estimate(
     joint, noise_Z, least = Joint(model, texts, progress, z_SNZ.device), None, -math.inf
     log_density: Callable[[Tensor], Tensor]
     proposal: Proposal
-    if is_implicit(model):  # q̂ in place of q, whose figures by samples may fall below what those of no posterior do
+    if is_implicit(model):  # q̂ in place of q, whose metrics by samples may fall below what those of no posterior do
         proposal, noise_Z = _fitted(model, encoded, generator)
         mean_NZ, log_density, least = proposal.mean_NZ, proposal.log_density, 0.0
         kl = float((log_density(z_SNZ) - log_prior_of(model, z_SNZ.double())).mean())
@@ -140,7 +140,7 @@ def estimate(
     known = own_SN if count == samples else None
     tight = tight_bound(joint, proposal, count, seed + 2, own_SN=known)
     some_SNZ = z_SNZ[: max(1, MI_DRAWS // z_SNZ.shape[1])]
-    figures = {
+    metrics = {
         "kl": max(kl, least),  # in this order, NaN stays
         "posterior_bound": mean_bound(own_SN),
         "tempered_bound": float(tight.bound_N.mean()),
@@ -148,7 +148,7 @@ def estimate(
         "batch_mi": batch_information(some_SNZ, log_density),
         **_critics(model, encoded, z_SNZ, generator),
     }
-    for name, value in figures.items():  # NaN would pass for what the model has not
+    for name, value in metrics.items():  # NaN would pass for what the model has not
         if math.isnan(value):
             raise InputError(f"{name} is nan; expected a number: the posterior, a likelihood or a critic is not finite")
     return Estimates(
@@ -159,7 +159,7 @@ def estimate(
         share=tight.share,
         adapted=tight.adapted,
         mi_samples=len(some_SNZ),
-        **figures,
+        **metrics,
     ), drawn
 
 

@@ -22,15 +22,15 @@ def validate(model: LatentModel, texts: Sequence[str], *, samples: int = 8, seed
     Returns: `loss`, which chooses checkpoints: the tempered bound on −ln p(x) (of a model without noise, which has
         none, the reconstruction); `reconstruction`; `au`; of all others `kl` and `mi`; with critics `dual_kl`,
         `dual_kl_latent` and `largest_critic`.
-    Raises: InputError if the model's figures are not finite.
+    Raises: InputError if the model's metrics are not finite.
     """
     found, _ = estimate(model, texts, samples=samples, seed=seed)
     loss = found.reconstruction if not model.has_noise else found.tempered_bound
-    return {"loss": loss, **found.figures()}
+    return {"loss": loss, **found.metrics()}
 
 
 def validations(log: Path) -> list[tuple[int, dict[str, float]]]:
-    """Step and figures of each validation of a run; [] if it has no log yet.
+    """Step and metrics of each validation of a run; [] if it has no log yet.
 
     A line that a crash or a full disk left unfinished is none: the run writes its log anew when it goes on.
     """
@@ -43,27 +43,27 @@ def validations(log: Path) -> list[tuple[int, dict[str, float]]]:
     return found
 
 
-def alarms(figures: Mapping[str, float], sentences: int, *, at_least: bool = False) -> list[str]:
-    """What a person should know of such figures, a line each; [] if all is well.
+def alarms(metrics: Mapping[str, float], sentences: int, *, at_least: bool = False) -> list[str]:
+    """What a person should know of such metrics, a line each; [] if all is well.
 
     Args:
-        figures: the figures that `validate` gives.
+        metrics: the metrics that `validate` gives.
         sentences: N, the size of the evaluation set.
         at_least: KL and MI are lower bounds, as those of an implicit posterior.
     """
     found = []
     bound = "at least " if at_least else ""
     may = "may have" if at_least else "has"
-    if (kl := figures.get("kl", math.inf)) < COLLAPSED:
+    if (kl := metrics.get("kl", math.inf)) < COLLAPSED:
         found.append(f"the posterior {may} collapsed: KL {bound}{kl:.3f} nats, below {COLLAPSED}")
-    elif sentences > 1 and (mi := figures.get("mi", math.inf)) < COLLAPSED:
+    elif sentences > 1 and (mi := metrics.get("mi", math.inf)) < COLLAPSED:
         found.append(f"the posterior {may} collapsed: MI {bound}{mi:.3f} nats, though KL is {bound}{kl:.3f}")
     for name in ("dual_kl", "dual_kl_latent"):
-        if figures.get(name, 0.0) < 0:
-            found.append(f"{name} is {figures[name]:.3f}, below 0: this critic tells nothing of KL")
-    if (largest := figures.get("largest_critic", 0.0)) > EXPLODED:
+        if metrics.get(name, 0.0) < 0:
+            found.append(f"{name} is {metrics[name]:.3f}, below 0: this critic tells nothing of KL")
+    if (largest := metrics.get("largest_critic", 0.0)) > EXPLODED:
         found.append(f"a critic says {largest:.1f}: it explodes, and e^f of one sample outweighs all others")
-    difference = figures.get("dual_kl", 0.0) - figures.get("dual_kl_latent", 0.0)
+    difference = metrics.get("dual_kl", 0.0) - metrics.get("dual_kl_latent", 0.0)
     if difference > most_information(sentences):
         found.append(
             f"the critics' difference {difference:.2f} is above ln {sentences:,} = {most_information(sentences):.2f}:"

@@ -36,19 +36,19 @@ LOOKS: dict[str, dict[str, Any]] = {  # of a protocol's figures, in the order in
 }
 
 
-def save_figure(figure: Figure, path: Path, dpi: int = 100) -> None:
+def save_plot(figure: Figure, path: Path, dpi: int = 100) -> None:
     """Write it as a PNG; a kill leaves the old picture or the new one."""
     with atomic_path(path) as unfinished:
         figure.savefig(unfinished, format="png", dpi=dpi)
 
 
 def draw_collapse(runs: Mapping[str, Path], picture: Path, panels: Panels = USE_PANELS) -> None:
-    """Write `collapse_figure`, if there is something to draw."""
-    if (figure := collapse_figure(runs, panels)) is not None:
-        save_figure(figure, picture)
+    """Write `collapse_plot`, if there is something to draw."""
+    if (figure := collapse_plot(runs, panels)) is not None:
+        save_plot(figure, picture)
 
 
-def collapse_figure(runs: Mapping[str, Path], panels: Panels = USE_PANELS) -> Figure | None:
+def collapse_plot(runs: Mapping[str, Path], panels: Panels = USE_PANELS) -> Figure | None:
     """Figure 3: what every validation in the `log.jsonl` of runs says, by name.
 
     Of a single run the critics' KL stands beside that in closed form. None: no run has been validated yet.
@@ -98,7 +98,7 @@ def run_look(row: int) -> dict[str, Any]:
     return {"color": colormaps["tab10"](row % 10), "linestyle": ("-", "--")[row // 10], "marker": MARKERS[row % 10]}
 
 
-def protocols_figure(scores: Sequence[Score]) -> Figure:
+def protocols_plot(scores: Sequence[Score]) -> Figure:
     """KL and perplexity of each row: as published, by the paper's protocol, and by the honest one, same weights."""
     from matplotlib.figure import Figure
 

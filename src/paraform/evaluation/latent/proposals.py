@@ -58,8 +58,22 @@ class GaussianProposal(NamedTuple):
         return GaussianProposal(self.mean_NZ[at], self.factor_NZZ[at])
 
     def tempered(self, share: float) -> GaussianProposal:
-        """`tempered`, by its name."""
-        return tempered(self, share)
+        """The Gaussian on the way from the prior to this one, q, ∝ q^s p^(1 − s) (the path of Neal 2001).
+
+        With mean μ and covariance Σ of q its precision is Λ = s Σ⁻¹ + (1 − s) I, its mean Λ⁻¹ s Σ⁻¹ μ. The posterior
+        that a β-VAE should have is ∝ p(z) p(x|z)^(1/β), narrower than p(z|x), which is the tempered one with s = β.
+
+        Args:
+            share: s, from 0 (the prior) to 1 (q itself).
+        """
+        if share == 1:
+            return self
+        axes_NZZ, deviation_NZ, _ = torch.linalg.svd(self.factor_NZZ)  # Σ is never inverted: it may be very narrow
+        variance_NZ = deviation_NZ.square()
+        weight_NZ = share + (1 - share) * variance_NZ
+        along_NZ1 = axes_NZZ.mT @ self.mean_NZ[..., None] * (share / weight_NZ)[..., None]
+        spread_NZZ = axes_NZZ * (variance_NZ / weight_NZ).sqrt()[:, None]
+        return GaussianProposal.of_root((axes_NZZ @ along_NZ1).squeeze(2), spread_NZZ)
 
     def sample(self, samples: int, generator: torch.Generator) -> Tensor:
         """z [S, N, Z], float64: in float32 a z of a narrow Gaussian is not where it was drawn."""
@@ -76,26 +90,6 @@ class GaussianProposal(NamedTuple):
         constant = 0.5 * self.mean_NZ.shape[1] * math.log(2 * math.pi)
         squares_SN: Tensor = solved_NZS.square().sum(1).T
         return -0.5 * squares_SN - log_det_N - constant
-
-
-def tempered(posterior: GaussianProposal, share: float) -> GaussianProposal:
-    """The Gaussian on the way from the prior to the posterior, ∝ q^s p^(1 − s) (the path of Neal 2001).
-
-    Its precision is Λ = s Σ⁻¹ + (1 − s) I, its mean Λ⁻¹ s Σ⁻¹ μ. The posterior that a β-VAE should have is
-    ∝ p(z) p(x|z)^(1/β), narrower than p(z|x), which is the tempered one with s = β.
-
-    Args:
-        posterior: q, with mean μ and covariance Σ.
-        share: s, from 0 (the prior) to 1 (the posterior).
-    """
-    if share == 1:
-        return posterior
-    axes_NZZ, deviation_NZ, _ = torch.linalg.svd(posterior.factor_NZZ)  # Σ is never inverted: it may be very narrow
-    variance_NZ = deviation_NZ.square()
-    weight_NZ = share + (1 - share) * variance_NZ
-    along_NZ1 = axes_NZZ.mT @ posterior.mean_NZ[..., None] * (share / weight_NZ)[..., None]
-    spread_NZZ = axes_NZZ * (variance_NZ / weight_NZ).sqrt()[:, None]
-    return GaussianProposal.of_root((axes_NZZ @ along_NZ1).squeeze(2), spread_NZZ)
 
 
 class Mixture(NamedTuple):

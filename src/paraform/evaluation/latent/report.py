@@ -1,4 +1,4 @@
-"""The figures of a latent-variable model under the paper's protocol and under an honest one; two models compared."""
+"""The metrics of a latent-variable model under the paper's protocol and under an honest one; two models compared."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ import numpy as np
 
 from paraform.decoding import MOST_SEED
 from paraform.evaluation.bootstrap import Comparison, paired_bootstrap
-from paraform.evaluation.figures import row_mean
 from paraform.evaluation.latent.critics import STEPS, refitted_dual
 from paraform.evaluation.latent.estimates import Estimates, estimate
 from paraform.evaluation.latent.information import most_information
 from paraform.evaluation.latent.monitor import COLLAPSED, alarms
 from paraform.evaluation.latent.protocol import LatentModel, OwnPrior, is_implicit
+from paraform.evaluation.metrics import row_mean
 from paraform.records import InputError, require_count, require_kind, require_text, require_texts
 from paraform.score import Score, signature, table
 
@@ -110,9 +110,9 @@ def evaluate_latent(
     qualifier = ", at least" if is_implicit(model) else ""
     scores: list[Score] = []
 
-    def add(protocol: str, figure: str, value: float, digits: int = 2, **settings: str | int) -> None:
+    def add(protocol: str, metric: str, value: float, digits: int = 2, **settings: str | int) -> None:
         if not math.isnan(value):  # which the model has not
-            scores.append(Score(figure, value, signature(**settings, **shared), name, protocol, digits=digits))
+            scores.append(Score(metric, value, signature(**settings, **shared), name, protocol, digits=digits))
 
     def perplexity(nats: float) -> float:
         return math.exp(min(nats * len(texts) / words, 700))
@@ -177,7 +177,7 @@ def evaluate_latent(
 
 
 def _alarms(found: Estimates, sentences: int, *, at_least: bool) -> list[str]:
-    lines = alarms(found.figures(), sentences, at_least=at_least)
+    lines = alarms(found.metrics(), sentences, at_least=at_least)
     short = found.kl - found.dual
     if short > COLLAPSED:
         lines.append(
@@ -213,8 +213,8 @@ def compare_latent(
         raise InputError(f"{name} has no bound on −ln p(x); expected a model with noise")
     if len(one.nats) < 2:
         raise InputError("1 sentence; expected two or more, to tell luck from a difference")
-    figures = (row_mean("−ln p(x)", np.asarray(bounds.nats), bounds.settings) for bounds in (one, other))
-    found = paired_bootstrap(*figures, names=names, protocol="honest", resamples=resamples)
+    metrics = (row_mean("−ln p(x)", np.asarray(bounds.nats), bounds.settings) for bounds in (one, other))
+    found = paired_bootstrap(*metrics, names=names, protocol="honest", resamples=resamples)
     worse, name = (one, names[0]) if found.difference > 0 else (other, names[1])
     beware = f"that of {name} is loose: more samples would lower it" if worse.loose and found.difference else ""
     proposals = f"proposals:{one.proposal} and {other.proposal}"

@@ -26,7 +26,7 @@ from paraform.weights import PathLike
 from paraform_papers.par.reader import Reader, ReaderConfig, make_update
 from paraform_papers.par.reader.batches import ReaderTable, Word, placed_words
 from paraform_papers.par.reader.vectors import kept_vectors
-from paraform_papers.par.reading import read_figures
+from paraform_papers.par.reading import read_metrics
 from paraform_papers.par.squad import Question
 
 METRICS = {"f1": True, "exact": True}  # whether higher is better
@@ -116,7 +116,7 @@ def train_reader(
     made = make_update(model, config, accelerator, steps_per_epoch=steps_per_epoch)
 
     def evaluate() -> dict[str, float]:
-        exact, f1 = read_figures(held, answers_of(model, tested))
+        exact, f1 = read_metrics(held, answers_of(model, tested))
         return {"f1": f1.over(), "exact": exact.over()}
 
     digests = {

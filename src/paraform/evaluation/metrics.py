@@ -1,4 +1,4 @@
-"""A figure kept row by row, so that a part of the rows or a resample of them is measured without scoring again."""
+"""A metric kept row by row, so that a part of the rows or a resample of them is measured without scoring again."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ EVERY = slice(None)
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class RowFigure:
-    """One figure of one system.
+class RowMetric:
+    """One metric of one system.
 
     Args:
-        rows: [N, K], what each row adds to the sums that the figure is made of; with K = 0 these are how often each
-            row was drawn, [N], for a figure that no sums of a few columns make.
+        rows: [N, K], what each row adds to the sums that the metric is made of; with K = 0 these are how often each
+            row was drawn, [N], for a metric that no sums of a few columns make.
         signature: every setting that changes it.
-        value: from the sums, [K], to the figure; None: the mean over rows of the only column.
+        value: from the sums, [K], to the metric; None: the mean over rows of the only column.
         digits: after the decimal point, when printed.
     """
 
@@ -37,11 +37,11 @@ class RowFigure:
         return drawn_RN @ self.rows.astype(np.float64) if self.rows.shape[1] else drawn_RN
 
     def of_sums(self, sums: NDArray[Any], count: int) -> float:
-        """The figure of `count` rows that add up to `sums`, [K]."""
+        """The metric of `count` rows that add up to `sums`, [K]."""
         return float(sums[0] / count) if self.value is None else self.value(sums)
 
     def over(self, chosen: NDArray[np.int64] | slice = EVERY) -> float:
-        """The figure of the rows of these numbers."""
+        """The metric of the rows of these numbers."""
         rows = self.rows[chosen]
         if self.rows.shape[1]:
             return self.of_sums(rows.sum(axis=0, dtype=np.float64), len(rows))
@@ -51,10 +51,10 @@ class RowFigure:
     def score(
         self, chosen: NDArray[np.int64] | slice = EVERY, *, system: str = "", protocol: str = "", subset: str = "all"
     ) -> Score:
-        """The figure of these rows as a `Score`."""
+        """The metric of these rows as a `Score`."""
         return Score(self.name, self.over(chosen), self.signature, system, protocol, subset, self.digits)
 
 
-def row_mean(name: str, values: NDArray[Any], settings: str, digits: int = 2) -> RowFigure:
-    """A figure that is the mean of one value a row, [N]."""
-    return RowFigure(name, np.asarray(values, dtype=np.float64)[:, None], settings, None, digits)
+def row_mean(name: str, values: NDArray[Any], settings: str, digits: int = 2) -> RowMetric:
+    """A metric that is the mean of one value a row, [N]."""
+    return RowMetric(name, np.asarray(values, dtype=np.float64)[:, None], settings, None, digits)

@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from paraform.evaluation.figures import RowFigure
+from paraform.evaluation.metrics import RowMetric
 from paraform.score import signature
 
 
@@ -23,7 +23,7 @@ def known_pairs(rows_P2: NDArray[np.int32], clusters_N: NDArray[np.int64]) -> ND
 
 def precision_and_recall(
     rows_P2: NDArray[np.int32], clusters_N: NDArray[np.int64], settings: str
-) -> tuple[RowFigure, RowFigure]:
+) -> tuple[RowMetric, RowMetric]:
     """Of the pairs found those of one cluster, and of all pairs of one cluster those found, in percent.
 
     The rows are clusters, so that a resample draws them whole; a pair of two clusters is half of each. Of no pairs at
@@ -46,7 +46,7 @@ def precision_and_recall(
     def recall(sums: NDArray[np.float64]) -> float:
         return 100 * float(sums[0] / sums[2]) if sums[2] else 0.0
 
-    return RowFigure("precision", sums_C3, told, precision, 1), RowFigure("recall", sums_C3, told, recall, 1)
+    return RowMetric("precision", sums_C3, told, precision, 1), RowMetric("recall", sums_C3, told, recall, 1)
 
 
 def least_threshold(cosines_P: NDArray[np.float32], right_P: NDArray[np.bool_], precision: float) -> float:

@@ -10,7 +10,7 @@ import pytest
 from numpy.typing import NDArray
 
 from paraform.records import InputError
-from paraform_papers.kept_vectors import kept
+from paraform_papers.vectors_on_disk import kept
 
 
 class Counting:

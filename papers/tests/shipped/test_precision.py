@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from paraform_papers.shipped.measured_duplicates import known_pairs, least_threshold, precision_and_recall
+from paraform_papers.shipped.precision import known_pairs, least_threshold, precision_and_recall
 
 
 def test_precision_and_recall_in_closed_form() -> None:
