@@ -90,31 +90,3 @@ def test_figures_have_intervals_and_two_models_are_compared(
     assert "\n\nCR, accuracy, default: minilm − minilm@layer=3 = " in text and text.endswith(found["notes"][-1] + "\n")
     none = json.loads(command(*given, "--resamples", 0, "--json").out)
     assert none["differences"] == [] and "low" not in none["scores"][0]
-
-
-def test_relatedness_by_a_tree_lstm(folder: Path, command: Callable[..., Any]) -> None:
-    given = [
-        "evaluate",
-        "transfer",
-        "--data",
-        folder,
-        "--tasks",
-        "CR",
-        "--floors",
-        "none",
-        "--relatedness",
-        "tree-lstm",
-    ]
-    refused = command(*given)
-    assert (refused.status, refused.out) == (2, "") and "without SICK's train, dev and test parts" in refused.err
-    header = "pair_ID\tsentence_A\tsentence_B\trelatedness_score\tentailment_judgment\n"
-    for name in ("SICK_train", "SICK_trial", "SICK_test_annotated"):
-        rows = [f"{at}\tA {thing} is here\tThere is a {thing}\t{1 + at % 5}\tNEUTRAL\n" for at, thing in
-                enumerate(THINGS.split())]  # fmt: skip
-        (folder / f"{name}.txt").write_text(header + "".join(rows), encoding="utf-8")
-    done = command(*given, "--resamples", 20, "--json")
-    assert done.status == 0, done.err
-    found = {score["name"]: score for score in json.loads(done.out)["scores"] if score["subset"] == "SICK-R"}
-    assert set(found) == {"Pearson", "Spearman"} and found["Pearson"]["protocol"] == "tree-LSTM"
-    assert "child-sum tree-LSTM" in found["Pearson"]["signature"] and "|parser:syntax-" in found["Pearson"]["signature"]
-    assert found["Pearson"]["low"] <= found["Pearson"]["value"] <= found["Pearson"]["high"]

@@ -16,4 +16,5 @@ SCPN = _rival("scpn", "ScpnParaphraser", "train SCPN, which takes form from temp
 SGCP = _rival("sgcp", "SgcpParaphraser", "train SGCP, which takes form from exemplars' trees, on pairs")
 VGVAE = _rival("vgvae", "Vgvae", "train VGVAE or CGEN, meaning and form apart, on pairs")
 
+RELATEDNESS = Command("paraform_papers.par.evaluate_relatedness", "SICK-R by a tree-LSTM, as PAR's paper has it")
 REPRODUCE = Command("paraform_papers.reproduce", "a table of a paper")
