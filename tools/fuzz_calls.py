@@ -49,6 +49,7 @@ ALIKE: tuple[Callable[[Any], Any], ...] = (iter, tuple, lambda valid: (one for o
 def calls(folder: Path) -> list[tuple[int, Callable[..., Any], dict[str, Any]]]:
     """Of the public API: how often each is tried, what is called, and valid arguments; `folder` is filled in."""
     import paraform
+    import paraform_papers
     from paraform import MiningConfig, Pair, Sentence, Triple, encoders
     from paraform.records import from_json, to_json
     from paraform.trainers.disentangled import BY_MRR
@@ -153,15 +154,15 @@ def calls(folder: Path) -> list[tuple[int, Callable[..., Any], dict[str, Any]]]:
         (1, paraform.train_exemplar, {"pairs": pairs, "validation": pairs[:3], "validation_rows": 2, "tagger": "syntax",
             "config": paraform.ExemplarConfig.compact(word_width=8, content_width=8, decoder_width=8, style_width=8,
                 epochs=1, min_count=1, word_vectors="random"), "loop": replace(BY_BLEU, **quick)} | train),
-        (1, paraform.train_scpn, {"pairs": pairs, "validation": pairs[:3], "validation_rows": 2,
-            "config": paraform.ScpnConfig.compact(word_width=8, label_width=4, encoder_width=8, decoder_width=8,
+        (1, paraform_papers.train_scpn, {"pairs": pairs, "validation": pairs[:3], "validation_rows": 2,
+            "config": paraform_papers.ScpnConfig.compact(word_width=8, label_width=4, encoder_width=8, decoder_width=8,
                 generator_label_width=4, generator_width=8, epochs=1, min_count=1, parser="syntax"),
             "loop": replace(BY_BLEU, **quick)} | train),
-        (1, paraform.train_sgcp, {"pairs": pairs, "validation": pairs[:3], "validation_rows": 2,
-            "config": paraform.SgcpConfig.compact(word_width=8, width=8, epochs=1, min_count=1, parser="syntax"),
+        (1, paraform_papers.train_sgcp, {"pairs": pairs, "validation": pairs[:3], "validation_rows": 2,
+            "config": paraform_papers.SgcpConfig.compact(word_width=8, width=8, epochs=1, min_count=1, parser="syntax"),
             "loop": replace(BY_BLEU, **quick)} | train),
-        (1, paraform.train_vgvae, {"pairs": pairs, "validation": pairs[:3], "validation_rows": 2, "tagger": "syntax",
-            "config": paraform.VgvaeConfig.compact(word_width=8, semantic_width=4, syntax_width=4, hidden_width=8,
+        (1, paraform_papers.train_vgvae, {"pairs": pairs, "validation": pairs[:3], "validation_rows": 2, "tagger": "syntax",
+            "config": paraform_papers.VgvaeConfig.compact(word_width=8, semantic_width=4, syntax_width=4, hidden_width=8,
                 encoder_width=4, decoder_width=8, epochs=1, min_count=1, word_vectors="random"),
             "loop": replace(BY_BLEU, **quick)} | train),
     ]  # fmt: skip

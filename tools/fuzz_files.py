@@ -157,7 +157,7 @@ FILES: tuple[tuple[str, str, str], ...] = (
     ("texts.txt", "The dog runs .\nIt is 5' 8\" (long) – naïve 😀\n", "text"),
     ("yahoo.tsv", "3\tthe dog runs\n1\thow so ?\n", "labelled"),
     ("records.jsonl", JSON_LINES, "jsonl"),
-    ("squad.json", json.dumps(SQUAD), "squad.read_squad"),
+    ("squad.json", json.dumps(SQUAD), "paraform_papers.par.squad.read_squad"),
     ("trees.mrg", "( (S (NP (DT the) (NN dog)) (VP (VBZ runs)) (. .)) )\n(ROOT (NP (-NONE- *) (NN x)))\n",
      "treebank.read_treebank"),
     ("sick.txt", "pair_ID\tsentence_A\tsentence_B\trelatedness_score\n1\ta b\tb a\t4.5\n", "scored.read_scored"),
@@ -194,8 +194,9 @@ def files(folder: Path) -> Attempt:
                 return kinds and [from_json(json.loads(json.dumps(to_json(one)))) for one in records] == list(records)
 
             return answered(lambda: list(corpora.read(path, how, skip_bad_lines=skip)), whole)
-        module, function = how.split(".")
-        reader = getattr(importlib.import_module(f"paraform.corpora.{module}"), function)
+        module, _, function = how.rpartition(".")
+        place = module if module.startswith("paraform_papers") else f"paraform.corpora.{module}"
+        reader = getattr(importlib.import_module(place), function)
         return answered(lambda: list(getattr(read := reader(path), "rows", read)))
 
     return attempt

@@ -15,7 +15,7 @@ import torch
 import paraform
 from paraform.models.latent import OBJECTIVES, LatentConfig
 from paraform.records import InputError
-from paraform.trainers import latent
+from paraform.trainers import job, latent
 from paraform.trainers.held_out import hold_out_texts
 from paraform.training import TrainingConfig, text_digest
 from paraform_papers.clvae.configs import TINY
@@ -200,7 +200,7 @@ def test_texts_alone_are_trained_on_as_the_command_does(
         asked.append((model.config, replace(config, device="auto"), more["data_digests"]["validation sentences"]))
         raise Enough("seen")
 
-    monkeypatch.setattr(latent, "fit", look)
+    monkeypatch.setattr(job, "fit", look)
     texts = [*(f"sentence {number} of {number % 7}" for number in range(100)), "", "long " * 300]
     with pytest.raises(Enough):
         paraform.train_latent(texts, tmp_path / "run")

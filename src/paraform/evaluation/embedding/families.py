@@ -16,7 +16,7 @@ if TYPE_CHECKING:  # the command line asks for the names without waiting for tor
     from paraform.weights import PathLike
 
 FAMILIES = {  # and the module here in whose `FAMILIES` each one stands
-    "similarity": "similarity",
+    "similarity": "regression",
     "transfer": "transfer",
     "probing": "probing",
     "robustness": "robustness",

@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import ClassVar, Literal, final
 
 import numpy as np
@@ -16,12 +17,13 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn.functional import mse_loss
 
+from paraform.corpora.sts import INPUT
 from paraform.evaluation.embedding.adam_probes import Adam, initial_layers
-from paraform.evaluation.embedding.correlation import ALL, correlations
+from paraform.evaluation.embedding.correlation import ALL, MEAN, correlations
 from paraform.evaluation.embedding.probe_rows import pair_features
-from paraform.evaluation.embedding.similarity import Splits, similarity_splits
+from paraform.evaluation.embedding.similarity import SIX, TESTS, Splits, set_means, similarity_sets, similarity_splits
 from paraform.evaluation.embedding.space import Space, VectorSpace
-from paraform.evaluation.embedding.task import Finding, signed_finding
+from paraform.evaluation.embedding.task import Choices, Family, Finding, Headline, Task, holding, signed_finding
 from paraform.records import InputError, Pair
 from paraform.score import signature
 from paraform.weights import PathLike
@@ -218,3 +220,30 @@ def _expected(vectors_ND: Tensor, weights_GD: Tensor, bias_G: Tensor) -> NDArray
 def pearson(found_N: NDArray[np.float64], gold_N: NDArray[np.float64]) -> float:
     """Pearson's r; 0 where either is constant."""
     return correlations([found_N], [gold_N], "")["Pearson", ALL].over() / 100
+
+
+def _read(place: Path, choices: Choices) -> list[Task]:
+    return [*similarity_sets(place), *(regression_sets(place, ["default"]) if choices.trained else ())]
+
+
+FAMILIES = (
+    Family(
+        name="similarity",
+        title="Similarity",
+        about="How cosines go with people's scores, × 100; default: how a regression on the vectors does, trained on"
+        " other pairs.",
+        headlines=(Headline("Pearson", protocol=MEAN), Headline("Pearson", protocol="default")),
+        expected=f"{INPUT}*.txt, sts-test.csv or SICK_test_annotated.txt",
+        find=lambda folder: holding(folder, f"{INPUT}*.txt", *TESTS),
+        read=_read,
+        command="evaluate similarity",
+        options=lambda tasks, choices: " --trained default" if any(task.needs_vectors for task in tasks) else "",
+        # Of the means those that papers print, ParaBART's and SimCSE's: each holds the rows of all sets.
+        means=lambda findings: set_means(
+            [one for one in findings if (one.score.name, one.score.protocol) in (("Pearson", MEAN), ("Spearman", ALL))]
+        ),
+        counts=lambda score: (
+            "meaning" if (score.name, score.protocol) == ("Pearson", MEAN) and score.subset in SIX else ""
+        ),
+    ),
+)

@@ -12,16 +12,11 @@ import numpy as np
 from paraform.corpora.files import highest
 from paraform.corpora.scored import read_scored
 from paraform.corpora.sts import INPUT, read_sts, sts_domains
-from paraform.evaluation.embedding.correlation import ALL, MEAN, correlation_signature, correlations, mean_metric
+from paraform.evaluation.embedding.correlation import correlation_signature, correlations, mean_metric
 from paraform.evaluation.embedding.space import Space
 from paraform.evaluation.embedding.task import (
-    Choices,
-    Family,
     Finding,
-    Headline,
-    Task,
     distinct,
-    holding,
     signed_finding,
 )
 from paraform.records import InputError, Pair
@@ -196,32 +191,3 @@ def _parts(path: PathLike) -> dict[str, list[Path]]:
             if test := highest(path, kind[-1]):
                 found.setdefault(name, [test.with_name(file) for file in kind])
     return found
-
-
-def _read(place: Path, choices: Choices) -> list[Task]:
-    from paraform.evaluation.embedding.regression import regression_sets  # which is made of the sets here
-
-    return [*similarity_sets(place), *(regression_sets(place, ["default"]) if choices.trained else ())]
-
-
-FAMILIES = (
-    Family(
-        name="similarity",
-        title="Similarity",
-        about="How cosines go with people's scores, × 100; default: how a regression on the vectors does, trained on"
-        " other pairs.",
-        headlines=(Headline("Pearson", protocol=MEAN), Headline("Pearson", protocol="default")),
-        expected=f"{INPUT}*.txt, sts-test.csv or SICK_test_annotated.txt",
-        find=lambda folder: holding(folder, f"{INPUT}*.txt", *TESTS),
-        read=_read,
-        command="evaluate similarity",
-        options=lambda tasks, choices: " --trained default" if any(task.needs_vectors for task in tasks) else "",
-        # Of the means those that papers print, ParaBART's and SimCSE's: each holds the rows of all sets.
-        means=lambda findings: set_means(
-            [one for one in findings if (one.score.name, one.score.protocol) in (("Pearson", MEAN), ("Spearman", ALL))]
-        ),
-        counts=lambda score: (
-            "meaning" if (score.name, score.protocol) == ("Pearson", MEAN) and score.subset in SIX else ""
-        ),
-    ),
-)
