@@ -161,9 +161,10 @@ def calls(folder: Path) -> list[tuple[int, Callable[..., Any], dict[str, Any]]]:
         (1, paraform_papers.train_sgcp, {"pairs": pairs, "validation": pairs[:3], "validation_rows": 2,
             "config": paraform_papers.SgcpConfig.compact(word_width=8, width=8, epochs=1, min_count=1, parser="syntax"),
             "loop": replace(BY_BLEU, **quick)} | train),
-        (1, paraform_papers.train_vgvae, {"pairs": pairs, "validation": pairs[:3], "validation_rows": 2, "tagger": "syntax",
-            "config": paraform_papers.VgvaeConfig.compact(word_width=8, semantic_width=4, syntax_width=4, hidden_width=8,
-                encoder_width=4, decoder_width=8, epochs=1, min_count=1, word_vectors="random"),
+        (1, paraform_papers.train_vgvae, {"pairs": pairs, "validation": pairs[:3], "validation_rows": 2,
+            "tagger": "syntax", "config": paraform_papers.VgvaeConfig.compact(word_width=8, semantic_width=4,
+                syntax_width=4, hidden_width=8, encoder_width=4, decoder_width=8, epochs=1, min_count=1,
+                word_vectors="random"),
             "loop": replace(BY_BLEU, **quick)} | train),
     ]  # fmt: skip
 
