@@ -42,13 +42,13 @@ docs: $(STAMP) ## Build the documentation into site/
 bench: $(STAMP) ## Run the benchmarks, each against its peer
 	@set -e; for script in benchmarks/[a-z]*.py; do echo "== $$script"; $(BIN)/python "$$script"; done
 
-wheel: $(STAMP) ## Build the wheel into dist/ and try it in fresh environments, without a network
+wheel: $(STAMP) ## Build both wheels into dist/ and try them in fresh environments, without a network
 	$(BIN)/python tools/wheel.py dist
 
 # Every extra.
 constraints: $(STAMP) ## Resolve the newest versions of everything and write them to constraints.txt
 	$(PIP) install -qq --dry-run --ignore-installed --report pins.unfinished \
-	  setuptools torch==2.13.0 '.[offline,eval,elmo,onnx,sentencepiece,cluster,search,demo,spacy,stanza,corenlp,docs,dev]'
+	  setuptools torch==2.13.0 '.[offline,train,eval,elmo,onnx,sentencepiece,cluster,search,demo,spacy,stanza,corenlp,docs,dev]'
 	$(BIN)/python -c "$$WRITE_PINS" < pins.unfinished > constraints.unfinished
 	mv constraints.unfinished constraints.txt
 	rm pins.unfinished
@@ -65,5 +65,5 @@ $(BIN)/pip:
 $(STAMP): pyproject.toml papers/pyproject.toml constraints.txt | $(BIN)/pip
 	@echo "Setting up .venv: a few minutes the first time"
 	$(PIP) install -qq -c constraints.txt torch==2.13.0
-	$(PIP) install -qq -c constraints.txt -e '.[offline,eval,demo,dev]' -e papers
+	$(PIP) install -qq -c constraints.txt -e '.[offline,train,eval,demo,dev]' -e papers
 	@touch $@

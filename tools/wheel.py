@@ -1,10 +1,12 @@
-"""Build the wheel and try it as a newcomer would: in fresh environments, outside the checkout, without a network.
+"""Build both wheels and try them as a newcomer would: in fresh environments, outside the checkout, without a network.
 
     python tools/wheel.py FOLDER      # make wheel: FOLDER is dist
 
-1. `python -m build` makes the source archive and, from it, the wheel: under 70 MB, with every file of the package.
-2. The wheel alone: each command works, or says in one line which extra it wants.
+1. `python -m build` makes the source archive and, from it, the wheel, of the library and of the laboratory: under
+   70 MB, with every file of the package.
+2. The library's wheel alone: each command works, or says in one line which extra, or which package, it wants.
 3. With the extras `offline` and `demo`: paraphrase, embed, tag, sample and the page work; so does space/ as it stands.
+4. With the laboratory's wheel: its commands and systems are there.
 
 Takes some minutes and the network, for pip alone: commands run where no network is (unshare, if there is one).
 """
@@ -24,7 +26,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 MOST = 70_000_000  # bytes; the registry takes 100 MB
-EXTRA = "paraform["
+WANTED = ("paraform[", "pip install paraform-papers")  # how an extra, or the laboratory, is named
 LOOPBACK = (  # a fresh network has even that one down
     "import fcntl, os, socket, struct, sys\n"
     "fcntl.ioctl(socket.socket(), 0x8914, struct.pack('16sh', b'lo', 1))\n"
@@ -42,13 +44,24 @@ WORKING = {  # a command, and what its output must hold
 }
 
 
+NAMED = {  # what needs an extra, or the laboratory
+    "demo": (["demo"], ""),
+    "train": (["train", "latent", "--data", "texts.txt", "--out", "run"], ""),
+    "train scpn": (["train", "scpn"], ""),
+    "reproduce": (["reproduce", "crl/table2"], ""),
+}
+
+
 def main() -> None:
     os.environ.pop("PYTHONPATH", None)  # else pip finds the checkout's own paraform installed
     sys.stdout.reconfigure(line_buffering=True)  # type: ignore[union-attr]
     out = Path(sys.argv[1] if len(sys.argv) > 1 else ROOT / "dist").resolve()
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder)
-        wheel = build(out, environment(place / "build", "build"))
+        shutil.rmtree(out, ignore_errors=True)
+        builder = environment(place / "build", "build")
+        wheel = build(out, builder, ROOT, "paraform")
+        laboratory = build(out, builder, ROOT / "papers", "paraform_papers")
         plain = environment(place / "plain", "torch==2.13.0")
         install(plain, str(wheel))
         alone(plain, place)
@@ -56,18 +69,23 @@ def main() -> None:
         complete(plain, place)
         page(plain, ["paraform", "demo", "--port", "0", "--json"], place)
         space(environment(place / "space", "torch==2.13.0"), wheel, place)
-    print(f"{wheel}: works")
+        install(plain, f"{wheel}[offline,train,eval]", str(laboratory))
+        for given in (["reproduce", "--help"], ["train", "scpn", "--help"], ["evaluate", "relatedness", "--help"]):
+            done = told(plain, given, place)
+            if done.returncode or "Example:" not in done.stdout:
+                sys.exit(f"{given}: exit {done.returncode}: {done.stderr[-2000:]}")
+    print(f"{wheel}, {laboratory}: work")
 
 
-def build(out: Path, python: Path) -> Path:
-    """The wheel, of the size and with the files that it should have."""
-    shutil.rmtree(out, ignore_errors=True)
-    subprocess.run([python, "-m", "build", "--outdir", out, ROOT], check=True, capture_output=True)
-    (wheel,) = out.glob("*.whl")
+def build(out: Path, python: Path, root: Path, name: str) -> Path:
+    """The wheel of a package, of the size and with the files that it should have."""
+    subprocess.run([python, "-m", "build", "--outdir", out, root], check=True, capture_output=True)
+    (wheel,) = out.glob(f"{name}-*.whl")
     listed = subprocess.run([python, "-m", "zipfile", "-l", wheel], check=True, capture_output=True, text=True).stdout
-    package = ROOT / "src" / "paraform"
+    package = root / "src" / name
     tracked = subprocess.run(["git", "ls-files", package], cwd=ROOT, check=True, capture_output=True, text=True).stdout
-    missing = [name for name in tracked.split() if name.removeprefix("src/") not in listed]
+    inside = [file.partition("src/")[2] for file in tracked.split()]
+    missing = [file for file in inside if file not in listed]
     if missing or wheel.stat().st_size > MOST:
         sys.exit(f"{wheel}: {wheel.stat().st_size:,} bytes of at most {MOST:,}; not in it: {missing}")
     print(f"{wheel.name}: {wheel.stat().st_size / 1e6:.1f} MB, {listed.count(chr(10)) - 1} files")
@@ -104,12 +122,12 @@ def told(python: Path, given: list[str], place: Path) -> subprocess.CompletedPro
 
 def alone(python: Path, place: Path) -> None:
     """Without an extra, every command works or names one."""
-    for name, (given, wanted) in (WORKING | {"demo": (["demo"], "")}).items():
+    for name, (given, wanted) in (WORKING | NAMED).items():
         done = told(python, given, place)
         line = done.stderr.strip()
         if done.returncode == 0 and wanted in done.stdout:
             print(f"alone: {name}: works")
-        elif done.returncode == 2 and EXTRA in line and "\n" not in line:
+        elif done.returncode == 2 and any(how in line for how in WANTED) and "\n" not in line:
             print(f"alone: {name}: {line}")
         else:
             sys.exit(f"alone: {name}: exit {done.returncode}: {done.stdout[-500:]}{done.stderr[-2000:]}")

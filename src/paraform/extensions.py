@@ -1,4 +1,4 @@
-"""What other distributions add: entry points of a group, Python's own plug-in mechanism.
+"""What other distributions add: systems and commands by entry points, and packages that an extra brings.
 
 A distribution that adds a system or a command says so in its `pyproject.toml`:
 
@@ -13,7 +13,9 @@ Nothing of it is imported before its name is asked for.
 
 from __future__ import annotations
 
+import importlib
 from importlib.metadata import EntryPoint, entry_points
+from types import ModuleType
 from typing import Any
 
 from paraform.records import InputError
@@ -37,3 +39,18 @@ def loaded(point: EntryPoint, kind: type[Any]) -> Any:
     if not isinstance(found, kind):
         raise InputError(f"{of} is a {type(found).__name__}; expected a {kind.__module__}.{kind.__qualname__}")
     return found
+
+
+def needed(module: str, what: str, extra: str) -> ModuleType:
+    """A module of a package that not everyone has, imported only now.
+
+    Args:
+        what: that needs it, for the message.
+        extra: of paraform's, that brings it.
+    Raises: InputError, naming the extra, if it is not installed.
+    """
+    try:
+        return importlib.import_module(module)
+    except ModuleNotFoundError as error:
+        package = module.split(".")[0]
+        raise InputError(f"{what} needs {package}; install it with: pip install 'paraform[{extra}]'") from error

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import functools
-import importlib
 from collections.abc import Sequence, Sized
 from types import ModuleType
 
+from paraform.extensions import needed
 from paraform.records import InputError, require_count, require_kind
 from paraform.score import signature
 from paraform.words import tokenize
@@ -38,15 +38,8 @@ def overlap_signature(max_tokens: int | None, **own: str | int | float | bool) -
 
 
 def require(module: str, metric: str) -> ModuleType:
-    """The module, imported only now: NLTK alone takes seconds, and not everyone has the extra.
-
-    Raises: InputError, naming the extra, if it is not installed.
-    """
-    try:
-        return importlib.import_module(module)
-    except ModuleNotFoundError as error:
-        package = module.split(".")[0]
-        raise InputError(f"{metric} needs {package}; install it with: pip install 'paraform[eval]'") from error
+    """A module of the extra `eval`; NLTK alone takes seconds. Raises: InputError if it is not installed."""
+    return needed(module, metric, "eval")
 
 
 class Stemmer:

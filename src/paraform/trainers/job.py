@@ -14,6 +14,7 @@ from paraform.models.update import State, Update
 from paraform.records import InputError, Pair, require_callable, require_kind, require_text, require_texts
 from paraform.trainers.held_out import divided, paraphrases
 from paraform.training import Result, TrainingConfig, fit, make_accelerator, require_metric, require_usable
+from paraform.training.config import require_packages
 from paraform.weights import PathLike, require_path
 
 
@@ -75,6 +76,7 @@ class Job:
         if development is not None:
             require_callable(development, "development")
         texts = require_texts(against)
+        require_packages()
         loop = loop_of(config, loop) if loop_of else loop
         found = metrics(config) if callable(metrics) else metrics
         require_metric(loop, {name: higher for name, higher in found.items() if name != "development" or development})

@@ -9,6 +9,7 @@ from typing import Any
 import torch
 
 from paraform.encoders.torch_settings import asked_dtype
+from paraform.extensions import needed
 from paraform.fields import require_types
 from paraform.records import InputError
 
@@ -84,11 +85,18 @@ def require_metric(config: TrainingConfig, known: Mapping[str, bool]) -> None:
 MAY_DIFFER = ("device", "checkpoint_every", "tensorboard", "progress")
 
 
+def require_packages() -> None:
+    """Raises: InputError, naming the extra, if a package is not installed that a training ends without."""
+    for module in ("accelerate", "matplotlib", "tensorboard"):
+        needed(module, "training", "train")
+
+
 def make_accelerator(config: TrainingConfig) -> Any:
     """The `accelerate.Accelerator` of a run, and every generator seeded, so that the model can be built.
 
     One process, or as many as `accelerate launch` started; under FSDP as its configuration says.
     """
+    require_packages()
     from accelerate import Accelerator
     from accelerate.utils import DistributedType, set_seed
 

@@ -17,6 +17,7 @@ from paraform.evaluation.embedding.shared_words import SharedWordSet, Words
 from paraform.evaluation.embedding.task import Finding, signed_finding
 from paraform.evaluation.latent.plots import save_plot
 from paraform.evaluation.metrics import RowMetric
+from paraform.extensions import needed
 from paraform.records import InputError
 from paraform.score import Score, signature, table
 from paraform.weights import PathLike
@@ -204,6 +205,7 @@ def distance_plot(
     Args:
         measured: of each system, in their order, each set.
     """
+    needed("matplotlib", "a picture", "eval")
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(1 + 4 * len(sets), 1 + 3 * len(systems)), layout="constrained")

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from paraform.evaluation.latent.monitor import validations
+from paraform.extensions import needed
 from paraform.score import Score
 from paraform.weights import atomic_path
 
@@ -60,6 +61,7 @@ def collapse_plot(runs: Mapping[str, Path], panels: Panels = USE_PANELS) -> Figu
     seen = {name: found for name, folder in runs.items() if (found := validations(folder / "log.jsonl"))}
     if not seen:
         return None
+    needed("matplotlib", "a picture", "eval")
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(11, 7), layout="constrained")
@@ -100,6 +102,7 @@ def run_look(row: int) -> dict[str, Any]:
 
 def protocols_plot(scores: Sequence[Score]) -> Figure:
     """KL and perplexity of each row: as published, by the paper's protocol, and by the honest one, same weights."""
+    needed("matplotlib", "a picture", "eval")
     from matplotlib.figure import Figure
 
     rows = list(dict.fromkeys(score.system for score in scores))
