@@ -122,6 +122,8 @@ def told(python: Path, given: list[str], place: Path) -> subprocess.CompletedPro
 
 def alone(python: Path, place: Path) -> None:
     """Without an extra, every command works or names one."""
+    (place / "home").mkdir(exist_ok=True)
+    (place / "home" / "texts.txt").write_text("a dog runs\na cat sleeps\nthe dog sleeps\n", encoding="utf-8")
     for name, (given, wanted) in (WORKING | NAMED).items():
         done = told(python, given, place)
         line = done.stderr.strip()
