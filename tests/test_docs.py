@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 
 from paraform.cli import command_entry, command_names, command_of
-from paraform.cli.arguments import make_parser
 from paraform.cli.complaints import parse
+from paraform.cli.options import make_parser
 from paraform.records import InputError
 from paraform_papers.reproduce import TABLES
 

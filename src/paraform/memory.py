@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import os
 import sys
 
 M_TRIM_THRESHOLD, M_MMAP_THRESHOLD = -1, -3  # glibc's malloc.h
@@ -22,3 +23,13 @@ def keep_freed_memory() -> None:
     if hasattr(library, "gnu_get_libc_version"):  # else musl, say, which has no such setting
         library.mallopt(M_MMAP_THRESHOLD, LARGE)
         library.mallopt(M_TRIM_THRESHOLD, NEVER)
+
+
+def bound_memory() -> None:
+    """For a command that goes through texts without end; to be called before anything imports torch.
+
+    oneDNN and torch each keep what they compiled for the last 1,024 shapes of a product. Each batch of texts has a
+    shape of its own, so that these grow for tens of thousands of texts, and save no time (docs/benchmarks.md).
+    """
+    for name in ("ONEDNN_PRIMITIVE_CACHE_CAPACITY", "LRU_CACHE_CAPACITY"):
+        os.environ.setdefault(name, "16")

@@ -136,7 +136,7 @@ def escape(word: str) -> str:
 def tell_cut(cut: int, texts: int, most: str, model: str) -> None:
     """Warn, through the logger "paraform", of texts whose ends a model does not read.
 
-    Of none it is information, which nobody hears but who sums up parts (`cli.arguments.Teller`).
+    Of none it is information, which nobody hears but who sums up parts (`cli.messages.Teller`).
 
     Args:
         most: what it reads, such as "256 tokens".

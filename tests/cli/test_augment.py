@@ -16,7 +16,7 @@ import pytest
 from jsonargparse import Namespace
 
 from paraform import cli
-from paraform.cli import arguments, reading
+from paraform.cli import options, reading
 from paraform.cli.complaints import parse
 from paraform.corpora import tables
 from paraform.records import Candidate, InputError, Rewording
@@ -231,8 +231,8 @@ def test_a_model_that_does_not_reword(intents: Path, command: Command) -> None:
 
 
 def options_of(*given: str) -> Namespace:
-    parser = arguments.make_parser("x", "Nothing.")
-    arguments.add_texts(parser, tables=True)
+    parser = options.make_parser("x", "Nothing.")
+    options.add_texts(parser, tables=True)
     return parse(parser, given)
 
 
@@ -264,5 +264,5 @@ def test_texts_with_their_lines_and_other_columns(
 
 
 def test_tables_are_the_librarys() -> None:
-    assert arguments.TABLES == tables.TABLES
+    assert options.TABLES == tables.TABLES
     assert "augment" in cli.COMMANDS

@@ -11,7 +11,7 @@ import pytest
 
 import paraform
 from paraform import corpora
-from paraform.cli import arguments, command_names, complaints
+from paraform.cli import command_names, complaints, options
 from paraform.syntax.tagging import DEFAULT
 
 Command = Callable[..., Any]
@@ -108,7 +108,7 @@ def test_the_preset_sets_the_defaults_of_the_fields(command: Command) -> None:
 
 
 def test_formats_and_tagger_are_the_librarys() -> None:
-    assert tuple(corpora.FORMATS) == arguments.FORMATS
+    assert tuple(corpora.FORMATS) == options.FORMATS
     assert DEFAULT == "syntax"  # the default of --tagger and of --parser
 
 

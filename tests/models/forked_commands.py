@@ -19,7 +19,7 @@ from typing import Any
 
 IMPORTED = (
     "huggingface_hub.hf_api", "transformers.models.auto.modeling_auto", "transformers.models.bert.modeling_bert",
-    "paraform.cli.arguments", "paraform.cli.embed", "paraform.cli.export", "paraform.cli.sample",
+    "paraform.cli.options", "paraform.cli.embed", "paraform.cli.export", "paraform.cli.sample",
     "paraform.checkpoint", "paraform.encoders.loading", "paraform.encoders.export", "paraform.models.latent",
 )  # fmt: skip
 

@@ -26,7 +26,8 @@ from typing import Any
 
 from jsonargparse import ArgumentParser, Namespace
 
-from paraform.cli.arguments import bad_values, device_of
+from paraform.cli.config_options import bad_values
+from paraform.cli.models import device_of
 from paraform.cli.output import show
 from paraform.records import InputError
 

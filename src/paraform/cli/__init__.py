@@ -164,8 +164,9 @@ def _dispatch(given: list[str]) -> int:
     entry = command_entry(name)
     progress.begin()
     command = command_of(name, entry)
-    from paraform.cli.arguments import Teller, make_parser
     from paraform.cli.complaints import parse
+    from paraform.cli.messages import Teller
+    from paraform.cli.options import make_parser
     from paraform.cli.output import require_endings, require_names, require_other_files
 
     parser = make_parser(name, command.__doc__)

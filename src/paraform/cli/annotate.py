@@ -15,11 +15,13 @@ from collections.abc import Sequence
 from jsonargparse import ArgumentParser, Namespace
 from jsonargparse.typing import PositiveInt
 
-from paraform.cli.arguments import add_engine, add_reading, bound_memory, device_of, engine_of
+from paraform.cli.models import device_of
+from paraform.cli.options import add_engine, add_reading, engine_of
 from paraform.cli.output import show
 from paraform.cli.parse import add_parser
 from paraform.cli.reading import cache_for, digest_of, read_records
 from paraform.cli.tag import add_tagger
+from paraform.memory import bound_memory
 from paraform.records import InputError
 
 

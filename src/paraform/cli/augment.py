@@ -17,17 +17,13 @@ from typing import TYPE_CHECKING, Any
 
 from jsonargparse import ArgumentParser, Namespace
 
-from paraform.cli.arguments import (
-    TABLES,
-    Count,
-    add_text_column,
-    bad_values,
-    bound_memory,
-    tell,
-)
+from paraform.cli.config_options import bad_values
+from paraform.cli.messages import tell
+from paraform.cli.options import TABLES, Count, add_text_column
 from paraform.cli.output import print_items, print_json
 from paraform.cli.paraphrase import DEFAULT_MODEL, load_reworder
 from paraform.cli.reading import comes_again, format_of_table, on_disk, parts
+from paraform.memory import bound_memory
 from paraform.progress import track
 from paraform.records import MOST_COUNT, InputError, Origin, Rewording
 from paraform.records import counted as plural

@@ -18,8 +18,9 @@ from importlib.util import find_spec
 from jsonargparse import ArgumentParser, Namespace
 from jsonargparse.typing import restricted_number_type
 
-from paraform.cli.arguments import bound_memory, device_of
+from paraform.cli.models import device_of
 from paraform.cli.output import print_json
+from paraform.memory import bound_memory
 from paraform.records import InputError, status_of
 
 Port = restricted_number_type("Port", int, [(">=", 0), ("<", 2**16)])

@@ -25,10 +25,14 @@ from typing import TYPE_CHECKING, Any
 
 from jsonargparse import ArgumentParser, Namespace
 
-from paraform.cli.arguments import EMBEDDERS, Share, add_texts, bound_memory, load_embedder, readable, tell
 from paraform.cli.embed import require_vectors
+from paraform.cli.latent import readable
+from paraform.cli.messages import tell
+from paraform.cli.models import EMBEDDERS, load_embedder
+from paraform.cli.options import Share, add_texts
 from paraform.cli.output import print_items, show
 from paraform.cli.reading import rows_of
+from paraform.memory import bound_memory
 from paraform.records import counted
 
 if TYPE_CHECKING:

@@ -23,19 +23,12 @@ from typing import TYPE_CHECKING, Any
 
 from jsonargparse import ArgumentParser, Namespace
 
-from paraform.cli.arguments import (
-    EMBEDDERS,
-    add_engine,
-    add_text_column,
-    add_texts,
-    bound_memory,
-    chosen_name,
-    engine_of,
-    load_embedder,
-    readable,
-)
+from paraform.cli.latent import readable
+from paraform.cli.models import EMBEDDERS, chosen_name, load_embedder
+from paraform.cli.options import add_engine, add_text_column, add_texts, engine_of
 from paraform.cli.output import print_items, show
 from paraform.cli.reading import comes_again, digest_of, is_readable, parts, stream_texts, tell_no_lines
+from paraform.memory import bound_memory
 from paraform.records import InputError
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 
 from jsonargparse import ArgumentParser, Namespace
 
-from paraform.cli.arguments import add_reading
+from paraform.cli.options import add_reading
 from paraform.cli.output import show
 from paraform.cli.parse import add_parser
 from paraform.cli.reading import sentences_of

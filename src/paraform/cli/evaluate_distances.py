@@ -25,8 +25,9 @@ from typing import TYPE_CHECKING, Any
 from jsonargparse import ArgumentParser, Namespace
 from jsonargparse.typing import PositiveInt
 
-from paraform.cli.arguments import load_able, tell
 from paraform.cli.measuring import add_resamples, add_sets
+from paraform.cli.messages import tell
+from paraform.cli.models import load_able
 from paraform.cli.output import aligned, show
 from paraform.records import InputError
 

@@ -16,8 +16,10 @@ from collections.abc import Sequence
 from jsonargparse import ArgumentParser, Namespace
 from jsonargparse.typing import PositiveInt
 
-from paraform.cli.arguments import add_search, bad_values, load_paraphraser
+from paraform.cli.config_options import bad_values
+from paraform.cli.decoding import add_search
 from paraform.cli.measuring import add_pairs, add_resamples
+from paraform.cli.models import load_paraphraser
 from paraform.cli.output import show
 from paraform.cli.paraphrase import DEFAULT_MODEL
 from paraform.cli.reading import read_pairs

@@ -20,7 +20,11 @@ from typing import TYPE_CHECKING, Any
 
 from jsonargparse import ArgumentParser, Namespace
 
-from paraform.cli.arguments import Count, add_reading, bad_values, checkpoint_named, load_latent, tell
+from paraform.cli.config_options import bad_values
+from paraform.cli.latent import load_latent
+from paraform.cli.messages import tell
+from paraform.cli.models import checkpoint_named
+from paraform.cli.options import Count, add_reading
 from paraform.cli.output import show
 from paraform.cli.reading import sentences_of
 from paraform.records import InputError

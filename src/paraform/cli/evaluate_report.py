@@ -18,8 +18,8 @@ from pathlib import Path
 from jsonargparse import ArgumentParser, Namespace
 from jsonargparse.typing import PositiveInt
 
-from paraform.cli.arguments import tell
 from paraform.cli.measuring import add_resamples
+from paraform.cli.messages import tell
 from paraform.cli.output import show
 from paraform.cli.parse import add_parser
 from paraform.cli.systems import add_systems, given_models, model_names, systems_of

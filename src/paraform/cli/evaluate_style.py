@@ -14,8 +14,9 @@ from dataclasses import replace
 from jsonargparse import ArgumentParser, Namespace
 from jsonargparse.typing import PositiveInt
 
-from paraform.cli.arguments import EMBEDDERS, add_given_vectors, bad_values, load_embedder, name_of_vectors
+from paraform.cli.config_options import bad_values
 from paraform.cli.measuring import add_pairs
+from paraform.cli.models import EMBEDDERS, add_given_vectors, load_embedder, name_of_vectors
 from paraform.cli.output import show
 from paraform.cli.paraphrase import DEFAULT_MODEL
 from paraform.cli.reading import read_pairs

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 from jsonargparse import ArgumentParser, Namespace
 
-from paraform.cli.arguments import device_of
+from paraform.cli.models import device_of
 from paraform.cli.output import show
 from paraform.cli.parse import add_parser
 from paraform.records import InputError

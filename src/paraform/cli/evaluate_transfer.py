@@ -18,7 +18,7 @@ from typing import Literal
 
 from jsonargparse import ArgumentParser, Namespace
 
-from paraform.cli.arguments import bad_values
+from paraform.cli.config_options import bad_values
 from paraform.cli.measuring import add_protocol, add_resamples, add_tasks, names_of, show_measured, spaces_for
 from paraform.cli.systems import add_systems, model_names
 

@@ -21,7 +21,7 @@ from pathlib import Path
 
 from jsonargparse import ArgumentParser, Namespace
 
-from paraform.cli.arguments import chosen_name, load_able
+from paraform.cli.models import chosen_name, load_able
 from paraform.cli.output import print_json
 from paraform.records import InputError
 

@@ -10,16 +10,11 @@ from collections.abc import Sequence
 
 from jsonargparse import ArgumentParser, Namespace
 
-from paraform.cli.arguments import (
-    Steps,
-    add_decoding,
-    add_reading,
-    bad_values,
-    decoding_of,
-    load_latent,
-    tell,
-    tell_unknown,
-)
+from paraform.cli.config_options import bad_values
+from paraform.cli.decoding import decoding_of
+from paraform.cli.latent import add_decoding, load_latent, tell_unknown
+from paraform.cli.messages import tell
+from paraform.cli.options import Steps, add_reading
 from paraform.cli.output import show
 from paraform.cli.reading import read_texts
 from paraform.records import InputError, counted

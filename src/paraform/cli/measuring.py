@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from jsonargparse import ArgumentParser, Namespace
 from jsonargparse.typing import NonNegativeInt, PositiveInt
 
-from paraform.cli.arguments import add_reading
+from paraform.cli.options import add_reading
 from paraform.cli.output import show
 from paraform.cli.systems import systems_of
 from paraform.cli.tag import add_tagger

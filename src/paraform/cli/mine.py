@@ -17,7 +17,10 @@ from typing import get_type_hints
 from jsonargparse import ArgumentParser, Namespace
 from jsonargparse.typing import PositiveInt
 
-from paraform.cli.arguments import add_engine, add_reading, bad_values, device_of, engine_of, field_help, tell
+from paraform.cli.config_options import bad_values, field_help
+from paraform.cli.messages import tell
+from paraform.cli.models import device_of
+from paraform.cli.options import add_engine, add_reading, engine_of
 from paraform.cli.output import show
 from paraform.cli.reading import cache_for, digest_of, read_pairs
 from paraform.cli.tag import add_tagger

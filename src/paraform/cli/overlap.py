@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from jsonargparse import ArgumentParser, Namespace
 from jsonargparse.typing import NonNegativeInt
 
-from paraform.cli.arguments import add_reading
+from paraform.cli.options import add_reading
 from paraform.cli.output import aligned, show
 from paraform.cli.reading import read_records
 from paraform.records import InputError, counted, sides_of

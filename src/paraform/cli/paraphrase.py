@@ -31,16 +31,11 @@ from typing import TYPE_CHECKING, Any, Literal
 from jsonargparse import ArgumentParser, Namespace
 from jsonargparse.typing import PositiveInt, restricted_number_type
 
-from paraform.cli.arguments import (
-    add_drawing,
-    add_search,
-    add_texts,
-    bad_values,
-    decoding_of,
-    device_of,
-    load_paraphraser,
-    tell,
-)
+from paraform.cli.config_options import bad_values
+from paraform.cli.decoding import add_drawing, add_search, decoding_of
+from paraform.cli.messages import tell
+from paraform.cli.models import device_of, load_paraphraser
+from paraform.cli.options import add_texts
 from paraform.cli.output import print_json, print_rewordings
 from paraform.cli.reading import GivenText, read_texts, rows_of
 from paraform.records import Candidate, InputError, Rewording

@@ -14,8 +14,10 @@ from collections.abc import Sequence
 
 from jsonargparse import ArgumentParser, Namespace
 
-from paraform.cli.arguments import add_texts, bound_memory, tell
+from paraform.cli.messages import tell
+from paraform.cli.options import add_texts
 from paraform.cli.tag import print_annotated
+from paraform.memory import bound_memory
 from paraform.records import Sentence, counted
 
 

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING
 from jsonargparse import ArgumentParser, Namespace
 from jsonargparse.typing import PositiveInt
 
-from paraform.cli.arguments import tell
+from paraform.cli.messages import tell
 from paraform.cli.output import print_json, show
 from paraform.records import InputError, Origin, require_texts
 

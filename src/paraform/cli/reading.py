@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from jsonargparse import Namespace
 
-from paraform.cli.arguments import TABLES, tell
+from paraform.cli.messages import tell
+from paraform.cli.options import TABLES
 from paraform.records import InputError, Origin, Pair, Record, Sentence, Triple
 
 if TYPE_CHECKING:

@@ -10,7 +10,10 @@ from collections.abc import Sequence
 
 from jsonargparse import ArgumentParser, Namespace
 
-from paraform.cli.arguments import add_decoding, add_texts, bad_values, decoding_of, load_latent, readable, tell_unknown
+from paraform.cli.config_options import bad_values
+from paraform.cli.decoding import decoding_of
+from paraform.cli.latent import add_decoding, load_latent, readable, tell_unknown
+from paraform.cli.options import add_texts
 from paraform.cli.output import print_json, print_rewordings
 from paraform.cli.reading import read_texts
 

@@ -13,7 +13,11 @@ from typing import TYPE_CHECKING, Any
 
 from jsonargparse import ArgumentParser, Namespace
 
-from paraform.cli.arguments import Count, add_decoding, add_reading, bad_values, decoding_of, load_latent, tell
+from paraform.cli.config_options import bad_values
+from paraform.cli.decoding import decoding_of
+from paraform.cli.latent import add_decoding, load_latent
+from paraform.cli.messages import tell
+from paraform.cli.options import Count, add_reading
 from paraform.cli.output import show
 from paraform.cli.reading import sentences_of
 

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from jsonargparse import ArgumentParser, Namespace
 
-from paraform.cli.arguments import EMBEDDERS, add_given_vectors, load_able, tell
+from paraform.cli.messages import tell
+from paraform.cli.models import EMBEDDERS, add_given_vectors, load_able
 from paraform.records import InputError
 
 if TYPE_CHECKING:

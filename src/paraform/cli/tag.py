@@ -12,9 +12,11 @@ from typing import Literal
 
 from jsonargparse import ArgumentParser, Namespace
 
-from paraform.cli.arguments import add_texts, bound_memory, device_of
+from paraform.cli.models import device_of
+from paraform.cli.options import add_texts
 from paraform.cli.output import print_items
 from paraform.cli.reading import parts, stream_texts
+from paraform.memory import bound_memory
 from paraform.progress import track
 from paraform.records import Sentence, to_json
 

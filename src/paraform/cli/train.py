@@ -10,8 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 from jsonargparse import ArgumentParser, Namespace
 
-from paraform.cli.arguments import add_reading, add_skipping, bad_values, early, field_help, tell, training_device
+from paraform.cli.config_options import bad_values, early, field_help
+from paraform.cli.messages import tell
 from paraform.cli.mine import pair_of
+from paraform.cli.models import training_device
+from paraform.cli.options import add_reading, add_skipping
 from paraform.cli.output import print_json
 from paraform.cli.parse import add_parser
 from paraform.cli.reading import read_pairs, sentences_of

@@ -13,8 +13,9 @@ from collections.abc import Sequence
 
 from jsonargparse import ArgumentParser, Namespace
 
-from paraform.cli.arguments import bad_values, device_of, load_able
+from paraform.cli.config_options import bad_values
 from paraform.cli.measuring import add_resamples
+from paraform.cli.models import device_of, load_able
 from paraform.cli.output import show
 from paraform.records import InputError
 
