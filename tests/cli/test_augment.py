@@ -121,7 +121,7 @@ def test_out_is_in_the_format_that_its_name_ends_in(
         "rewordings": 3,
         "without": {"content below 0.5": 1},
         "left_out": {},
-        "model": "compact",
+        "model": None,
     }
     rows = [json.loads(line) for line in out.read_text().splitlines()]
     assert rows[1] == {
@@ -144,7 +144,7 @@ def test_out_is_in_the_format_that_its_name_ends_in(
 def test_json_holds_the_rows(intents: Path, fake: Fake, command: Command) -> None:
     done = command("augment", intents, "--json")
     found = json.loads(done.out)
-    assert done.out.count("\n") == 1 and (found["rows"], found["rewordings"], found["model"]) == (4, 3, "compact")
+    assert done.out.count("\n") == 1 and (found["rows"], found["rewordings"], found["model"]) == (4, 3, None)
     assert [row["paraform_source"] for row in found["augmented"]][:3] == ["", "Hi there", ""]
 
 

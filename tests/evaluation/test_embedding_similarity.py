@@ -190,6 +190,18 @@ def test_means_are_of_all_six_sets_or_not_at_all() -> None:
     assert first is not None and second is not None
     assert paired_bootstrap(first, second, resamples=20).difference == pytest.approx(first.over() - second.over())
     assert set_means([one for one in findings if one.score.subset != "STS14"]) == []
+    for mean in means:  # of a resample that holds the last set's rows alone, the other sets are constants
+        assert mean.metric is not None
+        last = np.arange(len(mean.metric.rows))[-15:]
+        ours = (mean.score.system, mean.score.name, mean.score.protocol)
+        [alone] = [
+            one.metric.over()
+            for one in findings
+            if one.metric
+            and one.score.subset == "STS-B"
+            and (one.score.system, one.score.name, one.score.protocol) == ours
+        ]
+        assert mean.metric.over(last) == pytest.approx(alone / 6)
 
 
 def test_scores_that_do_not_differ_are_nothing_to_correlate_with() -> None:

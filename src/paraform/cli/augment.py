@@ -21,7 +21,7 @@ from paraform.cli.config_options import bad_values
 from paraform.cli.messages import tell
 from paraform.cli.options import TABLES, Count, add_text_column
 from paraform.cli.output import print_items, print_json
-from paraform.cli.paraphrase import DEFAULT_MODEL, load_reworder
+from paraform.cli.paraphrase import add_model, load_reworder
 from paraform.cli.reading import comes_again, format_of_table, on_disk, parts
 from paraform.memory import bound_memory
 from paraform.progress import track
@@ -47,7 +47,7 @@ def add_arguments(parser: ArgumentParser, given: Sequence[str]) -> None:
     parser.add_argument("--no-source", action="store_true", help="leave the rows themselves out")
     parser.add_argument("--no-mark", action="store_true", help="leave the two columns out")
     parser.add_argument("--skip-bad-lines", action="store_true", help="count them in a warning instead of stopping")
-    parser.add_argument("--model", type=str, default=DEFAULT_MODEL, help="embedded, a folder, or a hub id")
+    add_model(parser)
 
 
 def run(options: Namespace) -> int:

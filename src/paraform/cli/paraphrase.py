@@ -79,7 +79,7 @@ def add_arguments(parser: ArgumentParser, given: Sequence[str]) -> None:
     parser.add_argument(
         "--force", action="store_true", help="try texts too that look like another language, code, shouting or junk"
     )
-    parser.add_argument("--model", type=str, default=DEFAULT_MODEL, help="embedded, a folder, or a hub id")
+    add_model(parser, f"; null: rules alone, and {DEFAULT_MODEL} where a form is given")
     add_search(parser)
     add_drawing(parser)
 
@@ -96,9 +96,11 @@ def run(options: Namespace) -> int:
         raise InputError("--height needs --like: it is of exemplars' trees")
     if options.each and forms is None:
         raise InputError("--each needs --like")
+    if forms is not None:
+        options.model = options.model or DEFAULT_MODEL
     rows = list(rows_of(options.text, options))
     like = options.template if options.like is None else read_texts(options.like, options, "exemplar")
-    reworder = load_reworder(options, like=like is not None)
+    reworder = load_reworder(options)
     found = filtered(reworded([row.text for row in rows], like, reworder, how, options), options)
     if forms is not None:
         tell_drifted(found)
@@ -122,14 +124,23 @@ def run(options: Namespace) -> int:
     return 0
 
 
-def load_reworder(options: Namespace, *, like: bool = False) -> Reworder:
-    """What rewords and judges: rules, and the model, but for the default one where no form is given.
+def add_model(parser: ArgumentParser, otherwise: str = "; null: rules alone") -> None:
+    """The option of a command that rewords.
+
+    Args:
+        otherwise: what null stands for.
+    """
+    parser.add_argument("--model", type=str | None, default=None, help=f"embedded, a folder, or a hub id{otherwise}")
+
+
+def load_reworder(options: Namespace) -> Reworder:
+    """What rewords and judges: rules, and the model if one is named.
 
     Raises: InputError for a model that does not paraphrase.
     """
     from paraform.rewording.reworder import Reworder
 
-    model = load_paraphraser(options) if like or options.model != DEFAULT_MODEL else None
+    model = None if options.model is None else load_paraphraser(options)
     return Reworder.default(device_of(options), paraphraser=model)
 
 

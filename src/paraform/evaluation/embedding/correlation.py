@@ -100,8 +100,9 @@ def _standard(values_N: NDArray[np.float64]) -> NDArray[np.float64]:
 def _value_of(average: str) -> Callable[[NDArray[Any]], float]:
     def value(sums: NDArray[Any]) -> float:
         found_D = np.array(list(_correlations(sums.reshape(-1, SUMS))))
-        weights_D = sums.reshape(-1, SUMS)[:, 0] if average == WEIGHTED else None
-        return 100 * float(np.average(found_D, weights=weights_D))
+        weights_D = sums.reshape(-1, SUMS)[:, 0] if average == WEIGHTED else np.ones(len(found_D))
+        # A resample of several sets may hold no row of this one, which is then as constant as can be.
+        return 100 * float(np.average(found_D, weights=weights_D)) if weights_D.any() else 0.0
 
     return value
 
