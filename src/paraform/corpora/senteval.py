@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, TypeAlias
 
-from paraform.corpora.files import highest
 from paraform.corpora.labelled_pairs import MRPC, read_labelled_pairs
 from paraform.corpora.lines import Line, lines
+from paraform.corpora.locating import highest
 from paraform.corpora.tables import pair_rows
 from paraform.records import InputError, Origin
 from paraform.weights import PathLike

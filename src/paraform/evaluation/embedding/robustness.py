@@ -17,8 +17,8 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
-from paraform.corpora.files import folder_name, highest
 from paraform.corpora.labelled_pairs import read_labelled_pairs, require_both_labels
+from paraform.corpora.locating import folder_name, highest
 from paraform.evaluation.embedding.detection import METRICS as DETECTION
 from paraform.evaluation.embedding.detection import PairSet
 from paraform.evaluation.embedding.retrieval import METRICS as RETRIEVAL

@@ -10,8 +10,8 @@ from typing import NamedTuple, TypeAlias, final
 import numpy as np
 from numpy.typing import NDArray
 
-from paraform.corpora.files import highest
 from paraform.corpora.labelled_pairs import read_labelled_pairs
+from paraform.corpora.locating import highest
 from paraform.corpora.text import read_text
 from paraform.evaluation.embedding.retrieval import cluster_of, clustered
 from paraform.evaluation.embedding.robustness import FILES, KNOWN, set_name

@@ -9,7 +9,7 @@ from typing import ClassVar, NamedTuple, final
 
 import numpy as np
 
-from paraform.corpora.files import highest
+from paraform.corpora.locating import highest
 from paraform.corpora.scored import read_scored
 from paraform.corpora.sts import INPUT, read_sts, sts_domains
 from paraform.evaluation.embedding.correlation import correlation_signature, correlations, mean_metric

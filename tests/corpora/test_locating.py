@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from paraform.corpora.files import highest
+from paraform.corpora.locating import highest
 
 
 def test_the_highest_file_of_a_name_in_a_folder_of_a_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
