@@ -56,7 +56,7 @@ def train(model: RetrofittedEncoder, table: ContextTable, steps: int) -> dict[st
     config = model.config
     batches, steps_per_epoch = context_batches(table, batch_size=config.batch_size, negatives=config.negatives, seed=0)
     accelerator = make_accelerator(replace(BY_ACCURACY, device="cpu"))
-    update, _ = make_update(model, config, accelerator, steps_per_epoch=steps_per_epoch)
+    update, _ = make_update(model, config, accelerator)
     module = model.frozen.module
     order = np.random.default_rng([0, 0]).permutation(len(table))  # of the first epoch, as batches have it
     ours = theirs = 0.0

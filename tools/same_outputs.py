@@ -218,9 +218,11 @@ def losses() -> Iterator[tuple[str, Any]]:
 def trained(system: str, run: str) -> list[dict[str, Any]]:
     """The records of the first steps of a training, and its last one, of the validation."""
     train = find(f"trainers.{system}", f"train_{system}")
-    module, options = sys.modules[train.__module__], train.__kwdefaults__
+    module, options = sys.modules[train.__module__], train.__kwdefaults__ or {}
+    usual = getattr(module, "TRAINER", None)  # the reader has none
+    loop = options.get("loop", usual and usual.loop)  # signatures had it before `RunOptions`
     often = {"log_every": 1, "evaluate_every": 10**6, "patience": 0, "tensorboard": False, "progress": "never"}
-    given: dict[str, Any] = {"loop": dataclasses.replace(options["loop"], **often, seed=0, device="cpu")}
+    given: dict[str, Any] = {"loop": dataclasses.replace(loop, **often, seed=0, device="cpu")}
     given |= {"validation_rows": 4} if "validation_rows" in options else {}
     given |= {"model": "bart"} if system == "seq2seq" else {}
     made = next(value for name, value in vars(module).items() if name.lower() == f"{system}config")

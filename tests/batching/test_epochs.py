@@ -7,8 +7,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from paraform.batching import batches_of_like, drawn_rows, share_counts
-from paraform.batching.epochs import drawn_by_shares, epoch_batches
+from paraform.batching.epochs import batches_of_like, drawn_by_shares, drawn_rows, epoch_batches, share_counts
 from paraform.records import InputError
 
 

@@ -17,7 +17,8 @@ from paraform import decoding
 from paraform.batching import BOS, EOS, PAD, UNK
 from paraform.models.exemplar.batches import StyleInput
 from paraform.models.exemplar.network import ExemplarNetwork, Memory
-from paraform.models.exemplar.step_decoder import StepDecoder, decoding_batches
+from paraform.models.exemplar.step_decoder import StepDecoder
+from paraform.models.writing import decoding_batches
 
 
 @pytest.mark.parametrize("name", ["copying", "coverage", "both", "states", "paper", "reference"])

@@ -9,7 +9,8 @@ import pytest
 import tiny_retrofit as tiny
 import torch
 
-from paraform.models.retrofit.contexts import Pool, context_batches, context_table, text_clusters, word_of
+from paraform.models.retrofit.contexts import Pool, context_batches
+from paraform.models.retrofit.table import context_table, text_clusters, word_of
 from paraform.records import InputError, Pair, Sentence
 from paraform.words import tokenize
 

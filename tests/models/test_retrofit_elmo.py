@@ -23,7 +23,7 @@ from paraform import encoders  # noqa: E402
 from paraform.encoders.elmo import weights_of  # noqa: E402
 from paraform.encoders.elmo_files import read_elmo, read_options, read_weights, save_elmo  # noqa: E402
 from paraform.models.retrofit import RetrofitConfig, RetrofittedEncoder, fold  # noqa: E402
-from paraform.models.retrofit.contexts import context_table  # noqa: E402
+from paraform.models.retrofit.table import context_table  # noqa: E402
 from paraform.records import InputError, Pair, Sentence  # noqa: E402
 from paraform.trainers.retrofit import BY_ACCURACY, train_retrofit  # noqa: E402
 

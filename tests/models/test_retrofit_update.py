@@ -24,7 +24,7 @@ def test_a_step_by_the_equation(reduction: str, orthogonality: str) -> None:
     )
     model, table = tiny.retrofitted(config), tiny.table()
     model.network.margin.fill_(0.7)
-    batches, steps = context_batches(table, batch_size=4, negatives="substitute", seed=0)
+    batches, _ = context_batches(table, batch_size=4, negatives="substitute", seed=0)
     batch = batches(0)
     with torch.no_grad():
         near, far = model.network(batch)
@@ -33,7 +33,7 @@ def test_a_step_by_the_equation(reduction: str, orthogonality: str) -> None:
     m = model.matrix.double().numpy()
     penalty = float(np.sqrt(np.square(np.eye(tiny.WIDTH) - m.T @ m).sum()))
     before = model.matrix.clone()
-    update, state = make_update(model, config, make_accelerator(TrainingConfig(device="cpu")), steps_per_epoch=steps)
+    update, state = make_update(model, config, make_accelerator(TrainingConfig(device="cpu")))
     terms = update(batch, 0)
     assert terms["hinge"] == pytest.approx(hinge, rel=1e-4) and terms["orthogonality"] == pytest.approx(
         penalty, rel=1e-4
@@ -53,7 +53,7 @@ def test_a_negative_counts_for_no_more_than_it_was_off_at_the_start() -> None:
     config = replace(tiny.TINY, orthogonality="free", push="start")
     model, table = tiny.retrofitted(config), tiny.table()
     model.network.margin.fill_(5.0)
-    batches, steps = context_batches(table, batch_size=4, negatives="substitute", seed=0)
+    batches, _ = context_batches(table, batch_size=4, negatives="substitute", seed=0)
     batch = batches(0)
     with torch.no_grad():
         start = tiny.retrofitted(config, shaken=0.0).network(batch).other_W
@@ -62,7 +62,7 @@ def test_a_negative_counts_for_no_more_than_it_was_off_at_the_start() -> None:
     assert beyond.any() and not beyond.all()
     hinge = (near + 5.0 - torch.where(beyond, start, far)).clamp_min(0).mean()
     (expected,) = torch.autograd.grad(hinge, model.network.transform.weight)
-    update, _ = make_update(model, config, make_accelerator(TrainingConfig(device="cpu")), steps_per_epoch=steps)
+    update, _ = make_update(model, config, make_accelerator(TrainingConfig(device="cpu")))
     terms = update(batch, 0)
     assert terms["hinge"] == pytest.approx(hinge.item(), rel=1e-5)
     assert model.network.transform.weight.grad is not None
@@ -86,8 +86,8 @@ def test_trained_on_a_few_pairs_paraphrases_come_nearer_than_others(orthogonalit
 
     before = ratio()
     model.network.margin.fill_(0.5)
-    batches, steps = context_batches(table, batch_size=4, negatives="substitute", seed=0)
-    update, state = make_update(model, config, make_accelerator(TrainingConfig(device="cpu")), steps_per_epoch=steps)
+    batches, _ = context_batches(table, batch_size=4, negatives="substitute", seed=0)
+    update, state = make_update(model, config, make_accelerator(TrainingConfig(device="cpu")))
     for step in range(100):
         update(batches(step), step)
     assert ratio() < 0.9 * before and list(state.optimizers) == ["adam"]

@@ -13,9 +13,10 @@ from torch import nn
 from transformers import BertConfig, BertModel
 
 from paraform.models.retrofit import RetrofitConfig, RetrofittedEncoder, make_update
-from paraform.models.retrofit.contexts import ContextBatch, ContextTable, context_batches, context_table
+from paraform.models.retrofit.contexts import ContextBatch, ContextTable, context_batches
 from paraform.models.retrofit.encoder import facts_of
 from paraform.models.retrofit.frozen import FrozenEncoder
+from paraform.models.retrofit.table import context_table
 from paraform.models.update import Update
 from paraform.records import Pair, Sentence
 
@@ -101,8 +102,8 @@ CONFIGS = {
 def begin(config: RetrofitConfig, accelerator: Any) -> tuple[RetrofittedEncoder, Update, Callable[[int], ContextBatch]]:
     """How a training begins."""
     rank, world = accelerator.process_index, accelerator.num_processes
-    batches, steps = context_batches(
+    batches, _ = context_batches(
         table(config), batch_size=4, negatives=config.negatives, seed=0, rank=rank, world=world
     )
     model = retrofitted(config)
-    return model, make_update(model, config, accelerator, steps_per_epoch=steps)[0], batches
+    return model, make_update(model, config, accelerator)[0], batches

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import signal
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from stopped import goes_on_to_the_same_weights
 
 import paraform
 from paraform import checkpoint, corpora
@@ -20,6 +20,7 @@ from paraform.syntax.mining import mined_exemplars
 from paraform.syntax.rules import MiningConfig
 from paraform.trainers import exemplar
 from paraform.trainers.exemplar import BY_BLEU
+from paraform.trainers.exemplar_bank import exemplar_bank, plain_targets
 from paraform.trainers.held_out import hold_out_pairs
 from paraform.training import TrainingConfig, text_digest
 
@@ -55,9 +56,7 @@ def test_pairs_without_clusters_get_them_and_a_part_is_held_out(
     }
 
 
-def test_it_is_trained_on_two_deals_and_goes_on_where_it_stopped(
-    question_pairs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_it_is_trained_on_two_deals_and_goes_on_where_it_stopped(question_pairs: Path, tmp_path: Path) -> None:
     """Stopped in the middle of the second epoch, which has exemplars of its own, it ends with the same weights."""
     pairs = [record for record in paraform.read(question_pairs) if isinstance(record, Pair)][:80]
     config = replace(
@@ -80,27 +79,9 @@ def test_it_is_trained_on_two_deals_and_goes_on_where_it_stopped(
             pairs, tmp_path / name, validation=pairs[:20], config=config, loop=loop, validation_rows=3, resume=resume
         )
 
-    whole = train("whole")
+    whole = goes_on_to_the_same_weights(train, exemplar, tmp_path, at=lambda steps: steps // 2 + 1)
     losses = [record["train"]["nll"] for record in whole.history if "train" in record]
     assert losses and np.isfinite(losses).all()
-    made = exemplar.make_update
-
-    def stops(*args: Any, **more: Any) -> Any:
-        update, state = made(*args, **more)
-
-        def once(batch: Any, step: int) -> dict[str, float]:
-            if step == whole.step // 2 + 1:
-                signal.raise_signal(signal.SIGINT)
-            return update(batch, step)
-
-        return once, state
-
-    monkeypatch.setattr(exemplar, "make_update", stops)
-    assert train("stopped").ended == "interrupted"
-    monkeypatch.setattr(exemplar, "make_update", made)
-    assert train("stopped", resume=True).step == whole.step
-    weights = [(tmp_path / name / "last" / "model.safetensors").read_bytes() for name in ("whole", "stopped")]
-    assert weights[0] == weights[1]
     model = checkpoint.load(tmp_path / "stopped", device="cpu")
     assert len(model.paraphrase(["how do i learn chess ?"], like=["What is it?"])) == 1
 
@@ -199,23 +180,23 @@ def pairs_of(*targets: str, source: str = "how is it ?") -> list[Pair]:
     ],
 )
 def test_plain_targets(target: str, plain: bool) -> None:
-    assert exemplar.plain_targets(pairs_of(target)) == ([target] if plain else [])
+    assert plain_targets(pairs_of(target)) == ([target] if plain else [])
 
 
 def test_plain_targets_have_no_rare_word_and_no_name() -> None:
     rare = Pair(Sentence("how ?"), Sentence("How do I get a quokka?"))
     names = pairs_of("Where is paris now?", source="What of Paris and Paris, Paris?")
-    assert exemplar.plain_targets([*pairs_of("How do I get a visa?"), rare, *names]) == ["How do I get a visa?"]
-    assert exemplar.plain_targets([]) == []
+    assert plain_targets([*pairs_of("How do I get a visa?"), rare, *names]) == ["How do I get a visa?"]
+    assert plain_targets([]) == []
 
 
 def test_the_bank_opens_in_different_ways() -> None:
     """Of each opening of three words one sentence, that whose rarest word is commonest; commonest openings first."""
     targets = ["How do I get a visa?", "How do I get it?", "How do I get that visa?", "Is it hard to get that?"]
     pairs = [*pairs_of(*targets), *pairs_of("Is it a visa?", "How do I do I do?")]
-    assert exemplar.exemplar_bank(pairs) == ["How do I get it?", "Is it hard to get that?"]
-    assert exemplar.exemplar_bank(pairs, size=1) == ["How do I get it?"]
-    assert exemplar.exemplar_bank([]) == []
+    assert exemplar_bank(pairs) == ["How do I get it?", "Is it hard to get that?"]
+    assert exemplar_bank(pairs, size=1) == ["How do I get it?"]
+    assert exemplar_bank([]) == []
 
 
 def test_training_goes_on_from_another_model(

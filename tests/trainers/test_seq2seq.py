@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 import shutil
-import signal
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -14,6 +13,7 @@ from typing import Any
 import pytest
 import torch
 from safetensors.torch import load_file, save_file
+from stopped import goes_on_to_the_same_weights
 from tiny_seq2seq import KINDS, new_model, write_seq2seq
 from transformers import AutoConfig, AutoModelForSeq2SeqLM, BertConfig, BertModel, EncoderDecoderConfig
 
@@ -57,7 +57,6 @@ def test_a_run_that_was_stopped_goes_on_to_the_same_weights(
     pairs: list[Pair],
     folders: dict[str, Path],
     tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
     own_cache: None,
 ) -> None:
     """Stopped in the second epoch; the model's own dropout is drawn as if it had not been."""
@@ -69,29 +68,13 @@ def test_a_run_that_was_stopped_goes_on_to_the_same_weights(
             validation_rows=3, resume=resume,
         )  # fmt: skip
 
-    whole = train("whole")
-    assert whole.ended == "finished" and whole.step == 2 * (len(pairs) // 32)
-    made = seq2seq.make_update
+    def from_others() -> None:
+        for part, other in others(folders[kind], tmp_path):
+            with pytest.raises(InputError, match=rf"the data changed: {part} was '.*' when the run began"):
+                train("stopped", resume=True, model=other)
 
-    def stops(*args: Any, **more: Any) -> Any:
-        update, state = made(*args, **more)
-
-        def once(batch: Any, step: int) -> dict[str, float]:
-            if step == whole.step // 2:
-                signal.raise_signal(signal.SIGINT)
-            return update(batch, step)
-
-        return once, state
-
-    monkeypatch.setattr(seq2seq, "make_update", stops)
-    assert train("stopped").ended == "interrupted"
-    monkeypatch.setattr(seq2seq, "make_update", made)
-    for part, other in others(folders[kind], tmp_path):
-        with pytest.raises(InputError, match=rf"the data changed: {part} was '.*' when the run began"):
-            train("stopped", resume=True, model=other)
-    assert train("stopped", resume=True).step == whole.step
-    weights = [(tmp_path / name / "last" / "model.safetensors").read_bytes() for name in ("whole", "stopped")]
-    assert weights[0] == weights[1]
+    whole = goes_on_to_the_same_weights(train, seq2seq, tmp_path, at=lambda steps: steps // 2, between=from_others)
+    assert whole.step == 2 * (len(pairs) // 32)
 
 
 def others(folder: Path, place: Path) -> Iterator[tuple[str, Path]]:

@@ -176,7 +176,7 @@ def test_a_step_clips_the_gradient_and_says_what_it_was() -> None:
         torch.manual_seed(0)
         config = replace(TINY, clip_norm=clip_norm)
         model = Reader(config)
-        update, _ = make_update(model, config, make_accelerator(TrainingConfig(device="cpu")), steps_per_epoch=1)
+        update, _ = make_update(model, config, make_accelerator(TrainingConfig(device="cpu")))
         said = update(batch([5, 3], [2, 1]), 0)["gradient_norm"]
         found = math.sqrt(
             sum(float((weight.grad**2).sum()) for weight in model.parameters() if weight.grad is not None)

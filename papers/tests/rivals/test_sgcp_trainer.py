@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
-import signal
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from generation import bleu_of
+from stopped import goes_on_to_the_same_weights
 
 import paraform
 from paraform import checkpoint
@@ -47,26 +48,8 @@ def test_a_run_that_was_stopped_goes_on_to_the_same_weights(
             pairs, tmp_path / name, validation=pairs[:9], config=config, loop=LOOP, validation_rows=3, resume=resume
         )
 
-    whole = train("whole")
-    assert whole.ended == "finished" and whole.step == 2 * (2 * len(pairs) // 32)  # both directions
-    made = sgcp.make_update
-
-    def stops(*args: Any, **more: Any) -> Any:
-        update, state = made(*args, **more)
-
-        def once(batch: Any, step: int) -> dict[str, float]:
-            if step == whole.step // 2 + 1:
-                signal.raise_signal(signal.SIGINT)
-            return update(batch, step)
-
-        return once, state
-
-    monkeypatch.setattr(sgcp, "make_update", stops)
-    assert train("stopped").ended == "interrupted"
-    monkeypatch.setattr(sgcp, "make_update", made)
-    assert train("stopped", resume=True).step == whole.step
-    weights = [(tmp_path / name / "last" / "model.safetensors").read_bytes() for name in ("whole", "stopped")]
-    assert weights[0] == weights[1]
+    whole = goes_on_to_the_same_weights(train, sgcp, tmp_path, at=lambda steps: steps // 2 + 1)
+    assert whole.step == 2 * (2 * len(pairs) // 32)  # both directions
 
 
 def test_validation_by_a_loop(pairs: list[Pair], tmp_path: Path, own_cache: None) -> None:
@@ -121,16 +104,7 @@ def test_the_command_trains_writes_and_measures(
         assert refused.status == 2 and message in refused.err and len(refused.err.splitlines()) == 1, refused.err
     refused = command("paraphrase", "is it hard ?", "--like", like, "--height", 3, "--device", "cpu")
     assert refused.status == 2 and "--height expects a model that reads exemplars' trees" in refused.err
-    (tmp_path / "test.tsv").write_text("".join(question_pairs.read_text(encoding="utf-8").splitlines(True)[:30]))
-    measured = command(
-        "evaluate", "generation", "--model", run, "--data", tmp_path / "test.tsv", "--device", "cpu", "--json",
-        "--resamples", 0, "--beam", 2,
-    )  # fmt: skip
-    assert measured.status == 0, measured.err
-    scores = json.loads(measured.out)["scores"]
-    (score,) = (
-        s for s in scores if (s["name"], s["system"], s["protocol"], s["subset"]) == ("BLEU", str(run), "first", "all")
-    )
+    score = bleu_of(run, question_pairs, tmp_path / "test.tsv", command)
     assert "decode:beam 2" in score["signature"] and "height:full" in score["signature"]
     again = command("train", "sgcp", "--data", question_pairs, "--out", run, "--resume", "--device", "cpu", *given)
     assert again.status == 0 and "the run was over" in again.err

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import signal
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -12,6 +11,8 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from generation import bleu_of
+from stopped import goes_on_to_the_same_weights
 
 import paraform
 from paraform import checkpoint
@@ -50,27 +51,8 @@ def test_a_run_that_was_stopped_goes_on_to_the_same_weights(
             pairs, tmp_path / name, validation=pairs[:9], config=config, loop=LOOP, validation_rows=3, resume=resume
         )
 
-    whole = train("whole")
-    steps = 8 if form == "lstm" else 6  # the second epoch of the averages has two mega-batches
-    assert (whole.ended, whole.step) == ("finished", steps)
-    made = vgvae.make_update
-
-    def stops(*args: Any, **more: Any) -> Any:
-        update, state = made(*args, **more)
-
-        def once(batch: Any, step: int) -> dict[str, float]:
-            if step == steps - 2:
-                signal.raise_signal(signal.SIGINT)
-            return update(batch, step)
-
-        return once, state
-
-    monkeypatch.setattr(vgvae, "make_update", stops)
-    assert train("stopped").ended == "interrupted"
-    monkeypatch.setattr(vgvae, "make_update", made)
-    assert train("stopped", resume=True).step == whole.step
-    weights = [(tmp_path / name / "last" / "model.safetensors").read_bytes() for name in ("whole", "stopped")]
-    assert weights[0] == weights[1]
+    whole = goes_on_to_the_same_weights(train, vgvae, tmp_path, at=lambda steps: steps - 2)
+    assert whole.step == (8 if form == "lstm" else 6)  # the second epoch of the averages has two mega-batches
 
 
 def test_validation_by_a_loop(pairs: list[Pair], tmp_path: Path, own_cache: None) -> None:
@@ -125,15 +107,7 @@ def test_the_command_trains_writes_and_measures(
         embedded = command("embed", tmp_path / "texts.txt", "--out", out, "--vectors", kind, *common)
         assert embedded.status == 0, embedded.err
         assert np.load(out).shape == (2, width)
-    (tmp_path / "test.tsv").write_text("".join(question_pairs.read_text(encoding="utf-8").splitlines(True)[:30]))
-    measured = command(
-        "evaluate", "generation", "--data", tmp_path / "test.tsv", "--json", "--resamples", 0, "--beam", 2, *common
-    )
-    assert measured.status == 0, measured.err
-    scores = json.loads(measured.out)["scores"]
-    (score,) = (
-        s for s in scores if (s["name"], s["system"], s["protocol"], s["subset"]) == ("BLEU", str(run), "first", "all")
-    )
+    score = bleu_of(run, question_pairs, tmp_path / "test.tsv", command)
     assert "decode:beam 2" in score["signature"] and "ration:yes" in score["signature"]
     latent = command(
         "evaluate", "latent", "--data", tmp_path / "texts.txt", "--samples", 8, "--no-refit", "--json", *common

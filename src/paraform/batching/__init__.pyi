@@ -1,7 +1,3 @@
-from .epochs import batches_of_like as batches_of_like
-from .epochs import drawn_rows as drawn_rows
-from .epochs import epoch_steps as epoch_steps
-from .epochs import share_counts as share_counts
 from .ragged import Ragged as Ragged
 from .sentences import SentenceBatch as SentenceBatch
 from .sentences import sentence_batches as sentence_batches

@@ -17,22 +17,6 @@ Rows: TypeAlias = npt.NDArray[np.int64]
 POOL = 32  # batches whose rows are sorted by length together
 
 
-def epoch_steps(rows: int, batch_size: int, *, world: int, what: str) -> int:
-    """The steps of an epoch; what does not fill the last batch is left out.
-
-    Args:
-        batch_size: over all processes.
-        world: the number of processes.
-        what: the name of the rows, for the error.
-    Raises: InputError if there are fewer rows than one batch holds, or a batch has no equal parts.
-    """
-    if batch_size % world:
-        raise InputError(f"batch size {batch_size} on {world} processes; expected a multiple of {world}")
-    if rows < batch_size:
-        raise InputError(f"{rows} {what}; expected at least one batch of {batch_size}, or a smaller batch size")
-    return rows // batch_size
-
-
 def epoch_batches(
     rows: int,
     *,
@@ -44,17 +28,24 @@ def epoch_batches(
     pool: int = POOL,
     shuffle: Callable[[np.random.Generator], Rows] | None = None,
 ) -> tuple[Callable[[int], Rows], int]:
-    """The rows of each step's batch, in another order each epoch.
+    """The rows of each step's batch, in another order each epoch; what does not fill the last batch is left out.
 
     Args:
-        rows, batch_size, world, what: as `epoch_steps` has them.
+        rows: how many there are.
+        batch_size: over all processes.
+        world: the number of processes.
+        what: the name of the rows, for the error.
         seed: with the step it decides everything: the rows are a pure function of both.
         lengths, pool: as `batches_of_like` has them; (): batches are not sorted.
         shuffle: what an epoch draws from, in its order; None: all rows.
     Returns: step → the rows of its batch, over all processes; and the steps of an epoch.
-    Raises: InputError as `epoch_steps`.
+    Raises: InputError if there are fewer rows than one batch holds, or a batch has no equal parts.
     """
-    steps = epoch_steps(rows, batch_size, world=world, what=what)
+    if batch_size % world:
+        raise InputError(f"batch size {batch_size} on {world} processes; expected a multiple of {world}")
+    if rows < batch_size:
+        raise InputError(f"{rows} {what}; expected at least one batch of {batch_size}, or a smaller batch size")
+    steps = rows // batch_size
 
     @lru_cache(maxsize=2)  # of a mega-batch that reaches from one epoch into the next
     def order(epoch: int) -> Rows:

@@ -33,6 +33,12 @@ class Ragged:
         """[B] lengths of the given rows."""
         return self.offsets[rows + 1] - self.offsets[rows]
 
+    def joined(self, rows: npt.NDArray[np.int64]) -> npt.NDArray[Any]:
+        """The values of the given rows, end to end."""
+        lengths = self.lengths(rows)
+        starts = np.repeat(self.offsets[rows] - (np.cumsum(lengths) - lengths), lengths)
+        return self.values[starts + np.arange(len(starts))]
+
     def padded(self, rows: npt.NDArray[np.int64]) -> tuple[Tensor, Tensor]:
         """The given rows side by side, zeros behind the short ones: [B, T] int64 or [B, T, D] float32; lengths [B]."""
         lengths = self.lengths(rows)

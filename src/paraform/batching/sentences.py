@@ -6,15 +6,13 @@ Shape key: B sentences, T words of the longest.
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 import torch
 from torch import Tensor
 
-from paraform.batching.epochs import epoch_steps
+from paraform.batching.epochs import epoch_batches
 from paraform.batching.ragged import Ragged
 
 
@@ -54,16 +52,8 @@ def sentence_batches(
     Raises: InputError if there are fewer sentences than one batch holds, or a batch has no equal parts.
     """
     lengths = np.diff(table.offsets)
-    steps = epoch_steps(len(lengths), batch_size, world=world, what="sentences")
-
-    @lru_cache(maxsize=1)
-    def order(epoch: int) -> npt.NDArray[np.int64]:
-        random = np.random.default_rng([seed, epoch])
-        shuffled = random.permutation(len(lengths))[: steps * batch_size]
-        rows = shuffled[np.argsort(lengths[shuffled], kind="stable")]
-        return random.permutation(rows.reshape(steps, batch_size))
-
-    def batches(step: int) -> SentenceBatch:
-        return SentenceBatch(*table.padded(order(step // steps)[step % steps][rank::world]))
-
-    return batches, steps
+    rows_of, steps = epoch_batches(
+        len(lengths), batch_size=batch_size, seed=seed, world=world, what="sentences", lengths=(lengths,),
+        pool=len(lengths),  # all are sorted together
+    )  # fmt: skip
+    return lambda step: SentenceBatch(*table.padded(rows_of(step)[rank::world])), steps

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import inspect
 import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -36,7 +35,7 @@ class Command:
 
     def __init__(self, name: str) -> None:
         self.trainer: Trainer = named_by(system_named(name.removeprefix("train ")).trainer)
-        arguments = inspect.signature(self.trainer.train).parameters
+        arguments = self.trainer.takes
         self.several, self.against = "shares" in arguments, "against" in arguments
         self.develops, self.starts = "development" in arguments, "start" in arguments
         self.start: Any = None

@@ -6,7 +6,7 @@ import logging
 from abc import abstractmethod
 from collections.abc import Sequence
 from functools import cached_property
-from typing import Literal, Protocol
+from typing import ClassVar, Literal, Protocol
 
 import torch
 
@@ -14,6 +14,7 @@ from paraform import encoders
 from paraform.batching import Vocabulary, prepare_all
 from paraform.decoding import Decoding
 from paraform.models.base import AbstractParaphraser, require_words
+from paraform.models.copying import units_at
 from paraform.models.disentangled.symbols import TreeSymbols
 from paraform.models.disentangled.table import trees_of
 from paraform.records import InputError, Pair, require_records, require_texts
@@ -30,6 +31,7 @@ class AbstractTreeParaphraser(AbstractParaphraser):
         digest: of the parser in training (`parser_digest`); "": it is not checked.
     """
 
+    asks: ClassVar[str] = "like=[exemplar] (--like), or a tree (--template)"
     symbols: TreeSymbols
     digest: str
 
@@ -160,7 +162,6 @@ def as_text(
         source: units of the source, which columns behind the vocabulary's are.
         words: the source as it is cased.
     """
-    known = len(vocabulary)
-    units = [vocabulary.words[column] if column < known else source[column - known] for column in columns]
+    units = units_at(columns, source, vocabulary)
     said = join_pieces(units) if config.units == "pieces" else units
     return detokenize(recase(drop_stray_brackets(said), vocabulary.cased, words))

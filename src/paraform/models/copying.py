@@ -13,7 +13,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from paraform.batching import EOS, UNK
+from paraform.batching import EOS, UNK, Vocabulary
 from paraform.losses.sequence_nll import copy_log_probs
 
 COMMONEST = 50  # words of the vocabulary that a sentence may well hold twice: "the", "of", "?"
@@ -73,6 +73,12 @@ def gold_log_probs(
     # A unit that neither the vocabulary nor the source holds can only be generated as <unk>.
     generated_N = in_vocabulary_N | ~same_NS.any(-1)
     return copy_log_probs(log_probs_N, gate_BT[target.there_BT], mass_N, generated_N)
+
+
+def units_at(columns: Sequence[int], source: Sequence[str], vocabulary: Vocabulary) -> list[str]:
+    """The units of columns of a step's scores, those behind the vocabulary's being the source's (`source_columns`)."""
+    known = len(vocabulary)
+    return [vocabulary.words[column] if column < known else source[column - known] for column in columns]
 
 
 def source_columns(source_BS: Tensor, vocabulary: int) -> Tensor:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING, NamedTuple, final
+from typing import NamedTuple, final
 
 import numpy as np
 import torch
@@ -17,16 +17,13 @@ from torch import Tensor
 
 from paraform.encoders import Encoder
 from paraform.losses.span_labels import span_label_nll
-from paraform.models.update import State, Update
+from paraform.models.update import Accelerator, State, Stepper, Update
 from paraform.schedules import warmup_linear
 from paraform.syntax.chart import span_place
 from paraform.syntax.head import SyntaxHead, SyntaxHeadConfig, word_shape
 from paraform.syntax.spans import JOIN, Span, constituents, joined
 from paraform.syntax.trees import Tree
 from paraform.syntax.windows import same_length
-
-if TYPE_CHECKING:  # its import takes longer than a short answer
-    from accelerate import Accelerator
 
 LONGEST = 110  # words; of GUM, QuestionBank and the Penn Treebank sample three sentences have more
 RARE = 5  # a joined label that fewer constituents have is taken apart
@@ -130,25 +127,18 @@ def _numbered(spans: Sequence[Span], length: int, numbers: dict[str, int]) -> tu
 
 
 def make_update(
-    head: SyntaxHead,
-    config: SyntaxHeadConfig,
-    accelerator: Accelerator,
-    *,
-    draw: Callable[[int], list[TreeBatch]] | None = None,
-    total_steps: int,
+    head: SyntaxHead, config: SyntaxHeadConfig, accelerator: Accelerator, *, total_steps: int
 ) -> tuple[Update, State]:
     """One AdamW step on the cross-entropy of the tags, smoothed, and of the spans' labels: both in nats a word."""
     optimizer = torch.optim.AdamW(
         head.parameters(), lr=config.learning_rate, betas=(0.9, 0.98), weight_decay=config.weight_decay
     )
-    wrapped, prepared = accelerator.prepare(head, optimizer)
     rate = warmup_linear(total=total_steps, warmup=total_steps // 20)
+    stepper = Stepper(head, optimizer, accelerator, rate=rate, clip_norm=1.0)
 
     def update(batch: TreeBatch, step: int) -> dict[str, float]:
-        for group in optimizer.param_groups:
-            group["lr"] = config.learning_rate * rate(step)
         batch = TreeBatch(*(part.to(accelerator.device) for part in batch))
-        scores = wrapped(batch.states_BTLD, batch.shapes_BT)
+        scores = stepper.network(batch.states_BTLD, batch.shapes_BT)
         tags = F.cross_entropy(
             scores.tags_BTK.flatten(0, 1),
             batch.tags_BT.flatten(),
@@ -156,10 +146,7 @@ def make_update(
             label_smoothing=config.label_smoothing,
         )
         spans = span_label_nll(scores.spans_BPC, batch.labels_BP, batch.tags_BT.numel())
-        prepared.zero_grad()
-        accelerator.backward(tags + spans)
-        accelerator.clip_grad_norm_(head.parameters(), 1.0)
-        prepared.step()
+        stepper(tags + spans, step)
         return {"loss": tags.item() + spans.item(), "tags": tags.item(), "spans": spans.item()}
 
     return update, State({"adamw": optimizer})

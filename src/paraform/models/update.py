@@ -12,7 +12,9 @@ from torch import Tensor, nn
 from paraform.schedules import Schedule, constant
 
 if TYPE_CHECKING:  # its import takes longer than a short answer
-    from accelerate import Accelerator
+    from accelerate import Accelerator as Accelerator
+else:
+    Accelerator = Any
 
 Update: TypeAlias = Callable[[Any, int], dict[str, float]]
 """`update(batch, step)` does one optimisation step and returns every loss term by name, in nats."""

@@ -5,7 +5,7 @@ Shape key: N rows that are decoded together, T units of the longest.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,21 +13,27 @@ import torch
 
 from paraform.batching import Ragged, SentenceBatch
 from paraform.decoding import Decoding, Rationed, Step, decode, rationed
-from paraform.models.exemplar.step_decoder import decoding_batches
 from paraform.progress import track
-from paraform.records import require_count
+from paraform.words import detokenize, recase, tokenize
 
 BATCH = 256  # sentences that are decoded together, if the caller does not say
 
 
 class Ends(NamedTuple):
-    """How writing begins and ends: the numbers before the first unit and behind the last, the most units without
-    the end, and what a beam's hypotheses are ranked by (`decoding.beam`)."""
+    """How writing begins and ends.
+
+    Args:
+        start, stop: the numbers before the first unit and behind the last.
+        longest: the most units without the end.
+        length_penalty: what a beam's hypotheses are ranked by (`decoding.beam`).
+        room: steps behind the longest, in which it may still end.
+    """
 
     start: int
     stop: int
     longest: int
     length_penalty: float = 1.0
+    room: int = 1
 
 
 def written_rows(
@@ -46,11 +52,10 @@ def written_rows(
         begin: the rows that are decoded together → their state, whose `source_BS` holds their sources' columns.
         step: as `decoding` has it.
         lengths: by row those of its form and of its source; rows of like ones are decoded together.
+        how: looked at already (`decoding.require_decoding`).
         free: columns below it have no ration (`decoding.rationed`); None: nothing is rationed.
-    Raises: InputError for a batch of no row.
     """
     size = how.get("batch_size", BATCH)
-    require_count(size, "batch_size", 1)
     generator = torch.Generator(device).manual_seed(how.get("seed", 0))
     out: list[list[int]] = [[] for _ in lengths[0]]
     parts = decoding_batches(*lengths, size)
@@ -60,14 +65,36 @@ def written_rows(
             state, following = Rationed.of(state, state.source_BS), rationed(step, stop=ends.stop, free=free)
         tokens_NT = decode(
             following, state, len(rows), how, generator,
-            start=ends.start, stop=ends.stop, longest=ends.longest + 1, length_penalty=ends.length_penalty,
+            start=ends.start, stop=ends.stop, longest=ends.longest + ends.room, length_penalty=ends.length_penalty,
         )  # fmt: skip
         for row, columns in zip(rows, tokens_NT.tolist(), strict=True):
             out[row] = columns[: columns.index(ends.stop) if ends.stop in columns else ends.longest]
     return out
 
 
+def as_cased(text: str, cased: Mapping[str, str], source: str) -> str:
+    """The text as a person would write it, if it is in lower case.
+
+    Args:
+        cased: word → its usual form inside a sentence, where that is not the word itself.
+    """
+    return text if text != text.lower() else detokenize(recase(tokenize(text), cased, tokenize(source)))
+
+
 def numbers_batch(rows: Sequence[Sequence[int]], device: torch.device) -> SentenceBatch:
     """Rows of numbers side by side, on that device."""
     padded_NT, lengths_N = Ragged.of(rows).padded(np.arange(len(rows)))
     return SentenceBatch(padded_NT.to(device), lengths_N)
+
+
+def decoding_batches(exemplar_lengths: Sequence[int], source_lengths: Sequence[int], size: int) -> list[list[int]]:
+    """The rows of each batch, every row once, at most `size` a batch.
+
+    A paraphrase is about as long as its exemplar: rows of like exemplars end together. Of about √(number of batches)
+    batches of those, rows of like sources come together, the longer before the shorter, so that little is padding.
+    """
+    order = sorted(range(len(source_lengths)), key=lambda i: exemplar_lengths[i])
+    some = size * max(1, round((len(order) / size) ** 0.5))
+    for start in range(0, len(order), some):
+        order[start : start + some] = sorted(order[start : start + some], key=lambda i: -source_lengths[i])
+    return [order[start : start + size] for start in range(0, len(order), size)]

@@ -13,7 +13,7 @@ import logging
 import random
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, cast
+from typing import Any, Unpack, cast
 
 import numpy as np
 import torch
@@ -32,7 +32,7 @@ from paraform.models.disentangled.table import hard_negatives, pair_table, trees
 from paraform.records import InputError, Pair
 from paraform.syntax.running import DEFAULT
 from paraform.syntax.trees import Tree
-from paraform.trainers import Trainer
+from paraform.trainers import RunOptions, Trainer
 from paraform.trainers.files import file_of, files_of, require_some_of_each
 from paraform.trainers.held_out import digests_of, hold_out_pairs, paraphrases, require_pairs, unseen_pairs
 from paraform.trainers.job import Job
@@ -48,17 +48,11 @@ def train_disentangled(
     pairs: Iterable[Pair],
     folder: PathLike,
     *,
-    validation: Iterable[Pair] | None = None,
-    config: DisentangledConfig | None = None,
-    loop: TrainingConfig = BY_MRR,
     parser: str = DEFAULT,
     shares: Sequence[float] = (),
-    against: Iterable[str] = (),
     development: Callable[[DisentangledParaphraser], Mapping[str, float]] | None = None,
-    card: str = "",
-    data_digests: Mapping[str, str] | None = None,
-    resume: bool = False,
     progress: bool = False,
+    **options: Unpack[RunOptions[DisentangledConfig, Pair]],
 ) -> Result:
     """Train and validate; `folder/best` is the checkpoint with the best validation score.
 
@@ -67,39 +61,27 @@ def train_disentangled(
     Args:
         pairs: paraphrases; those labelled 0 are left out, with a warning; all get new clusters if one has none.
         folder: the run's; `paraform.load(folder)` reads the best weights.
-        validation: pairs of other clusters. None: about a twentieth of the pairs, at most 1,000, by whole clusters.
-        config: None: `DisentangledConfig.compact()`.
-        loop: best `replace(BY_MRR, …)`. Its `steps` are overridden: `config.epochs` passes over the pairs.
         parser: a name that `load_parser` knows.
-        development: further validation scores of the model, "development" among them; higher is better. Those of public
-            sets: `read_development`. `loop`'s metric may name it.
         shares: of pairs that were read from several files, in the order of the files, how many of an epoch's pairs are
             from each, up to a factor; (): as many as there are.
-        against: texts that the model is to be measured by: pairs with one, and the rest of their clusters, are left
-            out of training and validation, with a warning that counts them.
-        card, data_digests, resume, progress: as `train_exemplar` has them.
+        development: further validation scores of the model, "development" among them; higher is better. Those of public
+            sets: `read_development`. The loop's metric may name it.
+        progress: say on stderr how far it is while pairs are parsed.
+        options: as `RunOptions` has them; usually `DisentangledConfig.compact()` and `BY_MRR`.
     Raises: InputError for too few pairs, what is no pair, or a folder that holds another run.
     """
-    config = DisentangledConfig.compact() if config is None else config
     job = Job.of(
-        DisentangledParaphraser,
-        folder,
-        config,
-        loop,
-        METRICS,
-        against=against,
-        card=card,
-        data_digests=data_digests,
-        shares=shares,
-        development=development,
-        resume=resume,
-    )
+        DisentangledParaphraser, folder, DisentangledConfig.compact(), BY_MRR, METRICS,
+        shares=shares, development=development, **options,
+    )  # fmt: skip
+    config: DisentangledConfig = job.config
+    seed = job.loop.seed
     given = paraphrases(pairs)
     pairs = whole = unseen_pairs(given, job.against)
-    if validation is None:
-        pairs, validation = hold_out_pairs(pairs, seed=loop.seed)
+    if job.validation is None:
+        pairs, validation = hold_out_pairs(pairs, seed=seed)
     else:
-        validation = unseen_pairs(paraphrases(validation), job.against)
+        validation = unseen_pairs(paraphrases(job.validation), job.against)
         require_pairs(pairs, validation)
         whole = [*pairs, *validation]
     if shares:
@@ -107,12 +89,11 @@ def train_disentangled(
     digests = digests_of(pairs, validation)
     with job.accelerator.main_process_first():  # the others find its cache
         trees = trees_of(whole, parser=parser, progress=progress)
-    torch.manual_seed(loop.seed)
-    model = new_model(pairs, trees, config)
-    model.to(job.accelerator.device)
+    torch.manual_seed(seed)
+    model = new_model(pairs, trees, config).to(job.accelerator.device)
     numbers = files_of(pairs)
     groups = [numbers[file_of(pair)] for pair in pairs]
-    negatives = hard_negatives(pairs, trees, config, seed=loop.seed)
+    negatives = hard_negatives(pairs, trees, config, seed=seed)
     table = pair_table(pairs, trees, config, model.tokenizer, model.symbols, groups=groups, negatives=negatives)
     if model.adversary is not None:
         sides = np.concatenate([table.source, table.target])
@@ -120,24 +101,12 @@ def train_disentangled(
     if config.distance_weight:
         # of what pairs are told apart from, which stands behind them in the table, no vector is read
         table = replace(table, start=model.embed(list(dict.fromkeys(texts_of(pairs)))))
-    batches, steps_per_epoch = pair_batches(
-        table,
-        batch_size=config.batch_size,
-        seed=loop.seed,
-        shares=shares,
-        cut=config.cut_trees,
-        **job.share,
-    )
-    made = make_update(model, config, job.accelerator, steps_per_epoch=steps_per_epoch)
+    batches, epoch = pair_batches(table, shares=shares, cut=config.cut_trees, **job.batching)
+    made = make_update(model, config, job.accelerator, steps_per_epoch=epoch)
     held = pair_table(validation, trees, config, model.tokenizer, model.symbols)
-    return job.run(
-        model,
-        made,
-        batches,
-        validator(model, validation, held, development, eraser(model, trees, texts_of(pairs), seed=loop.seed)),
-        digests=digests,
-        epoch=steps_per_epoch,
-    )
+    erase = eraser(model, trees, texts_of(pairs), seed=seed)
+    evaluate = validator(model, validation, held, development, erase)
+    return job.run(model, made, batches, evaluate, digests=digests, epoch=epoch)
 
 
 def new_model(pairs: Sequence[Pair], trees: Mapping[str, Tree], config: DisentangledConfig) -> DisentangledParaphraser:
@@ -247,8 +216,6 @@ TRAINER = Trainer(
         "reference": DisentangledConfig.reference,
     },
     loop=BY_MRR,
-    reads="pairs",
-    held_out="pairs of other clusters; null: a twentieth of the clusters, at most 1,000 pairs, is held out",
     best="validation MRR {:.3f}",
     help=__doc__,
 )

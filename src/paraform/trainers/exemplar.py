@@ -11,10 +11,10 @@ Example:
 from __future__ import annotations
 
 import logging
-import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from typing import Unpack
 
 import numpy as np
 import torch
@@ -33,7 +33,8 @@ from paraform.records import InputError, Pair, require_count
 from paraform.syntax import load_tagger
 from paraform.syntax.mining import why_none
 from paraform.syntax.running import DEFAULT
-from paraform.trainers import Trainer
+from paraform.trainers import RunOptions, Trainer
+from paraform.trainers.exemplar_bank import BANK_SIZE, exemplar_bank
 from paraform.trainers.held_out import digests_of
 from paraform.trainers.job import Job
 from paraform.training import Result, TrainingConfig
@@ -41,76 +42,46 @@ from paraform.weights import PathLike
 
 METRICS = {"bleu": True, "nll": False, "perplexity": False}  # whether higher is better
 BY_BLEU = TrainingConfig(metric="bleu", higher_is_better=True)
-BANK_SIZE = 64
 FEW = 5_000  # pairs, from which no model learns a language
-RARE = 4_000  # a word that stands once in so many pairs, or less often, is no common one
-UNWANTED = re.compile(
-    r"(?i)\b(sex|porn|rap[ei]|kill|suicid|murder|masturb|penis|vagina|nud|naked|muslim|jew|hindu|black|white|die|war"
-    r"|virgin|hack|meth\b|drug|weed|abus|cheat|pregnan|abort|hooker|prostitut|breast|boob|hate|hell|damn|shit|fuck|gay|"
-    r"lesbian|trans\w*gender|race|racis|terror|bomb|gun|poison|orgasm|erect|period|semen|sperm|pee|poop|fart|ugly|stupid)"
-)
 
 
 def train_exemplar(
     pairs: Iterable[Pair],
     folder: PathLike,
     *,
-    validation: Iterable[Pair] | None = None,
-    config: ExemplarConfig | None = None,
-    loop: TrainingConfig = BY_BLEU,
     tagger: str = DEFAULT,
-    against: Iterable[str] = (),
-    card: str = "",
-    data_digests: Mapping[str, str] | None = None,
-    resume: bool = False,
     start: ExemplarParaphraser | None = None,
     validation_rows: int = 500,
     progress: bool = False,
+    **options: Unpack[RunOptions[ExemplarConfig, Pair]],
 ) -> Result:
     """Train and validate; `folder/best` is the checkpoint with the best validation score.
 
     Ctrl-C or SIGTERM saves the run and ends it; with `resume` it goes on as if it had not been stopped.
 
     Args:
-        pairs: paraphrases; those labelled 0 are left out, with a warning; all get new clusters if one has none.
+        pairs: paraphrases; those labelled 0 are left out, with a warning; all get new clusters if one has none. Those
+            without an exemplar are not trained on.
         folder: the run's; `paraform.load(folder)` reads the best weights.
-        validation: pairs of other clusters. None: about a twentieth of the pairs, at most 1,000, by whole clusters; one
-            cluster if all are larger.
-        config: None: that of `start`, or `ExemplarConfig.compact()`.
-        loop: best `replace(BY_BLEU, …)`. Its `steps` are overridden: `config.epochs` passes over the pairs that have an
-            exemplar. Its seed is set for torch, NumPy and `random`.
         tagger: a name that `load_tagger` knows; tags choose the exemplars.
-        against: texts that the model is to be measured by: pairs with one, and the rest of their
-            clusters, are left out, with a warning that counts them.
-        card: README.md of the checkpoints; "": a line that says what they are.
-        data_digests: SHA-256 of the files that the pairs are from; those of the pairs themselves are added.
-        resume: go on with the run in the folder, if there is one.
         start: a model whose weights the training goes on from, with its vocabulary, which grows by words seen
             `config.min_count` times, and its bank, which stands behind that of the pairs. None: random weights.
         validation_rows: pairs that are paraphrased for the validation's BLEU.
         progress: say on stderr how far it is while pairs are tagged.
+        options: as `RunOptions` has them; usually the config of `start`, or `ExemplarConfig.compact()`, and `BY_BLEU`.
     Raises: InputError for too few pairs, what is no pair, a folder that holds another run, or a `start` that is built
-        otherwise than `config` says.
+        otherwise than the config says.
     """
     if start is not None and not isinstance(start, ExemplarParaphraser):
         raise InputError(f"start is a {type(start).__name__}; expected an exemplar model, such as load gives")
     usual = start.config if start else ExemplarConfig.compact()
-    config = usual if config is None else config
-    job = Job.of(
-        ExemplarParaphraser,
-        folder,
-        config,
-        loop,
-        METRICS,
-        against=against,
-        card=card,
-        data_digests=data_digests,
-        resume=resume,
-    )
+    job = Job.of(ExemplarParaphraser, folder, usual, BY_BLEU, METRICS, **options)
+    config: ExemplarConfig = job.config
+    seed = job.loop.seed
     require_count(validation_rows, "validation_rows", 1)
     if start is not None:
         require_same_build(config, start.config)
-    pairs, validation = job.divided(pairs, validation)
+    pairs, validation = job.divided(pairs)
     if start is None and len(pairs) < FEW:
         logging.getLogger("paraform").warning(
             "%d pairs teach a model little of a language; expected %d or more, or a model to go on from (--from)",
@@ -122,30 +93,16 @@ def train_exemplar(
         if config.both_directions:
             pairs = both_ways(pairs)
         vocabulary = _more_words(start, pairs, config) if start else None
-        table, vocabulary, mined = triple_table(
-            pairs, config, vocabulary, tagger=tagger, seed=loop.seed, progress=progress
-        )
+        table, vocabulary, mined = triple_table(pairs, config, vocabulary, tagger=tagger, seed=seed, progress=progress)
     if not (mined.exemplars >= 0).any():
-        raise InputError(f"training: no pair has an exemplar: {why_none(mined.pairs, mining_rules(config, loop.seed))}")
-    torch.manual_seed(loop.seed)
+        raise InputError(f"training: no pair has an exemplar: {why_none(mined.pairs, mining_rules(config, seed))}")
+    torch.manual_seed(seed)
     load_tagger(tagger)  # its head draws weights before it is filled: without it a seed would give other models
-    model = _model(pairs, config, vocabulary, start)
-    model.to(job.accelerator.device)
-    batches, steps_per_epoch = by_length(
-        table,
-        batch_size=config.batch_size,
-        seed=loop.seed,
-        **job.share,
-    )
-    made = make_update(model, config, job.accelerator, steps_per_epoch=steps_per_epoch)
-    return job.run(
-        model,
-        made,
-        batches,
-        validator(model, validation, tagger=tagger, rows=validation_rows, seed=loop.seed),
-        digests=digests,
-        epoch=steps_per_epoch,
-    )
+    model = _model(pairs, config, vocabulary, start).to(job.accelerator.device)
+    batches, epoch = by_length(table, **job.batching)
+    made = make_update(model, config, job.accelerator, steps_per_epoch=epoch)
+    evaluate = validator(model, validation, tagger=tagger, rows=validation_rows, seed=seed)
+    return job.run(model, made, batches, evaluate, digests=digests, epoch=epoch)
 
 
 def _more_words(start: ExemplarParaphraser, pairs: Sequence[Pair], config: ExemplarConfig) -> Vocabulary:
@@ -214,58 +171,9 @@ def validator(
     return evaluate
 
 
-def exemplar_bank(pairs: Sequence[Pair], size: int = BANK_SIZE) -> list[str]:
-    """Varied exemplars for users who name none: plain targets that open in different ways, as they were written.
-
-    For each of the commonest openings (three words), the sentence of 6 to 14 words whose rarest word is commonest.
-    """
-    counts = Counter(word.lower() for pair in pairs for word in prepare(pair.target.text, 30))
-    openings: dict[tuple[str, ...], list[str]] = {}
-    lowered = {text: tuple(word.lower() for word in prepare(text, 30)) for text in plain_targets(pairs)}
-    for text, words in lowered.items():
-        if 6 <= len(words) <= 14 and len(set(words)) == len(words):
-            openings.setdefault(words[:3], []).append(text)
-    common = sorted(openings, key=lambda opening: (-len(openings[opening]), opening))[:size]
-    return [max(openings[key], key=lambda text: (min(counts[word] for word in lowered[text]), text)) for key in common]
-
-
 def both_ways(pairs: Sequence[Pair]) -> list[Pair]:
     """The pairs, and behind them the same from target to source."""
     return [*pairs, *(replace(pair, source=pair.target, target=pair.source) for pair in pairs)]
-
-
-def plain_targets(pairs: Sequence[Pair]) -> list[str]:
-    """The different targets that a stranger may see as a form: well formed, of common words, without names.
-
-    One sentence of 4 to 18 words with a capital at its start and nowhere else, no digit, no word that is rare or mostly
-    capitalised inside sentences, single spaces, and nothing that one may not want to see on the screen.
-    """
-    words = {text: prepare(text, 30) for pair in pairs for text in (pair.source.text, pair.target.text)}
-    counts = Counter(word.lower() for row in words.values() for word in row)
-    capitals = Counter(word.lower() for row in words.values() for word in row[1:] if word[0].isupper())
-    least = max(2, len(pairs) // RARE)
-    plain = {
-        word
-        for word, count in counts.items()
-        if count >= least and (word == "i" or capitals[word] <= count / 2) and re.fullmatch(r"[a-z']+|[?.!,]", word)
-    }
-
-    def fits(text: str) -> bool:
-        if not 4 <= len(words[text]) <= 18 or text != " ".join(text.split()):  # a line each, in a checkpoint
-            return False
-        first, *inside, last = words[text]
-        return (
-            first[0].isupper()
-            and last in {"?", ".", "!"}
-            and plain.issuperset(word.lower() for word in words[text])
-            and all(
-                word not in {"?", ".", "!"} and (word in {"I", ","} or (word.islower() and word != "i"))
-                for word in inside
-            )
-            and not UNWANTED.search(text)
-        )
-
-    return [text for text in dict.fromkeys(pair.target.text for pair in pairs) if fits(text)]
 
 
 TRAINER = Trainer(
@@ -278,8 +186,6 @@ TRAINER = Trainer(
         "reference": ExemplarConfig.reference,
     },
     loop=BY_BLEU,
-    reads="pairs",
-    held_out="pairs of other clusters; null: a twentieth of the clusters, at most 1,000 pairs, is held out",
     best="validation BLEU {:.2f}",
     help=__doc__,
 )

@@ -8,10 +8,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, Unpack
 
 from paraform.models.update import State, Update
 from paraform.records import InputError, Pair, require_callable, require_kind, require_text, require_texts
+from paraform.trainers import RunOptions
 from paraform.trainers.held_out import divided, paraphrases
 from paraform.training import Result, TrainingConfig, fit, make_accelerator, require_metric, require_usable
 from paraform.training.config import require_packages
@@ -23,13 +24,14 @@ class Job:
     """One training, as it was asked for; `Job.of` makes it.
 
     Args:
-        folder, config, loop, card, data_digests, resume: as `train_exemplar` has them.
-        against: texts that the model is to be measured by, and that are not trained on.
+        folder: the run's.
+        config, loop, validation, against, card, data_digests, resume: as `RunOptions` has them.
     """
 
     folder: PathLike
     config: Any
     loop: TrainingConfig
+    validation: Iterable[Any] | None
     against: list[str]
     card: str
     data_digests: Mapping[str, str]
@@ -40,33 +42,37 @@ class Job:
         cls,
         model: type[Any],
         folder: PathLike,
-        config: object,
-        loop: TrainingConfig,
+        usual: object,
+        usual_loop: TrainingConfig,
         metrics: Mapping[str, bool] | Callable[[Any], Mapping[str, bool]],
         *,
         loop_of: Callable[[Any, TrainingConfig], TrainingConfig] | None = None,
-        against: Iterable[str] = (),
-        card: str = "",
-        data_digests: Mapping[str, str] | None = None,
-        resume: bool = False,
         shares: Sequence[float] = (),
         development: object = None,
+        **options: Unpack[RunOptions[Any, Any]],
     ) -> Job:
         """The job, once all arguments have been looked at: nothing is made or computed for those that cannot be.
 
         Args:
             model: the system's class.
+            usual, usual_loop: the config and the loop, if `options` have none.
             metrics: what a validation gives, and whether higher is better, or what tells so of a config; "development"
                 needs a `development`.
             loop_of: as `Trainer` has it.
-        Raises: InputError for the first that cannot be, or a folder that holds another run.
+        Raises: InputError for the first that cannot be, or a folder that holds another run. TypeError for an option
+            that is none.
         """
+        if unknown := options.keys() - RunOptions.__annotations__.keys():
+            raise TypeError(f"no option {min(unknown)!r}; expected one of {', '.join(RunOptions.__annotations__)}")
+        config, loop = options.get("config"), options.get("loop", usual_loop)
+        config = usual if config is None else config
+        card, digests = options.get("card", ""), options.get("data_digests")
         require_path(folder)
         require_kind(config, model.config_class, "config")
         require_kind(loop, TrainingConfig, "loop")
         require_text(card, "card")
-        require_kind(data_digests, (Mapping, type(None)), "data_digests")
-        for name, digest in (data_digests or {}).items():
+        require_kind(digests, (Mapping, type(None)), "data_digests")
+        for name, digest in (digests or {}).items():
             require_text(name, "a name in data_digests")
             require_text(digest, f"the digest of {name}")
         require_kind(shares, Sequence, "shares")
@@ -75,13 +81,14 @@ class Job:
                 raise InputError(f"a share is of type {type(share).__name__}; expected a number")
         if development is not None:
             require_callable(development, "development")
-        texts = require_texts(against)
+        against = require_texts(options.get("against", ()))
         require_packages()
         loop = loop_of(config, loop) if loop_of else loop
         found = metrics(config) if callable(metrics) else metrics
         require_metric(loop, {name: higher for name, higher in found.items() if name != "development" or development})
+        resume = options.get("resume", False)
         require_usable(folder, model.system, config, resume=resume)
-        return cls(folder, config, loop, texts, card, data_digests or {}, resume)
+        return cls(folder, config, loop, options.get("validation"), against, card, digests or {}, resume)
 
     @cached_property
     def accelerator(self) -> Any:
@@ -93,9 +100,14 @@ class Job:
         """This process's part of a batch, as tables take it."""
         return {"rank": self.accelerator.process_index, "world": self.accelerator.num_processes}
 
-    def divided(self, pairs: Iterable[Pair], validation: Iterable[Pair] | None) -> tuple[list[Pair], list[Pair]]:
+    @property
+    def batching(self) -> dict[str, int]:
+        """How tables make batches: the config's size, the loop's seed, and this process's part."""
+        return {"batch_size": self.config.batch_size, "seed": self.loop.seed, **self.share}
+
+    def divided(self, pairs: Iterable[Pair]) -> tuple[list[Pair], list[Pair]]:
         """Paraphrases to train on and to validate by, as `held_out.divided` has them."""
-        others = None if validation is None else paraphrases(validation)
+        others = None if self.validation is None else paraphrases(self.validation)
         return divided(paraphrases(pairs), others, self.against, seed=self.loop.seed)
 
     def run(

@@ -15,6 +15,7 @@ import random
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Unpack
 
 import torch
 
@@ -26,7 +27,7 @@ from paraform.models.retrofit.contexts import ContextTable, context_batches
 from paraform.models.retrofit.whitening import within_word_whitening
 from paraform.records import InputError, Pair, counted
 from paraform.score import Score
-from paraform.trainers import Trainer
+from paraform.trainers import RunOptions, Trainer
 from paraform.trainers.files import files_of, require_some_of_each
 from paraform.trainers.held_out import hold_out_pairs, pairs_of_texts, require_pairs, unseen_pairs
 from paraform.trainers.job import Job
@@ -48,15 +49,9 @@ def train_retrofit(
     pairs: Iterable[Pair],
     folder: PathLike,
     *,
-    validation: Iterable[Pair] | None = None,
-    config: RetrofitConfig | None = None,
-    loop: TrainingConfig = BY_RATIO,
     shares: Sequence[float] = (),
-    against: Iterable[str] = (),
     development: Callable[[RetrofittedEncoder], Mapping[str, float]] | None = None,
-    card: str = "",
-    data_digests: Mapping[str, str] | None = None,
-    resume: bool = False,
+    **options: Unpack[RunOptions[RetrofitConfig, Pair]],
 ) -> Result:
     """Train and validate; `folder/best` is the checkpoint with the best validation score.
 
@@ -68,62 +63,38 @@ def train_retrofit(
         pairs: paraphrases and, labelled 0, others; all get new clusters if one has none. Without any labelled 0 the
             classifier learns from mined ones: sentences of two clusters that share a word.
         folder: the run's; `paraform.load(folder)` reads the best weights, and the encoder that the config names.
-        validation: pairs of other clusters. None: about a twentieth of the pairs, at most 1,000, by whole clusters.
-        config: None: `RetrofitConfig()`.
-        loop: best `replace(BY_RATIO, …)`: the lowest ratio of distances is kept; with `BY_ACCURACY`, as in the paper,
-            the classifier's best. Its `steps` are overridden: `config.epochs` passes over the pairs.
-        shares: of pairs that were read from several files, in the order of the files, how many of an epoch's pairs are
-            from each, up to a factor; (): as many as there are.
-        against: texts that the model is to be measured by: pairs with one, and the rest of their clusters, are left
-            out of training and validation, with a warning that counts them.
-        development: further validation scores of the model, "development" among them; higher is better. Those of public
-            sets: `read_development`. `loop`'s metric may name it.
-        card, data_digests, resume: as `train_exemplar` has them.
+        shares, development: as `train_disentangled` has them.
+        options: as `RunOptions` has them; usually `RetrofitConfig()` and `BY_RATIO`, which keeps the lowest ratio of
+            distances; with `BY_ACCURACY`, as in the paper, the classifier's best is kept.
     Raises: InputError for too few pairs, pairs that share no word, what is no pair, an encoder that M cannot be put
         before, or a folder that holds another run.
     """
-    config = RetrofitConfig() if config is None else config
     job = Job.of(
-        RetrofittedEncoder,
-        folder,
-        config,
-        loop,
-        METRICS,
-        against=against,
-        card=card,
-        data_digests=data_digests,
-        shares=shares,
-        development=development,
-        resume=resume,
-    )
+        RetrofittedEncoder, folder, RetrofitConfig(), BY_RATIO, METRICS,
+        shares=shares, development=development, **options,
+    )  # fmt: skip
+    config: RetrofitConfig = job.config
+    loop, seed = job.loop, job.loop.seed
     given = pairs_of_texts(pairs)
     pairs = unseen_pairs(given, job.against)
-    if validation is None:
-        pairs, held = held_out(pairs, seed=loop.seed)
+    if job.validation is None:
+        pairs, held = held_out(pairs, seed=seed)
     else:
-        held = unseen_pairs(pairs_of_texts(validation), job.against)
+        held = unseen_pairs(pairs_of_texts(job.validation), job.against)
         require_pairs(pairs, held)
-    pairs = drawn(pairs, config, seed=loop.seed)
+    pairs = drawn(pairs, config, seed=seed)
     accelerator = job.accelerator  # seeds all draws
-    torch.manual_seed(loop.seed)
-    model = RetrofittedEncoder.start(config)
-    model.to(accelerator.device)
+    torch.manual_seed(seed)
+    model = RetrofittedEncoder.start(config).to(accelerator.device)
     files = files_of([pair for pair in given if pair.label != 0])  # of those labelled 0 none is drawn
     table = training_table(pairs, model, files)
     if shares:
         there = set(table.group_N.tolist())
         require_some_of_each(files, [path for path, number in files.items() if number in there])
-    batches, steps_per_epoch = context_batches(
-        table,
-        batch_size=config.batch_size,
-        negatives=config.negatives,
-        seed=loop.seed,
-        shares=shares,
-        **job.share,
-    )
+    batches, epoch = context_batches(table, negatives=config.negatives, shares=shares, **job.batching)
     log = logging.getLogger("paraform")
     if config.relative_margin and config.fit == "descent":
-        apart = negative_distance(model, table, seed=loop.seed)
+        apart = negative_distance(model, table, seed=seed)
         model.network.margin.fill_(config.margin * apart / ELMO_DISTANCE)
         resolved = (config.margin, apart, ELMO_DISTANCE, float(model.network.margin))
         log.info("margin: %g × %.4g / %g = %.4g, in the unit of the states", *resolved)
@@ -136,16 +107,14 @@ def train_retrofit(
             for split, some in (("training", pairs), ("validation", held))
         },
     }
-    evaluate = validator(model, table, pairs, held, development, seed=loop.seed)
+    evaluate = validator(model, table, pairs, held, development, seed=seed)
     if config.fit == "whitening":
-        main = accelerator.is_main_process
-        digests = {**job.data_digests, **digests}
-        return whitened(model, table, evaluate, Path(folder), loop, main=main, card=card, data_digests=digests)
+        return whitened(model, table, evaluate, job, digests)
     before = evaluate()
     log.info("before training: %s", ", ".join(f"{name} {value:.4g}" for name, value in before.items()))
-    made = make_update(model, config, accelerator, steps_per_epoch=steps_per_epoch)
+    made = make_update(model, config, accelerator)
     patience = loop.patience if config.early_stop else 0
-    result = job.run(model, made, batches, evaluate, digests=digests, epoch=steps_per_epoch, patience=patience)
+    result = job.run(model, made, batches, evaluate, digests=digests, epoch=epoch, patience=patience)
     sign = 1 if loop.higher_is_better else -1
     if result.best_score is not None and sign * result.best_score <= sign * before[loop.metric]:
         said = (loop.metric, result.best_score, before[loop.metric])
@@ -193,12 +162,8 @@ def whitened(
     model: RetrofittedEncoder,
     table: ContextTable,
     evaluate: Callable[[], dict[str, float]],
-    folder: Path,
-    loop: TrainingConfig,
-    *,
-    main: bool,
-    card: str,
-    data_digests: Mapping[str, str],
+    job: Job,
+    digests: Mapping[str, str],
 ) -> Result:
     """M in closed form from the scatter of all shared words in paraphrases; there is a best checkpoint and no last."""
     scatter_DD, count = torch.zeros(model.facts.width, model.facts.width, dtype=torch.float64), 0
@@ -215,16 +180,16 @@ def whitened(
         raise InputError(f"{counted(count, 'shared word')}: {error}") from error
     model.network.transform.weight.copy_(matrix_DD)
     scores = evaluate()
-    if main:
+    if job.accelerator.is_main_process:
         checkpoint.save(
             model,
-            folder / "best",
-            card=card or f"# {model.system}\n\nWhitened by the scatter of {counted(count, 'shared word')}.\n",
+            Path(job.folder) / "best",
+            card=job.card or f"# {model.system}\n\nWhitened by the scatter of {counted(count, 'shared word')}.\n",
             scores=[Score(name, value, "validation|closed form") for name, value in scores.items()],
-            data_digests=data_digests,
-            seed=loop.seed,
+            data_digests={**job.data_digests, **digests},
+            seed=job.loop.seed,
         )
-    return Result(0, "finished", scores[loop.metric], 0, [{"step": 0, "validation": scores}])
+    return Result(0, "finished", scores[job.loop.metric], 0, [{"step": 0, "validation": scores}])
 
 
 TRAINER = Trainer(
@@ -237,7 +202,6 @@ TRAINER = Trainer(
     },
     loop=BY_RATIO,
     reads="labelled pairs",
-    held_out="pairs of other clusters; null: a twentieth of the clusters, at most 1,000 pairs, is held out",
     best="validation ratio {:.3f}",
     help=__doc__,
 )

@@ -7,8 +7,10 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
+from paraform.batching.epochs import Rows
 from paraform.models.retrofit import RetrofittedEncoder
-from paraform.models.retrofit.contexts import ContextTable, Rows, context_table
+from paraform.models.retrofit.contexts import ContextTable
+from paraform.models.retrofit.table import context_table
 from paraform.records import InputError, Pair, counted
 from paraform.trainers.files import file_of
 

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict
+from typing import Unpack
 
 import torch
 
@@ -30,7 +31,7 @@ from paraform.models.writing import numbers_batch
 from paraform.records import InputError, Pair, require_count
 from paraform.syntax.parsing import parser_digest
 from paraform.syntax.trees import Tree, below_one_root, template
-from paraform.trainers import Trainer
+from paraform.trainers import RunOptions, Trainer
 from paraform.trainers.held_out import digests_of
 from paraform.trainers.job import Job
 from paraform.training import Result, TrainingConfig, text_digest
@@ -46,15 +47,9 @@ def train_seq2seq(
     folder: PathLike,
     *,
     model: PathLike,
-    validation: Iterable[Pair] | None = None,
-    config: Seq2SeqConfig | None = None,
-    loop: TrainingConfig = BY_BLEU,
-    against: Iterable[str] = (),
-    card: str = "",
-    data_digests: Mapping[str, str] | None = None,
-    resume: bool = False,
     validation_rows: int = 500,
     progress: bool = False,
+    **options: Unpack[RunOptions[Seq2SeqConfig, Pair]],
 ) -> Result:
     """Train and validate; `folder/best` is the checkpoint with the best validation score.
 
@@ -64,54 +59,30 @@ def train_seq2seq(
         pairs: paraphrases; those labelled 0 are left out, with a warning; all get new clusters if one has none.
         folder: the run's; `paraform.load(folder)` reads the best weights.
         model: the folder of a Hugging Face seq2seq model, whose weights the training goes on from.
-        validation: pairs of other clusters. None: about a twentieth of the pairs, at most 1,000, by whole clusters.
-        config: None: `Seq2SeqConfig()`.
-        loop: best `replace(BY_BLEU, …)`. Its `steps` are overridden: `config.epochs` passes over the pairs.
-        against, card, data_digests, resume: as `train_exemplar` has them.
         validation_rows: pairs that are paraphrased for the validation's BLEU, each in its target's tree, cut.
         progress: say on stderr how far it is while pairs are parsed.
+        options: as `RunOptions` has them; usually `Seq2SeqConfig()` and `BY_BLEU`.
     Raises: InputError for too few pairs, what is no pair, a folder without such a model, a parser that is not to be
         had, or a folder that holds another run.
     """
-    config = Seq2SeqConfig() if config is None else config
-    job = Job.of(
-        Seq2SeqParaphraser,
-        folder,
-        config,
-        loop,
-        METRICS,
-        against=against,
-        card=card,
-        data_digests=data_digests,
-        resume=resume,
-    )
+    job = Job.of(Seq2SeqParaphraser, folder, Seq2SeqConfig(), BY_BLEU, METRICS, **options)
+    config: Seq2SeqConfig = job.config
     require_count(validation_rows, "validation_rows", 1)
     start = seq2seq_folder(model)
     digest = parser_digest(config.parser)
     made = started(start, config, digest)  # before pairs are parsed, which may take hours
-    pairs, validation = job.divided(pairs, validation)
+    pairs, validation = job.divided(pairs)
     digests = {**digests_of_start(start, made), **digests_of(pairs, validation)}
     with job.accelerator.main_process_first():  # the others find its cache
         trees = trees_to_train_on([*pairs, *validation], config.parser, progress=progress)
-    torch.manual_seed(loop.seed)
+    torch.manual_seed(job.loop.seed)
     give_words(made, pairs, trees)
     made.to(job.accelerator.device)
-    batches, steps_per_epoch = pair_batches(
-        pair_table(pairs, trees, config, made.pieces, tell=made.kind),
-        batch_size=config.batch_size,
-        seed=loop.seed,
-        **job.share,
-    )
-    update = make_update(made, config, job.accelerator, steps_per_epoch=steps_per_epoch)
+    batches, epoch = pair_batches(pair_table(pairs, trees, config, made.pieces, tell=made.kind), **job.batching)
+    update = make_update(made, config, job.accelerator, steps_per_epoch=epoch)
     held = pair_table(validation, trees, config, made.pieces)
-    return job.run(
-        made,
-        update,
-        batches,
-        validator(made, validation[:validation_rows], trees, held),
-        digests=digests,
-        epoch=steps_per_epoch,
-    )
+    evaluate = validator(made, validation[:validation_rows], trees, held)
+    return job.run(made, update, batches, evaluate, digests=digests, epoch=epoch)
 
 
 def started(folder: ModelFolder, config: Seq2SeqConfig, digest: str = "") -> Seq2SeqParaphraser:
@@ -205,14 +176,8 @@ def validator(
 TRAINER = Trainer(
     train=train_seq2seq,
     config=Seq2SeqConfig,
-    presets={
-        "default": Seq2SeqConfig,
-        "paper": Seq2SeqConfig.paper,
-        "compact": Seq2SeqConfig.compact,
-    },
+    presets={"default": Seq2SeqConfig, "paper": Seq2SeqConfig.paper, "compact": Seq2SeqConfig.compact},
     loop=BY_BLEU,
-    reads="pairs",
-    held_out="pairs of other clusters; null: a twentieth of the clusters, at most 1,000 pairs, is held out",
     best="validation BLEU {:.2f}",
     help=__doc__,
 )

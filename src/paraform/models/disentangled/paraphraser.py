@@ -14,8 +14,7 @@ import torch
 from tokenizers import Tokenizer
 from torch import nn
 
-from paraform.batching import Ragged
-from paraform.decoding import Decoding, decode, require_decoding, search_name
+from paraform.decoding import Decoding, require_decoding, search_name
 from paraform.encoders import Encoder
 from paraform.encoders.dense import Dense
 from paraform.encoders.export import save_sentence_transformer
@@ -28,14 +27,14 @@ from paraform.models.disentangled.config import DisentangledConfig
 from paraform.models.disentangled.erasure import least_squares_erasure
 from paraform.models.disentangled.network import Adversary, DisentangledNetwork
 from paraform.models.disentangled.pairs import Sentences, Trees
-from paraform.models.disentangled.step_decoder import StepDecoder
+from paraform.models.disentangled.step_decoder import Memory, StepDecoder
 from paraform.models.disentangled.symbols import TreeSymbols
-from paraform.progress import track
+from paraform.models.writing import Ends, as_cased, numbers_batch, written_rows
 from paraform.records import InputError, parse_json, require_text
 from paraform.syntax.parsing import load_parser, parsed
 from paraform.syntax.trees import Tree, delexicalized
 from paraform.weights import PathLike
-from paraform.words import detokenize, recase, tell_cut, tokenize
+from paraform.words import tell_cut
 
 Array: TypeAlias = npt.NDArray[np.float32]
 BATCH = 128  # sentences that are decoded together, if the caller does not say
@@ -212,25 +211,19 @@ class DisentangledParaphraser(AbstractParaphraser):
         rows = [self.symbols.encode(tree)[0] for tree in trees]
         tell_cut(sum(len(row) > most for row in rows), len(rows), f"{most} symbols of a form's tree", self.kind)
         rows = [row[:most] for row in rows]
-        forms, vectors_ND = Ragged.of(rows), self._vectors(sources)
+        vectors_ND = self._vectors(sources)
         decoder = StepDecoder(self.network, self._never())
-        start, stop = self._ends()
-        size = how.get("batch_size", BATCH)
-        order = np.argsort([len(row) for row in rows], kind="stable")
-        parts = [order[at : at + size] for at in range(0, len(order), size)]
-        generator = torch.Generator(self.device).manual_seed(how.get("seed", 0))
-        out = [""] * len(sources)
-        for part in track(parts, "paraphrasing", show=how.get("progress", False)):
-            symbols_BS, lengths_B = forms.padded(part)
-            memory = decoder.begin(
-                vectors_ND[part], Trees(symbols_BS.to(self.device), lengths_B.to(self.device), torch.empty(0))
-            )
-            ends: dict[str, int] = {"start": start, "stop": stop, "longest": self.config.max_tokens + 1}
-            tokens_BT = decode(decoder.step, memory, len(part), how, generator, **ends)
-            for row, columns in zip(part.tolist(), tokens_BT.tolist(), strict=True):
-                kept = columns[: columns.index(stop)] if stop in columns else columns
-                out[row] = self._text(kept, sources[row])
-        return out
+
+        def begin(part: Sequence[int]) -> Memory:
+            form = numbers_batch([rows[row] for row in part], self.device)
+            trees = Trees(form.words_BT, form.lengths_B.to(self.device), torch.empty(0))
+            return decoder.begin(vectors_ND[part], trees)
+
+        how = {"batch_size": BATCH, **how}
+        lengths = [len(row) for row in rows], [0] * len(rows)
+        ends = Ends(*self._ends(), self.config.max_tokens + 1, room=0)
+        written = written_rows(begin, decoder.step, lengths, how, ends, self.device)
+        return [self._text(columns, source) for columns, source in zip(written, sources, strict=True)]
 
     def decoding_settings(self, *, ration: bool | None = None, **how: Unpack[Decoding]) -> dict[str, Any]:
         """What a signature says of `decode` with these arguments."""
@@ -239,12 +232,10 @@ class DisentangledParaphraser(AbstractParaphraser):
     def _vectors(self, sources: Sequence[str]) -> torch.Tensor:
         """ū of each source as it was in training: not of length 1, and cut as there."""
         numbers = piece_rows(self.tokenizer, sources, self.config.max_tokens, tell=self.kind)
-        table = Ragged.of(numbers)
-        order = np.argsort([len(row) for row in numbers], kind="stable")
-        parts = []
+        order, parts = np.argsort([len(row) for row in numbers], kind="stable"), []
         for at in range(0, len(order), BATCH):
-            pieces_BT, lengths_B = table.padded(order[at : at + BATCH])
-            side = Sentences(pieces_BT.to(self.device), lengths_B.to(self.device), lengths_B)
+            some = numbers_batch([numbers[row] for row in order[at : at + BATCH]], self.device)
+            side = Sentences(some.words_BT, some.lengths_B.to(self.device), some.lengths_B)
             parts.append(self.network.encode(side))
         return torch.cat(parts)[torch.from_numpy(np.argsort(order, kind="stable"))]
 
@@ -262,9 +253,7 @@ class DisentangledParaphraser(AbstractParaphraser):
 
     def _text(self, columns: Sequence[int], source: str) -> str:
         text = self.tokenizer.decode(self.network.written_V[torch.tensor(columns, dtype=torch.long)].tolist())
-        if text != text.lower():
-            return text.strip()
-        return detokenize(recase(tokenize(text), self.cased, tokenize(source)))
+        return as_cased(text.strip(), self.cased, source)
 
     def assets(self) -> dict[str, str]:
         """The encoder's config and tokenizer, the symbols of trees, and the pieces and cases of words."""

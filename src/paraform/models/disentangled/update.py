@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -13,20 +12,12 @@ from paraform.losses.nt_xent import nt_xent
 from paraform.losses.similarity_distance import similarity_distance
 from paraform.models.disentangled.config import DisentangledConfig
 from paraform.models.disentangled.pairs import PairBatch
-from paraform.models.update import State, Stepper, Update, gather_with_gradient, terms_of
+from paraform.models.update import Accelerator, State, Stepper, Update, gather_with_gradient, terms_of
 from paraform.schedules import learning_rate
-
-if TYPE_CHECKING:  # its import takes longer than a short answer
-    from accelerate import Accelerator
 
 
 def make_update(
-    model: Any,
-    config: DisentangledConfig,
-    accelerator: Accelerator,
-    *,
-    draw: Callable[[int], list[PairBatch]] | None = None,
-    steps_per_epoch: int,
+    model: Any, config: DisentangledConfig, accelerator: Accelerator, *, steps_per_epoch: int
 ) -> tuple[Update, State]:
     """One step of min over E_sem, E_syn, D_dec of (max over D_dis of L_para − λ L_adv) and what is beyond the paper.
 
@@ -35,7 +26,6 @@ def make_update(
 
     Args:
         model: a `DisentangledParaphraser`.
-        draw: not used; this system needs no further batches in a step.
         steps_per_epoch: for the start of the adversary and the learning rate's decay.
     Returns: the update, which gives `loss`, and of those with a weight `generation` (nats a piece), `adversary` (nats,
         before its step), `contrast` (nats), `distance`; and `gradient_norm`; and the optimisers' state.

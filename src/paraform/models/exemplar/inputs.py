@@ -18,9 +18,15 @@ from paraform.models.exemplar.batches import PickedStates, StyleInput
 from paraform.records import InputError
 
 
-def word_numbers(sentences: Sequence[Sequence[str]], vocabulary: Vocabulary) -> tuple[Tensor, Tensor]:
-    """Numbers of lower-cased words [B, T], those beyond the vocabulary counted on, and how many there are [B]."""
-    beyond: dict[str, int] = {}
+def word_numbers(
+    sentences: Sequence[Sequence[str]], vocabulary: Vocabulary, beyond: dict[str, int] | None = None
+) -> tuple[Tensor, Tensor]:
+    """Numbers of lower-cased words [B, T], those beyond the vocabulary counted on, and how many there are [B].
+
+    Args:
+        beyond: words that the vocabulary lacks have these numbers; new ones are put in.
+    """
+    beyond = {} if beyond is None else beyond
     return Ragged.of([vocabulary.encode(words, beyond) for words in sentences]).padded(np.arange(len(sentences)))
 
 

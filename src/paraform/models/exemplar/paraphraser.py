@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import Any, ClassVar, Literal, Unpack, final, overload
 
@@ -12,18 +13,18 @@ import torch
 from torch import Tensor
 
 from paraform import encoders
-from paraform.batching import BOS, EOS, UNK, Ragged, Vocabulary, prepare_all
-from paraform.decoding import Decoding, Rationed, Step, decode, rationed, search_name
+from paraform.batching import BOS, EOS, UNK, Vocabulary, prepare_all
+from paraform.decoding import Decoding, search_name
 from paraform.encoders import Encoder
 from paraform.encoders.encoder_facts import FACTS, EncoderFacts
 from paraform.models.base import AbstractParaphraser, require_words
-from paraform.models.copying import unrationed
+from paraform.models.copying import units_at, unrationed
 from paraform.models.exemplar.batches import StyleInput, TripleBatch
 from paraform.models.exemplar.config import ExemplarConfig
 from paraform.models.exemplar.inputs import content_states, exemplar_texts, style_inputs, word_numbers
-from paraform.models.exemplar.network import ExemplarNetwork
-from paraform.models.exemplar.step_decoder import StepDecoder, decoding_batches
-from paraform.progress import track
+from paraform.models.exemplar.network import ExemplarNetwork, Memory
+from paraform.models.exemplar.step_decoder import StepDecoder
+from paraform.models.writing import Ends, written_rows
 from paraform.records import InputError, require_count, require_texts
 from paraform.words import detokenize, drop_stray_brackets, recase
 
@@ -150,26 +151,30 @@ class ExemplarParaphraser(AbstractParaphraser):
         words = [_lowered(row) for row in written]
         lengths = [len(row) for row in words]
         decoder = StepDecoder(self.network, max(lengths, default=0), self.decoder_dtype)
-        longest = self.config.max_tokens
-        generator = torch.Generator(self.device).manual_seed(how.get("seed", 0))
-        out = [""] * len(sources)
-        batches = decoding_batches([len(form.split()) for form in forms], lengths, how.get("batch_size", 512))
-        last = {forms[i]: number for number, rows in enumerate(batches) for i in rows}
+        left = Counter(forms)
         states: dict[str, npt.NDArray[np.float32]] = {}  # of forms that a later batch reads again
+
+        def begin(rows: Sequence[int]) -> Memory:
+            read = [forms[i] for i in rows]
+            source_BS, lengths_B, states_BSF = self._source([words[i] for i in rows])
+            memory = decoder.begin(source_BS, lengths_B, *self._forms(read, states), states_BSF)
+            left.subtract(read)
+            for form in [form for form in states if not left[form]]:
+                del states[form]
+            return memory
+
+        ends = Ends(BOS, EOS, self.config.max_tokens + 1, room=0)
+        free = unrationed(len(self.vocabulary)) if self._rations(ration) else None
+        sizes = [len(form.split()) for form in forms], lengths
         with encoders.bfloat16_products(self.device):
-            for number, rows in enumerate(track(batches, "paraphrasing", show=how.get("progress", False))):
-                source = self._source([words[i] for i in rows])
-                state: Any = decoder.begin(*source[:2], *self._forms([forms[i] for i in rows], states), source[2])
-                states = {form: kept for form, kept in states.items() if last[form] > number}
-                step: Step[Any] = decoder.step
-                if self._rations(ration):
-                    state = Rationed.of(state, state.source_BS)
-                    step = rationed(step, stop=EOS, free=unrationed(len(self.vocabulary)))
-                tokens_BT = decode(step, state, len(rows), how, generator, start=BOS, stop=EOS, longest=longest + 1)
-                for i, numbers in zip(rows, tokens_BT.tolist(), strict=True):
-                    decoded = drop_stray_brackets(list(self._words(numbers, words[i])))
-                    out[i] = detokenize(recase(decoded, self.vocabulary.cased, written[i]))
-        return out
+            how = {"batch_size": 512, **how}
+            rows = written_rows(begin, decoder.step, sizes, how, ends, self.device, free=free)
+        return [
+            detokenize(
+                recase(drop_stray_brackets(units_at(columns, source, self.vocabulary)), self.vocabulary.cased, own)
+            )
+            for columns, source, own in zip(rows, words, written, strict=True)
+        ]
 
     @torch.inference_mode()
     def log_likelihood(
@@ -183,32 +188,23 @@ class ExemplarParaphraser(AbstractParaphraser):
         if not len(targets) == len(sources) == len(exemplars):
             raise InputError(f"{len(targets)} targets, {len(sources)} sources, {len(exemplars)} exemplars; expected N")
         self.eval()
-        require_count(batch_size, "batch_size", 1)
         sides = [[_lowered(row) for row in prepare_all(some, self.config.max_tokens)] for some in (sources, targets)]
         if not all(all(side) for side in sides):
             raise InputError("an empty text; expected a sentence")
         forms = exemplar_texts(exemplars, self.config.max_tokens)
-        order = sorted(range(len(targets)), key=lambda row: len(sides[1][row]))
-        out = np.empty(len(targets), np.float32)
-        for start in range(0, len(order), batch_size):
-            rows = order[start : start + batch_size]
-            numbers: list[tuple[list[int], list[int]]] = []
-            for row in rows:
-                beyond: dict[str, int] = {}  # a word that the vocabulary lacks has one number on both sides
-                source_numbers, target_numbers = (self.vocabulary.encode(side[row], beyond) for side in sides)
-                numbers.append((source_numbers, target_numbers))
-            source, target = (
-                Ragged.of([pair[side] for pair in numbers]).padded(np.arange(len(rows))) for side in (0, 1)
-            )
+
+        def nats(rows: list[int]) -> Tensor:
+            beyond: dict[str, int] = {}  # a word that the vocabulary lacks has one number on both sides
+            some = [[side[row] for row in rows] for side in sides]
+            source, target = (word_numbers(side, self.vocabulary, beyond) for side in some)
             unique, form_B = self._forms([forms[row] for row in rows])
-            exemplar = unique.rows(form_B)
-            states = (self._states([side[row] for row in rows]) for side in sides)
-            clusters_B = torch.arange(len(rows))
+            exemplar, clusters_B = unique.rows(form_B), torch.arange(len(rows))
+            states = map(self._states, some)
             batch = TripleBatch(*source, *target, exemplar, exemplar, clusters_B, *states).to(self.device)
             found = self.network(batch)
-            means_B = torch.segment_reduce(found.log_probs_N, "mean", lengths=found.lengths_B, axis=0)
-            out[rows] = means_B.float().cpu().numpy()
-        return out
+            return torch.segment_reduce(found.log_probs_N, "mean", lengths=found.lengths_B, axis=0)
+
+        return self._in_order([len(row) for row in sides[1]], batch_size, nats)
 
     def source_given(self, sources: Sequence[str], outputs: Sequence[str]) -> npt.NDArray[np.float32]:
         """How much likelier each source is given its output than given itself, in its own form; nats a word: [N]."""
@@ -252,7 +248,7 @@ class ExemplarParaphraser(AbstractParaphraser):
         def encode(rows: list[int]) -> Tensor:
             return self.network.encode_content(*self._source([words[i] for i in rows])).vector
 
-        return self._vectors([len(row) for row in words], batch_size, encode)
+        return self._in_order([len(row) for row in words], batch_size, encode)
 
     @torch.inference_mode()
     def style(self, texts: Sequence[str], *, batch_size: int = 512) -> npt.NDArray[np.float32]:
@@ -267,18 +263,19 @@ class ExemplarParaphraser(AbstractParaphraser):
             unique, form_B = self._forms([forms[i] for i in rows])
             return self.network.encode_style(unique).vector[form_B]
 
-        return self._vectors(lengths, batch_size, encode)
+        return self._in_order(lengths, batch_size, encode)
 
     def _rations(self, asked: bool | None) -> bool:
         return self.config.copy if asked is None else asked
 
-    def _vectors(
+    def _in_order(
         self, lengths: Sequence[int], batch_size: int, encode: Callable[[list[int]], Tensor]
     ) -> npt.NDArray[np.float32]:
+        """What is made of all rows, in their order, by batches of rows that are about as long."""
         require_count(batch_size, "batch_size", 1)
         order = sorted(range(len(lengths)), key=lambda i: lengths[i])
         parts = [encode(order[start : start + batch_size]).float().cpu() for start in range(0, len(order), batch_size)]
-        found = torch.cat(parts).numpy()
+        found = torch.cat(parts).numpy() if parts else np.empty(0, np.float32)
         out = np.empty_like(found)
         out[order] = found
         return out
@@ -301,13 +298,6 @@ class ExemplarParaphraser(AbstractParaphraser):
         layer = None if self.config.style_trainable else self.config.style_layer
         form, rows = style_inputs(read, self.encoder, layer, {} if known is None else known)
         return form.to(self.device), rows.to(self.device)
-
-    def _words(self, numbers: Sequence[int], source: Sequence[str]) -> Iterator[str]:
-        for number in numbers:
-            if number == EOS:
-                return
-            known = number < len(self.vocabulary)
-            yield self.vocabulary.words[number] if known else source[number - len(self.vocabulary)]
 
     def assets(self) -> dict[str, str]:
         """The vocabulary, the bank of exemplars, and what is said of an encoder that is read."""

@@ -5,7 +5,6 @@ Shape key: N sentences, S words of the longest source, V words of the vocabulary
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import final
 
 import torch
@@ -70,16 +69,3 @@ class StepDecoder:
         features, gate, copy, memory = self.network.decode(memory, tokens_N.to(memory.source_BS.device)[:, None])
         gate_N, copy_NS = None if gate is None else gate[:, 0], None if copy is None else copy[:, 0]
         return self._score(features[:, 0], gate_N, copy_NS, memory.source_BS), memory
-
-
-def decoding_batches(exemplar_lengths: Sequence[int], source_lengths: Sequence[int], size: int) -> list[list[int]]:
-    """The rows of each batch, every row once, at most `size` a batch.
-
-    A paraphrase is about as long as its exemplar: rows of like exemplars end together. Of about √(number of batches)
-    batches of those, rows of like sources come together, the longer before the shorter, so that little is padding.
-    """
-    order = sorted(range(len(source_lengths)), key=lambda i: exemplar_lengths[i])
-    some = size * max(1, round((len(order) / size) ** 0.5))
-    for start in range(0, len(order), some):
-        order[start : start + some] = sorted(order[start : start + some], key=lambda i: -source_lengths[i])
-    return [order[start : start + size] for start in range(0, len(order), size)]

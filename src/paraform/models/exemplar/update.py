@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING
-
 import torch
 
 from paraform.losses.nt_xent import nt_xent
@@ -12,25 +9,16 @@ from paraform.losses.sequence_nll import sequence_nll
 from paraform.models.exemplar.batches import TripleBatch
 from paraform.models.exemplar.config import ExemplarConfig
 from paraform.models.exemplar.paraphraser import ExemplarParaphraser
-from paraform.models.update import State, Stepper, Update, gather_with_gradient, terms_of
+from paraform.models.update import Accelerator, State, Stepper, Update, gather_with_gradient, terms_of
 from paraform.schedules import learning_rate
-
-if TYPE_CHECKING:  # its import takes longer than a short answer
-    from accelerate import Accelerator
 
 
 def make_update(
-    model: ExemplarParaphraser,
-    config: ExemplarConfig,
-    accelerator: Accelerator,
-    *,
-    draw: Callable[[int], list[TripleBatch]] | None = None,
-    steps_per_epoch: int,
+    model: ExemplarParaphraser, config: ExemplarConfig, accelerator: Accelerator, *, steps_per_epoch: int
 ) -> tuple[Update, State]:
     """One Adam step on L = L_nll + scale · (λ1 L_ccl + λ2 L_scl), terms in nats.
 
     Args:
-        draw: not used; this system needs no further batches in a step.
         steps_per_epoch: for the learning rate's decay.
     Returns: the update, which gives `loss`, `nll`, `content`, `style` (those with a weight) and `gradient_norm`; and
         the optimiser's state.

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
 
@@ -11,38 +10,27 @@ from paraform.losses.distance_hinge import distance_hinge
 from paraform.losses.orthogonality import orthogonality_penalty
 from paraform.models.retrofit.config import RetrofitConfig
 from paraform.models.retrofit.contexts import ContextBatch
-from paraform.models.update import State, Update
-
-if TYPE_CHECKING:  # its import takes longer than a short answer
-    from accelerate import Accelerator
+from paraform.models.update import Accelerator, State, Stepper, Update, terms_of
 
 
-def make_update(
-    model: Any,
-    config: RetrofitConfig,
-    accelerator: Accelerator,
-    *,
-    draw: Callable[[int], list[ContextBatch]] | None = None,
-    steps_per_epoch: int,
-) -> tuple[Update, State]:
+def make_update(model: Any, config: RetrofitConfig, accelerator: Accelerator) -> tuple[Update, State]:
     """One step of L = L_H + λ L_O by M alone.
 
         L_H = Σ_w [d(w) + γ − d̂(w)]₊  or its mean,   L_O = ‖I − MᵀM‖_F
 
     Args:
         model: a `RetrofittedEncoder`.
-        draw, steps_per_epoch: not used; this system needs no further batches in a step, and has no schedule.
     Returns: the update, which gives `loss`, `hinge` (in the states' unit), `paraphrased` and `other` (mean distances),
         `margin`, γ in that unit, and `orthogonality`, the penalty before its weight; and the optimiser's state.
     """
     network = model.network
     kinds = {"sgd": torch.optim.SGD, "adam": torch.optim.Adam}
     optimizer = kinds[config.optimiser](network.parameters(), lr=config.learning_rate)
-    prepared, step_of = accelerator.prepare(network, optimizer)
+    stepper = Stepper(network, optimizer, accelerator, parts={})
 
     def update(batch: ContextBatch, step: int) -> dict[str, float]:
         batch = batch.to(accelerator.device)
-        paraphrased_W, other_W = prepared(batch)
+        paraphrased_W, other_W = stepper.network(batch)
         counted_W = torch.minimum(other_W, network.other_at_start(batch)) if config.push == "start" else other_W
         hinge = distance_hinge(paraphrased_W, counted_W, margin=network.margin).sum()
         # DDP averages over processes: by the mean count of words that is the mean over all; a sum counts each process.
@@ -53,11 +41,8 @@ def make_update(
         loss = hinge
         if config.orthogonality == "penalty":
             loss = loss + config.orthogonality_weight * penalty
-        step_of.zero_grad()
-        accelerator.backward(loss)
-        step_of.step()
+        stepper(loss, step)
         means = {"paraphrased": paraphrased_W.sum() / words, "other": other_W.sum() / words}
-        terms = {"loss": loss, "hinge": hinge, **means, "margin": network.margin, "orthogonality": penalty}
-        return {name: term.item() for name, term in terms.items()}
+        return terms_of(loss=loss, hinge=hinge, **means, margin=network.margin, orthogonality=penalty)
 
     return update, State({config.optimiser: optimizer})

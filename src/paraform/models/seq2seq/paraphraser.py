@@ -21,11 +21,11 @@ from paraform.models.selection import require_one_each
 from paraform.models.seq2seq.config import Seq2SeqConfig
 from paraform.models.seq2seq.network import Memory, Seq2SeqNetwork, StepDecoder
 from paraform.models.seq2seq.pieces import Fitted, Pieces, Said, inputs
-from paraform.models.writing import Ends, numbers_batch, written_rows
+from paraform.models.writing import Ends, as_cased, numbers_batch, written_rows
 from paraform.records import InputError, parse_json
 from paraform.syntax.heights import said_at
 from paraform.syntax.trees import Tree, below_one_root, delexicalized, depth, template
-from paraform.words import detokenize, recase, tell_cut, tokenize
+from paraform.words import tell_cut
 
 HYPOTHESES = 128
 """As many are decoded together, if the caller does not say: of BART-base, by inputs of 150 pieces and outputs of 110,
@@ -51,7 +51,6 @@ class Seq2SeqParaphraser(AbstractTreeParaphraser):
     system: ClassVar[str] = "seq2seq"
     config_class: ClassVar[type] = Seq2SeqConfig
     kind: ClassVar[str] = "a seq2seq model"
-    asks: ClassVar[str] = "like=[exemplar] (--like), or a tree (--template)"
     config: Seq2SeqConfig
 
     def __init__(
@@ -184,7 +183,10 @@ class Seq2SeqParaphraser(AbstractTreeParaphraser):
         tell_cut(sum(one.cut for one in read), len(read), f"{self.config.max_pieces} pieces of an input", self.kind)
         rows = self._write(read, how)
         found = [self.pieces.said(row) for row in rows]
-        return [one._replace(text=self._cased(one.text, source)) for one, source in zip(found, sources, strict=True)]
+        return [
+            one._replace(text=as_cased(one.text, self.cased, source))
+            for one, source in zip(found, sources, strict=True)
+        ]
 
     @torch.inference_mode()
     def _write(self, read: Sequence[Fitted], how: Decoding) -> list[list[int]]:
@@ -208,12 +210,6 @@ class Seq2SeqParaphraser(AbstractTreeParaphraser):
         marks = {number for number, token in tokenizer.get_added_tokens_decoder().items() if token.special}
         beyond = set(range(self.pieces.separator)) - set(tokenizer.get_vocab().values())
         return sorted((marks | beyond) - written)
-
-    def _cased(self, text: str, source: str) -> str:
-        """The text as a person would write it, if the model writes lower case."""
-        if text != text.lower():
-            return text
-        return detokenize(recase(tokenize(text), self.cased, tokenize(source)))
 
     def assets(self) -> dict[str, str]:
         """The module's config and tokenizer, the labels of trees, cases of words, and what tells the parser."""

@@ -2,36 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from contextlib import nullcontext
-from typing import TYPE_CHECKING
 
 import torch
 
 from paraform.models.seq2seq.batches import PairBatch
 from paraform.models.seq2seq.config import Seq2SeqConfig
 from paraform.models.seq2seq.paraphraser import Seq2SeqParaphraser
-from paraform.models.update import State, Stepper, Update, terms_of
+from paraform.models.update import Accelerator, State, Stepper, Update, terms_of
 from paraform.schedules import warmup_linear
-
-if TYPE_CHECKING:  # its import takes longer than a short answer
-    from accelerate import Accelerator
 
 CLIP_NORM = 1.0  # of the gradient
 
 
 def make_update(
-    model: Seq2SeqParaphraser,
-    config: Seq2SeqConfig,
-    accelerator: Accelerator,
-    *,
-    draw: Callable[[int], list[PairBatch]] | None = None,
-    steps_per_epoch: int,
+    model: Seq2SeqParaphraser, config: Seq2SeqConfig, accelerator: Accelerator, *, steps_per_epoch: int
 ) -> tuple[Update, State]:
     """One AdamW step on −ln p(output | input), the mean over all pieces of the batch, ends counted, nats a piece.
 
     Args:
-        draw: not used; this system needs no further batches in a step.
         steps_per_epoch: for the learning rate's schedule.
     Returns: the update, which gives `loss` and the gradient's norm; and the optimiser's state.
     """

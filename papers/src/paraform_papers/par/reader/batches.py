@@ -6,7 +6,6 @@ all questions, N words of all texts.
 
 from __future__ import annotations
 
-import functools
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -17,7 +16,8 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
-from paraform.batching import Ragged, epoch_steps
+from paraform.batching import Ragged
+from paraform.batching.epochs import epoch_batches
 from paraform_papers.par.squad import Question
 
 Rows: TypeAlias = npt.NDArray[np.int64]
@@ -125,16 +125,8 @@ class ReaderTable:
         Returns: `batches(step)`, and the steps of an epoch.
         Raises: InputError if there are fewer questions than one batch holds, or a batch has no equal parts.
         """
-        steps = epoch_steps(len(self), batch_size, world=world, what="questions")
-        lengths_Q = self.lengths()
-
-        @functools.lru_cache(maxsize=1)
-        def order(epoch: int) -> list[Rows]:
-            random = np.random.default_rng([seed, epoch])
-            drawn = random.permutation(len(self))[: steps * batch_size]
-            pools = [drawn[at : at + POOLED * batch_size] for at in range(0, len(drawn), POOLED * batch_size)]
-            sorted_pools = [pool[np.argsort(lengths_Q[pool], kind="stable")] for pool in pools]
-            cut = [pool[at : at + batch_size] for pool in sorted_pools for at in range(0, len(pool), batch_size)]
-            return [cut[place] for place in random.permutation(steps)]
-
-        return lambda step: self.batch(order(step // steps)[step % steps][rank::world]), steps
+        rows_of, steps = epoch_batches(
+            len(self), batch_size=batch_size, seed=seed, world=world, what="questions", lengths=(self.lengths(),),
+            pool=POOLED,
+        )  # fmt: skip
+        return lambda step: self.batch(rows_of(step)[rank::world]), steps

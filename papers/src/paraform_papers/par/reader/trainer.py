@@ -108,12 +108,8 @@ def train_reader(
     model = Reader(config)
     model.network.scale.fill_(1 / root_mean_square(table))
     model.to(accelerator.device)
-    batches, steps_per_epoch = table.batches(
-        batch_size=config.batch_size,
-        seed=loop.seed,
-        **job.share,
-    )
-    made = make_update(model, config, accelerator, steps_per_epoch=steps_per_epoch)
+    batches, steps_per_epoch = table.batches(**job.batching)
+    made = make_update(model, config, accelerator)
 
     def evaluate() -> dict[str, float]:
         exact, f1 = read_metrics(held, answers_of(model, tested))

@@ -67,11 +67,8 @@ class BagTable:
 
     def bags(self, rows: Rows) -> Bags:
         """Those sentences."""
-        lengths = self.pieces.lengths(rows)
-        ends = np.cumsum(lengths)
-        shift = np.repeat(self.pieces.offsets[rows] - (ends - lengths), lengths)
-        pieces = self.pieces.values[shift + np.arange(len(shift))].astype(np.int64)
-        return Bags(torch.from_numpy(pieces), torch.from_numpy(np.concatenate([[0], ends])))
+        ends = np.cumsum([0, *self.pieces.lengths(rows)])
+        return Bags(torch.from_numpy(self.pieces.joined(rows).astype(np.int64)), torch.from_numpy(ends))
 
 
 def megabatch_sizes(batches: int, *, most: int, growth: int = GROWTH) -> list[int]:

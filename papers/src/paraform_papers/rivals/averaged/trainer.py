@@ -12,16 +12,17 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Unpack
 
 import numpy as np
 import torch
 
 from paraform.batching import Ragged
 from paraform.records import InputError, Pair, counted
-from paraform.trainers import Trainer
+from paraform.trainers import RunOptions, Trainer
 from paraform.trainers.disentangled import reciprocal_ranks, texts_of
 from paraform.trainers.files import file_of, files_of, require_some_of_each
-from paraform.trainers.held_out import digests_of, divided, paraphrases
+from paraform.trainers.held_out import digests_of, paraphrases
 from paraform.trainers.job import Job
 from paraform.training import Result, TrainingConfig
 from paraform.weights import PathLike
@@ -37,15 +38,9 @@ def train_averaged(
     pairs: Iterable[Pair],
     folder: PathLike,
     *,
-    validation: Iterable[Pair] | None = None,
-    config: AveragedConfig | None = None,
-    loop: TrainingConfig = BY_MRR,
     shares: Sequence[float] = (),
-    against: Iterable[str] = (),
     development: Callable[[AveragedEncoder], Mapping[str, float]] | None = None,
-    card: str = "",
-    data_digests: Mapping[str, str] | None = None,
-    resume: bool = False,
+    **options: Unpack[RunOptions[AveragedConfig, Pair]],
 ) -> Result:
     """Train and validate; `folder/best` is the checkpoint with the best validation score.
 
@@ -54,50 +49,28 @@ def train_averaged(
     Args:
         pairs: paraphrases; those labelled 0 are left out, with a warning; all get new clusters if one has none.
         folder: the run's; `paraform.load(folder)` reads the best weights.
-        validation: pairs of other clusters. None: about a twentieth of the pairs, at most 1,000, by whole clusters.
-        config: None: `AveragedConfig()`.
-        loop: best `replace(BY_MRR, …)`; its steps are mega-batches. Its `steps` are overridden: `config.epochs` passes
-            over the pairs.
-        shares: of pairs that were read from several files, in the order of the files, how many of an epoch's pairs are
-            from each, up to a factor; (): as many as there are.
-        against: texts that the model is to be measured by: pairs with one, and the rest of their clusters, are left
-            out of training and validation, with a warning that counts them.
-        development: further validation scores of the model, "development" among them; higher is better. Those of public
-            sets: `read_development`. `loop`'s metric may name it.
-        card, data_digests, resume: as `train_exemplar` has them.
+        shares, development: as `train_disentangled` has them.
+        options: as `RunOptions` has them; usually `AveragedConfig()` and `BY_MRR`, whose steps are mega-batches.
     Raises: InputError for too few pairs, what is no pair, or a folder that holds another run.
     """
-    config = AveragedConfig() if config is None else config
-    job = Job.of(
-        AveragedEncoder,
-        folder,
-        config,
-        loop,
-        METRICS,
-        against=against,
-        card=card,
-        data_digests=data_digests,
-        shares=shares,
-        development=development,
-        resume=resume,
-    )
+    usual = AveragedConfig()
+    job = Job.of(AveragedEncoder, folder, usual, BY_MRR, METRICS, shares=shares, development=development, **options)
+    config: AveragedConfig = job.config
     given = paraphrases(pairs)
-    others = None if validation is None else paraphrases(validation)
-    pairs, held = divided(given, others, job.against, seed=loop.seed)
+    pairs, held = job.divided(given)
     pairs = fitting(pairs, config)
     numbers = files_of(pairs)
     if shares:
         require_some_of_each(files_of(given), numbers)
     digests = digests_of(pairs, held)
     accelerator = job.accelerator  # seeds all draws
-    model = AveragedEncoder.start(config, dict.fromkeys(texts_of(pairs)))
-    model.to(accelerator.device)
+    model = AveragedEncoder.start(config, dict.fromkeys(texts_of(pairs))).to(accelerator.device)
     batches, steps = megabatches(
         bag_table(pairs, model, numbers),
         batch_size=config.batch_size,
         epochs=config.epochs,
         most=config.megabatch,
-        seed=loop.seed,
+        seed=job.loop.seed,
         shares=shares,
         world=accelerator.num_processes,
     )
@@ -171,8 +144,6 @@ TRAINER = Trainer(
     config=AveragedConfig,
     presets={"default": AveragedConfig, "reference": AveragedConfig.reference},
     loop=BY_MRR,
-    reads="pairs",
-    held_out="pairs of other clusters; null: a twentieth of the clusters, at most 1,000 pairs, is held out",
     best="validation MRR {:.3f}",
     help=__doc__,
 )

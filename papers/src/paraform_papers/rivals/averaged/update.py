@@ -2,33 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor
 
 from paraform.losses.distance_hinge import distance_hinge
-from paraform.models.update import State, Stepper, Update
+from paraform.models.update import Accelerator, State, Stepper, Update
 from paraform_papers.rivals.averaged.batches import MegaBatch
 from paraform_papers.rivals.averaged.config import AveragedConfig
 from paraform_papers.rivals.averaged.negatives import hardest_negatives
 
-if TYPE_CHECKING:  # its import takes longer than a short answer
-    from accelerate import Accelerator
-
 MARGIN = 0.4  # γ of the hinge, on cosines
 
 
-def make_update(
-    model: Any,
-    config: AveragedConfig,
-    accelerator: Accelerator,
-    *,
-    draw: Callable[[int], list[MegaBatch]] | None = None,
-    steps_per_epoch: int = 0,
-) -> tuple[Update, State]:
+def make_update(model: Any, config: AveragedConfig, accelerator: Accelerator) -> tuple[Update, State]:
     """Adam on Σ [γ − cos(s, t) + cos(s, n_s)]₊ + [γ − cos(s, t) + cos(t, n_t)]₊, a mean over a batch's pairs.
 
     n_s is the target of another cluster that is nearest to the source s, n_t the source nearest to the target t, both
@@ -37,7 +26,6 @@ def make_update(
 
     Args:
         model: an `AveragedEncoder`.
-        draw, steps_per_epoch: not used; there are no further batches and no schedule.
     Returns: the update, which gives means over its batches: `loss`, `positive` and `negative`, cosines of the pairs and
         of the hardest negatives, and `batches`, how many they were; and the optimiser's state.
     """

@@ -11,14 +11,15 @@ from __future__ import annotations
 
 import logging
 import random
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
+from typing import Unpack
 
 import torch
 
 from paraform.corpora.leaks import first_of_each, normalised
 from paraform.corpora.senteval import LabelledText
 from paraform.records import InputError, require_records, require_texts
-from paraform.trainers import Trainer
+from paraform.trainers import RunOptions, Trainer
 from paraform.trainers.held_out import room_of
 from paraform.trainers.job import Job
 from paraform.training import Result, TrainingConfig, text_digest
@@ -34,16 +35,7 @@ AT_ONCE = 64  # pairs of validation together
 
 
 def train_infersent(
-    pairs: Iterable[LabelledText],
-    folder: PathLike,
-    *,
-    validation: Iterable[LabelledText] | None = None,
-    config: InferSentConfig | None = None,
-    loop: TrainingConfig = BY_ACCURACY,
-    against: Iterable[str] = (),
-    card: str = "",
-    data_digests: Mapping[str, str] | None = None,
-    resume: bool = False,
+    pairs: Iterable[LabelledText], folder: PathLike, **options: Unpack[RunOptions[InferSentConfig, LabelledText]]
 ) -> Result:
     """Train and validate; `folder/best` is the checkpoint with the best validation accuracy.
 
@@ -52,31 +44,26 @@ def train_infersent(
     Args:
         pairs: judged ones, as `read_entailment` gives them: label 0 contradiction, 1 neutral, 2 entailment.
         folder: the run's; `paraform.load(folder)` reads the best weights, and the word vectors that the config names.
-        validation: other judged pairs. None: a twentieth of the pairs, at most 1,000, drawn by seed; their sentences
-            may stand in other pairs, too.
-        config: None: `InferSentConfig()`.
-        loop: best `replace(BY_ACCURACY, …)`. Its `steps` are overridden: `config.epochs` passes over the pairs;
-            validations are one an epoch if its `evaluate_every` is above an epoch's steps.
-        against: texts that the model is to be measured by: pairs with one are left out, with a warning that counts.
-        card, data_digests, resume: as `train_exemplar` has them.
+        options: as `RunOptions` has them; usually `InferSentConfig()` and `BY_ACCURACY`. Validations are one an epoch
+            if the loop's `evaluate_every` is above an epoch's steps. `validation` are other judged pairs; None: a
+            twentieth of the pairs, at most 1,000, drawn by seed; their sentences may stand in other pairs, too. There
+            are no clusters: pairs with a text of `against` are left out.
     Raises: InputError for too few pairs, what is no judged pair, or a folder that holds another run.
     """
-    config = InferSentConfig() if config is None else config
-    job = Job.of(
-        InferSent, folder, config, loop, METRICS, against=against, card=card, data_digests=data_digests, resume=resume
-    )
+    job = Job.of(InferSent, folder, InferSentConfig(), BY_ACCURACY, METRICS, **options)
+    config: InferSentConfig = job.config
+    loop = job.loop
     if not config.classifier_width:
         raise InputError("classifier_width 0, no head; expected one to train by, such as 512")
     kept = unseen(judged(pairs), job.against)
-    if validation is None:
+    if job.validation is None:
         kept, held = held_out(kept, seed=loop.seed)
     else:
-        held = unseen(judged(validation), job.against)
+        held = unseen(judged(job.validation), job.against)
     if not (kept and held):
         raise InputError(f"{len(kept):,} pairs to train on, {len(held):,} to validate by; expected some of both")
     accelerator = job.accelerator  # seeds all draws
-    model = InferSent.start(config)
-    model.to(accelerator.device)
+    model = InferSent.start(config).to(accelerator.device)
     digests = {
         "word vectors": model.facts.weights,  # a run does not go on with others
         **{
@@ -84,8 +71,8 @@ def train_infersent(
             for split, some in (("training", kept), ("validation", held))
         },
     }
-    batches, steps_per_epoch = model.table(kept).batches(batch_size=config.batch_size, seed=loop.seed, **job.share)
-    made = make_update(model, config, accelerator, steps_per_epoch=steps_per_epoch)
+    batches, epoch = model.table(kept).batches(**job.batching)
+    made = make_update(model, config, accelerator, steps_per_epoch=epoch)
     tested = model.table(held)
     return job.run(
         model,
@@ -93,8 +80,8 @@ def train_infersent(
         batches,
         lambda: figures_of(model, tested),
         digests=digests,
-        epoch=steps_per_epoch,
-        evaluate_every=min(loop.evaluate_every, steps_per_epoch),
+        epoch=epoch,
+        evaluate_every=min(loop.evaluate_every, epoch),
     )
 
 

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import Any
 
 import torch
 import torch.nn.functional as F
 
-from paraform.models.update import State, Update
+from paraform.models.update import Accelerator, State, Update
 from paraform_papers.rivals.infersent.batches import JudgedBatch
 from paraform_papers.rivals.infersent.config import InferSentConfig
-
-if TYPE_CHECKING:  # its import takes longer than a short answer
-    from accelerate import Accelerator
 
 DECAY = 0.99  # factor on the rate after each epoch
 SHRINK = 5.0  # what divides it after a validation whose accuracy is no new best
@@ -22,18 +19,12 @@ CLIP_NORM = 5.0  # of the gradient
 
 
 def make_update(
-    model: Any,
-    config: InferSentConfig,
-    accelerator: Accelerator,
-    *,
-    draw: Callable[[int], list[JudgedBatch]] | None = None,
-    steps_per_epoch: int,
+    model: Any, config: InferSentConfig, accelerator: Accelerator, *, steps_per_epoch: int
 ) -> tuple[Update, State]:
     """One step on −log softmax of a pair's class; the rate falls by epochs and by validations.
 
     Args:
         model: an `InferSent` with a head.
-        draw: not used; a step needs no further batches.
         steps_per_epoch: after as many the rate is multiplied by `DECAY`; a validation whose `accuracy` is no new best
             divides it by `SHRINK`.
     Returns: the update, which gives `loss` (nats a pair), `accuracy` (0 to 1), `rate` and `gradient_norm`; and the

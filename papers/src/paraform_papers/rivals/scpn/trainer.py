@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Unpack
 
 import torch
 
@@ -20,7 +21,7 @@ from paraform.models.disentangled.symbols import TreeSymbols
 from paraform.records import InputError, Pair, require_count
 from paraform.syntax.parsing import parser_digest
 from paraform.syntax.trees import Tree
-from paraform.trainers import Trainer
+from paraform.trainers import RunOptions, Trainer
 from paraform.trainers.held_out import digests_of
 from paraform.trainers.job import Job
 from paraform.training import Result, TrainingConfig
@@ -37,15 +38,9 @@ def train_scpn(
     pairs: Iterable[Pair],
     folder: PathLike,
     *,
-    validation: Iterable[Pair] | None = None,
-    config: ScpnConfig | None = None,
-    loop: TrainingConfig = BY_BLEU,
-    against: Iterable[str] = (),
-    card: str = "",
-    data_digests: Mapping[str, str] | None = None,
-    resume: bool = False,
     validation_rows: int = 500,
     progress: bool = False,
+    **options: Unpack[RunOptions[ScpnConfig, Pair]],
 ) -> Result:
     """Train and validate; `folder/best` is the checkpoint with the best validation score.
 
@@ -55,30 +50,17 @@ def train_scpn(
         pairs: paraphrases; those labelled 0 are left out, with a warning, and so are those whose sides have one parse;
             all get new clusters if one has none.
         folder: the run's; `paraform.load(folder)` reads the best weights.
-        validation: pairs of other clusters. None: about a twentieth of the pairs, at most 1,000, by whole clusters.
-        config: None: `ScpnConfig.compact()`.
-        loop: best `replace(BY_BLEU, …)`. Its `steps` are overridden: `config.epochs` passes over the pairs.
-        against, card, data_digests, resume: as `train_exemplar` has them.
         validation_rows: pairs that are paraphrased for the validation's BLEU, each in its target's template.
         progress: say on stderr how far it is while pairs are parsed.
+        options: as `RunOptions` has them; usually `ScpnConfig.compact()` and `BY_BLEU`.
     Raises: InputError for too few pairs, what is no pair, a parser that is not to be had, or a folder that holds
         another run.
     """
-    config = ScpnConfig.compact() if config is None else config
-    job = Job.of(
-        ScpnParaphraser,
-        folder,
-        config,
-        loop,
-        METRICS,
-        against=against,
-        card=card,
-        data_digests=data_digests,
-        resume=resume,
-    )
+    job = Job.of(ScpnParaphraser, folder, ScpnConfig.compact(), BY_BLEU, METRICS, **options)
+    config: ScpnConfig = job.config
     require_count(validation_rows, "validation_rows", 1)
     digest = parser_digest(config.parser)
-    pairs, validation = job.divided(pairs, validation)
+    pairs, validation = job.divided(pairs)
     digests = digests_of(pairs, validation)
     with job.accelerator.main_process_first():  # the others find its cache
         trees = trees_to_train_on([*pairs, *validation], config.parser, progress=progress)
@@ -89,25 +71,13 @@ def train_scpn(
         )
     if not kept:
         raise InputError(f"none of {len(pairs)} pairs has sides of different parses; expected some")
-    torch.manual_seed(loop.seed)
-    model = new_model(kept, trees, config, digest)
-    model.to(job.accelerator.device)
-    batches, steps_per_epoch = pair_batches(
-        pair_table(kept, trees, config, model.vocabulary, model.symbols),
-        batch_size=config.batch_size,
-        seed=loop.seed,
-        **job.share,
-    )
-    made = make_update(model, config, job.accelerator, steps_per_epoch=steps_per_epoch)
-    held = pair_table(validation, trees, config, model.vocabulary, model.symbols)
-    return job.run(
-        model,
-        made,
-        batches,
-        validator(model, validation[:validation_rows], trees, held),
-        digests=digests,
-        epoch=steps_per_epoch,
-    )
+    torch.manual_seed(job.loop.seed)
+    model = new_model(kept, trees, config, digest).to(job.accelerator.device)
+    table, held = (pair_table(some, trees, config, model.vocabulary, model.symbols) for some in (kept, validation))
+    batches, epoch = pair_batches(table, **job.batching)
+    made = make_update(model, config, job.accelerator, steps_per_epoch=epoch)
+    evaluate = validator(model, validation[:validation_rows], trees, held)
+    return job.run(model, made, batches, evaluate, digests=digests, epoch=epoch)
 
 
 def new_model(
@@ -152,14 +122,8 @@ def validator(
 TRAINER = Trainer(
     train=train_scpn,
     config=ScpnConfig,
-    presets={
-        "compact": ScpnConfig.compact,
-        "default": ScpnConfig,
-        "paper": ScpnConfig.paper,
-    },
+    presets={"compact": ScpnConfig.compact, "default": ScpnConfig, "paper": ScpnConfig.paper},
     loop=BY_BLEU,
-    reads="pairs",
-    held_out="pairs of other clusters; null: a twentieth of the clusters, at most 1,000 pairs, is held out",
     best="validation BLEU {:.2f}",
     help=__doc__,
 )

@@ -2,30 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING
-
 import torch
 
-from paraform.models.update import State, Stepper, Update, terms_of
+from paraform.models.update import Accelerator, State, Stepper, Update, terms_of
 from paraform.schedules import learning_rate
 from paraform_papers.rivals.scpn.batches import PairBatch
 from paraform_papers.rivals.scpn.config import ScpnConfig
 from paraform_papers.rivals.scpn.paraphraser import ScpnParaphraser
 
-if TYPE_CHECKING:  # its import takes longer than a short answer
-    from accelerate import Accelerator
-
 CLIP_NORM = 5.0  # of the gradient of each of the two networks
 
 
 def make_update(
-    model: ScpnParaphraser,
-    config: ScpnConfig,
-    accelerator: Accelerator,
-    *,
-    draw: Callable[[int], list[PairBatch]] | None = None,
-    steps_per_epoch: int,
+    model: ScpnParaphraser, config: ScpnConfig, accelerator: Accelerator, *, steps_per_epoch: int
 ) -> tuple[Update, State]:
     """One Adam step on −ln p(Y | X, P_Y) − ln p(P_Y | P_X, template of P_Y), nats a unit and nats a symbol.
 
@@ -33,7 +22,6 @@ def make_update(
     would alone.
 
     Args:
-        draw: not used; this system needs no further batches in a step.
         steps_per_epoch: for the learning rate's schedule.
     Returns: the update, which gives `loss`, `nll`, `parse_nll` (the mean over all units of the batch, ends counted) and
         the two gradients' norms; and the optimiser's state.

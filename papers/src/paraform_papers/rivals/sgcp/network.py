@@ -129,10 +129,7 @@ class SgcpNetwork(nn.Module):
     def start(self, source: SentenceBatch, forms: Forms) -> Memory:
         """The memory before the first unit."""
         states_BSD, _ = self._run(self.encoder, self.embed(source.words_BT), None)
-        there_BS = (
-            torch.arange(states_BSD.shape[1], device=states_BSD.device)
-            < source.lengths_B.to(states_BSD.device)[:, None]
-        )
+        there_BS = source.there()
         most_BD = states_BSD.masked_fill(~there_BS[:, :, None], float("-inf")).amax(1)
         queue_BQD = self.tree(self.dropout(self.embedding(forms.labels_M)), forms)
         return Memory(

@@ -40,7 +40,6 @@ class SgcpParaphraser(AbstractTreeParaphraser):
     system: ClassVar[str] = "sgcp"
     config_class: ClassVar[type] = SgcpConfig
     kind: ClassVar[str] = "an SGCP model"
-    asks: ClassVar[str] = "like=[exemplar] (--like), or a tree (--template)"
     config: SgcpConfig
 
     def __init__(self, config: SgcpConfig, vocabulary: Vocabulary, symbols: TreeSymbols, digest: str = "") -> None:

@@ -10,6 +10,7 @@ Example:
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Unpack
 
 import torch
 
@@ -19,7 +20,7 @@ from paraform.models.disentangled.symbols import TreeSymbols
 from paraform.records import Pair, require_count
 from paraform.syntax.parsing import parser_digest
 from paraform.syntax.trees import Tree
-from paraform.trainers import Trainer
+from paraform.trainers import RunOptions, Trainer
 from paraform.trainers.held_out import digests_of
 from paraform.trainers.job import Job
 from paraform.training import Result, TrainingConfig
@@ -36,15 +37,9 @@ def train_sgcp(
     pairs: Iterable[Pair],
     folder: PathLike,
     *,
-    validation: Iterable[Pair] | None = None,
-    config: SgcpConfig | None = None,
-    loop: TrainingConfig = BY_BLEU,
-    against: Iterable[str] = (),
-    card: str = "",
-    data_digests: Mapping[str, str] | None = None,
-    resume: bool = False,
     validation_rows: int = 500,
     progress: bool = False,
+    **options: Unpack[RunOptions[SgcpConfig, Pair]],
 ) -> Result:
     """Train and validate; `folder/best` is the checkpoint with the best validation score.
 
@@ -53,51 +48,26 @@ def train_sgcp(
     Args:
         pairs: paraphrases; those labelled 0 are left out, with a warning; all get new clusters if one has none.
         folder: the run's; `paraform.load(folder)` reads the best weights.
-        validation: pairs of other clusters. None: about a twentieth of the pairs, at most 1,000, by whole clusters.
-        config: None: `SgcpConfig.compact()`.
-        loop: best `replace(BY_BLEU, …)`. Its `steps` are overridden: `config.epochs` passes over the pairs.
-        against, card, data_digests, resume: as `train_exemplar` has them.
         validation_rows: pairs that are paraphrased for the validation's BLEU, each in its target's whole tree.
         progress: say on stderr how far it is while pairs are parsed.
+        options: as `RunOptions` has them; usually `SgcpConfig.compact()` and `BY_BLEU`.
     Raises: InputError for too few pairs, what is no pair, a parser that is not to be had, or a folder that holds
         another run.
     """
-    config = SgcpConfig.compact() if config is None else config
-    job = Job.of(
-        SgcpParaphraser,
-        folder,
-        config,
-        loop,
-        METRICS,
-        against=against,
-        card=card,
-        data_digests=data_digests,
-        resume=resume,
-    )
+    job = Job.of(SgcpParaphraser, folder, SgcpConfig.compact(), BY_BLEU, METRICS, **options)
+    config: SgcpConfig = job.config
     require_count(validation_rows, "validation_rows", 1)
     digest = parser_digest(config.parser)
-    pairs, validation = job.divided(pairs, validation)
+    pairs, validation = job.divided(pairs)
     with job.accelerator.main_process_first():  # the others find its cache
         trees = trees_to_train_on([*pairs, *validation], config.parser, progress=progress)
-    torch.manual_seed(loop.seed)
-    model = new_model(pairs, trees, config, digest)
-    model.to(job.accelerator.device)
-    batches, steps_per_epoch = pair_batches(
-        pair_table(pairs, trees, config, model.vocabulary, model.symbols),
-        batch_size=config.batch_size,
-        seed=loop.seed,
-        **job.share,
-    )
-    made = make_update(model, config, job.accelerator, steps_per_epoch=steps_per_epoch)
-    held = pair_table(validation, trees, config, model.vocabulary, model.symbols)
-    return job.run(
-        model,
-        made,
-        batches,
-        validator(model, validation[:validation_rows], trees, held),
-        digests=digests_of(pairs, validation),
-        epoch=steps_per_epoch,
-    )
+    torch.manual_seed(job.loop.seed)
+    model = new_model(pairs, trees, config, digest).to(job.accelerator.device)
+    table, held = (pair_table(some, trees, config, model.vocabulary, model.symbols) for some in (pairs, validation))
+    batches, epoch = pair_batches(table, **job.batching)
+    made = make_update(model, config, job.accelerator, steps_per_epoch=epoch)
+    evaluate = validator(model, validation[:validation_rows], trees, held)
+    return job.run(model, made, batches, evaluate, digests=digests_of(pairs, validation), epoch=epoch)
 
 
 def new_model(
@@ -139,14 +109,8 @@ def validator(
 TRAINER = Trainer(
     train=train_sgcp,
     config=SgcpConfig,
-    presets={
-        "compact": SgcpConfig.compact,
-        "default": SgcpConfig,
-        "paper": SgcpConfig.paper,
-    },
+    presets={"compact": SgcpConfig.compact, "default": SgcpConfig, "paper": SgcpConfig.paper},
     loop=BY_BLEU,
-    reads="pairs",
-    held_out="pairs of other clusters; null: a twentieth of the clusters, at most 1,000 pairs, is held out",
     best="validation BLEU {:.2f}",
     help=__doc__,
 )

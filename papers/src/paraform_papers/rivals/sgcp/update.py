@@ -2,37 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING
-
 import torch
 
-from paraform.models.update import State, Stepper, Update, terms_of
+from paraform.models.update import Accelerator, State, Stepper, Update, terms_of
 from paraform.schedules import learning_rate
 from paraform_papers.rivals.sgcp.batches import PairBatch
 from paraform_papers.rivals.sgcp.config import SgcpConfig
 from paraform_papers.rivals.sgcp.paraphraser import SgcpParaphraser
 
-if TYPE_CHECKING:  # its import takes longer than a short answer
-    from accelerate import Accelerator
-
 CLIP_NORM = 2.0  # of the gradient of each of the three parts
 
 
 def make_update(
-    model: SgcpParaphraser,
-    config: SgcpConfig,
-    accelerator: Accelerator,
-    *,
-    draw: Callable[[int], list[PairBatch]] | None = None,
-    steps_per_epoch: int,
+    model: SgcpParaphraser, config: SgcpConfig, accelerator: Accelerator, *, steps_per_epoch: int
 ) -> tuple[Update, State]:
     """One Adam step on −ln p(Y | X, tree of Y, cut) − ln p(pops); encoder, tree and decoder are clipped each by itself.
 
     The authors have an Adam for each of the three: since Adam moves each number by itself, that is the same.
 
     Args:
-        draw: not used; this system needs no further batches in a step.
         steps_per_epoch: for the learning rate's schedule.
     Returns: the update, which gives `loss`, `nll` (the mean over all units of the batch, ends counted, nats a unit),
         `pop_nll` (over the places between units) and the three gradients' norms; and the optimiser's state.

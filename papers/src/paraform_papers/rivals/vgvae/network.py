@@ -189,8 +189,7 @@ class VgvaeNetwork(nn.Module):
             raise ValueError("form='lstm'; expected form='averages', which has a bag")
         features_BH = self.dropout(self.bag(torch.cat([self.config.semantic_scale * y_BM, z_BZ], -1)))
         log_probs_BV = torch.log_softmax(self.output(features_BH), -1)
-        there_BT = _there(batch)
-        return -(log_probs_BV.gather(1, batch.words_BT) * there_BT).sum(1)
+        return -(log_probs_BV.gather(1, batch.words_BT) * batch.there()).sum(1)
 
     def begin(self, y_BM: Tensor, z_BZ: Tensor) -> Memory:
         """The decoder's memory before the first word."""
@@ -229,11 +228,6 @@ class VgvaeNetwork(nn.Module):
             for guess, words_BTD in zip(self.place, placed, strict=True)
         ]
         return torch.stack(losses).sum(0)
-
-
-def _there(batch: SentenceBatch) -> Tensor:
-    device = batch.words_BT.device
-    return torch.arange(batch.words_BT.shape[1], device=device) < batch.lengths_B.to(device)[:, None]
 
 
 def _mean(words_BTD: Tensor, lengths_B: Tensor) -> Tensor:

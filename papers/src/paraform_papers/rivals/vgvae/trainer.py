@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from typing import Unpack
 
 import numpy as np
 import torch
@@ -25,7 +26,7 @@ from paraform.records import InputError, Pair, require_count
 from paraform.syntax.mining import mined_exemplars, why_none
 from paraform.syntax.rules import MiningConfig
 from paraform.syntax.running import DEFAULT
-from paraform.trainers import Trainer
+from paraform.trainers import RunOptions, Trainer
 from paraform.trainers.disentangled import reciprocal_ranks, texts_of
 from paraform.trainers.held_out import digests_of
 from paraform.trainers.job import Job
@@ -43,17 +44,11 @@ def train_vgvae(
     pairs: Iterable[Pair],
     folder: PathLike,
     *,
-    validation: Iterable[Pair] | None = None,
-    config: VgvaeConfig | None = None,
-    loop: TrainingConfig = BY_BLEU,
     tagger: str = DEFAULT,
-    against: Iterable[str] = (),
     development: Callable[[Vgvae], Mapping[str, float]] | None = None,
-    card: str = "",
-    data_digests: Mapping[str, str] | None = None,
-    resume: bool = False,
     validation_rows: int = 500,
     progress: bool = False,
+    **options: Unpack[RunOptions[VgvaeConfig, Pair]],
 ) -> Result:
     """Train and validate; `folder/best` is the checkpoint with the best validation score.
 
@@ -62,56 +57,36 @@ def train_vgvae(
     Args:
         pairs: paraphrases; those labelled 0 are left out, with a warning; all get new clusters if one has none.
         folder: the run's; `paraform.load(folder)` reads the best weights.
-        validation: pairs of other clusters. None: about a twentieth of the pairs, at most 1,000, by whole clusters.
-        config: None: `VgvaeConfig.compact()`.
-        loop: best `replace(BY_BLEU, …)`; a step is a mega-batch. Its `steps` are overridden: `config.epochs` passes
-            over the pairs; and its metric "bleu" is "mrr" for the form "averages", which writes no sentence.
         tagger: a name that `load_tagger` knows; tags choose the validation's exemplars and, with `word_noise`, the
             words that replace others.
-        against, card, data_digests, resume: as `train_exemplar` has them.
         development: as `train_averaged` has it.
         validation_rows: pairs that are paraphrased for the validation's BLEU.
         progress: say on stderr how far it is while pairs are tagged.
+        options: as `RunOptions` has them; usually `VgvaeConfig.compact()` and `BY_BLEU`. A step of the loop is a
+            mega-batch; and its metric "bleu" is "mrr" for the form "averages", which writes no sentence.
     Raises: InputError for too few pairs, what is no pair, a tagger that is not to be had, a validation without any
         exemplar, or a folder that holds another run.
     """
-    config = VgvaeConfig.compact() if config is None else config
-    job = Job.of(
-        Vgvae,
-        folder,
-        config,
-        loop,
-        metrics_of,
-        loop_of=loop_of,
-        against=against,
-        card=card,
-        data_digests=data_digests,
-        development=development,
-        resume=resume,
-    )
+    usual = VgvaeConfig.compact()
+    job = Job.of(Vgvae, folder, usual, BY_BLEU, metrics_of, loop_of=loop_of, development=development, **options)
+    config: VgvaeConfig = job.config
+    seed = job.loop.seed
     require_count(validation_rows, "validation_rows", 1)
-    loop = job.loop
-    pairs, held = job.divided(pairs, validation)
+    pairs, held = job.divided(pairs)
     digests = digests_of(pairs, held)
     with job.accelerator.main_process_first():  # the others find its cache
         vocabulary = vocabulary_of(texts_of(pairs), config)
         table = pair_table(pairs, config, vocabulary, tagger=tagger, progress=progress)
-        likes = {} if config.form == "averages" else exemplars_of(held, config, tagger=tagger, seed=loop.seed)
-    torch.manual_seed(loop.seed)
+        likes = {} if config.form == "averages" else exemplars_of(held, config, tagger=tagger, seed=seed)
+    torch.manual_seed(seed)
     model = Vgvae(config, vocabulary)
     start_words([each.weight for each in model.network.embeddings()], vocabulary.words, config.word_vectors)
     model.to(job.accelerator.device)
-    batches, steps = megabatches(table, config, seed=loop.seed, world=job.accelerator.num_processes)
+    batches, steps = megabatches(table, config, seed=seed, world=job.accelerator.num_processes)
     made = make_update(model, config, job.accelerator)
     plain = pair_table(held, replace(config, word_noise=0.0), vocabulary)
-    return job.run(
-        model,
-        made,
-        batches,
-        validator(model, held, plain, [*likes.items()][:validation_rows], development),
-        digests=digests,
-        steps=steps,
-    )
+    evaluate = validator(model, held, plain, [*likes.items()][:validation_rows], development)
+    return job.run(model, made, batches, evaluate, digests=digests, steps=steps)
 
 
 def metrics_of(config: VgvaeConfig) -> dict[str, bool]:
@@ -190,8 +165,6 @@ TRAINER = Trainer(
         "paper-averages": partial(VgvaeConfig.paper, "averages"),
     },
     loop=BY_BLEU,
-    reads="pairs",
-    held_out="pairs of other clusters; null: a twentieth of the clusters, at most 1,000 pairs, is held out",
     best="validation score {:.3f}",
     help=__doc__,
     loop_of=loop_of,

@@ -2,35 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
 from torch import Tensor
 
 from paraform.losses.distance_hinge import distance_hinge
-from paraform.models.update import State, Stepper, Update
+from paraform.models.update import Accelerator, State, Stepper, Update
 from paraform_papers.rivals.averaged.negatives import hardest_negatives
 from paraform_papers.rivals.vgvae.batches import MegaBatch, picked
 from paraform_papers.rivals.vgvae.config import VgvaeConfig
 from paraform_papers.rivals.vgvae.network import Outputs
 from paraform_papers.rivals.vgvae.posterior import Noise
 
-if TYPE_CHECKING:  # its import takes longer than a short answer
-    from accelerate import Accelerator
-
 SEMANTIC_KL, SYNTAX_KL = 1e-4, 1e-3  # weights of the two KLs, beside a word's mean nats
 MARGIN = 0.4  # γ of the hinge, on cosines
 
 
-def make_update(
-    model: Any,
-    config: VgvaeConfig,
-    accelerator: Accelerator,
-    *,
-    draw: Callable[[int], list[MegaBatch]] | None = None,
-    steps_per_epoch: int = 0,
-) -> tuple[Update, State]:
+def make_update(model: Any, config: VgvaeConfig, accelerator: Accelerator) -> tuple[Update, State]:
     """Adam on the sum over a pair's two sides, and their negatives, of the losses below, a mean over a batch's pairs.
 
         −ln p(x_i|y_i, z_i) − ln p(x_i|y_j, z_i) + λ_y KL(q(y|x_i) ‖ p) + λ_z KL(q(z|x_i) ‖ p) + λ_W L_W(x_i, z_i)
@@ -43,7 +32,6 @@ def make_update(
 
     Args:
         model: a `Vgvae`.
-        draw, steps_per_epoch: not used; there are no further batches and no schedule.
     Returns: the update, which gives means over its batches: `loss`, and of a sentence `nll`, `crossed_nll` and
         `position`, nats a word, and `semantic_kl` and `syntax_kl`, nats; `discriminative` where it is learnt from;
         `batches`, how many they were; and `gradient_norm`. And the optimiser's state.
