@@ -1,6 +1,6 @@
 """Sentences of latent vectors, decoded greedy, drawn and by beam, and a word drawn against transformers' way.
 
-    python benchmarks/decoding.py [--sentences 256] [--vocabulary 10000] [--network lstm] [--repeats 5]
+    python benchmarks/decoding.py [--sentences 256] [--vocabulary 10000] [--repeats 5]
 
 A network of the paper's size on PTB (256/256/32), its weights drawn at random, so that nearly every sentence goes on to
 the longest. Words a second of each way, and how many times as long a word takes as a greedy one; of a beam, whose
@@ -32,14 +32,13 @@ def main() -> int:
     parser = arguments_of(__doc__)
     parser.add_argument("--sentences", type=int, default=256, help="decoded together")
     parser.add_argument("--vocabulary", type=int, default=10_000, help="words that can be said")
-    parser.add_argument("--network", choices=("lstm", "transformer"), default="lstm", help="that says them")
     parser.add_argument("--width", type=int, default=4, help="of the beam")
     parser.add_argument("--top-p", type=float, default=0.9, help="share of the probability that is drawn from")
     parser.add_argument("--repeats", type=int, default=5, help="times that each is run")
     arguments = parser.parse_args()
     torch.set_num_threads(arguments.threads or 1)
     torch.manual_seed(0)
-    network = LatentNetwork(LatentConfig(network=arguments.network), arguments.vocabulary).eval()
+    network = LatentNetwork(LatentConfig(), arguments.vocabulary).eval()
     z = torch.randn(arguments.sentences, network.config.latent_width)
     words: dict[str, int] = {}
 

@@ -36,7 +36,9 @@ from paraform import corpora
 from paraform.batching import BOS, EOS, Ragged, SentenceBatch, Vocabulary, sentence_batches
 from paraform.encoders import bfloat16_products
 from paraform.models.latent import LatentConfig, LatentLanguageModel, make_update
+from paraform.models.latent.critic import LAYERS
 from paraform.models.latent.texts import read_words
+from paraform.models.latent.update import CLIP_NORM
 from paraform.training import TrainingConfig, make_accelerator
 
 
@@ -97,7 +99,7 @@ class Peer:
         loss = loss + config.contrast_weight * F.cross_entropy(scores / config.temperature, torch.arange(size))
         self.adam.zero_grad()
         loss.backward()
-        nn.utils.clip_grad_norm_(self.network.parameters(), config.clip_norm)
+        nn.utils.clip_grad_norm_(self.network.parameters(), CLIP_NORM)
         self.adam.step()
         return loss.item()
 
@@ -114,7 +116,7 @@ def multiply_adds(config: LatentConfig, tokens: int, rows: int, vocabulary: int)
     decoder = tokens * 4 * hidden * (word + latent + hidden) + rows * latent * hidden
     posterior = rows * latent * (hidden + latent)
     network = 3 * (encoder + decoder + posterior + tokens * hidden * vocabulary + rows * rows * latent)
-    inner = (config.critic_layers - 1) * units * units + units
+    inner = (LAYERS - 1) * units * units + units
     both = (hidden + latent) * units + inner + latent * units + inner  # f and g, of one draw
     critics = config.critic_steps * 2 * rows * 3 * both + 3 * rows * (latent * units + inner)
     return 2 * (network + critics)

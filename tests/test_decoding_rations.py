@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+import pytest
 import torch
 from torch import Tensor
 
@@ -45,10 +46,10 @@ def test_a_beam_shares_no_ration_between_its_hypotheses() -> None:
     """The likeliest sentence of log-probabilities −1, −2, −3 (stop) is to stop at once; every one obeys its ration."""
     state = decoding.Rationed.of(Nothing(torch.arange(1)), torch.tensor([[0]]))
     step = decoding.rationed(stutter, stop=STOP)
-    tokens, scores = decoding.beam(step, state, 1, start=START, stop=STOP, max_tokens=4, width=5, length_penalty=0.0)
-    found = {
-        tuple(token for token in row if token != STOP): score
+    tokens, scores = decoding.beam(step, state, 1, start=START, stop=STOP, max_tokens=4, width=5)
+    found = {  # a score is the mean of a sentence's words and its end
+        tuple(token for token in row if token != STOP): score * (row.index(STOP) + 1)
         for row, score in zip(tokens[0].tolist(), scores[0].tolist(), strict=True)
         if score > float("-inf")
     }
-    assert found == {(): -3.0, (2,): -4.0, (3,): -5.0, (2, 3): -6.0, (3, 2): -6.0}
+    assert found == pytest.approx({(): -3.0, (2,): -4.0, (3,): -5.0, (2, 3): -6.0, (3, 2): -6.0})

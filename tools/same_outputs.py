@@ -172,8 +172,8 @@ RUNS = {  # by system: presets ("": the class's own), objectives, or keys of VAR
     "disentangled": ["paper", "reference", "compact", "contrast"],
     "exemplar": ["paper", "reference", "shipped", "transformer"],
     "infersent": ["", "pooled"],
-    "latent": [*OBJECTIVES, "paper", "reference", "shipped", "transformer"],
-    "reader": ["", "states"],
+    "latent": [*OBJECTIVES, "paper", "reference", "shipped"],
+    "reader": [""],
     "retrofit": ["", "paper", "reference", "shipped"],
     **{system: ["paper", "reference", "compact"] for system in ("scpn", "seq2seq", "sgcp")},
     "vgvae": ["paper", "reference", "compact", "averages"],
@@ -181,10 +181,8 @@ RUNS = {  # by system: presets ("": the class's own), objectives, or keys of VAR
 VARIANTS: dict[str, tuple[str, dict[str, Any]]] = {  # a preset, and what differs from it
     "contrast": ("compact_paper", {"contrast_weight": 1.0, "distance_weight": 0.5, "role_negatives": 1.0}),
     "transformer": ("compact", {"decoder": "transformer", "coverage": False, "decoder_heads": 2, "copy_onward": True,
-                    "units": "pieces", "spell": True, "content_input": "states", "style_pooling": "mean",
-                    "network": "transformer"}),
+                    "units": "pieces", "spell": True, "content_input": "states", "style_pooling": "mean"}),
     "pooled": ("first", {"word_vectors": "minilm"}),
-    "states": ("", {"states": "all"}),
     "averages": ("paper", {"form": "averages"}),
 }  # fmt: skip
 SMALL: dict[str, dict[str, Any]] = {

@@ -87,11 +87,11 @@ def _require_temperature(temperature: float, name: str) -> None:
         raise InputError(f"{name} {temperature}; expected 1e-6 to 1e6")
 
 
-def search_name(how: Decoding, length_penalty: float = 1.0) -> str:
-    """How tokens are chosen, as signatures have it: "greedy", "beam 4", and the penalty if it is not the mean's."""
+def search_name(how: Decoding) -> str:
+    """How tokens are chosen, as signatures have it: "greedy", "beam 4"."""
     width, temperature = how.get("beam", 1), how.get("temperature", 0.0)
     if width > 1:
-        return f"beam {width}" if length_penalty == 1 else f"beam {width}, length penalty {length_penalty:g}"
+        return f"beam {width}"
     return "greedy" if temperature == 0 else f"drawn, temperature {temperature:g}, top-p {how.get('top_p', 1.0):g}"
 
 
@@ -105,17 +105,14 @@ def decode(
     start: int,
     stop: int,
     longest: int,
-    length_penalty: float = 1.0,
 ) -> Tensor:
     """Tokens [rows, ≤ longest] chosen as `how` says: greedily, the best of a beam, or drawn from the generator.
 
-    Args:
-        length_penalty: of a beam, as `beam` has it.
     Raises: InputError as `sample` and `beam` do.
     """
     ends: dict[str, Any] = {"start": start, "stop": stop, "max_tokens": longest}
     if how.get("beam", 1) > 1:
-        return beam(step, state, rows, width=how["beam"], length_penalty=length_penalty, **ends)[0][:, 0]
+        return beam(step, state, rows, width=how["beam"], **ends)[0][:, 0]
     if how.get("temperature", 0.0) != 0:
         drawn: dict[str, Any] = {"temperature": how["temperature"], "top_p": how.get("top_p", 1.0)}
         return sample(step, state, rows, generator=generator, **drawn, **ends)
@@ -269,13 +266,11 @@ def beam(
     stop: int,
     max_tokens: int,
     width: int,
-    length_penalty: float = 1.0,
 ) -> tuple[Tensor, Tensor]:
-    """Beam search; hypotheses are ranked by log p / length^length_penalty.
+    """Beam search; hypotheses are ranked by the mean log-probability of a token.
 
     Args:
         width: hypotheses kept a row, W ≥ 1.
-        length_penalty: 0 favours short sentences, 1 is the mean log-probability of a token.
     Returns: tokens [rows, W, ≤ max_tokens], best first, and their scores [rows, W] in nats (−inf: no such hypothesis).
     Raises: InputError if width < 1.
     """
@@ -302,11 +297,11 @@ def beam(
             alive, some = alive[going], _Hypotheses(*(part[going] for part in some))
             state = state.select((going[:, None] * width + every_W).flatten())
         log_probs_MV, state = step(state, some.tokens_NWT[:, :, time - 1].flatten())
-        some, parent_NW = _longer(some, log_probs_MV, time, stop, length_penalty)
+        some, parent_NW = _longer(some, log_probs_MV, time, stop)
         state = state.select((torch.arange(len(alive), device=device)[:, None] * width + parent_NW).flatten())
         for whole, part in zip(out, some, strict=True):
             whole[alive] = part
-    score_BW, order_BW = (out.total_NW / out.length_NW**length_penalty).sort(-1, descending=True)
+    score_BW, order_BW = (out.total_NW / out.length_NW).sort(-1, descending=True)
     return out.tokens_NWT.gather(1, order_BW[:, :, None].expand(-1, -1, max_tokens)).cpu(), score_BW.cpu()
 
 
@@ -318,9 +313,7 @@ class _Hypotheses(NamedTuple):
     tokens_NWT: Tensor
 
 
-def _longer(
-    some: _Hypotheses, log_probs_MV: Tensor, time: int, stop: int, length_penalty: float
-) -> tuple[_Hypotheses, Tensor]:
+def _longer(some: _Hypotheses, log_probs_MV: Tensor, time: int, stop: int) -> tuple[_Hypotheses, Tensor]:
     """The best hypotheses after one more token of each, and which ones [N, W] they go on from."""
     count, width = some.total_NW.shape
     # Of those that go on from one hypothesis, no more than W can be among the best W.
@@ -333,7 +326,7 @@ def _longer(
     token_NWK = token_NWK.masked_fill(done_NW[:, :, None], stop)
     total_NWK = some.total_NW[:, :, None] + best_NWK
     length_NW = some.length_NW + (~done_NW).float()
-    choice_NW = (total_NWK / length_NW[:, :, None] ** length_penalty).flatten(1).topk(width, -1).indices
+    choice_NW = (total_NWK / length_NW[:, :, None]).flatten(1).topk(width, -1).indices
     parent_NW = choice_NW // best_NWK.shape[2]
     tokens_NWT = some.tokens_NWT.gather(1, parent_NW[:, :, None].expand_as(some.tokens_NWT))
     tokens_NWT[:, :, time] = token_NWK.flatten(1).gather(1, choice_NW)

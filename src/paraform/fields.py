@@ -7,7 +7,7 @@ import difflib
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal, TypeVar, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Literal, TypeAlias, TypeVar, get_args, get_origin, get_type_hints
 
 from paraform.records import InputError
 
@@ -44,6 +44,20 @@ class Above:
             raise InputError(f"{name} {value}; expected a number above {self.least}")
 
 
+# The bounds that most fields have: whole numbers, then others.
+Whole: TypeAlias = Annotated[int, Between(0, math.inf)]
+Count: TypeAlias = Annotated[int, Between(1, math.inf)]
+Depth: TypeAlias = Annotated[int, Between(1, MOST_LAYERS)]
+Width: TypeAlias = Annotated[int, Between(1, MOST_WIDTH)]
+Steps: TypeAlias = Annotated[int, Between(0, MOST_STEPS)]
+Length: TypeAlias = Annotated[int, Between(1, MOST_STEPS)]
+Words: TypeAlias = Annotated[int, Between(2, MOST_STEPS)]
+Share: TypeAlias = Annotated[float, Between(0, 1)]
+Dropout: TypeAlias = Annotated[float, Between(0, 0.99)]
+Amount: TypeAlias = Annotated[float, Between(0, math.inf)]
+Positive: TypeAlias = Annotated[float, Above(0)]
+
+
 def require_types(config: Any) -> None:
     """Every field of a dataclass that is declared a number, a string or a bool is one; a whole number is a float too.
 
@@ -68,12 +82,6 @@ def require_types(config: Any) -> None:
             raise InputError(f"{name} is a number beyond 64 bits; expected a smaller one")
         for bound in bounds:
             bound.require(name, value)
-
-
-def require_between(config: object, least_and_most: Mapping[str, tuple[float, float]]) -> None:
-    """Those fields lie within their bounds, both counted. Raises: InputError that names the first that does not."""
-    for name, (least, most) in least_and_most.items():
-        Between(least, most).require(name, getattr(config, name))
 
 
 def kept_fields(config: type, stored: Mapping[str, Any], path: object) -> dict[str, Any]:

@@ -315,8 +315,8 @@ def test_what_does_not_fit_is_one_line(files: Path, tmp_path: Path, command: Com
             "--config.objective",
         ),
         (
-            ["train", "latent", "--data", files / "train.txt", "--out", tmp_path / "o", "--config.clip_norm", -1],
-            "clip_norm -1.0; expected above 0",
+            ["train", "latent", "--data", files / "train.txt", "--out", tmp_path / "o", "--config.temperature", -1],
+            "temperature -1.0; expected a number above 0",
         ),
         (["reproduce", "clvae/table1", "--row", "gan", "--data", tmp_path], "no such folder"),
         (["train", "latent", "--data", files / "train.txt", "--out", text], "text.txt: a file; expected a folder"),

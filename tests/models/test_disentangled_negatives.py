@@ -103,4 +103,4 @@ def test_what_somebody_says_is_no_negative_and_long_trees_are_cut() -> None:
     assert hard_negatives(pairs, dict(trees), config, seed=0) == [["the cat sees the dog"]]
     symbols = TreeSymbols.of(trees.values(), brackets=True)
     table = pair_table(pairs, trees, config, tiny.tokenizer(), symbols)
-    assert len(table.symbols.values) == len(table.levels.values) == 5
+    assert len(table.symbols.values) == 5

@@ -20,7 +20,6 @@ from paraform.models.disentangled.decoder_start import start_decoder
 from paraform.models.disentangled.network import Adversary
 from paraform.models.disentangled.pairs import Sentences, pair_batches
 from paraform.models.disentangled.step_decoder import StepDecoder
-from paraform.records import InputError
 
 ROWS = np.arange(len(tiny.TEXTS))
 
@@ -229,11 +228,6 @@ def test_paper_reference_and_default_differ_in_named_fields_only() -> None:
 def test_a_number_or_choice_that_is_none(field: str, value: Any, complaint: str) -> None:
     with pytest.raises(ValueError, match=re.escape(complaint)):
         replace(DisentangledConfig(), **{field: value})
-
-
-def test_heads_that_do_not_divide_the_encoder_s_features() -> None:
-    with pytest.raises(InputError, match="heads 3 of an encoder of 8 features; expected a divisor"):
-        tiny.paraphraser(replace(tiny.TINY, heads=3))
 
 
 @pytest.mark.parametrize("norm", [True, False])

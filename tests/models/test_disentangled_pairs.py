@@ -1,4 +1,4 @@
-"""Batches of pairs: a pure function of seed and step, trees cut as templates, shares of files kept."""
+"""Batches of pairs: a pure function of seed and step, shares of files kept."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ from paraform.batching import Ragged
 from paraform.models.disentangled.pairs import PairTable, pair_batches
 from paraform.models.disentangled.symbols import TreeSymbols
 from paraform.records import InputError
-from paraform.syntax.trees import depth, template, without_root
 
 
 def numbered(pairs: int, groups: list[int]) -> PairTable:
@@ -22,7 +21,7 @@ def numbered(pairs: int, groups: list[int]) -> PairTable:
     rows = Ragged.of([[number] for number in range(pairs)])
     own = np.arange(pairs)
     none = np.full((pairs, 0), -1)
-    return PairTable(rows, rows, rows, np.zeros((pairs, 1), np.float32), own, own, own, none, np.array(groups))
+    return PairTable(rows, rows, np.zeros((pairs, 1), np.float32), own, own, own, none, np.array(groups))
 
 
 def test_a_batch_is_what_its_rows_say() -> None:
@@ -72,26 +71,6 @@ def test_an_epoch_has_each_file_s_share() -> None:
 def test_shares_that_are_none(shares: tuple[float, ...]) -> None:
     with pytest.raises(InputError, match="of 2 files of pairs; expected a number above 0 for each"):
         pair_batches(numbered(8, [0] * 4 + [1] * 4), batch_size=4, seed=0, shares=shares)
-
-
-def test_trees_are_cut_as_templates() -> None:
-    """Every height from 2 to the tree's own is drawn, and nothing but these."""
-    table, symbols = tiny.table(), TreeSymbols.of(tiny.parsed().values(), brackets=True)
-    heights: dict[str, set[int]] = {text: set() for text in tiny.TEXTS}
-    batches, _ = pair_batches(table, batch_size=4, seed=0, cut=1.0)
-    for step in range(60):
-        batch = batches(step)
-        for side, trees in ((batch.source, batch.source_tree), (batch.target, batch.target_tree)):
-            for row in range(4):
-                text = tiny.tokenizer().decode(side.pieces_BT[row, : side.lengths_B[row]].tolist())
-                (top,) = without_root(tiny.parsed()[text])
-                templates = {tuple(symbols.encode(template(top, cut))[0]): cut for cut in range(2, depth(top) + 1)}
-                numbers = tuple(trees.symbols_BS[row, : trees.lengths_B[row]].tolist())
-                assert not trees.symbols_BS[row, trees.lengths_B[row] :].any()
-                heights[text].add(templates[numbers])
-    for text, found in heights.items():
-        (top,) = without_root(tiny.parsed()[text])
-        assert found == set(range(2, depth(top) + 1))
 
 
 def test_negatives_and_starts_come_with_their_pairs() -> None:

@@ -62,7 +62,7 @@ def test_what_each_preset_says(name: str, expected: dict[str, Any]) -> None:
         ({"decoder_layers": 3}, "decoder_layers '3'; expected one of 1, 2"),
         ({"max_tokens": 20_001}, "max_tokens 20001; expected 2 to 20000"),
         ({"temperature": 0}, "temperature 0; expected a number above 0"),
-        ({"pool_size": -1}, r"pool_size -1; expected 0 \(one pool\) or more"),
+        ({"pool_size": -1}, "pool_size -1; expected 0 or more"),
     ],
 )
 def test_fields_that_cannot_be(fields: dict[str, Any], message: str) -> None:

@@ -105,7 +105,7 @@ def test_a_style_encoder_that_is_trained_reads_pieces(minilm: Encoder, tmp_path:
 
 def test_states_of_every_word(minilm: Encoder, tmp_path: Path) -> None:
     """The last layer's at each word's first piece, of the lower-cased words with spaces between."""
-    config = replace(CONFIG, content_input="both", content_layer=-1)
+    config = replace(CONFIG, content_input="both")
     pairs = [*PAIRS, Pair(Sentence("Is antidisestablishmentarianism dull?"), Sentence("Don't you find it dull ?"))]
     table, *_ = triple_table(pairs, config, cache=tmp_path)
     assert table.content is not None

@@ -13,22 +13,23 @@ from ten_sentences import SENTENCES, TINY, batch_of, made, updater
 from torch import Tensor
 
 from paraform.batching import SentenceBatch
-from paraform.models.latent import LatentConfig, make_update
+from paraform.models.latent import LatentConfig, make_update, svi, update
 from paraform.training import TrainingConfig, make_accelerator
 
 
 @pytest.mark.parametrize("clip", [1e9, 0.02])
 @pytest.mark.parametrize(("beta", "steps", "momentum"), [(0.7, 3, 0.5), (0.3, 3, 0.0), (0.7, 1, 0.5), (0.7, 0, 0.5)])
-def test_the_loss_of_savae_is_its_equation(beta: float, steps: int, momentum: float, clip: float) -> None:
+def test_the_loss_of_savae_is_its_equation(
+    beta: float, steps: int, momentum: float, clip: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """All words are alike to the decoder, so that KL alone has a gradient: v ← m v + α g, λ ← λ − v, g cut to a norm.
 
     L = β / B Σ ½ (μ² + e^s − s − 1), of which a step's own loss is that at the last λ.
     """
     config = dataclasses.replace(LatentConfig(), **TINY).with_objective("savae")
-    config = dataclasses.replace(
-        config, beta=beta, beta_schedule="constant", svi_steps=steps, svi_momentum=momentum, svi_learning_rate=0.4,
-        svi_clip=clip,
-    )  # fmt: skip
+    config = dataclasses.replace(config, beta=beta, beta_schedule="constant", svi_steps=steps)
+    for name, value in (("RATE", 0.4), ("MOMENTUM", momentum), ("CLIP", clip)):
+        monkeypatch.setattr(svi, name, value)
     model = made(config)
     torch.nn.init.zeros_(model.network.output.weight)
     batch = batch_of(model, SENTENCES[:3])
@@ -61,8 +62,9 @@ def test_what_cannot_be_kept_in_step_is_trained_in_one_process(name: str) -> Non
 
 
 @pytest.mark.parametrize("name", ["savae", "lagvae"])
-def test_sgd_of_rate_1_takes_the_gradient_away(name: str) -> None:
-    config = dataclasses.replace(LatentConfig.paper(), **TINY, clip_norm=0.01).with_objective(name)
+def test_sgd_of_rate_1_takes_the_gradient_away(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(update, "CLIP_NORM", 0.01)
+    config = dataclasses.replace(LatentConfig.paper(), **TINY).with_objective(name)
     model = made(config)
     before = {key: weight.detach().clone() for key, weight in model.network.named_parameters()}
     batch = batch_of(model, SENTENCES[:3])
@@ -75,10 +77,12 @@ def test_sgd_of_rate_1_takes_the_gradient_away(name: str) -> None:
     assert sum(float(change.square().sum()) for change, _ in moved) ** 0.5 > 0.009
 
 
-def test_savae_moves_encoder_and_decoder_as_the_whole_derivative_says() -> None:
+def test_savae_moves_encoder_and_decoder_as_the_whole_derivative_says(monkeypatch: pytest.MonkeyPatch) -> None:
     """The encoder's gradient through SVI against a difference of the loss at the refined posterior."""
     config = dataclasses.replace(LatentConfig(), **TINY).with_objective("savae")
-    config = dataclasses.replace(config, svi_learning_rate=0.3, clip_norm=1e9, beta_schedule="constant")
+    config = dataclasses.replace(config, beta_schedule="constant")
+    monkeypatch.setattr(svi, "RATE", 0.3)
+    monkeypatch.setattr(update, "CLIP_NORM", 1e9)
     model = made(config).double()
     batch = batch_of(model, SENTENCES[:3])
     step = updater(model, config)
@@ -111,7 +115,8 @@ FALLING = [float(loss) for loss in range(99, 0, -1)]
 def test_lagvae_stops_when_the_loss_of_a_word_rises(
     losses: list[float], most: int, updates: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    config = dataclasses.replace(LatentConfig(), **TINY, aggressive_updates=most).with_objective("lagvae")
+    monkeypatch.setattr(update, "MOST_ALONE", most)
+    config = dataclasses.replace(LatentConfig(), **TINY).with_objective("lagvae")
     model = made(config)
     short, long = batch_of(model, ["stop"] * 3), batch_of(model, [SENTENCES[5]] * 3)
     drawn: list[SentenceBatch] = [short]
@@ -129,8 +134,9 @@ def test_lagvae_stops_when_the_loss_of_a_word_rises(
     assert step._catch_up(short, 0.0) == updates
 
 
-def test_lagvae_updates_its_encoder_alone_until_information_falls() -> None:
-    config = dataclasses.replace(LatentConfig(), **TINY, aggressive_updates=20).with_objective("lagvae")
+def test_lagvae_updates_its_encoder_alone_until_information_falls(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(update, "MOST_ALONE", 20)
+    config = dataclasses.replace(LatentConfig(), **TINY).with_objective("lagvae")
     model = made(config)
     batch = batch_of(model, SENTENCES[:3])
     step = updater(model, config, draw=lambda count: [batch] * count)

@@ -1,4 +1,4 @@
-"""The latent models on text: what goes in, what comes out, what evaluation is told, and both networks."""
+"""The latent models on text: what goes in, what comes out, and what evaluation is told."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from paraform.records import InputError
 
 TEXTS = ["the cat sat", "a dog ran off", "it rains", "prices rose by N"]
 TINY: dict[str, Any] = {
-    "word_width": 8, "hidden_width": 8, "latent_width": 3, "critic_width": 8, "heads": 2, "max_tokens": 12,
+    "word_width": 8, "hidden_width": 8, "latent_width": 3, "critic_width": 8, "max_tokens": 12,
     "initial_range": 0.5, "svi_steps": 2,
 }  # fmt: skip
 
@@ -55,10 +55,9 @@ def test_marks_in_a_text_are_unknown_words() -> None:
     assert model.unknown(["the </s> cat", "<unk> zxcv", "the"]) == 3
 
 
-@pytest.mark.parametrize("network", ["lstm", "transformer"])
-def test_a_batch_is_as_each_sentence_alone(network: str) -> None:
+def test_a_batch_is_as_each_sentence_alone() -> None:
     """Padding changes nothing: not the posterior, not the likelihood."""
-    model = made(network=network)
+    model = made()
     together = model.encode(TEXTS)
     alone = torch.cat([model.encode([text]) for text in TEXTS])
     torch.testing.assert_close(together, alone)
@@ -69,9 +68,8 @@ def test_a_batch_is_as_each_sentence_alone(network: str) -> None:
     )
 
 
-@pytest.mark.parametrize("network", ["lstm", "transformer"])
-def test_the_likelihood_is_that_of_the_decoder_step_by_step(network: str) -> None:
-    model, z = made(network=network), torch.randn(1, 1, 3)
+def test_the_likelihood_is_that_of_the_decoder_step_by_step() -> None:
+    model, z = made(), torch.randn(1, 1, 3)
     memory, total = model.network.decoder.start(z[0]), 0.0
     numbers = [2, *model.vocabulary.encode(["a", "dog", "ran", "off"]), 3]
     with torch.no_grad():
@@ -231,15 +229,14 @@ def test_how_many_go_together_changes_nothing() -> None:
     assert model.reconstruct(TEXTS, batch_size=3) == model.reconstruct(TEXTS)
 
 
-@pytest.mark.parametrize("network", ["lstm", "transformer"])
 @pytest.mark.parametrize("tied", [True, False])
-def test_an_untrained_model_finds_all_words_alike(network: str, tied: bool) -> None:
+def test_an_untrained_model_finds_all_words_alike(tied: bool) -> None:
     """−ln p of a word is about ln V."""
     config = dataclasses.replace(LatentConfig(), **TINY)
-    wide = {"word_width": 64, "hidden_width": 64, "heads": 4, "initial_range": 0.1, "tie_embeddings": tied}
+    wide = {"word_width": 64, "hidden_width": 64, "initial_range": 0.1, "tie_embeddings": tied}
     torch.manual_seed(0)
     vocabulary = Vocabulary.build([[f"w{number}" for number in range(1000)]], min_count=1)
-    model = LatentLanguageModel(dataclasses.replace(config, network=network, **wide), vocabulary).eval()
+    model = LatentLanguageModel(dataclasses.replace(config, **wide), vocabulary).eval()
     texts = [f"w{number} w{number + 1} w{2 * number}" for number in range(100)]
     found = -model.log_likelihood(texts, torch.randn(1, 100, 3)).mean() / 4
     assert float(found) == pytest.approx(math.log(1000), abs=0.7)

@@ -14,15 +14,14 @@ import torch
 from torch import Tensor
 
 from paraform.batching import BOS, SentenceBatch, Vocabulary
-from paraform.models.latent import LatentConfig, LatentLanguageModel, make_update
+from paraform.models.latent import LatentConfig, LatentLanguageModel, make_update, update
 from paraform.models.latent.critic import Critics
 from paraform.training import TrainingConfig, make_accelerator
 
 WORDS = torch.tensor([[4, 5, 6], [6, 4, 0]])
 BATCH = SentenceBatch(WORDS, torch.tensor([3, 2]))
-NETWORKS = ["lstm", "transformer"]
 TINY: dict[str, Any] = {
-    "word_width": 16, "hidden_width": 32, "latent_width": 3, "critic_width": 8, "heads": 2, "batch_size": 2,
+    "word_width": 16, "hidden_width": 32, "latent_width": 3, "critic_width": 8, "batch_size": 2,
     "encoder_dropout": 0.0, "decoder_dropout": 0.0, "initial_range": 0.5, "beta_schedule": "constant",
 }  # fmt: skip
 
@@ -50,58 +49,50 @@ HALVES = [("encoder_dropout", encoded), ("decoder_dropout", decoded)]
 
 
 @pytest.mark.parametrize(("name", "states_of"), HALVES)
-@pytest.mark.parametrize("network", NETWORKS)
-def test_dropout_takes_its_share_of_the_states_and_of_what_they_are_made_of(
-    network: str, name: str, states_of: Any
-) -> None:
+def test_dropout_takes_its_share_of_the_states_and_of_what_they_are_made_of(name: str, states_of: Any) -> None:
     dropouts: dict[str, Any] = {name: 0.4}
-    states_RH = states_of(made(network=network, **dropouts), 400)
+    states_RH = states_of(made(**dropouts), 400)
     dropped_RH = states_RH == 0
     assert float(dropped_RH.float().mean()) == pytest.approx(0.4, abs=0.02)
     for row_R, gone_R in zip(states_RH.T, dropped_RH.T, strict=True):
         assert float(row_R[~gone_R].std()) > 1e-3  # no state of one value: it is made of dropped features
 
 
-@pytest.mark.parametrize("network", NETWORKS)
-def test_dropout_of_the_embedding_alone_leaves_the_last_state_whole(network: str) -> None:
+def test_dropout_of_the_embedding_alone_leaves_the_last_state_whole() -> None:
     """One word, whose features are 1, seen through the network as it would be by itself."""
-    model = made(network=network, encoder_dropout=0.4, encoder_dropout_on="embedding")
+    model = made(encoder_dropout=0.4, encoder_dropout_on="embedding")
     states_RH = encoded(model, 400)
     assert bool(states_RH.all()) and float(states_RH.std(0).min()) > 1e-3  # though what it is made of is dropped
     seen: list[Tensor] = []
-    first = model.network.encoder.lstm if network == "lstm" else model.network.encoder.body
-    first.register_forward_pre_hook(lambda _, given: seen.append(given[0]))
+    model.network.encoder.lstm.register_forward_pre_hook(lambda _, given: seen.append(given[0]))
     torch.nn.init.ones_(model.network.encoder.embedding.weight)
     encoded(model, 400)
     assert seen[0].unique().tolist() == pytest.approx([0, 1 / 0.6], rel=1e-4)
     assert float((seen[0] == 0).float().mean()) == pytest.approx(0.4, abs=0.02)
 
 
-@pytest.mark.parametrize("network", NETWORKS)
-def test_an_encoder_without_views_to_make_drops_what_is_plain(network: str) -> None:
-    for model in (made("vae", network=network, encoder_dropout=0.4), made(network=network, plain_dropout=0.4)):
+def test_an_encoder_without_views_to_make_drops_what_is_plain() -> None:
+    for model in (made("vae", encoder_dropout=0.4), made(plain_dropout=0.4)):
         assert bool(encoded(model, 400).all())
     for fields in ({"objective": "vae"}, {"positives": "swap"}):
-        model = made(**fields, network=network, encoder_dropout=0.1, plain_dropout=0.4)
+        model = made(**fields, encoder_dropout=0.1, plain_dropout=0.4)
         assert float((encoded(model, 400) == 0).float().mean()) == pytest.approx(0.4, abs=0.02)
 
 
 @pytest.mark.parametrize(("name", "states_of"), HALVES)
-@pytest.mark.parametrize("network", NETWORKS)
-def test_nothing_is_random_without_dropout_or_outside_training(network: str, name: str, states_of: Any) -> None:
+def test_nothing_is_random_without_dropout_or_outside_training(name: str, states_of: Any) -> None:
     own: dict[str, Any] = {name: 0.4}
     other: dict[str, Any] = {half: 0.4 for half, _ in HALVES if half != name}
-    for model in (made(network=network, **other), made(network=network, **own).eval()):
+    for model in (made(**other), made(**own).eval()):
         states_RH = states_of(model, 2)
         torch.testing.assert_close(states_RH[0], states_RH[1])
         assert bool(states_RH.all())
 
 
-@pytest.mark.parametrize("network", NETWORKS)
-def test_the_views_of_a_sentence_differ_by_the_encoders_dropout_alone(network: str) -> None:
+def test_the_views_of_a_sentence_differ_by_the_encoders_dropout_alone() -> None:
     """With one noise for both; equal views have equal reconstructions but for the decoder's dropout."""
     for of_encoder, of_decoder in ((0.0, 0.0), (0.4, 0.0), (0.0, 0.4)):
-        model = made(network=network, encoder_dropout=of_encoder, decoder_dropout=of_decoder)
+        model = made(encoder_dropout=of_encoder, decoder_dropout=of_decoder)
         with torch.no_grad():
             out = model.network(BATCH.repeated(2), torch.randn(2, 3).repeat(2, 1))
         apart = [float((values[:2] - values[2:]).abs().max()) for values in (out.z_RZ, out.reconstruction_R)]
@@ -139,18 +130,26 @@ def gradient_norm(network: torch.nn.Module) -> float:
 
 
 @pytest.mark.parametrize("objective", ["vae", "savae", "clvae+_mi"])
-def test_a_gradient_is_cut_to_the_largest_norm_and_a_shorter_one_is_not(objective: str) -> None:
-    free, cut = made(objective, clip_norm=1e6, svi_steps=2), made(objective, clip_norm=0.01, svi_steps=2)
+def test_a_gradient_is_cut_to_the_largest_norm_and_a_shorter_one_is_not(
+    objective: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    free, cut = made(objective, svi_steps=2), made(objective, svi_steps=2)
+    monkeypatch.setattr(update, "CLIP_NORM", 1e6)
     whole = updated(free)["gradient_norm"]
+    monkeypatch.setattr(update, "CLIP_NORM", 0.01)
     assert whole > 0.1 and gradient_norm(free.network) == pytest.approx(whole, rel=1e-4)
     assert updated(cut)["gradient_norm"] == pytest.approx(whole, rel=1e-4)  # as it was before
     assert gradient_norm(cut.network) == pytest.approx(0.01, rel=1e-3)
 
 
 @pytest.mark.parametrize(("objective", "apart"), [("vae", False), ("ivae", True), ("clvae+_mi", True)])
-def test_encoder_and_decoder_are_cut_apart_where_there_is_a_critic(objective: str, apart: bool) -> None:
-    whole = updated(made(objective, clip_norm=1e6, clipping="apart"))["gradient_norm"]
-    model = made(objective, clip_norm=0.01, clipping="apart")
+def test_encoder_and_decoder_are_cut_apart_where_there_is_a_critic(
+    objective: str, apart: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(update, "CLIP_NORM", 1e6)
+    whole = updated(made(objective, clipping="apart"))["gradient_norm"]
+    monkeypatch.setattr(update, "CLIP_NORM", 0.01)
+    model = made(objective, clipping="apart")
     assert updated(model)["gradient_norm"] == pytest.approx(whole, rel=1e-4)
     parts = model.network.encoder, model.network.posterior, model.network.decoder, model.network.output
     encoder, posterior, decoder, output = (gradient_norm(part) for part in parts)
@@ -161,8 +160,10 @@ def test_encoder_and_decoder_are_cut_apart_where_there_is_a_critic(objective: st
         assert math.hypot(*norms) == pytest.approx(0.01, rel=1e-3)
 
 
-def test_lagvae_cuts_the_gradient_of_its_encoder_too() -> None:
-    model = made("lagvae", clip_norm=0.01, aggressive_updates=2)
+def test_lagvae_cuts_the_gradient_of_its_encoder_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(update, "CLIP_NORM", 0.01)
+    monkeypatch.setattr(update, "MOST_ALONE", 2)
+    model = made("lagvae")
     assert stepper(model)._catch_up(BATCH, 1.0) == 1
     assert gradient_norm(model.network) == pytest.approx(0.01, rel=1e-3)
 

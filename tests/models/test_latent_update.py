@@ -13,7 +13,7 @@ from ten_sentences import SENTENCES, TINY, batch_of, made, updater
 from torch import Tensor
 
 from paraform.batching import BOS, EOS, SentenceBatch
-from paraform.models.latent import OBJECTIVES, LatentConfig, LatentLanguageModel
+from paraform.models.latent import OBJECTIVES, LatentConfig, LatentLanguageModel, svi, update
 from paraform.models.latent.views import swapped
 
 
@@ -111,14 +111,15 @@ def test_the_loss_is_its_equation(name: str, preset: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["vae", "clvae+_mi", "savae", "lagvae"])
-def test_beta_rises_over_the_epochs_of_the_run_and_weighs_kl(name: str) -> None:
+def test_beta_rises_over_the_epochs_of_the_run_and_weighs_kl(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(update, "MOST_ALONE", 2)
     config = dataclasses.replace(LatentConfig(), **TINY).with_objective(name)
-    config = dataclasses.replace(config, epochs=2, beta_start=0.2, beta_warmup=0.5, aggressive_updates=2)
+    config = dataclasses.replace(config, epochs=2, beta_start=0.2)
     model = made(config)
     batch = batch_of(model, SENTENCES[:3])
-    step = updater(model, config, steps=4, draw=lambda count: [batch] * count)
+    step = updater(model, config, steps=8, draw=lambda count: [batch] * count)
     found = [step(batch, number) for number in (0, 1, 2, 4, 7)]
-    betas = [0.2, 0.4, 0.6, 1.0, 1.0]
+    betas = [0.2, 0.4, 0.6, 1.0, 1.0]  # 9 / 40 of 16 steps are about four
     assert [figures["beta"] for figures in found] == pytest.approx(betas)
     for figures, beta in zip(found, betas, strict=True):
         if "kl" in figures:
@@ -220,12 +221,13 @@ def test_the_critics_learn_kl() -> None:
     assert sum(seen) / len(seen) == pytest.approx(closed, rel=0.2)
 
 
-@pytest.mark.parametrize("name", [*OBJECTIVES, "vae, transformer", "clvae+_mi, mlp"])
-def test_learns_ten_sentences_by_heart(name: str) -> None:
-    objective, _, kind = name.partition(", ")
+@pytest.mark.parametrize("name", [*OBJECTIVES, "clvae+_mi, mlp"])
+def test_learns_ten_sentences_by_heart(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(svi, "RATE", 0.1)
+    objective, _, posterior = name.partition(", ")
     config = dataclasses.replace(LatentConfig(), **TINY).with_objective(objective)
-    if kind:
-        config = dataclasses.replace(config, **{"network" if kind == "transformer" else "posterior": kind})
+    if posterior:
+        config = dataclasses.replace(config, posterior=posterior)  # type: ignore[arg-type]
     config = dataclasses.replace(
         config,
         word_width=16,
@@ -233,10 +235,9 @@ def test_learns_ten_sentences_by_heart(name: str) -> None:
         latent_width=8,
         beta=0.05,
         beta_start=0.0,
-        learning_rate=5e-3 if kind == "transformer" else 1e-2,
+        learning_rate=1e-2,
         batch_size=10,
         critic_steps=1,
-        svi_learning_rate=0.1,
         initial_range=0.2,
     )
     model = made(config)
@@ -269,13 +270,14 @@ def test_swaps_are_those_of_a_loop() -> None:
         assert found[row].tolist() == expected
 
 
-def test_swapped_words_are_read_and_the_sentence_is_said() -> None:
-    config = dataclasses.replace(LatentConfig(), **TINY)
-    model = made(dataclasses.replace(config, positives="swap", swap=1.0))
+def test_swapped_words_are_read_and_the_sentence_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(update, "SWAPPED", 1.0)
+    config = dataclasses.replace(LatentConfig(), **TINY, positives="swap")
+    model = made(config)
     batch = batch_of(model, SENTENCES[:3])
     seen: list[SentenceBatch] = []
     model.network.register_forward_pre_hook(lambda module, given: seen.extend([given[0], given[2]]))
-    updater(model, dataclasses.replace(config, positives="swap", swap=1.0))(batch, 0)
+    updater(model, config)(batch, 0)
     read, said = seen
     assert torch.equal(said.words_BT, batch.repeated(2).words_BT)
     assert torch.equal(read.words_BT[:3], batch.words_BT) and not torch.equal(read.words_BT[3:], batch.words_BT)

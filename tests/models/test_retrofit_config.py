@@ -46,7 +46,6 @@ def test_the_papers_margins_and_epochs_by_corpus() -> None:
         ({"margin": 0}, "margin 0; expected a number above 0"),
         ({"margin": float("nan")}, "margin is nan; expected a finite number"),
         ({"batch_size": 0}, "batch_size 0; expected 1 or more"),
-        ({"shrinkage": 1.5}, "shrinkage 1.5; expected 0 to 1"),
         ({"negatives": "hard"}, "negatives 'hard'; expected one of substitute, labelled, batch"),
         ({"train_mix": True}, "train_mix with states 'last'"),
         ({"train_mix": True, "states": "all"}, "train_mix with push 'start'; expected 'further'"),

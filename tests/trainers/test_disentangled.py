@@ -61,7 +61,7 @@ def words_of(pairs: list[Pair]) -> Tokenizer:
 
 @pytest.fixture
 def config(encoder: Path) -> DisentangledConfig:
-    return replace(DisentangledConfig.compact_paper(), encoder=str(encoder), batch_size=8, epochs=2, cut_trees=0.5)
+    return replace(DisentangledConfig.compact_paper(), encoder=str(encoder), batch_size=8, epochs=2)
 
 
 def test_a_run_that_was_stopped_goes_on_to_the_same_weights(
@@ -95,7 +95,7 @@ def test_a_run_that_was_stopped_goes_on_to_the_same_weights(
 def test_validation_by_a_loop(pairs: list[Pair], config: DisentangledConfig, tmp_path: Path, own_cache: None) -> None:
     """MRR: the place of each target among all targets but the others of its cluster; `nll` of every batch."""
     found = train_disentangled(
-        pairs, tmp_path / "run", config=replace(config, cut_trees=0.0), loop=LOOP, validation=pairs[:8],
+        pairs, tmp_path / "run", config=config, loop=LOOP, validation=pairs[:8],
         development=lambda model: {"development": 7.0, "part": 5.0},
     )  # fmt: skip
     scores = [record["validation"] for record in found.history if "validation" in record][-1]

@@ -13,7 +13,7 @@ import pytest
 import torch
 
 import paraform
-from paraform.models.latent import OBJECTIVES, LatentConfig
+from paraform.models.latent import OBJECTIVES, LatentConfig, update
 from paraform.records import InputError
 from paraform.trainers import job, latent
 from paraform.trainers.held_out import hold_out_texts
@@ -29,7 +29,7 @@ def sentences(count: int, seed: int = 0) -> list[str]:
 
 
 def config(objective: str, **fields: Any) -> LatentConfig:
-    small = replace(LatentConfig(), **{**TINY, "batch_size": 8, "epochs": 2, "svi_steps": 2, "aggressive_updates": 20})
+    small = replace(LatentConfig(), **{**TINY, "batch_size": 8, "epochs": 2, "svi_steps": 2})
     return replace(small.with_objective(objective), **fields)
 
 
@@ -52,6 +52,7 @@ def test_every_objective_trains_and_resumes(objective: str, tmp_path: Path, monk
     drawn = objective == "clvae+_mi"
     if not drawn:  # the picture takes longer than the run
         monkeypatch.setattr(latent, "draw_collapse", lambda *given: None)
+    monkeypatch.setattr(update, "MOST_ALONE", 20)
     if objective == "lagvae":  # whose aggressive phase is to end before the cut, and not to begin again behind it
         falling = iter(range(100, 0, -1))
         monkeypatch.setattr(latent, "validate", lambda *given, **named: {"loss": 1.0, "mi": float(next(falling))})

@@ -161,7 +161,7 @@ def test_the_closed_form_trains_nothing(pairs: list[Pair], config: RetrofitConfi
 
     One direction has none: what comes out of a layer norm has one number less that is free.
     """
-    config = replace(config, place="after", orthogonality="free", fit="whitening", shrinkage=0.02)
+    config = replace(config, place="after", orthogonality="free", fit="whitening")
     kept = pairs[13:]  # no multiple of a batch: every pair is looked at
     found = train_retrofit(kept, tmp_path / "run", config=config, loop=LOOP, validation=pairs[:12])
     assert isinstance(found, Result) and (found.step, found.ended) == (0, "finished")

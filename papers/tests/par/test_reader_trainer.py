@@ -53,7 +53,7 @@ ASKED = [
 @pytest.fixture(scope="module")
 def config(tmp_path_factory: pytest.TempPathFactory) -> ReaderConfig:
     folder = tiny.folder_of(tmp_path_factory.mktemp("encoder"))
-    return ReaderConfig(encoder=folder, states="all", width=8, linear=12, dropout=0.0, batch_size=6, epochs=80,
+    return ReaderConfig(encoder=folder, width=8, linear=12, dropout=0.0, batch_size=6, epochs=80,
                         learning_rate=0.02)  # fmt: skip
 
 
@@ -62,14 +62,14 @@ def test_it_learns_a_few_answers_by_heart(config: ReaderConfig, tmp_path: Path) 
     assert (result.step, result.best_score) == (80, 100)
     assert set(result.history[0]["train"]) == {"loss", "gradient_norm"}
     model = load_reader(tmp_path / "run", device="cpu")
-    assert model.config.inputs == 3 * tiny.WIDTH  # all layers, side by side
+    assert model.config.inputs == tiny.WIDTH
     prepared = Prepared.of(ASKED, reading_system(config, device="cpu"), tmp_path / "elsewhere")
     model.train()
     assert answers_of(model, prepared) == {one.name: one.answers[0].text for one in ASKED}
     assert not model.training  # no dropout where it answers
     assert float(model.network.scale) == pytest.approx(1 / root_mean_square(prepared.table))
     (kept,) = (tmp_path / "run" / "vectors").iterdir()  # computed once, for training and validation
-    assert np.load(kept).shape == (sum(len(prepared.words[text]) for text in prepared.words), 3 * tiny.WIDTH)
+    assert np.load(kept).shape == (sum(len(prepared.words[text]) for text in prepared.words), tiny.WIDTH)
     with pytest.raises(InputError, match="holds a run"):
         train_reader(ASKED, tmp_path / "run", validation=ASKED, config=config, loop=LOOP)
 
@@ -77,7 +77,7 @@ def test_it_learns_a_few_answers_by_heart(config: ReaderConfig, tmp_path: Path) 
 def test_a_run_that_was_stopped_goes_on_to_the_same_reader(
     config: ReaderConfig, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    config = replace(config, epochs=4, batch_size=3, dropout=0.3, states="own")
+    config = replace(config, epochs=4, batch_size=3, dropout=0.3)
     loop = replace(LOOP, evaluate_every=4, checkpoint_every=3)
     train_reader(ASKED, tmp_path / "whole", validation=ASKED[:2], config=config, loop=loop)
     with monkeypatch.context() as patch:
@@ -174,19 +174,23 @@ def test_a_retrofitted_encoder_is_read_with_m(
     with torch.no_grad():
         model.network.transform.weight.add_(0.3 * torch.randn(tiny.WIDTH, tiny.WIDTH))
     checkpoint.save(model.eval(), tmp_path / "par", card="")
-    system = reading_system(replace(config, encoder=str(tmp_path / "par"), states="own"), device="cpu")
+    system = reading_system(replace(config, encoder=str(tmp_path / "par")), device="cpu")
     words = CONTEXTS[0].split()
     expected = model.word_states([words], layers=[-1]).states_NLD
     torch.testing.assert_close(system.words([words]).states_NLD, expected)
-    plain = reading_system(replace(config, states="own"), device="cpu")
+    plain = reading_system(config, device="cpu")
     assert system.signature != plain.signature and not torch.allclose(plain.words([words]).states_NLD, expected)
 
 
-def test_what_cannot_be_trained_on(config: ReaderConfig, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_what_cannot_be_trained_on(
+    config: ReaderConfig, tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("paraform_papers.par.reader.trainer.MOST_WORDS", 2)
     with pytest.raises(InputError, match="no question on a context of at most 2 words"):
-        train_reader(ASKED, tmp_path / "a", validation=ASKED, config=replace(config, most_words=2), loop=LOOP)
+        train_reader(ASKED, tmp_path / "a", validation=ASKED, config=config, loop=LOOP)
+    monkeypatch.setattr("paraform_papers.par.reader.trainer.MOST_WORDS", 5)
     with pytest.raises(InputError, match="2 questions; expected at least one batch of 6"):
-        train_reader(ASKED, tmp_path / "b", validation=ASKED, config=replace(config, most_words=5), loop=LOOP)
+        train_reader(ASKED, tmp_path / "b", validation=ASKED, config=config, loop=LOOP)
     assert "4 of 6 questions are on a context of more than 5 words; left out" in caplog.text
     with pytest.raises(InputError, match="expected an encoder with word states"):
         reading_system(replace(config, encoder="latent-compact"))

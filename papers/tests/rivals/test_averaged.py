@@ -186,17 +186,14 @@ def test_where_the_default_is_smaller_than_the_authors_code() -> None:
         "width": (1024, 300),
         "megabatch": (100, 60),
         "epochs": (25, 10),
-        "least_score": (0.4, 0.0),
-        "most_overlap": (0.7, 1.0),
     }
 
 
 @pytest.mark.parametrize("field", [field.name for field in dataclasses.fields(AveragedConfig)])
 @pytest.mark.parametrize("value", ["nothing of the kind", [], -(10**30), 10**30, float("nan"), -1])
 def test_what_a_field_cannot_be(field: str, value: Any) -> None:
-    if (field, value) != ("least_score", -1):
-        with pytest.raises(InputError, match=field):
-            AveragedConfig(**{field: value})
+    with pytest.raises(InputError, match=field):
+        AveragedConfig(**{field: value})
 
 
 def test_a_batch_goes_where_it_is_sent() -> None:

@@ -15,7 +15,7 @@ import pytest
 import paraform
 from paraform.records import InputError, Origin, Pair, Sentence
 from paraform_papers.rivals.averaged import AveragedConfig
-from paraform_papers.rivals.averaged.trainer import BY_MRR, fitting, overlap, train_averaged
+from paraform_papers.rivals.averaged.trainer import BY_MRR, train_averaged
 
 LOOP = replace(BY_MRR, tensorboard=False, device="cpu", evaluate_every=2, log_every=1)
 CONFIG = AveragedConfig(width=12, batch_size=8, megabatch=3, epochs=4, vocabulary_size=120, learning_rate=0.01)
@@ -55,21 +55,6 @@ def test_a_run_that_was_stopped_goes_on_to_the_same_weights(
     assert np.array_equal(one.embed(texts), other.embed(texts))
     with pytest.raises(InputError, match="holds a run"):
         train_averaged(pairs[12:], part, loop=LOOP, **given)
-
-
-def test_words_that_are_shared_and_scores() -> None:
-    assert overlap("the dog runs", "The dog, it runs home") == 1.0
-    assert overlap("the dog runs", "the cat sleeps") == pytest.approx(1 / 3)
-    pairs = [
-        Pair(Sentence("the dog runs"), Sentence("the cat sleeps"), score=0.9),
-        Pair(Sentence("the dog runs"), Sentence("the cat sleeps"), score=0.3),
-        Pair(Sentence("the dog runs"), Sentence("The dog, it runs home")),
-    ]
-    assert fitting(pairs, AveragedConfig()) == pairs
-    assert fitting(pairs, AveragedConfig(least_score=0.4)) == [pairs[0], pairs[2]]
-    assert fitting(pairs, AveragedConfig(most_overlap=0.7)) == pairs[:2]
-    with pytest.raises(InputError, match=r"none of 3 pairs has a score of 0\.95 and shares 50% of its words at most"):
-        fitting(pairs, AveragedConfig(least_score=0.95, most_overlap=0.5))
 
 
 def test_files_have_shares_and_evaluation_texts_are_left_out(

@@ -76,7 +76,7 @@ def test_an_exemplar_gives_its_template_or_its_parse() -> None:
     assert model.decoding_settings(beam=4) == {
         "decode": "beam 4", "decoder": "float32", "ration": False, "form": "template", "parser": "syntax"
     }  # fmt: skip
-    model.config = replace(model.config, exemplar_form="parse")
+    model.exemplar_form = "parse"
     for parameter in model.network.generator.parameters():
         parameter.data.fill_(float("nan"))
     assert model.decode(sources, likes) != by_template

@@ -77,7 +77,7 @@ def test_writing() -> None:
         words = text.lower().split()
         assert all(one != other for one, other in pairwise(words)), (text, source)
     settings = model.decoding_settings(beam=4)
-    assert settings == {"decode": "beam 4, length penalty 0", "decoder": "float32", "ration": False}
+    assert settings == {"decode": "beam 4", "decoder": "float32", "ration": False}
     assert model.exemplars(["a b"], ["c d"]) == [["c d"]]
 
 

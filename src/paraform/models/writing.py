@@ -25,14 +25,12 @@ class Ends(NamedTuple):
     Args:
         start, stop: the numbers before the first unit and behind the last.
         longest: the most units without the end.
-        length_penalty: what a beam's hypotheses are ranked by (`decoding.beam`).
         room: steps behind the longest, in which it may still end.
     """
 
     start: int
     stop: int
     longest: int
-    length_penalty: float = 1.0
     room: int = 1
 
 
@@ -65,7 +63,7 @@ def written_rows(
             state, following = Rationed.of(state, state.source_BS), rationed(step, stop=ends.stop, free=free)
         tokens_NT = decode(
             following, state, len(rows), how, generator,
-            start=ends.start, stop=ends.stop, longest=ends.longest + ends.room, length_penalty=ends.length_penalty,
+            start=ends.start, stop=ends.stop, longest=ends.longest + ends.room,
         )  # fmt: skip
         for row, columns in zip(rows, tokens_NT.tolist(), strict=True):
             out[row] = columns[: columns.index(ends.stop) if ends.stop in columns else ends.longest]

@@ -101,7 +101,7 @@ def train_disentangled(
     if config.distance_weight:
         # of what pairs are told apart from, which stands behind them in the table, no vector is read
         table = replace(table, start=model.embed(list(dict.fromkeys(texts_of(pairs)))))
-    batches, epoch = pair_batches(table, shares=shares, cut=config.cut_trees, **job.batching)
+    batches, epoch = pair_batches(table, shares=shares, **job.batching)
     made = make_update(model, config, job.accelerator, steps_per_epoch=epoch)
     held = pair_table(validation, trees, config, model.tokenizer, model.symbols)
     erase = eraser(model, trees, texts_of(pairs), seed=seed)

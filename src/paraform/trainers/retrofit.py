@@ -93,7 +93,7 @@ def train_retrofit(
         require_some_of_each(files, [path for path, number in files.items() if number in there])
     batches, epoch = context_batches(table, negatives=config.negatives, shares=shares, **job.batching)
     log = logging.getLogger("paraform")
-    if config.relative_margin and config.fit == "descent":
+    if config.fit == "descent":
         apart = negative_distance(model, table, seed=seed)
         model.network.margin.fill_(config.margin * apart / ELMO_DISTANCE)
         resolved = (config.margin, apart, ELMO_DISTANCE, float(model.network.margin))
@@ -175,7 +175,7 @@ def whitened(
         scatter_DD += (apart_WD.T @ apart_WD).cpu()
         count += len(apart_WD)
     try:
-        matrix_DD = within_word_whitening(scatter_DD / count, shrinkage=model.config.shrinkage)
+        matrix_DD = within_word_whitening(scatter_DD / count)
     except ValueError as error:
         raise InputError(f"{counted(count, 'shared word')}: {error}") from error
     model.network.transform.weight.copy_(matrix_DD)

@@ -8,6 +8,7 @@ Shape key: R rows, K categories, Z latent (2).
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, ClassVar, final
 
 import torch
@@ -114,10 +115,8 @@ class ClusterModel(nn.Module):
             "learning_rate": learning_rate,
             "batch_size": 64 * categories,
             "encoder_dropout": 0.0,
-            "network": "lstm",
-            "beta_warmup": 0.0,
         }
-        return LatentConfig(**fields).with_objective(objective)
+        return replace(LatentConfig(**fields).with_objective(objective), beta_schedule="constant")
 
     @torch.no_grad()
     def draw(self, each: int, generator: torch.Generator) -> tuple[Tensor, Tensor]:

@@ -62,7 +62,7 @@ class Writing:
 def writing(model: Any, row: Row) -> Any:
     """The loaded model as the row has it write; itself, with any vectors that it has, if that is greedily."""
     if row.whole and isinstance(model, ScpnParaphraser):
-        model.config = replace(model.config, exemplar_form="parse")
+        model.exemplar_form = "parse"
     if row.height and isinstance(model, SgcpParaphraser):
         model.config = replace(model.config, height=row.height)
     return Writing(model, row.beam) if row.beam > 1 else model

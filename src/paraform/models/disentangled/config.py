@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
-from paraform.fields import MOST_STEPS, MOST_WIDTH, require_types, with_fields
+from paraform.fields import Amount, Between, Count, Dropout, Length, Positive, Share, Whole, require_types, with_fields
 from paraform.records import InputError
-
-AT_LEAST_0 = (
-    "learning_rate", "decoder_learning_rate", "adversary_learning_rate", "weight_decay", "clip_norm",
-    "adversary_weight", "generation_weight", "contrast_weight", "distance_weight",
-)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -39,8 +35,6 @@ class DisentangledConfig:
     Args:
         encoder: any Hugging Face encoder, or the encoder half of a model with a decoder; BART-base in the paper.
         layers: the encoder's first so many layers are the semantic encoder; 0: all.
-        syntax_layers: layers of the syntactic encoder.
-        heads: its attention's; 0: as the encoder.
         max_tokens: longer sentences are cut there, in word pieces without the two special ones.
         max_symbols: longer linearised trees are cut there, in symbols.
         word_dropout: share of the source's tokens that the semantic encoder does not see.
@@ -49,8 +43,6 @@ class DisentangledConfig:
         learning_rate: AdamW's, of the semantic encoder and the adversary (paper).
         decoder_learning_rate: of everything else.
         adversary_learning_rate: of the adversary, if not the encoder's; 0: the encoder's.
-        weight_decay: AdamW's.
-        clip_norm: largest gradient norm; 0: not clipped.
         batch_size: pairs a step, over all processes.
         epochs: passes over the pairs.
 
@@ -71,7 +63,6 @@ class DisentangledConfig:
         erased: what a linear map takes from the vectors that are given out, so that no linear adversary can tell it;
             it is fitted anew at each validation. "nothing"; "constituents", their shares of the tree; "form", these
             and which of them stand at the top. The decoder reads ū as it is without.
-        cut_trees: share of the target trees that are cut at a random height, so that the decoder knows templates.
         brackets: whether trees are written with both brackets as symbols of their own around each label (paper); else
             a constituent's label opens it and a tag stands alone, which takes less than half as many symbols.
         output_pieces: pieces that can be written: "all", or those "seen" in training.
@@ -81,67 +72,46 @@ class DisentangledConfig:
     adversary_loss: Literal["softmax", "sigmoid"] = "softmax"
     bag_of_tags: Literal["constituents", "symbols"] = "constituents"
     directions: Literal["one", "both"] = "both"
-    adversary_start: int = 1
+    adversary_start: Whole = 1
     adversary_norm: bool = True
     tie_output: bool = False
     pool_special: bool = True
     drop_special: bool = False
 
     encoder: str = "minilm"
-    layers: int = 0
-    syntax_layers: int = 1
-    heads: int = 0
-    max_tokens: int = 40
-    max_symbols: int = 160
-    word_dropout: float = 0.2
-    adversary_weight: float = 0.1
+    layers: Annotated[int, Between(0, 1000)] = 0
+    max_tokens: Length = 40
+    max_symbols: Length = 160
+    word_dropout: Dropout = 0.2
+    adversary_weight: Amount = 0.1
     syntax: bool = True
-    learning_rate: float = 2e-5
-    decoder_learning_rate: float = 1e-4
-    adversary_learning_rate: float = 0.0
+    learning_rate: Amount = 2e-5
+    decoder_learning_rate: Amount = 1e-4
+    adversary_learning_rate: Amount = 0.0
     freeze_embeddings: bool = False
     memory_norm: bool = False
     fooled: Literal["loss", "prior"] = "loss"
-    weight_decay: float = 0.01
-    clip_norm: float = 1.0
-    batch_size: int = 64
-    epochs: int = 10
+    batch_size: Annotated[int, Between(2, math.inf)] = 64
+    epochs: Count = 10
 
-    generation_weight: float = 1.0
-    contrast_weight: float = 0.0
-    temperature: float = 0.05
-    distance_weight: float = 0.0
-    form_negatives: float = 0.0
-    role_negatives: float = 0.0
+    generation_weight: Amount = 1.0
+    contrast_weight: Amount = 0.0
+    temperature: Positive = 0.05
+    distance_weight: Amount = 0.0
+    form_negatives: Share = 0.0
+    role_negatives: Share = 0.0
     erased: Literal["nothing", "constituents", "form"] = "nothing"
-    cut_trees: float = 0.0
     brackets: bool = True
     output_pieces: Literal["all", "seen"] = "all"
     schedule: Literal["constant", "linear"] = "constant"
 
+    removed: ClassVar[Mapping[str, object]] = {
+        "syntax_layers": 1, "heads": 0, "weight_decay": 0.01, "clip_norm": 1.0, "cut_trees": 0.0,
+    }  # fmt: skip
+    """Fields that checkpoints of 0.1.0 may name, and the only value that each still has."""
+
     def __post_init__(self) -> None:
         require_types(self)
-        for name, least, most in (
-            ("batch_size", 2, math.inf),
-            ("epochs", 1, math.inf),
-            ("adversary_start", 0, math.inf),
-            ("max_tokens", 1, MOST_STEPS),
-            ("max_symbols", 1, MOST_STEPS),
-            ("syntax_layers", 1, 100),
-            ("layers", 0, 1000),
-            ("heads", 0, MOST_WIDTH),
-            ("form_negatives", 0, 1),
-            ("role_negatives", 0, 1),
-            *((name, 0, math.inf) for name in AT_LEAST_0),
-            ("word_dropout", 0, 0.99),
-            ("cut_trees", 0, 1),
-        ):
-            value = getattr(self, name)
-            if not least <= value <= most or value == math.inf:
-                above = f"{least} or more" if most == math.inf else f"{least} to {most}"
-                raise InputError(f"{name} {value}; expected {above}")
-        if not 0 < self.temperature < math.inf:
-            raise InputError(f"temperature {self.temperature}; expected a number above 0")
         if self.generation_weight == 0 and self.contrast_weight == 0:
             raise InputError("generation_weight 0 and contrast_weight 0; expected one above 0, else nothing is learned")
         if (self.form_negatives or self.role_negatives) and self.contrast_weight == 0:

@@ -16,9 +16,9 @@ from paraform.encoders import width_of
 from paraform.losses.vocabulary import vocabulary_nll
 from paraform.models.disentangled.config import DisentangledConfig
 from paraform.models.disentangled.pairs import PairBatch, Sentences, Trees
-from paraform.records import InputError
 
 INITIAL = 0.02  # deviation of embeddings at the start, as BERT and BART have it
+SYNTAX_LAYERS = 1  # of the syntactic encoder (paper)
 DROPOUT = 0.1  # of what is not the encoder's own, as in BART
 ALIKE = 64  # pieces to write are filled up to a multiple of it
 
@@ -55,12 +55,9 @@ class DisentangledNetwork(nn.Module):
         self.config = config
         self.semantic = module
         width = width_of(module)
-        heads = config.heads or _first(module, "num_attention_heads", "encoder_attention_heads", default=1)
-        if width % heads:
-            raise InputError(f"heads {heads} of an encoder of {width} features; expected a divisor of these")
         layer: dict[str, Any] = {
             "d_model": width,
-            "nhead": heads,
+            "nhead": _first(module, "num_attention_heads", "encoder_attention_heads", default=1),
             "dim_feedforward": _first(module, "intermediate_size", "encoder_ffn_dim", default=4 * width),
             "dropout": DROPOUT,
             "activation": "gelu",
@@ -74,7 +71,7 @@ class DisentangledNetwork(nn.Module):
                 nn.init.normal_(self.symbol_positions.weight, std=INITIAL)
                 self.symbol_norm = nn.LayerNorm(width)
                 self.syntactic = nn.TransformerEncoder(
-                    nn.TransformerEncoderLayer(**layer), config.syntax_layers, enable_nested_tensor=False
+                    nn.TransformerEncoderLayer(**layer), SYNTAX_LAYERS, enable_nested_tensor=False
                 )
             pieces = len(written)
             self.written_V: Tensor

@@ -68,7 +68,7 @@ class PairTable:
 
     Args:
         pieces: word pieces of each sentence, the special two among them.
-        symbols, levels: of each sentence's tree (`TreeSymbols.encode`).
+        symbols: of each sentence's tree (`TreeSymbols.encode`).
         bags: [sentences, C] float32, what the adversary tells of each.
         clusters: [sentences]; those of one number say the same.
         source, target: [M] sentences of the pairs.
@@ -81,7 +81,6 @@ class PairTable:
 
     pieces: Ragged
     symbols: Ragged
-    levels: Ragged
     bags: npt.NDArray[np.float32]
     clusters: Rows
     source: Rows
@@ -95,20 +94,12 @@ class PairTable:
         """Those sentences."""
         return Sentences(*self.pieces.padded(rows), torch.from_numpy(self.clusters[rows]))
 
-    def trees(self, rows: Rows, heights: Rows | None = None) -> Trees:
-        """The trees of those sentences, each cut below that many levels if heights [B] are given."""
+    def trees(self, rows: Rows) -> Trees:
+        """The trees of those sentences."""
         bags_BC = torch.from_numpy(self.bags[rows])
         if not self.reads_trees:
             return Trees(torch.zeros(len(rows), 0, dtype=torch.long), torch.zeros(len(rows), dtype=torch.long), bags_BC)
-        symbols_BS, lengths_B = self.symbols.padded(rows)
-        if heights is not None:
-            kept_BS = self.levels.padded(rows)[0] <= torch.from_numpy(heights)[:, None]
-            kept_BS &= symbols_BS > 0
-            order_BS = (~kept_BS).long().argsort(dim=1, stable=True)  # those kept come first, in their order
-            symbols_BS = (symbols_BS * kept_BS).gather(1, order_BS)
-            lengths_B = kept_BS.sum(1)
-            symbols_BS = symbols_BS[:, : int(lengths_B.max())]
-        return Trees(symbols_BS, lengths_B, bags_BC)
+        return Trees(*self.symbols.padded(rows), bags_BC)
 
 
 def pair_batches(
@@ -117,7 +108,6 @@ def pair_batches(
     batch_size: int,
     seed: int,
     shares: Sequence[float] = (),
-    cut: float = 0.0,
     rank: int = 0,
     world: int = 1,
 ) -> tuple[Callable[[int], PairBatch], int]:
@@ -128,7 +118,6 @@ def pair_batches(
             which may not be as many for each.
         seed: with the step it decides everything: `batches(step)` is a pure function of both.
         shares: of an epoch's pairs, how many are from each group, up to a factor; (): as many as there are.
-        cut: share of the trees that are cut at a height drawn from 2 to their own.
     Returns: `batches(step)`, and the steps of an epoch.
     Raises: InputError if there are fewer pairs than one batch holds, a batch has no equal parts, or the shares are not
         one for each group.
@@ -145,27 +134,18 @@ def pair_batches(
         lengths=lengths,
         shuffle=shuffle,
     )
-    depths = np.maximum.reduceat(table.levels.values, table.levels.offsets[:-1]) if cut else np.zeros(0, np.int64)
 
     def batches(step: int) -> PairBatch:
         whole = rows_of(step)
         rows = whole[rank::world]
-        random = np.random.default_rng([seed, step, 1])
         source, target, negatives = table.source[rows], table.target[rows], table.negatives[whole]
         negatives = np.unique(negatives[negatives >= 0])
-
-        def heights(sentences: Rows) -> Rows | None:
-            if not cut:
-                return None
-            depth_B = depths[sentences].astype(np.int64)
-            drawn_B = 2 + (random.random(len(sentences)) * (depth_B - 1)).astype(np.int64)
-            return np.where(random.random(len(sentences)) < cut, drawn_B, depth_B)
 
         return PairBatch(
             table.sentences(source),
             table.sentences(target),
-            table.trees(source, heights(source)),
-            table.trees(target, heights(target)),
+            table.trees(source),
+            table.trees(target),
             table.sentences(negatives) if len(negatives) else None,
             None if table.start is None else torch.from_numpy(table.start[np.concatenate([source, target])]),
         )

@@ -80,13 +80,10 @@ def pair_table(
         cluster.setdefault(text, -2 - len(cluster))  # one of its own: what it says nobody else says
     texts = list(cluster)
     row = {text: number for number, text in enumerate(texts)}
-    encoded = [symbols.encode(trees[text]) for text in texts]
     bag = symbols.constituent_shares if config.bag_of_tags == "constituents" else symbols.symbol_shares
-    most = config.max_symbols
     return PairTable(
         pieces=Ragged.of(piece_rows(tokenizer, texts, config.max_tokens)),
-        symbols=Ragged.of([numbers[:most] for numbers, _ in encoded]),
-        levels=Ragged.of([levels[:most] for _, levels in encoded]),
+        symbols=Ragged.of([symbols.encode(trees[text])[0][: config.max_symbols] for text in texts]),
         bags=np.stack([bag(trees[text]) for text in texts]),
         clusters=np.array(list(cluster.values()), np.int64),
         source=np.array([row[pair.source.text] for pair in pairs]),

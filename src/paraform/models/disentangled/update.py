@@ -15,6 +15,8 @@ from paraform.models.disentangled.pairs import PairBatch
 from paraform.models.update import Accelerator, State, Stepper, Update, gather_with_gradient, terms_of
 from paraform.schedules import learning_rate
 
+WEIGHT_DECAY, CLIP_NORM = 0.01, 1.0  # AdamW's, and the largest gradient norm; the code's
+
 
 def make_update(
     model: Any, config: DisentangledConfig, accelerator: Accelerator, *, steps_per_epoch: int
@@ -35,15 +37,15 @@ def make_update(
     known = {id(weight) for weight in network.semantic.parameters()}
     rest = [weight for weight in network.parameters() if id(weight) not in known]
     groups = [{"params": encoder, "lr": config.learning_rate}, {"params": rest, "lr": config.decoder_learning_rate}]
-    adamw = torch.optim.AdamW([g for g in groups if g["params"]], weight_decay=config.weight_decay, fused=True)
+    adamw = torch.optim.AdamW([g for g in groups if g["params"]], weight_decay=WEIGHT_DECAY, fused=True)
     optimizers: dict[str, torch.optim.Optimizer] = {"adamw": adamw}
     rate = learning_rate(config.schedule, total=config.epochs * steps_per_epoch)
-    stepper = Stepper(network, adamw, accelerator, rate=rate, clip_norm=config.clip_norm)
+    stepper = Stepper(network, adamw, accelerator, rate=rate, clip_norm=CLIP_NORM)
     adversary: Any = model.adversary
     fooling: Stepper | None = None
     if adversary is not None:
         own = config.adversary_learning_rate or config.learning_rate
-        optimizers["adversary"] = torch.optim.AdamW(adversary.parameters(), lr=own, weight_decay=config.weight_decay)
+        optimizers["adversary"] = torch.optim.AdamW(adversary.parameters(), lr=own, weight_decay=WEIGHT_DECAY)
         fooling = Stepper(adversary, optimizers["adversary"], accelerator, parts={})
 
     def update(batch: PairBatch, step: int) -> dict[str, float]:

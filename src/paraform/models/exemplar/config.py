@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Annotated, Any, ClassVar, Literal
 
-from paraform.fields import MOST_STEPS, MOST_WIDTH, Above, Between, require_types, with_fields
+from paraform.fields import Amount, Between, Count, Dropout, Positive, Whole, Width, Words, require_types, with_fields
 from paraform.records import InputError
 
 MOST_DEALS = 100
@@ -57,9 +57,8 @@ class ExemplarConfig:
 
     Args:
         content_input: what E_c reads: "words", their embeddings (paper); "both", these beside the states of the frozen
-            style encoder's tokens (of a word's first piece); "states": these are its own states, without a BiGRU, and c
-            is a linear map of their mean.
-        content_layer: whose states these are, negative from the end.
+            style encoder's last layer (of a word's first piece); "states": these are its own states, without a BiGRU,
+            and c is a linear map of their mean.
         style_pooling: "cls" (paper); "gru": the style vector is the last states of a BiGRU over the style states;
             "mean": a linear map of their mean.
         style_width: one direction of that BiGRU, or half of that map, in features.
@@ -82,7 +81,7 @@ class ExemplarConfig:
     """
 
     exemplar_choice: Literal["first", "oracle"] = "first"
-    contrastive_scale: Annotated[float, Between(0, math.inf)] = 2.0
+    contrastive_scale: Amount = 2.0
     contrastive_reduction: Literal["mean", "sum"] = "mean"
     nll_reduction: Literal["mean", "sum"] = "mean"
     similarity: Literal["dot", "cosine"] = "cosine"
@@ -90,53 +89,47 @@ class ExemplarConfig:
     initial_state: Literal["concat", "linear"] = "linear"
     mask_padding: bool = True
     pool: Literal["sources", "targets"] = "targets"
-    length_gap: Annotated[int, Between(0, math.inf)] = 2
-    ties: Annotated[int, Between(1, math.inf)] = 5
-    drop_perplexity: Annotated[float, Between(0, math.inf)] = 0.0
+    length_gap: Whole = 2
+    ties: Count = 5
+    drop_perplexity: Amount = 0.0
 
-    max_tokens: Annotated[int, Between(2, MOST_STEPS)] = 15
-    min_count: Annotated[int, Between(1, math.inf)] = 2
+    max_tokens: Words = 15
+    min_count: Count = 2
     word_vectors: str = "random"
-    word_width: Annotated[int, Between(1, MOST_WIDTH)] = 300
-    content_width: Annotated[int, Between(1, MOST_WIDTH)] = 512
-    decoder_width: Annotated[int, Between(1, MOST_WIDTH)] = 512
+    word_width: Width = 300
+    content_width: Width = 512
+    decoder_width: Width = 512
     style_encoder: str = "minilm"
     style_layer: int = -1
     style_trainable: bool = True
-    temperature: Annotated[float, Above(0)] = 0.5
-    content_weight: Annotated[float, Between(0, math.inf)] = 0.1
-    style_weight: Annotated[float, Between(0, math.inf)] = 0.1
-    learning_rate: Annotated[float, Between(0, math.inf)] = 1e-4
+    temperature: Positive = 0.5
+    content_weight: Amount = 0.1
+    style_weight: Amount = 0.1
+    learning_rate: Amount = 1e-4
     batch_size: Annotated[int, Between(2, math.inf)] = 128
-    epochs: Annotated[int, Between(1, math.inf)] = 45
+    epochs: Count = 45
 
     content_input: Literal["words", "both", "states"] = "words"
-    content_layer: int = -1
     style_pooling: Literal["cls", "gru", "mean"] = "cls"
-    style_width: Annotated[int, Between(1, MOST_WIDTH)] = 128
+    style_width: Width = 128
     style_attention: bool = False
     copy: bool = False
     coverage: bool = False
-    pool_size: int = 0
+    pool_size: Whole = 0
     both_directions: bool = False
     decoder_layers: Literal[1, 2] = 1
     exemplar_deals: Annotated[int, Between(1, MOST_DEALS)] = 1
     tie_embeddings: bool = False
-    dropout: Annotated[float, Between(0, 0.99)] = 0.0
+    dropout: Dropout = 0.0
     mask_clusters: bool = False
     schedule: Literal["constant", "linear"] = "constant"
-    clip_norm: Annotated[float, Between(0, math.inf)] = 0.0
+    clip_norm: Amount = 0.0
 
     removed: ClassVar[Mapping[str, object]] = {
-        "units": "words",
-        "style_tags": False,
-        "decoder": "gru",
-        "decoder_heads": 12,
-        "decoder_start": "random",
-        "copy_onward": False,
-        "spell": False,
-        "same_facts": False,
-    }
+        "units": "words", "style_tags": False, "decoder": "gru", "decoder_heads": 12, "decoder_start": "random",
+        "copy_onward": False, "spell": False, "same_facts": False, "content_layer": -1,
+    }  # fmt: skip
+    """Fields that checkpoints of 0.1.0 may name, and the only value that each still has."""
 
     def __post_init__(self) -> None:
         require_types(self)
@@ -146,8 +139,6 @@ class ExemplarConfig:
             raise InputError(
                 "coverage=True with copy=False; words beyond the vocabulary could not be generated: set copy=True"
             )
-        if self.pool_size < 0:
-            raise InputError(f"pool_size {self.pool_size}; expected 0 (one pool) or more")
         if self.exemplar_deals > 1 and self.pool_size == 0:
             raise InputError(f"exemplar_deals {self.exemplar_deals} with pool_size 0, one pool; expected a pool_size")
         if self.content_input != "words" and self.style_trainable:

@@ -17,6 +17,8 @@ from paraform.encoders import Encoder
 from paraform.models.exemplar.batches import PickedStates, StyleInput
 from paraform.records import InputError
 
+CONTENT_LAYER = -1  # whose states the content encoder reads of the style encoder: the last
+
 
 def word_numbers(
     sentences: Sequence[Sequence[str]], vocabulary: Vocabulary, beyond: dict[str, int] | None = None
@@ -50,9 +52,9 @@ def exemplar_texts(exemplars: Sequence[str], max_tokens: int, *, tell: str = "")
     return read
 
 
-def content_states(sentences: Sequence[Sequence[str]], encoder: Encoder, layer: int) -> Tensor:
+def content_states(sentences: Sequence[Sequence[str]], encoder: Encoder) -> Tensor:
     """States of each lower-cased word's first token, zeros behind a sentence's last: [B, T, D] float32."""
-    (states,) = encoder.states([style_text(words) for words in sentences], layers=[layer])
+    (states,) = encoder.states([style_text(words) for words in sentences], layers=[CONTENT_LAYER])
     rows = first_tokens(sentences, encoder, states.offsets)
     return PickedStates(states.states_ND.cpu().numpy(), rows).padded(np.arange(len(sentences)))
 

@@ -289,7 +289,7 @@ class ExemplarParaphraser(AbstractParaphraser):
         """The frozen encoder's states of lower-cased words [B, S, D]; None if the content encoder reads none."""
         if self.config.content_input == "words":
             return None
-        return content_states(sentences, self.encoder, self.config.content_layer).to(self.device)
+        return content_states(sentences, self.encoder).to(self.device)
 
     def _forms(
         self, read: Sequence[str], known: dict[str, npt.NDArray[np.float32]] | None = None

@@ -17,7 +17,7 @@ from paraform.batching import Ragged, Vocabulary, cached_states, prepare
 from paraform.corpora import clusters
 from paraform.models.exemplar.batches import PickedStates, TripleTable
 from paraform.models.exemplar.config import ExemplarConfig
-from paraform.models.exemplar.inputs import first_tokens, style_text
+from paraform.models.exemplar.inputs import CONTENT_LAYER, first_tokens, style_text
 from paraform.records import InputError, Pair
 from paraform.syntax.mining import Mined, mined_exemplars
 from paraform.syntax.rules import MiningConfig
@@ -95,7 +95,7 @@ def triple_table(
         style = cached_states(encoder, styled, layer=config.style_layer, folder=cache, progress=progress)
     content = None
     if config.content_input != "words":
-        states = cached_states(encoder, list(number), layer=config.content_layer, folder=cache, progress=progress)
+        states = cached_states(encoder, list(number), layer=CONTENT_LAYER, folder=cache, progress=progress)
         content = PickedStates(states.values, first_tokens(lowered, encoder, states.offsets))
     pool_number = np.array([number[read[sentence.text]] for sentence in mined.pool])
     deals = [np.where(deal.exemplars >= 0, pool_number[deal.exemplars], -1) for deal in dealt]

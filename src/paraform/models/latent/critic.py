@@ -18,6 +18,7 @@ from paraform.models.latent.config import LatentConfig
 from paraform.models.layers import leaky_layers
 from paraform.models.update import gather_with_gradient
 
+LAYERS = 3  # hidden ones of each; the paper's
 Values = tuple[Tensor, Tensor]
 """f [R] and g [R] of some draws."""
 
@@ -28,9 +29,9 @@ class Critics(nn.Module):
 
     def __init__(self, config: LatentConfig) -> None:
         super().__init__()
-        width, depth = config.critic_width, config.critic_layers
-        self.of_sentence = leaky_layers(config.hidden_width + config.latent_width, width, depth, 1)
-        self.of_latent = leaky_layers(config.latent_width, width, depth, 1)
+        latent, width = config.latent_width, config.critic_width
+        self.of_sentence = leaky_layers(config.hidden_width + latent, width, LAYERS, 1)
+        self.of_latent = leaky_layers(latent, width, LAYERS, 1)
 
     def forward(self, state_NH: Tensor, z_NZ: Tensor) -> tuple[Tensor, Tensor]:
         """f [N] and g [N]."""

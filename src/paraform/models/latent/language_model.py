@@ -20,6 +20,7 @@ from torch import Tensor, nn
 from paraform.batching import BOS, EOS, PAD, UNK, Ragged, SentenceBatch, Vocabulary
 from paraform.decoding import MOST_SEED, Decoding, decode, require_decoding
 from paraform.encoders import float32_products
+from paraform.fields import require_restorable
 from paraform.losses.vocabulary import filled_up
 from paraform.models.latent.config import LatentConfig
 from paraform.models.latent.critic import Critics
@@ -67,11 +68,6 @@ class LatentLanguageModel(nn.Module):
     def latent_width(self) -> int:
         """Z."""
         return self.config.latent_width
-
-    @property
-    def posterior(self) -> str:
-        """The kind: "point", "gaussian", "affine" or "mlp"."""
-        return self.config.posterior
 
     @property
     def has_noise(self) -> bool:
@@ -145,11 +141,10 @@ class LatentLanguageModel(nn.Module):
             total = (self.network.reconstruction(batch, z_NZ) + self.config.beta * posterior.kl()).sum()
             return total / self.config.batch_size  # a step is as long as in training, whatever is refined together
 
-        how: dict[str, Any] = {"learning_rate": self.config.svi_learning_rate, "momentum": self.config.svi_momentum}
-        clip = self.config.svi_clip * (len(state_NH) / self.config.batch_size) ** 0.5
-        how |= {"steps": self.config.svi_steps, "clip": clip}
+        steps, scale = self.config.svi_steps, (len(state_NH) / self.config.batch_size) ** 0.5
+        first, weights = torch.cat(gaussian, -1), self.network.output.parameters()
         with torch_kernels(self.device):
-            return refine(loss, torch.cat(gaussian, -1), self.network.output.parameters(), **how)[0]
+            return refine(loss, first, weights, steps=steps, scale=scale)[0]
 
     @torch.no_grad()
     def posterior_mean(self, encoded: Tensor) -> Tensor | None:
@@ -328,11 +323,7 @@ class LatentLanguageModel(nn.Module):
 
         Raises: InputError if the vocabulary is missing or a field is unknown.
         """
-        unknown = sorted(set(config) - set(LatentConfig.__dataclass_fields__))
-        if unknown:
-            raise InputError(f"config fields {', '.join(unknown)}, which this paraform does not know; train it again")
-        if "vocabulary.json" not in assets:
-            raise InputError("no vocabulary.json; expected one beside the weights")
+        require_restorable(LatentConfig, config, assets, ("vocabulary.json",))
         return cls(LatentConfig(**config), Vocabulary.from_json(assets["vocabulary.json"]))
 
 

@@ -19,7 +19,6 @@ from paraform.batching import BOS, SentenceBatch
 from paraform.models.latent.config import LatentConfig
 from paraform.models.latent.lstm import LSTMDecoder, LSTMEncoder
 from paraform.models.latent.posterior import PosteriorLayer
-from paraform.models.latent.transformer import TransformerDecoder, TransformerEncoder
 from paraform.models.sentence_nll import sentence_nll
 
 
@@ -39,17 +38,13 @@ class LatentNetwork(nn.Module):
     def __init__(self, config: LatentConfig, vocabulary: int) -> None:
         super().__init__()
         self.config = config
-        lstm = config.network == "lstm"
-        self.encoder = (LSTMEncoder if lstm else TransformerEncoder)(config, vocabulary)
+        self.encoder = LSTMEncoder(config, vocabulary)
         self.posterior = PosteriorLayer(config)
-        self.decoder = (LSTMDecoder if lstm else TransformerDecoder)(config, vocabulary)
+        self.decoder = LSTMDecoder(config, vocabulary)
         self.output = nn.Linear(config.hidden_width, vocabulary, bias=config.output_bias)
-        if lstm:
-            for weight in self.parameters():
-                nn.init.uniform_(weight, -config.initial_range, config.initial_range)
+        for weight in self.parameters():
+            nn.init.uniform_(weight, -config.initial_range, config.initial_range)
         if config.tie_embeddings:
-            if not lstm:  # scores of about 1 at the beginning, as those of an output layer of its own
-                nn.init.normal_(self.decoder.embedding.weight, std=config.hidden_width**-0.5)
             self.output.weight = self.decoder.embedding.weight
 
     def forward(self, source: SentenceBatch, noise_RZ: Tensor, target: SentenceBatch | None = None) -> Outputs:

@@ -1,6 +1,6 @@
 """Steps of stochastic variational inference, and the gradient through them (Kim et al. 2018, algorithms 2 and 3).
 
-    λ_{k+1} = λ_k − v_{k+1},  v_{k+1} = m v_k + α clip(∇_λ L(λ_k))
+    λ_{k+1} = λ_k − v_{k+1},  v_{k+1} = m v_k + α clip(∇_λ L(λ_k)),  α = `RATE`, m = `MOMENTUM`
 
 Backwards, the products with the Hessian of L come from differences of gradients, so that no second derivative of the
 decoder is needed. The loss is the batch's mean, as the authors have it.
@@ -20,6 +20,8 @@ from torch import Tensor
 Loss: TypeAlias = Callable[[Tensor], Tensor]
 """λ → the loss, a scalar; draws its noise from torch's own generator."""
 
+RATE, MOMENTUM = 1.0, 0.5  # theirs
+CLIP = 5.0  # the largest norm of a step's gradient, of a batch; theirs
 NUDGE = 1e-3  # how far λ is moved, as a norm, for a difference of gradients
 
 
@@ -37,9 +39,7 @@ def refine(
     weights: Iterable[Tensor],
     *,
     steps: int,
-    learning_rate: float,
-    momentum: float,
-    clip: float,
+    scale: float = 1.0,
 ) -> tuple[Tensor, list[Step]]:
     """λ after that many steps, without a gradient, and what `gradient_through` needs.
 
@@ -47,7 +47,7 @@ def refine(
         variables: λ before them.
         weights: arguments of `vocabulary_nll`, which does not see that nobody asks for their gradient, a third of its
             products.
-        clip: the largest norm of a step's gradient.
+        scale: factor on the largest norm of a step's gradient.
     """
     variables = variables.detach()
     velocity = torch.zeros_like(variables)
@@ -56,9 +56,9 @@ def refine(
         for _ in range(steps):
             random = _random(variables.device).get_rng_state()
             (gradient,) = _gradients(loss, variables, [])
-            kept = min(1.0, clip / (float(gradient.norm()) + 1e-6))
+            kept = min(1.0, scale * CLIP / (float(gradient.norm()) + 1e-6))
             taken.append(Step(variables, random, kept))
-            velocity = momentum * velocity + learning_rate * kept * gradient
+            velocity = MOMENTUM * velocity + RATE * kept * gradient
             variables = variables - velocity
     return variables, taken
 
@@ -94,9 +94,6 @@ def gradient_through(
     taken: Sequence[Step],
     from_last: Tensor,
     parameters: Sequence[Tensor],
-    *,
-    learning_rate: float,
-    momentum: float,
 ) -> Tensor:
     """From the gradient of λ after the steps that of λ before them; what goes to the parameters is added to theirs.
 
@@ -106,8 +103,8 @@ def gradient_through(
     to_velocity = torch.zeros_like(from_last)
     after = _random(from_last.device).get_rng_state()
     for variables, random, kept in reversed(taken):
-        to_velocity = momentum * to_velocity - to_variables
-        along = learning_rate * kept * to_velocity
+        to_velocity = MOMENTUM * to_velocity - to_variables
+        along = RATE * kept * to_velocity
         size = float(along.norm())
         if size == 0:
             continue

@@ -18,14 +18,20 @@ from paraform.models.latent.critic import Critics, train_critics, views_of
 from paraform.models.latent.network import Outputs
 from paraform.models.latent.posterior import Diagonal
 from paraform.models.latent.svi import gradient_through, refine
-from paraform.models.latent.views import swapped
-from paraform.models.update import State, Update, gather_with_gradient
+from paraform.models.latent.views import SWAPPED, swapped
+from paraform.models.update import State, Update, gather_with_gradient, terms_of
 from paraform.schedules import Schedule, constant, cyclical, linear_ramp
 
 if TYPE_CHECKING:  # its import takes longer than a short answer
     from accelerate import Accelerator
 
 Draw = Callable[[int], list[SentenceBatch]]
+
+WARM_UP, CYCLE = 9 / 40, 10 / 40  # parts of a run in which β grows, and that a cycle takes: PTB's 40 epochs
+CLIP_NORM = 5.0  # the largest norm of the network's gradient
+# LagVAE updates the encoder alone fewer times than that before a joint update, and looks every so many updates whether
+# the loss still falls (He et al. 2019).
+MOST_ALONE, LOOK_EVERY = 100, 15
 
 
 class Trained(Protocol):
@@ -67,12 +73,12 @@ def beta_schedule(config: LatentConfig, total: int) -> Schedule:
     """β of every step of a run of that many."""
     start = min(config.beta_start, config.beta)
     if config.beta_schedule == "cyclical":
-        return cyclical(start=start, end=config.beta, period=max(1, total * config.beta_cycle), ramp=config.beta_ramp)
+        return cyclical(start=start, end=config.beta, period=max(1, total * CYCLE), ramp=config.beta_ramp)
     if config.beta_schedule == "linear":
         part = 1.0
         if config.beta_rise == "common" and config.beta_start < 1:
             part = (config.beta - start) / (1 - config.beta_start)
-        return linear_ramp(start=start, end=config.beta, steps=round(total * config.beta_warmup * part))
+        return linear_ramp(start=start, end=config.beta, steps=round(total * WARM_UP * part))
     return constant(config.beta)
 
 
@@ -125,14 +131,12 @@ class _Step:
         norm = self._clip()
         self.encoder_step.step()
         self.decoder_step.step()
-        values = {name: term.item() for name, term in terms.items()}
         more = {"encoder_updates": float(updates)} if self.config.inner == "aggressive" else {}
-        return values | more | {"beta": beta, "gradient_norm": norm}
+        return terms_of(**terms) | more | {"beta": beta, "gradient_norm": norm}
 
     def _clip(self) -> float:
         """Cut the gradient, and return the norm that it had."""
-        norms = [self.accelerator.clip_grad_norm_(part, self.config.clip_norm).item() for part in self.clipped]
-        return math.hypot(*norms)
+        return math.hypot(*(self.accelerator.clip_grad_norm_(part, CLIP_NORM).item() for part in self.clipped))
 
     def _zero(self) -> None:
         self.encoder_step.zero_grad()
@@ -142,8 +146,8 @@ class _Step:
         config = self.config
         target = batch.repeated(config.views)
         source = target
-        if config.positives == "swap" and config.views == 2:
-            other = swapped(batch, config.swap)
+        if config.positives == "swap":
+            other = swapped(batch, SWAPPED)
             source = SentenceBatch(torch.cat([batch.words_BT, other.words_BT]), target.lengths_B)
         noise_RZ = torch.randn(len(target.words_BT), config.latent_width, device=self.accelerator.device)
         out: Outputs = self.network(source, noise_RZ, target)
@@ -184,11 +188,13 @@ class _Step:
         values_R = critics.latent(out.z_RZ) if config.critic == "z" else critics.sentence(out.state_RH, out.z_RZ)
         critics.requires_grad_(True)
         views = views_of(values_R, config.views)
-        if config.kl == "circle" and config.encoder_kl_term == "circle":
-            term = torch.stack([circle_posterior_term(view, reduction=config.circle_reduction) for view in views]).sum()
+        circle = config.kl == "circle"
+        if circle and config.encoder_kl_term == "circle":
+            terms = [circle_posterior_term(view, reduction=config.circle_reduction) for view in views]
         else:
-            term = torch.stack([view.mean() for view in views]).sum()
-        if config.kl == "circle" and config.squared_term == "reference" and config.critic == "z" and config.views == 2:
+            terms = [view.mean() for view in views]
+        term = torch.stack(terms).sum()
+        if circle and config.squared_term == "reference" and config.critic == "z" and config.views == 2:
             term = term + squared_differences(*views)
         return term
 
@@ -227,17 +233,14 @@ class _Step:
             reconstruction, kl = parts(variables)
             return reconstruction + beta * kl
 
-        rates = {"learning_rate": config.svi_learning_rate, "momentum": config.svi_momentum}
-        last, taken = refine(
-            loss_of, first, network.output.parameters(), steps=config.svi_steps, clip=config.svi_clip, **rates
-        )
+        last, taken = refine(loss_of, first, network.output.parameters(), steps=config.svi_steps)
         last.requires_grad_()
         reconstruction, kl = parts(last)
         loss = reconstruction + beta * kl
         self._zero()
         self.accelerator.backward(loss)
         assert last.grad is not None
-        torch.autograd.backward(first, gradient_through(loss_of, taken, last.grad, self.decoder, **rates))
+        torch.autograd.backward(first, gradient_through(loss_of, taken, last.grad, self.decoder))
         return {"loss": loss, "reconstruction": reconstruction, "kl": kl}
 
     def _catch_up(self, batch: SentenceBatch, beta: float) -> int:
@@ -245,17 +248,16 @@ class _Step:
 
         Batches are of one length each, so that losses of sentences would tell of their lengths.
         """
-        config = self.config
         assert self.draw is not None
         before, window, words, updates = math.inf, 0.0, 0, 0
-        while updates < config.aggressive_updates - 1:
+        while updates < MOST_ALONE - 1:
             updates += 1
             window += self._plain(batch, beta)["loss"].item() * len(batch.lengths_B)
             words += int(batch.lengths_B.sum()) + len(batch.lengths_B)
             self._clip()
             self.encoder_step.step()
             (batch,) = (one.to(self.accelerator.device) for one in self.draw(1))
-            if updates % config.aggressive_check == 0:
+            if updates % LOOK_EVERY == 0:
                 if window / words > before:
                     break
                 before, window, words = window / words, 0.0, 0

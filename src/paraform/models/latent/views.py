@@ -11,6 +11,7 @@ from torch import Tensor
 
 from paraform.batching import SentenceBatch
 
+SWAPPED = 0.1  # the chance that a word and the next change places, for a second view (clVAE, section 4.7)
 LEVELS = 1 << 16  # random numbers of 16 bits, four of which come from one draw
 
 

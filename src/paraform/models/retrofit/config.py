@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
-from paraform.fields import Above, Between, require_types, with_fields
+from paraform.fields import Amount, Count, Positive, Whole, require_types, with_fields
 from paraform.records import InputError
 
 ELMO_DISTANCE = 3.97
@@ -25,7 +24,8 @@ class RetrofitConfig:
         learning_rate: [1] the optimiser's; 0.005 in the paper, 0.001 in the code.
         batch_size: [1] pairs a step, over all processes; 128 in the paper, 256 in the code.
         epochs: [1] passes over the pairs, at most; 10 to 20 in the paper, 100 in the code.
-        margin: [1] γ of the hinge; 2 or 3 in the paper, 4 in the code.
+        margin: [1] of the hinge; 2 or 3 in the paper, 4 in the code. γ is `margin` × (the mean distance to negatives
+            before training / 3.97, ELMo's in Table 4), since encoders differ in scale.
         early_stop: [1] the run ends when the loop's patience is at its end; in the paper that with the accuracy of the
             paraphrase classifier (`BY_ACCURACY` of `trainers.retrofit`).
         hinge_reduction: the hinge's "sum" over all shared words of a step (paper) or their "mean" (code).
@@ -56,42 +56,38 @@ class RetrofitConfig:
         push: whether the hinge is met by pushing a negative "further" off (paper), or by no more than the distance that
             it had at the "start": then words of paraphrases have to come nearer, since nothing is won by spreading all
             words. A step encodes its sentences once more for it, without gradients.
-        relative_margin: γ is `margin` × (the mean distance to negatives before training / 3.97, ELMo's in Table 4),
-            since encoders differ in scale; else `margin` itself.
         place: M stands "before" the encoder, at its word embeddings (paper), or "after" it, at its states; with states
             "all" there is then one M for each layer, and what is given out has the last one's.
         fit: "descent" (paper), or "whitening" in closed form by the scatter of words within paraphrases.
-        shrinkage: share of that scatter that is taken to be the same in all directions, 0 to 1.
     """
 
     optimiser: Literal["sgd", "adam"] = "adam"
-    learning_rate: Annotated[float, Between(0, math.inf)] = 1e-3
-    batch_size: Annotated[int, Between(1, math.inf)] = 32
-    epochs: Annotated[int, Between(1, math.inf)] = 10
-    margin: Annotated[float, Above(0)] = 3.0
+    learning_rate: Amount = 1e-3
+    batch_size: Count = 32
+    epochs: Count = 10
+    margin: Positive = 3.0
     early_stop: bool = True
     hinge_reduction: Literal["sum", "mean"] = "mean"
     negatives: Literal["substitute", "labelled", "batch"] = "batch"
     sample: Literal["random", "first"] = "random"
     skip_stopwords: bool = False
-    max_tokens: Annotated[int, Between(0, math.inf)] = 0
-    min_tokens: Annotated[int, Between(0, math.inf)] = 0
+    max_tokens: Whole = 0
+    min_tokens: Whole = 0
     states: Literal["last", "all"] = "last"
     train_mix: bool = False
 
     encoder: str = "minilm"
     orthogonality: Literal["penalty", "exact", "free"] = "penalty"
-    orthogonality_weight: Annotated[float, Between(0, math.inf)] = 1.0
-    most_pairs: Annotated[int, Between(0, math.inf)] = 0
-    classifier_pairs: Annotated[int, Between(0, math.inf)] = 2000
+    orthogonality_weight: Amount = 1.0
+    most_pairs: Whole = 0
+    classifier_pairs: Whole = 2000
 
     push: Literal["further", "start"] = "start"
-    relative_margin: bool = True
     place: Literal["before", "after"] = "before"
     fit: Literal["descent", "whitening"] = "descent"
-    shrinkage: Annotated[float, Between(0, 1)] = 0.1
 
-    removed: ClassVar[Mapping[str, object]] = {"rank": 0}
+    removed: ClassVar[Mapping[str, object]] = {"rank": 0, "relative_margin": True, "shrinkage": 0.1}
+    """Fields that checkpoints of 0.1.0 may name, and the only value that each still has."""
 
     def __post_init__(self) -> None:
         require_types(self)

@@ -8,8 +8,10 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
+SHRINKAGE = 0.1  # share of a scatter that is taken to be the same in all directions (Ledoit and Wolf 2004)
 
-def within_word_whitening(scatter_DD: Tensor, *, shrinkage: float) -> Tensor:
+
+def within_word_whitening(scatter_DD: Tensor, *, shrinkage: float = SHRINKAGE) -> Tensor:
     """A symmetric M after which differences of a word between paraphrases are as large in every direction.
 
         S = (1 − α) Σ + α (tr Σ / D) I,   M = √(tr Σ / tr(S⁻¹ Σ)) S^{−1/2}
@@ -20,7 +22,7 @@ def within_word_whitening(scatter_DD: Tensor, *, shrinkage: float) -> Tensor:
 
     Args:
         scatter_DD: Σ, [D, D].
-        shrinkage: α, 0 to 1 (Ledoit and Wolf 2004); 0 needs more shared words than features.
+        shrinkage: α, 0 to 1; 0 needs more shared words than features.
     Returns: M, [D, D] float32.
     Raises: ValueError if Σ is 0, or has directions without any scatter and α is 0.
     """

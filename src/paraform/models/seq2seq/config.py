@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
-from paraform.fields import MOST_STEPS, require_between, require_types, with_fields
+from paraform.fields import MOST_STEPS, Amount, Between, Count, Whole, require_types, with_fields
 from paraform.records import InputError
 from paraform.syntax.heights import LOWEST
 from paraform.syntax.trees import MAX_DEPTH
@@ -41,40 +40,26 @@ class Seq2SeqConfig:
     """
 
     removed: ClassVar[Mapping[str, object]] = {
-        "validate_on": "paraphrase",
-        "weight_decay": 0.0,
-        "clip_norm": 1.0,
-        "length_penalty": 1.0,
-    }
+        "validate_on": "paraphrase", "weight_decay": 0.0, "clip_norm": 1.0, "length_penalty": 1.0,
+    }  # fmt: skip
     """Fields that checkpoints of 0.1.0 may name, and the only value that each still has."""
 
     written_tree: Literal["whole", "cut"] = "whole"
     source_tree: Literal["labels", "none"] = "labels"
 
-    height: int = 5
-    max_pieces: int = 512
-    max_written: int = 128
-    learning_rate: float = 3e-5
-    warmup: int = 500
-    batch_size: int = 256
-    accumulation: int = 32
-    epochs: int = 25
+    height: Annotated[int, Between(LOWEST, MAX_DEPTH)] = 5
+    max_pieces: Annotated[int, Between(8, MOST_STEPS)] = 512
+    max_written: Annotated[int, Between(8, MOST_STEPS)] = 128
+    learning_rate: Amount = 3e-5
+    warmup: Whole = 500
+    batch_size: Count = 256
+    accumulation: Count = 32
+    epochs: Count = 25
 
     parser: str = "syntax-all"
 
     def __post_init__(self) -> None:
         require_types(self)
-        bounds: dict[str, tuple[float, float]] = {
-            "height": (LOWEST, MAX_DEPTH),
-            "max_pieces": (8, MOST_STEPS),
-            "max_written": (8, MOST_STEPS),
-            "learning_rate": (0, math.inf),
-            "warmup": (0, math.inf),
-            "batch_size": (1, math.inf),
-            "accumulation": (1, math.inf),
-            "epochs": (1, math.inf),
-        }
-        require_between(self, bounds)
         if self.accumulation > self.batch_size:
             raise InputError(
                 f"accumulation {self.accumulation} above batch_size {self.batch_size}; expected at most that"

@@ -15,6 +15,8 @@ from torch import Tensor, nn
 from paraform_papers.par.reader.batches import ReaderBatch
 from paraform_papers.par.reader.config import ReaderConfig
 
+LONGEST_ANSWER = 17  # words (Clark and Gardner 2018, section 4.2)
+
 
 class Spans(NamedTuple):
     """Log-probabilities of an answer's first and of its last word, [B, T]; −inf where padded."""
@@ -185,7 +187,7 @@ class Reader(nn.Module):
     @torch.no_grad()
     def spans(self, batch: ReaderBatch) -> tuple[Tensor, Tensor]:
         """The first and last word of each answer, [B] each, on the CPU."""
-        first_B, last_B = best_spans(self.network(batch.to(self.device)), longest=self.config.longest_answer)
+        first_B, last_B = best_spans(self.network(batch.to(self.device)), longest=LONGEST_ANSWER)
         return first_B.cpu(), last_B.cpu()
 
     def assets(self) -> dict[str, str]:

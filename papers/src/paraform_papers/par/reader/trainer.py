@@ -33,6 +33,7 @@ METRICS = {"f1": True, "exact": True}  # whether higher is better
 BY_F1 = TrainingConfig(
     metric="f1", higher_is_better=True, patience=4, evaluate_every=250, checkpoint_every=250, log_every=10
 )
+MOST_WORDS = 300  # a longer context is not trained on
 HELD_OUT = 0.1  # of the articles
 MOST_HELD_OUT = 500  # questions that a validation answers
 AT_ONCE = 32  # questions that are answered together
@@ -92,14 +93,14 @@ def train_reader(
     system = reading_system(config, device=None if loop.device == "auto" else loop.device)
     vectors = Path(folder) / "vectors" if vectors is None else vectors
     tested = Prepared.of(held, system, vectors)
-    short = [one for one in questions if len(placed_words(one.context)) <= config.most_words]
+    short = [one for one in questions if len(placed_words(one.context)) <= MOST_WORDS]
     if len(short) < len(questions):
         logging.getLogger("paraform").warning(
             "%s of %s are on a context of more than %d words; left out",
-            f"{len(questions) - len(short):,}", counted(len(questions), "question"), config.most_words,
+            f"{len(questions) - len(short):,}", counted(len(questions), "question"), MOST_WORDS,
         )  # fmt: skip
     if not short:
-        raise InputError(f"no question on a context of at most {config.most_words} words; expected some to train on")
+        raise InputError(f"no question on a context of at most {MOST_WORDS} words; expected some to train on")
     table = Prepared.of(short, system, vectors).table
     config = replace(config, inputs=int(table.vectors.values.shape[1]))
     job = Job.of(Reader, folder, config, loop, METRICS, resume=resume)
@@ -136,7 +137,7 @@ def reading_system(config: ReaderConfig, *, device: str | None = None) -> WordSy
     own = model if isinstance(model, ReadsWords) else getattr(model, "encoder", model)
     if not isinstance(own, ReadsWords):
         raise InputError(f"{config.encoder}: {getattr(model, 'kind', 'a model')}; expected an encoder with word states")
-    return word_system(Path(config.encoder).name, own, layers=config.states)
+    return word_system(Path(config.encoder).name, own)
 
 
 def held_out(questions: Sequence[Question], *, seed: int) -> tuple[list[Question], list[Question]]:

@@ -10,7 +10,6 @@ Example:
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Unpack
 
@@ -18,7 +17,7 @@ import numpy as np
 import torch
 
 from paraform.batching import Ragged
-from paraform.records import InputError, Pair, counted
+from paraform.records import Pair
 from paraform.trainers import RunOptions, Trainer
 from paraform.trainers.disentangled import reciprocal_ranks, texts_of
 from paraform.trainers.files import file_of, files_of, require_some_of_each
@@ -26,7 +25,6 @@ from paraform.trainers.held_out import digests_of, paraphrases
 from paraform.trainers.job import Job
 from paraform.training import Result, TrainingConfig
 from paraform.weights import PathLike
-from paraform.words import tokenize
 from paraform_papers.rivals.averaged import AveragedConfig, AveragedEncoder, make_update
 from paraform_papers.rivals.averaged.batches import BagTable, megabatches
 
@@ -58,7 +56,6 @@ def train_averaged(
     config: AveragedConfig = job.config
     given = paraphrases(pairs)
     pairs, held = job.divided(given)
-    pairs = fitting(pairs, config)
     numbers = files_of(pairs)
     if shares:
         require_some_of_each(files_of(given), numbers)
@@ -76,36 +73,6 @@ def train_averaged(
     )
     made = make_update(model, config, accelerator)
     return job.run(model, made, batches, validator(model, held, development), digests=digests, steps=steps)
-
-
-def fitting(pairs: list[Pair], config: AveragedConfig) -> list[Pair]:
-    """The pairs of at least that score and of at most that overlap; a warning counts the others.
-
-    Raises: InputError if none is left.
-    """
-    kept = [
-        pair
-        for pair in pairs
-        if (pair.score is None or pair.score >= config.least_score)
-        and (config.most_overlap >= 1 or overlap(pair.source.text, pair.target.text) <= config.most_overlap)
-    ]
-    if not kept:
-        raise InputError(
-            f"none of {counted(len(pairs), 'pair')} has a score of {config.least_score:g} and shares"
-            f" {config.most_overlap:.0%} of its words at most; expected some, or least_score 0 and most_overlap 1"
-        )
-    if len(kept) < len(pairs):
-        logging.getLogger("paraform").warning(
-            "%s of %s have a score below %g or share more than %.0f %% of their words; left out",
-            f"{len(pairs) - len(kept):,}", counted(len(pairs), "pair"), config.least_score, 100 * config.most_overlap,
-        )  # fmt: skip
-    return kept
-
-
-def overlap(first: str, second: str) -> float:
-    """Words of both texts, by the words of the one with fewer, each once: 0 to 1."""
-    sides = [{word.lower() for word in tokenize(text)} for text in (first, second)]
-    return len(sides[0] & sides[1]) / max(1, min(map(len, sides)))
 
 
 def bag_table(pairs: Sequence[Pair], model: AveragedEncoder, files: Mapping[str, int]) -> BagTable:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
-from paraform.fields import MOST_STEPS, MOST_WIDTH, require_types, with_fields
-from paraform.records import InputError
+from paraform.fields import MOST_WIDTH, Amount, Between, Count, Positive, Width, require_types, with_fields
 
 
 @dataclass(frozen=True)
@@ -36,48 +34,27 @@ class InferSentConfig:
         classifier_width: of the head's hidden layers; 0: no head, as of published weights, which have none.
         batch_size: pairs a step, over all processes.
         epochs: passes over the pairs.
-        max_tokens: longer texts are cut there, in words.
     """
 
     removed: ClassVar[Mapping[str, object]] = {
-        "nonlinearity": "none",
-        "decay": 0.99,
-        "shrink": 5.0,
-        "least_rate": 1e-5,
-        "clip_norm": 5.0,
-    }
+        "nonlinearity": "none", "decay": 0.99, "shrink": 5.0, "least_rate": 1e-5, "clip_norm": 5.0, "max_tokens": 512,
+    }  # fmt: skip
     """Fields that checkpoints of 0.1.0 may name, and the only value that each still has."""
 
     pool_padding: bool = False
     marks: Literal["<s>", "<p>", "none"] = "none"
     word_vectors: str = "minilm"
-    word_scale: float = 5.0
-    hidden_width: int = 512
+    word_scale: Positive = 5.0
+    hidden_width: Width = 512
     optimiser: Literal["sgd", "adam"] = "adam"
-    learning_rate: float = 1e-3
+    learning_rate: Amount = 1e-3
 
-    classifier_width: int = 512
-    batch_size: int = 64
-    epochs: int = 20
-    max_tokens: int = 512
+    classifier_width: Annotated[int, Between(0, MOST_WIDTH)] = 512
+    batch_size: Count = 64
+    epochs: Annotated[int, Between(1, 1_000_000)] = 20
 
     def __post_init__(self) -> None:
         require_types(self)
-        for name, least, most in (
-            ("hidden_width", 1, MOST_WIDTH),
-            ("classifier_width", 0, MOST_WIDTH),
-            ("learning_rate", 0, math.inf),
-            ("batch_size", 1, math.inf),
-            ("epochs", 1, 1_000_000),
-            ("max_tokens", 1, MOST_STEPS),
-        ):
-            value = getattr(self, name)
-            if not least <= value <= most or value == math.inf:
-                raise InputError(
-                    f"{name} {value}; expected {least} or more" + (f", at most {most}" * (most < math.inf))
-                )
-        if not self.word_scale > 0:
-            raise InputError(f"word_scale {self.word_scale}; expected a number above 0")
 
     @classmethod
     def first(cls, **fields: Any) -> InferSentConfig:

@@ -29,6 +29,7 @@ from paraform_papers.rivals.infersent.words import WordSource
 Array: TypeAlias = npt.NDArray[np.float32]
 
 AT_ONCE = 64  # texts of a batch, as in the authors' code
+MOST_WORDS = 512  # longer texts are cut there
 TOGETHER = 4096  # texts whose words' vectors are held
 CONVERTED = 'save_file(torch.load(PATH, weights_only=True), "infersent.safetensors")'
 MARKS: dict[str, tuple[str, ...]] = {"<s>": ("<s>", "</s>"), "<p>": ("<p>", "</p>"), "none": ()}
@@ -115,7 +116,7 @@ class InferSent(nn.Module):
             tell: a warning counts the texts that are cut.
         """
         texts = list(texts)
-        rows = prepare_all(texts, self.config.max_tokens, tell=self.kind if tell else "")
+        rows = prepare_all(texts, MOST_WORDS, tell=self.kind if tell else "")
         opening, closing = MARKS[self.config.marks][:1], MARKS[self.config.marks][1:]
         return {text: [*opening, *row, *closing] for text, row in zip(texts, rows, strict=True)}
 

@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
-from paraform.fields import MOST_STEPS, MOST_WIDTH, require_between, require_types, with_fields
-
-WIDTHS = (
-    "word_width", "label_width", "encoder_width", "decoder_width", "generator_label_width", "generator_width",
-)  # fmt: skip
+from paraform.fields import Amount, Count, Dropout, Whole, Width, Words, require_types, with_fields
 
 
 @dataclass(frozen=True)
@@ -22,7 +17,6 @@ class ScpnConfig:
 
     Args:
         schedule: of the learning rate: "constant" (paper), or "linear", ours: decay to 0 after a short warm-up.
-        length_penalty: a beam's hypotheses are ranked by log p / length^this; 0 in the paper.
         units: "pieces" of words (the paper's are BPE; the offline encoder's WordPieces stand in), or "words".
         max_tokens: longer sentences are cut there, in words.
         min_count: units seen less often are unknown; they can be copied.
@@ -40,8 +34,6 @@ class ScpnConfig:
     Args:
         parser: what parses pairs, sources and exemplars; a name that `load_parser` knows. It is the same in training
             and after: labels and habits of another are another language.
-        exemplar_form: what an exemplar gives: its "template", of which the generator makes a parse for the source (what
-            CRL-EGPG compares with, as far as we know), or its whole "parse" (as Chen et al. 2019 compare).
         brackets: parses are written with both brackets as symbols of their own around each label (paper); else a
             constituent's label opens it and a tag stands alone, which takes less than half as many symbols.
         ration: no word is written twice running, or more often than the source has it (`decoding.rationed`).
@@ -49,56 +41,35 @@ class ScpnConfig:
     """
 
     removed: ClassVar[Mapping[str, object]] = {
-        "copy_mixture": "probabilities",
-        "input_parse": True,
-        "min_tokens": 0,
-        "max_symbols": 150,
-        "parse_width": 128,
-        "template_levels": 2,
-        "swap_directions": True,
-        "drop_same_parse": True,
-        "clip_norm": 5.0,
-    }
+        "copy_mixture": "probabilities", "input_parse": True, "min_tokens": 0, "max_symbols": 150, "parse_width": 128,
+        "template_levels": 2, "swap_directions": True, "drop_same_parse": True, "clip_norm": 5.0,
+        "length_penalty": 1.0, "exemplar_form": "template",
+    }  # fmt: skip
     """Fields that checkpoints of 0.1.0 may name, and the only value that each still has."""
 
     schedule: Literal["constant", "linear"] = "constant"
-    length_penalty: float = 1.0
-
     units: Literal["pieces", "words"] = "pieces"
-    max_tokens: int = 40
-    min_count: int = 1
-    most_units: int = 0
-    word_width: int = 300
-    label_width: int = 56
-    encoder_width: int = 512
-    decoder_width: int = 512
+    max_tokens: Words = 40
+    min_count: Whole = 1
+    most_units: Whole = 0
+    word_width: Width = 300
+    label_width: Width = 56
+    encoder_width: Width = 512
+    decoder_width: Width = 512
     decoder_layers: Literal[1, 2] = 2
-    generator_label_width: int = 128
-    generator_width: int = 512
-    learning_rate: float = 5e-5
-    batch_size: int = 64
-    epochs: int = 15
+    generator_label_width: Width = 128
+    generator_width: Width = 512
+    learning_rate: Amount = 5e-5
+    batch_size: Count = 64
+    epochs: Count = 15
 
     parser: str = "syntax-all"
-    exemplar_form: Literal["template", "parse"] = "template"
     brackets: bool = True
     ration: bool = False
-    dropout: float = 0.0
+    dropout: Dropout = 0.0
 
     def __post_init__(self) -> None:
         require_types(self)
-        bounds: dict[str, tuple[float, float]] = {
-            "length_penalty": (0, 10),
-            "max_tokens": (2, MOST_STEPS),
-            "min_count": (0, math.inf),
-            "most_units": (0, math.inf),
-            **dict.fromkeys(WIDTHS, (1, MOST_WIDTH)),
-            "learning_rate": (0, math.inf),
-            "batch_size": (1, math.inf),
-            "epochs": (1, math.inf),
-            "dropout": (0, 0.99),
-        }
-        require_between(self, bounds)
 
     @property
     def most_written(self) -> int:
@@ -108,7 +79,7 @@ class ScpnConfig:
     @classmethod
     def paper(cls, **fields: Any) -> ScpnConfig:
         """As the paper describes it, as far as we know it (its figures of sizes are the code's)."""
-        return with_fields(cls(length_penalty=0.0), fields)
+        return with_fields(cls(), fields)
 
     @classmethod
     def compact(cls, **fields: Any) -> ScpnConfig:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, ClassVar, NamedTuple, Unpack, final
+from typing import Any, ClassVar, Literal, NamedTuple, Unpack, final
 
 import torch
 
@@ -36,7 +36,8 @@ class _Asked(NamedTuple):
 class ScpnParaphraser(AbstractTreeParaphraser):
     """Says a sentence in the form of a template or of a whole parse (SCPN, Iyyer et al. 2018).
 
-    An exemplar gives its template, or its whole parse, as `config.exemplar_form` says.
+    An exemplar gives what `exemplar_form` says: its "template", of which the generator makes a parse for the source
+    (what CRL-EGPG compares with, as far as we know), or its whole "parse" (as Chen et al. 2019 compare).
 
     Args:
         config: sizes and choices.
@@ -51,6 +52,7 @@ class ScpnParaphraser(AbstractTreeParaphraser):
     kind: ClassVar[str] = "an SCPN model"
     asks: ClassVar[str] = "like=[exemplar] (--like), or a template (--template)"
     config: ScpnConfig
+    exemplar_form: Literal["template", "parse"] = "template"
 
     def __init__(
         self,
@@ -74,7 +76,7 @@ class ScpnParaphraser(AbstractTreeParaphraser):
         return self._templates
 
     def _in_trees(self, sources: list[str], trees: list[Tree], ration: bool | None, how: Decoding) -> list[str]:
-        by_template = self.config.exemplar_form == "template"
+        by_template = self.exemplar_form == "template"
         forms = self._symbols(trees, cut=by_template)
         return self._decode(sources, forms, [not by_template] * len(forms), None, ration, how)
 
@@ -122,10 +124,10 @@ class ScpnParaphraser(AbstractTreeParaphraser):
     def decoding_settings(self, *, ration: bool | None = None, **how: Unpack[Decoding]) -> dict[str, Any]:
         """What a signature says of `decode` with these arguments."""
         return {
-            "decode": search_name(how, self.config.length_penalty),
+            "decode": search_name(how),
             "decoder": "float32",
             "ration": self.config.ration if ration is None else ration,
-            "form": self.config.exemplar_form,
+            "form": self.exemplar_form,
             "parser": self.config.parser,
         }
 
@@ -225,7 +227,7 @@ class ScpnParaphraser(AbstractTreeParaphraser):
             return decoder.begin(source, form, own)
 
         lengths = [len(one.form) for one in asked], [len(one.source) for one in asked]
-        ends = Ends(network.sizes.start, network.sizes.stop, longest, self.config.length_penalty)
+        ends = Ends(network.sizes.start, network.sizes.stop, longest)
         free = unrationed(len(self.vocabulary)) if ration else None
         return written_rows(begin, decoder.step, lengths, how, ends, self.device, free=free)
 

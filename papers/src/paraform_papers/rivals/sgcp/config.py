@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
-from paraform.fields import MOST_STEPS, MOST_WIDTH, require_between, require_types, with_fields
+from paraform.fields import Amount, Count, Depth, Dropout, Whole, Width, Words, require_types, with_fields
 from paraform.syntax.heights import Choice
 
 
@@ -42,33 +41,24 @@ class SgcpConfig:
     """
 
     removed: ClassVar[Mapping[str, object]] = {
-        "mask_padding": True,
-        "height_draw": "pair",
-        "double_updates": False,
-        "smoothing": 0.0,
-        "gate": "linear",
-        "least_height": 3,
-        "most_height": 7,
-        "teacher_forcing": 0.9,
-        "pop_weight": 1.0,
-        "both_directions": True,
-        "clip_norm": 2.0,
-        "length_penalty": 1.0,
-    }
+        "mask_padding": True, "height_draw": "pair", "double_updates": False, "smoothing": 0.0, "gate": "linear",
+        "least_height": 3, "most_height": 7, "teacher_forcing": 0.9, "pop_weight": 1.0, "both_directions": True,
+        "clip_norm": 2.0, "length_penalty": 1.0,
+    }  # fmt: skip
     """Fields that checkpoints of 0.1.0 may name, and the only value that each still has."""
 
     height: Choice = "full"
     units: Literal["pieces", "words"] = "pieces"
-    max_tokens: int = 30
-    min_count: int = 1
-    most_units: int = 50_000
-    word_width: int = 300
-    width: int = 512
-    layers: int = 3
-    dropout: float = 0.2
-    learning_rate: float = 7e-5
-    batch_size: int = 32
-    epochs: int = 50
+    max_tokens: Words = 30
+    min_count: Whole = 1
+    most_units: Whole = 50_000
+    word_width: Width = 300
+    width: Width = 512
+    layers: Depth = 3
+    dropout: Dropout = 0.2
+    learning_rate: Amount = 7e-5
+    batch_size: Count = 32
+    epochs: Count = 50
 
     parser: str = "syntax-all"
     schedule: Literal["constant", "linear"] = "constant"
@@ -76,19 +66,6 @@ class SgcpConfig:
 
     def __post_init__(self) -> None:
         require_types(self)
-        bounds: dict[str, tuple[float, float]] = {
-            "max_tokens": (2, MOST_STEPS),
-            "min_count": (0, math.inf),
-            "most_units": (0, math.inf),
-            "word_width": (1, MOST_WIDTH),
-            "width": (1, MOST_WIDTH),
-            "layers": (1, 100),
-            "dropout": (0, 0.99),
-            "learning_rate": (0, math.inf),
-            "batch_size": (1, math.inf),
-            "epochs": (1, math.inf),
-        }
-        require_between(self, bounds)
 
     @property
     def most_written(self) -> int:

@@ -123,7 +123,7 @@ class Vgvae(AbstractParaphraser):
     def decoding_settings(self, *, ration: bool | None = None, **how: Unpack[Decoding]) -> dict[str, Any]:
         """What a signature says of `decode` with these arguments."""
         rationed = self.config.ration if ration is None else ration
-        return {"decode": search_name(how, self.config.length_penalty), "decoder": "float32", "ration": rationed}
+        return {"decode": search_name(how), "decoder": "float32", "ration": rationed}
 
     # What evaluation asks for (`evaluation.latent.LatentModel`), of latent vectors [y; z].
 
@@ -306,7 +306,7 @@ class Vgvae(AbstractParaphraser):
         # Another stream than that of the vectors, which may have been drawn by the same seed.
         how = {**how, "seed": how.get("seed", 0) + WORDS}
         free = None if limit is None else unrationed(len(self.vocabulary))
-        ends = Ends(BOS, EOS, self.config.max_tokens, self.config.length_penalty)
+        ends = Ends(BOS, EOS, self.config.max_tokens)
         with self._evaluating():
             rows = written_rows(begin, step, (lengths, [0] * len(lengths)), how, ends, self.device, free=free)
         return [[self.vocabulary.words[number] for number in row] for row in rows]

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, TypeAlias
+from typing import Annotated, Any, ClassVar, Literal, TypeAlias
 
-from paraform.fields import MOST_STEPS, MOST_WIDTH, require_between, require_types, with_fields
+from paraform.fields import Amount, Between, Count, Dropout, Share, Whole, Width, Words, require_types, with_fields
 from paraform.records import InputError
 
 Form: TypeAlias = Literal["lstm", "averages"]
 """CGEN's network, which writes sentences, or VGVAE's, whose encoders are averages and whose decoder is a bag."""
-
-WIDTHS = ("word_width", "syntax_width", "hidden_width", "encoder_width", "decoder_width")
 
 
 @dataclass(frozen=True)
@@ -26,7 +23,6 @@ class VgvaeConfig:
         latent_codes: the syntactic LSTM reads eight soft codes of each word, not its embedding (paper).
         word_noise: share of words that the syntactic encoder reads as another word of the same tag, in training; the
             paper's 0.9 is what the author recalls ("0.8 or 0.9").
-        length_penalty: a beam's hypotheses are ranked by log p / length^this; 0 in the paper.
         form: "lstm" (CGEN): the syntactic encoder is a BiLSTM, mean-pooled, the decoder an LSTM; or "averages" (VGVAE):
             both encoders average words, and the decoder is a bag of words, which writes no sentence.
         max_tokens: longer sentences are cut there, in words.
@@ -59,73 +55,47 @@ class VgvaeConfig:
     """
 
     removed: ClassVar[Mapping[str, object]] = {
-        "positions": 0,
-        "codes": 8,
-        "code_classes": 2,
-        "paraphrase_weight": 1.0,
-        "semantic_kl_weight": 1e-4,
-        "syntax_kl_weight": 1e-3,
-        "margin": 0.4,
-        "megabatch": 20,
-    }
+        "positions": 0, "codes": 8, "code_classes": 2, "paraphrase_weight": 1.0, "semantic_kl_weight": 1e-4,
+        "syntax_kl_weight": 1e-3, "margin": 0.4, "megabatch": 20, "length_penalty": 1.0,
+    }  # fmt: skip
     """Fields that checkpoints of 0.1.0 may name, and the only value that each still has."""
 
     latent_codes: bool = True
-    word_noise: float = 0.9
-    length_penalty: float = 1.0
+    word_noise: Share = 0.9
 
     form: Form = "lstm"
-    max_tokens: int = 40
-    min_count: int = 1
-    vocabulary_size: int = 50_000
-    word_width: int = 100
-    semantic_width: int = 50
-    syntax_width: int = 50
-    hidden_width: int = 100
-    encoder_width: int = 100
-    decoder_width: int = 100
-    position_weight: float = 1.0
-    discriminative_weight: float = 0.0
-    discriminative_start: int = 3
-    learning_rate: float = 1e-3
-    batch_size: int = 30
-    epochs: int = 20
+    max_tokens: Words = 40
+    min_count: Whole = 1
+    vocabulary_size: Whole = 50_000
+    word_width: Width = 100
+    semantic_width: Annotated[int, Between(3, 100_000)] = 50
+    syntax_width: Width = 50
+    hidden_width: Width = 100
+    encoder_width: Width = 100
+    decoder_width: Width = 100
+    position_weight: Amount = 1.0
+    discriminative_weight: Amount = 0.0
+    discriminative_start: Count = 3
+    learning_rate: Amount = 1e-3
+    batch_size: Count = 30
+    epochs: Annotated[int, Between(1, 1_000_000)] = 20
 
     word_vectors: str = "random"
-    least_concentration: float = 1.0
-    semantic_scale: float = 1.0
+    least_concentration: Annotated[float, Between(0, 1000)] = 1.0
+    semantic_scale: Annotated[float, Between(0, 1000)] = 1.0
     ration: bool = False
-    dropout: float = 0.0
-    clip_norm: float = 0.0
+    dropout: Dropout = 0.0
+    clip_norm: Amount = 0.0
 
     def __post_init__(self) -> None:
         require_types(self)
-        bounds: dict[str, tuple[float, float]] = {
-            "word_noise": (0, 1),
-            "length_penalty": (0, 10),
-            "max_tokens": (2, MOST_STEPS),
-            "min_count": (0, math.inf),
-            "vocabulary_size": (0, math.inf),
-            "semantic_width": (3, MOST_WIDTH),
-            **dict.fromkeys(WIDTHS, (1, MOST_WIDTH)),
-            **dict.fromkeys(("position_weight", "discriminative_weight"), (0, math.inf)),
-            "least_concentration": (0, 1000),
-            "semantic_scale": (0, 1000),
-            "discriminative_start": (1, math.inf),
-            "learning_rate": (0, math.inf),
-            "batch_size": (1, math.inf),
-            "epochs": (1, 1_000_000),
-            "dropout": (0, 0.99),
-            "clip_norm": (0, math.inf),
-        }
-        require_between(self, bounds)
         if self.form == "averages" and self.latent_codes:
             raise InputError("latent_codes with form='averages'; expected form='lstm', whose encoder reads them")
 
     @classmethod
     def paper(cls, form: Form = "lstm", **fields: Any) -> VgvaeConfig:
         """As the paper of that form describes it, as far as we know it (its sizes are the code's)."""
-        return with_fields(with_fields(cls(length_penalty=0.0), _of(form)), fields)
+        return with_fields(with_fields(cls(), _of(form)), fields)
 
     @classmethod
     def compact(cls, form: Form = "lstm", **fields: Any) -> VgvaeConfig:
