@@ -7,7 +7,7 @@ import torch
 import torch.nn.functional as F
 
 from paraform.losses import vocabulary
-from paraform.losses.vocabulary import LINE, vocabulary_nll, vocabulary_nll_of_views
+from paraform.losses.vocabulary import LINE, vocabulary_nll
 
 
 @pytest.mark.parametrize("cells", [1, 4 * LINE, vocabulary.CELLS])
@@ -68,50 +68,3 @@ def test_steps_in_between_do_not_share_probabilities(dtype: torch.dtype) -> None
             assert torch.equal(one, other)
     with pytest.raises(RuntimeError, match="goes backwards once"):
         losses[0].backward()
-
-
-def of_views(views: int, words: int, *, wide: float = 1.0) -> tuple[torch.Tensor, ...]:
-    """Features, weights, shifts of 6 sentences, of which the last has no word, each word's sentence, gold, shares."""
-    torch.manual_seed(0)
-    rows = torch.arange(5).repeat_interleave(torch.tensor([9, 1, 20, 3, 7]))
-    features, weight = wide * torch.randn(40, 8), torch.randn(words, 8)
-    return (
-        features,
-        weight,
-        wide * torch.randn(views, 6, words),
-        rows,
-        torch.randint(words, (40,)),
-        torch.rand(views, 40),
-    )
-
-
-@pytest.mark.parametrize("cells", [1, 4 * LINE, vocabulary.CELLS])
-@pytest.mark.parametrize(("views", "words"), [(1, LINE), (2, 30), (3, LINE + 1)])
-def test_nll_of_views_equals_cross_entropy(views: int, words: int, cells: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of each view's own scores, all the way: W h + a_k."""
-    monkeypatch.setattr(vocabulary, "CELLS", cells)
-    features, weight, shift, rows, gold, share = of_views(views, words)
-    inputs = tuple(each.requires_grad_() for each in (features, weight, shift))
-    found = vocabulary_nll_of_views(*inputs, rows, gold)
-    scores = features @ weight.T + shift[:, rows]
-    expected = F.cross_entropy(scores.flatten(0, 1), gold.repeat(views), reduction="none").view(views, -1)
-    torch.testing.assert_close(found, expected)
-    own = torch.autograd.grad((found * share).sum(), inputs, retain_graph=True)
-    torch.testing.assert_close(own, torch.autograd.grad((expected * share).sum(), inputs))
-    with pytest.raises(RuntimeError, match="goes backwards once"):
-        torch.autograd.grad((found * share).sum(), inputs)
-
-
-@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float32])
-def test_nll_of_views_rounded_and_without_a_probability(dtype: torch.dtype) -> None:
-    features, weight, shift, rows, gold, share = of_views(2, 300, wide=12.0)
-    inputs = (features.to(dtype).requires_grad_(), weight.requires_grad_(), shift.to(dtype).float().requires_grad_())
-    found = vocabulary_nll_of_views(*inputs, rows, gold)
-    scores = inputs[0].float() @ weight.to(dtype).float().T + inputs[2][:, rows]
-    exact = F.cross_entropy(scores.flatten(0, 1), gold.repeat(2), reduction="none").view(2, -1)
-    assert exact.max() > 120 and found.dtype == torch.float32
-    torch.testing.assert_close(found, exact, atol=0.6 if dtype == torch.bfloat16 else 1e-3, rtol=0.01)
-    own = torch.autograd.grad((found * share).sum(), inputs)
-    expected = torch.autograd.grad((exact * share).sum(), inputs)
-    for one, other in zip(own, expected, strict=True):
-        assert float((one.float() - other.float()).norm() / other.float().norm()) < 0.1

@@ -13,7 +13,6 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from paraform.batching import BOS, EOS, Ragged, SentenceBatch
-from paraform.models.sentence_nll import sentence_nll_of_each
 from paraform.records import InputError
 from paraform_papers.rivals.vgvae import VgvaeConfig
 from paraform_papers.rivals.vgvae.batches import PairTable, megabatch_sizes, megabatches, picked
@@ -96,26 +95,6 @@ def test_a_bag_by_hand() -> None:
         torch.testing.assert_close(out.position_B[at], F.cross_entropy(logits, torch.arange(len(row))))
     with pytest.raises(ValueError, match="form='averages'"):
         network.step(network.begin(y, z), torch.zeros(5, dtype=torch.long))
-
-
-def test_both_meanings_are_decoded_in_one_product() -> None:
-    """As by two, with the gradients of all weights: scores are W h, once, and what the sentence's meaning adds."""
-    network = tiny.model_of().network
-    batch, z = batch_of(ROWS), torch.randn(5, 3)
-    meanings = [torch.randn(5, 5, requires_grad=True) for _ in range(2)]
-    states, weights = (
-        network._states(network._before(batch), z),
-        [network.output.weight, network.output.bias, *meanings],
-    )
-    found = sentence_nll_of_each(network.output, states, meanings, batch)
-    expected = [network.reconstruction(batch, y, z) for y in meanings]
-    share = torch.rand(2, 5)
-    for one, other in zip(found, expected, strict=True):
-        torch.testing.assert_close(one, other)
-    torch.testing.assert_close(
-        torch.autograd.grad((torch.stack(found) * share).sum(), weights, retain_graph=True),
-        torch.autograd.grad((torch.stack(expected) * share).sum(), weights),
-    )
 
 
 def test_steps_are_teacher_forcing() -> None:

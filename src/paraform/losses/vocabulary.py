@@ -1,7 +1,6 @@
 """−ln p of gold words under a softmax over a whole vocabulary, a part of the scores at a time.
 
-Shape key: N words, V vocabulary, C = V filled up to whole cache lines, D features, P words of a part; K views of R
-sentences.
+Shape key: N words, V vocabulary, C = V filled up to whole cache lines, D features, P words of a part.
 """
 
 from __future__ import annotations
@@ -32,26 +31,6 @@ def vocabulary_nll(features: Tensor, weight: Tensor, gold: Tensor) -> Tensor:
     """
     run: Callable[..., Tensor] = _NLL.apply
     return run(features, weight, gold, torch.is_grad_enabled())
-
-
-def vocabulary_nll_of_views(features: Tensor, weight: Tensor, shift: Tensor, rows: Tensor, gold: Tensor) -> Tensor:
-    """−ln p_k(y) of gold words under K softmaxes whose scores differ by a sentence's: p_k = softmax(W h + a_k).
-
-    The product of all words with W, which costs most, is made once for all K, and so are the two of the backward pass,
-    since ∂ / ∂ W h is a sum over k. It goes backwards once.
-
-    Args:
-        features: [N, D] h.
-        weight: [V, D] W, of the same dtype or float32.
-        shift: [K, R, V] a_k of each sentence.
-        rows: [N] the sentence of each word.
-        gold: [N] int64, 0 to V − 1.
-    Returns: [K, N] nats, float32 at least, with gradients to features, weight and shift.
-    """
-    run: Callable[..., Tensor] = _NLLOfViews.apply
-    # The words that it is filled up with have no probability.
-    shift = F.pad(shift.to(features.dtype), (0, filled_up(len(weight)) - len(weight)), value=-torch.inf)
-    return run(features, weight, shift, rows, gold)
 
 
 _spare: list[Tensor] = []  # a buffer of probabilities that no step needs; memory new from the system is slow
@@ -99,57 +78,6 @@ class _NLL(torch.autograd.Function):
             d_weight_VD.index_add_(0, gold_N, weighted_ND, alpha=-1)
         _spare[:] = [probs_NC]
         return d_features_ND.to(features_ND.dtype), d_weight_VD, None, None
-
-
-class _NLLOfViews(torch.autograd.Function):
-    @staticmethod
-    def forward(
-        ctx: Any, features_ND: Tensor, weight_VD: Tensor, shift_KRC: Tensor, rows_N: Tensor, gold_N: Tensor
-    ) -> Tensor:
-        count, (views, ctx.sentences, columns) = len(features_ND), shift_KRC.shape
-        weight_DC = _transposed(weight_VD, features_ND)
-        probs_KNC = _buffer(views * count, columns, features_ND).view(views, count, columns)
-        nll_KN = features_ND.new_empty(views, count, dtype=_wide(features_ND))
-        tiny = torch.finfo(features_ND.dtype).tiny
-        shared_PC, scores_PC = _one_part(features_ND, columns), _one_part(features_ND, columns)
-        for at in _parts(count, columns):
-            size = at.stop - at.start
-            torch.mm(features_ND[at], weight_DC, out=shared_PC[:size])
-            for shift_RC, probs_NC, nll_N in zip(shift_KRC, probs_KNC, nll_KN, strict=True):
-                scores = torch.index_select(shift_RC, 0, rows_N[at], out=scores_PC[:size]).add_(shared_PC[:size])
-                gold_P = torch.softmax(scores, -1, out=probs_NC[at]).gather(1, gold_N[at, None]).squeeze(1)
-                nll_N[at] = -gold_P.to(nll_N.dtype).log()
-                lost = (gold_P < tiny).nonzero().squeeze(1)  # too unlikely for a probability of this dtype
-                if len(lost):
-                    wide = scores[lost].to(nll_N.dtype)
-                    nll_N[lost + at.start] = F.cross_entropy(wide, gold_N[at][lost], reduction="none")
-        ctx.save_for_backward(features_ND, weight_DC, rows_N, gold_N)
-        ctx.words, ctx.probs_KNC = len(weight_VD), probs_KNC
-        return nll_KN
-
-    @staticmethod
-    @once_differentiable
-    def backward(ctx: Any, d_nll_KN: Tensor) -> tuple[Tensor | None, ...]:
-        features_ND, weight_DC, rows_N, gold_N = ctx.saved_tensors
-        probs_KNC, ctx.probs_KNC = ctx.probs_KNC, None
-        if probs_KNC is None:
-            raise RuntimeError("vocabulary_nll_of_views goes backwards once; its probabilities are gone by now")
-        wide = _wide(features_ND)
-        # ∂ nll_k / ∂ (W h + a_k)_v = p_k(v) − [v = y], whose first part, weighted, is put in the probabilities' place
-        d_shift_KRC = probs_KNC.new_zeros(len(probs_KNC), ctx.sentences, probs_KNC.shape[2], dtype=wide)
-        for d_shift_RC, probs_NC, d_nll_N in zip(d_shift_KRC, probs_KNC, d_nll_KN, strict=True):
-            for at in _parts(len(gold_N), probs_NC.shape[1]):
-                d_shift_RC.index_add_(0, rows_N[at], probs_NC[at].mul_(d_nll_N[at, None]).to(wide))
-            d_shift_RC.index_put_((rows_N, gold_N), -d_nll_N, accumulate=True)
-        d_shared_NC = probs_KNC[0]
-        for other_NC in probs_KNC[1:]:
-            d_shared_NC += other_NC
-        d_nll_N1 = d_nll_KN.sum(0)[:, None]
-        d_features_ND = (d_shared_NC @ weight_DC.t()).to(wide) - weight_DC.t()[gold_N] * d_nll_N1
-        d_weight_VD = (d_shared_NC.t() @ features_ND)[: ctx.words].to(wide)
-        d_weight_VD.index_add_(0, gold_N, features_ND.to(wide) * d_nll_N1, alpha=-1)
-        _spare[:] = [probs_KNC]
-        return d_features_ND.to(features_ND.dtype), d_weight_VD, d_shift_KRC.to(features_ND.dtype), None, None
 
 
 def _transposed(weight_VD: Tensor, features_ND: Tensor) -> Tensor:

@@ -19,7 +19,6 @@ import torch
 from paraform import checkpoint, encoders
 from paraform.corpora.treebank import read_treebank
 from paraform.evaluation.syntax import by_genre, evaluate_syntax
-from paraform.models.syntax_head import ParsedWords, label_set, make_update
 from paraform.records import InputError, Sentence
 from paraform.score import Score, table
 from paraform.syntax.head import SyntaxHead, SyntaxHeadConfig
@@ -28,6 +27,7 @@ from paraform.syntax.running import load_head
 from paraform.syntax.trees import Tree, read_tree, stripped
 from paraform.training import TrainingConfig, fit, make_accelerator
 from paraform.weights import sha256
+from paraform_papers.shipped.head_training import ParsedWords, label_set, make_update
 
 FREE = ("academic", "bio", "court", "interview", "news", "voyage")
 NAMES = {"free": "syntax", "all": "syntax-all"}

@@ -22,7 +22,7 @@ from torch import Tensor, nn
 from paraform.batching import BOS, PAD, SentenceBatch
 from paraform.models.latent.posterior import Diagonal
 from paraform.models.layers import leaky_layers, run_lstm
-from paraform.models.sentence_nll import sentence_nll, sentence_nll_of_each
+from paraform.models.sentence_nll import sentence_nll
 from paraform_papers.rivals.vgvae.config import VgvaeConfig
 from paraform_papers.rivals.vgvae.posterior import Noise, Product, VonMisesFisher
 from paraform_papers.rivals.vgvae.von_mises_fisher import MOST_CONCENTRATION
@@ -156,11 +156,11 @@ class VgvaeNetwork(nn.Module):
         other_BM = torch.cat([y_BM[pairs:both], y_BM[:pairs]])
         if self.decoder is not None:
             # Further sentences have no other side; what is said of them by their own once more counts nothing.
-            scaled = [self.config.semantic_scale * each for each in (y_BM, torch.cat([other_BM, y_BM[both:]]))]
             before_BTD = self._before(batch)
             placed.append(before_BTD[:, 1:])
-            nll_B, crossed_B = sentence_nll_of_each(self.output, self._states(before_BTD, z_BZ), scaled, batch)
-            crossed_B = crossed_B[:both]
+            states_BTH = self._states(before_BTD, z_BZ)
+            nll_B = self._nll(states_BTH, y_BM, batch)
+            crossed_B = self._nll(states_BTH, torch.cat([other_BM, y_BM[both:]]), batch)[:both]
         else:
             first = SentenceBatch(batch.words_BT[:both], batch.lengths_B[:both])
             nll_B, crossed_B = self.bag_nll(batch, y_BM, z_BZ), self.bag_nll(first, other_BM, z_BZ[:both])
@@ -174,7 +174,10 @@ class VgvaeNetwork(nn.Module):
         """−ln p(x|y, z), [B] nats: of a bag its words, otherwise `</s>` too."""
         if self.decoder is None:
             return self.bag_nll(batch, y_BM, z_BZ)
-        states_BTH = self._states(self._before(batch), z_BZ)
+        return self._nll(self._states(self._before(batch), z_BZ), y_BM, batch)
+
+    def _nll(self, states_BTH: Tensor, y_BM: Tensor, batch: SentenceBatch) -> Tensor:
+        """−ln p of each sentence by the decoder's states and a meaning, [B] nats."""
         seen_BTM = (self.config.semantic_scale * y_BM)[:, None].expand(-1, states_BTH.shape[1], -1)
         return sentence_nll(self.output, torch.cat([states_BTH, seen_BTM], -1), batch)
 

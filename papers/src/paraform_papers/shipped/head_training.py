@@ -16,7 +16,6 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from paraform.encoders import Encoder
-from paraform.losses.span_labels import span_label_nll
 from paraform.models.update import Accelerator, State, Stepper, Update
 from paraform.schedules import warmup_linear
 from paraform.syntax.chart import span_place
@@ -24,6 +23,7 @@ from paraform.syntax.head import SyntaxHead, SyntaxHeadConfig, word_shape
 from paraform.syntax.spans import JOIN, Span, constituents, joined
 from paraform.syntax.trees import Tree
 from paraform.syntax.windows import same_length
+from paraform_papers.shipped.span_labels import span_label_nll
 
 LONGEST = 110  # words; of GUM, QuestionBank and the Penn Treebank sample three sentences have more
 RARE = 5  # a joined label that fewer constituents have is taken apart

@@ -10,13 +10,13 @@ import pytest
 import torch
 
 from paraform.encoders import Encoder
-from paraform.losses.span_labels import span_label_nll
-from paraform.models.syntax_head import LONGEST, ParsedWords, label_set, make_update
 from paraform.syntax.chart import span_place
 from paraform.syntax.head import SHAPES, SyntaxHead, SyntaxHeadConfig
 from paraform.syntax.parsing import head_parser
 from paraform.syntax.trees import Tree
 from paraform.training import TrainingConfig, fit, make_accelerator
+from paraform_papers.shipped.head_training import LONGEST, ParsedWords, label_set, make_update
+from paraform_papers.shipped.span_labels import span_label_nll
 
 TREES = [
     Tree.parse(text)

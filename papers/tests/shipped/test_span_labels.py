@@ -5,7 +5,7 @@ import math
 import pytest
 import torch
 
-from paraform.losses.span_labels import span_label_nll
+from paraform_papers.shipped.span_labels import span_label_nll
 
 
 def test_equal_scores() -> None:
