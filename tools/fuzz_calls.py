@@ -113,7 +113,7 @@ def calls(folder: Path) -> list[tuple[int, Callable[..., Any], dict[str, Any]]]:
         (3, exemplar.content, {"texts": two, "batch_size": 4}),
         (3, exemplar.style, {"texts": two, "batch_size": 4}),
         (2, exemplar.embed, {"texts": two, "name": "style", "batch_size": 4, "seed": 0}),
-        (4, exemplar.paraphrase, {"sources": two, "like": two, "each": False, "num": 1, "ration": True} | how),
+        (4, exemplar.paraphrase, {"sources": two, "like": two, "each": False, "num": 1} | how),
         (2, exemplar.decode, {"sources": two, "exemplars": two} | drawn),
         (3, exemplar.exemplars, {"sources": two, "like": [two, two], "each": False, "num": 2, "seed": 0}),
         (2, paraform.reword, {"texts": two[:1], "num": 1, "force": False, "model": None, "device": "cpu"}),

@@ -126,17 +126,11 @@ class Paraphraser(Protocol):
         """The exemplars that each source gets."""
         ...
 
-    def decode(
-        self, sources: Sequence[str], exemplars: Sequence[str], *, ration: bool | None = None, **how: Unpack[Decoding]
-    ) -> list[str]:
-        """Source i in the form of exemplar i.
-
-        Args:
-            ration: whether words are rationed, as `decoding.Rationed` does it; None: as the model is used to.
-        """
+    def decode(self, sources: Sequence[str], exemplars: Sequence[str], **how: Unpack[Decoding]) -> list[str]:
+        """Source i in the form of exemplar i."""
         ...
 
-    def decoding_settings(self, *, ration: bool | None = None, **how: Unpack[Decoding]) -> dict[str, Any]:
+    def decoding_settings(self, **how: Unpack[Decoding]) -> dict[str, Any]:
         """What a signature says of `decode` with these arguments."""
         ...
 
@@ -147,14 +141,8 @@ class WritesByTree(Protocol):
 
     kind: ClassVar[str]
 
-    def decode_trees(
-        self, sources: Sequence[str], trees: Sequence[Tree], *, ration: bool | None = None, **how: Unpack[Decoding]
-    ) -> list[str]:
-        """Source i in the form of tree i; words in it are not read.
-
-        Args:
-            ration: as `Paraphraser.decode` has it.
-        """
+    def decode_trees(self, sources: Sequence[str], trees: Sequence[Tree], **how: Unpack[Decoding]) -> list[str]:
+        """Source i in the form of tree i; words in it are not read."""
         ...
 
 
@@ -169,8 +157,6 @@ class CutsExemplars(Protocol):
         sources: Sequence[str],
         exemplars: Sequence[str],
         height: int | str,
-        *,
-        ration: bool | None = None,
         **how: Unpack[Decoding],
     ) -> list[str]:
         """Source i in the form of exemplar i, whose tree is cut at that many levels, or as the model names a choice."""

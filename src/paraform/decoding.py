@@ -46,6 +46,8 @@ class Decoding(TypedDict, total=False):
         batch_size: sentences decoded together; if not given, the model's own number. Numbers are rounded a little
             differently in another batch, and tokens that are drawn depend on which sentences go together.
         progress: say on stderr how far it is.
+        constrain_repetition: of a model that copies: no word twice running, or more often than its source has it
+            (`constrain_repetition`), the commonest apart; if not given, as the model is used to.
     """
 
     beam: int
@@ -54,6 +56,7 @@ class Decoding(TypedDict, total=False):
     seed: int
     batch_size: int
     progress: bool
+    constrain_repetition: bool
 
 
 def require_decoding(how: Mapping[str, Any], named: Callable[[str], str] = str) -> None:
@@ -187,7 +190,7 @@ def _drawn(weights_BV: Tensor, top_p: float, generator: torch.Generator) -> Tens
     return out_B
 
 
-class Rationed(NamedTuple):
+class Constrained(NamedTuple):
     """A state, the tokens of each row's source [N, S], and those decoded so far [N, T], the start token first."""
 
     inner: Any
@@ -195,16 +198,16 @@ class Rationed(NamedTuple):
     decoded_NT: Tensor
 
     @classmethod
-    def of(cls, state: Any, source_NS: Tensor) -> Rationed:
+    def of(cls, state: Any, source_NS: Tensor) -> Constrained:
         """Before the first token."""
         return cls(state, source_NS, source_NS[:, :0])
 
-    def select(self, rows_N: Tensor) -> Rationed:
+    def select(self, rows_N: Tensor) -> Constrained:
         """The state of the given rows."""
-        return Rationed(self.inner.select(rows_N), self.source_NS[rows_N], self.decoded_NT[rows_N])
+        return Constrained(self.inner.select(rows_N), self.source_NS[rows_N], self.decoded_NT[rows_N])
 
 
-def rationed(step: Step[S], *, stop: int, free: int = 0) -> Step[Rationed]:
+def constrain_repetition(step: Step[S], *, stop: int, free: int = 0) -> Step[Constrained]:
     """The same step, but no token stands twice running, or more often than the source has it (at least once).
 
     Attention forgets what it has read: without a memory of that, a copying decoder stutters (See et al. 2017, section
@@ -212,19 +215,19 @@ def rationed(step: Step[S], *, stop: int, free: int = 0) -> Step[Rationed]:
 
     Args:
         stop: the token that is never barred.
-        free: tokens below it have no ration.
+        free: tokens below it may stand any number of times.
     """
 
-    def limited(state: Rationed, tokens_N: Tensor) -> tuple[Tensor, Rationed]:
+    def limited(state: Constrained, tokens_N: Tensor) -> tuple[Tensor, Constrained]:
         log_probs_NV, inner = step(state.inner, tokens_N)
         decoded_NT = torch.cat([state.decoded_NT, tokens_N.to(log_probs_NV.device)[:, None]], 1)
         last_N1 = decoded_NT[:, -1:]
         times_NT = (decoded_NT[:, :, None] == decoded_NT[:, None, :]).sum(-1)
-        ration_NT = (decoded_NT[:, :, None] == state.source_NS[:, None, :]).sum(-1).clamp_min(1)
-        barred_NT = (((decoded_NT >= free) & (times_NT >= ration_NT)) | (decoded_NT == last_N1)) & (decoded_NT != stop)
+        most_NT = (decoded_NT[:, :, None] == state.source_NS[:, None, :]).sum(-1).clamp_min(1)
+        barred_NT = (((decoded_NT >= free) & (times_NT >= most_NT)) | (decoded_NT == last_N1)) & (decoded_NT != stop)
         # Only what has been decoded can be barred: a few columns of thousands are touched.
         kept_NT = log_probs_NV.gather(1, decoded_NT).masked_fill(barred_NT, float("-inf"))
-        return log_probs_NV.scatter_(1, decoded_NT, kept_NT), Rationed(inner, state.source_NS, decoded_NT)
+        return log_probs_NV.scatter_(1, decoded_NT, kept_NT), Constrained(inner, state.source_NS, decoded_NT)
 
     return limited
 

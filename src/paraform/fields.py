@@ -88,7 +88,8 @@ def kept_fields(config: type, stored: Mapping[str, Any], path: object) -> dict[s
     """The fields of a stored config that are read today.
 
     A field that a former version had, and this one has not, stands in the class variable `removed` of the config: its
-    name, and the value that all of today's code has. With that value it is left out.
+    name, and the value that all of today's code has. With that value it is left out. One that had another name stands
+    in `renamed`, its former name before today's.
 
     Args:
         config: a dataclass.
@@ -100,7 +101,8 @@ def kept_fields(config: type, stored: Mapping[str, Any], path: object) -> dict[s
         if stored[name] != removed[name]:
             came = repr(stored[name])[:60]
             raise InputError(f"{path}: config.{name} is {came}, which paraform reads no more; version 0.1.0 does")
-    return {name: value for name, value in stored.items() if name not in removed}
+    renamed: Mapping[str, str] = getattr(config, "renamed", {})
+    return {renamed.get(name, name): value for name, value in stored.items() if name not in removed}
 
 
 def require_restorable(

@@ -450,15 +450,22 @@ def test_from_pairs_to_figures(tiny_run: Path, some_pairs: Path, tmp_path: Path,
         for system in (str(tiny_run), "copy source", "copy exemplar"):
             for subset in ("all", "least overlap", "most overlap"):
                 score = scores[name, system, "first", subset]
-                assert {"decode:greedy", "ration:yes", "exemplar:mined"} <= set(score["signature"].split("|"))
+                assert {"decode:greedy", "constrain_repetition:yes", "exemplar:mined"} <= set(
+                    score["signature"].split("|")
+                )
     assert scores["content kept", "copy source", "blind", "all"]["value"] == pytest.approx(1, abs=1e-3)
     assert scores["ED-E", "copy exemplar", "oracle", "all"]["value"] == 0
     assert scores["CMA (dot)", str(tiny_run), "", "all"]["value"] > 0
     assert found["comparisons"] and found["retrieved"]
     assert len(outputs.read_text().splitlines()) == 9 * found["rows"]
     few = ["--protocols", "first", "--resamples", "0"]
-    beam = command("evaluate", "generation", *given[:-1], "--beam", "2", "--no-ration", *few)
-    assert beam.status == 0 and "decode:beam 2|" in beam.out and "|ration:no|" in beam.out and "copy source" in beam.out
+    beam = command("evaluate", "generation", *given[:-1], "--beam", "2", "--allow-repetition", *few)
+    assert (
+        beam.status == 0
+        and "decode:beam 2|" in beam.out
+        and "|constrain_repetition:no|" in beam.out
+        and "copy source" in beam.out
+    )
     assert len(beam.out.splitlines()) == 6 and "ROUGE" not in beam.out  # header, three systems, blank, settings
     details = command("evaluate", "generation", *given[:-1], *few, "--details")
     assert "ROUGE-L: words:" in details.out and "least overlap" in details.out

@@ -56,7 +56,13 @@ def test_a_rival_is_measured_without_touching_the_evaluation(pairs: list[Pair]) 
     """What echoes its source has the metrics of that floor, and what echoes its exemplar those of the other."""
     source, exemplar = Echo(False), Echo(True)
     report = evaluate_paraphraser(
-        source, evaluation_set(pairs), name="source", rivals={"exemplar": exemplar}, resamples=0, beam=3, ration=False
+        source,
+        evaluation_set(pairs),
+        name="source",
+        rivals={"exemplar": exemplar},
+        resamples=0,
+        beam=3,
+        constrain_repetition=False,
     )
     for protocol in ("first", "oracle"):
         for name in ("BLEU", "ED-E", "ED-R", "content kept"):
@@ -66,7 +72,7 @@ def test_a_rival_is_measured_without_touching_the_evaluation(pairs: list[Pair]) 
                 assert metric.value == floor.value
                 assert f"|decode:{system}|beam:3|" in metric.signature
     assert report.score("ED-E", system="exemplar", protocol="first").value == 0
-    assert source.heard == exemplar.heard == {"beam": 3, "ration": False}
+    assert source.heard == exemplar.heard == {"beam": 3, "constrain_repetition": False}
     assert not [score for score in report.scores if score.name.startswith("CMA")]  # it has no vectors
 
 

@@ -23,11 +23,11 @@ class Echo(AbstractParaphraser):
         self.weight = torch.nn.Parameter(torch.zeros(1))
         self.bank = ("a b", "c d")
 
-    def _like(self, sources: list[str], exemplars: list[str], ration: bool | None, how: Decoding) -> list[str]:
-        return [f"{source} {like} {ration} {how}" for source, like in zip(sources, exemplars, strict=True)]
+    def _like(self, sources: list[str], exemplars: list[str], how: Decoding) -> list[str]:
+        return [f"{source} {like} {how}" for source, like in zip(sources, exemplars, strict=True)]
 
-    def decoding_settings(self, *, ration: bool | None = None, **how: Unpack[Decoding]) -> dict[str, Any]:
-        return {"ration": ration}
+    def decoding_settings(self, **how: Unpack[Decoding]) -> dict[str, Any]:
+        return dict(how)
 
 
 class Asks(Echo):
@@ -43,7 +43,7 @@ def test_exemplars_are_drawn_from_the_bank_or_asked_for() -> None:
 
 
 def test_what_cannot_be_decoded_is_told_first() -> None:
-    assert Echo().decode(["x"], ["a b"], ration=True, beam=2) == ["x a b True {'beam': 2}"]
+    assert Echo().decode(["x"], ["a b"], beam=2) == ["x a b {'beam': 2}"]
     with pytest.raises(InputError, match="1 sources, 2 exemplars"):
         Echo().decode(["x"], ["a b", "c d"])
     with pytest.raises(InputError, match="beam 2, temperature 1"):

@@ -98,9 +98,9 @@ def test_the_scores_of_a_step_last_until_the_next(tiny: ModuleType) -> None:
 
 
 @pytest.mark.parametrize("name", ["copying", "states"])
-@pytest.mark.parametrize("ration", [False, True])
+@pytest.mark.parametrize("constrained", [False, True])
 @torch.inference_mode()
-def test_searches_live_with_shared_scores(ration: bool, name: str, tiny: ModuleType) -> None:
+def test_searches_live_with_shared_scores(constrained: bool, name: str, tiny: ModuleType) -> None:
     """They say what they say where each step has scores of its own."""
     decoder, memory = begun(tiny, name)
     rows = len(memory.source_BS)
@@ -110,10 +110,10 @@ def test_searches_live_with_shared_scores(ration: bool, name: str, tiny: ModuleT
         log_probs, memory = decoder.step(memory, tokens)
         return log_probs.clone(), memory
 
-    state = decoding.Rationed.of(memory, memory.source_BS) if ration else memory
+    state = decoding.Constrained.of(memory, memory.source_BS) if constrained else memory
     said = []
     for step in (decoder.step, own):
-        step = decoding.rationed(step, stop=EOS) if ration else step
+        step = decoding.constrain_repetition(step, stop=EOS) if constrained else step
         drawn = {"top_p": 0.9, "generator": torch.Generator().manual_seed(0)}
         likeliest = decoding.greedy(step, state, rows, **ends)
         random = decoding.sample(step, state, rows, **drawn, **ends)

@@ -222,9 +222,9 @@ def test_a_paraphraser_gives_further_candidates_behind_the_same_checks() -> None
     """Outputs that lose a word fail; it is asked only where rules gave too few."""
     fake = Fake()
     reworder = Reworder(TOOLS, standards=PASSES, paraphraser=fake)
-    (found,) = reworder.reword([HOW], num=99, temperature=0.5, seed=3, ration=False)
+    (found,) = reworder.reword([HOW], num=99, temperature=0.5, seed=3, constrain_repetition=False)
     assert fake.asked == [(HOW, form) for form in fake.outputs]
-    assert fake.how == {"temperature": 0.5, "seed": 3, "ration": False}
+    assert fake.how == {"temperature": 0.5, "seed": 3, "constrain_repetition": False}
     (alone,) = reword([HOW], TOOLS, num=99, standards=PASSES)
     further = [one for one in found.candidates if one not in alone.candidates]
     assert sorted(texts_of(further)) == ["Buy how can I tea?", "Can I how buy tea?"]

@@ -90,13 +90,13 @@ def test_a_rival_is_trained_and_measured_like_the_rest(question_pairs: Path, tmp
     expected = {
         "without both": "decode:greedy",
         "without both, beam 2": "decode:beam 2",
-        "SCPN": "decode:greedy|decoder:float32|ration:yes|form:template",
-        "SCPN, whole parse": "decode:greedy|decoder:float32|ration:yes|form:parse",
-        "SCPN, beam 2": "decode:beam 2|decoder:float32|ration:yes|form:template",
-        "SGCP-F": "decode:greedy|decoder:float32|ration:yes|height:full",
-        "SGCP-R, beam 2": "decode:beam 2|decoder:float32|ration:yes|height:best",
-        "CGEN": "decode:greedy|decoder:float32|ration:yes",
-        "VGVAE, beam 2": "decode:beam 2|decoder:float32|ration:yes",
+        "SCPN": "decode:greedy|decoder:float32|constrain_repetition:yes|form:template",
+        "SCPN, whole parse": "decode:greedy|decoder:float32|constrain_repetition:yes|form:parse",
+        "SCPN, beam 2": "decode:beam 2|decoder:float32|constrain_repetition:yes|form:template",
+        "SGCP-F": "decode:greedy|decoder:float32|constrain_repetition:yes|height:full",
+        "SGCP-R, beam 2": "decode:beam 2|decoder:float32|constrain_repetition:yes|height:best",
+        "CGEN": "decode:greedy|decoder:float32|constrain_repetition:yes",
+        "VGVAE, beam 2": "decode:beam 2|decoder:float32|constrain_repetition:yes",
         "seq2seq": "decode:greedy|decoder:float32|height:5",
     }
     assert {name: text for name, text in expected.items() if text not in settings[name]} == {}, settings

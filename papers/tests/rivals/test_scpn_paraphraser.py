@@ -74,7 +74,7 @@ def test_an_exemplar_gives_its_template_or_its_parse() -> None:
     by_template = model.decode_trees(sources, levels, strict=False)
     assert model.decode(sources, likes) == by_template
     assert model.decoding_settings(beam=4) == {
-        "decode": "beam 4", "decoder": "float32", "ration": False, "form": "template", "parser": "syntax"
+        "decode": "beam 4", "decoder": "float32", "constrain_repetition": False, "form": "template", "parser": "syntax"
     }  # fmt: skip
     model.exemplar_form = "parse"
     for parameter in model.network.generator.parameters():
@@ -82,20 +82,20 @@ def test_an_exemplar_gives_its_template_or_its_parse() -> None:
     assert model.decode(sources, likes) != by_template
 
 
-def test_words_beyond_the_vocabulary_are_copied_and_rationed() -> None:
-    """A gate that always copies says nothing but the source's words: with rations none more often than it stands."""
+def test_words_beyond_the_vocabulary_are_copied_and_constrained() -> None:
+    """A gate that always copies says nothing but the source's words: constrained none more often than it stands."""
     model = tiny.paraphraser()
     model.network.paraphraser.gate.bias.data.fill_(1e4)
     sources = ["Zyzzyx met Qwertyuiop", "quux"]
     whole = own()[:2]
     plain = model.decode_trees(sources, whole)
     assert {word.lower() for text in plain for word in text.split()} <= {"zyzzyx", "met", "qwertyuiop", "quux"}
-    for text, source in zip(model.decode_trees(sources, whole, ration=True), sources, strict=True):
+    for text, source in zip(model.decode_trees(sources, whole, constrain_repetition=True), sources, strict=True):
         said = tokenize(text.lower())
         assert all(said.count(word) == 1 for word in source.lower().split())
-    with_config = tiny.paraphraser(replace(tiny.TINY, ration=True))
-    assert with_config.decoding_settings()["ration"] is True
-    assert with_config.decoding_settings(ration=False)["ration"] is False
+    with_config = tiny.paraphraser(replace(tiny.TINY, constrain_repetition=True))
+    assert with_config.decoding_settings()["constrain_repetition"] is True
+    assert with_config.decoding_settings(constrain_repetition=False)["constrain_repetition"] is False
 
 
 def test_what_cannot_be_asked(caplog: pytest.LogCaptureFixture) -> None:

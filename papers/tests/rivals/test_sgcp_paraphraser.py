@@ -76,25 +76,25 @@ def test_an_exemplar_gives_its_tree() -> None:
     assert model.decode_at(tiny.TEXTS, likes, "best") == best
     assert model.decode_at(tiny.TEXTS, likes, 2) == model.decode_trees(tiny.TEXTS, trees, height=2, strict=False)
     assert model.decoding_settings(beam=4) == {
-        "decode": "beam 4", "decoder": "float32", "ration": False, "height": "full", "parser": "syntax"
+        "decode": "beam 4", "decoder": "float32", "constrain_repetition": False, "height": "full", "parser": "syntax"
     }  # fmt: skip
     model.config = replace(model.config, height="best")
     assert model.decode(tiny.TEXTS, likes) == best and model.decoding_settings()["height"] == "best"
 
 
-def test_words_beyond_the_vocabulary_are_copied_and_rationed() -> None:
-    """A gate that always copies says nothing but the source's words: with rations none more often than it stands."""
+def test_words_beyond_the_vocabulary_are_copied_and_constrained() -> None:
+    """A gate that always copies says nothing but the source's words: constrained none more often than it stands."""
     model = tiny.paraphraser()
     model.network.gate.bias.data.fill_(-1e4)
     sources, forms = ["Zyzzyx met Qwertyuiop", "quux"], FORMS[:2]
     plain = model.decode_trees(sources, forms)
     assert {word.lower() for text in plain for word in text.split()} <= {"zyzzyx", "met", "qwertyuiop", "quux"}
-    for text, source in zip(model.decode_trees(sources, forms, ration=True), sources, strict=True):
+    for text, source in zip(model.decode_trees(sources, forms, constrain_repetition=True), sources, strict=True):
         said = text.lower().split()
         assert all(said.count(word) == 1 for word in source.lower().split())
-    with_config = tiny.paraphraser(replace(tiny.TINY, ration=True))
-    assert with_config.decoding_settings()["ration"] is True
-    assert with_config.decoding_settings(ration=False)["ration"] is False
+    with_config = tiny.paraphraser(replace(tiny.TINY, constrain_repetition=True))
+    assert with_config.decoding_settings()["constrain_repetition"] is True
+    assert with_config.decoding_settings(constrain_repetition=False)["constrain_repetition"] is False
 
 
 def test_a_long_exemplar_is_read_down_to_its_first_words(caplog: pytest.LogCaptureFixture) -> None:

@@ -89,7 +89,7 @@ def test_the_command_trains_writes_and_measures(
     assert command(*say, "--template", tree).status == 0
     own = json.loads(command(*say, "--template", "(S)", "--no-ration").out)["paraphrases"]  # one label is a form
     whole = Tree.parse("(S)")
-    assert [row["paraphrase"] for row in own] == model.decode_trees(say[1:3], [whole] * 2, ration=False)
+    assert [row["paraphrase"] for row in own] == model.decode_trees(say[1:3], [whole] * 2, constrain_repetition=False)
     assert [row["paraphrase"] for row in own] != model.decode_trees(say[1:3], [whole] * 2)
     for wrong, message in (
         (["--template", "(S (NP"], "template 1: character 6: the end, with 2 brackets open"),

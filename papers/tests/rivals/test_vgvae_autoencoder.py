@@ -65,7 +65,7 @@ def test_vectors() -> None:
 
 
 def test_writing() -> None:
-    """Batches, orders and a beam of one change nothing; rationed words do not stand more often than in the source."""
+    """Batches, orders and a beam of one change nothing; a constrained word is as often in the source."""
     model = tiny.model_of()
     said = model.decode(SOURCES, TARGETS)
     assert model.decode(SOURCES, TARGETS, batch_size=3) == said == model.decode(SOURCES, TARGETS, beam=1)
@@ -73,11 +73,11 @@ def test_writing() -> None:
     drawn = [model.decode(SOURCES, TARGETS, temperature=1.0, seed=seed) for seed in (0, 0, 1)]
     assert drawn[0] == drawn[1] != drawn[2]
     assert model.decode(SOURCES, SOURCES) == [model.decode([one], [one])[0] for one in SOURCES]
-    for text, source in zip(model.decode(SOURCES, TARGETS, ration=True), SOURCES, strict=True):
+    for text, source in zip(model.decode(SOURCES, TARGETS, constrain_repetition=True), SOURCES, strict=True):
         words = text.lower().split()
         assert all(one != other for one, other in pairwise(words)), (text, source)
     settings = model.decoding_settings(beam=4)
-    assert settings == {"decode": "beam 4", "decoder": "float32", "ration": False}
+    assert settings == {"decode": "beam 4", "decoder": "float32", "constrain_repetition": False}
     assert model.exemplars(["a b"], ["c d"]) == [["c d"]]
 
 

@@ -108,7 +108,7 @@ def test_the_command_trains_writes_and_measures(
         assert embedded.status == 0, embedded.err
         assert np.load(out).shape == (2, width)
     score = bleu_of(run, question_pairs, tmp_path / "test.tsv", command)
-    assert "decode:beam 2" in score["signature"] and "ration:yes" in score["signature"]
+    assert "decode:beam 2" in score["signature"] and "constrain_repetition:yes" in score["signature"]
     latent = command(
         "evaluate", "latent", "--data", tmp_path / "texts.txt", "--samples", 8, "--no-refit", "--json", *common
     )

@@ -18,14 +18,12 @@ def add_methods(system: Any) -> None:
     system.reword, system.assess = _reword, _assess
 
 
-def _reword(
-    self: Any, sources: Sequence[str], *, num: int = 1, force: bool = False, ration: bool | None = None, **how: Any
-) -> list[Rewording]:
+def _reword(self: Any, sources: Sequence[str], *, num: int = 1, force: bool = False, **how: Any) -> list[Rewording]:
     """Deprecated: `paraform.reword(texts)`, which is what this does; the model itself gives no candidates any more."""
     from paraform.rewording.reworder import reword
 
     _warn("reword", "paraform.reword(texts)")
-    return reword(sources, num=num, force=force, device=str(self.device), ration=ration, **how)
+    return reword(sources, num=num, force=force, device=str(self.device), **how)
 
 
 def _assess(self: Any, sources: Sequence[str], outputs: Sequence[str], exemplars: Sequence[str]) -> list[Candidate]:

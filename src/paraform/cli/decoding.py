@@ -17,7 +17,10 @@ def add_search(parser: ArgumentParser) -> None:
     """The options of a command that decodes from sources."""
     parser.add_argument("--beam", type=PositiveInt, default=1, help="hypotheses kept; 1 is greedy")
     parser.add_argument(
-        "--no-ration", action="store_true", help="words may be said twice running, and any number of times"
+        "--allow-repetition",
+        "--no-ration",  # as version 0.1.0 called it
+        action="store_true",
+        help="words may be said twice running, and any number of times",
     )
 
 
@@ -25,6 +28,11 @@ def add_drawing(parser: ArgumentParser) -> None:
     """The options of drawing words."""
     parser.add_argument("--temperature", type=NonNegativeFloat, default=0.0, help="above 0 words are drawn")
     parser.add_argument("--top-p", type=Share, default=1.0, help="share of the probability that is drawn from")
+
+
+def repetition_of(options: Namespace) -> Decoding:
+    """What `--allow-repetition` says, if it is given."""
+    return {"constrain_repetition": False} if options.allow_repetition else {}
 
 
 def decoding_of(options: Namespace) -> Decoding:

@@ -12,17 +12,21 @@ Example:
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from jsonargparse import ArgumentParser, Namespace
 from jsonargparse.typing import PositiveInt
 
 from paraform.cli.config_options import bad_values
-from paraform.cli.decoding import add_search
+from paraform.cli.decoding import add_search, repetition_of
 from paraform.cli.measuring import add_pairs, add_resamples
 from paraform.cli.models import load_paraphraser
 from paraform.cli.output import show
 from paraform.cli.paraphrase import DEFAULT_MODEL
 from paraform.cli.reading import read_pairs
+
+if TYPE_CHECKING:
+    from paraform.decoding import Decoding
 
 PROTOCOLS = ("first", "oracle", "blind")
 
@@ -48,6 +52,8 @@ def run(options: Namespace) -> int:
 
     records = read_pairs(options.data, options)
     model = load_paraphraser(options)
+    how: Decoding = {"beam": options.beam, "batch_size": options.batch_size or 512, "progress": True}
+    how |= repetition_of(options)
     with bad_values():
         settings = {name: options[name] for name in ("tagger", "max_tokens", "exemplars", "seed")}
         report = evaluate_paraphraser(
@@ -58,10 +64,7 @@ def run(options: Namespace) -> int:
             bleu_tokenize=options.bleu_tokenize,
             resamples=options.resamples,
             parser=options.parser,
-            ration=False if options.no_ration else None,
-            beam=options.beam,
-            batch_size=options.batch_size or 512,
-            progress=True,
+            **how,
         )
     if options.outputs is not None:
         report.write_outputs(options.outputs)

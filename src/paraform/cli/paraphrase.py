@@ -32,7 +32,7 @@ from jsonargparse import ArgumentParser, Namespace
 from jsonargparse.typing import PositiveInt, restricted_number_type
 
 from paraform.cli.config_options import bad_values
-from paraform.cli.decoding import add_drawing, add_search, decoding_of
+from paraform.cli.decoding import add_drawing, add_search, decoding_of, repetition_of
 from paraform.cli.messages import tell
 from paraform.cli.models import device_of, load_paraphraser
 from paraform.cli.options import add_texts
@@ -86,7 +86,7 @@ def add_arguments(parser: ArgumentParser, given: Sequence[str]) -> None:
 
 def run(options: Namespace) -> int:
     """Print the paraphrases."""
-    how = decoding_of(options)
+    how: Decoding = {**decoding_of(options), **repetition_of(options)}
     if options.like is not None and options.template is not None:
         raise InputError("--like and --template; expected one of them")
     forms = options.template or options.like
@@ -151,11 +151,10 @@ def reworded(
     from paraform.capabilities import CutsExemplars, HasTemplates, WritesByTree
     from paraform.models.selection import select_exemplars
 
-    ration = False if options.no_ration else None
     model = reworder.paraphraser
     if model is None or (like is None and not isinstance(model, HasTemplates)):
         with bad_values():
-            return reworder.reword(texts, num=options.num, force=options.force, ration=ration, **how)
+            return reworder.reword(texts, num=options.num, force=options.force, **how)
     trees = {text: tree_of(text, number) for number, text in enumerate(options.template or (), start=1)}
     each = options.each
     if like is None and isinstance(model, HasTemplates):
@@ -173,11 +172,11 @@ def reworded(
                 raise InputError(
                     f"{options.model} is {model.kind}; --height expects a model that reads exemplars' trees"
                 )
-            outputs = model.decode_at(sources, exemplars, options.height, ration=ration, **how)
+            outputs = model.decode_at(sources, exemplars, options.height, **how)
         elif not trees:
-            outputs = model.decode(sources, exemplars, ration=ration, **how)
+            outputs = model.decode(sources, exemplars, **how)
         elif isinstance(model, WritesByTree):
-            outputs = model.decode_trees(sources, [trees[text] for text in exemplars], ration=ration, **how)
+            outputs = model.decode_trees(sources, [trees[text] for text in exemplars], **how)
         else:
             raise InputError(f"{options.model} is {model.kind}; --template expects a model that writes by trees")
     candidates = iter(reworder.assess(sources, outputs, exemplars))

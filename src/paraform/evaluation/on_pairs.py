@@ -114,7 +114,6 @@ def evaluate_paraphraser(
     bleu_tokenize: str = "none",
     resamples: int = 1000,
     parser: str | None = None,
-    ration: bool | None = None,
     **how: Unpack[Decoding],
 ) -> GenerationReport:
     """Every metric of `evaluate_generation` for a model on pairs or triples.
@@ -123,11 +122,11 @@ def evaluate_paraphraser(
         rivals: further models by name, measured on the same rows and compared with this one.
         protocols, bleu_tokenize, resamples: arguments of `evaluate_generation`.
         parser: a name that `load_parser` knows, for TED-E and TED-R; None: without these.
-        ration, how: arguments of `Paraphraser.decode`; every signature carries them.
+        how: arguments of `Paraphraser.decode`; every signature carries them.
     """
 
     def decode_by(system: Paraphraser) -> Callable[[list[str], list[str]], list[str]]:
-        return lambda sources, likes: system.decode(sources, likes, ration=ration, **how)
+        return lambda sources, likes: system.decode(sources, likes, **how)
 
     content, style = (_vectors(model, name) for name in ("content", "style"))
     report = evaluate_generation(
@@ -152,7 +151,7 @@ def evaluate_paraphraser(
         ),
     )
     everyone = {name: model, **(rivals or {})}
-    decoded = {one: signature(**system.decoding_settings(ration=ration, **how)) for one, system in everyone.items()}
+    decoded = {one: signature(**system.decoding_settings(**how)) for one, system in everyone.items()}
     return _signed(report, decoded, decoded[name], on.signature, precision_of(model.device))
 
 

@@ -55,26 +55,27 @@ class AbstractParaphraser(nn.Module, ABC):
             raise InputError(f"{self.kind} needs a form: {self.asks}")
         return select_exemplars(sources, like, self.bank, each=each, num=num, seed=seed)
 
-    def decode(
-        self, sources: Sequence[str], exemplars: Sequence[str], *, ration: bool | None = None, **how: Unpack[Decoding]
-    ) -> list[str]:
+    def decode(self, sources: Sequence[str], exemplars: Sequence[str], **how: Unpack[Decoding]) -> list[str]:
         """Source i in the form of exemplar i.
 
         Args:
-            ration: whether words are rationed (`decoding.rationed`), of a model that can; None: as its config says.
             how: as `decoding.Decoding` has them.
         Raises: InputError for an empty text, other numbers of both, or two ways of decoding that are mixed.
         """
         texts, likes = require_one_each(sources, exemplars)
         require_decoding(how)
-        return self._like(texts, likes, ration, how)
+        return self._like(texts, likes, how)
+
+    def _constrains(self, how: Decoding) -> bool:
+        """Whether repetition is constrained: as the caller says, else as the config does."""
+        return how.get("constrain_repetition", getattr(self.config, "constrain_repetition", False))
 
     @abstractmethod
-    def _like(self, sources: list[str], exemplars: list[str], ration: bool | None, how: Decoding) -> list[str]:
+    def _like(self, sources: list[str], exemplars: list[str], how: Decoding) -> list[str]:
         """What `decode` gives, of arguments that were looked at."""
 
     @abstractmethod
-    def decoding_settings(self, *, ration: bool | None = None, **how: Unpack[Decoding]) -> dict[str, Any]:
+    def decoding_settings(self, **how: Unpack[Decoding]) -> dict[str, Any]:
         """What a signature says of `decode` with these arguments."""
 
 

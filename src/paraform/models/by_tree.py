@@ -47,12 +47,12 @@ class AbstractTreeParaphraser(AbstractParaphraser):
         """The tree of each text. Raises: InputError for an empty one, by the name that `what` gives it."""
         return parsed(texts, lambda: self.parser, what)
 
-    def _like(self, sources: list[str], exemplars: list[str], ration: bool | None, how: Decoding) -> list[str]:
+    def _like(self, sources: list[str], exemplars: list[str], how: Decoding) -> list[str]:
         # A label that only this exemplar has is read as one never seen; who writes a tree is told.
-        return self._in_trees(sources, self.trees_of(exemplars, "exemplar"), ration, how)
+        return self._in_trees(sources, self.trees_of(exemplars, "exemplar"), how)
 
     @abstractmethod
-    def _in_trees(self, sources: list[str], trees: list[Tree], ration: bool | None, how: Decoding) -> list[str]:
+    def _in_trees(self, sources: list[str], trees: list[Tree], how: Decoding) -> list[str]:
         """Source i in the form of its exemplar's tree i."""
 
 

@@ -19,8 +19,8 @@ from paraform.losses.sequence_nll import copy_log_probs
 COMMONEST = 50  # words of the vocabulary that a sentence may well hold twice: "the", "of", "?"
 
 
-def unrationed(vocabulary: int) -> int:
-    """The number that `decoding.rationed` takes for words: the commonest of so many are free, what is copied is not."""
+def unconstrained(vocabulary: int) -> int:
+    """What `decoding.constrain_repetition` takes as `free`: of so many words the commonest, and none that is copied."""
     return min(COMMONEST + EOS + 1, vocabulary)
 
 

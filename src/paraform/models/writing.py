@@ -12,7 +12,7 @@ import numpy as np
 import torch
 
 from paraform.batching import Ragged, SentenceBatch
-from paraform.decoding import Decoding, Rationed, Step, decode, rationed
+from paraform.decoding import Constrained, Decoding, Step, constrain_repetition, decode
 from paraform.progress import track
 from paraform.words import detokenize, recase, tokenize
 
@@ -51,7 +51,7 @@ def written_rows(
         step: as `decoding` has it.
         lengths: by row those of its form and of its source; rows of like ones are decoded together.
         how: looked at already (`decoding.require_decoding`).
-        free: columns below it have no ration (`decoding.rationed`); None: nothing is rationed.
+        free: columns below it may stand any number of times (`decoding.constrain_repetition`); None: all may.
     """
     size = how.get("batch_size", BATCH)
     generator = torch.Generator(device).manual_seed(how.get("seed", 0))
@@ -60,7 +60,8 @@ def written_rows(
     for rows in track(parts, "paraphrasing", show=how.get("progress", False)):
         state, following = begin(rows), step
         if free is not None:
-            state, following = Rationed.of(state, state.source_BS), rationed(step, stop=ends.stop, free=free)
+            state = Constrained.of(state, state.source_BS)
+            following = constrain_repetition(step, stop=ends.stop, free=free)
         tokens_NT = decode(
             following, state, len(rows), how, generator,
             start=ends.start, stop=ends.stop, longest=ends.longest + ends.room,

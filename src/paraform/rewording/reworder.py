@@ -48,7 +48,6 @@ def reword(
     force: bool = False,
     model: Paraphraser | None = None,
     device: str | None = None,
-    ration: bool | None = None,
     **how: Unpack[Decoding],
 ) -> list[Rewording]:
     """Each text in other words, every candidate checked; or why it is left alone.
@@ -59,12 +58,12 @@ def reword(
         force: try texts too that look like another language, code, shouting or junk.
         model: gives candidates beside those of rules, such as `paraform.load(folder)`; None: rules alone.
         device: "cpu", "cuda", …, for tags, trees and vectors; None: the model's, else the GPU if there is one.
-        ration, how: for what the model decodes, as `Paraphraser.decode` has them.
+        how: for what the model decodes, as `Paraphraser.decode` has them.
     Raises: InputError for a text that is none, a model that does not paraphrase or has no exemplars of its own, or if
         two ways of decoding are mixed.
     """
     reworder = Reworder.default(device, paraphraser=model)
-    return reworder.reword(texts, num=num, force=force, ration=ration, **how)
+    return reworder.reword(texts, num=num, force=force, **how)
 
 
 @final
@@ -114,7 +113,6 @@ class Reworder:
         *,
         num: int = 1,
         force: bool = False,
-        ration: bool | None = None,
         **how: Unpack[Decoding],
     ) -> list[Rewording]:
         """Each text's best rewordings, at most `num`, or why it has none; arguments as `reword` has them."""
@@ -126,7 +124,7 @@ class Reworder:
         split = [[] if reason else sentences_of(text) for text, reason in zip(texts, reasons, strict=True)]
         different = list(dict.fromkeys(sentence for row in split for sentence in row))
         with encoders.one_thread(sum(map(len, texts)) <= FEW):
-            judged = dict(zip(different, self.judge(different, num=num, ration=ration, **how), strict=True))
+            judged = dict(zip(different, self.judge(different, num=num, **how), strict=True))
         out = []
         for text, row, reason in zip(texts, split, reasons, strict=True):
             passed = [[candidate for candidate in judged[sentence] if not candidate.failed] for sentence in row]
@@ -143,7 +141,6 @@ class Reworder:
         *,
         num: int = 1,
         thorough: bool = False,
-        ration: bool | None = None,
         **how: Unpack[Decoding],
     ) -> list[list[Candidate]]:
         """Candidates of each sentence, those that fail a check too, in the order of their scores.
@@ -160,9 +157,7 @@ class Reworder:
         if self.paraphraser is not None and asked is not None:
             lacking = [at for at, row in enumerate(rows) if thorough or _passing(row, drafts[at]) < num]
             pairs = [(at, form) for at in lacking for form in asked[at]]
-            outputs = self.paraphraser.decode(
-                [sentences[at] for at, _ in pairs], [form for _, form in pairs], ration=ration, **how
-            )
+            outputs = self.paraphraser.decode([sentences[at] for at, _ in pairs], [form for _, form in pairs], **how)
             new: dict[int, dict[str, Draft]] = {at: {} for at in lacking}
             for (at, form), text in zip(pairs, outputs, strict=True):
                 if all(text != draft.text for draft in drafts[at]):

@@ -46,16 +46,14 @@ class Writing:
         found: list[list[str]] = self.model.exemplars(sources, like, **how)
         return found
 
-    def decode(
-        self, sources: Sequence[str], exemplars: Sequence[str], *, ration: bool | None = None, **how: Unpack[Decoding]
-    ) -> list[str]:
+    def decode(self, sources: Sequence[str], exemplars: Sequence[str], **how: Unpack[Decoding]) -> list[str]:
         """Source i in the form of exemplar i."""
-        said: list[str] = self.model.decode(sources, exemplars, ration=ration, **{**how, "beam": self.beam})
+        said: list[str] = self.model.decode(sources, exemplars, **{**how, "beam": self.beam})
         return said
 
-    def decoding_settings(self, *, ration: bool | None = None, **how: Unpack[Decoding]) -> dict[str, Any]:
+    def decoding_settings(self, **how: Unpack[Decoding]) -> dict[str, Any]:
         """What a signature says of it."""
-        settings: dict[str, Any] = self.model.decoding_settings(ration=ration, **{**how, "beam": self.beam})
+        settings: dict[str, Any] = self.model.decoding_settings(**{**how, "beam": self.beam})
         return settings
 
 

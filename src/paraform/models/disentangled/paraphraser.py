@@ -44,7 +44,7 @@ BATCH = 128  # sentences that are decoded together, if the caller does not say
 class DisentangledParaphraser(AbstractParaphraser):
     """Sentence vectors without form, and sentences said in the form of a tree (ParaBART, Huang et al. 2021).
 
-    Exemplars are parsed by the offline parser. Nothing is copied, so that words are never rationed.
+    Exemplars are parsed by the offline parser. Nothing is copied, so that repetition is never constrained.
 
     Args:
         config: sizes and choices.
@@ -175,18 +175,14 @@ class DisentangledParaphraser(AbstractParaphraser):
             onnx=onnx,
         )
 
-    def _like(self, sources: list[str], exemplars: list[str], ration: bool | None, how: Decoding) -> list[str]:
+    def _like(self, sources: list[str], exemplars: list[str], how: Decoding) -> list[str]:
         # A label that only the parser has is read as one never seen; who writes a template is told.
         trees = parsed(exemplars, lambda: load_parser(device=str(self.device)), "exemplar")
         return self._decode(sources, trees, how)
 
-    def decode_trees(
-        self, sources: Sequence[str], trees: Sequence[Tree], *, ration: bool | None = None, **how: Unpack[Decoding]
-    ) -> list[str]:
+    def decode_trees(self, sources: Sequence[str], trees: Sequence[Tree], **how: Unpack[Decoding]) -> list[str]:
         """Source i in the form of tree i, whole or a template; words in it are not read.
 
-        Args:
-            ration: not used: nothing is copied.
         Raises: InputError for a model without a decoder, an empty source, or a label that no tree of training had.
         """
         for tree in set(map(delexicalized, trees)):
@@ -225,7 +221,7 @@ class DisentangledParaphraser(AbstractParaphraser):
         written = written_rows(begin, decoder.step, lengths, how, ends, self.device)
         return [self._text(columns, source) for columns, source in zip(written, sources, strict=True)]
 
-    def decoding_settings(self, *, ration: bool | None = None, **how: Unpack[Decoding]) -> dict[str, Any]:
+    def decoding_settings(self, **how: Unpack[Decoding]) -> dict[str, Any]:
         """What a signature says of `decode` with these arguments."""
         return {"decode": search_name(how), "decoder": "float32", "parser": "syntax"}
 

@@ -18,7 +18,7 @@ from paraform.decoding import Decoding, search_name
 from paraform.encoders import Encoder
 from paraform.encoders.encoder_facts import FACTS, EncoderFacts
 from paraform.models.base import AbstractParaphraser, require_words
-from paraform.models.copying import units_at, unrationed
+from paraform.models.copying import unconstrained, units_at
 from paraform.models.exemplar.batches import StyleInput, TripleBatch
 from paraform.models.exemplar.config import ExemplarConfig
 from paraform.models.exemplar.inputs import content_states, exemplar_texts, style_inputs, word_numbers
@@ -94,7 +94,6 @@ class ExemplarParaphraser(AbstractParaphraser):
         *,
         each: Literal[False] = False,
         num: Literal[1] = 1,
-        ration: bool | None = None,
         **how: Unpack[Decoding],
     ) -> list[str]: ...
     @overload
@@ -105,7 +104,6 @@ class ExemplarParaphraser(AbstractParaphraser):
         *,
         each: bool = False,
         num: int = 1,
-        ration: bool | None = None,
         **how: Unpack[Decoding],
     ) -> list[str] | list[list[str]]: ...
     def paraphrase(
@@ -115,7 +113,6 @@ class ExemplarParaphraser(AbstractParaphraser):
         *,
         each: bool = False,
         num: int = 1,
-        ration: bool | None = None,
         **how: Unpack[Decoding],
     ) -> list[str] | list[list[str]]:
         """Each source in the form of its exemplar.
@@ -125,9 +122,8 @@ class ExemplarParaphraser(AbstractParaphraser):
             like: one exemplar a source; one for all; a list of exemplars a source; None: `num` drawn from the bank.
             each: every source with every exemplar of `like`.
             num: exemplars drawn from the bank a source, if `like` is None.
-            ration: no word twice running, and none but the commonest more often than the source has it (at least
-                once); None: where words can be copied, since copying is what stutters.
-            how: beam, temperature, top_p, seed, batch_size (512) and progress, as `decoding.Decoding` has them.
+            how: as `decoding.Decoding` has them. Batches are of 512; repetition is constrained where words can be
+                copied, since copying is what stutters.
         Returns: list[str], or list[list[str]] where a source has a list of exemplars (nested `like`, `each`, num > 1).
         Raises: InputError if a sentence is empty, an exemplar is one word, the numbers of sources and exemplars do not
             match, or two ways of decoding are mixed.
@@ -136,7 +132,7 @@ class ExemplarParaphraser(AbstractParaphraser):
         require_count(num, "num", 1)
         chosen = self.exemplars(sources, like, each=each, num=num, seed=how.get("seed", 0))
         flat = [(source, exemplar) for source, row in zip(sources, chosen, strict=True) for exemplar in row]
-        out = self.decode([source for source, _ in flat], [exemplar for _, exemplar in flat], ration=ration, **how)
+        out = self.decode([source for source, _ in flat], [exemplar for _, exemplar in flat], **how)
         several = each or num > 1 or (like is not None and any(not isinstance(item, str) for item in like))
         if not several:
             return out
@@ -144,7 +140,7 @@ class ExemplarParaphraser(AbstractParaphraser):
         return [[next(texts) for _ in row] for row in chosen]
 
     @torch.inference_mode()
-    def _like(self, sources: list[str], exemplars: list[str], ration: bool | None, how: Decoding) -> list[str]:
+    def _like(self, sources: list[str], exemplars: list[str], how: Decoding) -> list[str]:
         self.eval()
         written = require_words([*prepare_all(sources, self.config.max_tokens, tell=self.kind)], "source")
         forms = exemplar_texts(exemplars, self.config.max_tokens)
@@ -164,7 +160,7 @@ class ExemplarParaphraser(AbstractParaphraser):
             return memory
 
         ends = Ends(BOS, EOS, self.config.max_tokens + 1, room=0)
-        free = unrationed(len(self.vocabulary)) if self._rations(ration) else None
+        free = unconstrained(len(self.vocabulary)) if self._constrains(how) else None
         sizes = [len(form.split()) for form in forms], lengths
         with encoders.bfloat16_products(self.device):
             how = {"batch_size": 512, **how}
@@ -213,12 +209,12 @@ class ExemplarParaphraser(AbstractParaphraser):
         given = self.log_likelihood(sources, outputs, sources)
         return given - np.array([own[source] for source in sources], np.float32)
 
-    def decoding_settings(self, *, ration: bool | None = None, **how: Unpack[Decoding]) -> dict[str, Any]:
+    def decoding_settings(self, **how: Unpack[Decoding]) -> dict[str, Any]:
         """What a signature says of `decode` with these arguments."""
         return {
             "decode": search_name(how),
             "decoder": str(self.decoder_dtype).removeprefix("torch."),
-            "ration": self._rations(ration),
+            "constrain_repetition": self._constrains(how),
         }
 
     def embed(
@@ -265,8 +261,8 @@ class ExemplarParaphraser(AbstractParaphraser):
 
         return self._in_order(lengths, batch_size, encode)
 
-    def _rations(self, asked: bool | None) -> bool:
-        return self.config.copy if asked is None else asked
+    def _constrains(self, how: Decoding) -> bool:
+        return how.get("constrain_repetition", self.config.copy)
 
     def _in_order(
         self, lengths: Sequence[int], batch_size: int, encode: Callable[[list[int]], Tensor]

@@ -37,7 +37,7 @@ class Seq2SeqParaphraser(AbstractTreeParaphraser):
     """Says a sentence in the form of an exemplar's tree, cut at `config.height` (AESOP's way, Sun et al. 2021).
 
     An output that ends before its paraphrase begins is what could be read of it, perhaps "", and a warning counts
-    those. Nothing is copied, so that words are never rationed.
+    those. Nothing is copied, so that repetition is never constrained.
 
     Args:
         config: sizes and choices.
@@ -73,7 +73,7 @@ class Seq2SeqParaphraser(AbstractTreeParaphraser):
             if most is not None and getattr(config, name) > most:
                 raise InputError(f"{name} {getattr(config, name)}; the model takes {most} pieces at most")
 
-    def _in_trees(self, sources: list[str], trees: list[Tree], ration: bool | None, how: Decoding) -> list[str]:
+    def _in_trees(self, sources: list[str], trees: list[Tree], how: Decoding) -> list[str]:
         return self._texts(sources, [template(below_one_root(tree), self.config.height) for tree in trees], None, how)
 
     def decode_at(
@@ -81,8 +81,6 @@ class Seq2SeqParaphraser(AbstractTreeParaphraser):
         sources: Sequence[str],
         exemplars: Sequence[str],
         height: int | str,
-        *,
-        ration: bool | None = None,
         **how: Unpack[Decoding],
     ) -> list[str]:
         """As `decode`, the trees cut at that height: levels with ROOT's; "full", or "best": of several heights the one
@@ -91,9 +89,7 @@ class Seq2SeqParaphraser(AbstractTreeParaphraser):
         Raises: InputError as `decode` does, and for a height beyond an exemplar's tree.
         """
         sources, exemplars = require_one_each(sources, exemplars)
-        return self.decode_trees(
-            sources, self.trees_of(exemplars, "exemplar"), height=height, strict=False, ration=ration, **how
-        )
+        return self.decode_trees(sources, self.trees_of(exemplars, "exemplar"), height=height, strict=False, **how)
 
     def decode_trees(
         self,
@@ -103,7 +99,6 @@ class Seq2SeqParaphraser(AbstractTreeParaphraser):
         height: int | str | None = None,
         source_trees: Sequence[Tree] | None = None,
         strict: bool = True,
-        ration: bool | None = None,
         **how: Unpack[Decoding],
     ) -> list[str]:
         """Source i in the form of tree i, whole or a template; words in it are not read.
@@ -112,7 +107,6 @@ class Seq2SeqParaphraser(AbstractTreeParaphraser):
             height: as `decode_at` has it; None: trees are cut at `config.height` if they are higher, which is told.
             source_trees: the sources' own; None: they are parsed, if the model reads them.
             strict: refuse a label that no tree of training had.
-            ration: not used: nothing is copied.
             how: as `decoding.Decoding` has them.
         Raises: InputError for an empty source, such a label, other numbers of both, or a height beyond a tree.
         """
@@ -129,7 +123,7 @@ class Seq2SeqParaphraser(AbstractTreeParaphraser):
 
         return said_at(texts, whole, height, say)
 
-    def decoding_settings(self, *, ration: bool | None = None, **how: Unpack[Decoding]) -> dict[str, Any]:
+    def decoding_settings(self, **how: Unpack[Decoding]) -> dict[str, Any]:
         """What a signature says of `decode` with these arguments."""
         return {
             "decode": search_name(how),

@@ -36,7 +36,7 @@ class ScpnConfig:
             and after: labels and habits of another are another language.
         brackets: parses are written with both brackets as symbols of their own around each label (paper); else a
             constituent's label opens it and a tag stands alone, which takes less than half as many symbols.
-        ration: no word is written twice running, or more often than the source has it (`decoding.rationed`).
+        constrain_repetition: no word is written twice running, or more often than the source has it.
         dropout: on embeddings and before the output layers.
     """
 
@@ -45,6 +45,7 @@ class ScpnConfig:
         "template_levels": 2, "swap_directions": True, "drop_same_parse": True, "clip_norm": 5.0,
         "length_penalty": 1.0, "exemplar_form": "template",
     }  # fmt: skip
+    renamed: ClassVar[Mapping[str, str]] = {"ration": "constrain_repetition"}
     """Fields that checkpoints of 0.1.0 may name, and the only value that each still has."""
 
     schedule: Literal["constant", "linear"] = "constant"
@@ -65,7 +66,7 @@ class ScpnConfig:
 
     parser: str = "syntax-all"
     brackets: bool = True
-    ration: bool = False
+    constrain_repetition: bool = False
     dropout: Dropout = 0.0
 
     def __post_init__(self) -> None:
@@ -83,7 +84,7 @@ class ScpnConfig:
 
     @classmethod
     def compact(cls, **fields: Any) -> ScpnConfig:
-        """What trains on two cores: words, half the widths, short parses, a higher rate; words are rationed."""
+        """What trains on two cores: words, half the widths, short parses, a higher rate; repetition is constrained."""
         preset = cls(
             schedule="linear",
             units="words",
@@ -100,7 +101,7 @@ class ScpnConfig:
             learning_rate=1e-3,
             epochs=4,
             brackets=False,
-            ration=True,
+            constrain_repetition=True,
             dropout=0.2,
         )
         return with_fields(preset, fields)

@@ -11,7 +11,7 @@ from paraform.batching import BOS, PAD, UNK, Vocabulary
 from paraform.decoding import Decoding, require_decoding, search_name
 from paraform.fields import require_restorable
 from paraform.models.by_tree import AbstractTreeParaphraser, as_text, require_forms, source_units
-from paraform.models.copying import unrationed
+from paraform.models.copying import unconstrained
 from paraform.models.disentangled.symbols import PAD as NO_SYMBOL
 from paraform.models.disentangled.symbols import UNKNOWN, TreeSymbols
 from paraform.models.writing import Ends, numbers_batch, written_rows
@@ -75,10 +75,10 @@ class ScpnParaphraser(AbstractTreeParaphraser):
         """Forms that training sentences mostly had, the commonest first."""
         return self._templates
 
-    def _in_trees(self, sources: list[str], trees: list[Tree], ration: bool | None, how: Decoding) -> list[str]:
+    def _in_trees(self, sources: list[str], trees: list[Tree], how: Decoding) -> list[str]:
         by_template = self.exemplar_form == "template"
         forms = self._symbols(trees, cut=by_template)
-        return self._decode(sources, forms, [not by_template] * len(forms), None, ration, how)
+        return self._decode(sources, forms, [not by_template] * len(forms), None, how)
 
     def decode_trees(
         self,
@@ -87,7 +87,6 @@ class ScpnParaphraser(AbstractTreeParaphraser):
         *,
         source_trees: Sequence[Tree] | None = None,
         strict: bool = True,
-        ration: bool | None = None,
         **how: Unpack[Decoding],
     ) -> list[str]:
         """Source i in the form of tree i; words in it are not read.
@@ -98,11 +97,11 @@ class ScpnParaphraser(AbstractTreeParaphraser):
         Args:
             source_trees: the sources' own parses; None: they are parsed here.
             strict: refuse a label that no parse of training had; else it is read as one never seen.
-            ration, how: as `decode` has them; `how` is of the parse that is generated, too.
+            how: as `decode` has them; it is of the parse that is generated, too.
         Raises: InputError for an empty source, a label that no parse of training had, or other numbers of both.
         """
         sources, forms, whole = self._asked(sources, trees, strict=strict)
-        return self._decode(sources, forms, whole, source_trees, ration, how)
+        return self._decode(sources, forms, whole, source_trees, how)
 
     def parses(
         self,
@@ -121,12 +120,12 @@ class ScpnParaphraser(AbstractTreeParaphraser):
         own = self._own(sources, source_trees)
         return [self.symbols.decode(row) for row in self._completed(own, forms, whole, how)]
 
-    def decoding_settings(self, *, ration: bool | None = None, **how: Unpack[Decoding]) -> dict[str, Any]:
+    def decoding_settings(self, **how: Unpack[Decoding]) -> dict[str, Any]:
         """What a signature says of `decode` with these arguments."""
         return {
             "decode": search_name(how),
             "decoder": "float32",
-            "ration": self.config.ration if ration is None else ration,
+            "constrain_repetition": self._constrains(how),
             "form": self.exemplar_form,
             "parser": self.config.parser,
         }
@@ -170,7 +169,7 @@ class ScpnParaphraser(AbstractTreeParaphraser):
         asked = [_Asked(source, form, ()) for source, form, known in zip(own, forms, whole, strict=True) if not known]
         different = {(tuple(one.source), tuple(one.form)): one for one in asked}
         network, never = self.network.generator, (NO_SYMBOL, UNKNOWN)
-        rows = self._write(network, list(different.values()), how, never, MOST_SYMBOLS, ration=False)
+        rows = self._write(network, list(different.values()), how, never, MOST_SYMBOLS, constrained=False)
         written = dict(zip(different, rows, strict=True))
         return [
             form if known else written[tuple(source), tuple(form)]
@@ -183,7 +182,6 @@ class ScpnParaphraser(AbstractTreeParaphraser):
         forms: Sequence[list[int]],
         whole: Sequence[bool],
         source_trees: Sequence[Tree] | None,
-        ration: bool | None,
         how: Decoding,
     ) -> list[str]:
         require_decoding(how)
@@ -196,8 +194,7 @@ class ScpnParaphraser(AbstractTreeParaphraser):
             for row, parse, form, source in zip(units, parses, forms, own, strict=True)
         ]
         never, longest = (PAD, UNK, BOS), self.config.most_written
-        rationed = self.config.ration if ration is None else ration
-        rows = self._write(self.network.paraphraser, asked, how, never, longest, ration=rationed)
+        rows = self._write(self.network.paraphraser, asked, how, never, longest, constrained=self._constrains(how))
         return [
             as_text(columns, source, written, self.vocabulary, self.config)
             for columns, source, written in zip(rows, units, words, strict=True)
@@ -212,7 +209,7 @@ class ScpnParaphraser(AbstractTreeParaphraser):
         never: Sequence[int],
         longest: int,
         *,
-        ration: bool,
+        constrained: bool,
     ) -> list[list[int]]:
         """What a network writes of each, as columns of its scores (`copying.source_columns`), without its end."""
         self.eval()
@@ -228,7 +225,7 @@ class ScpnParaphraser(AbstractTreeParaphraser):
 
         lengths = [len(one.form) for one in asked], [len(one.source) for one in asked]
         ends = Ends(network.sizes.start, network.sizes.stop, longest)
-        free = unrationed(len(self.vocabulary)) if ration else None
+        free = unconstrained(len(self.vocabulary)) if constrained else None
         return written_rows(begin, decoder.step, lengths, how, ends, self.device, free=free)
 
     def assets(self) -> dict[str, str]:

@@ -37,7 +37,7 @@ class SgcpConfig:
         parser: what parses pairs and exemplars; a name that `load_parser` knows. It is the same in training and after:
             labels and habits of another are another language.
         schedule: of the learning rate: "constant" (code), or "linear", decay to 0 after a short warm-up.
-        ration: no word is written twice running, or more often than the source has it (`decoding.rationed`).
+        constrain_repetition: no word is written twice running, or more often than the source has it.
     """
 
     removed: ClassVar[Mapping[str, object]] = {
@@ -45,6 +45,7 @@ class SgcpConfig:
         "least_height": 3, "most_height": 7, "teacher_forcing": 0.9, "pop_weight": 1.0, "both_directions": True,
         "clip_norm": 2.0, "length_penalty": 1.0,
     }  # fmt: skip
+    renamed: ClassVar[Mapping[str, str]] = {"ration": "constrain_repetition"}
     """Fields that checkpoints of 0.1.0 may name, and the only value that each still has."""
 
     height: Choice = "full"
@@ -62,7 +63,7 @@ class SgcpConfig:
 
     parser: str = "syntax-all"
     schedule: Literal["constant", "linear"] = "constant"
-    ration: bool = False
+    constrain_repetition: bool = False
 
     def __post_init__(self) -> None:
         require_types(self)
@@ -79,7 +80,7 @@ class SgcpConfig:
 
     @classmethod
     def compact(cls, **fields: Any) -> SgcpConfig:
-        """What trains on two cores: words, one layer of half the width, a higher rate; words are rationed."""
+        """What trains on two cores: words, one layer of half the width, a higher rate; repetition is constrained."""
         preset = cls(
             units="words",
             min_count=2,
@@ -90,6 +91,6 @@ class SgcpConfig:
             learning_rate=1e-3,
             epochs=4,
             schedule="linear",
-            ration=True,
+            constrain_repetition=True,
         )
         return with_fields(preset, fields)

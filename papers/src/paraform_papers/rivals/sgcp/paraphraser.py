@@ -12,7 +12,7 @@ from paraform.batching import BOS, EOS, Ragged, Vocabulary
 from paraform.decoding import Decoding, require_decoding, search_name
 from paraform.fields import require_restorable
 from paraform.models.by_tree import AbstractTreeParaphraser, as_text, require_forms, source_units
-from paraform.models.copying import unrationed
+from paraform.models.copying import unconstrained
 from paraform.models.disentangled.symbols import TreeSymbols
 from paraform.models.selection import require_one_each
 from paraform.models.writing import Ends, numbers_batch, written_rows
@@ -50,16 +50,14 @@ class SgcpParaphraser(AbstractTreeParaphraser):
         self.digest = digest
         self.network = SgcpNetwork(config, len(vocabulary), len(symbols))
 
-    def _in_trees(self, sources: list[str], trees: list[Tree], ration: bool | None, how: Decoding) -> list[str]:
-        return self._decode(sources, trees, self.config.height, ration, how)
+    def _in_trees(self, sources: list[str], trees: list[Tree], how: Decoding) -> list[str]:
+        return self._decode(sources, trees, self.config.height, how)
 
     def decode_at(
         self,
         sources: Sequence[str],
         exemplars: Sequence[str],
         height: int | str,
-        *,
-        ration: bool | None = None,
         **how: Unpack[Decoding],
     ) -> list[str]:
         """As `decode`, the trees cut at that height: levels with ROOT's; or "full" or "best", as `SgcpConfig` has them.
@@ -67,7 +65,7 @@ class SgcpParaphraser(AbstractTreeParaphraser):
         Raises: InputError as `decode` does, and for a height beyond an exemplar's tree.
         """
         sources, exemplars = require_one_each(sources, exemplars)
-        return self._decode(sources, self.trees_of(exemplars, "exemplar"), height, ration, how)
+        return self._decode(sources, self.trees_of(exemplars, "exemplar"), height, how)
 
     def decode_trees(
         self,
@@ -76,7 +74,6 @@ class SgcpParaphraser(AbstractTreeParaphraser):
         *,
         height: int | str = "full",
         strict: bool = True,
-        ration: bool | None = None,
         **how: Unpack[Decoding],
     ) -> list[str]:
         """Source i in the form of tree i; words in it are not read.
@@ -84,35 +81,32 @@ class SgcpParaphraser(AbstractTreeParaphraser):
         Args:
             height: as `decode_at` has it; unless told otherwise the whole tree is read.
             strict: refuse a label that no tree of training had; else it is read as one never seen.
-            ration, how: as `decode` has them.
+            how: as `decode` has them.
         Raises: InputError for an empty source, such a label, other numbers of both, or a height beyond a tree.
         """
         texts, given = require_forms(sources, trees, self.symbols, strict=strict)
-        return self._decode(texts, given, height, ration, how)
+        return self._decode(texts, given, height, how)
 
-    def decoding_settings(self, *, ration: bool | None = None, **how: Unpack[Decoding]) -> dict[str, Any]:
+    def decoding_settings(self, **how: Unpack[Decoding]) -> dict[str, Any]:
         """What a signature says of `decode` with these arguments."""
         return {
             "decode": search_name(how),
             "decoder": "float32",
-            "ration": self.config.ration if ration is None else ration,
+            "constrain_repetition": self._constrains(how),
             "height": self.config.height,
             "parser": self.config.parser,
         }
 
-    def _decode(
-        self, sources: Sequence[str], trees: Sequence[Tree], height: int | str, ration: bool | None, how: Decoding
-    ) -> list[str]:
+    def _decode(self, sources: Sequence[str], trees: Sequence[Tree], height: int | str, how: Decoding) -> list[str]:
         require_decoding(how)
         words, units = source_units(sources, self.config, self.kind)
         numbers = [self.vocabulary.encode(row, {}) for row in units]
         most = self.config.max_tokens
         tell_cut(sum(len(tree.words()) > most for tree in trees), len(trees), f"{most} words", self.kind)
         whole = [delexicalized(of_first_words(below_one_root(tree), most)) for tree in trees]
-        rationed = self.config.ration if ration is None else ration
 
         def say(rows: list[int], forms: list[Tree]) -> list[str]:
-            columns = self._write([numbers[row] for row in rows], forms, how, ration=rationed)
+            columns = self._write([numbers[row] for row in rows], forms, how)
             return [
                 as_text(written, units[row], words[row], self.vocabulary, self.config)
                 for row, written in zip(rows, columns, strict=True)
@@ -121,9 +115,7 @@ class SgcpParaphraser(AbstractTreeParaphraser):
         return said_at(sources, whole, height, say)
 
     @torch.inference_mode()
-    def _write(
-        self, sources: Sequence[Sequence[int]], forms: Sequence[Tree], how: Decoding, *, ration: bool
-    ) -> list[list[int]]:
+    def _write(self, sources: Sequence[Sequence[int]], forms: Sequence[Tree], how: Decoding) -> list[list[int]]:
         """What is written of each source in the form of a whole tree, as columns of scores, without its end."""
         self.eval()
         if not sources:
@@ -140,7 +132,7 @@ class SgcpParaphraser(AbstractTreeParaphraser):
 
         lengths = [len(one.labels) for one in nodes], [len(source) for source in sources]
         ends = Ends(BOS, EOS, self.config.most_written)
-        free = unrationed(len(self.vocabulary)) if ration else None
+        free = unconstrained(len(self.vocabulary)) if self._constrains(how) else None
         return written_rows(begin, decoder.step, lengths, how, ends, self.device, free=free)
 
     def assets(self) -> dict[str, str]:

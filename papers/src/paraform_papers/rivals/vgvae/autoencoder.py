@@ -20,7 +20,7 @@ from paraform.batching import BOS, EOS, PAD, UNK, Vocabulary, prepare_all
 from paraform.decoding import MOST_SEED, Decoding, require_decoding, search_name
 from paraform.fields import require_restorable
 from paraform.models.base import AbstractParaphraser, require_words
-from paraform.models.copying import Scorer, unrationed
+from paraform.models.copying import Scorer, unconstrained
 from paraform.models.latent.posterior import LOG_2_PI
 from paraform.models.writing import BATCH, Ends, numbers_batch, written_rows
 from paraform.progress import track
@@ -108,22 +108,21 @@ class Vgvae(AbstractParaphraser):
 
     # Paraphrases.
 
-    def _like(self, sources: list[str], exemplars: list[str], ration: bool | None, how: Decoding) -> list[str]:
+    def _like(self, sources: list[str], exemplars: list[str], how: Decoding) -> list[str]:
         self._require_writing()
         written = require_words(prepare_all(sources, self.config.max_tokens, tell=self.kind), "source")
         forms = require_words(prepare_all(exemplars, self.config.max_tokens, tell=self.kind), "exemplar")
         latent = self._vectors(written, style=False), self._vectors(forms, style=True)
-        limit = written if (self.config.ration if ration is None else ration) else None
+        limit = written if self._constrains(how) else None
         words = self._write(torch.from_numpy(np.concatenate(latent, 1)), how, [len(form) for form in forms], limit)
         return [
             detokenize(recase(drop_stray_brackets(said), self.vocabulary.cased, source))
             for said, source in zip(words, written, strict=True)
         ]
 
-    def decoding_settings(self, *, ration: bool | None = None, **how: Unpack[Decoding]) -> dict[str, Any]:
+    def decoding_settings(self, **how: Unpack[Decoding]) -> dict[str, Any]:
         """What a signature says of `decode` with these arguments."""
-        rationed = self.config.ration if ration is None else ration
-        return {"decode": search_name(how), "decoder": "float32", "ration": rationed}
+        return {"decode": search_name(how), "decoder": "float32", "constrain_repetition": self._constrains(how)}
 
     # What evaluation asks for (`evaluation.latent.LatentModel`), of latent vectors [y; z].
 
@@ -305,7 +304,7 @@ class Vgvae(AbstractParaphraser):
 
         # Another stream than that of the vectors, which may have been drawn by the same seed.
         how = {**how, "seed": how.get("seed", 0) + WORDS}
-        free = None if limit is None else unrationed(len(self.vocabulary))
+        free = None if limit is None else unconstrained(len(self.vocabulary))
         ends = Ends(BOS, EOS, self.config.max_tokens)
         with self._evaluating():
             rows = written_rows(begin, step, (lengths, [0] * len(lengths)), how, ends, self.device, free=free)

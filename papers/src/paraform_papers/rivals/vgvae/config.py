@@ -49,7 +49,7 @@ class VgvaeConfig:
         least_concentration: what κ is softplus of a number above; 1 in paper and code, where a sphere in M dimensions
             begins as noise (the mean of y is about κ / M long), and says something only once κ has grown to about M.
         semantic_scale: what y, of length 1, is multiplied by before the decoder reads it; 1 in paper and code.
-        ration: no word is written twice running, or more often than the source has it (`decoding.rationed`).
+        constrain_repetition: no word is written twice running, or more often than the source has it.
         dropout: on embeddings and before the output layer.
         clip_norm: largest gradient norm; 0: not clipped.
     """
@@ -58,6 +58,7 @@ class VgvaeConfig:
         "positions": 0, "codes": 8, "code_classes": 2, "paraphrase_weight": 1.0, "semantic_kl_weight": 1e-4,
         "syntax_kl_weight": 1e-3, "margin": 0.4, "megabatch": 20, "length_penalty": 1.0,
     }  # fmt: skip
+    renamed: ClassVar[Mapping[str, str]] = {"ration": "constrain_repetition"}
     """Fields that checkpoints of 0.1.0 may name, and the only value that each still has."""
 
     latent_codes: bool = True
@@ -83,7 +84,7 @@ class VgvaeConfig:
     word_vectors: str = "random"
     least_concentration: Annotated[float, Between(0, 1000)] = 1.0
     semantic_scale: Annotated[float, Between(0, 1000)] = 1.0
-    ration: bool = False
+    constrain_repetition: bool = False
     dropout: Dropout = 0.0
     clip_norm: Amount = 0.0
 
@@ -113,7 +114,7 @@ class VgvaeConfig:
                 word_vectors="encoder",
                 least_concentration=50.0,
                 semantic_scale=10.0,
-                ration=True,
+                constrain_repetition=True,
                 dropout=0.1,
                 clip_norm=5.0,
             ),

@@ -53,7 +53,7 @@ class Memory(NamedTuple):
     """What decoding remembers of each sentence; picks rows of itself (`decoding.DecoderState`).
 
     Args:
-        source_BS: words of a source, where these are rationed.
+        source_BS: words of a source, where their repetition is constrained.
     """
 
     y_BM: Tensor

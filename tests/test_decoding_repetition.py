@@ -1,4 +1,4 @@
-"""Rations: no token twice running, none more often than its ration, and `stop` always."""
+"""No token twice running, none more often than its source has it, and `stop` always."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ def stutter(state: Nothing, tokens_N: Tensor) -> tuple[Tensor, Nothing]:
 
 
 def said(source: list[int], free: int = 0) -> list[int]:
-    state = decoding.Rationed.of(Nothing(torch.arange(1)), torch.tensor([source]))
-    step = decoding.rationed(stutter, stop=STOP, free=free)
+    state = decoding.Constrained.of(Nothing(torch.arange(1)), torch.tensor([source]))
+    step = decoding.constrain_repetition(stutter, stop=STOP, free=free)
     row = decoding.greedy(step, state, 1, start=START, stop=STOP, max_tokens=8)[0]
     return [token for token in row.tolist() if token != STOP]
 
@@ -42,10 +42,10 @@ def test_each_token_is_said_as_often_as_in_the_source_and_never_twice_running() 
     assert said([0], free=4) == [2, 3, 2, 3, 2, 3, 2, 3]
 
 
-def test_a_beam_shares_no_ration_between_its_hypotheses() -> None:
-    """The likeliest sentence of log-probabilities −1, −2, −3 (stop) is to stop at once; every one obeys its ration."""
-    state = decoding.Rationed.of(Nothing(torch.arange(1)), torch.tensor([[0]]))
-    step = decoding.rationed(stutter, stop=STOP)
+def test_a_beam_shares_no_counts_between_its_hypotheses() -> None:
+    """The likeliest sentence of log-probabilities −1, −2, −3 (stop) is to stop at once; all obey the constraint."""
+    state = decoding.Constrained.of(Nothing(torch.arange(1)), torch.tensor([[0]]))
+    step = decoding.constrain_repetition(stutter, stop=STOP)
     tokens, scores = decoding.beam(step, state, 1, start=START, stop=STOP, max_tokens=4, width=5)
     found = {  # a score is the mean of a sentence's words and its end
         tuple(token for token in row if token != STOP): score * (row.index(STOP) + 1)
