@@ -23,6 +23,7 @@ from paraform.cli import reading
 from paraform.records import InputError, Sentence, from_json
 from paraform.syntax import ExemplarIndex
 from paraform.trainers import exemplar
+from paraform_papers.tables import Asked, Made
 
 Command = Callable[..., Any]
 SOURCE = "what is the easiest way to get followers on quora ?"
@@ -496,32 +497,20 @@ def test_reproduce_hands_the_options_to_the_recipe(
     tmp_path: Path, command: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "quora").mkdir()
-    heard: dict[str, Any] = {}
+    heard: list[Any] = []
 
-    class Result:
-        def to_json(self) -> dict[str, Any]:
-            return {"rows": [1.0, float("nan")]}
+    def run(table: Any, asked: Any, results: Path | None) -> Made:
+        heard.append((table.name, asked, results))
+        return Made({"rows": [1.0, float("nan")]}, "a table")
 
-        def table(self, style: str) -> str:
-            return f"a {style} table"
-
-    def run(seq2seq: str = "", **options: Any) -> Result:
-        heard.update(options | ({"seq2seq": seq2seq} if seq2seq else {}))
-        return Result()
-
-    monkeypatch.setattr("paraform_papers.crl.table2.run", run, raising=False)
+    monkeypatch.setattr("paraform_papers.tables.run", run)
     given = ["reproduce", "crl/table2", "--scale", "small", "--data", tmp_path, "--out", tmp_path / "out", "--seed", 3]
     assert object_of(command(*given, "--json")) == {"rows": [1.0, None]}
-    assert command(*given).out == "a plain table\n"
-    assert heard == {
-        "scale": "small",
-        "corpus": "quora",
-        "data": tmp_path,
-        "out": tmp_path / "out",
-        "seed": 3,
-        "device": None,
-    }
-    assert command(*given, "--seq2seq", "a folder").status == 0 and heard.pop("seq2seq") == "a folder"
+    assert command(*given, "--results", "some.json").out == "a table\n"
+    asked = Asked("small", "quora", tmp_path, tmp_path / "out", (), 3)
+    assert heard == [("crl/table2", asked, None), ("crl/table2", asked, Path("some.json"))]
+    assert command(*given, "--seq2seq", "a folder", "--row", "full", "seq2seq").status == 0
+    assert heard[2][1] == replace(asked, rows=("full", "seq2seq"), seq2seq="a folder")
     refused = command("reproduce", "clvae/toy", "--seq2seq", "a folder")
     assert refused.status == 2 and "--seq2seq: clvae/toy has no such row; leave it out" in refused.err
 

@@ -1,5 +1,9 @@
 """Train and measure every row of a table of a paper; a row that was begun goes on, one that is done is kept.
 
+What was measured is not measured again while code, data, settings and weights are the same; the figures are in
+OUT/…/SCALE/TABLE.json too, each with its settings, the paper's beside ours; those of a whole table at scale full are
+in a checkout's papers/results, too.
+
 Tables: crl/table2 (CRL-EGPG's Tables 2 and 3 and Figure 2: full, without CCL, without SCL, without both; and sentences
 to read, as its Tables 4, 6 and 7), crl/table5 (rating by people: makes the sheet, and reports once it is rated);
 clvae/table1 (language modelling on PTB: the latent-variable family by both protocols), /table2 (on Yahoo and Yelp),
@@ -19,10 +23,8 @@ Example:
 from __future__ import annotations
 
 import importlib
-import inspect
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from jsonargparse import ArgumentParser, Namespace
 
@@ -59,25 +61,19 @@ def add_arguments(parser: ArgumentParser, given: Sequence[str]) -> None:
     )
     parser.add_argument("--corpus", type=str | None, default=None, help="folder of --data; null: the table's first")
     parser.add_argument("--data", type=str, default="../shared/data", metavar="DIR", help="holds CORPUS/train.tsv …")
-    parser.add_argument("--out", type=str | None, default=None, metavar="DIR", help="the runs' folder; null: runs/…")
-    parser.add_argument(
-        "--row",
-        nargs="+",
-        type=str,
-        default=[],
-        help="only these; none: all but the slowest",
-    )
-    parser.add_argument(
-        "--seq2seq",
-        type=str | None,
-        default=None,
-        metavar="FOLDER",
-        help="a Hugging Face seq2seq model, which the row seq2seq of crl/table2 starts from; null: no such row",
-    )
+    parser.add_argument("--row", nargs="+", type=str, default=[], help="only these; none: all but the slowest")
+    for name, value, help in (
+        ("--out", "DIR", "the runs' folder; null: runs/…"),
+        ("--results", "FILE", "for the figures as JSON; null: none, of scale full one in papers/results of a checkout"),
+        ("--seq2seq", "FOLDER", "a Hugging Face seq2seq model, for the row seq2seq of crl/table2; null: no such row"),
+    ):
+        parser.add_argument(name, type=str | None, default=None, metavar=value, help=help)
 
 
 def run(options: Namespace) -> int:
     """Print the table."""
+    from paraform_papers import tables
+
     name = options.table
     if name not in TABLES:
         raise InputError(f"no table {options.table!r}; expected one of {', '.join(TABLES)}")
@@ -89,23 +85,14 @@ def run(options: Namespace) -> int:
         raise InputError(f"{Path(options.data, corpus)}: no such folder; expected the train, validation and test files")
     if options.batch_size:
         raise InputError("--batch-size: a table's rows have their own; leave it out")
-    given: dict[str, Any] = {"rows": options.row} if options.row else {}
-    if len(corpora) > 1:
-        given["corpus"] = corpus
     device = device_of(options)
-    paper, _, table = name.rpartition("/")
-    recipe: Any = importlib.import_module(f"paraform_papers.{paper or 'shipped'}.{table}")
-    if options.seq2seq is not None:
-        if "seq2seq" not in inspect.signature(recipe.run).parameters:
-            raise InputError(f"--seq2seq: {name} has no such row; leave it out")
-        given["seq2seq"] = options.seq2seq
+    paper, _, module = name.rpartition("/")
+    table = importlib.import_module(f"paraform_papers.{paper or 'shipped'}.{module}").TABLE
+    if options.seq2seq is not None and not table.seq2seq:
+        raise InputError(f"--seq2seq: {name} has no such row; leave it out")
+    out = Path(options.out or f"runs/{name.partition('/')[0]}")
+    row, data = tuple(options.row), Path(options.data)
+    asked = tables.Asked(options.scale, corpus or "", data, out, row, options.seed, device, options.seq2seq)
     with bad_values():
-        result = recipe.run(
-            scale=options.scale,
-            data=Path(options.data),
-            out=Path(options.out or f"runs/{name.partition('/')[0]}"),
-            seed=options.seed,
-            device=device,
-            **given,
-        )
-    return show(options, result.to_json(), result.table("plain"))
+        made = tables.run(table, asked, options.results and Path(options.results))
+    return show(options, dict(made.figures), made.text)

@@ -18,6 +18,7 @@ from paraform.trainers.exemplar import train_exemplar
 from paraform.training import TrainingConfig
 from paraform_papers.crl import rows as crl_rows
 from paraform_papers.crl import table2 as crl_table2
+from paraform_papers.tables import Asked, is_trained, measured, train_row
 
 ROWS = ("full", "without CCL", "without SCL", "without both")
 
@@ -35,7 +36,8 @@ def data(question_pairs: Path, tmp_path_factory: pytest.TempPathFactory) -> Path
 
 
 def test_every_row_both_protocols_and_both_floors(data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    found = crl_table2.run(scale="smoke", corpus="quora", data=data, out=tmp_path)
+    asked = Asked(corpus="quora", data=data, out=tmp_path)
+    found = measured(crl_table2.TABLE, asked)
     scores = {(s.name, s.system, s.protocol): s.value for s in found.report.scores if s.subset == "all"}
     for system in (*ROWS, "copy source", "copy exemplar"):
         assert all(("BLEU", system, protocol) in scores for protocol in ("first", "oracle"))
@@ -53,21 +55,18 @@ def test_every_row_both_protocols_and_both_floors(data: Path, tmp_path: Path, mo
     assert all(len(lists) == 2 and len(lists[0]["sentences"]) == 5 for lists in read["retrieved"].values())  # Table 7
     assert read["changed"]["source"] in found.table("plain")
     with pytest.raises(InputError, match="row 'none'; expected one of full, without CCL"):
-        crl_table2.train_row("none", "smoke", "quora", data, tmp_path)
+        crl_table2.row_of("none", asked)
 
     def trained(*_: object, **__: object) -> None:
         raise AssertionError("trained again")
 
     monkeypatch.setattr(crl_table2, "train_exemplar", trained)
-    crl_table2.train_row("full", "smoke", "quora", data, tmp_path)  # it is over: no pair is tagged again
+    assert not train_row(crl_table2.row_of("full", asked))  # it is over: no pair is tagged again
     (tmp_path / "quora" / "smoke" / "without-CCL" / "best").rename(tmp_path / "moved")
-    for row, seed in (
-        ("without CCL", 0),
-        ("full", 1),
-        ("full", 0),
-    ):  # no weights; another; its try
+    for row, seed in (("without CCL", 0), ("full", 1)):  # no weights; another
         with pytest.raises(AssertionError, match="trained again"):
-            crl_table2.train_row(row, "smoke", "quora", data, tmp_path, seed=seed)
+            train_row(crl_table2.row_of(row, replace(asked, seed=seed)))
+    assert is_trained(crl_table2.row_of("full", asked))  # a try that was refused takes no mark away
 
 
 def test_figure_2_prints_a_number_a_bar_and_none_over_another(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -28,11 +28,11 @@ TEXTS = ["Can I use my card abroad?", "Is it possible to use my card abroad?", "
 
 
 @pytest.fixture
-def folder(tmp_path: Path) -> Path:
+def folder(data_folder: Path) -> Path:
     """MRPC's, PAN's and Quora's files, an STS set and a probing set, of a few words."""
-    data = tmp_path / "data"
-    for name in ("mrpc", "pan", "quora", "treebank"):
-        (data / name).mkdir(parents=True)
+    data = data_folder
+    for name in ("mrpc", "pan", "quora"):
+        (data / name).mkdir()
     said = [f"the {one} {verb} the {two}" for one in NOUNS for verb in VERBS for two in NOUNS if two != one]
     rows = [(text, f"does {text} ?", int(at % 4 > 0)) for at, text in enumerate(said)]
     header = "Quality\t#1 ID\t#2 ID\t#1 String\t#2 String\n"
@@ -47,8 +47,6 @@ def folder(tmp_path: Path) -> Path:
     sts = [f"{said[at]},{said[at + 9]},{at % 5}\n" for at in range(8)]
     sts += [f"we see {at},they see {at},{at % 5}\n" for at in range(8)]
     (data / "stsb-en-test.csv").write_text("".join(sts))
-    probing = [f"{part}\t{'IO'[at % 2]}\tword {at} of {part}\n" for part in ("tr", "va", "te") for at in range(12)]
-    (data / "treebank" / "bigram_shift.txt").write_text("".join(probing))
     return data
 
 
@@ -109,7 +107,7 @@ def test_what_there_is_not(folder: Path, command: Command) -> None:
     done = command(*given, "--row", "mrpc best")
     assert done.status == 2 and "no row 'mrpc best'; expected some of mrpc default, " in done.err
     done = command(*given, "--scale", "long")
-    assert done.status == 2 and "--scale long: PAR's tables have smoke, small, full" in done.err
+    assert done.status == 2 and "--scale long: par/table4 has smoke, small, full" in done.err
 
 
 def test_rows_differ_in_what_they_are_called_by() -> None:

@@ -13,6 +13,7 @@ import tiny_retrofit as tiny
 from paraform.evaluation.bootstrap import bootstrap_interval
 from paraform.records import InputError
 from paraform.training import Result
+from paraform_papers.par import rows as par_rows
 from paraform_papers.par import table3 as par_table3
 from paraform_papers.par.configs import Scale, config_of
 from paraform_papers.par.reader.trainer import train_reader
@@ -20,6 +21,7 @@ from paraform_papers.par.reading import read_metrics
 from paraform_papers.par.reading_table import reading_table
 from paraform_papers.par.rows import pairs_of
 from paraform_papers.par.squad import Answer, Question
+from paraform_papers.tables import Asked, measured, run
 
 WHO, DOES = ("the dog", "a cat", "my arm", "i"), ("runs", "sleeps", "works", "is big")
 
@@ -71,7 +73,7 @@ def data(tmp_path: Path) -> Path:
 
 def test_the_table_is_of_every_row_seed_and_set(data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     encoder = tiny.folder_of(tmp_path / "encoder")
-    given: dict[str, Any] = {"data": data, "out": tmp_path / "out", "device": "cpu", "encoder": encoder}
+    table, given = par_table3.reading(encoder), Asked(data=data, out=tmp_path / "out", device="cpu")
     asked: list[tuple[list[Question], dict[str, Any]]] = []
 
     def noted(questions: list[Question], folder: Path, **how: Any) -> Result:
@@ -80,7 +82,8 @@ def test_the_table_is_of_every_row_seed_and_set(data: Path, tmp_path: Path, monk
 
     with monkeypatch.context() as patch:
         patch.setattr(par_table3, "train_reader", noted)
-        made = par_table3.run(**given)
+        run(table, given)
+    made = measured(table, given)
     # Readers of a seed differ in what they read alone, and held-out articles of the training file choose the epoch.
     assert len({replace(how["config"], encoder="") for _, how in asked}) == 1
     assert len({how["config"].encoder for _, how in asked}) == 2
@@ -104,13 +107,13 @@ def test_the_table_is_of_every_row_seed_and_set(data: Path, tmp_path: Path, monk
     assert [(one.value, one.subset) for one in made.scores if one.system.startswith("BiSAE-PAR")] == [
         (51.6, "AddOneSent"), (57.9, "AddOneSent"), (40.8, "AddSent"), (47.1, "AddSent"),
     ]  # fmt: skip
-    assert len(made.differences) == 2 * 4 * 2 and len(made.over_seeds) == 2 * 4 * 2
+    assert len(made.more["differences"]) == 2 * 4 * 2 and len(made.more["over_seeds"]) == 2 * 4 * 2
     assert made.table() + "\n" == (tmp_path / "out" / "smoke" / "table3.md").read_text(encoding="utf-8")
     assert json.loads(json.dumps(made.to_json()))["scores"][0]["name"] == "EM"
     before = {path: path.stat().st_mtime_ns for path in (tmp_path / "out").rglob("vectors/*.npy")}
     assert len(before) == 2 * 3  # training, validation and test words of two encoders, for both seeds
-    again = par_table3.run(**given, rows=["par"])  # nothing is trained or encoded again
-    assert [one for one in again.scores if one in made.scores] == list(again.scores) and not again.differences
+    again = measured(table, replace(given, rows=("par",)))  # nothing is trained or encoded again
+    assert [one for one in again.scores if one in made.scores] == list(again.scores) and not again.more["differences"]
     assert before == {path: path.stat().st_mtime_ns for path in (tmp_path / "out").rglob("vectors/*.npy")}
 
 
@@ -121,20 +124,21 @@ def test_m_is_trained_as_a_row_of_the_other_tables(data: Path, monkeypatch: pyte
         asked.append((list(pairs), config, loop.seed))
         return Result(0, "finished", None, None, [])
 
-    monkeypatch.setattr(par_table3, "train_retrofit", train)
+    monkeypatch.setattr(par_rows, "train_retrofit", train)
     scales: tuple[Scale, ...] = ("smoke", "small", "full")
     for scale in scales:
-        par_table3.train_par(scale, data, data, seed=3, device="cpu", encoder="other")
+        row = par_table3.matrix_row(Asked(scale, data=data, out=data, seed=3, device="cpu"), "other")
+        row.train()
         pairs, config, seed = asked.pop()
-        assert config == replace(config_of("mrpc default", scale), encoder="other") and seed == 3
+        assert config == row.config == replace(config_of("mrpc default", scale), encoder="other") and seed == 3
         assert pairs == pairs_of("mrpc default", scale, data) and len(pairs) == (160 if scale == "smoke" else 192)
 
 
 def test_rows_and_scales_that_are_none(data: Path, tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"--scale long: par/table3 has smoke, small, full"):
-        par_table3.run(scale="long", data=data, out=tmp_path)
-    with pytest.raises(InputError, match="no row 'elmo'; expected some of plain, par"):
-        par_table3.run(rows=["elmo"], data=data, out=tmp_path)
+        measured(par_table3.TABLE, Asked("long", data=data, out=tmp_path))
+    with pytest.raises(InputError, match="row 'elmo'; expected one of plain, par"):
+        measured(par_table3.TABLE, Asked(data=data, out=tmp_path, rows=("elmo",)))
 
 
 def test_originals_are_drawn_with_their_variants() -> None:
@@ -157,9 +161,9 @@ def test_what_is_said_of_seeds_and_of_two_systems() -> None:
         for (system, seed), count in right.items()
     }
     made = reading_table(found, "epochs:3", against=("par", "plain"), resamples=50)
-    assert made.over_seeds[0] == "EM, set: plain 37.50 (25.00 to 50.00 over 2 seeds)"
-    assert made.over_seeds[3] == "F1, set: par 62.50 (25.00 to 100.00 over 2 seeds)"
-    assert [(one.name, one.first, one.difference) for one in made.differences] == [
+    assert made.more["over_seeds"][0] == "EM, set: plain 37.50 (25.00 to 50.00 over 2 seeds)"
+    assert made.more["over_seeds"][3] == "F1, set: par 62.50 (25.00 to 100.00 over 2 seeds)"
+    assert [(one["name"], one["first"], one["difference"]) for one in made.more["differences"]] == [
         ("EM", "par, seed 0", 75), ("F1", "par, seed 0", 75), ("EM", "par, seed 1", -25), ("F1", "par, seed 1", -25),
     ]  # fmt: skip
     first = made.scores[0]

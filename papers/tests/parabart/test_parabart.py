@@ -20,8 +20,8 @@ from paraform.models.disentangled import DisentangledConfig
 from paraform_papers.parabart import rows as parabart_rows
 from paraform_papers.parabart.configs import ERASED, PAPER, RIVALS, ROWS, SIZES, STARTS, config_of, corpora_of, rows_of
 from paraform_papers.parabart.measured import over_seeds
-from paraform_papers.parabart.rows import train_row
 from paraform_papers.shipped import minilm_disentangled
+from paraform_papers.tables import Asked, is_trained, train_row
 
 Command = Callable[..., Any]
 NOUNS = ("cat", "dog", "man", "girl", "bird", "horse", "child", "king")
@@ -29,11 +29,11 @@ VERBS = ("sees", "likes", "hears", "finds")
 
 
 @pytest.fixture
-def folder(tmp_path: Path) -> Path:
+def folder(data_folder: Path) -> Path:
     """Pairs, development and test sets, of a few words."""
-    data = tmp_path / "data"
-    for name in ("quora", "tatoeba", "paws", "treebank"):
-        (data / name).mkdir(parents=True)
+    data = data_folder
+    for name in ("quora", "tatoeba", "paws"):
+        (data / name).mkdir()
     said = [f"the {one} {verb} the {NOUNS[(at + 3) % 8]}" for at, one in enumerate(NOUNS) for verb in VERBS]
     asked = [f"does {text.replace('sees', 'see').replace('hears', 'hear')} ?" for text in said]
     rows = [f"{one}\t{other}\n" for one, other in zip(said, asked, strict=True)]
@@ -47,8 +47,6 @@ def folder(tmp_path: Path) -> Path:
     labelled = [f"{at}\t{pair}\t{at % 2}\n" for at, pair in enumerate(apart)]
     (data / "paws" / "dev.tsv").write_text("id\tsentence1\tsentence2\tlabel\n" + "".join(labelled))
     (data / "stsb-en-test.csv").write_text("a cat,the cat,4.5\na dog,a tree,0.5\nwe sing,they sing,3\n")
-    probing = [f"{part}\t{'IO'[at % 2]}\tword {at} of {part}\n" for part in ("tr", "va", "te") for at in range(12)]
-    (data / "treebank" / "bigram_shift.txt").write_text("".join(probing))
     return data
 
 
@@ -75,7 +73,7 @@ def test_rows_are_trained_once_and_measured_for_every_seed(
     assert list(dict.fromkeys(score["system"] for score in scores)) == systems
     assert {score["subset"] for score in scores} == {"STS-B"}
     run = tmp_path / "runs" / "smoke" / "seed-0" / "minilm3-without-both"
-    kept = json.loads((run / "trained.json").read_text())
+    kept = json.loads((run / "trained.json").read_text())["config"]
     assert (kept["syntax"], kept["layers"], kept["adversary_weight"]) == (False, 3, 0)
     log = (run / "log.jsonl").read_text()
     assert '"development"' in log and '"PAWS dev, choosing half"' in log
@@ -113,17 +111,19 @@ def test_what_is_erased_of_another_row_is_measured_against_it(
     assert (run / "encoder" / "2_Dense" / "model.safetensors").is_file()
     done = command("reproduce", "parabart/table4", *given)
     assert done.status == 0 and "minilm3 full, erased, seed 0 − minilm3 as it comes" in done.out
-    assert parabart_rows.is_done("minilm3 full, erased", "smoke", tmp_path / "runs", 0)
+    erased = parabart_rows.row_of("minilm3 full, erased", Asked(out=tmp_path / "runs"))
+    assert is_trained(erased)
     weights = run.with_name("minilm3-full") / "best" / "model.safetensors"
     weights.write_bytes(weights.read_bytes()[:-1] + b"x")  # it was trained again
-    assert not parabart_rows.is_done("minilm3 full, erased", "smoke", tmp_path / "runs", 0)
+    assert not is_trained(erased)
 
 
 def test_the_embedded_encoder_is_packed_and_measured(folder: Path, tmp_path: Path, tiny: None, own_cache: None) -> None:
     base = SIZES["smoke"].config.encoder
     out = tmp_path / "made"
-    run = train_row(minilm_disentangled.ROW, "smoke", folder, out / "runs", seed=0, device="cpu")
-    card = minilm_disentangled.finish(run, folder, out, "smoke", base=base)
+    row = parabart_rows.row_of(minilm_disentangled.ROW, Asked(data=folder, out=out / "runs", device="cpu"))
+    train_row(row)
+    card = minilm_disentangled.finish(row.folder, folder, out, "smoke", base=base)
     assert "Four bits keep 9" in card and "| AUC | PAWS dev, reporting half |" in card
     packed = out / minilm_disentangled.NAME
     assert (packed / "README.md").read_text() == card

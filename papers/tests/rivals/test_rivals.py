@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import pytest
@@ -12,36 +12,37 @@ from paraform.models.seq2seq import Seq2SeqConfig
 from paraform.records import InputError
 from paraform_papers.crl import rows as crl_rows
 from paraform_papers.crl import table2 as crl_table2
-from paraform_papers.rivals.rows import RIVALS, FromFolder, Row, config_of, row_of, with_weights
+from paraform_papers.rivals.rows import RIVALS, FromFolder, Way, config_of, train_rival, way_of, with_weights
 from paraform_papers.rivals.scpn import ScpnConfig
 from paraform_papers.rivals.sgcp import SgcpConfig
 from paraform_papers.rivals.vgvae import VgvaeConfig
+from paraform_papers.tables import Asked, is_trained, measured
 
 
 @pytest.mark.parametrize(
     ("name", "row"),
     [
-        ("full", Row("full", False, 1)),
-        ("without CCL, beam 4", Row("without CCL", False, 4)),
-        ("SCPN", Row("SCPN", False, 1)),
-        ("SCPN, whole parse", Row("SCPN", True, 1)),
-        ("SCPN, whole parse, beam 12", Row("SCPN", True, 12)),
-        ("SGCP-F", Row("SGCP", False, 1, "full")),
-        ("SGCP-R, beam 4", Row("SGCP", False, 4, "best")),
-        ("CGEN, beam 4", Row("CGEN", False, 4)),
-        ("seq2seq, beam 4", Row("seq2seq", False, 4)),
-        ("SCPN, beam 0", Row("SCPN, beam 0", False, 1)),
-        ("", Row("", False, 1)),
+        ("full", Way("full", False, 1)),
+        ("without CCL, beam 4", Way("without CCL", False, 4)),
+        ("SCPN", Way("SCPN", False, 1)),
+        ("SCPN, whole parse", Way("SCPN", True, 1)),
+        ("SCPN, whole parse, beam 12", Way("SCPN", True, 12)),
+        ("SGCP-F", Way("SGCP", False, 1, "full")),
+        ("SGCP-R, beam 4", Way("SGCP", False, 4, "best")),
+        ("CGEN, beam 4", Way("CGEN", False, 4)),
+        ("seq2seq, beam 4", Way("seq2seq", False, 4)),
+        ("SCPN, beam 0", Way("SCPN, beam 0", False, 1)),
+        ("", Way("", False, 1)),
     ],
 )
-def test_what_a_name_asks_for(name: str, row: Row) -> None:
-    assert row_of(name) == row
+def test_what_a_name_asks_for(name: str, row: Way) -> None:
+    assert way_of(name) == row
 
 
 def test_what_reads_no_parse() -> None:
     for system in ("full", "SGCP-F", "CGEN"):
         with pytest.raises(InputError, match=f"row '{system}, whole parse': {system} has no template.*; expected SCPN"):
-            row_of(f"{system}, whole parse")
+            way_of(f"{system}, whole parse")
 
 
 def test_scales() -> None:
@@ -62,12 +63,12 @@ def test_scales() -> None:
 
 
 def test_a_seq2seq_without_a_folder_is_left_out(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    rows = {name: row_of(name) for name in ("full", "seq2seq", "seq2seq, beam 4", "SCPN")}
+    rows = {name: way_of(name) for name in ("full", "seq2seq", "seq2seq, beam 4", "SCPN")}
     assert list(with_weights(rows, None)) == ["full", "SCPN"]
     assert caplog.text.count("is left out: no model to start from (--seq2seq FOLDER)") == 2
     assert with_weights(rows, tmp_path) == rows
     with pytest.raises(InputError, match="row 'seq2seq' without a model to start from"):
-        crl_table2.train_rival(config_of("seq2seq", "smoke", "quora"), [], tmp_path)
+        train_rival(config_of("seq2seq", "smoke", "quora"), [], tmp_path)
 
 
 def test_a_rival_is_trained_and_measured_like_the_rest(question_pairs: Path, tmp_path: Path) -> None:
@@ -81,7 +82,9 @@ def test_a_rival_is_trained_and_measured_like_the_rest(question_pairs: Path, tmp
     rows += ["SGCP-F", "SGCP-R, beam 2"]
     rows += ["CGEN", "VGVAE, beam 2", "seq2seq"]
     model = write_seq2seq("t5", tmp_path / "t5", texts=" ".join(lines).split())
-    found = crl_table2.run(scale="smoke", corpus="quora", data=tmp_path, out=tmp_path / "out", rows=rows, seq2seq=model)
+    asked = Asked(corpus="quora", data=tmp_path, out=tmp_path / "out", rows=tuple(rows), seq2seq=model)
+    found = measured(crl_table2.TABLE, asked)
+    assert all(is_trained(row) for row in crl_table2.TABLE.rows(asked))
     outputs = {name: found.report.outputs_of(name) for name in (*rows, "copy source", "copy exemplar")}
     assert len({(one.sources, one.references, one.exemplars) for one in outputs.values()}) == 1
     settings = {
@@ -109,4 +112,4 @@ def test_a_rival_is_trained_and_measured_like_the_rest(question_pairs: Path, tmp
     }  # fmt: skip
     assert found.to_json()["costs"] and "seconds a sentence" in found.table()
     with pytest.raises(InputError, match="first row 'SCPN'; expected one of full"):
-        crl_table2.run(data=tmp_path, out=tmp_path / "out", rows=["SCPN"])
+        measured(crl_table2.TABLE, replace(asked, rows=("SCPN",)))

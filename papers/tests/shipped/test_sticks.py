@@ -15,12 +15,9 @@ Command = Callable[..., Any]
 
 
 @pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    (tmp_path / "data").mkdir()
-    (tmp_path / "data/stsb-en-test.csv").write_text("a cat,the cat,4.5\na dog,a tree,0.5\nwe sing,they sing,3\n")
-    rows = [f"{part}\t{'IO'[at % 2]}\tword {at} of {part}\n" for part in ("tr", "va", "te") for at in range(12)]
-    (tmp_path / "data/bigram_shift.txt").write_text("".join(rows))
-    return tmp_path / "data"
+def folder(data_folder: Path) -> Path:
+    (data_folder / "stsb-en-test.csv").write_text("a cat,the cat,4.5\na dog,a tree,0.5\nwe sing,they sing,3\n")
+    return data_folder
 
 
 def test_smoke(folder: Path, tmp_path: Path, command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -32,7 +29,7 @@ def test_smoke(folder: Path, tmp_path: Path, command: Command, monkeypatch: pyte
     assert list(report["models"]) == ["minilm", "minilm@layer=0", "minilm@layer=3"]
     assert list(report["floors"]) == ["minilm@weights=random", "shared words", "TF-IDF"]
     assert (out / "depth.png").read_bytes().startswith(b"\x89PNG")
-    tables = (out / "tables.md").read_text("utf-8")
+    tables = (out / "sticks.md").read_text("utf-8")
     by_system = {score["system"]: score for score in report["summary"] if score["name"] == "meaning"}
     shown = f"{by_system['minilm']['value']:.1f} ({by_system['minilm']['low']:.1f} to "
     assert tables.startswith("### Summary\n") and shown in tables and "### Probing: accuracy" in tables
@@ -49,7 +46,7 @@ def test_what_it_does_not_have(folder: Path, command: Command) -> None:
     done = command("reproduce", "sticks", "--data", folder, "--scale", "long")
     assert done.status == 2 and "--scale long: sticks has smoke, small, full" in done.err
     done = command("reproduce", "sticks", "--data", folder, "--row", "glove")
-    assert done.status == 2 and "no row 'glove'; expected some of minilm, minilm@layer=0" in done.err
+    assert done.status == 2 and "row 'glove'; expected one of minilm, minilm@layer=0" in done.err
 
 
 def test_rows_of_every_scale_are_the_recipes() -> None:

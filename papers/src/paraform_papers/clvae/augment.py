@@ -8,12 +8,11 @@ The row of dropout is that of Table 1. Running time and figures: docs/results/cl
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import partial
 
 from paraform.models.latent import LatentConfig
 from paraform_papers.clvae import table1
 from paraform_papers.clvae.configs import Corpus, Size, config_of
-from paraform_papers.clvae.run import run_table
+from paraform_papers.clvae.latent_rows import latent_table
 
 PUBLISHED = {"swap": (79.1, 36.96, 9.21, 8.95, 32)} | table1.PUBLISHED
 
@@ -25,4 +24,4 @@ def configs(size: Size, corpus: Corpus) -> dict[str, LatentConfig]:
     return {"swap": swap, "clvae+_mi": dropout}
 
 
-run = partial(run_table, configs, PUBLISHED)
+TABLE = latent_table("clvae/augment", "clVAE's Table 7: the second view", configs, PUBLISHED)

@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from paraform.models.latent import OBJECTIVES, LatentConfig
+from paraform_papers.tables import Scale
 
 Corpus = Literal["ptb", "yahoo", "yelp"]
-Scale = Literal["smoke", "small", "long", "full"]
 
 
 @dataclass(frozen=True)
@@ -41,6 +41,12 @@ SIZES: dict[Scale, Size] = {
 }
 BRIEF = SIZES | {"small": replace(SIZES["small"], train=20_000, epochs=2)}
 """Of what shares no row with Table 1: Figure 4's nine rows, and two more corpora."""
+NAMES = ("−ELBO", "PPL", "KL", "MI", "AU")
+NGRAM_NAMES = ("forward PPL", "reverse PPL")
+FILES: dict[str, dict[str, str]] = {
+    corpus: {split: f"{corpus}/{'ptb.' if corpus == 'ptb' else ''}{split}.txt" for split in ("train", "valid", "test")}
+    for corpus in ("ptb", "yahoo", "yelp")
+}
 CONTROLS = (
     *(f"{row}-{control}" for row in ("vae", "ivae", "ivae_mi") for control in ("dropout", "two-views")),
     *("clvae+-two-views", "clvae+_mi-two-views", "vae+contrast-h"),
@@ -49,13 +55,8 @@ CONTROLS = (
 As the slow rows they are trained where they are asked for, and taken once they are trained."""
 ALONE = ("savae", "lagvae", *CONTROLS)  # runs of their own, trained where they are asked for
 PTB: dict[str, Any] = {"word_width": 256, "hidden_width": 256, "vocabulary_size": 10_000}
-TINY: dict[str, Any] = {
-    "word_width": 16,
-    "hidden_width": 16,
-    "latent_width": 4,
-    "critic_width": 16,
-    "vocabulary_size": 500,
-}
+WIDTHS = {"word_width": 16, "hidden_width": 16, "latent_width": 4, "critic_width": 16}
+TINY: dict[str, Any] = {**WIDTHS, "vocabulary_size": 500}
 
 
 def config_of(objective: str, size: Size, corpus: Corpus = "ptb") -> LatentConfig:

@@ -9,16 +9,16 @@ figures: docs/results/clvae.md.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from typing import TYPE_CHECKING
 
 from paraform.evaluation.latent import save_plot
 from paraform.models.latent import LatentConfig
+from paraform.score import Score
 from paraform_papers.clvae.configs import BRIEF, Corpus, Size, config_of
-from paraform_papers.clvae.latent_rows import Rows
-from paraform_papers.clvae.run import run_table
+from paraform_papers.clvae.latent_rows import latent_table
+from paraform_papers.tables import Asked
 
 if TYPE_CHECKING:  # its import takes longer than a short answer
     from matplotlib.figure import Figure
@@ -32,12 +32,12 @@ def configs(size: Size, corpus: Corpus) -> dict[str, LatentConfig]:
     return {row: replace(base, encoder_dropout=share) for row, share in SHARES.items()}
 
 
-def draw(found: Rows, whole: bool) -> None:
+def draw(scores: Sequence[Score], asked: Asked) -> None:
     """Draw the rows that were taken."""
-    save_plot(figure_of(found, SHARES), found.place / "dropout.png")
+    save_plot(figure_of(scores, SHARES), asked.place / "dropout.png")
 
 
-def figure_of(rows: Rows, shares: Mapping[str, float]) -> Figure:
+def figure_of(scores: Sequence[Score], shares: Mapping[str, float]) -> Figure:
     """−ELBO and perplexity by the paper's protocol and by the honest one, of the same weights.
 
     Args:
@@ -49,11 +49,11 @@ def figure_of(rows: Rows, shares: Mapping[str, float]) -> Figure:
     for number, (name, unit) in enumerate((("−ELBO", "nats a sentence"), ("PPL", "a word")), start=1):
         axes = figure.add_subplot(1, 2, number, xlabel="dropout of the encoder's embeddings", ylabel=f"{name}, {unit}")
         for protocol in ("paper", "honest, same weights"):
-            found = [score for score in rows.scores if (score.name, score.protocol) == (name, protocol)]
+            found = [score for score in scores if (score.name, score.protocol) == (name, protocol)]
             at = [shares[score.system] for score in found]
             axes.plot(at, [score.value for score in found], marker="o", label=protocol)
         axes.legend()
     return figure
 
 
-run = partial(run_table, configs, {}, sizes=BRIEF, draw=draw)
+TABLE = latent_table("clvae/dropout", "clVAE's Figure 4: dropout", configs, {}, sizes=BRIEF, draw=draw)

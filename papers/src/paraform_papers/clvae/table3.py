@@ -11,7 +11,7 @@ from functools import partial
 
 from paraform_papers.clvae import table1
 from paraform_papers.clvae.configs import configs_of
-from paraform_papers.clvae.run import run_table
+from paraform_papers.clvae.latent_rows import latent_table
 
 PAIRS = (("clvae-h", "clvae"), ("clvae_mi-h", "clvae_mi"))
 PUBLISHED = {
@@ -19,4 +19,5 @@ PUBLISHED = {
     "clvae_mi-h": (86.7, 52.13, 13.35, 13.09, 32),
 } | table1.PUBLISHED
 
-run = partial(run_table, partial(configs_of, [row for pair in PAIRS for row in pair]), PUBLISHED, pairs=PAIRS)
+configs = partial(configs_of, [row for pair in PAIRS for row in pair])
+TABLE = latent_table("clvae/table3", "clVAE's Table 3: contrast on h or on z", configs, PUBLISHED, pairs=PAIRS)

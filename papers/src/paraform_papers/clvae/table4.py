@@ -10,11 +10,10 @@ docs/results/clvae.md.
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import partial
 
 from paraform.models.latent import OBJECTIVES, LatentConfig
 from paraform_papers.clvae.configs import ALONE, Corpus, Size, configs_of
-from paraform_papers.clvae.run import run_table
+from paraform_papers.clvae.latent_rows import latent_table
 
 ROWS = ("vae", "cycvae", "ae", "beta-vae", "savae", "ivae", "ivae_mi", "clvae+_mi")
 OTHERS = tuple(row for row in (*OBJECTIVES, *ALONE) if row not in ROWS)
@@ -37,4 +36,6 @@ def configs(size: Size, corpus: Corpus) -> dict[str, LatentConfig]:
     return known | {"beta0-vae": replace(known["beta-vae"], beta=0.0)}
 
 
-run = partial(run_table, configs, PUBLISHED, ngrams=True, alone=(*ALONE, *OTHERS))
+TABLE = latent_table(
+    "clvae/table4", "clVAE's Table 4: perplexity of samples", configs, PUBLISHED, ngrams=True, alone=(*ALONE, *OTHERS)
+)

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -25,12 +25,11 @@ from torch import Tensor
 from paraform.batching import SentenceBatch
 from paraform.evaluation.latent import save_plot
 from paraform.models.latent import make_update
-from paraform.records import InputError
 from paraform.score import Score, signature
 from paraform.training import TrainingConfig, fit, make_accelerator
 from paraform.weights import atomic_path
 from paraform_papers.clvae.clusters import ClusterModel
-from paraform_papers.clvae.latent_rows import Rows
+from paraform_papers.tables import Asked, Figures, Row, Scale, Table
 
 ROWS = {"VAE": "vae", "iVAE": "ivae", "clVAE+": "clvae+"}
 CONTROLS = {f"{name}, two views": f"{objective}-two-views" for name, objective in ROWS.items()}
@@ -50,57 +49,65 @@ class Size:
     shown: tuple[float, ...] = (0, EARLY, 0.1875, 0.375, 1.0)  # 0, 5, 15, 30 and 80 of the paper's 80 thousand
 
 
-SIZES = {"smoke": Size(1e-3, 64, 16), "small": Size(1e-4, 8_000), "full": Size(1e-5, 80_000)}
+SIZES: dict[Scale, Size] = {"smoke": Size(1e-3, 64, 16), "small": Size(1e-4, 8_000), "full": Size(1e-5, 80_000)}
 
 
-def run(
-    *,
-    scale: str = "smoke",
-    data: Path | None = None,
-    out: Path = Path("runs/clvae"),
-    rows: Sequence[str] = (),
-    seed: int = 0,
-    device: str | None = None,
-) -> Rows:
-    """Train the spaces of some rows, (): of `ROWS` (those begun go on), and draw the panels.
+def place_of(asked: Asked) -> Path:
+    """The folder of the runs."""
+    return asked.out / "toy" / asked.scale
 
-    Raises: InputError for a row or a scale that there is not; KeyboardInterrupt if it was interrupted.
-    """
-    if scale not in SIZES:
-        raise InputError(f"scale {scale!r}; this table has {', '.join(SIZES)}")
-    size, place, known = SIZES[scale], out / "toy" / scale, ROWS | CONTROLS
-    for row in rows:
-        if row not in known:
-            raise InputError(f"row {row!r}; expected one of {'; '.join(known)}")
+
+def spaces(asked: Asked) -> list[Row]:
+    """A row for each model and number of categories."""
+    known = ROWS | CONTROLS
+    return [
+        space(known[name], name, categories, asked)
+        for categories in CATEGORIES
+        for name in asked.chosen(known, ROWS, between="; ")
+    ]
+
+
+def space(objective: str, name: str, categories: int, asked: Asked) -> Row:
+    """One of them as it is trained."""
+    size, folder = SIZES[asked.scale], place_of(asked) / f"{objective}-{categories}"
+
+    def go() -> None:
+        train(objective, categories, size, folder, seed=asked.seed, device=asked.trained_on)
+
+    return Row(f"{name}, K = {categories}", folder, go, None, lambda: asdict(size) | {"seed": asked.seed}, asked.seed)
+
+
+def measure(asked: Asked, rows: Sequence[Row]) -> Figures:
+    """What validations said and where draws lie; draws the panels."""
+    size = SIZES[asked.scale]
     scores: list[Score] = []
     panels: dict[tuple[str, int], dict[int, np.ndarray[Any, Any]]] = {}
-    for categories in CATEGORIES:
-        for name in rows or ROWS:
-            objective = known[name]
-            folder = place / f"{objective}-{categories}"
-            history = train(objective, categories, size, folder, seed=seed, device=device or "auto")
-            reached = [record["step"] for record in history if record["validation"]["accuracy"] >= ENOUGH]
-            settings = signature(draws=EACH, rate=f"{size.learning_rate:g}", steps=size.steps, seed=seed)
-            subset = f"K = {categories}"
-            accuracy = history[-1]["validation"]["accuracy"]
-            scores.append(Score("accuracy", accuracy, settings, name, subset=subset, digits=3))
-            if reached:
-                scores.append(Score("steps to 95 %", reached[0], settings, name, subset=subset, digits=0))
-            early = next(record for record in history if record["step"] >= EARLY * size.steps)
-            scores.append(Score("early", early["validation"]["accuracy"], settings, name, subset=subset, digits=3))
-            panels[name, categories] = {
-                round(share * size.steps): np.load(folder / f"{round(share * size.steps)}.npy") for share in size.shown
-            }
-            apart = distances(panels[name, categories][size.steps], categories)
-            for figure, value in zip(("within", "between"), apart, strict=True):
-                scores.append(Score(figure, value, settings, name, subset=subset))
+    for row in rows:
+        name, _, subset = row.name.rpartition(", ")
+        categories, history = int(subset.removeprefix("K = ")), validated(row.folder)
+        reached = [record["step"] for record in history if record["validation"]["accuracy"] >= ENOUGH]
+        settings = signature(draws=EACH, rate=f"{size.learning_rate:g}", steps=size.steps, seed=asked.seed)
+        accuracy = history[-1]["validation"]["accuracy"]
+        scores.append(Score("accuracy", accuracy, settings, name, subset=subset, digits=3))
+        if reached:
+            scores.append(Score("steps to 95 %", reached[0], settings, name, subset=subset, digits=0))
+        early = next(record for record in history if record["step"] >= EARLY * size.steps)
+        scores.append(Score("early", early["validation"]["accuracy"], settings, name, subset=subset, digits=3))
+        steps = [round(share * size.steps) for share in size.shown]
+        panels[name, categories] = {step: np.load(row.folder / f"{step}.npy") for step in steps}
+        apart = distances(panels[name, categories][size.steps], categories)
+        for figure, value in zip(("within", "between"), apart, strict=True):
+            scores.append(Score(figure, value, settings, name, subset=subset))
     # A part of the table does not replace the picture of the whole.
-    draw_panels(panels, place / ("part.png" if rows else "panels.png"))
-    return Rows(tuple(scores), {})
+    draw_panels(panels, place_of(asked) / ("part.png" if asked.rows else "panels.png"))
+    return Figures(tuple(scores))
 
 
-def train(objective: str, categories: int, size: Size, folder: Path, *, seed: int, device: str) -> list[dict[str, Any]]:
-    """One space; returns the validations. The points of every panel are kept as STEP.npy."""
+TABLE = Table("clvae/toy", "clVAE's Table 5: toy spaces", SIZES, spaces, measure, keeps=False)
+
+
+def train(objective: str, categories: int, size: Size, folder: Path, *, seed: int, device: str) -> None:
+    """One space. The points of every panel are kept as STEP.npy. Raises: KeyboardInterrupt if it was interrupted."""
     name, _, views = objective.partition("-")
     config = ClusterModel.of(name, categories, learning_rate=size.learning_rate)
     if views:
@@ -150,6 +157,10 @@ def train(objective: str, categories: int, size: Size, folder: Path, *, seed: in
         evaluate=evaluate, resume=True,
     ).require_over()  # fmt: skip
     keep(0, begun)
+
+
+def validated(folder: Path) -> list[dict[str, Any]]:
+    """The validations of a run."""
     records = [json.loads(line) for line in (folder / "log.jsonl").read_text(encoding="utf-8").splitlines()]
     return [record for record in records if "validation" in record]
 

@@ -14,7 +14,6 @@ from paraform import corpora
 from paraform.records import Pair
 
 Corpus = Literal["quora", "paranmt"]
-Scale = Literal["smoke", "small", "long", "full"]
 
 
 def part_of(pairs: Sequence[Pair], size: int, seed: int) -> list[Pair]:

@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from paraform.models.exemplar import ExemplarConfig
-from paraform_papers.crl.data import Corpus, Scale
+from paraform.records import Pair
+from paraform_papers.crl.data import Corpus, load, part_of
+from paraform_papers.tables import Asked, Scale
 
 ROWS = {
     "full": {"content": False, "style": False},
@@ -51,3 +53,8 @@ def of_row(config: ExemplarConfig, row: str) -> ExemplarConfig:
     if row in BY_PAPER:
         config = replace(config, content_weight=0.1, style_weight=0.1, temperature=0.5)
     return config.without(**ROWS[BY_PAPER.get(row, row)])
+
+
+def measured_pairs(asked: Asked) -> list[Pair]:
+    """The pairs of the test split that a scale measures."""
+    return part_of(load(asked.data, asked.corpus, "test"), setting(asked.scale, asked.corpus).test_pairs, asked.seed)

@@ -16,7 +16,7 @@ import random
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from paraform import checkpoint
 from paraform.evaluation.rating import Output, make_sheet, read_key, write_key, write_outputs, write_sheet
@@ -24,25 +24,31 @@ from paraform.evaluation.rating_answers import read_ratings
 from paraform.evaluation.rating_page import write_page
 from paraform.evaluation.rating_report import RatingReport, rating_report
 from paraform.records import InputError, Pair
-from paraform_papers.crl.data import Corpus, Scale, load, part_of
-from paraform_papers.crl.rows import ROWS, setting
-from paraform_papers.crl.table2 import train_row
+from paraform.score import Score
+from paraform_papers.crl.rows import ROWS, measured_pairs
+from paraform_papers.crl.table2 import SCALES, row_of
+from paraform_papers.tables import Asked, Row, Style, Table
 
 SOURCES, EXEMPLARS = 2, 25
 
 
 @dataclass(frozen=True)
-class Table:
+class Rated:
     """Table 5, as far as people have rated it; `report` is None before."""
 
     folder: Path
     report: RatingReport | None
 
+    @property
+    def scores(self) -> Sequence[Score]:
+        """The report's."""
+        return self.report.scores if self.report else ()
+
     def to_json(self) -> dict[str, Any]:
         """A JSON object: the sheet, and the report once there are ratings."""
         return {"sheet": str(self.folder / "sheet.jsonl"), **(self.report.to_json() if self.report else {})}
 
-    def table(self, style: Literal["plain", "markdown"] = "markdown") -> str:
+    def table(self, style: Style = "markdown") -> str:
         """The figures, or how to rate."""
         if self.report is not None:
             return self.report.table(style)
@@ -68,38 +74,44 @@ def draw(pairs: Sequence[Pair], seed: int) -> list[tuple[str, str]]:
     return asked
 
 
-def run(
-    *,
-    scale: Scale = "smoke",
-    corpus: Corpus = "quora",
-    data: Path = Path("../shared/data"),
-    out: Path = Path("runs/crl"),
-    rows: Sequence[str] = tuple(ROWS),
-    seed: int = 0,
-    device: str | None = None,
-) -> Table:
-    """Train rows, write their outputs and the sheet; with ratings beside it, the table. A sheet once made is kept.
+def rows(asked: Asked) -> list[Row]:
+    """Those of Table 2; once the sheet is made none is trained again."""
+    if key_file(asked).is_file():
+        return []
+    return [row_of(name, asked) for name in asked.rows or ROWS]
 
-    Raises: as `train_row` and `read_ratings` do; InputError if the sheet is of other rows.
+
+def key_file(asked: Asked) -> Path:
+    """The sheet's key, which is written last."""
+    return asked.place / f"table5-seed-{asked.seed}" / "sheet.key.json"
+
+
+def measure(asked: Asked, rows: Sequence[Row]) -> Rated:
+    """The rows' outputs and the sheet; with ratings beside it, the table. A sheet once made is kept.
+
+    Raises: as `read_ratings` does; InputError if the sheet is of other rows.
     """
-    folder = out / corpus / scale / f"table5-seed-{seed}"
-    key_file = folder / "sheet.key.json"
-    if not key_file.is_file():  # written last
-        asked = draw(part_of(load(data, corpus, "test"), setting(scale, corpus).test_pairs, seed), seed)
+    path = key_file(asked)
+    if not path.is_file():
+        pairs = draw(measured_pairs(asked), asked.seed)
         systems = {}
         for row in rows:
-            trained = train_row(row, scale, corpus, data, out, seed=seed, device=device or "auto")
-            texts = checkpoint.load(trained, device=device).decode(*map(list, zip(*asked, strict=True)))
-            wrote = zip(asked, texts, strict=True)
-            systems[row] = [Output(source, text.strip() or None, like) for (source, like), text in wrote]
-            write_outputs(systems[row], folder / f"{row.replace(' ', '-')}.jsonl")
-        items, key = make_sheet(systems, seed=seed)
-        write_sheet(items, folder / "sheet.jsonl")
-        write_page(items, folder / "sheet.html")
-        write_key(key, key_file)
-    key = read_key(key_file)
-    if list(key.systems) != list(rows):
-        raise InputError(f"{key_file}: of {', '.join(key.systems)}; expected {', '.join(rows)}, or another --out")
-    answers = read_ratings(sorted(folder.glob("ratings*.jsonl")), key.items)
+            model = checkpoint.load(row.folder / "best", device=asked.device)
+            wrote = zip(pairs, model.decode(*map(list, zip(*pairs, strict=True))), strict=True)
+            systems[row.name] = [Output(source, text.strip() or None, like) for (source, like), text in wrote]
+            write_outputs(systems[row.name], path.parent / f"{row.name.replace(' ', '-')}.jsonl")
+        items, key = make_sheet(systems, seed=asked.seed)
+        write_sheet(items, path.parent / "sheet.jsonl")
+        write_page(items, path.parent / "sheet.html")
+        write_key(key, path)
+    key, expected = read_key(path), list(asked.rows or ROWS)
+    if list(key.systems) != expected:
+        raise InputError(f"{path}: of {', '.join(key.systems)}; expected {', '.join(expected)}, or another --out")
+    answers = read_ratings(sorted(path.parent.glob("ratings*.jsonl")), key.items)
     # Two sources say nothing of others: what is drawn anew are the exemplars.
-    return Table(folder, rating_report(answers, key, resample="outputs", seed=seed) if answers else None)
+    return Rated(path.parent, rating_report(answers, key, resample="outputs", seed=asked.seed) if answers else None)
+
+
+TABLE = Table(
+    "crl/table5", "CRL-EGPG's Table 5: rating by people", dict.fromkeys(SCALES), rows, measure, ("CORPUS",), keeps=False
+)

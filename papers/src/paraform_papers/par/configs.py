@@ -9,8 +9,8 @@ from paraform.models.disentangled import DisentangledConfig
 from paraform.models.retrofit import RetrofitConfig
 from paraform.records import InputError
 from paraform_papers.parabart.configs import CONTRAST
+from paraform_papers.tables import Scale
 
-Scale = Literal["smoke", "small", "full"]
 Config: TypeAlias = RetrofitConfig | DisentangledConfig
 Corpus = Literal["mrpc", "pan", "quora"]
 
@@ -68,35 +68,22 @@ class Size:
 PUBLISHED: dict[Corpus, int] = {"mrpc": 0, "pan": 0, "quora": 20_000}
 SIZES: dict[Scale, Size] = {
     "smoke": Size(
-        {"mrpc": 160, "pan": 160, "quora": 160},
-        {"mrpc": 60, "pan": 60, "quora": 60},
-        1,
-        1000,
-        most=20,
-        measured=20,
-        resamples=20,
-        fields=(("batch_size", 8), ("classifier_pairs", 40)),
+        dict.fromkeys(PUBLISHED, 160), dict.fromkeys(PUBLISHED, 60), epochs=1, evaluate_every=1000, most=20,
+        measured=20, resamples=20, fields=(("batch_size", 8), ("classifier_pairs", 40)),
     ),
     "small": Size(
-        {"mrpc": 2_400, "pan": 1_600, "quora": 3_200},
-        {"mrpc": 800, "pan": 600, "quora": 1_000},
-        2,
-        25,
-        most=500,
-        measured=500,
-        fields=(("classifier_pairs", 600),),
+        {"mrpc": 2_400, "pan": 1_600, "quora": 3_200}, {"mrpc": 800, "pan": 600, "quora": 1_000}, epochs=2,
+        evaluate_every=25, most=500, measured=500, fields=(("classifier_pairs", 600),),
     ),
-    "full": Size(PUBLISHED, PUBLISHED, None, 100),
-}
+    "full": Size(PUBLISHED, PUBLISHED, epochs=None, evaluate_every=100),
+}  # fmt: skip
 
 
 def config_of(row: str, scale: Scale) -> Config:
-    """A row's configuration at a scale. Raises: InputError for no row, or no scale."""
+    """A row's configuration at a scale. Raises: InputError for no row."""
     corpus, _, variant = row.partition(" ")
     if row not in ROWS:
         raise InputError(f"no row {row!r}; expected some of {', '.join(ROWS)}")
-    if scale not in SIZES:
-        raise InputError(f"--scale {scale}: PAR's tables have {', '.join(SIZES)}")
     size, own = SIZES[scale], VARIANTS[variant]
     config: Config
     if variant == "contrast":

@@ -3,50 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from statistics import mean
-from typing import Any, Literal, TypeAlias
+from typing import TypeAlias
 
 from paraform.evaluation.bootstrap import Comparison, bootstrap_interval, paired_bootstrap
-from paraform.score import Score, table
+from paraform.score import Score
 from paraform_papers.par.reading import Reading
+from paraform_papers.tables import Figures, as_json
 
 Key: TypeAlias = tuple[str, int, str]
 """System, seed, test set."""
 
 
-@dataclass(frozen=True)
-class ReadingTable:
-    """What readers answered.
-
-    Args:
-        scores: with intervals over questions, of one seed each.
-        over_seeds: of each system and set the mean over seeds, and the lowest and highest, in words.
-        differences: of two systems by one seed, on the same questions.
-    """
-
-    scores: tuple[Score, ...]
-    over_seeds: tuple[str, ...] = ()
-    differences: tuple[Comparison, ...] = ()
-
-    def to_json(self) -> dict[str, Any]:
-        """A JSON object: `scores`, `over_seeds` and `differences`."""
-        return {
-            "scores": [one.to_json() for one in self.scores],
-            "over_seeds": list(self.over_seeds),
-            "differences": [one.to_json() for one in self.differences],
-        }
-
-    def table(self, style: Literal["plain", "markdown"] = "markdown") -> str:
-        """The metrics, a row for each set and system, and a line for each of the others."""
-        lines = "\n".join(f"- {one}" for one in (*self.over_seeds, *self.differences))
-        return "\n\n".join(part for part in (table(self.scores, style), lines) if part)
-
-
 def reading_table(
     found: Mapping[Key, Reading], settings: str, *, against: tuple[str, str], resamples: int = 1000
-) -> ReadingTable:
-    """The table of these metrics.
+) -> Figures:
+    """The table of these metrics: with intervals over questions, of one seed each; of each system and set the mean over
+    seeds, and the lowest and highest; and differences of two systems by one seed, on the same questions.
 
     Args:
         settings: what all readers have in common, for signatures.
@@ -70,4 +44,5 @@ def reading_table(
             values = [one[at].over() for (of, _, on), one in found.items() if (of, on) == (system, test)]
             spread = f"{min(values):.2f} to {max(values):.2f} over {len(values)} seeds"
             lines.append(f"{name}, {test}: {system} {mean(values):.2f} ({spread})")
-    return ReadingTable(tuple(scores), tuple(lines), tuple(differences))
+    more = {"over_seeds": lines, "differences": as_json(differences)}
+    return Figures(tuple(scores), more, (*lines, *map(str, differences)))

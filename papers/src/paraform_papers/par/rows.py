@@ -1,28 +1,36 @@
-"""Training the rows of PAR's tables, each in a folder of its own that is kept."""
+"""The rows of PAR's tables, each trained in a folder of its own that is kept, and measured beside the encoder as it
+comes."""
 
 from __future__ import annotations
 
 import random
-from collections.abc import Iterable
-from dataclasses import asdict, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from paraform import checkpoint, corpora
 from paraform.corpora.labelled_pairs import read_labelled_pairs
+from paraform.encoders import Encoder
+from paraform.evaluation.embedding.distances import WordSystem, word_system
+from paraform.evaluation.embedding.measuring import System, bounded, differences_of, system_of
+from paraform.evaluation.embedding.task import Finding
 from paraform.models.disentangled import DisentangledConfig
 from paraform.records import Pair
+from paraform.score import Score
 from paraform.trainers.disentangled import BY_MRR, train_disentangled
 from paraform.trainers.retrofit import BY_ACCURACY, BY_RATIO, train_retrofit
-from paraform_papers.par.configs import SIZES, Config, Corpus, Scale, config_of, pairs_of_row
-from paraform_papers.trained import forget_trained, is_trained, mark_trained
+from paraform_papers.par.configs import SIZES, Config, Corpus, config_of, pairs_of_row, rows_of
+from paraform_papers.shipped.depth import mean_layer_embed
+from paraform_papers.tables import ENCODER, Asked, Figures, Row, Scale, Table, as_json, loaded
+from paraform_papers.vectors_on_disk import kept
 
 FILES: dict[Corpus, str] = {
     "mrpc": "mrpc/msr_paraphrase_train.txt",
     "pan": "pan/pan-train.labels",
     "quora": "quora/train.tsv",
 }
-ENCODER = "encoder"  # of a row of contrast, the folder that it is exported to
+TOP, MEAN = "top layer", "mean of layers"  # of the encoder as it comes: the paper's two baselines
 
 
 def read_corpus(corpus: Corpus, data: Path, most: int = 0, *, first: bool = False) -> list[Pair]:
@@ -40,48 +48,109 @@ def pairs_of(row: str, scale: Scale, data: Path) -> list[Pair]:
     return corpora.clusters(pair for some in found for pair in some)
 
 
-def training_texts(data: Path, of: Iterable[Corpus] = FILES) -> list[str]:
+def training_texts(data: Path) -> list[str]:
     """Every sentence that a row may have been trained on; of Quora all, not only those drawn."""
-    pairs = (pair for corpus in of if (data / FILES[corpus]).is_file() for pair in read_corpus(corpus, data))
+    pairs = (pair for corpus in FILES if (data / FILES[corpus]).is_file() for pair in read_corpus(corpus, data))
     return list(dict.fromkeys(side.text for pair in pairs for side in (pair.source, pair.target)))
 
 
-def train_row(row: str, scale: Scale, data: Path, out: Path, *, seed: int, device: str) -> Path:
-    """Train one row, or go on with it; returns its folder. Raises: KeyboardInterrupt if interrupted, and saved.
+def row_of(name: str, asked: Asked) -> Row:
+    """A row as it is trained. Raises: InputError for no row, or no scale."""
+    scale = asked.scale
+    config, folder = config_of(name, scale), asked.folder(name.replace(" ", "-"))
+    pairs = {"pairs": pairs_of_row(name, scale)}
+    return Row(name, folder, lambda: train(name, config, folder, asked), config, lambda: pairs, asked.seed)
+
+
+def train(name: str, config: Config, folder: Path, asked: Asked) -> None:
+    """Train one row, or go on with it. Raises: KeyboardInterrupt if interrupted, and saved.
 
     As in the paper sentences of evaluation sets are trained on: figures are with and without them.
     """
-    folder, config = folder_of(row, scale, out, seed), config_of(row, scale)
-    if is_done(row, scale, out, seed):
-        return folder
-    forget_trained(folder)
-    pairs = pairs_of(row, scale, data)
-    every = SIZES[scale].evaluate_every
-    given: dict[str, Any] = {"seed": seed, "evaluate_every": every, "checkpoint_every": every, "device": device}
+    pairs, every = pairs_of(name, asked.scale, asked.data), SIZES[asked.scale].evaluate_every
+    retrofit = BY_ACCURACY if name.endswith(("paper", "reference")) else BY_RATIO
+    loop = BY_MRR if isinstance(config, DisentangledConfig) else retrofit
+    loop = replace(loop, seed=asked.seed, evaluate_every=every, checkpoint_every=every, device=asked.trained_on)
     if isinstance(config, DisentangledConfig):
         same = [pair for pair in pairs if pair.label != 0]
-        result = train_disentangled(same, folder, config=config, loop=replace(BY_MRR, **given), resume=True)
+        train_disentangled(same, folder, config=config, loop=loop, resume=True).require_over()
+        checkpoint.load(str(folder), device=asked.device).export(folder / ENCODER)  # which has states of words
     else:
-        loop = BY_ACCURACY if row.endswith(("paper", "reference")) else BY_RATIO
-        result = train_retrofit(pairs, folder, config=config, loop=replace(loop, **given), resume=True)
-    result.require_over()
-    if isinstance(config, DisentangledConfig):  # an encoder has states of words
-        checkpoint.load(str(folder), device=None if device == "auto" else device).export(folder / ENCODER)
-    mark_trained(folder, about_row(row, scale))
-    return folder
+        train_retrofit(pairs, folder, config=config, loop=loop, resume=True).require_over()
 
 
-def is_done(row: str, scale: Scale, out: Path, seed: int) -> bool:
-    """Whether a row is there, trained as its configuration is now."""
-    return is_trained(folder_of(row, scale, out, seed), about_row(row, scale))
+@dataclass(frozen=True)
+class Model:
+    """A row, or the encoder as it comes, as it is measured.
+
+    Args:
+        row: None: the encoder as it comes.
+        mean: whether its words and sentences are means of all layers, as those that it was trained by.
+    """
+
+    name: str
+    model: Any
+    row: str | None
+    mean: bool
+
+    @property
+    def start(self) -> str:
+        """The name of what it started from, measured likewise."""
+        return MEAN if self.mean else TOP
+
+    def words(self) -> WordSystem:
+        """As distances of words are measured."""
+        return word_system(self.name, self.model, layers="mean" if self.mean else "own")
+
+    def sentences(self, folder: Path) -> System:
+        """As sentence vectors are measured; these are kept in a folder."""
+        system = system_of(self.name, self.model)
+        if self.mean:
+            encoder = self.model if isinstance(self.model, Encoder) else self.model.encoder
+            about = f"{system.signature}|layers:0 to {encoder.num_layers}, mean"
+            system = System(self.name, about, mean_layer_embed(encoder))
+        return system._replace(embed=kept(system.embed, system.signature, folder))
 
 
-def about_row(row: str, scale: Scale) -> dict[str, object]:
-    """What a row depends on."""
-    config: Config = config_of(row, scale)
-    return {**asdict(config), "pairs": pairs_of_row(row, scale)}
+def models_of(asked: Asked, rows: Sequence[Row]) -> list[Model]:
+    """The encoder as it comes twice, and the trained rows."""
+    start = checkpoint.load(SIZES[asked.scale].encoder, device=asked.device)
+    models = [Model(TOP, start, None, False), Model(MEAN, start, None, True)]
+    for row in rows:
+        mean = getattr(row.config, "states", "last") == "all"
+        models.append(Model(row.label, loaded(row, asked.device), row.name, mean))
+    return models
 
 
-def folder_of(row: str, scale: Scale, out: Path, seed: int) -> Path:
-    """A row's folder."""
-    return out / scale / f"seed-{seed}" / row.replace(" ", "-")
+def rows_asked(asked: Asked) -> list[Row]:
+    """The rows asked for; if none is, those of `rows_of`."""
+    return [row_of(name, asked) for name in asked.rows or rows_of(asked.scale)]
+
+
+def models_table(
+    name: str,
+    title: str,
+    find: Callable[[Asked, list[Model]], tuple[list[Finding], str]],
+    published: tuple[Score, ...] = (),
+) -> Table:
+    """A table of rows of every seed, each with its difference from what it started from.
+
+    Args:
+        find: what is found of the models, and what is to be read beside.
+        published: figures of the paper, which stand before ours.
+    """
+
+    def measure(asked: Asked, rows: Sequence[Row]) -> Figures:
+        models, resamples = models_of(asked, rows), SIZES[asked.scale].resamples
+        findings, text = find(asked, models)
+        apart = [
+            one
+            for model in models
+            if model.row is not None
+            for one in differences_of(findings, [model.name, model.start], resamples)
+        ]
+        scores = (*published, *bounded(findings, resamples))
+        return Figures(scores, {"differences": as_json(apart), "text": text}, tuple(map(str, apart)), text, by_set=True)
+
+    data = ("mrpc", "pan", "quora", "sts", "stsb", "sick", "senteval", "treebank")
+    return Table(f"par/{name}", f"PAR's {title}", SIZES, rows_asked, measure, data, every_seed=True)

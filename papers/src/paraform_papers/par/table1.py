@@ -10,27 +10,15 @@ Running time at scale small: five to ten minutes a row on one core. Expected fig
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from pathlib import Path
-
 from paraform.evaluation.embedding.printed_pairs import example_distances, example_lines
 from paraform.evaluation.embedding.task import Finding
 from paraform.score import Score
-from paraform_papers.par.configs import Scale
-from paraform_papers.par.measured import ParTable, finished, trained
+from paraform_papers.par.rows import Model, models_table
+from paraform_papers.tables import Asked
 
 
-def run(
-    *,
-    scale: Scale = "smoke",
-    data: Path = Path("../shared/data"),
-    out: Path = Path("runs/par"),
-    rows: Sequence[str] = (),
-    seed: int = 0,
-    device: str | None = None,
-) -> ParTable:
-    """Train, measure, and write table1.md. Raises: as `trained`."""
-    models = trained(rows, scale, data, out, seed, device)
+def find(asked: Asked, models: list[Model]) -> tuple[list[Finding], str]:
+    """Distances of the words of each printed pair; and Table 5."""
     systems = [model.words() for model in models]
     found = {system.name: example_distances(system) for system in systems}
     findings = [
@@ -40,5 +28,7 @@ def run(
         for name, value in (("L2", one.l2), ("cosine", one.cosine))
     ]
     header, *body = example_lines(found)
-    lines = [header, ["---"] * len(header), *body]
-    return finished(findings, models, scale, out, "table1", text="\n".join(f"| {' | '.join(row)} |" for row in lines))
+    return findings, "\n".join(f"| {' | '.join(row)} |" for row in (header, ["---"] * len(header), *body))
+
+
+TABLE = models_table("table1", "Tables 1 and 5: shared words of the printed pairs", find)

@@ -10,17 +10,16 @@ minutes more a row at scale small.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 
 from paraform.evaluation.embedding.correlation import MEAN
 from paraform.evaluation.embedding.families import read_families
 from paraform.evaluation.embedding.measuring import measured, spaces_of
-from paraform.evaluation.embedding.task import Choices
+from paraform.evaluation.embedding.task import Choices, Finding
 from paraform.score import Score
-from paraform_papers.par.configs import SIZES, Scale, trained_on
-from paraform_papers.par.measured import Model, ParTable, finished, trained
-from paraform_papers.par.rows import training_texts
+from paraform_papers.par.configs import SIZES, trained_on
+from paraform_papers.par.rows import Model, models_table, training_texts
 from paraform_papers.par.unseen import unseen_tasks
+from paraform_papers.tables import Asked
 
 FAMILIES = ("transfer", "similarity", "probing")
 
@@ -34,21 +33,14 @@ def keep(score: Score, models: Sequence[Model]) -> bool:
     return score.name == "accuracy" or (score.name == "Pearson" and score.protocol in (MEAN, "default"))
 
 
-def run(
-    *,
-    scale: Scale = "smoke",
-    data: Path = Path("../shared/data"),
-    out: Path = Path("runs/par"),
-    rows: Sequence[str] = (),
-    seed: int = 0,
-    device: str | None = None,
-) -> ParTable:
-    """Train, measure, and write table2.md. Raises: as `trained`, and as `read_families`."""
-    models = trained(rows, scale, data, out, seed, device)
-    families = read_families(data, FAMILIES, Choices(trained=scale != "smoke"))
-    most = SIZES[scale].most
+def find(asked: Asked, models: list[Model]) -> tuple[list[Finding], str]:
+    """Each set, whole and unseen. Raises: as `read_families`."""
+    families = read_families(asked.data, FAMILIES, Choices(trained=asked.scale != "smoke"))
+    most = SIZES[asked.scale].most
     tasks = (families if most is None else families.limited(most)).tasks
-    tasks += unseen_tasks(tasks, training_texts(data))
-    spaces = spaces_of(tasks, [model.sentences(out / "vectors") for model in models], words=False)
-    findings = [one for one in measured(tasks, spaces) if keep(one.score, models)]
-    return finished(findings, models, scale, out, "table2")
+    tasks += unseen_tasks(tasks, training_texts(asked.data))
+    spaces = spaces_of(tasks, [model.sentences(asked.out / "vectors") for model in models], words=False)
+    return [one for one in measured(tasks, spaces) if keep(one.score, models)], ""
+
+
+TABLE = models_table("table2", "Table 2: classification, similarity and probing", find)

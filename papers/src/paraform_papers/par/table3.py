@@ -14,34 +14,24 @@ from __future__ import annotations
 
 import random
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from paraform.models.retrofit import RetrofitConfig
 from paraform.records import InputError
 from paraform.score import Score, signature
-from paraform.trainers.retrofit import BY_RATIO, train_retrofit
-from paraform.weights import atomic_path
-from paraform_papers.par.configs import SIZES as PAR_SIZES
-from paraform_papers.par.configs import Scale, config_of
 from paraform_papers.par.reader import ReaderConfig
-from paraform_papers.par.reader.trainer import (
-    BY_F1,
-    Prepared,
-    answers_of,
-    held_out,
-    load_reader,
-    reading_system,
-    train_reader,
-)
+from paraform_papers.par.reader import trainer as readers
+from paraform_papers.par.reader.trainer import BY_F1, Prepared, answers_of, held_out, load_reader, train_reader
 from paraform_papers.par.reading import Reading, read_metrics
-from paraform_papers.par.reading_table import ReadingTable, reading_table
-from paraform_papers.par.rows import pairs_of
+from paraform_papers.par.reading_table import reading_table
+from paraform_papers.par.rows import row_of, train
 from paraform_papers.par.squad import Question, read_squad
+from paraform_papers.tables import Asked, Figures, Row, Scale, Table, digest_of, printed, train_row
 
 ROWS = ("plain", "par")
 PAR = "mrpc default"  # the row of PAR's other tables by which M is trained
+TRAINED_ON = "train-part.json"
 TESTS = {"AddSent": "add_sent.jsonl", "AddOneSent": "add_one_sent.jsonl", "dev-part": "dev-part.json"}
 UNCHANGED = "AddSent, unchanged"
 PRINTED = {  # EM and F1: AddOneSent, AddSent
@@ -95,67 +85,71 @@ def test_sets(data: Path, most: int) -> dict[str, list[Question]]:
     return {**found, UNCHANGED: [one for one in found["AddSent"] if one.name == one.original]}
 
 
-def train_par(scale: Scale, data: Path, folder: Path, *, seed: int, device: str, encoder: str) -> Path:
-    """M on MRPC, or the run that is there. Raises: KeyboardInterrupt if interrupted, and saved."""
-    config, every = config_of(PAR, scale), PAR_SIZES[scale].evaluate_every
-    assert isinstance(config, RetrofitConfig)  # those of contrast are another kind
-    loop = replace(BY_RATIO, seed=seed, device=device, evaluate_every=every, checkpoint_every=every)
-    pairs = pairs_of(PAR, scale, data)
-    result = train_retrofit(pairs, folder, config=replace(config, encoder=encoder), loop=loop, resume=True)
-    result.require_over()
-    return folder
+def matrix_row(asked: Asked, encoder: str) -> Row:
+    """M on MRPC, by the seed, as the row of the other tables."""
+    row = row_of(PAR, asked)
+    config: Any = replace(row.config, encoder=encoder)
+    folder = asked.folder("table3-par")
+    return replace(row, folder=folder, config=config, train=lambda: train(PAR, config, folder, asked))
 
 
-def run(
-    *,
-    scale: Scale = "smoke",
-    data: Path = Path("../shared/data"),
-    out: Path = Path("runs/par"),
-    rows: Sequence[str] = (),
-    seed: int = 0,
-    device: str | None = None,
-    encoder: str = "minilm",
-) -> ReadingTable:
-    """Train the rows, by the seed and those after it, measure them, and write table3.md.
+def reading_row(name: str, asked: Asked, encoder: str, *, matrix: Row) -> Row:
+    """A reader by the seed, over the encoder as it comes or with M before it."""
+    size = SIZES[asked.scale]
+    config = replace(ReaderConfig(encoder=str(matrix.folder) if name == "par" else encoder), **size.reader)
+    loop = replace(BY_F1, seed=asked.seed, device=asked.trained_on, evaluate_every=size.evaluate_every)
+    folder = asked.folder(f"table3-reader-{name}")
 
-    Args:
-        rows: some of `ROWS`; (): all.
-        encoder: what is read, as it comes and with M before it.
-    Raises: InputError for no scale or row, or data that cannot be read; KeyboardInterrupt if interrupted, and saved.
-    """
-    if scale not in SIZES:
-        raise InputError(f"--scale {scale}: par/table3 has {', '.join(SIZES)}")
-    if unknown := [row for row in rows if row not in ROWS]:
-        raise InputError(f"no row {unknown[0]!r}; expected some of {', '.join(ROWS)}")
-    size, where = SIZES[scale], out / scale
-    asked = drawn(list(read_squad(data / "squad" / "train-part.json")), size.questions)
-    training, held = held_out(asked, seed=0)  # the same for all seeds, whose vectors are then the same file
-    tests = test_sets(data, size.tested)
-    names = {"plain": encoder, "par": f"{encoder}, PAR (MRPC)"}
-    found: dict[tuple[str, int, str], Reading] = {}
-    matrices: dict[int, Path] = {}
-    for number in range(seed, seed + size.seeds):
-        for row in rows or ROWS:
-            name, of = encoder, number if size.matrices else seed
-            if row == "par":
-                if of not in matrices:
-                    place = where / f"seed-{of}" / "table3-par"
-                    matrices[of] = train_par(scale, data, place, seed=of, device=device or "auto", encoder=encoder)
-                name = str(matrices[of])
-            config = replace(ReaderConfig(encoder=name), **size.reader)
-            loop = replace(BY_F1, seed=number, device=device or "auto", evaluate_every=size.evaluate_every)
-            folder, vectors = where / f"seed-{number}" / f"table3-reader-{row}", where / "vectors"
-            given: dict[str, Any] = {"validation": held, "vectors": vectors, "resume": True}
-            train_reader(training, folder, config=config, loop=loop, **given).require_over()
-            answered = answers_of(load_reader(folder, device=device), prepared(config, tests, vectors, device))
+    def go() -> None:
+        if name == "par":
+            train_row(matrix)
+        training, held = questions(asked)
+        given: dict[str, Any] = {"validation": held, "vectors": asked.place / "vectors", "resume": True}
+        train_reader(training, folder, config=config, loop=loop, **given).require_over()
+
+    def about() -> dict[str, Any]:
+        file = asked.data / "squad" / TRAINED_ON
+        found = {"loop": asdict(loop), "questions": size.questions, "data": digest_of(file)}
+        if name == "par":
+            found |= {"matrix": asdict(matrix.config), "of": matrix.folder.is_dir() and digest_of(matrix.folder)}
+        return found
+
+    return Row(name, folder, go, config, about, asked.seed)
+
+
+def questions(asked: Asked) -> tuple[list[Question], list[Question]]:
+    """To train on, and of other articles; the same for all seeds, whose vectors are then the same file."""
+    read = list(read_squad(asked.data / "squad" / TRAINED_ON))
+    return held_out(drawn(read, SIZES[asked.scale].questions), seed=0)
+
+
+def reading(encoder: str = "minilm") -> Table:
+    """The table, of this encoder, as it comes and with M before it."""
+
+    def rows(asked: Asked) -> list[Row]:
+        """By the seed and those after it."""
+        size, chosen = SIZES[asked.scale], asked.chosen(ROWS, ROWS)
+        return [
+            reading_row(name, by, encoder, matrix=matrix_row(by if size.matrices else asked, encoder))
+            for by in (replace(asked, seed=asked.seed + more) for more in range(size.seeds))
+            for name in chosen
+        ]
+
+    def measure(asked: Asked, rows: Sequence[Row]) -> Figures:
+        size, names = SIZES[asked.scale], {"plain": encoder, "par": f"{encoder}, PAR (MRPC)"}
+        tests = test_sets(asked.data, size.tested)
+        found: dict[tuple[str, int, str], Reading] = {}
+        for row in rows:
+            words = prepared(row.config, tests, asked.place / "vectors", asked.device)
+            answered = answers_of(load_reader(row.folder, device=asked.device), words)
             for test, some in tests.items():
-                found[names[row], number, test] = read_metrics(some, answered)
-    settings = signature(trained=f"partial SQuAD, {len(training)} questions", encoder=encoder, epochs=config.epochs)
-    made = reading_table(found, settings, against=(names["par"], names["plain"]), resamples=size.resamples)
-    made = replace(made, scores=(*made.scores, *published()))
-    with atomic_path(where / "table3.md") as unfinished:
-        unfinished.write_text(made.table() + "\n", encoding="utf-8")
-    return made
+                found[names[row.name], row.seed, test] = read_metrics(some, answered)
+        trained = f"partial SQuAD, {len(questions(asked)[0])} questions"
+        settings = signature(trained=trained, encoder=encoder, epochs=rows[0].config.epochs)
+        made = reading_table(found, settings, against=(names["par"], names["plain"]), resamples=size.resamples)
+        return replace(made, scores=(*made.scores, *published()))
+
+    return Table("par/table3", "PAR's Table 3: adversarial SQuAD", SIZES, rows, measure, ("squad", "mrpc"))
 
 
 def prepared(
@@ -166,14 +160,17 @@ def prepared(
     for one in (one for some in tests.values() for one in some):
         if every.setdefault(one.name, one).context != one.context:
             raise InputError(f"question {one.name!r} is on two contexts; expected one in all test files")
-    return Prepared.of(list(every.values()), reading_system(config, device=device), vectors)
+    return Prepared.of(list(every.values()), readers.reading_system(config, device=device), vectors)
 
 
 def published() -> list[Score]:
     """The paper's, of ELMo and all of SQuAD."""
     return [
-        Score(name, value, "as printed, of all of SQuAD", system, subset=test)
+        printed(name, value, "all of SQuAD", system, subset=test)
         for system, sets in PRINTED.items()
         for test, figures in zip(("AddOneSent", "AddSent"), sets, strict=True)
         for name, value in zip(("EM", "F1"), figures, strict=True)
     ]
+
+
+TABLE = reading()

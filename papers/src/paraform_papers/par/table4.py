@@ -13,13 +13,14 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from paraform.evaluation.embedding.distance_report import SHAPE, distance_findings, matrix_findings
-from paraform.evaluation.embedding.distances import fitting_all, measure_distances
+from paraform.evaluation.embedding.distances import WordSystem, fitting_all, measure_distances
 from paraform.evaluation.embedding.shared_words import SharedDraw, shared_word_sets
+from paraform.evaluation.embedding.task import Finding
 from paraform.score import Score
-from paraform_papers.par.configs import SIZES, Scale
-from paraform_papers.par.measured import ParTable, finished, trained
-from paraform_papers.par.rows import training_texts
+from paraform_papers.par.configs import SIZES
+from paraform_papers.par.rows import Model, models_table, training_texts
 from paraform_papers.par.unseen import unseen_words
+from paraform_papers.tables import Asked, printed
 
 NAMES = ("L2", "cosine", "L2 ratio", "cosine ratio", *SHAPE)
 SETS = ("MRPC", "Quora", "PAN")
@@ -29,39 +30,41 @@ PRINTED = {
 }
 
 
-def published() -> list[Score]:
+def published() -> tuple[Score, ...]:
     """The paper's, of ELMo, whose unit is another one; its ratios made of them."""
-    about, found = "as printed, of the paper's own setting", []
+    about, found = "the paper's own setting", []
     for system, sets in PRINTED.items():
         for name, (same, other) in zip(SETS, sets, strict=True):
             others = f"{name}, {'mined others' if name == 'Quora' else 'others'}"
-            found.append(Score("L2", same, about, system, subset=f"{name}, paraphrases"))
-            found.append(Score("L2", other, about, system, subset=others))
-            found.append(Score("L2 ratio", same / other, about, system, subset=f"{name}, paraphrases"))
-    return found
+            found.append(printed("L2", same, about, system, subset=f"{name}, paraphrases"))
+            found.append(printed("L2", other, about, system, subset=others))
+            found.append(printed("L2 ratio", same / other, about, system, subset=f"{name}, paraphrases"))
+    return tuple(found)
 
 
-def run(
-    *,
-    scale: Scale = "smoke",
-    data: Path = Path("../shared/data"),
-    out: Path = Path("runs/par"),
-    rows: Sequence[str] = (),
-    seed: int = 0,
-    device: str | None = None,
-) -> ParTable:
-    """Train, measure, and write table4.md. Raises: as `trained`, and as `shared_word_sets`."""
-    models = trained(rows, scale, data, out, seed, device)
+def find(asked: Asked, models: list[Model]) -> tuple[list[Finding], str]:
+    """Each set, whole and unseen, and what M is. Raises: as `shared_word_sets`."""
     systems = [model.words() for model in models]
-    draw = SharedDraw(size=SIZES[scale].measured)
-    sets = [one for one in shared_word_sets(data, draw, fitting=fitting_all(systems)) if one.name in SETS]
-    sets += unseen_words(sets, training_texts(data))
-    findings = [
+    findings = distances(asked.data, systems, SIZES[asked.scale].measured, training_texts(asked.data))
+    findings += [finding for system in systems for finding in matrix_findings(system)]
+    return [one for one in findings if one.score.name in NAMES], ""
+
+
+def distances(data: Path, systems: Sequence[WordSystem], size: int, known: Sequence[str] = ()) -> list[Finding]:
+    """Of each set; and of those without sentences that are known.
+
+    Args:
+        size: pairs of each kind whose shared words are measured; 0: all.
+    """
+    drawn = shared_word_sets(data, SharedDraw(size=size), fitting=fitting_all(systems))
+    sets = [one for one in drawn if one.name in SETS]
+    found = [
         finding
-        for one in sets
+        for one in (*sets, *unseen_words(sets, known))
         for system in systems
         for finding in distance_findings(one, system, measure_distances(one, system))
     ]
-    findings += [finding for system in systems for finding in matrix_findings(system)]
-    kept = [one for one in findings if one.score.name in NAMES and "–" not in one.score.subset]
-    return finished(kept, models, scale, out, "table4", published=published())
+    return [one for one in found if "–" not in one.score.subset]
+
+
+TABLE = models_table("table4", "Table 4: distances of shared words", find, published())

@@ -10,8 +10,7 @@ from paraform.records import InputError
 from paraform_papers.rivals.averaged import AveragedConfig
 from paraform_papers.rivals.infersent import InferSentConfig
 from paraform_papers.rivals.vgvae import VgvaeConfig
-
-Scale = Literal["smoke", "small", "long", "full"]
+from paraform_papers.tables import Scale
 
 STARTS: dict[str, dict[str, Any]] = {
     "minilm": {"learning_rate": 3e-5},
@@ -23,17 +22,8 @@ an untrained BART is (docs/results/encoders.md). The rates are those below the f
 little, and what knows little learns by more and smaller steps. `bart` is the paper's own, of the scale full alone."""
 
 CONTRAST: dict[str, Any] = {"contrast_weight": 1.0, "generation_weight": 0.0, "adversary_weight": 0.0}
-DEFAULT = {
-    name: getattr(DisentangledConfig.compact(), name)
-    for name in (
-        "adversary_weight",
-        "generation_weight",
-        "contrast_weight",
-        "distance_weight",
-        "role_negatives",
-        "erased",
-    )
-}
+OF_PARTS = ("adversary_weight", "generation_weight", "contrast_weight", "distance_weight", "role_negatives", "erased")
+DEFAULT = {name: getattr(DisentangledConfig.compact(), name) for name in OF_PARTS}
 PARTS: dict[str, dict[str, Any]] = {
     # Tables 1, 2, 4 and 5
     "full": {},
@@ -121,27 +111,18 @@ class Size:
 
 SIZES: dict[Scale, Size] = {
     "smoke": Size(
-        {"quora": 60, "tatoeba": 60},
-        replace(DisentangledConfig.compact_paper(), epochs=1, batch_size=16),
-        1000,
-        20,
-        most=40,
-        resamples=20,
+        {"quora": 60, "tatoeba": 60}, replace(DisentangledConfig.compact_paper(), epochs=1, batch_size=16), 1000, 20,
+        most=40, resamples=20,
     ),
     "small": Size(
         {"quora": 5_000, "tatoeba": 5_000, "paranmt": 5_000, "multi30k": 5_000},
-        replace(DisentangledConfig.compact_paper(), epochs=1),
-        1000,
-        300,
+        replace(DisentangledConfig.compact_paper(), epochs=1), 1000, 300,
     ),
     "long": Size(
-        {"quora": 16_000, "tatoeba": 0, "paranmt": 0, "multi30k": 16_000},
-        DisentangledConfig.compact_paper(),
-        350,
-        300,
+        {"quora": 16_000, "tatoeba": 0, "paranmt": 0, "multi30k": 16_000}, DisentangledConfig.compact_paper(), 350, 300
     ),
     "full": Size({"paranmt": 0}, DisentangledConfig.paper(), 5000, 1000),
-}
+}  # fmt: skip
 ROWS = (*(f"{start} {part}" for start in STARTS for part in (*PARTS, *ERASED)), *RIVALS)
 
 

@@ -8,14 +8,13 @@ Quora's. How much form is left in validation sentences: parabart/table5. Rows, s
 
 from __future__ import annotations
 
-from functools import partial
 from pathlib import Path
 
 from paraform.evaluation.embedding.correlation import MEAN
 from paraform.evaluation.embedding.development import read_development
 from paraform.evaluation.embedding.task import Task
 from paraform.score import Score
-from paraform_papers.parabart.measured import run_table
+from paraform_papers.parabart.measured import vectors_table
 
 
 def tasks(data: Path, size: int) -> list[Task]:
@@ -28,4 +27,4 @@ def keep(score: Score) -> bool:
     return (score.name, score.protocol) == ("Pearson", MEAN) or score.name in ("AUC", "MRR")
 
 
-run = partial(run_table, tasks, keep, name="development")
+TABLE = vectors_table("development", "development sets, which chose among rows", tasks, keep)

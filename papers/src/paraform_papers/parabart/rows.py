@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 import shutil
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,9 +19,9 @@ from paraform.trainers.disentangled import BY_MRR, texts_of, train_disentangled
 from paraform.trainers.erasing import erase
 from paraform.trainers.held_out import unseen_pairs
 from paraform.weights import sha256
-from paraform_papers.parabart.configs import ERASED, SIZES, Scale, config_of, corpora_of, name_of
+from paraform_papers.parabart.configs import ERASED, SIZES, config_of, corpora_of, name_of
 from paraform_papers.rivals.encoders import train_rival
-from paraform_papers.trained import forget_trained, is_trained, mark_trained
+from paraform_papers.tables import ENCODER, Asked, Row, train_row
 
 FILES = {  # of each corpus, and how it is read
     "quora": ("quora/train.tsv", "pairs"),
@@ -46,65 +46,53 @@ def pairs_of(data: Path, sizes: Mapping[str, int], seed: int = 0) -> list[Pair]:
     return corpora.clusters(replace(pair, cluster=None) for pair in out)
 
 
-def train_row(row: str, scale: Scale, data: Path, out: Path, *, seed: int, device: str) -> Path:
-    """Train one row, or go on with it; returns its folder. Raises: KeyboardInterrupt if interrupted, and saved."""
-    folder = folder_of(row, scale, out, seed)
-    config = config_of(row, scale)
-    if is_done(row, scale, out, seed):
-        return folder  # nothing is parsed again
-    forget_trained(folder)
-    texts = read_evaluation_sets([data / name for name in EVALUATION if (data / name).exists()])
-    sets = read_development(data)
+def row_of(name: str, asked: Asked) -> Row:
+    """A row as it is trained, or erased. Raises: InputError for no row, or one that the scale does not have."""
+    config = config_of(name, asked.scale)
+    folder = asked.folder(name.replace(", ", "+").replace(" ", "-"))
+
+    def about() -> dict[str, Any]:
+        """Of a row that is erased the weights of the row that it comes of."""
+        if config is not None:
+            return {}
+        start, _, part = name.partition(" ")
+        of, erased = ERASED[part]
+        weights = row_of(f"{start} {of}", asked).folder / "best" / WEIGHTS if of else None
+        return {"erased": erased, "of": sha256(weights) if weights and weights.is_file() else name_of(start)}
+
+    return Row(name, folder, lambda: train(name, config, folder, asked), config, about, asked.seed)
+
+
+def train(name: str, config: Any, folder: Path, asked: Asked) -> None:
+    """Train one row, or go on with it. Raises: KeyboardInterrupt if interrupted, and saved."""
+    scale = asked.scale
+    texts = read_evaluation_sets([asked.data / one for one in EVALUATION if (asked.data / one).exists()])
+    sets = read_development(asked.data)
     against = [*(text for some in texts.values() for text in some), *sets.texts()]
     if config is None:
-        erase_row(row, scale, data, out, against, seed=seed, device=device)
+        erase_row(name, folder, asked, against)
     elif not isinstance(config, DisentangledConfig):
-        train_rival(config, scale, data, folder, against, sets, seed=seed, device=device)
+        train_rival(config, asked, folder, against, sets)
     else:
         loop = replace(
-            BY_MRR, metric=MEAN, seed=seed, evaluate_every=SIZES[scale].evaluate_every, checkpoint_every=100,
-            log_every=50, device=device, mixed_precision="bf16",
+            BY_MRR, metric=MEAN, seed=asked.seed, evaluate_every=SIZES[scale].evaluate_every, checkpoint_every=100,
+            log_every=50, device=asked.trained_on, mixed_precision="bf16",
         )  # fmt: skip
-        pairs = pairs_of(data, corpora_of(row, scale))
-        result = train_disentangled(
-            pairs, folder, config=config, loop=loop, against=against, development=sets, resume=True
-        )
-        result.require_over()
-    mark_trained(folder, about_row(row, scale, out, seed))
-    return folder
+        pairs = pairs_of(asked.data, corpora_of(name, scale))
+        given: dict[str, Any] = {"against": against, "development": sets, "resume": True}
+        train_disentangled(pairs, folder, config=config, loop=loop, **given).require_over()
 
 
-def is_done(row: str, scale: Scale, out: Path, seed: int) -> bool:
-    """Whether a row is there, trained as its configuration is now, or erased of what is there now."""
-    return is_trained(folder_of(row, scale, out, seed), about_row(row, scale, out, seed))
-
-
-def about_row(row: str, scale: Scale, out: Path, seed: int) -> dict[str, Any]:
-    """What a row depends on; of one that is erased the weights of the row that it comes of."""
-    config = config_of(row, scale)
-    if config is not None:
-        return asdict(config)
-    start, _, part = row.partition(" ")
-    of, erased = ERASED[part]
-    weights = folder_of(f"{start} {of}", scale, out, seed) / "best" / WEIGHTS if of else None
-    return {"erased": erased, "of": sha256(weights) if weights and weights.is_file() else name_of(start)}
-
-
-def erase_row(row: str, scale: Scale, data: Path, out: Path, against: Sequence[str], *, seed: int, device: str) -> None:
+def erase_row(name: str, folder: Path, asked: Asked, against: Sequence[str]) -> None:
     """Make an encoder, FOLDER/encoder, of another row's or of the start, from which form is erased."""
-    start, _, part = row.partition(" ")
+    scale = asked.scale
+    start, _, part = name.partition(" ")
     of, erased = ERASED[part]
-    folder = folder_of(row, scale, out, seed)
     shutil.rmtree(folder, ignore_errors=True)  # what a kill has left
     folder.mkdir(parents=True)
     encoder = name_of(start)
     if of:
-        before = train_row(f"{start} {of}", scale, data, out, seed=seed, device=device)
-        encoder = str(checkpoint.load(str(before)).export(folder / "before"))
-    texts = texts_of(unseen_pairs(pairs_of(data, corpora_of(row, scale)), against))
-    erase(encoder, texts, folder / "encoder", erased=erased, seed=seed, device=None if device == "auto" else device)
-
-
-def folder_of(row: str, scale: Scale, out: Path, seed: int) -> Path:
-    """A row's folder."""
-    return out / scale / f"seed-{seed}" / row.replace(", ", "+").replace(" ", "-")
+        train_row(before := row_of(f"{start} {of}", asked))
+        encoder = str(checkpoint.load(str(before.folder)).export(folder / "before"))
+    texts = texts_of(unseen_pairs(pairs_of(asked.data, corpora_of(name, scale)), against))
+    erase(encoder, texts, folder / ENCODER, erased=erased, seed=asked.seed, device=asked.device)

@@ -10,14 +10,13 @@ Running time at scale small: 10 to 20 minutes a row on one core. Figures: docs/r
 
 from __future__ import annotations
 
-from functools import partial
 from pathlib import Path
 
 from paraform.evaluation.embedding.correlation import MEAN
 from paraform.evaluation.embedding.similarity import SimilaritySet, set_means, similarity_sets
 from paraform.evaluation.embedding.task import Finding
 from paraform.score import Score
-from paraform_papers.parabart.measured import run_table
+from paraform_papers.parabart.measured import vectors_table
 
 
 def tasks(data: Path, size: int) -> list[SimilaritySet]:
@@ -35,4 +34,4 @@ def keep(score: Score) -> bool:
     return (score.name, score.protocol) == ("Pearson", MEAN)
 
 
-run = partial(run_table, tasks, keep, more=means, name="table1")
+TABLE = vectors_table("table1", "Table 1: semantic similarity", tasks, keep, more=means)

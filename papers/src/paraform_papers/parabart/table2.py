@@ -8,12 +8,11 @@ coordinates, and SentEval's as its code behaves ("paper"). Rows, seeds and runni
 
 from __future__ import annotations
 
-from functools import partial
 from pathlib import Path
 
 from paraform.evaluation.embedding.probing import ProbingSet, probing_sets
 from paraform.score import Score
-from paraform_papers.parabart.measured import run_table
+from paraform_papers.parabart.measured import vectors_table
 
 
 def tasks(data: Path, size: int) -> list[ProbingSet]:
@@ -26,4 +25,4 @@ def keep(score: Score) -> bool:
     return score.name == "accuracy"
 
 
-run = partial(run_table, tasks, keep, name="table2")
+TABLE = vectors_table("table2", "Table 2: syntactic probing", tasks, keep)

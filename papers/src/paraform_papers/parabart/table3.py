@@ -9,13 +9,12 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
-from functools import partial
 from pathlib import Path
 
 from paraform.evaluation.embedding.detection import PairSet
 from paraform.evaluation.embedding.space import Space
 from paraform.evaluation.embedding.task import Task
-from paraform_papers.parabart.measured import run_table
+from paraform_papers.parabart.measured import vectors_table
 from paraform_papers.parabart.table4 import pair_sets
 
 SETS = ("Quora-Easy", "Quora-Hard")
@@ -43,4 +42,4 @@ def examples(sets: Sequence[Task], spaces: Sequence[Space]) -> str:
     return "\n".join(lines)
 
 
-run = partial(run_table, tasks, lambda score: False, text=examples, name="table3")
+TABLE = vectors_table("table3", "Table 3: pairs to read", tasks, lambda score: False, text=examples)

@@ -10,7 +10,6 @@ MRPC and PAWS, and ROC AUC; of PAWS only the pairs that chose nothing. Rows, see
 from __future__ import annotations
 
 import tempfile
-from functools import partial
 from pathlib import Path
 
 from paraform.evaluation.embedding.detection import PairSet
@@ -18,7 +17,7 @@ from paraform.evaluation.embedding.development import PAWS, OrderSet, paws_halve
 from paraform.evaluation.embedding.robustness import robustness_sets
 from paraform.evaluation.embedding.task import Choices, Task
 from paraform.score import Score
-from paraform_papers.parabart.measured import run_table
+from paraform_papers.parabart.measured import vectors_table
 
 
 def pair_sets(data: Path, size: int) -> list[Task]:
@@ -50,4 +49,4 @@ def keep(score: Score) -> bool:
     return True
 
 
-run = partial(run_table, tasks, keep, name="table4")
+TABLE = vectors_table("table4", "Table 4: paraphrases of the same form and of another", tasks, keep)

@@ -7,10 +7,8 @@ Rows, seeds and running time: parabart/table1; sets and probes: parabart/table2.
 
 from __future__ import annotations
 
-from functools import partial
-
 from paraform.score import Score
-from paraform_papers.parabart.measured import run_table
+from paraform_papers.parabart.measured import vectors_table
 from paraform_papers.parabart.table2 import tasks
 
 
@@ -19,4 +17,4 @@ def keep(score: Score) -> bool:
     return score.name == "validation"
 
 
-run = partial(run_table, tasks, keep, name="table5")
+TABLE = vectors_table("table5", "Table 5: syntactic probing, validation", tasks, keep)

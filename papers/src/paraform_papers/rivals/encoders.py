@@ -30,6 +30,7 @@ from paraform_papers.rivals.infersent.entailment import read_entailment
 from paraform_papers.rivals.infersent.trainer import BY_ACCURACY, train_infersent
 from paraform_papers.rivals.vgvae import VgvaeConfig
 from paraform_papers.rivals.vgvae.trainer import BY_BLEU, train_vgvae
+from paraform_papers.tables import Asked
 
 SMOKE = 60  # pairs of that scale
 QUORA = "quora/train.tsv"
@@ -40,14 +41,10 @@ OTHERS = ("sts", "stsb", "senteval", "mrpc", "pan", "paws", "quora/dev.tsv", "qu
 
 def train_rival(
     config: AveragedConfig | InferSentConfig | VgvaeConfig,
-    scale: str,
-    data: Path,
+    asked: Asked,
     folder: Path,
     against: Sequence[str],
     sets: Development,
-    *,
-    seed: int,
-    device: str,
 ) -> None:
     """Train one, or go on with it. Raises: KeyboardInterrupt if interrupted, and saved.
 
@@ -55,28 +52,21 @@ def train_rival(
         against: texts that sp-average and VGVAE are not trained on.
         sets: what chooses their weights; InferSent's are chosen by SICK's trial part, as the authors do.
     """
-    most = SMOKE if scale == "smoke" else None
+    most = SMOKE if asked.scale == "smoke" else None
+    loop: dict[str, Any] = {"seed": asked.seed, "device": asked.trained_on}
+    given: dict[str, Any] = {"config": config, "resume": True}
     if not isinstance(config, InferSentConfig):
-        read = [record for record in corpora.read(data / QUORA) if isinstance(record, Pair)]
-        random.Random(seed).shuffle(read)
-        given: dict[str, Any] = {"against": against, "development": sets, "resume": True}
+        read = [record for record in corpora.read(asked.data / QUORA) if isinstance(record, Pair)]
+        random.Random(asked.seed).shuffle(read)
+        given |= {"against": against, "development": sets}
         if isinstance(config, AveragedConfig):
-            loop = replace(BY_MRR, metric=MEAN, seed=seed, device=device)
-            result = train_averaged(read[:most], folder, config=config, loop=loop, **given)
+            result = train_averaged(read[:most], folder, loop=replace(BY_MRR, metric=MEAN, **loop), **given)
         else:
-            loop = replace(BY_BLEU, metric=MEAN, seed=seed, device=device, evaluate_every=60, checkpoint_every=60)
-            result = train_vgvae(read[:most], folder, config=config, loop=loop, **given)
+            every = replace(BY_BLEU, metric=MEAN, evaluate_every=60, checkpoint_every=60, **loop)
+            result = train_vgvae(read[:most], folder, loop=every, **given)
     else:
-        training, validation = (list(read_entailment(data / file))[:most] for file in SICK)
-        others = read_evaluation_sets([data / name for name in OTHERS if (data / name).exists()])
-        result = train_infersent(
-            training,
-            folder,
-            validation=validation,
-            config=config,
-            loop=replace(BY_ACCURACY, seed=seed, device=device),
-            against=[text for some in others.values() for text in some],
-            resume=True,
-        )
-    if result.ended == "interrupted":
-        raise KeyboardInterrupt
+        training, validation = (list(read_entailment(asked.data / file))[:most] for file in SICK)
+        others = read_evaluation_sets([asked.data / name for name in OTHERS if (asked.data / name).exists()])
+        given |= {"against": [text for some in others.values() for text in some], "validation": validation}
+        result = train_infersent(training, folder, loop=replace(BY_ACCURACY, **loop), **given)
+    result.require_over()

@@ -13,7 +13,7 @@ from paraform.capabilities import Paraphraser
 from paraform.decoding import Decoding
 from paraform.evaluation.protocols import GenerationRow
 from paraform.score import Score, signature
-from paraform_papers.rivals.rows import Row
+from paraform_papers.rivals.rows import Way
 from paraform_papers.rivals.scpn import ScpnParaphraser
 from paraform_papers.rivals.sgcp import SgcpParaphraser
 
@@ -57,7 +57,7 @@ class Writing:
         return settings
 
 
-def writing(model: Any, row: Row) -> Any:
+def writing(model: Any, row: Way) -> Any:
     """The loaded model as the row has it write; itself, with any vectors that it has, if that is greedily."""
     if row.whole and isinstance(model, ScpnParaphraser):
         model.exemplar_form = "parse"

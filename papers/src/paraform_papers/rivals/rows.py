@@ -27,13 +27,14 @@ from paraform.syntax.heights import Choice
 from paraform.trainers.seq2seq import train_seq2seq
 from paraform.training import Result
 from paraform.weights import PathLike
-from paraform_papers.crl.data import Corpus, Scale
+from paraform_papers.crl.data import Corpus
 from paraform_papers.rivals.scpn import ScpnConfig
 from paraform_papers.rivals.scpn.trainer import train_scpn
 from paraform_papers.rivals.sgcp import SgcpConfig
 from paraform_papers.rivals.sgcp.trainer import train_sgcp
 from paraform_papers.rivals.vgvae import VgvaeConfig
 from paraform_papers.rivals.vgvae.trainer import train_vgvae
+from paraform_papers.tables import Scale
 
 
 class FromFolder(NamedTuple):
@@ -45,12 +46,43 @@ class FromFolder(NamedTuple):
 
 Rival: TypeAlias = ScpnConfig | SgcpConfig | VgvaeConfig | FromFolder
 
-RIVALS = ("SCPN", "SGCP", "CGEN", "VGVAE", "seq2seq")
 HEIGHTS: dict[str, Choice] = {"SGCP-F": "full", "SGCP-R": "best"}
-WAY = re.compile(r"(?P<trained>.+?)(?P<whole>, whole parse)?(?:, beam (?P<beam>[1-9]\d{0,2}))?")
+NAMED = re.compile(r"(?P<trained>.+?)(?P<whole>, whole parse)?(?:, beam (?P<beam>[1-9]\d{0,2}))?")
 
 
-class Row(NamedTuple):
+class Setting(NamedTuple):
+    """A rival's config class, and its fields: of smoke, of small, of long, and of every scale.
+
+    seq2seq's is AESOP's; at less than full scale a small one, for a small model.
+    """
+
+    kind: Any
+    tiny: Mapping[str, Any]
+    small: Mapping[str, Any]
+    long: Mapping[str, Any]
+    always: Mapping[str, Any] = {}
+
+
+TINY = {"batch_size": 32, "min_count": 1, "word_width": 32}
+WIDTHS = {"encoder_width": 16, "decoder_width": 32}
+LONG = {"batch_size": 128}
+SMALL = {"dropout": 0.1, **LONG}
+CGEN = Setting(
+    VgvaeConfig, {**TINY, **WIDTHS, "semantic_width": 16, "syntax_width": 16, "word_vectors": "random"}, {}, {}
+)
+SETTINGS = {
+    "SCPN": Setting(ScpnConfig, {**TINY, **WIDTHS, "generator_width": 32}, SMALL, LONG),
+    "SGCP": Setting(SgcpConfig, {**TINY, "width": 32}, SMALL, LONG),
+    "CGEN": CGEN,
+    # the same network, without what CGEN adds
+    "VGVAE": CGEN._replace(always={"latent_codes": False, "word_noise": 0.0, "position_weight": 0.0}),
+    "seq2seq": Setting(Seq2SeqConfig, {}, {}, {}),
+}
+RIVALS = tuple(SETTINGS)
+TRAINERS = {ScpnConfig: train_scpn, SgcpConfig: train_sgcp, VgvaeConfig: train_vgvae}
+
+
+class Way(NamedTuple):
     """What a row's name asks for: which system, by the exemplar's whole parse or not, the hypotheses kept, and how an
     exemplar's tree is cut, if it is."""
 
@@ -60,75 +92,37 @@ class Row(NamedTuple):
     height: Choice | None = None
 
 
-def row_of(name: str) -> Row:
+def way_of(name: str) -> Way:
     """What that name asks for. Raises: InputError for the whole parse of a system that reads none."""
-    found = WAY.fullmatch(name)
+    found = NAMED.fullmatch(name)
     if found is None:
-        return Row(name, False, 1)  # which no system is called
+        return Way(name, False, 1)  # which no system is called
     system, height = found["trained"], HEIGHTS.get(found["trained"])
     if found["whole"] and system != "SCPN":
         raise InputError(f"row {name!r}: {system} has no template that a parse stands for; expected SCPN")
-    return Row("SGCP" if height else system, bool(found["whole"]), int(found["beam"] or 1), height)
+    return Way("SGCP" if height else system, bool(found["whole"]), int(found["beam"] or 1), height)
 
 
 def config_of(system: str, scale: Scale, corpus: Corpus, start: PathLike | None = None) -> Rival:
-    """A rival's setting at a scale, beside CRL-EGPG's of `crl_rows.setting`: as many pairs, epochs and rare words.
+    """A rival's setting at a scale, beside CRL-EGPG's of `crl.rows.setting`: as many pairs, epochs and rare words.
 
     Args:
         start: the folder of the model that a seq2seq starts from.
     """
-    quora = corpus == "quora"
-    if system == "seq2seq":
-        return FromFolder(seq2seq_of(scale, quora=quora), start)
-    if system in ("CGEN", "VGVAE"):
-        return vgvae_of(system, scale, quora=quora)
-    if system == "SGCP":
-        if scale == "smoke":
-            return SgcpConfig.compact(word_width=32, width=32, batch_size=32, epochs=1, min_count=1)
-        if scale == "small":
-            return SgcpConfig.compact(epochs=2 if quora else 3, dropout=0.1, batch_size=128)
-        return SgcpConfig.compact(epochs=2, batch_size=128) if scale == "long" else SgcpConfig.paper()
-    if scale == "smoke":
-        widths = {"word_width": 32, "encoder_width": 16, "decoder_width": 32, "generator_width": 32}
-        return ScpnConfig.compact(**widths, batch_size=32, epochs=1, min_count=1)
-    if scale == "small":
-        return ScpnConfig.compact(epochs=2 if quora else 3, dropout=0.1, batch_size=128)
-    if scale == "long":
-        return ScpnConfig.compact(epochs=2, batch_size=128)
-    return ScpnConfig.paper()
+    setting = SETTINGS[system]
+    if scale == "full":
+        config = setting.kind.paper(**setting.always)
+    elif scale == "smoke":
+        config = setting.kind.compact(**setting.tiny, epochs=1, **setting.always)
+    elif scale == "small":
+        config = setting.kind.compact(**setting.small, epochs=2 if corpus == "quora" else 3, **setting.always)
+    else:
+        config = setting.kind.compact(**setting.long, epochs=2, **setting.always)
+    found: Rival = FromFolder(config, start) if system == "seq2seq" else config
+    return found
 
 
-def seq2seq_of(scale: Scale, *, quora: bool) -> Seq2SeqConfig:
-    """AESOP's setting; at less than full scale a small one, for a small model."""
-    if scale == "smoke":
-        return Seq2SeqConfig.compact(epochs=1)
-    if scale == "small":
-        return Seq2SeqConfig.compact(epochs=2 if quora else 3)
-    return Seq2SeqConfig.compact(epochs=2) if scale == "long" else Seq2SeqConfig.paper()
-
-
-def vgvae_of(row: str, scale: Scale, *, quora: bool) -> VgvaeConfig:
-    """CGEN's setting, or VGVAE's, which is the same network and has not what CGEN adds."""
-    without: dict[str, Any] = (
-        {"latent_codes": False, "word_noise": 0.0, "position_weight": 0.0} if row == "VGVAE" else {}
-    )
-    if scale == "smoke":
-        widths: dict[str, Any] = {
-            "word_width": 32,
-            "semantic_width": 16,
-            "syntax_width": 16,
-            "encoder_width": 16,
-            "decoder_width": 32,
-        }
-        return VgvaeConfig.compact(**widths, batch_size=32, epochs=1, min_count=1, word_vectors="random", **without)
-    if scale == "small":
-        return VgvaeConfig.compact(epochs=2 if quora else 3, **without)
-    if scale == "long":
-        return VgvaeConfig.compact(epochs=2, **without)
-    return VgvaeConfig.paper(**without)
-
-
-def with_weights(rows: Mapping[str, Row], start: PathLike | None) -> dict[str, Row]:
+def with_weights(rows: Mapping[str, Way], start: PathLike | None) -> dict[str, Way]:
     """The rows that can be trained: seq2seq's only with a folder to start from; a warning names what is left out."""
     kept = {name: row for name, row in rows.items() if row.trained != "seq2seq" or start is not None}
     for name in rows.keys() - kept.keys():
@@ -147,8 +141,6 @@ def train_rival(config: Rival, pairs: Iterable[Pair], folder: PathLike, **given:
         if config.start is None:
             raise InputError("row 'seq2seq' without a model to start from; expected its folder (--seq2seq FOLDER)")
         return train_seq2seq(pairs, folder, model=config.start, config=config.config, **given)
-    if isinstance(config, SgcpConfig):
-        return train_sgcp(pairs, folder, config=config, **given)
-    if isinstance(config, VgvaeConfig):
-        return train_vgvae(pairs, folder, config=config, **given)
-    return train_scpn(pairs, folder, config=config, **given)
+    train: Any = TRAINERS[type(config)]
+    result: Result = train(pairs, folder, config=config, **given)
+    return result

@@ -28,8 +28,9 @@ from paraform.weights import load_tensors
 from paraform_papers.parabart import table1 as parabart_table1
 from paraform_papers.parabart import table2 as parabart_table2
 from paraform_papers.parabart import table4 as parabart_table4
-from paraform_papers.parabart.configs import SIZES, Scale
-from paraform_papers.parabart.rows import train_row
+from paraform_papers.parabart.configs import SIZES
+from paraform_papers.parabart.rows import row_of
+from paraform_papers.tables import Asked, Scale, train_row
 from paraform_papers.vectors_on_disk import kept as kept_vectors
 
 NAME, ROW = "minilm-disentangled", "minilm default"
@@ -124,8 +125,9 @@ def main() -> None:
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--scale", choices=("smoke", "small", "long"), default="small")
     options = parser.parse_args()
-    run = train_row(ROW, options.scale, options.data, options.out / "runs", seed=0, device="cpu")
-    print(finish(run, options.data, options.out, options.scale))
+    row = row_of(ROW, Asked(options.scale, data=options.data, out=options.out / "runs", device="cpu"))
+    train_row(row)
+    print(finish(row.folder, options.data, options.out, options.scale))
 
 
 if __name__ == "__main__":

@@ -19,10 +19,8 @@ from pathlib import Path
 from paraform import checkpoint, corpora, manifest
 from paraform.corpora.evaluation_sets import read_evaluation_sets
 from paraform.evaluation.embedding.development import read_development
-from paraform.evaluation.embedding.distance_report import distance_findings
-from paraform.evaluation.embedding.distances import fitting_all, matrix_shape, measure_distances, word_system
+from paraform.evaluation.embedding.distances import matrix_shape, word_system
 from paraform.evaluation.embedding.measuring import measured, spaces_of, system_of
-from paraform.evaluation.embedding.shared_words import SharedDraw, shared_word_sets
 from paraform.models.retrofit import RetrofitConfig, RetrofittedEncoder
 from paraform.records import status_of
 from paraform.score import Score
@@ -87,18 +85,8 @@ def finish(run: Path, data: Path, out: Path, *, size: int = 0) -> str:
 def figures(data: Path, models: dict[str, RetrofittedEncoder], size: int = 0) -> list[Score]:
     """Of each model the mean distances of shared words on test splits, and similarity."""
     words = [word_system(name, model, layers="own") for name, model in models.items()]
-    sets = [
-        one
-        for one in shared_word_sets(data, SharedDraw(size=size), fitting=fitting_all(words))
-        if one.name in par_table4.SETS
-    ]
-    found = [
-        each.score
-        for one in sets
-        for system in words
-        for each in distance_findings(one, system, measure_distances(one, system))
-    ]
-    distances = [score for score in found if score.name in ("L2", "L2 ratio") and "–" not in score.subset]
+    found = [one.score for one in par_table4.distances(data, words, size)]
+    distances = [score for score in found if score.name in ("L2", "L2 ratio")]
     tasks = parabart_table1.tasks(data, 0)
     spaces = spaces_of(tasks, [system_of(name, model) for name, model in models.items()], words=False)
     similar = [one for one in measured(tasks, spaces) if parabart_table1.keep(one.score)]

@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from paraform import checkpoint
 from paraform.capabilities import Embed, Embedder
@@ -26,18 +26,15 @@ from paraform.evaluation.embedding.report import EmbeddingReport, Section, embed
 from paraform.evaluation.embedding.report_page import write_report
 from paraform.evaluation.embedding.task import Choices
 from paraform.evaluation.latent.plots import save_plot
-from paraform.records import InputError
 from paraform.score import Score, table
-from paraform.weights import atomic_path
 from paraform_papers.shipped.depth import depth_plot, layer_embeds
+from paraform_papers.tables import Asked, Row, Scale, Style, Table
 from paraform_papers.vectors_on_disk import kept
 
 LAYERS = {layer: f"minilm@layer={layer}" for layer in range(6)} | {6: "minilm"}  # minilm is its last layer's mean
 OTHERS = ("compact@vectors=content", "compact@vectors=style", "latent-compact")
 MODELS = ("minilm", *(LAYERS[layer] for layer in range(6)), *OTHERS)
 FLOOR = "minilm@weights=random"
-
-Scale = Literal["smoke", "small", "full"]
 
 
 @dataclass(frozen=True)
@@ -57,7 +54,7 @@ class Setting:
     resamples: int = 1000
 
 
-SCALES = {
+SCALES: dict[Scale, Setting] = {
     "smoke": Setting(("similarity", "probing"), ("minilm", LAYERS[0], LAYERS[3]), most=40, resamples=20),
     "small": Setting(tuple(name for name in FAMILIES if name != "transfer"), size=300),
     "full": Setting(tuple(FAMILIES)),
@@ -71,11 +68,16 @@ class Sticks:
     report: EmbeddingReport
     folder: Path
 
+    @property
+    def scores(self) -> list[Score]:
+        """Those of every section."""
+        return [score for section in self.report.sections for score in section.scores]
+
     def to_json(self) -> dict[str, Any]:
         """The report's object, and the page."""
         return {"page": str(self.folder / "report.html"), **self.report.to_json()}
 
-    def table(self, style: Literal["plain", "markdown"] = "markdown") -> str:
+    def table(self, style: Style = "markdown") -> str:
         """A table of what it comes to, and one of each family's main figures."""
         heading = "### " if style == "markdown" else ""
         summary = [replace(score, subset="all") for score in self.report.summary]  # the sets are in its signature
@@ -110,38 +112,26 @@ def systems_of(models: Sequence[str], folder: Path, device: str | None) -> list[
     return systems
 
 
-def run(
-    *,
-    scale: Scale = "smoke",
-    data: Path = Path("../shared/data"),
-    out: Path = Path("runs/sticks"),
-    rows: Sequence[str] = (),
-    seed: int = 0,
-    device: str | None = None,
-) -> Sticks:
-    """Measure, and write report.html, report.json, tables.md and, of several layers, depth.png.
+def measure(asked: Asked, rows: Sequence[Row]) -> Sticks:
+    """Measure, and write report.html, report.json and, of several layers, depth.png.
 
-    Args:
-        rows: models; none: those of the scale.
-    Raises: InputError for a scale or a model that is none of this recipe's, or data that cannot be read.
+    Raises: InputError for a model that is none of this recipe's, or data that cannot be read.
     """
-    if scale not in SCALES:
-        raise InputError(f"--scale {scale}: sticks has {', '.join(SCALES)}")
-    setting = SCALES[scale]
-    models = tuple(rows) or setting.models
-    if unknown := [name for name in models if name not in MODELS]:
-        raise InputError(f"no row {unknown[0]!r}; expected some of {', '.join(MODELS)}")
-    choices = Choices(setting.size, seed=seed, trained=scale == "full")
-    families = read_families(data, setting.families, choices)
+    setting = SCALES[asked.scale]
+    models = asked.chosen(MODELS, setting.models)
+    choices = Choices(setting.size, seed=asked.seed, trained=asked.scale == "full")
+    families = read_families(asked.data, setting.families, choices)
     if setting.most is not None:
         families = families.limited(setting.most)
-    spaces = spaces_of(families.tasks, systems_of(models, out / "vectors", device))
+    spaces = spaces_of(families.tasks, systems_of(models, asked.out / "vectors", asked.device))
     report = embedding_report(families, spaces, models, resamples=setting.resamples)
-    sticks = Sticks(report, out / scale)
+    sticks = Sticks(report, asked.place)
     write_report(report, sticks.folder / "report.html")
     layers = {layer: name for layer, name in LAYERS.items() if name in models}
     if len(layers) > 1:
         save_plot(depth_plot(report, layers), sticks.folder / "depth.png")
-    with atomic_path(sticks.folder / "tables.md") as unfinished:
-        unfinished.write_text(sticks.table(), encoding="utf-8")
     return sticks
+
+
+TITLE = "What encoders know, and how much form is left in them"
+TABLE = Table("sticks", TITLE, SCALES, lambda asked: (), measure, keeps=False)
