@@ -2,16 +2,33 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 import torch
 
+from paraform.models.latent import svi
 from paraform.models.latent.svi import gradient_through, refine, torch_kernels
+
+
+@pytest.fixture
+def constants(monkeypatch: pytest.MonkeyPatch) -> Callable[[float, float, float], None]:
+    """Sets rate, momentum and the largest norm."""
+
+    def fixed(*values: float) -> None:
+        for name, value in zip(("RATE", "MOMENTUM", "CLIP"), values, strict=True):
+            monkeypatch.setattr(svi, name, value)
+
+    return fixed
 
 
 @pytest.mark.parametrize("momentum", [0.0, 0.5])
 @pytest.mark.parametrize("noisy", [False, True])
-def test_the_gradient_is_that_of_the_unrolled_steps(momentum: float, noisy: bool) -> None:
+def test_the_gradient_is_that_of_the_unrolled_steps(
+    momentum: float, noisy: bool, constants: Callable[[float, float, float], None]
+) -> None:
     """L(λ, θ) = mean of a smooth function of λ, θ and noise; all in float64."""
+    constants(0.05, momentum, 1e9)
     torch.manual_seed(0)
     theta = torch.randn(3, 4, dtype=torch.float64, requires_grad=True)
     first = torch.randn(2, 4, dtype=torch.float64)
@@ -23,12 +40,12 @@ def test_the_gradient_is_that_of_the_unrolled_steps(momentum: float, noisy: bool
         return ((variables + noise) @ theta.T).sin().sum() + variables.square().sum()
 
     torch.manual_seed(1)
-    last, taken = refine(loss, first, [theta], steps=4, learning_rate=0.05, momentum=momentum, clip=1e9)
+    last, taken = refine(loss, first, [theta], steps=4)
     assert asked == 4 * [False] and theta.requires_grad
     last.requires_grad_()
     loss(last).backward()
     assert last.grad is not None
-    found = gradient_through(loss, taken, last.grad, [theta], learning_rate=0.05, momentum=momentum)
+    found = gradient_through(loss, taken, last.grad, [theta])
     found_theta = theta.grad
     theta.grad = None
 
@@ -45,30 +62,26 @@ def test_the_gradient_is_that_of_the_unrolled_steps(momentum: float, noisy: bool
     torch.testing.assert_close(found_theta, theta.grad, atol=1e-5, rtol=1e-5)
 
 
-def test_steps_go_down_and_leave_the_generator_where_the_forward_pass_left_it() -> None:
+def test_steps_go_down_and_leave_the_generator_where_the_forward_pass_left_it(
+    constants: Callable[[float, float, float], None],
+) -> None:
+    constants(0.1, 0.5, 5.0)
     torch.manual_seed(0)
     first = torch.randn(2, 4)
 
     def loss(variables: torch.Tensor) -> torch.Tensor:
         return (variables + 0.01 * torch.randn(2, 4) - 3).square().sum()
 
-    last, taken = refine(loss, first, [], steps=20, learning_rate=0.1, momentum=0.5, clip=5.0)
+    last, taken = refine(loss, first, [], steps=20)
     assert float((last - 3).abs().max()) < 0.2 < float((first - 3).abs().max())
     state = torch.get_rng_state()
-    gradient_through(loss, taken, torch.ones(2, 4), [], learning_rate=0.1, momentum=0.5)
+    gradient_through(loss, taken, torch.ones(2, 4), [])
     assert torch.equal(torch.get_rng_state(), state)
 
 
-def test_a_step_is_clipped() -> None:
-    last, taken = refine(
-        lambda variables: 1e6 * variables.sum(),
-        torch.zeros(1, 4),
-        [],
-        steps=1,
-        learning_rate=1.0,
-        momentum=0.0,
-        clip=2.0,
-    )
+def test_a_step_is_clipped(constants: Callable[[float, float, float], None]) -> None:
+    constants(1.0, 0.0, 4.0)
+    last, taken = refine(lambda variables: 1e6 * variables.sum(), torch.zeros(1, 4), [], steps=1, scale=0.5)
     assert float(last.norm()) == pytest.approx(2.0)
     assert taken[0].kept == pytest.approx(1e-6)
 

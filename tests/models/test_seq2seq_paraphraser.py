@@ -37,7 +37,7 @@ def test_a_checkpoint_says_the_same_again(tmp_path: Path, name: str, kind: str) 
     assert isinstance(again, Seq2SeqParaphraser) and again.config == model.config
     assert (again.digest, again.cased) == (model.digest, model.cased)
     said = model.decode_trees(tiny.TEXTS, FORMS, source_trees=OWN)
-    assert again.decode_trees(tiny.TEXTS, FORMS, source_trees=OWN) == said and len(set(said)) > 2
+    assert again.decode_trees(tiny.TEXTS, FORMS, source_trees=OWN) == said and len(set(said)) > 1
     exemplars = tiny.TEXTS[::-1]
     assert again.decode(tiny.TEXTS, exemplars, beam=2) == model.decode(tiny.TEXTS, exemplars, beam=2)
 
@@ -132,13 +132,6 @@ def test_a_long_text_is_cut_and_counted(caplog: pytest.LogCaptureFixture) -> Non
     (said,) = model.decode_trees([long], FORMS[:1], source_trees=OWN[:1])
     assert isinstance(said, str)
     assert "1 of 1 texts are longer than the 200 pieces of an input that a seq2seq model reads" in caplog.text
-
-
-def test_cased_models_write_their_own_case() -> None:
-    model = tiny.paraphraser()
-    assert model._cased("the NASA.", "x") == "the NASA."
-    model.cased = {"nasa": "NASA"}
-    assert model._cased("the nasa .", "x") == "The NASA."
 
 
 def test_what_cannot_be_asked() -> None:
