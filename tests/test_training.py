@@ -28,7 +28,7 @@ from paraform import checkpoint, manifest
 from paraform.models.exemplar import ExemplarConfig
 from paraform.records import InputError, status_of
 from paraform.training import Result, TrainingConfig, console, fit, make_accelerator, require_usable, text_digest
-from paraform.training.journal import Journal, history_figure
+from paraform.training.journal import Journal, history_plot
 from paraform.training.loop import window_ends
 from paraform.training.state import pack_optimizers, unpack_optimizers
 from paraform.weights import load_tensors
@@ -279,7 +279,7 @@ def test_what_has_a_unit_of_its_own_has_an_axis_of_its_own() -> None:
     train = {"loss": 2.0, "nll": 1.5, "gradient_norm": 40.0, "beta": 0.1}
     history = [{"step": step, "train": train} for step in range(1, 100)]
     history += [{"step": step, "validation": {"bleu": 30.0 + step, "nll": None, "perplexity": 5}} for step in (50, 99)]
-    figure = history_figure(history)
+    figure = history_plot(history)
     assert figure is not None
     panels = {axes.get_title(): [line.get_label() for line in axes.get_lines()] for axes in figure.axes}
     assert panels == {
@@ -288,7 +288,7 @@ def test_what_has_a_unit_of_its_own_has_an_axis_of_its_own() -> None:
     }  # fmt: skip
     loss, bleu = (axes.get_lines()[0] for axes in (figure.axes[0], figure.axes[3]))
     assert [loss.get_marker(), bleu.get_marker()] == ["", "."] and bleu.get_ydata().tolist() == [80.0, 129.0]
-    assert history_figure([]) is None and history_figure([{"step": 1, "train": {}}]) is None
+    assert history_plot([]) is None and history_plot([{"step": 1, "train": {}}]) is None
 
 
 def test_a_finished_run_stays_as_it_is(whole: tuple[Path, Result]) -> None:

@@ -21,10 +21,8 @@ from paraform.words import (
     drop_stray_brackets,
     join_pieces,
     recase,
-    shows_case,
     tokenize,
     unescape,
-    usual_case,
 )
 
 EMBEDDED = Vocabulary.from_json(files("paraform").joinpath("pretrained/compact/vocabulary.json").read_text("utf-8"))
@@ -294,20 +292,3 @@ def test_only_case_changes(words: list[str], models: list[str]) -> None:
     once = recase(words, EMBEDDED.cased, models)
     assert [word.casefold() for word in once] == [unescape(word).casefold() for word in words]
     assert recase([word.lower() for word in once], EMBEDDED.cased, models) == once
-
-
-def test_the_usual_case_is_that_inside_sentences() -> None:
-    texts = [
-        "Paris is big. Rome is old.",  # what opens a sentence says nothing
-        "We like Paris and NASA.",
-        "we like paris and paris and rome",  # nor does text without capitals
-        "We Like Trains In Rome.",  # nor a title
-        "Do you know Mark, the US, or May?",  # stop words are no names
-        "I put a mark on it, and a mark.",
-    ]
-    assert usual_case(map(tokenize, texts)) == {"paris": "Paris", "nasa": "NASA"}
-
-
-def test_which_text_shows_case() -> None:
-    shown = {"I go to Rome .": True, "i go": False, "WHO IS IT": False, "Go": True, "1 , 2": False, "": False}
-    assert {text: shows_case(text.split()) for text in shown} == shown

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import logging
 import re
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from paraform.records import require_text, require_words
 
@@ -116,7 +115,6 @@ _CLOSED = (
     "not never also too very just only even still again then there here now more most less least much many few",
     "n't 's 'm 'd 'll 're 've ca wo sha",
 )
-MOSTLY = 2 / 3  # of its places inside sentences, where a word is written in one way, that way is usual
 STOP_WORDS = frozenset(word for line in _CLOSED for word in line.split())
 """Lower-cased English words, in the Penn Treebank's tokenisation, that a sentence of any content may have."""
 
@@ -280,7 +278,7 @@ def recase(words: Sequence[str], usual: Mapping[str, str], models: Sequence[str]
         # Nor does a capital after a full stop say anything of the word.
         if word.lower() != word and not shouting and (not opens or not word.istitle()):
             written[word.lower()] = word
-        opens = _opens_sentence(word, opens)
+        opens = opens_sentence(word, opens)
     if "a" in models:
         written.pop("a", None)  # as in "an A in a test"
     own = {word.lower(): word for word in models}
@@ -291,40 +289,11 @@ def recase(words: Sequence[str], usual: Mapping[str, str], models: Sequence[str]
         cased = own.get(word, word) if address else "I" if word == "i" else written.get(word, word)
         if opens and cased.islower() and not cased.startswith(("http", "www.")) and not address and out[-1:] != ["#"]:
             cased = cased[0].upper() + cased[1:]
-        opens = _opens_sentence(word, opens)
+        opens = opens_sentence(word, opens)
         out.append(cased)
     return out
 
 
-def usual_case(sentences: Iterable[Sequence[str]], least: int = 1) -> dict[str, str]:
-    """Lower-cased word → how it is mostly written inside sentences, of the words that mostly have a capital there.
-
-    Sentences without any capital, and titles, where most words have one, say nothing of case. Stop words (`us`, `it`,
-    `may`) are left out: in lower-cased text they are nearly always the plain word.
-
-    Args:
-        least: how often a word's commonest form stands there, at least.
-    """
-    inside: dict[str, Counter[str]] = {}
-    for words in sentences:
-        if not shows_case(words):
-            continue
-        opens = True
-        for word in words:
-            if not opens and word[:1].isalpha():
-                inside.setdefault(word.lower(), Counter())[word] += 1
-            opens = _opens_sentence(word, opens) or word.endswith(".")  # a full stop inside a text is not cut off
-    usual = {low: forms.most_common(1)[0] for low, forms in inside.items() if low not in STOP_WORDS}
-    often = {low: max(least, MOSTLY * inside[low].total()) for low in usual}
-    return {low: form for low, (form, count) in usual.items() if form != low and count >= often[low]}
-
-
-def shows_case(words: Sequence[str]) -> bool:
-    """Whether capitals tell names from other words: there are some, and most words have none."""
-    alphabetic = [word for word in words if word[:1].isalpha()]
-    return 0 < sum(word != word.lower() for word in alphabetic) <= max(1, len(alphabetic) * 0.6)
-
-
-def _opens_sentence(word: str, opens: bool) -> bool:
+def opens_sentence(word: str, opens: bool) -> bool:
     """Whether a sentence opens behind the word, where one did or did not open before it."""
     return word in {".", "?", "!"} or (opens and not any(letter.isalnum() for letter in word))

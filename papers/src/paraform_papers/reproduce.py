@@ -12,7 +12,7 @@ clvae/table1 (language modelling on PTB: the latent-variable family by both prot
 /table2 and /table5 (probing for syntax), /table3 (pairs to read), /table4 (paraphrases of the same form and of
 another), /development (what chose among its rows), of each also --row sp-average infersent, two rivals; par/table1
 (PAR: the printed pairs, its Tables 1 and 5), /table2 (classification, similarity and probing), /table3 (adversarial
-SQuAD, by a reader trained on a part of SQuAD), /table4 (distances of shared words); sticks (ours: what `minilm`, each
+SQuAD, by a reader trained on a part of SQuAD), /table4 (distances of shared words); encoders (ours: what `minilm`, each
 of its layers and the embedded models know, and how much form is left in them).
 
 Example:
@@ -46,7 +46,7 @@ TABLES: dict[str, tuple[str, ...]] = {  # PAPER/TABLE is the module PAPER.TABLE;
     **{f"parabart/table{number}": () for number in range(1, 6)},
     "parabart/development": (),
     **{f"par/table{number}": () for number in range(1, 5)},
-    "sticks": (),
+    "encoders": (),
 }
 
 

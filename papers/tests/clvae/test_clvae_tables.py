@@ -13,8 +13,7 @@ import pytest
 import torch
 
 from paraform import checkpoint, manifest
-from paraform.evaluation.latent import LatentReport, ngram, protocols_plot
-from paraform.evaluation.latent.plots import LOOKS
+from paraform.evaluation.latent import LatentReport, ngram
 from paraform.models.latent import OBJECTIVES, LatentConfig
 from paraform.records import InputError
 from paraform_papers.clvae import augment as clvae_augment
@@ -25,6 +24,7 @@ from paraform_papers.clvae import table2 as clvae_table2
 from paraform_papers.clvae import table3 as clvae_table3
 from paraform_papers.clvae import table4 as clvae_table4
 from paraform_papers.clvae.configs import ALONE, BRIEF, CONTROLS, FILES, SIZES, Scale, config_of, configs_of
+from paraform_papers.clvae.protocols_plot import LOOKS, protocols_plot
 from paraform_papers.tables import Asked, Figures, measured
 
 WORDS = ["the", "cat", "sat", "on", "a", "mat", "and", "saw", "no", "dog", "run", "by", "in", "rain", "or", "snow"]

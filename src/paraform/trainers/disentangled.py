@@ -33,9 +33,9 @@ from paraform.records import InputError, Pair
 from paraform.syntax.running import DEFAULT
 from paraform.syntax.trees import Tree
 from paraform.trainers import RunOptions, Trainer
-from paraform.trainers.files import file_of, files_of, require_some_of_each
 from paraform.trainers.held_out import digests_of, hold_out_pairs, paraphrases, require_pairs, unseen_pairs
 from paraform.trainers.job import Job
+from paraform.trainers.source_files import file_of, files_of, require_some_of_each
 from paraform.training import Result, TrainingConfig
 from paraform.weights import PathLike
 

@@ -26,8 +26,8 @@ from paraform.encoders.encoder_facts import EncoderFacts
 from paraform.evaluation.bleu import bleu
 from paraform.models.exemplar import ExemplarConfig, ExemplarParaphraser, make_update
 from paraform.models.exemplar.batches import by_length
-from paraform.models.exemplar.carried_on import carry_over, grown, require_same_build
 from paraform.models.exemplar.triples import mining_rules, triple_table
+from paraform.models.exemplar.warm_start import carry_over, grown, require_same_build
 from paraform.models.exemplar.word_vectors import initialize_words
 from paraform.records import InputError, Pair, require_count
 from paraform.syntax import load_tagger

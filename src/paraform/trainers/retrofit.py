@@ -28,11 +28,11 @@ from paraform.models.retrofit.whitening import within_word_whitening
 from paraform.records import InputError, Pair, counted
 from paraform.score import Score
 from paraform.trainers import RunOptions, Trainer
-from paraform.trainers.files import files_of, require_some_of_each
 from paraform.trainers.held_out import hold_out_pairs, pairs_of_texts, require_pairs, unseen_pairs
 from paraform.trainers.job import Job
 from paraform.trainers.retrofit_tables import parts_of, training_table
 from paraform.trainers.retrofit_validation import validator
+from paraform.trainers.source_files import files_of, require_some_of_each
 from paraform.training import Result, TrainingConfig, text_digest
 from paraform.weights import PathLike
 

@@ -12,7 +12,7 @@ from paraform.models.retrofit import RetrofittedEncoder
 from paraform.models.retrofit.contexts import ContextTable
 from paraform.models.retrofit.table import context_table
 from paraform.records import InputError, Pair, counted
-from paraform.trainers.files import file_of
+from paraform.trainers.source_files import file_of
 
 AT_ONCE = 512  # shared words that are measured together
 

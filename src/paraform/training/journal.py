@@ -60,14 +60,14 @@ class Journal:
                         self._writer.add_scalar(f"{split}/{name}", value, record["step"])
 
     def draw(self, history: Sequence[Record], *, at_most_every: float = 0.0) -> None:
-        """Redraw `loss.png`, which is `history_figure`.
+        """Redraw `loss.png`, which is `history_plot`.
 
         Args:
             at_most_every: seconds; a younger picture stays as it is, since drawing takes half a second.
         """
         if self._drawn is not None and time.monotonic() - self._drawn < at_most_every:
             return
-        figure = history_figure(history)
+        figure = history_plot(history)
         if figure is None:
             return
         with atomic_path(self.folder / "loss.png") as path:
@@ -82,7 +82,7 @@ class Journal:
             self._writer.close()
 
 
-def history_figure(history: Sequence[Record]) -> Figure | None:
+def history_plot(history: Sequence[Record]) -> Figure | None:
     """The terms of the loss in one panel, since they add up; then whatever has a unit of its own in its own panel.
 
     That is the gradient's norm, and every figure of the validation: BLEU and perplexity share no axis.

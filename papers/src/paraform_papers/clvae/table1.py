@@ -15,11 +15,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
-from paraform.evaluation.latent import PROTOCOL_PANELS, draw_collapse, protocols_plot, save_plot
+from paraform.evaluation.latent import PROTOCOL_PANELS, draw_collapse, save_plot
 from paraform.models.latent import OBJECTIVES
 from paraform.score import Score
 from paraform_papers.clvae.configs import CONTROLS, configs_of
 from paraform_papers.clvae.latent_rows import latent_table
+from paraform_papers.clvae.protocols_plot import protocols_plot
 from paraform_papers.tables import Asked
 
 PUBLISHED = {  # −ELBO, PPL, KL, MI, AU

@@ -1,4 +1,4 @@
-"""CRL-EGPG's rivals as rows of its tables: the same pairs, exemplars, sticks and, by a beam of its own, decoding.
+"""CRL-EGPG's rivals as rows of its tables: the same pairs, exemplars, measures and, by a beam of its own, decoding.
 
     paraform reproduce crl/table2 --scale small --corpus quora --data ../shared/data --out runs/crl \
         --row full "full, beam 4" SCPN "SCPN, beam 4" "SCPN, whole parse" SGCP-F SGCP-R "SGCP-R, beam 4" CGEN VGVAE \

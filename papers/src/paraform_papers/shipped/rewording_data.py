@@ -34,11 +34,12 @@ from paraform.records import Pair
 from paraform.rewording import fluency
 from paraform.trainers.held_out import hold_out_pairs
 from paraform.weights import atomic_path
-from paraform.words import tokenize, usual_case
+from paraform.words import tokenize
 from paraform_papers.shipped.rewording_corpora import ALONE, FILES, ONE_WAY, measured_by, own_dev, pairs_of, sentences
 from paraform_papers.shipped.rewording_counts import Counts, corpus_of
 from paraform_papers.shipped.rewording_reader import MOST_WORDS, Reader
 from paraform_papers.shipped.same_facts import pairs_of_same_facts
+from paraform_papers.shipped.usual_case import usual_case
 
 LEAST = 0.8
 """Cosine of a pair by `minilm`. Of 56 pairs read below it about half say something else ("How do I talk English

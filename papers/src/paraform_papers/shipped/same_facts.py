@@ -9,7 +9,8 @@ from collections.abc import Mapping, Sequence
 
 from paraform.batching import prepare
 from paraform.records import Pair
-from paraform.words import STOP_WORDS, shows_case, usual_case
+from paraform.words import STOP_WORDS
+from paraform_papers.shipped.usual_case import shows_case, usual_case
 
 NUMBERS = {"two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9, "ten": 10}
 NUMBERS |= {

@@ -20,7 +20,6 @@ from .ngram import with_ngrams as with_ngrams
 from .plots import PROTOCOL_PANELS as PROTOCOL_PANELS
 from .plots import collapse_plot as collapse_plot
 from .plots import draw_collapse as draw_collapse
-from .plots import protocols_plot as protocols_plot
 from .plots import save_plot as save_plot
 from .proposals import GaussianProposal as GaussianProposal
 from .proposals import Mixture as Mixture

@@ -20,9 +20,9 @@ from paraform.batching import Ragged
 from paraform.records import Pair
 from paraform.trainers import RunOptions, Trainer
 from paraform.trainers.disentangled import reciprocal_ranks, texts_of
-from paraform.trainers.files import file_of, files_of, require_some_of_each
 from paraform.trainers.held_out import digests_of, paraphrases
 from paraform.trainers.job import Job
+from paraform.trainers.source_files import file_of, files_of, require_some_of_each
 from paraform.training import Result, TrainingConfig
 from paraform.weights import PathLike
 from paraform_papers.rivals.averaged import AveragedConfig, AveragedEncoder, make_update

@@ -1,6 +1,6 @@
 """What encoders know, and how much form is left in them: `docs/results/encoders.md`.
 
-    paraform reproduce sticks --scale small --data ../shared/data --out runs/sticks
+    paraform reproduce encoders --scale small --data ../shared/data --out runs/encoders
 
 `minilm` and each of its layers, mean-pooled; the content and style vectors of `compact`; the means of
 `latent-compact`; and the floors. Writes the page of `evaluate report` with its JSON, a picture of form and meaning by
@@ -62,7 +62,7 @@ SCALES: dict[Scale, Setting] = {
 
 
 @dataclass(frozen=True)
-class Sticks:
+class EncodersFound:
     """The report, and the folder that it stands in."""
 
     report: EmbeddingReport
@@ -112,7 +112,7 @@ def systems_of(models: Sequence[str], folder: Path, device: str | None) -> list[
     return systems
 
 
-def measure(asked: Asked, rows: Sequence[Row]) -> Sticks:
+def measure(asked: Asked, rows: Sequence[Row]) -> EncodersFound:
     """Measure, and write report.html, report.json and, of several layers, depth.png.
 
     Raises: InputError for a model that is none of this recipe's, or data that cannot be read.
@@ -125,13 +125,13 @@ def measure(asked: Asked, rows: Sequence[Row]) -> Sticks:
         families = families.limited(setting.most)
     spaces = spaces_of(families.tasks, systems_of(models, asked.out / "vectors", asked.device))
     report = embedding_report(families, spaces, models, resamples=setting.resamples)
-    sticks = Sticks(report, asked.place)
-    write_report(report, sticks.folder / "report.html")
+    found = EncodersFound(report, asked.place)
+    write_report(report, found.folder / "report.html")
     layers = {layer: name for layer, name in LAYERS.items() if name in models}
     if len(layers) > 1:
-        save_plot(depth_plot(report, layers), sticks.folder / "depth.png")
-    return sticks
+        save_plot(depth_plot(report, layers), found.folder / "depth.png")
+    return found
 
 
 TITLE = "What encoders know, and how much form is left in them"
-TABLE = Table("sticks", TITLE, SCALES, lambda asked: (), measure, keeps=False)
+TABLE = Table("encoders", TITLE, SCALES, lambda asked: (), measure, keeps=False)

@@ -14,8 +14,8 @@ from sklearn.linear_model import Ridge
 from paraform import checkpoint
 from paraform.batching import Vocabulary
 from paraform.models.exemplar import ExemplarConfig, ExemplarParaphraser
-from paraform.models.exemplar import carried_on as module
-from paraform.models.exemplar.carried_on import carry_over, grown, require_same_build, ridge
+from paraform.models.exemplar import warm_start as module
+from paraform.models.exemplar.warm_start import carry_over, grown, require_same_build, ridge
 from paraform.records import InputError
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from paraform_papers.shipped import depth, sticks
+from paraform_papers.shipped import depth, encoders
 
 Command = Callable[..., Any]
 
@@ -21,7 +21,7 @@ def folder(data_folder: Path) -> Path:
 
 
 def test_smoke(folder: Path, tmp_path: Path, command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
-    given = ["reproduce", "sticks", "--data", folder, "--out", tmp_path / "runs"]
+    given = ["reproduce", "encoders", "--data", folder, "--out", tmp_path / "runs"]
     done = command(*given)
     assert done.status == 0, done.err
     out = tmp_path / "runs" / "smoke"
@@ -29,7 +29,7 @@ def test_smoke(folder: Path, tmp_path: Path, command: Command, monkeypatch: pyte
     assert list(report["models"]) == ["minilm", "minilm@layer=0", "minilm@layer=3"]
     assert list(report["floors"]) == ["minilm@weights=random", "shared words", "TF-IDF"]
     assert (out / "depth.png").read_bytes().startswith(b"\x89PNG")
-    tables = (out / "sticks.md").read_text("utf-8")
+    tables = (out / "encoders.md").read_text("utf-8")
     by_system = {score["system"]: score for score in report["summary"] if score["name"] == "meaning"}
     shown = f"{by_system['minilm']['value']:.1f} ({by_system['minilm']['low']:.1f} to "
     assert tables.startswith("### Summary\n") and shown in tables and "### Probing: accuracy" in tables
@@ -43,11 +43,11 @@ def test_smoke(folder: Path, tmp_path: Path, command: Command, monkeypatch: pyte
 
 
 def test_what_it_does_not_have(folder: Path, command: Command) -> None:
-    done = command("reproduce", "sticks", "--data", folder, "--scale", "long")
-    assert done.status == 2 and "--scale long: sticks has smoke, small, full" in done.err
-    done = command("reproduce", "sticks", "--data", folder, "--row", "glove")
+    done = command("reproduce", "encoders", "--data", folder, "--scale", "long")
+    assert done.status == 2 and "--scale long: encoders has smoke, small, full" in done.err
+    done = command("reproduce", "encoders", "--data", folder, "--row", "glove")
     assert done.status == 2 and "row 'glove'; expected one of minilm, minilm@layer=0" in done.err
 
 
 def test_rows_of_every_scale_are_the_recipes() -> None:
-    assert all(set(setting.models) <= set(sticks.MODELS) for setting in sticks.SCALES.values())
+    assert all(set(setting.models) <= set(encoders.MODELS) for setting in encoders.SCALES.values())
