@@ -73,7 +73,7 @@ class Trainer(NamedTuple):
 
     @property
     def takes(self) -> set[str]:
-        """The names of what `train` takes, those of `**options: Unpack[RunOptions[…]]` too."""
+        """The names of what `train` takes, those of its `**options` too."""
         parameters = inspect.signature(self.train).parameters.values()
-        shared = any("Unpack[RunOptions" in str(each.annotation) for each in parameters)
-        return {each.name for each in parameters} | (RunOptions.__annotations__.keys() if shared else set())
+        shared = RunOptions.__annotations__.keys() if any(each.kind is each.VAR_KEYWORD for each in parameters) else ()
+        return {each.name for each in parameters}.union(shared)

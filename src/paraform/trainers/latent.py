@@ -18,9 +18,10 @@ import logging
 import math
 import re
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from pathlib import Path
+from typing import Unpack
 
 import torch
 
@@ -30,7 +31,7 @@ from paraform.evaluation.latent.report import MANY_UNKNOWN
 from paraform.models.latent import OBJECTIVES, LatentConfig, LatentLanguageModel, make_update
 from paraform.models.latent.texts import read_words, short_enough
 from paraform.records import require_texts
-from paraform.trainers import Trainer
+from paraform.trainers import RunOptions, Trainer
 from paraform.trainers.held_out import hold_out_texts, unseen_texts
 from paraform.trainers.job import Job
 from paraform.training import Result, TrainingConfig, text_digest
@@ -42,49 +43,23 @@ PICTURES_APART = 10.0  # seconds: drawing one takes half a second
 EACH_EPOCH = TrainingConfig(evaluate_every=10**9, checkpoint_every=200, mixed_precision="bf16")
 
 
-def train_latent(
-    texts: Iterable[str],
-    folder: PathLike,
-    *,
-    validation: Iterable[str] | None = None,
-    config: LatentConfig | None = None,
-    loop: TrainingConfig = EACH_EPOCH,
-    against: Iterable[str] = (),
-    card: str = "",
-    data_digests: Mapping[str, str] | None = None,
-    resume: bool = False,
-) -> Result:
-    """Train and validate; `folder/best` is chosen by `loop.metric`, `folder/collapse.png` is the paper's Figure 3.
+def train_latent(texts: Iterable[str], folder: PathLike, **options: Unpack[RunOptions[LatentConfig, str]]) -> Result:
+    """Train and validate; `folder/best` is chosen by the loop's metric, `folder/collapse.png` is the paper's Figure 3.
 
     Ctrl-C or SIGTERM saves the run and ends it; with `resume` it goes on as if it had not been stopped.
 
     Args:
         texts: one sentence each.
         folder: the run's; `paraform.load(folder)` reads the best weights.
-        validation: other sentences, which choose the weights. None: a twentieth of the different ones, at most 1,000.
-        config: None: `LatentConfig.compact()`.
-        loop: best `replace(EACH_EPOCH, …)`. Its `steps` are overridden: `config.epochs` passes over the texts;
-            validations are one an epoch if its `evaluate_every` is above an epoch's steps. Its seed is set for torch,
-            NumPy and `random`.
-        against: texts that the model is to be measured by: they are left out, with a warning that counts them.
-        card: README.md of the checkpoints; "": a line that says what they are.
-        data_digests: SHA-256 of the files that the texts are from; those of the texts themselves are added.
-        resume: go on with the run in the folder, if there is one.
+        options: as `RunOptions` has them; usually `LatentConfig.compact()` and `EACH_EPOCH`: validations are one an
+            epoch if the loop's `evaluate_every` is above an epoch's steps. `validation` is of other sentences; None: a
+            twentieth of the different ones, at most 1,000.
     Raises: InputError for too few sentences, what is no string, a folder that holds another run, or figures that are
         not finite.
     """
-    config = LatentConfig.compact() if config is None else config
-    job = Job.of(
-        LatentLanguageModel,
-        folder,
-        config,
-        loop,
-        metrics_of,
-        against=against,
-        card=card,
-        data_digests=data_digests,
-        resume=resume,
-    )
+    job = Job.of(LatentLanguageModel, folder, LatentConfig.compact(), EACH_EPOCH, metrics_of, **options)
+    config: LatentConfig = job.config
+    seed = job.loop.seed
     folder = Path(folder)
     accelerator = job.accelerator  # seeds all draws
     read = partial(read_words, how=config.text)
@@ -92,10 +67,10 @@ def train_latent(
     def readable(some: Sequence[str], name: str) -> list[str]:
         return short_enough(some, read, config.max_tokens, name)
 
-    texts = unseen_texts(require_texts(texts), job.against)
+    texts, validation = unseen_texts(require_texts(texts), job.against), job.validation
     if validation is None:  # of those that are read, or what is held out might be none
         texts, validation = hold_out_texts(
-            readable(texts, "training"), seed=loop.seed, key=lambda text: " ".join(read(text)).lower()
+            readable(texts, "training"), seed=seed, key=lambda text: " ".join(read(text)).lower()
         )
     validation = unseen_texts(require_texts(validation), job.against)
     digests = {"training sentences": text_digest(texts), "validation sentences": text_digest(validation)}
@@ -103,12 +78,12 @@ def train_latent(
     words = [read(text) for text in texts]
     vocabulary = Vocabulary.build(words, min_count=config.min_count, size=config.vocabulary_size)
     table = Ragged.of([vocabulary.encode([word.lower() for word in row]) for row in words])
-    torch.manual_seed(loop.seed)
+    torch.manual_seed(seed)
     model = LatentLanguageModel(config, vocabulary).to(accelerator.device)
     if accelerator.is_main_process:
         warn_of_unknown(model, validation)
-    batches, steps_per_epoch = sentence_batches(table, batch_size=config.batch_size, seed=loop.seed, **job.share)
-    further, _ = sentence_batches(table, batch_size=config.batch_size, seed=loop.seed + 1, **job.share)
+    batches, steps_per_epoch = sentence_batches(table, batch_size=config.batch_size, seed=seed, **job.share)
+    further, _ = sentence_batches(table, batch_size=config.batch_size, seed=seed + 1, **job.share)
 
     def draw(count: int) -> list[SentenceBatch]:
         return [further(step) for step in torch.randint(steps_per_epoch, (count,)).tolist()]
@@ -118,10 +93,10 @@ def train_latent(
         model,
         made,
         batches,
-        monitor(model, validation, folder, seed=loop.seed, warns=accelerator.is_main_process),
+        monitor(model, validation, folder, seed=seed, warns=accelerator.is_main_process),
         digests=digests,
         epoch=steps_per_epoch,
-        evaluate_every=min(loop.evaluate_every, steps_per_epoch),
+        evaluate_every=min(job.loop.evaluate_every, steps_per_epoch),
     )
     if accelerator.is_main_process:
         draw_collapse({"": folder}, folder / "collapse.png")
