@@ -368,18 +368,6 @@ def test_mine_searches_with_as_many_workers_as_asked(
     assert asked == [1]
 
 
-def test_mine_gives_the_same_bytes_on_ray(
-    question_pairs: Path, tmp_path: Path, command: Command, inline: None, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    pytest.importorskip("ray")
-    here, there = tmp_path / "local.jsonl", tmp_path / "ray.jsonl"
-    assert command("mine", question_pairs, "--out", here).status == 0
-    monkeypatch.undo()  # of `inline`
-    cluster = ("--engine", "ray", "--address", "local", "--workers", "1")
-    assert command("mine", question_pairs, "--out", there, *cluster).status == 0
-    assert here.read_bytes() == there.read_bytes() != b""
-
-
 def test_mine_reads_a_pipe_as_often_as_it_comes(tmp_path: Path, command: Command, inline: None) -> None:
     """Two corpora through pipes of one name: neither is taken for the other."""
     pipe, out = tmp_path / "pipe", tmp_path / "out.jsonl"
