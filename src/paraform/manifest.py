@@ -23,7 +23,8 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from paraform.records import InputError, parse_json
+from paraform.json_text import parse_json
+from paraform.records import InputError
 from paraform.weights import PathLike, atomic_path, one_at_a_time, sha256
 
 NAME = "paraform.json"

@@ -21,7 +21,8 @@ from typing import Any, Literal, Protocol
 from paraform import checkpoint, manifest
 from paraform.encoders import Encoder
 from paraform.fields import kept_fields
-from paraform.records import InputError, parse_json
+from paraform.json_text import parse_json
+from paraform.records import InputError
 from paraform.score import Score, finite, table
 from paraform.training.run import defaults
 from paraform.weights import PathLike, atomic_path, sha256

@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from paraform.capabilities import Embed
 from paraform.evaluation.content import finite_vectors
-from paraform.records import InputError, parse_json
+from paraform.json_text import parse_json
+from paraform.records import InputError
 from paraform.weights import PathLike, atomic_path, map_array
 
 

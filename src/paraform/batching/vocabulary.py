@@ -8,7 +8,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import final
 
-from paraform.records import InputError, parse_json, require_texts
+from paraform.json_text import parse_json
+from paraform.records import InputError, require_texts
 from paraform.words import tell_cut, tokenize
 
 PAD, UNK, BOS, EOS = range(4)

@@ -23,8 +23,9 @@ from paraform.checkpoint.vectors import signature_of
 from paraform.corpora.columns import ArrowColumns
 from paraform.encoders.torch_settings import PRODUCTS
 from paraform.engines import Engine, rows_of, run
+from paraform.json_text import parse_json
 from paraform.memory import keep_freed_memory
-from paraform.records import InputError, parse_json
+from paraform.records import InputError
 from paraform.weights import atomic_path, map_array
 
 NAME = "shards.json"

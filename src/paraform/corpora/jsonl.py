@@ -7,7 +7,8 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from paraform.corpora.lines import Line, checked, lines, records
-from paraform.records import Record, from_json, parse_json, several, to_json
+from paraform.json_text import parse_json
+from paraform.records import Record, from_json, several, to_json
 from paraform.weights import PathLike, atomic_path, require_path
 
 MAX_CHARACTERS = 1_000_000  # a line may hold tokens, tags and trees of three sentences

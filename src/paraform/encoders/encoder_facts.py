@@ -8,7 +8,8 @@ from typing import final
 
 from paraform.encoders.encoder import Encoder
 from paraform.fields import MOST_LAYERS, MOST_WIDTH
-from paraform.records import InputError, parse_json
+from paraform.json_text import parse_json
+from paraform.records import InputError
 
 FACTS = "encoder.json"  # the asset's name
 

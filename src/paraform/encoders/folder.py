@@ -20,7 +20,8 @@ from tokenizers import Tokenizer
 from paraform.encoders.dense import Dense, is_linear, read_dense
 from paraform.encoders.tokenizer import read_tokenizer
 from paraform.encoders.types import Pooling
-from paraform.records import InputError, parse_json
+from paraform.json_text import parse_json
+from paraform.records import InputError
 from paraform.weights import sha256
 
 USUAL_LIMIT = 512  # tokens, where neither the positions nor the tokenizer set a limit: T5 was trained on as many

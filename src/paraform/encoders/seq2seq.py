@@ -15,7 +15,8 @@ from torch import nn
 
 from paraform.encoders.folder import CONFIG, ModelFolder
 from paraform.encoders.transformers_modules import by_own_code, config_of, config_of_json, made_of, quiet
-from paraform.records import InputError, parse_json
+from paraform.json_text import parse_json
+from paraform.records import InputError
 from paraform.weights import PathLike, require_path
 
 KEPT = ("tie_word_embeddings",)  # as transformers' own classes set it: other weights of the network hang on it

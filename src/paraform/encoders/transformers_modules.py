@@ -21,7 +21,8 @@ from paraform.encoders.folder import CONFIG, WEIGHTS, ModelFolder, no_code_in
 from paraform.encoders.locating import MINILM_SHA256, locate
 from paraform.encoders.tokenizer import require_pieces
 from paraform.encoders.types import Forward
-from paraform.records import InputError, parse_json
+from paraform.json_text import parse_json
+from paraform.records import InputError
 from paraform.weights import sha256
 
 

@@ -17,7 +17,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from paraform.records import InputError, parse_json
+from paraform.json_text import parse_json
+from paraform.records import InputError
 from paraform.syntax.compiled import read_only
 from paraform.syntax.features import BLOCK, RANKS, Blocks, Sequences
 from paraform.syntax.partition_filter import Halves

@@ -11,7 +11,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from paraform.records import InputError, parse_json
+from paraform.json_text import parse_json
+from paraform.records import InputError
 from paraform.training.journal import Record
 
 NAME = "training.json"

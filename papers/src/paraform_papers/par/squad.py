@@ -10,7 +10,8 @@ from typing import Any, final
 from paraform.corpora.jsonl import MAX_CHARACTERS as MAX_LINE
 from paraform.corpora.jsonl import value_of
 from paraform.corpora.lines import MAX_CHARACTERS, lines
-from paraform.records import InputError, parse_json
+from paraform.json_text import parse_json
+from paraform.records import InputError
 from paraform.weights import PathLike
 
 LINES = (".jsonl", ".ndjson")

@@ -22,6 +22,7 @@ from paraform.encoders.folder import USUAL_LIMIT
 from paraform.encoders.loading import encoder_of
 from paraform.encoders.transformers_modules import module_of_config, sizes_of
 from paraform.fields import require_restorable
+from paraform.json_text import parse_json
 from paraform.models.base import AbstractParaphraser, require_words
 from paraform.models.disentangled.config import DisentangledConfig
 from paraform.models.disentangled.erasure import least_squares_erasure
@@ -30,7 +31,7 @@ from paraform.models.disentangled.pairs import Sentences, Trees
 from paraform.models.disentangled.step_decoder import Memory, StepDecoder
 from paraform.models.disentangled.symbols import TreeSymbols
 from paraform.models.writing import Ends, as_cased, numbers_batch, written_rows
-from paraform.records import InputError, parse_json, require_text
+from paraform.records import InputError, require_text
 from paraform.syntax.parsing import load_parser, parsed
 from paraform.syntax.trees import Tree, delexicalized
 from paraform.weights import PathLike

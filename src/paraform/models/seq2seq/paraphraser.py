@@ -14,6 +14,7 @@ from torch import nn
 from paraform.decoding import Decoding, require_decoding, search_name
 from paraform.encoders.seq2seq import described, seq2seq_of_json
 from paraform.fields import require_restorable
+from paraform.json_text import parse_json
 from paraform.models.base import require_words
 from paraform.models.by_tree import AbstractTreeParaphraser, require_forms
 from paraform.models.disentangled.symbols import TreeSymbols
@@ -22,7 +23,7 @@ from paraform.models.seq2seq.config import Seq2SeqConfig
 from paraform.models.seq2seq.network import Memory, Seq2SeqNetwork, StepDecoder
 from paraform.models.seq2seq.pieces import Fitted, Pieces, Said, inputs
 from paraform.models.writing import Ends, as_cased, numbers_batch, written_rows
-from paraform.records import InputError, parse_json
+from paraform.records import InputError
 from paraform.syntax.heights import said_at
 from paraform.syntax.trees import Tree, below_one_root, delexicalized, depth, template
 from paraform.words import tell_cut
