@@ -285,6 +285,13 @@ def test_a_complaint_names_options_as_they_were_given(how: dict[str, Any], messa
     assert str(raised.value).startswith(message.replace("--", ""))
 
 
+def test_who_copies_nothing_has_no_repetition_to_constrain() -> None:
+    decoding.require_decoding({"constrain_repetition": False}, copies=False)
+    decoding.require_decoding({"constrain_repetition": True})
+    with pytest.raises(InputError, match="constrain_repetition: this model copies nothing of a source; leave it out"):
+        decoding.require_decoding({"constrain_repetition": True}, copies=False)
+
+
 def test_a_search_is_named_with_all_that_chooses() -> None:
     assert decoding.search_name({}) == decoding.search_name({"beam": 1, "seed": 3}) == "greedy"
     assert decoding.search_name({"beam": 4}) == "beam 4"

@@ -59,15 +59,18 @@ class Decoding(TypedDict, total=False):
     constrain_repetition: bool
 
 
-def require_decoding(how: Mapping[str, Any], named: Callable[[str], str] = str) -> None:
+def require_decoding(how: Mapping[str, Any], named: Callable[[str], str] = str, *, copies: bool = True) -> None:
     """Raise InputError for an option that is none, a number that cannot be, or two ways of decoding that are mixed.
 
     Args:
         how: see `Decoding`.
         named: an option's name in the words of whoever gave it, such as `--top-p`.
+        copies: whether the model copies its source, so that repetition can be constrained.
     """
     if unknown := sorted(set(how) - set(Decoding.__annotations__)):
         raise InputError(f"option {unknown[0]!r}; expected one of {', '.join(Decoding.__annotations__)}")
+    if how.get("constrain_repetition") and not copies:
+        raise InputError(f"{named('constrain_repetition')}: this model copies nothing of a source; leave it out")
     beam, temperature, top_p = how.get("beam", 1), how.get("temperature", 0.0), how.get("top_p", 1.0)
     require_count(how.get("batch_size", 1), named("batch_size"), 1)
     require_count(how.get("seed", 0), named("seed"), -MOST_SEED, MOST_SEED)

@@ -25,6 +25,7 @@ class AbstractParaphraser(nn.Module, ABC):
         asks: how a caller gives a form; "": who gives none gets exemplars of `bank`.
         config: sizes and choices, a frozen dataclass.
         bank: exemplars to draw from.
+        copies: whether words of a source can be copied, and repetition constrained.
     """
 
     system: ClassVar[str]
@@ -32,6 +33,7 @@ class AbstractParaphraser(nn.Module, ABC):
     asks: ClassVar[str]
     config: Any
     bank: Sequence[str] = ()
+    copies: ClassVar[bool] = True
 
     @property
     def device(self) -> torch.device:
@@ -63,7 +65,7 @@ class AbstractParaphraser(nn.Module, ABC):
         Raises: InputError for an empty text, other numbers of both, or two ways of decoding that are mixed.
         """
         texts, likes = require_one_each(sources, exemplars)
-        require_decoding(how)
+        require_decoding(how, copies=self.copies)
         return self._like(texts, likes, how)
 
     def _constrains(self, how: Decoding) -> bool:

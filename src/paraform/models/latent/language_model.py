@@ -250,7 +250,7 @@ class LatentLanguageModel(nn.Module):
         Raises: InputError for a negative count, or two ways of decoding that are mixed.
         """
         require_count(count, "count", 0, MOST_AT_ONCE)
-        require_decoding(how)
+        require_decoding(how, copies=False)
         generator = self._generator(how.get("seed", 0))
         return self.decode(torch.randn(count, self.config.latent_width, generator=generator, device=self.device), **how)
 
@@ -263,14 +263,14 @@ class LatentLanguageModel(nn.Module):
         Raises: InputError if there are fewer than 2 steps, or an end is empty.
         """
         require_count(steps, "steps", 2, MOST_AT_ONCE)
-        require_decoding(how)
+        require_decoding(how, copies=False)
         ends_2Z = self.vectors([first, second], seed=how.get("seed", 0))
         shares_S1 = torch.linspace(0, 1, steps, device=self.device)[:, None]
         return self.decode(torch.lerp(ends_2Z[:1], ends_2Z[1:], shares_S1), **how)
 
     def reconstruct(self, texts: Iterable[str], **how: Unpack[Decoding]) -> list[str]:
         """Each text, decoded from its latent vector E[z|x]; see `Decoding`."""
-        require_decoding(how)
+        require_decoding(how, copies=False)
         size = how.get("batch_size", ROWS_AT_ONCE)
         return self.decode(self.vectors(texts, seed=how.get("seed", 0), batch_size=size), **how)
 
@@ -340,7 +340,7 @@ def decode_vectors(
     Raises: InputError for an option that is none, a beam that cannot be, or two ways of decoding that are mixed.
         ValueError for a temperature or a share that cannot be, or scores that are not finite.
     """
-    require_decoding(how)
+    require_decoding(how, copies=False)
     beam, size = how.get("beam", 1), how.get("batch_size", ROWS_AT_ONCE)
     weight_VH = network.output.weight
     words = len(weight_VH)

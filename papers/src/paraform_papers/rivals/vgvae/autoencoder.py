@@ -266,7 +266,7 @@ class Vgvae(AbstractParaphraser):
 
     def _decoded(self, latent_NL: Tensor, how: Decoding) -> list[str]:
         self._require_writing()
-        require_decoding(how)
+        require_decoding(how, copies=False)
         words = self._write(latent_NL, how, [0] * len(latent_NL), None)
         return [detokenize(recase(drop_stray_brackets(row), self.vocabulary.cased, ())) for row in words]
 
