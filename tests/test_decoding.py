@@ -290,6 +290,9 @@ def test_who_copies_nothing_has_no_repetition_to_constrain() -> None:
     decoding.require_decoding({"constrain_repetition": True})
     with pytest.raises(InputError, match="constrain_repetition: this model copies nothing of a source; leave it out"):
         decoding.require_decoding({"constrain_repetition": True}, copies=False)
+    decoding.require_decoding({"constrain_repetition": None}, copies=False)
+    with pytest.raises(InputError, match="constrain_repetition no; expected True, False or None"):
+        decoding.require_decoding({"constrain_repetition": "no"})
 
 
 def test_a_search_is_named_with_all_that_chooses() -> None:

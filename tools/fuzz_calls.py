@@ -70,7 +70,15 @@ def calls(folder: Path) -> list[tuple[int, Callable[..., Any], dict[str, Any]]]:
     index = paraform.ExemplarIndex.build(sentences)
     tree = paraform.Tree.parse("(S (NP (PRP$ my) (NN dog)) (VP (VBZ sleeps)))")
     rows = [paraform.GenerationRow(text, text, (text,), text, row) for row, text in enumerate(TEXTS[:4])]
-    how: dict[str, Any] = {"beam": 1, "temperature": 0.5, "top_p": 0.9, "seed": 1, "batch_size": 4}
+    how: dict[str, Any] = {
+        "beam": 1,
+        "temperature": 0.5,
+        "top_p": 0.9,
+        "seed": 1,
+        "batch_size": 4,
+        "constrain_repetition": True,
+    }
+    how["constrain_repetition"] = True
     drawn: dict[str, Any] = {name: how[name] for name in ("temperature", "top_p", "seed", "batch_size")}
     quick = {"device": "cpu", "tensorboard": False, "progress": "never"}
     train: dict[str, Any] = {"folder": ..., "against": [], "card": "c", "data_digests": {}, "resume": False}

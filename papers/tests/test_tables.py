@@ -152,7 +152,7 @@ def test_the_figures_are_data(asked: Asked, tmp_path: Path, monkeypatch: pytest.
     (paper,) = found["paper"]["long"]
     assert (paper["value"], paper["signature"]) == (5, "as printed, of its own")
     assert found["differences"] == [] and not {"text", "figures"} & found.keys()
-    assert (asked.place / "fake.md").read_text() == fake.measure(
+    assert (asked.place / "fake-seed-3.md").read_text() == fake.measure(
         asked, fake.rows(replace(asked, seed=3))
     ).table() + "\n"
     run(fake.table, replace(asked, seed=3), results)  # the same again
@@ -168,6 +168,9 @@ def test_the_figures_are_data(asked: Asked, tmp_path: Path, monkeypatch: pytest.
         run(fake.table, asked, results)
     results.write_bytes(before)
     whole = json.loads((asked.place / "fake.json").read_text(), parse_constant=_refuse)  # JSON has no NaN
+    run(fake.table, replace(asked, rows=("long",)))  # stands beside the whole
+    assert json.loads((asked.place / "fake.json").read_text()) == whole
+    assert (asked.place / "fake-long.json").is_file()
     assert whole["figures"]["none"] is None and whole["text"]
     results.unlink()
     run(fake.table, replace(asked, scale="full"))

@@ -47,7 +47,7 @@ class Decoding(TypedDict, total=False):
             differently in another batch, and tokens that are drawn depend on which sentences go together.
         progress: say on stderr how far it is.
         constrain_repetition: of a model that copies: no word twice running, or more often than its source has it
-            (`constrain_repetition`), the commonest apart; if not given, as the model is used to.
+            (`constrain_repetition`), the commonest apart; None, or not given: as the model is used to.
     """
 
     beam: int
@@ -56,7 +56,7 @@ class Decoding(TypedDict, total=False):
     seed: int
     batch_size: int
     progress: bool
-    constrain_repetition: bool
+    constrain_repetition: bool | None
 
 
 def require_decoding(how: Mapping[str, Any], named: Callable[[str], str] = str, *, copies: bool = True) -> None:
@@ -69,7 +69,10 @@ def require_decoding(how: Mapping[str, Any], named: Callable[[str], str] = str, 
     """
     if unknown := sorted(set(how) - set(Decoding.__annotations__)):
         raise InputError(f"option {unknown[0]!r}; expected one of {', '.join(Decoding.__annotations__)}")
-    if how.get("constrain_repetition") and not copies:
+    constrained = how.get("constrain_repetition")
+    if constrained is not None and not isinstance(constrained, bool):
+        raise InputError(f"{named('constrain_repetition')} {str(constrained)[:40]}; expected True, False or None")
+    if constrained and not copies:
         raise InputError(f"{named('constrain_repetition')}: this model copies nothing of a source; leave it out")
     beam, temperature, top_p = how.get("beam", 1), how.get("temperature", 0.0), how.get("top_p", 1.0)
     require_count(how.get("batch_size", 1), named("batch_size"), 1)

@@ -94,5 +94,5 @@ def run(options: Namespace) -> int:
     row, data = tuple(options.row), Path(options.data)
     asked = tables.Asked(options.scale, corpus or "", data, out, row, options.seed, device, options.seq2seq)
     with bad_values():
-        made = tables.run(table, asked, options.results and Path(options.results))
+        made = tables.run(table, asked, Path(options.results) if options.results else None)
     return show(options, dict(made.figures), made.text)

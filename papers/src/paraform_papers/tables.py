@@ -12,6 +12,7 @@ import dataclasses
 import hashlib
 import json
 import os
+import re
 import shlex
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -209,7 +210,8 @@ def train_rows(table: Table, asked: Asked) -> tuple[list[Row], list[str]]:
     new = [row.label for row in rows if train_row(row)]
     if not table.every_seed:
         return rows, new
-    seeds = sorted(int(place.name.removeprefix("seed-")) for place in asked.place.glob("seed-*"))
+    names = (place.name.removeprefix("seed-") for place in asked.place.glob("seed-*"))
+    seeds = sorted(int(name) for name in names if name.isdecimal())
     of_each = (table.rows(replace(asked, seed=seed)) for seed in seeds)
     return [row for some in of_each for row in some if is_trained(row)], new
 
@@ -242,7 +244,7 @@ def is_trained(row: Row) -> bool:
     if row.config is None:
         return True
     try:
-        stored = found.get("config", found)  # marks of version 0.1.0 have its fields beside the others
+        stored = found.get("config", found)  # ParaBART's and PAR's marks of 0.1.0 have its fields beside the others
         stored = defaults(row.config) | kept_fields(type(row.config), stored, row.folder / MARK)
     except InputError:
         return False
@@ -259,14 +261,16 @@ def loaded(row: Row, device: str | None) -> Any:
 
 
 def run(table: Table, asked: Asked, results: Path | None = None) -> Made:
-    """Train, measure, and write NAME.json and NAME.md at `asked.place`.
+    """Train, measure, and write NAME.json and NAME.md at `asked.place`; of some rows NAME-ROW.json and so on.
 
     Args:
         results: where the JSON goes, too; None: of a whole table at scale full into `papers/results` of a checkout, of
             others nowhere.
     Raises: as `train_rows`; InputError if `results` holds what another command made.
     """
-    short = table.name.rpartition("/")[2]
+    seed = [f"seed-{asked.seed}"] if asked.seed and not table.every_seed else []
+    some = [*asked.rows, *seed]  # whose figures take no whole table's place
+    short = "-".join([table.name.rpartition("/")[2], *(re.sub(r"[^\w-]+", "_", part) for part in some)])
     command = command_of(table, asked)
     if results is None and asked.scale == "full" and not asked.rows:
         results = _results_of(table, asked)
@@ -314,7 +318,8 @@ def kept(
 ) -> dict[str, Any]:
     """What `path` holds, if it is of the same settings, code and libraries; else what `measure` finds, and there, too.
 
-    Code that differs from every commit (a checkout with changes of its own) is measured each time.
+    Code that differs from every commit (a checkout with changes of its own), or of which none is known, is measured
+    each time.
 
     Args:
         path: a JSON file; removing it measures again.
@@ -323,7 +328,7 @@ def kept(
     """
     code = manifest.revision()
     found, wanted = _read(path), {**of, "git": code, **manifest.versions()}
-    again = again or (code or "").endswith("-dirty")
+    again = again or code is None or code.endswith("-dirty")
     if again or found is None or found.get("of") != json.loads(json.dumps(wanted)):
         found = {"of": wanted, **measure()}
         _write(path, found)
@@ -334,6 +339,7 @@ def command_of(table: Table, asked: Asked) -> str:
     """The command that makes the table, but for the folders of its machine."""
     words = ["paraform", "reproduce", table.name, "--scale", asked.scale]
     words += ["--corpus", asked.corpus] if asked.corpus else []
+    words += ["--seq2seq", Path(asked.seq2seq).name] if asked.seq2seq else []
     return shlex.join([*words, "--seed", str(asked.seed), *(["--row", *asked.rows] if asked.rows else [])])
 
 

@@ -96,7 +96,7 @@ def test_rows_are_trained_once_and_measured_by_every_table(
     assert of_mrpc == {system for system in systems[2:] if not system.startswith(("mrpc", "union"))}
     assert {subset for _, subset in scores} == {"MRPC", "MRPC, unseen", "STS-B", "STS-B, unseen", "BShift"}
     for name in ("table1", "table2", "table4"):
-        assert (tmp_path / "runs" / "smoke" / f"{name}.md").read_text().strip()
+        assert next((tmp_path / "runs" / "smoke").glob(f"{name}*.md")).read_text().strip()
     (run / "trained.json").write_text("{}")
     with pytest.raises(AssertionError, match="trained again"):
         command("reproduce", "par/table4", *given)

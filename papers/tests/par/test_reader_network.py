@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import itertools
 import math
+from dataclasses import asdict
 
 import pytest
 import torch
 from torch import Tensor
 
+from paraform.fields import kept_fields
 from paraform.models.layers import BiGRU
+from paraform.records import InputError
 from paraform.training import TrainingConfig, make_accelerator
 from paraform_papers.par.reader import Reader, ReaderConfig, make_update
 from paraform_papers.par.reader.batches import ReaderBatch
@@ -195,3 +198,11 @@ def test_configs_that_are_none() -> None:
             ReaderConfig(**fields)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="inputs 0; expected the features"):
         Reader(ReaderConfig())
+
+
+def test_the_fields_of_0_1_0_are_read_where_they_say_what_is_done_today() -> None:
+    today = asdict(TINY)
+    before = today | {"states": "own", "most_words": 300, "longest_answer": 17, "clip_norm": 5.0}
+    assert kept_fields(ReaderConfig, before, "folder") == today
+    with pytest.raises(InputError, match=r"folder: config.clip_norm is 1.0, .* version 0.1.0 does"):
+        kept_fields(ReaderConfig, before | {"clip_norm": 1.0}, "folder")

@@ -23,6 +23,8 @@ def _reword(self: Any, sources: Sequence[str], *, num: int = 1, force: bool = Fa
     from paraform.rewording.reworder import reword
 
     _warn("reword", "paraform.reword(texts)")
+    if (ration := how.pop("ration", None)) is not None:  # as it was called then
+        how["constrain_repetition"] = ration
     return reword(sources, num=num, force=force, device=str(self.device), **how)
 
 

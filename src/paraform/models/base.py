@@ -26,6 +26,9 @@ class AbstractParaphraser(nn.Module, ABC):
         config: sizes and choices, a frozen dataclass.
         bank: exemplars to draw from.
         copies: whether words of a source can be copied, and repetition constrained.
+
+    A checkpoint needs three things more (`checkpoint.folder.Restores`): `config_class`, the dataclass of `config`;
+    `assets()`, the texts beside the weights by name; and `restore(config, assets)`, the model without its weights.
     """
 
     system: ClassVar[str]
@@ -33,7 +36,7 @@ class AbstractParaphraser(nn.Module, ABC):
     asks: ClassVar[str]
     config: Any
     bank: Sequence[str] = ()
-    copies: ClassVar[bool] = True
+    copies: ClassVar[bool] = False
 
     @property
     def device(self) -> torch.device:
@@ -70,7 +73,8 @@ class AbstractParaphraser(nn.Module, ABC):
 
     def _constrains(self, how: Decoding) -> bool:
         """Whether repetition is constrained: as the caller says, else as the config does."""
-        return how.get("constrain_repetition", getattr(self.config, "constrain_repetition", False))
+        asked = how.get("constrain_repetition")
+        return bool(getattr(self.config, "constrain_repetition", False)) if asked is None else asked
 
     @abstractmethod
     def _like(self, sources: list[str], exemplars: list[str], how: Decoding) -> list[str]:

@@ -60,7 +60,6 @@ class DisentangledParaphraser(AbstractParaphraser):
     system: ClassVar[str] = "disentangled"
     config_class: ClassVar[type] = DisentangledConfig
     kind: ClassVar[str] = "a disentangled model"
-    copies: ClassVar[bool] = False
     vector_names: ClassVar[tuple[str, ...]] = ("semantic",)
     asks: ClassVar[str] = "like=[exemplar] (--like), or a template (--template)"
     config: DisentangledConfig
@@ -200,7 +199,7 @@ class DisentangledParaphraser(AbstractParaphraser):
             )
         if len(sources) != len(trees):
             raise InputError(f"{len(sources)} sources, {len(trees)} trees; expected a tree a source")
-        require_decoding(how, copies=False)
+        require_decoding(how, copies=self.copies)
         self.eval()
         require_words([source.split() for source in sources], "source")
         if not sources:

@@ -44,6 +44,7 @@ class ExemplarParaphraser(AbstractParaphraser):
     system: ClassVar[str] = "exemplar"
     config_class: ClassVar[type] = ExemplarConfig
     kind: ClassVar[str] = "an exemplar model"
+    copies: ClassVar[bool] = True
     vector_names: ClassVar[tuple[str, ...]] = ("content", "style")
     asks: ClassVar[str] = ""  # exemplars are drawn from the bank
     config: ExemplarConfig
@@ -262,7 +263,8 @@ class ExemplarParaphraser(AbstractParaphraser):
         return self._in_order(lengths, batch_size, encode)
 
     def _constrains(self, how: Decoding) -> bool:
-        return how.get("constrain_repetition", self.config.copy)
+        asked = how.get("constrain_repetition")
+        return self.config.copy if asked is None else asked
 
     def _in_order(
         self, lengths: Sequence[int], batch_size: int, encode: Callable[[list[int]], Tensor]

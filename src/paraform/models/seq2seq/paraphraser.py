@@ -52,7 +52,6 @@ class Seq2SeqParaphraser(AbstractTreeParaphraser):
     system: ClassVar[str] = "seq2seq"
     config_class: ClassVar[type] = Seq2SeqConfig
     kind: ClassVar[str] = "a seq2seq model"
-    copies: ClassVar[bool] = False
     config: Seq2SeqConfig
 
     def __init__(
@@ -163,7 +162,7 @@ class Seq2SeqParaphraser(AbstractTreeParaphraser):
             source_trees, how: as `decode_trees` has them.
         Raises: InputError for an empty source or other numbers of both.
         """
-        require_decoding(how, copies=False)
+        require_decoding(how, copies=self.copies)
         require_words([source.split() for source in sources], "source")
         if self.config.source_tree == "none":
             source_trees = None

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 from paraform.fields import MOST_WIDTH, Between, Count, Dropout, Positive, Width, require_types
 
@@ -25,6 +26,11 @@ class ReaderConfig:
         batch_size: questions a step, over all processes.
         epochs: passes over the questions.
     """
+
+    removed: ClassVar[Mapping[str, object]] = {
+        "states": "own", "most_words": 300, "longest_answer": 17, "clip_norm": 5.0,
+    }  # fmt: skip
+    """Fields that checkpoints of 0.1.0 may name, and the only value that each still has."""
 
     encoder: str = "minilm"
     inputs: Annotated[int, Between(0, MOST_WIDTH)] = 0

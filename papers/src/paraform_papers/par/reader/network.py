@@ -12,6 +12,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from paraform.fields import require_restorable
 from paraform_papers.par.reader.batches import ReaderBatch
 from paraform_papers.par.reader.config import ReaderConfig
 
@@ -196,5 +197,6 @@ class Reader(nn.Module):
 
     @classmethod
     def restore(cls, config: dict[str, Any], assets: dict[str, str]) -> Reader:
-        """A reader with weights as drawn. Raises: TypeError or ValueError for what is no config of one."""
+        """A reader with weights as drawn. Raises: InputError for what is no config of one."""
+        require_restorable(ReaderConfig, config, assets, ())
         return cls(ReaderConfig(**config))

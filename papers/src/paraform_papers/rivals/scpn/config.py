@@ -45,8 +45,8 @@ class ScpnConfig:
         "template_levels": 2, "swap_directions": True, "drop_same_parse": True, "clip_norm": 5.0,
         "length_penalty": 1.0, "exemplar_form": "template",
     }  # fmt: skip
-    renamed: ClassVar[Mapping[str, str]] = {"ration": "constrain_repetition"}
     """Fields that checkpoints of 0.1.0 may name, and the only value that each still has."""
+    renamed: ClassVar[Mapping[str, str]] = {"ration": "constrain_repetition"}
 
     schedule: Literal["constant", "linear"] = "constant"
     units: Literal["pieces", "words"] = "pieces"

@@ -50,6 +50,7 @@ class ScpnParaphraser(AbstractTreeParaphraser):
     system: ClassVar[str] = "scpn"
     config_class: ClassVar[type] = ScpnConfig
     kind: ClassVar[str] = "an SCPN model"
+    copies: ClassVar[bool] = True
     asks: ClassVar[str] = "like=[exemplar] (--like), or a template (--template)"
     config: ScpnConfig
     exemplar_form: Literal["template", "parse"] = "template"
@@ -76,6 +77,8 @@ class ScpnParaphraser(AbstractTreeParaphraser):
         return self._templates
 
     def _in_trees(self, sources: list[str], trees: list[Tree], how: Decoding) -> list[str]:
+        if self.exemplar_form not in ("template", "parse"):
+            raise InputError(f"exemplar_form {self.exemplar_form!r}; expected template or parse")
         by_template = self.exemplar_form == "template"
         forms = self._symbols(trees, cut=by_template)
         return self._decode(sources, forms, [not by_template] * len(forms), None, how)
@@ -97,7 +100,7 @@ class ScpnParaphraser(AbstractTreeParaphraser):
         Args:
             source_trees: the sources' own parses; None: they are parsed here.
             strict: refuse a label that no parse of training had; else it is read as one never seen.
-            how: as `decode` has them; it is of the parse that is generated, too.
+            how: as `decode` has them; of the parse that is generated, too, whose repetition is free.
         Raises: InputError for an empty source, a label that no parse of training had, or other numbers of both.
         """
         sources, forms, whole = self._asked(sources, trees, strict=strict)
@@ -116,7 +119,7 @@ class ScpnParaphraser(AbstractTreeParaphraser):
         The arguments and errors are those of `decode_trees`.
         """
         sources, forms, whole = self._asked(sources, trees, strict=True)
-        require_decoding(how)
+        require_decoding(how, copies=False)
         own = self._own(sources, source_trees)
         return [self.symbols.decode(row) for row in self._completed(own, forms, whole, how)]
 

@@ -45,8 +45,8 @@ class SgcpConfig:
         "least_height": 3, "most_height": 7, "teacher_forcing": 0.9, "pop_weight": 1.0, "both_directions": True,
         "clip_norm": 2.0, "length_penalty": 1.0,
     }  # fmt: skip
-    renamed: ClassVar[Mapping[str, str]] = {"ration": "constrain_repetition"}
     """Fields that checkpoints of 0.1.0 may name, and the only value that each still has."""
+    renamed: ClassVar[Mapping[str, str]] = {"ration": "constrain_repetition"}
 
     height: Choice = "full"
     units: Literal["pieces", "words"] = "pieces"

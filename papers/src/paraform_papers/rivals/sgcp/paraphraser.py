@@ -40,6 +40,7 @@ class SgcpParaphraser(AbstractTreeParaphraser):
     system: ClassVar[str] = "sgcp"
     config_class: ClassVar[type] = SgcpConfig
     kind: ClassVar[str] = "an SGCP model"
+    copies: ClassVar[bool] = True
     config: SgcpConfig
 
     def __init__(self, config: SgcpConfig, vocabulary: Vocabulary, symbols: TreeSymbols, digest: str = "") -> None:

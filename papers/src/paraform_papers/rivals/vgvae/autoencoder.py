@@ -54,6 +54,7 @@ class Vgvae(AbstractParaphraser):
     system: ClassVar[str] = "vgvae"
     config_class: ClassVar[type] = VgvaeConfig
     kind: ClassVar[str] = "a VGVAE model"
+    copies: ClassVar[bool] = True
     vector_names: ClassVar[tuple[str, ...]] = ("content", "style")
     asks: ClassVar[str] = "like=[exemplar] (--like)"
     config: VgvaeConfig

@@ -58,8 +58,8 @@ class VgvaeConfig:
         "positions": 0, "codes": 8, "code_classes": 2, "paraphrase_weight": 1.0, "semantic_kl_weight": 1e-4,
         "syntax_kl_weight": 1e-3, "margin": 0.4, "megabatch": 20, "length_penalty": 1.0,
     }  # fmt: skip
-    renamed: ClassVar[Mapping[str, str]] = {"ration": "constrain_repetition"}
     """Fields that checkpoints of 0.1.0 may name, and the only value that each still has."""
+    renamed: ClassVar[Mapping[str, str]] = {"ration": "constrain_repetition"}
 
     latent_codes: bool = True
     word_noise: Share = 0.9
