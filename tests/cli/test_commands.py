@@ -20,6 +20,7 @@ import pytest
 import paraform
 from paraform import checkpoint, cli, corpora
 from paraform.cli import reading
+from paraform.engines import Engine
 from paraform.records import InputError, Sentence, from_json
 from paraform.syntax import ExemplarIndex
 from paraform.trainers import exemplar
@@ -366,6 +367,32 @@ def test_mine_searches_with_as_many_workers_as_asked(
     monkeypatch.setattr(ExemplarIndex, "nearest_rows", watched)
     assert command("mine", question_pairs, "--out", tmp_path / "out.jsonl", "--workers", "1").status == 0
     assert asked == [1]
+
+
+def test_mine_tags_and_searches_on_the_engine_that_is_named(
+    question_pairs: Path, tmp_path: Path, command: Command, inline: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What each of the two does on Ray stands in `tests/syntax/test_corpus.py`; here that it is asked there."""
+    from paraform.syntax import corpus
+
+    asked: list[tuple[str, int | None]] = []
+    tag, search = corpus.annotated_pairs, corpus.searched_by
+
+    def tagged(*given: Any, engine: Any, **named: Any) -> Any:
+        asked.append((engine.name, engine.workers))
+        return tag(*given, engine=Engine("local", 1), **named)
+
+    def searched(engine: Any, cache: Path) -> Any:
+        asked.append((engine.name, engine.workers))
+        return search(Engine("local", 1), cache)
+
+    monkeypatch.setattr(corpus, "annotated_pairs", tagged)
+    monkeypatch.setattr(corpus, "searched_by", searched)
+    here, there = tmp_path / "local.jsonl", tmp_path / "ray.jsonl"
+    assert command("mine", question_pairs, "--out", here, "--workers", "1").status == 0
+    assert command("mine", question_pairs, "--out", there, "--engine", "ray", "--workers", "3").status == 0
+    assert asked == [("local", 1), ("ray", 3), ("ray", 3)]
+    assert here.read_bytes() == there.read_bytes() != b""
 
 
 def test_mine_reads_a_pipe_as_often_as_it_comes(tmp_path: Path, command: Command, inline: None) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from dataclasses import asdict
+from pathlib import Path
 
 import pytest
 import torch
@@ -14,9 +15,11 @@ from paraform.fields import kept_fields
 from paraform.models.layers import BiGRU
 from paraform.records import InputError
 from paraform.training import TrainingConfig, make_accelerator
+from paraform.weights import load_tensors
 from paraform_papers.par.reader import Reader, ReaderConfig, make_update
 from paraform_papers.par.reader.batches import ReaderBatch
 from paraform_papers.par.reader.network import ReaderNetwork, Spans, TrilinearAttention, TwoWayGRU, best_spans
+from paraform_papers.par.reader.trainer import load_reader
 
 TINY = ReaderConfig(inputs=5, width=3, linear=4, dropout=0.5, batch_size=2)
 
@@ -206,3 +209,11 @@ def test_the_fields_of_0_1_0_are_read_where_they_say_what_is_done_today() -> Non
     assert kept_fields(ReaderConfig, before, "folder") == today
     with pytest.raises(InputError, match=r"folder: config.clip_norm is 1.0, .* version 0.1.0 does"):
         kept_fields(ReaderConfig, before | {"clip_norm": 1.0}, "folder")
+
+
+def test_a_folder_of_0_1_0_is_read() -> None:
+    """Written by the code of commit 3ec3979; later code reads it, which never makes it anew."""
+    model = load_reader(Path(__file__).with_name("reader_0_1_0"), device="cpu")
+    assert (model.config.width, model.config.linear, model.training) == (4, 6, False)
+    stored = load_tensors(Path(__file__).with_name("reader_0_1_0") / "model.safetensors")
+    assert all(torch.equal(weight, stored[name]) for name, weight in model.state_dict().items())

@@ -27,8 +27,8 @@ from paraform.weights import sha256
 from paraform_papers.crl.data import load, part_of
 from paraform_papers.crl.examples import Examples, examples
 from paraform_papers.crl.rows import OWN, ROWS, measured_pairs, of_row, setting
-from paraform_papers.rivals.measured import BESIDE, costs, writing
 from paraform_papers.rivals.rows import RIVALS, FromFolder, Way, config_of, train_rival, way_of, with_weights
+from paraform_papers.rivals.writing_rows import BESIDE, costs, writing
 from paraform_papers.tables import Asked, Row, Scale, Style, Table, as_json, digest_of
 
 BARS = (("CMA (dot)", "dot product (the paper)", "tab:blue"), ("CMA (cosine)", "cosine (the code)", "tab:orange"))
@@ -126,7 +126,7 @@ class Tables:
 def measure(asked: Asked, rows: Sequence[Row]) -> Tables:
     """Rows on the test split; draws Figure 2 as `cma.png`.
 
-    With a rival's row by the honest protocol alone, and with distances of trees: `rivals.measured.BESIDE`.
+    With a rival's row by the honest protocol alone, and with distances of trees: `rivals.writing_rows.BESIDE`.
     """
     folders = {row.name: row.folder / "best" for row in rows}
     models = {

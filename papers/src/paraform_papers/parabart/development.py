@@ -14,7 +14,7 @@ from paraform.evaluation.embedding.correlation import MEAN
 from paraform.evaluation.embedding.development import read_development
 from paraform.evaluation.embedding.task import Task
 from paraform.score import Score
-from paraform_papers.parabart.measured import vectors_table
+from paraform_papers.parabart.vectors_table import vectors_table
 
 
 def tasks(data: Path, size: int) -> list[Task]:

@@ -16,7 +16,7 @@ from paraform.evaluation.embedding.correlation import MEAN
 from paraform.evaluation.embedding.similarity import SimilaritySet, set_means, similarity_sets
 from paraform.evaluation.embedding.task import Finding
 from paraform.score import Score
-from paraform_papers.parabart.measured import vectors_table
+from paraform_papers.parabart.vectors_table import vectors_table
 
 
 def tasks(data: Path, size: int) -> list[SimilaritySet]:

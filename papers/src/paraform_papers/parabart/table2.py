@@ -12,7 +12,7 @@ from pathlib import Path
 
 from paraform.evaluation.embedding.probing import ProbingSet, probing_sets
 from paraform.score import Score
-from paraform_papers.parabart.measured import vectors_table
+from paraform_papers.parabart.vectors_table import vectors_table
 
 
 def tasks(data: Path, size: int) -> list[ProbingSet]:

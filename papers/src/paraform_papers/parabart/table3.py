@@ -14,8 +14,8 @@ from pathlib import Path
 from paraform.evaluation.embedding.detection import PairSet
 from paraform.evaluation.embedding.space import Space
 from paraform.evaluation.embedding.task import Task
-from paraform_papers.parabart.measured import vectors_table
 from paraform_papers.parabart.table4 import pair_sets
+from paraform_papers.parabart.vectors_table import vectors_table
 
 SETS = ("Quora-Easy", "Quora-Hard")
 PAIRS = 3

@@ -17,7 +17,7 @@ from paraform.evaluation.embedding.development import PAWS, OrderSet, paws_halve
 from paraform.evaluation.embedding.robustness import robustness_sets
 from paraform.evaluation.embedding.task import Choices, Task
 from paraform.score import Score
-from paraform_papers.parabart.measured import vectors_table
+from paraform_papers.parabart.vectors_table import vectors_table
 
 
 def pair_sets(data: Path, size: int) -> list[Task]:

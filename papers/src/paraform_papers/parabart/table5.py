@@ -8,8 +8,8 @@ Rows, seeds and running time: parabart/table1; sets and probes: parabart/table2.
 from __future__ import annotations
 
 from paraform.score import Score
-from paraform_papers.parabart.measured import vectors_table
 from paraform_papers.parabart.table2 import tasks
+from paraform_papers.parabart.vectors_table import vectors_table
 
 
 def keep(score: Score) -> bool:
