@@ -17,6 +17,7 @@ from transformers import BertConfig, BertModel
 from paraform import encoders
 from paraform.capabilities import ReadsWords
 from paraform.encoders.types import WordStates
+from paraform.evaluation.embedding import distances
 from paraform.evaluation.embedding.distance_report import distance_findings, evaluate_distances, matrix_line
 from paraform.evaluation.embedding.distances import (
     Layers,
@@ -119,10 +120,13 @@ def test_distances_are_those_of_a_loop_over_words(
     np.testing.assert_allclose(np.stack(found, axis=1), expected, rtol=1e-4, atol=1e-5)
 
 
-def test_references_are_means_over_every_two_sentences(folder: Path, bert: BertModel) -> None:
+def test_references_are_means_over_every_two_sentences(
+    folder: Path, bert: BertModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
     one = the_set()
     words = word_system("tiny", encoders.load(str(folder), device="cpu")).words
-    found = reference_distances(one.sentences, words, [("good", "bad"), ("small", "dog"), ("good", "zebra")])
+    monkeypatch.setattr(distances, "REFERENCES", (("good", "bad"), ("small", "dog"), ("good", "zebra")))
+    found = reference_distances(one.sentences, words)
     for reference in found[:2]:
         l2, cosine = [], []
         for left, right in itertools.product(one.sentences, repeat=2):
@@ -137,7 +141,8 @@ def test_references_are_means_over_every_two_sentences(folder: Path, bert: BertM
     assert found[0].contexts == (3, 3) and found[0].name == "good–bad"
     assert found[2].contexts == (3, 0) and math.isnan(found[2].l2)
     many = [(*("a" for _ in range(number)), "good") for number in range(40)] + [("bad",)]
-    assert reference_distances(many, constant_words, [("good", "bad")], most=7)[0].contexts == (7, 1)
+    monkeypatch.setattr(distances, "MOST_CONTEXTS", 7)
+    assert reference_distances(many, constant_words)[0].contexts == (7, 1)
 
 
 def system_of(values: dict[tuple[str, ...], Sequence[float]], name: str = "made") -> WordSystem:
@@ -191,9 +196,9 @@ def test_metrics_are_means_over_words_shares_and_a_ratio_that_no_scale_changes()
     found = {(s.subset, s.name, s.system): s for s in report.scores}
     assert found["own, paraphrases", "L2", "shrunk"].value == pytest.approx(0.01)
     assert found["own, paraphrases", "L2 ratio", "shrunk"].value == pytest.approx(1 / 6)
-    (difference,) = [d for d in report.differences if d.subset == "own, paraphrases" and d.comparison.name == "L2"]
-    assert difference.comparison.difference == pytest.approx(0.01 - 1)
-    assert difference.comparison.low <= difference.comparison.difference <= difference.comparison.high
+    (difference,) = [d for d in report.differences if d.subset == "own, paraphrases" and d.name == "L2"]
+    assert difference.difference == pytest.approx(0.01 - 1)
+    assert difference.low <= difference.difference <= difference.high
     assert report.notes == ["own: no sentence with 'large' or 'small', so no distance of that word"]
     assert "shrunk − made = -0.99" in report.table() and json.dumps(report.to_json())
 

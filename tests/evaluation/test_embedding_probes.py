@@ -170,8 +170,12 @@ def test_fits_stop_at_different_times() -> None:
     folds = folds_of(labels_N, 3)
     stopped = {how: plain_loop(vectors_ND, labels_N, folds, 0, 1e-4, replace(COUNTED, failures=how))[1] for how in HOW}
     assert stopped["consecutive"] > stopped["total"]
-    config = replace(ProbeConfig.paper(), max_epochs=40, tenacity=1, batch_size=16, l2=(1e-4, 1e-1))
-    assert len(set(fit_probes(vectors_ND, labels_N, folds_of(labels_N, 3), config).epochs_F.tolist())) > 1
+    config = replace(ProbeConfig.paper(), max_epochs=40, tenacity=1, batch_size=16)
+    train, dev = torch.from_numpy(folds.train_FN), torch.from_numpy(folds.dev_FN)
+    rows = standardised_rows(torch.from_numpy(vectors_ND), train, config.standardise)
+    fits = (torch.arange(3), torch.full((3,), 1e-4), 3)
+    found = adam_probes(rows, torch.from_numpy(labels_N), train, dev, *fits, config)
+    assert len(set(found.epochs_K.tolist())) > 1
 
 
 PROBES = [ProbeConfig(), replace(ProbeConfig.mlp(8), l2=(1e-4,)), replace(ProbeConfig.paper(), l2=(1e-4,))]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 import pytest
@@ -12,12 +13,11 @@ from numpy.typing import NDArray
 
 from paraform.corpora.probing import ProbingExample, write_probing
 from paraform.evaluation.bootstrap import bootstrap_interval, paired_bootstrap
-from paraform.evaluation.embedding.probe_rows import ProbeConfig
+from paraform.evaluation.embedding.probe_rows import ProbeConfig, protocols_of
 from paraform.evaluation.embedding.probing import (
     ProbingSet,
     compared,
     information,
-    probes_of,
     probing_sets,
     probing_table,
     taken_away,
@@ -68,11 +68,9 @@ def test_a_label_that_vectors_hold_is_found() -> None:
     assert "train:240|dev:60|test:120|classes:3|digest:" in accuracy.metric.signature
 
 
-@pytest.mark.parametrize("kind", ["BShift", "WordContent"])
-def test_noise_stays_at_chance(kind: str) -> None:
-    probes = probes_of(kind, ["default"])
-    assert probes["default"].hidden == (50 if kind == "BShift" else 0)
-    found = metrics(replace(SET, kind=kind, protocols=probes).measure(space("noise", 0.0)))
+@pytest.mark.parametrize("classifier", ["mlp", "logistic"])
+def test_noise_stays_at_chance(classifier: Literal["mlp", "logistic"]) -> None:
+    found = metrics(replace(SET, protocols=protocols_of(classifier, ["default"])).measure(space("noise", 0.0)))
     error = 100 * (1 / 3 * 2 / 3 / COUNTS["te"]) ** 0.5
     assert abs(found["accuracy"] - 100 / 3) < 3 * error
     assert abs(found["label information"]) < 3 * error / (100 * 2 / 3)
@@ -93,7 +91,7 @@ def test_vectors_that_are_all_the_same_say_nothing() -> None:
 
 
 def test_protocols_stand_side_by_side() -> None:
-    protocols = probes_of("WordContent", ["default", "paper"])
+    protocols = protocols_of("logistic", ["default", "paper"])
     findings = replace(SET, protocols=protocols).measure(space("teller", 1.0))
     signatures = {one.score.protocol: one.score.signature for one in findings if one.score.name == "accuracy"}
     assert "standardise:yes" in signatures["default"] and "standardise:no" in signatures["paper"]
@@ -160,6 +158,9 @@ def test_sets_of_sentevals_files_and_what_is_written_is_the_same_set(tmp_path: P
         assert all(one.examples == EXAMPLES for one in read)
     (one,) = probing_sets(tmp_path / "probing" / "tree_depth.txt", protocols=["paper"])
     assert (one.name, one.protocols) == ("TreeDepth (re-created)", {"paper": ProbeConfig.paper(50)})
+    write_probing(EXAMPLES, tmp_path / "word_content.txt")
+    assert probing_sets(tmp_path / "word_content.txt")[0].protocols == {"default": ProbeConfig()}
+    (tmp_path / "word_content.txt").unlink()
     (tmp_path / "probing" / "sources.tsv").unlink()
     assert [one.source for one in probing_sets(tmp_path)] == ["set:as-distributed"] * 2
     with pytest.raises(InputError, match="no set 'TopConst'; expected one of BShift, TreeDepth"):

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from paraform.corpora.leaks import normalised
+from paraform.evaluation.embedding import recreated
 from paraform.evaluation.embedding.recreated import (
-    RecreatedConfig,
     TreebankSentence,
     bigram_shift,
     recreate,
@@ -36,7 +36,7 @@ def test_half_of_each_part_has_two_words_exchanged() -> None:
     texts = [f"The w{row} cat does n't see v{row} mice , it runs ." for row in range(40)]
     counts = {"tr": 20, "va": 10, "te": 10}
     sentences = [sentence(text, part=part) for part, count in counts.items() for text in texts[:count]]
-    examples = bigram_shift(sentences, RecreatedConfig())
+    examples = bigram_shift(sentences, 0)
     assert Counter((one.part, one.label) for one in examples) == {
         (part, label): count for part, count in (("tr", 10), ("va", 5), ("te", 5)) for label in "IO"
     }
@@ -54,7 +54,7 @@ def test_half_of_each_part_has_two_words_exchanged() -> None:
 
 
 def test_a_sentence_without_two_such_words_is_left_out() -> None:
-    assert bigram_shift([sentence("Very very VERY , yes ."), sentence("Go on .")], RecreatedConfig()) == []
+    assert bigram_shift([sentence("Very very VERY , yes ."), sentence("Go on .")], 0) == []
 
 
 def chain(depth: int) -> str:
@@ -63,18 +63,18 @@ def chain(depth: int) -> str:
 
 def test_depth_is_counted_from_the_sentence_to_a_tag() -> None:
     sentences = [sentence("a b c d", chain(depth)) for depth in range(3, 15)]
-    assert [one.label for one in tree_depth(sentences, RecreatedConfig())] == [str(depth) for depth in range(5, 13)]
+    assert [one.label for one in tree_depth(sentences, 0)] == [str(depth) for depth in range(5, 13)]
     several = sentence("a b c d", "(ROOT (S (S (S (S (NN a))))) (NP (NN b)))")
-    assert tree_depth([several], RecreatedConfig()) == []
+    assert tree_depth([several], 0) == []
 
 
-def test_depths_are_thinned_length_by_length() -> None:
+def test_depths_are_thinned_length_by_length(monkeypatch: pytest.MonkeyPatch) -> None:
     sentences = [sentence(["w"] * words, chain(depth)) for depth in (5, 6) for words in (4, 5) for _ in range(words)]
-    config = RecreatedConfig(most_of_length=4)
-    assert Counter(one.label for one in tree_depth(sentences, config)) == {"5": 8, "6": 8}
+    monkeypatch.setattr(recreated, "MOST_OF_LENGTH", 4)
+    assert Counter(one.label for one in tree_depth(sentences, 0)) == {"5": 8, "6": 8}
 
 
-def test_common_sequences_and_other() -> None:
+def test_common_sequences_and_other(monkeypatch: pytest.MonkeyPatch) -> None:
     def clauses(label: str, below: str, count: int) -> list[TreebankSentence]:
         tree = f"(ROOT ({label} {' '.join(f'({name} x)' for name in below.split())}))"
         return [sentence(f"{label} {below} {row}", tree) for row in range(count)]
@@ -86,23 +86,29 @@ def test_common_sequences_and_other() -> None:
         *clauses("S", "PP NP VP .", 2),
         *clauses("FRAG", "NP VP .", 9),
     ]
-    found = top_constituent_sequence(sentences, RecreatedConfig(least_top=3, most_top=6))
+    monkeypatch.setattr(recreated, "LEAST_TOP", 3)
+    monkeypatch.setattr(recreated, "MOST_TOP", 6)
+    found = top_constituent_sequence(sentences, 0)
     assert Counter(one.label for one in found) == {"NP_VP_.": 6, "WHNP_SQ_.": 5, "OTHER": 2}
-    found = top_constituent_sequence(sentences, RecreatedConfig(least_top=2, top_classes=3))
+    monkeypatch.setattr(recreated, "LEAST_TOP", 2)
+    monkeypatch.setattr(recreated, "TOP_CLASSES", 3)
+    found = top_constituent_sequence(sentences, 0)
     assert set(one.label for one in found) == {"NP_VP_.", "WHNP_SQ_.", "OTHER"}
 
 
 def test_lengths_in_words() -> None:
     sentences = [sentence(["w"] * words) for words in range(4, 31)]
-    counts = Counter(one.label for one in sentence_length(sentences, RecreatedConfig()))
+    counts = Counter(one.label for one in sentence_length(sentences, 0))
     assert counts == {"5-8": 4, "9-12": 4, "13-16": 4, "17-20": 4, "21-25": 5, "26-28": 3}
 
 
-def test_a_sentence_holds_one_of_the_words_and_a_rare_one_makes_way() -> None:
+def test_a_sentence_holds_one_of_the_words_and_a_rare_one_makes_way(monkeypatch: pytest.MonkeyPatch) -> None:
     """`red` stands alone in 3 sentences, `blue` in 3, `green` in 1 and in 2 with `blue`: struck off, it frees these."""
     texts = ["the red x1", "the red x2", "the Red x3", "the blue x4", "the blue x5", "the blue x6", "the red blue x7"]
     texts += ["the green x8", "the green blue x9", "the green blue x0"]
-    found = word_content([sentence(text) for text in texts], RecreatedConfig(common_words=1, least_word=3))
+    monkeypatch.setattr(recreated, "COMMON_WORDS", 1)
+    monkeypatch.setattr(recreated, "LEAST_WORD", 3)
+    found = word_content([sentence(text) for text in texts])
     assert Counter(one.label for one in found) == {"red": 3, "blue": 5}
     assert {one.text for one in found if "green" in one.text} == {"the green blue x9", "the green blue x0"}
 
@@ -127,8 +133,10 @@ def test_small_treebanks_give_the_sets_that_they_can(tmp_path: Path, caplog: pyt
         recreate(tmp_path)
 
 
-def test_every_label_that_is_asked_for_was_trained(data: Path) -> None:
-    sets = recreate(data / "treebank" / "gum" / "test", RecreatedConfig(least_top=10, least_word=8))
+def test_every_label_that_is_asked_for_was_trained(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(recreated, "LEAST_TOP", 10)
+    monkeypatch.setattr(recreated, "LEAST_WORD", 8)
+    sets = recreate(data / "treebank" / "gum" / "test")
     assert list(sets) == ["BShift", "TreeDepth", "TopConst", "SentLen", "WordContent"]
     for examples in sets.values():
         trained = Counter(one.label for one in examples if one.part == "tr")

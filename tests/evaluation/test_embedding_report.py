@@ -111,11 +111,11 @@ def report() -> EmbeddingReport:
 def test_the_interval_of_a_known_difference(report: EmbeddingReport) -> None:
     """40 rows of 400 are right in one system and wrong in the other: the difference has the variance 0.1 − 0.1²."""
     differences = [one for section in report.sections for one in section.differences]
-    hard = next(one.comparison for one in differences if one.subset == "MRPC-Hard")
+    hard = next(one for one in differences if one.subset == "MRPC-Hard")
     half = 1.96 * 100 * math.sqrt((0.1 - 0.1**2) / ROWS)
     assert hard.difference == pytest.approx(-10)
     assert (hard.low, hard.high) == (pytest.approx(-10 - half, abs=0.6), pytest.approx(-10 + half, abs=0.6))
-    assert {(one.comparison.first, one.comparison.second) for one in differences} == {("one", "two")}  # no floor
+    assert {(one.first, one.second) for one in differences} == {("one", "two")}  # no floor
 
 
 def test_summary_and_points(report: EmbeddingReport) -> None:
@@ -190,7 +190,7 @@ def test_the_best_model_of_a_column_is_bold_and_no_floor_is(report: EmbeddingRep
 
 
 def measured_names(made: EmbeddingReport) -> set[tuple[str, str]]:
-    return {(one.comparison.name, one.subset) for section in made.sections for one in section.differences}
+    return {(one.name, one.subset) for section in made.sections for one in section.differences}
 
 
 def test_what_is_compared_bold_unsure_and_of_no_system() -> None:

@@ -76,11 +76,6 @@ def test_a_name_is_text_and_a_long_one_is_cut() -> None:
     assert hostile in (next(svg.iter(f"{SVG}title")).text or "")
 
 
-def test_without_form_there_is_no_picture() -> None:
-    with pytest.raises(ValueError, match="no point with form"):
-        picture([point("words", None, 55.0)], 360, 380)
-
-
 @pytest.mark.parametrize("ends", [(0.3, 0.9), (-3.0, 97.0), (12.0, 13.5)])
 def test_ticks_are_round_and_within(ends: tuple[float, float]) -> None:
     ticks = Scale(*ends, 0, 100).ticks(6)

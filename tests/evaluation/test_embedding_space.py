@@ -60,7 +60,7 @@ def test_shared_words_are_jaccards() -> None:
     assert not isinstance(space, VectorSpace)
 
 
-def test_tf_idf_is_scikit_learns_fitted_on_each_text_once() -> None:
+def test_tf_idf_is_scikit_learns_fitted_on_each_text_once(monkeypatch: pytest.MonkeyPatch) -> None:
     space = tf_idf([*TEXTS, *TEXTS])
     assert isinstance(space, VectorSpace)
     vectorizer = TfidfVectorizer().fit(TEXTS)
@@ -72,7 +72,8 @@ def test_tf_idf_is_scikit_learns_fitted_on_each_text_once() -> None:
     assert "fitted:6|" in space.signature
 
     # The two words that most texts have: cat and the, each in four of them.
-    few = tf_idf(TEXTS, commonest=2)
+    monkeypatch.setattr("paraform.evaluation.embedding.space.COMMONEST", 2)
+    few = tf_idf(TEXTS)
     assert few.vectors(TEXTS) == pytest.approx(
         dense[:, [vectorizer.vocabulary_["cat"], vectorizer.vocabulary_["the"]]], abs=1e-6
     )

@@ -9,10 +9,10 @@ from sklearn.metrics import f1_score
 
 from paraform.corpora.senteval import LabelledText
 from paraform.evaluation.bootstrap import paired_bootstrap
-from paraform.evaluation.embedding.probe_rows import ProbeConfig, pair_features
+from paraform.evaluation.embedding.probe_rows import ProbeConfig, pair_features, protocols_of
 from paraform.evaluation.embedding.space import Space, Vectors, embedded
 from paraform.evaluation.embedding.task import Finding, Task
-from paraform.evaluation.embedding.transfer import TransferSet, f1, protocols_of, transfer_sets
+from paraform.evaluation.embedding.transfer import TransferSet, f1, transfer_sets
 from paraform.records import InputError, Origin
 
 PROBE = {"default": ProbeConfig(folds=4, l2=(1e-3, 1e-1))}

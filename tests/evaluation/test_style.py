@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from paraform.evaluation.content import content_kept, content_matches, embed_unique
-from paraform.evaluation.style import StyleSettings, edit_distances, evaluate_style, retrieve_by_style, tag_unique
+from paraform.evaluation.style import StylePool, StyleSettings, edit_distances, evaluate_style, tag_unique
 from paraform.evaluation.subsets import subsets, word_f1
 from paraform.records import InputError
 
@@ -88,7 +88,7 @@ def test_retrieval_equals_a_search_in_full():
     vectors = generator.normal(size=(30, 4)).astype(np.float32)
     tags = [tuple(generator.choice(["NN", "VB", "DT"], size=generator.integers(1, 6))) for _ in pool]
     clusters = [at // 2 for at in range(30)]
-    found = retrieve_by_style(pool, vectors, tags, clusters, [0, 5], top=3)
+    found = StylePool(pool, tags, clusters, [0, 5], 3, "").retrieved(vectors)
     for query, listed in zip([0, 5], found.lists, strict=True):
         others = [at for at in range(30) if clusters[at] != clusters[query]]
         cosine = {
@@ -105,7 +105,7 @@ def test_retrieval_equals_a_search_in_full():
     assert found.random == pytest.approx(np.mean([np.mean(row) for row in apart]))
     assert found.nearest == pytest.approx(np.mean([sorted(row)[:3] for row in apart]))
     with pytest.raises(InputError, match="28 sentences outside"):
-        retrieve_by_style(pool, vectors, tags, clusters, [0], top=29)
+        StylePool(pool, tags, clusters, [0], 29, "").retrieved(vectors)
 
 
 def letters(texts):

@@ -15,7 +15,6 @@ from paraform import encoders
 from paraform.encoders.folder import ModelFolder
 from paraform.encoders.packed import unpacked
 from paraform.evaluation.bootstrap import Comparison
-from paraform.evaluation.embedding.measuring import Difference
 from paraform.models.disentangled import DisentangledConfig
 from paraform_papers.parabart import rows as parabart_rows
 from paraform_papers.parabart.configs import ERASED, PAPER, RIVALS, ROWS, SIZES, STARTS, config_of, corpora_of, rows_of
@@ -163,9 +162,9 @@ def test_rows_differ_in_what_they_are_called_by() -> None:
 
 
 def test_seeds_stand_in_one_line_with_their_mean() -> None:
-    def apart(seed: int, other: str, value: float) -> Difference:
+    def apart(seed: int, other: str, value: float) -> Comparison:
         first = f"minilm full, seed {seed}"
-        return Difference("STS-B", Comparison("Pearson", first, other, "", value, -9, 9, 0.5, "", digits=1))
+        return Comparison("Pearson", first, other, "", value, -9, 9, 0.5, "", digits=1, subset="STS-B")
 
     found = [apart(seed, f"minilm less, seed {seed}", value) for seed, value in enumerate((-1.0, 2.0, 5.0))]
     found += [apart(seed, "minilm as it comes", 1.0) for seed in (0, 1)]

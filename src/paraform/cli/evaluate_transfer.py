@@ -36,7 +36,8 @@ def add_arguments(parser: ArgumentParser, given: Sequence[str]) -> None:
 def run(options: Namespace) -> int:
     """Print the figures."""
     from paraform.evaluation.embedding.measuring import bounded, differences_of, measured
-    from paraform.evaluation.embedding.transfer import protocols_of, transfer_sets
+    from paraform.evaluation.embedding.probe_rows import protocols_of
+    from paraform.evaluation.embedding.transfer import transfer_sets
     from paraform.score import table
 
     sets = transfer_sets(options.data, options.tasks, protocols_of(options.classifier, options.protocol))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +12,7 @@ from paraform.decoding import MOST_SEED
 from paraform.evaluation.metrics import RowMetric
 from paraform.evaluation.preparation import same_length
 from paraform.records import InputError, require_count
-from paraform.score import signature
+from paraform.score import Score, signature
 
 MOST_RESAMPLES = 1_000_000  # their values are held at once; more is a slip, and would take hours in silence
 DRAWS = 1_000_000  # row numbers drawn at once; bounds the memory, not the result
@@ -29,6 +29,7 @@ class Comparison:
             small where low to high holds 0.
         beware: a warning to whoever reads the difference.
         digits: after the decimal point, when printed.
+        subset: the set or the rows, where there are several.
     """
 
     name: str
@@ -42,16 +43,18 @@ class Comparison:
     signature: str
     beware: str = ""
     digits: int = field(default=2, compare=False)
+    subset: str = ""
 
     def __str__(self) -> str:
         difference, low, high = (f"{x:+z.{self.digits}f}" for x in (self.difference, self.low, self.high))
-        place = f"{self.name}, {self.protocol}" if self.protocol else self.name
+        place = ", ".join(part for part in (self.subset, self.name, self.protocol) if part)
         warning = f"; {self.beware}" if self.beware else ""
         return f"{place}: {self.first} − {self.second} = {difference} (95 %: {low} to {high}){warning}"
 
     def to_json(self) -> dict[str, str | float]:
-        """A JSON object of all fields but `digits`."""
-        return {key: value for key, value in asdict(self).items() if key != "digits"}
+        """A JSON object of all fields but `digits`, and `subset` if there is none."""
+        subset = {"subset": self.subset} if self.subset else {}
+        return subset | {key: value for key, value in asdict(self).items() if key not in ("subset", "digits")}
 
 
 def paired_bootstrap(
@@ -111,6 +114,12 @@ def bootstrap_interval(metric: RowMetric, *, resamples: int = 1000, seed: int = 
     ]
     low, high = np.quantile(values, [0.025, 0.975])
     return float(low), float(high)
+
+
+def with_interval(score: Score, metric: RowMetric, *, resamples: int = 1000, seed: int = 12345) -> Score:
+    """The score of a metric with its `bootstrap_interval`."""
+    low, high = bootstrap_interval(metric, resamples=resamples, seed=seed)
+    return replace(score, low=low, high=high)
 
 
 def _resampled(rows: int, resamples: int, seed: int) -> Iterator[NDArray[np.float64]]:

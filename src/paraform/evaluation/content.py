@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from paraform.capabilities import Embed
-from paraform.evaluation.preparation import same_length
 from paraform.records import InputError
 
 Vectors: TypeAlias = NDArray[np.float32]
@@ -54,7 +53,6 @@ def unit(vectors_ND: Vectors) -> Vectors:
 
 def content_kept(sources_ND: Vectors, outputs_ND: Vectors) -> NDArray[np.float64]:
     """Cosine between each source and its output, [N]; 0 where either is empty."""
-    same_length(sources=sources_ND, outputs=outputs_ND)
     cosines: NDArray[np.float64] = (unit(sources_ND) * unit(outputs_ND)).sum(axis=1, dtype=np.float64)
     return cosines
 
@@ -78,7 +76,7 @@ def content_matches(
         similarity: "dot" as in the paper, "cosine" as in the authors' code.
     Returns: [N] booleans.
     """
-    rows = same_length(sources=sources_ND, targets=targets_ND)
+    rows = len(sources_ND)
     found = np.zeros(rows, dtype=np.int64)
     if similarity == "cosine":
         sources_ND, targets_ND = unit(sources_ND), unit(targets_ND)
@@ -87,5 +85,4 @@ def content_matches(
     if clusters is None:
         right: NDArray[np.bool_] = found == np.arange(rows)
         return right
-    same_length(sources=sources_ND, clusters=clusters)
     return np.array([clusters[row] == clusters[at] for row, at in enumerate(found.tolist())], dtype=np.bool_)

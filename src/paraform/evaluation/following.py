@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from paraform.score import signature
 from paraform.words import STOP_WORDS
 
 
@@ -33,22 +32,10 @@ def different_outputs(outputs: Sequence[str]) -> float:
     return len({text.casefold() for text in outputs}) / len(outputs)
 
 
-def taken_signature(max_tokens: int | None) -> str:
-    """The settings of `words_taken`."""
-    return signature(words="penn-treebank", max_tokens=max_tokens, case="lc", stop="closed-class", average="rows")
-
-
-def different_signature() -> str:
-    """The settings of `different_outputs`."""
-    return signature(case="lc", over="exemplars", average="rows")
-
-
 def distinct_value(outputs: Sequence[Sequence[str]], n: int) -> float:
-    """Distinct-n: different n-grams of all outputs, divided by all their n-grams (Li et al. 2016); 0 without one."""
+    """Distinct-n: different n-grams of all outputs, divided by all their n-grams (Li et al. 2016); 0 without one.
+
+    It falls as rows are added, so that only equal numbers of rows compare.
+    """
     grams = [tuple(words[at : at + n]) for words in outputs for at in range(len(words) - n + 1)]
     return len(set(grams)) / len(grams) if grams else 0.0
-
-
-def distinct_signature(max_tokens: int | None) -> str:
-    """The settings of distinct-n, which falls as rows are added, so that only equal numbers of rows compare."""
-    return signature(words="penn-treebank", max_tokens=max_tokens, case="lc", over="corpus")

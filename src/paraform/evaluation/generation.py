@@ -14,17 +14,10 @@ from paraform.capabilities import Embed
 from paraform.decoding import MOST_SEED
 from paraform.evaluation.bleu import bleu_metric
 from paraform.evaluation.content import Vectors, content_kept, embed_unique
-from paraform.evaluation.following import (
-    different_outputs,
-    different_signature,
-    distinct_signature,
-    distinct_value,
-    taken_signature,
-    words_taken,
-)
+from paraform.evaluation.following import different_outputs, distinct_value, words_taken
 from paraform.evaluation.meteor import find_wordnet, meteor_metric
 from paraform.evaluation.metrics import RowMetric, row_mean
-from paraform.evaluation.preparation import metric_words
+from paraform.evaluation.preparation import metric_words, words_signature
 from paraform.evaluation.protocols import (
     PROTOCOLS,
     Decoded,
@@ -42,11 +35,9 @@ from paraform.evaluation.style import (
     StyleSettings,
     Tag,
     edit_distances,
-    edit_signature,
     evaluate_style,
     tag_unique,
     tree_distance,
-    tree_signature,
 )
 from paraform.evaluation.subsets import SETTING, THIRDS, subsets
 from paraform.records import InputError, require_callable, require_count, require_kind, require_records, require_text
@@ -157,10 +148,11 @@ def evaluate_generation(
     overlap: list[RowMetric] = []
     if set(protocols) != {"blind"}:
         overlap = measure.overlap_metrics(settings.bleu_tokenize)
-    edit_settings = edit_signature(max_tokens, settings.tagger_name)
-    tree_settings = tree_signature(max_tokens, settings.parser_name)
-    taken_settings = taken_signature(max_tokens)
-    distinct = f"{distinct_signature(max_tokens)}|{shared}"
+    edit_settings = words_signature(max_tokens, tags=settings.tagger_name, average="rows")
+    tree_settings = words_signature(max_tokens, trees=settings.parser_name, average="rows")
+    taken_settings = words_signature(max_tokens, stop="closed-class", average="rows")
+    different_settings = signature(case="lc", over="exemplars", average="rows")
+    distinct = f"{words_signature(max_tokens, over='corpus')}|{shared}"
     kept_settings = signature(similarity="cosine", encoder=settings.encoder_name, text="as-written", average="rows")
     parts = subsets([measure.words[text] for text in sources], [measure.words[text] for text in references])
     outputs: list[Outputs] = []
@@ -183,7 +175,7 @@ def evaluate_generation(
             )
             if given.all_texts:
                 different = np.array([different_outputs(texts) for texts in given.all_texts])
-                measured.append(row_mean("different outputs", different, different_signature(), digits=3))
+                measured.append(row_mean("different outputs", different, different_settings, digits=3))
             metrics[system] = [replace(metric, signature=f"{metric.signature}|{shared}") for metric in measured]
             named = {metric.name: metric for metric in metrics[system]}
             outputs.append(Outputs(system, protocol, sources, references, given.exemplars, given.texts, named))

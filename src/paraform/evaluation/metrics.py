@@ -58,3 +58,8 @@ class RowMetric:
 def row_mean(name: str, values: NDArray[Any], settings: str, digits: int = 2) -> RowMetric:
     """A metric that is the mean of one value a row, [N]."""
     return RowMetric(name, np.asarray(values, dtype=np.float64)[:, None], settings, None, digits)
+
+
+def ratio(sums: NDArray[Any]) -> float:
+    """The first of two sums by the second: a mean over what that counts."""
+    return float(sums[0] / sums[1])

@@ -32,6 +32,11 @@ def same_length(**lists: Sized) -> int:
     return next(iter(lengths.values()))
 
 
+def words_signature(max_tokens: int | None, **own: str) -> str:
+    """The settings that all other metrics of words share, then those of one."""
+    return signature(words="penn-treebank", max_tokens=max_tokens, case="lc", **own)
+
+
 def overlap_signature(max_tokens: int | None, **own: str | int | float | bool) -> str:
     """The settings that all metrics against one reference share, then those of one."""
     return signature(words="penn-treebank", max_tokens=max_tokens, nrefs=1, case="lc", **own)

@@ -12,8 +12,8 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from paraform.evaluation.bootstrap import Comparison, bootstrap_interval, paired_bootstrap
-from paraform.evaluation.metrics import RowMetric
+from paraform.evaluation.bootstrap import Comparison, paired_bootstrap, with_interval
+from paraform.evaluation.metrics import RowMetric, ratio
 from paraform.evaluation.preparation import require
 from paraform.evaluation.rating import Item, Key
 from paraform.evaluation.rating_answers import ACCEPTABLE, BEST, SCALES, WORST, Answer
@@ -58,13 +58,6 @@ class RatingReport:
     alarms: tuple[str, ...]
     raters: Mapping[str, int]
     items: int
-
-    def score(self, name: str, system: str) -> Score:
-        """The one score of these. Raises: KeyError if there is none."""
-        for score in (*self.scores, *self.agreement):
-            if (score.name, score.system) == (name, system):
-                return score
-        raise KeyError(f"no {name} of {system!r}")
 
     def to_json(self) -> dict[str, Any]:
         """A JSON object of all fields."""
@@ -131,13 +124,13 @@ def rating_report(
         sums = {name: _sums(key.systems[name], key.items, by_item, value, resample) for name in names}
         for name in names:
             if sums[name]:
-                metric = _metric(title, list(sums[name].values()), f"{settings}|{drawn}", digits)
-                low, high = bootstrap_interval(metric, resamples=resamples, seed=seed)
-                scores.append(Score(title, metric.over(), metric.signature, name, digits=digits, low=low, high=high))
+                metric = RowMetric(title, np.array(list(sums[name].values())), f"{settings}|{drawn}", ratio, digits)
+                scores.append(with_interval(metric.score(system=name), metric, resamples=resamples, seed=seed))
         for other in names[1:]:
             if both := [unit for unit in sums[names[0]] if unit in sums[other]]:
                 one, two = (
-                    _metric(title, [sums[name][unit] for unit in both], settings, digits) for name in (names[0], other)
+                    RowMetric(title, np.array([sums[name][unit] for unit in both]), settings, ratio, digits)
+                    for name in (names[0], other)
                 )
                 found = paired_bootstrap(one, two, names=(names[0], other), resamples=resamples, seed=seed)
                 comparisons.append(found)
@@ -164,14 +157,6 @@ def _sums(
             total, count = sums.get(unit, (0.0, 0))
             sums[unit] = total + float(np.mean(marks)), count + 1
     return sums
-
-
-def _metric(name: str, sums: Sequence[tuple[float, int]], settings: str, digits: int) -> RowMetric:
-    return RowMetric(name, np.array(sums, dtype=np.float64), settings, _ratio, digits)
-
-
-def _ratio(sums: NDArray[Any]) -> float:
-    return float(sums[0] / sums[1])
 
 
 def _counts(key: Key, by_item: Mapping[str, Sequence[Answer]]) -> list[Score]:

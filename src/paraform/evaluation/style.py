@@ -16,7 +16,7 @@ from paraform.capabilities import Embed
 from paraform.decoding import MOST_SEED
 from paraform.evaluation.content import Vectors, content_matches, embed_unique, unit
 from paraform.evaluation.metrics import row_mean
-from paraform.evaluation.preparation import metric_words, same_length
+from paraform.evaluation.preparation import metric_words, same_length, words_signature
 from paraform.evaluation.subsets import SETTING, subsets
 from paraform.records import (
     InputError,
@@ -53,25 +53,14 @@ def edit_distances(outputs: Sequence[Tags], wanted: Sequence[Tags]) -> NDArray[n
 
     The mean is ED-E if `wanted` are the exemplars' tags, ED-R if they are the references' (paper, section 4.5).
     """
-    same_length(outputs=outputs, wanted=wanted)
     pairs = zip(outputs, wanted, strict=True)
     return np.array([Levenshtein.distance(first, second) for first, second in pairs], dtype=np.int64)
-
-
-def edit_signature(max_tokens: int | None, tagger: str) -> str:
-    """The settings of ED-E, ED-R and of retrieval; the tagger matters."""
-    return signature(words="penn-treebank", max_tokens=max_tokens, case="lc", tags=tagger, average="rows")
 
 
 def tree_distance(one: Tree | None, other: Tree | None) -> int:
     """Tree edit distance of two sentences' trees without words and ROOT; None is a sentence that has none."""
     rooted = [Tree("ROOT", () if tree is None else without_root(tree)) for tree in (one, other)]
     return tree_edit_distance(rooted[0], rooted[1])
-
-
-def tree_signature(max_tokens: int | None, parser: str) -> str:
-    """The settings of TED-E and TED-R; the parser matters."""
-    return signature(words="penn-treebank", max_tokens=max_tokens, case="lc", trees=parser, average="rows")
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,46 +92,6 @@ class Retrieval:
     distance: float
     random: float
     nearest: float
-
-
-def retrieve_by_style(
-    pool: Sequence[str],
-    vectors_ND: Vectors,
-    tags: Sequence[Tags],
-    clusters: Sequence[Hashable],
-    queries: Sequence[int],
-    *,
-    top: int = 5,
-) -> Retrieval:
-    """For each query the sentences of the pool whose style vectors have the largest cosine with its own.
-
-    Args:
-        vectors_ND, tags, clusters: the pool's, one a sentence.
-        queries: numbers of sentences in the pool; what shares a query's cluster, itself too, is never retrieved.
-        top: sentences for each query.
-    Raises: InputError if a query has fewer than `top` sentences to find, or lengths differ.
-    """
-    same_length(pool=pool, vectors=vectors_ND, tags=tags, clusters=clusters)
-    units_ND = unit(vectors_ND)
-    letters = {name: chr(at + 1) for at, name in enumerate(dict.fromkeys(name for row in tags for name in row))}
-    written = ["".join(letters[name] for name in row) for row in tags]
-    numbers = {name: at for at, name in enumerate(dict.fromkeys(clusters))}
-    cluster_N = np.array([numbers[name] for name in clusters])
-    lists, random, nearest = [], [], []
-    for query in queries:
-        others = np.flatnonzero(cluster_N != cluster_N[query])
-        if len(others) < top:
-            came = counted(len(others), "sentence")
-            raise InputError(f"{came} outside the query's cluster, too few pairs; expected at least top={top}")
-        cosines = units_ND[others] @ units_ND[query]
-        distances = cdist([written[query]], [written[at] for at in others], scorer=Levenshtein.distance)[0]
-        best = np.argsort(-cosines, kind="stable")[:top]
-        found = tuple(pool[at] for at in others[best])
-        lists.append(Retrieved(pool[query], found, tuple(map(float, cosines[best])), tuple(map(int, distances[best]))))
-        random.append(distances.mean())
-        nearest.append(np.sort(distances)[:top].mean())
-    means = [float(np.mean(values)) for values in ([found.distances for found in lists], random, nearest)]
-    return Retrieval(tuple(lists), *means)
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,7 +142,7 @@ class StylePool(NamedTuple):
 
     Args:
         texts: different sentences; tags, clusters: of each of them.
-        queries: numbers of some of them.
+        queries: numbers of some of them; what shares a query's cluster, itself too, is never retrieved.
         top: sentences for each.
         signature: how words were made and tagged, and queries drawn.
     """
@@ -206,8 +155,33 @@ class StylePool(NamedTuple):
     signature: str
 
     def retrieved(self, vectors_ND: Vectors) -> Retrieval:
-        """By these vectors of the texts: `retrieve_by_style`."""
-        return retrieve_by_style(self.texts, vectors_ND, self.tags, self.clusters, self.queries, top=self.top)
+        """For each query the sentences whose style vectors, one a text, have the largest cosine with its own.
+
+        Raises: InputError if a query has fewer than `top` sentences to find.
+        """
+        units_ND, top = unit(vectors_ND), self.top
+        letters = {
+            name: chr(at + 1) for at, name in enumerate(dict.fromkeys(name for row in self.tags for name in row))
+        }
+        written = ["".join(letters[name] for name in row) for row in self.tags]
+        numbers = {name: at for at, name in enumerate(dict.fromkeys(self.clusters))}
+        cluster_N = np.array([numbers[name] for name in self.clusters])
+        lists, random, nearest = [], [], []
+        for query in self.queries:
+            others = np.flatnonzero(cluster_N != cluster_N[query])
+            if len(others) < top:
+                came = counted(len(others), "sentence")
+                raise InputError(f"{came} outside the query's cluster, too few pairs; expected at least top={top}")
+            cosines = units_ND[others] @ units_ND[query]
+            distances = cdist([written[query]], [written[at] for at in others], scorer=Levenshtein.distance)[0]
+            best = np.argsort(-cosines, kind="stable")[:top]
+            found = tuple(self.texts[at] for at in others[best])
+            shown = (tuple(map(float, cosines[best])), tuple(map(int, distances[best])))
+            lists.append(Retrieved(self.texts[query], found, *shown))
+            random.append(distances.mean())
+            nearest.append(np.sort(distances)[:top].mean())
+        means = [float(np.mean(values)) for values in ([found.distances for found in lists], random, nearest)]
+        return Retrieval(tuple(lists), *means)
 
 
 def style_pool(texts: Sequence[str], clusters: Sequence[Hashable], tag: Tag, settings: StyleSettings) -> StylePool:
@@ -216,8 +190,8 @@ def style_pool(texts: Sequence[str], clusters: Sequence[Hashable], tag: Tag, set
     tags = tag_unique(tag, metric_words(list(known), settings.max_tokens))
     chosen = np.random.default_rng(settings.seed).permutation(len(known))[: settings.queries].tolist()
     drawn = signature(similarity="cosine", top=settings.top, pool=len(known), queries=len(chosen), seed=settings.seed)
-    signed = f"{edit_signature(settings.max_tokens, settings.tagger_name)}|{drawn}"
-    return StylePool(list(known), tags, list(known.values()), chosen, settings.top, signed)
+    words = words_signature(settings.max_tokens, tags=settings.tagger_name, average="rows")
+    return StylePool(list(known), tags, list(known.values()), chosen, settings.top, f"{words}|{drawn}")
 
 
 def evaluate_style(

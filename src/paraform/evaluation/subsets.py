@@ -8,8 +8,6 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from paraform.evaluation.preparation import same_length
-
 THIRDS = ("least overlap", "middle overlap", "most overlap")
 SETTING = "rank of source–reference word F1, ties in row order"
 
@@ -26,9 +24,8 @@ def subsets(sources: Sequence[Sequence[str]], references: Sequence[Sequence[str]
     Thirds are by rank, ties in row order, so they part the rows exactly and differ by at most one row in size; of one
     or two rows there are as many "thirds".
     """
-    rows = same_length(sources=sources, references=references)
     overlaps = np.array([word_f1(source, reference) for source, reference in zip(sources, references, strict=True)])
     ranked = np.array_split(np.argsort(overlaps, kind="stable"), len(THIRDS))
-    parts = {"all": np.arange(rows, dtype=np.int64)}
+    parts = {"all": np.arange(len(overlaps), dtype=np.int64)}
     parts |= {name: np.sort(chosen) for name, chosen in zip(THIRDS, ranked, strict=True) if len(chosen)}
     return parts

@@ -7,7 +7,7 @@ from dataclasses import replace
 from statistics import mean
 from typing import TypeAlias
 
-from paraform.evaluation.bootstrap import Comparison, bootstrap_interval, paired_bootstrap
+from paraform.evaluation.bootstrap import Comparison, paired_bootstrap, with_interval
 from paraform.score import Score
 from paraform_papers.par.reading import Reading
 from paraform_papers.tables import Figures, as_json
@@ -31,9 +31,9 @@ def reading_table(
     differences: list[Comparison] = []
     for (system, seed, test), reading in found.items():
         for at, metric in enumerate(reading):
-            low, high = bootstrap_interval(metric, resamples=resamples)
             score = metric.score(system=f"{system}, seed {seed}", subset=test)
-            scores.append(replace(score, signature=f"{settings}|{metric.signature}", low=low, high=high))
+            score = with_interval(score, metric, resamples=resamples)
+            scores.append(replace(score, signature=f"{settings}|{metric.signature}"))
             other = found.get((against[1], seed, test))
             if system == against[0] and other is not None:
                 names = (score.system, f"{against[1]}, seed {seed}")

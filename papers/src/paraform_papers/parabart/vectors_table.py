@@ -10,7 +10,6 @@ from typing import Any
 from paraform import checkpoint
 from paraform.evaluation.bootstrap import Comparison
 from paraform.evaluation.embedding.measuring import (
-    Difference,
     System,
     bounded,
     differences_of,
@@ -81,12 +80,12 @@ def vectors_table(
     return Table(f"parabart/{name}", f"ParaBART's {title}", SIZES, rows_asked, measure, data, every_seed=True)
 
 
-def over_seeds(differences: Iterable[Difference]) -> list[str]:
+def over_seeds(differences: Iterable[Comparison]) -> list[str]:
     """Of rows that several seeds have, a line for each difference: of each seed, their mean and standard deviation."""
     groups: dict[tuple[str, str], list[tuple[str, Comparison]]] = {}
-    for subset, one in differences:
+    for one in differences:
         first, _, seed = one.first.rpartition(", seed ")
-        place = ", ".join(part for part in (subset, one.name, one.protocol) if part)
+        place = ", ".join(part for part in (one.subset, one.name, one.protocol) if part)
         second = one.second.removesuffix(f", seed {seed}")
         groups.setdefault((place, f"{first} − {second}"), []).append((seed, one))
     lines = []
@@ -101,7 +100,7 @@ def over_seeds(differences: Iterable[Difference]) -> list[str]:
     return lines
 
 
-def compared(findings: Sequence[Finding], resamples: int) -> list[Difference]:
+def compared(findings: Sequence[Finding], resamples: int) -> list[Comparison]:
     """What `COMPARED` names, of one start and seed, where both are there; and rivals with themselves untrained."""
     there = list(dict.fromkeys(one.score.system for one in findings))
     found = []

@@ -18,7 +18,6 @@ import argparse
 import json
 import random
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -28,7 +27,7 @@ from numpy.typing import NDArray
 from paraform import checkpoint
 from paraform.capabilities import Embedder
 from paraform.corpora import read_pairs
-from paraform.evaluation.bootstrap import bootstrap_interval
+from paraform.evaluation.bootstrap import with_interval
 from paraform.evaluation.embedding.retrieval import cluster_of, clustered
 from paraform.neighbours.duplicates import THRESHOLDS, vectors_of
 from paraform.neighbours.near_pairs import NearPairs, near_pairs
@@ -71,8 +70,7 @@ def figures(name: str, given: Questions, found: NearPairs, threshold: float) -> 
     settings = signature(texts=len(given.texts), similarity="cosine", search=found.search)
     scores = [Score("threshold", threshold, "chosen on dev", name)]
     for figure in precision_and_recall(found.rows, given.clusters, settings):
-        low, high = bootstrap_interval(figure)
-        scores.append(replace(figure.score(system=name), low=low, high=high))
+        scores.append(with_interval(figure.score(system=name), figure))
     return scores
 
 

@@ -6,22 +6,26 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, final
+from typing import Any, final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from paraform.evaluation.bootstrap import Comparison
 from paraform.evaluation.embedding.distances import Measured, WordSystem, measure_distances
-from paraform.evaluation.embedding.measuring import Difference, bounded, differences_of
+from paraform.evaluation.embedding.measuring import bounded, differences_of
 from paraform.evaluation.embedding.shared_words import SharedWordSet, Words
 from paraform.evaluation.embedding.task import Finding, signed_finding
 from paraform.evaluation.latent.plots import save_plot
-from paraform.evaluation.metrics import RowMetric
+from paraform.evaluation.metrics import RowMetric, ratio
 from paraform.extensions import needed
 from paraform.records import InputError
 from paraform.score import Score, signature, table
 from paraform.weights import PathLike
 
+BINS = 50
+COLOURS = ("tab:blue", "tab:orange")
+LINES = ("--", ":")
 SHAPE = ("‖I − MᵀM‖_F", "least singular value", "median singular value", "largest singular value")
 METRICS = {
     "L2": signature(distance="length of the difference", mean="words"),
@@ -48,7 +52,7 @@ class DistanceReport:
     systems: Sequence[WordSystem]
     measured: Sequence[Sequence[Measured]]
     scores: Sequence[Score]
-    differences: Sequence[Difference]
+    differences: Sequence[Comparison]
 
     @property
     def notes(self) -> list[str]:
@@ -61,9 +65,16 @@ class DistanceReport:
         return lines
 
     def table(self) -> str:
-        """The metrics, what their signatures say, and the differences."""
-        differences = "\n".join(map(str, self.differences))
-        return distance_table(self) + (f"\n\n{differences}" if differences else "")
+        """A row for each kind of pairs, set and system; what each metric, set and system is; and the differences."""
+        shown = []
+        for score in self.scores:
+            kind = next((kind for kind in (">", "ratio") if kind in score.name), score.name)
+            shown.append(replace(score, signature=METRICS[kind]))  # those of sets and systems are told once, below
+        lines = [table(shown), *(f"{one.name}: {one.settings}" for one in self.sets)]
+        for one, found in zip(self.sets, self.measured[0], strict=True):
+            lines += [f"{one.name}, {known.name}: {known.settings}" for known in found.references]
+        lines += [f"{one.name}: {one.signature}" for one in self.systems]
+        return "\n".join([*lines, *([""] if self.differences else []), *map(str, self.differences)])
 
     def to_json(self) -> dict[str, Any]:
         """A JSON object of the scores and the differences."""
@@ -75,10 +86,37 @@ class DistanceReport:
         }
 
     def draw(self, path: PathLike) -> None:
-        """Write the distances as a PNG; a kill leaves the old picture or the new one."""
-        from paraform.evaluation.embedding.distance_report import distance_plot
+        """Write the share of shared words by their L2 distance, in paraphrases and in others; their means, references.
 
-        save_plot(distance_plot(self.sets, self.systems, self.measured), Path(path))
+        A PNG; a kill leaves the old picture or the new one.
+        """
+        needed("matplotlib", "a picture", "eval")
+        from matplotlib.figure import Figure
+
+        figure = Figure(figsize=(1 + 4 * len(self.sets), 1 + 3 * len(self.systems)), layout="constrained")
+        for row, (system, of_system) in enumerate(zip(self.systems, self.measured, strict=True)):
+            for column, (one, found) in enumerate(zip(self.sets, of_system, strict=True)):
+                axes = figure.add_subplot(len(self.systems), len(self.sets), 1 + row * len(self.sets) + column)
+                axes.set_title(f"{system.name}, {one.name}{matrix_line(system)}", fontsize="medium")
+                axes.set_xlabel("L2 distance of a shared word")
+                axes.set_ylabel("density")
+                kinds = {
+                    "paraphrases": found.paraphrases.l2_W,
+                    "mined others" if one.mined else "others": found.others.l2_W,
+                }
+                most = max(float(values_W.max()) for values_W in kinds.values()) or 1.0
+                for colour, (kind, values_W) in zip(COLOURS, kinds.items(), strict=True):
+                    label = f"{kind}, mean {values_W.mean():.2f}"
+                    axes.hist(
+                        values_W, bins=BINS, range=(0.0, most), density=True, histtype="step", color=colour, label=label
+                    )
+                    axes.axvline(float(values_W.mean()), color=colour, linewidth=1)
+                for style, known in zip(LINES, found.references, strict=True):
+                    if not math.isnan(known.l2):
+                        axes.axvline(known.l2, color="black", linestyle=style, label=f"{known.name}, {known.l2:.2f}")
+                of_means = kinds["paraphrases"].mean() / (list(kinds.values())[1].mean() or math.nan)
+                axes.legend(fontsize="small", title=f"ratio of the means {of_means:.3f}", title_fontsize="small")
+        save_plot(figure, Path(path))
 
 
 def evaluate_distances(
@@ -129,13 +167,13 @@ def distance_findings(one: SharedWordSet, system: WordSystem, measured: Measured
     ):
         for name, values_W in (("L2", distances.l2_W), ("cosine", distances.cosine_W)):
             sums[kind, name] = _sums(distances.pair_W, values_W, len(pairs))
-            metrics = [RowMetric(name, sums[kind, name], METRICS[name], _mean)]
+            metrics = [RowMetric(name, sums[kind, name], METRICS[name], ratio)]
             for known in measured.references:
                 far = known.l2 if name == "L2" else known.cosine
                 if not math.isnan(far):
                     shares_N2 = _sums(distances.pair_W, np.where(values_W > far, 100.0, 0.0), len(pairs))
                     settings = f"{METRICS['>']}|{known.settings}"
-                    metrics.append(RowMetric(f"{name} > {known.name}", shares_N2, settings, _mean, 1))
+                    metrics.append(RowMetric(f"{name} > {known.name}", shares_N2, settings, ratio, 1))
             findings += [_finding(metric, one, system, f"{one.name}, {kind}") for metric in metrics]
     for name in ("L2", "cosine"):
         # Pairs of one kind have nothing to do with those of the other: a resample draws of all.
@@ -158,25 +196,9 @@ def matrix_findings(system: WordSystem) -> list[Finding]:
     ]
 
 
-def distance_table(report: DistanceReport) -> str:
-    """A row for each kind of pairs, set and system; below it what each metric, set and system is."""
-    shown = []
-    for score in report.scores:
-        kind = next((kind for kind in (">", "ratio") if kind in score.name), score.name)
-        shown.append(replace(score, signature=METRICS[kind]))  # those of sets and systems are told once, below
-    about = [f"{one.name}: {one.settings}" for one in report.sets]
-    for one, found in zip(report.sets, report.measured[0], strict=True):
-        about += [f"{one.name}, {known.name}: {known.settings}" for known in found.references]
-    return "\n".join([table(shown), *about, *(f"{one.name}: {one.signature}" for one in report.systems)])
-
-
 def _sums(pair_W: NDArray[np.int64], values_W: NDArray[np.float64], pairs: int) -> NDArray[np.float64]:
     """What each pair adds to a mean over words: their sum and their number, [N, 2]."""
     return np.stack([np.bincount(pair_W, values_W, pairs), np.bincount(pair_W, minlength=pairs)], axis=1)
-
-
-def _mean(sums: NDArray[Any]) -> float:
-    return float(sums[0] / sums[1])
 
 
 def _ratio(sums: NDArray[Any]) -> float:
@@ -187,51 +209,6 @@ def _ratio(sums: NDArray[Any]) -> float:
 
 def _finding(metric: RowMetric, one: SharedWordSet, system: WordSystem, subset: str) -> Finding:
     return signed_finding(replace(metric, signature=f"{metric.signature}|{one.settings}"), system, subset)
-
-
-if TYPE_CHECKING:  # its import takes longer than a short answer
-    from matplotlib.figure import Figure
-
-BINS = 50
-COLOURS = ("tab:blue", "tab:orange")
-LINES = ("--", ":")
-
-
-def distance_plot(
-    sets: Sequence[SharedWordSet], systems: Sequence[WordSystem], measured: Sequence[Sequence[Measured]]
-) -> Figure:
-    """The share of shared words by their L2 distance, in paraphrases and in others; their means, and references.
-
-    Args:
-        measured: of each system, in their order, each set.
-    """
-    needed("matplotlib", "a picture", "eval")
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(1 + 4 * len(sets), 1 + 3 * len(systems)), layout="constrained")
-    for row, (system, of_system) in enumerate(zip(systems, measured, strict=True)):
-        for column, (one, found) in enumerate(zip(sets, of_system, strict=True)):
-            axes = figure.add_subplot(len(systems), len(sets), 1 + row * len(sets) + column)
-            axes.set_title(f"{system.name}, {one.name}{matrix_line(system)}", fontsize="medium")
-            axes.set_xlabel("L2 distance of a shared word")
-            axes.set_ylabel("density")
-            kinds = {
-                "paraphrases": found.paraphrases.l2_W,
-                "mined others" if one.mined else "others": found.others.l2_W,
-            }
-            most = max(float(values_W.max()) for values_W in kinds.values()) or 1.0
-            for colour, (kind, values_W) in zip(COLOURS, kinds.items(), strict=True):
-                label = f"{kind}, mean {values_W.mean():.2f}"
-                axes.hist(
-                    values_W, bins=BINS, range=(0.0, most), density=True, histtype="step", color=colour, label=label
-                )
-                axes.axvline(float(values_W.mean()), color=colour, linewidth=1)
-            for style, known in zip(LINES, found.references, strict=True):
-                if not math.isnan(known.l2):
-                    axes.axvline(known.l2, color="black", linestyle=style, label=f"{known.name}, {known.l2:.2f}")
-            ratio = kinds["paraphrases"].mean() / (list(kinds.values())[1].mean() or math.nan)
-            axes.legend(fontsize="small", title=f"ratio of the means {ratio:.3f}", title_fontsize="small")
-    return figure
 
 
 def matrix_line(system: WordSystem) -> str:

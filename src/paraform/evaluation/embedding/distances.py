@@ -11,6 +11,7 @@ D features.
 from __future__ import annotations
 
 import hashlib
+import itertools
 import math
 from collections.abc import Callable, Iterator, Sequence
 from typing import Literal, NamedTuple, TypeAlias
@@ -169,28 +170,23 @@ def shared_distances(pairs: Sequence[WordPair], words: WordsToStates) -> Distanc
     return Distances(*(np.concatenate(column) for column in zip(*parts, strict=True)))
 
 
-def reference_distances(
-    sentences: Sequence[Words],
-    words: WordsToStates,
-    asked: Sequence[tuple[str, str]] = REFERENCES,
-    *,
-    most: int = MOST_CONTEXTS,
-    seed: int = 0,
-) -> list[Reference]:
+def reference_distances(sentences: Sequence[Words], words: WordsToStates, *, seed: int = 0) -> list[Reference]:
     """The mean distance of two words in random contexts: every two sentences, one with each, that are not the same.
 
     Args:
-        sentences: they are looked for in these; where a word stands twice its first place counts.
-        most: of more sentences than these so many are drawn, of each word.
-        seed: of that draw.
+        sentences: `REFERENCES` are looked for in these; where a word stands twice its first place counts.
+        seed: of the draw where more than `MOST_CONTEXTS` have a word.
     """
     generator = np.random.default_rng(seed)
     lowered = [[word.lower() for word in sentence] for sentence in sentences]
     digest = hashlib.sha256("\n".join(map(" ".join, sentences)).encode()).hexdigest()[:8]
     found = []
-    for pair in asked:
+    for pair in REFERENCES:
         rows = [[row for row, known in enumerate(lowered) if word in known] for word in pair]
-        drawn = [sorted(generator.permutation(some)[:most].tolist()) if len(some) > most else some for some in rows]
+        drawn = [
+            sorted(generator.permutation(some)[:MOST_CONTEXTS].tolist()) if len(some) > MOST_CONTEXTS else some
+            for some in rows
+        ]
         l2, cosine = math.nan, math.nan
         if all(drawn) and len({*drawn[0], *drawn[1]}) > 1:
             states_RD, offsets = states_of(words, [sentences[row] for some in drawn for row in some])
@@ -235,11 +231,10 @@ def _of_block(pairs: Sequence[WordPair], first: int, words: WordsToStates) -> Di
     rows_M: tuple[list[int], list[int]] = ([], [])
     for number, pair in enumerate(pairs, start=first):
         for shared in pair.shared:
-            for left in shared.left:
-                for right in shared.right:
-                    word_M.append(len(pair_W))
-                    rows_M[0].append(begins[pair.left] + left)
-                    rows_M[1].append(begins[pair.right] + right)
+            for left, right in itertools.product(shared.left, shared.right):
+                word_M.append(len(pair_W))
+                rows_M[0].append(begins[pair.left] + left)
+                rows_M[1].append(begins[pair.right] + right)
             pair_W.append(number)
     l2_M, cosine_M = distances_between(states_RD[rows_M[0]], states_RD[rows_M[1]])
     count_W = np.bincount(word_M, minlength=len(pair_W))

@@ -38,14 +38,12 @@ class ContentMatching:
 
     Args:
         pairs: with their clusters.
-        max_tokens: words of each sentence by which the thirds of overlap are told.
     """
 
     needs_vectors: ClassVar[bool] = False
 
     name: str
     pairs: Sequence[Pair]
-    max_tokens: int | None = 15
 
     def texts(self) -> list[str]:
         """All sources and targets."""
@@ -54,7 +52,7 @@ class ContentMatching:
     def measure(self, space: Space) -> list[Finding]:
         """CMA and chance, of all pairs and of the third whose two sentences share the fewest words."""
         sources, targets = [pair.source.text for pair in self.pairs], [pair.target.text for pair in self.pairs]
-        parts = subsets(metric_words(sources, self.max_tokens), metric_words(targets, self.max_tokens))
+        parts = subsets(metric_words(sources), metric_words(targets))
         clusters_P = np.array([cluster_of(pair) for pair in self.pairs])
         found_Q = self._nearest(space, sources, targets)
         sizes = Counter(clusters_P.tolist())

@@ -14,7 +14,7 @@ from paraform.checkpoint import signature_of
 from paraform.encoders.sentence_transformer import ModulePipeline
 from paraform.encoders.sentence_vectors import GivenVectors
 from paraform.encoders.word_vectors import WordVectors
-from paraform.evaluation.bootstrap import Comparison, bootstrap_interval, paired_bootstrap
+from paraform.evaluation.bootstrap import Comparison, paired_bootstrap, with_interval
 from paraform.evaluation.embedding.space import Space, Vectors, VectorSpace, embedded, floors
 from paraform.evaluation.embedding.task import Finding, Task
 from paraform.evaluation.on_pairs import precision_of
@@ -111,34 +111,13 @@ def measured(tasks: Sequence[Task], spaces: Sequence[Space]) -> list[Finding]:
 
 def bounded(findings: Sequence[Finding], resamples: int) -> list[Score]:
     """The metrics, those that have rows with their interval by so many resamples of these; 0: none."""
-    scores = []
-    for score, metric in ((finding.score, finding.metric) for finding in findings):
-        if resamples and metric is not None:
-            low, high = bootstrap_interval(metric, resamples=resamples)
-            score = replace(score, low=low, high=high)
-        scores.append(score)
-    return scores
+    return [
+        with_interval(one.score, one.metric, resamples=resamples) if resamples and one.metric else one.score
+        for one in findings
+    ]
 
 
-class Difference(NamedTuple):
-    """How far the first model is above another one, on one set.
-
-    Args:
-        subset: the set.
-    """
-
-    subset: str
-    comparison: Comparison
-
-    def __str__(self) -> str:
-        return f"{self.subset}, {self.comparison}"
-
-    def to_json(self) -> dict[str, str | float]:
-        """A JSON object of the set and all fields of the comparison."""
-        return {"subset": self.subset, **self.comparison.to_json()}
-
-
-def differences_of(findings: Sequence[Finding], models: Sequence[str], resamples: int) -> list[Difference]:
+def differences_of(findings: Sequence[Finding], models: Sequence[str], resamples: int) -> list[Comparison]:
     """The first model − each other one, by a paired bootstrap, of every metric with rows that is not the same for all.
 
     Args:
@@ -159,5 +138,5 @@ def differences_of(findings: Sequence[Finding], models: Sequence[str], resamples
                 compared = paired_bootstrap(
                     first.metric, other.metric, names=names, protocol=protocol, resamples=resamples
                 )
-                found.append(Difference(subset, compared))
+                found.append(replace(compared, subset=subset))
     return found

@@ -6,6 +6,7 @@ Shape key: N rows, D features, F folds, K fits, C classes, B rows at once.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -115,6 +116,15 @@ class ProbeConfig:
         if self.hidden:
             about |= {"activation": "sigmoid", "dropout": 0.0}
         return signature(**about, seed=self.seed)
+
+
+def protocols_of(
+    classifier: Literal["logistic", "mlp"], names: Sequence[Literal["default", "paper"]]
+) -> dict[str, ProbeConfig]:
+    """The probes of these protocols, by name; a multi-layer perceptron has 50 units."""
+    hidden = 50 if classifier == "mlp" else 0
+    known = {"default": ProbeConfig.mlp() if hidden else ProbeConfig(), "paper": ProbeConfig.paper(hidden)}
+    return {name: known[name] for name in names}
 
 
 @dataclass(frozen=True, eq=False, slots=True)

@@ -6,7 +6,7 @@ Shape key: N rows, D features, F folds, L values of L2, I inner folds of a fold,
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -70,18 +70,12 @@ class Probed:
     Args:
         predictions_FN: the label that each fold's probe gives each row, those that it was trained on, too.
         l2_F: the L2 that was chosen.
-        dev_accuracy_F: on the rows that chose it, 0 to 1; NaN without some.
         test_accuracy_F: on the test rows, 0 to 1; NaN without some.
-        train_accuracy_F: on the training rows, 0 to 1.
-        epochs_F: epochs until the weights that were kept; 0 with "lbfgs".
     """
 
     predictions_FN: NDArray[Any]
     l2_F: NDArray[np.float64]
-    dev_accuracy_F: NDArray[np.float64]
     test_accuracy_F: NDArray[np.float64]
-    train_accuracy_F: NDArray[np.float64]
-    epochs_F: NDArray[np.int64]
 
 
 def fit_probes(
@@ -110,21 +104,13 @@ class Tried:
     predictions_FLN: NDArray[np.int32]
     l2_FL: NDArray[np.float64]
     dev_accuracy_FL: NDArray[np.float64]
-    epochs_FL: NDArray[np.int64]
 
     def chosen(self, folds: Folds, best_F: NDArray[np.int64]) -> Probed:
         """Of each fold the probe of that number among its values of L2."""
         each = np.arange(len(best_F))
         found_FN = self.predictions_FLN[each, best_F]
-        right_FN = found_FN == self.labels_N
-        return Probed(
-            self.classes_C[found_FN],
-            self.l2_FL[each, best_F],
-            self.dev_accuracy_FL[each, best_F],
-            mean_where(right_FN, folds.test_FN),
-            mean_where(right_FN, folds.train_FN),
-            self.epochs_FL[each, best_F],
-        )
+        accuracy_F = mean_where(found_FN == self.labels_N, folds.test_FN)
+        return Probed(self.classes_C[found_FN], self.l2_FL[each, best_F], accuracy_F)
 
 
 def try_probes(
@@ -144,22 +130,19 @@ def try_probes(
     folds_count, tries = l2_FL.shape
     fold_K = torch.arange(folds_count).repeat_interleave(tries)
     l2_K = torch.from_numpy(l2_FL.reshape(-1)).float()
-    weights = shared.vectors_ND.shape[1] * (max(config.hidden, 1) if config.hidden else len(classes_C))
-    found, epochs = [], []
+    weights = shared.vectors_ND.shape[1] * (config.hidden or len(classes_C))
+    found = []
     for fits in torch.split(torch.arange(len(fold_K)), max(1, MOST_WEIGHTS // weights)):
         of = fold_K[fits]
         if config.optimiser == "lbfgs":
             found.append(logistic_optimum(shared, labels, train, of, l2_K[fits], len(classes_C)).predictions(shared))
-            epochs.append(torch.zeros(len(fits), dtype=torch.int64))
         else:
             trained = adam_probes(shared, labels, train, dev, of, l2_K[fits], len(classes_C), config)
             found.append(trained.predictions(shared))
-            epochs.append(trained.epochs_K)
     predictions_FLN = torch.cat(found).view(folds_count, tries, rows).numpy()
     right_FLN = predictions_FLN == numbers_N
     dev_FL = np.stack([mean_where(right_FLN[:, at], folds.dev_FN) for at in range(tries)], 1)
-    epochs_FL = torch.cat(epochs).view(folds_count, tries).numpy()
-    return Tried(classes_C, numbers_N, predictions_FLN, l2_FL, dev_FL, epochs_FL)
+    return Tried(classes_C, numbers_N, predictions_FLN, l2_FL, dev_FL)
 
 
 def mean_where(values_FN: NDArray[np.bool_], mask_FN: Masks) -> NDArray[np.float64]:
@@ -217,8 +200,7 @@ def cross_validate(
     if config.optimiser == "adam":
         folds = _held_out(train_FN, test_FN, numbers_N, config)
     l2_F1 = np.asarray(config.l2)[best_F][:, None]
-    last = try_probes(vectors_ND, labels_N, folds, l2_F1, config).chosen(folds, np.zeros(len(best_F), dtype=np.int64))
-    return replace(last, dev_accuracy_F=mean_FL.max(1))
+    return try_probes(vectors_ND, labels_N, folds, l2_F1, config).chosen(folds, np.zeros(len(best_F), dtype=np.int64))
 
 
 def stratified_folds(

@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 
 from paraform.corpora.lines import lines, sentences
 from paraform.corpora.probing import FILES, ProbingExample, read_probing, write_probing
-from paraform.evaluation.bootstrap import bootstrap_interval
-from paraform.evaluation.embedding.probe_rows import ProbeConfig
+from paraform.evaluation.bootstrap import with_interval
+from paraform.evaluation.embedding.probe_rows import ProbeConfig, protocols_of
 from paraform.evaluation.embedding.probes import Folds, Probed, UnusableLabels, fit_probes
-from paraform.evaluation.embedding.recreated import RecreatedConfig, recreate
+from paraform.evaluation.embedding.recreated import recreate, recreated_signature
 from paraform.evaluation.embedding.space import Space, VectorSpace
 from paraform.evaluation.embedding.task import Family, Finding, Headline, first_of_each, holding
 from paraform.evaluation.metrics import RowMetric, row_mean
@@ -90,14 +90,11 @@ class ProbingSet:
         """All sentences."""
         return [example.text for example in self.examples]
 
-    def shares(self) -> dict[str, float]:
-        """Each label's share of the sentences, the commonest first."""
-        counts = Counter(example.label for example in self.examples)
-        return {label: count / len(self.examples) for label, count in counts.most_common()}
-
     def to_json(self) -> dict[str, Any]:
-        """Name, settings and each label's share of the sentences."""
-        return {"name": self.name, "settings": self.settings, "shares": self.shares()}
+        """Name, settings and each label's share of the sentences, the commonest first."""
+        counts = Counter(example.label for example in self.examples)
+        shares = {label: count / len(self.examples) for label, count in counts.most_common()}
+        return {"name": self.name, "settings": self.settings, "shares": shares}
 
     def measure(self, space: Space) -> list[Finding]:
         """The metrics of `ABOUT` by each protocol.
@@ -140,14 +137,13 @@ class ProbingSet:
         length = self._by_length() == labels[test]
         settings = f"{self.settings}|{config.signature}"
         accuracy = row_mean("accuracy", 100 * right[test], settings, digits=1)
-        low, high = bootstrap_interval(accuracy)
         chance = row_mean("majority", 100 * majority, self.settings, digits=1)
         by_length = row_mean("length alone", 100 * length, self.settings, digits=1)
         drawn = Score("1/classes", 100 / len(set(labels.tolist())), self.settings, digits=1)
         validation = row_mean("validation", 100 * right[parts == "va"], settings, digits=1)
         found = information(right[test], majority, settings)
         return [
-            Finding(replace(accuracy.score(), low=low, high=high), accuracy),
+            Finding(with_interval(accuracy.score(), accuracy), accuracy),
             Finding(validation.score(), validation),
             Finding(chance.score(), chance, reference=True),
             Finding(drawn, reference=True),
@@ -183,22 +179,17 @@ def probing_sets(
         seed: of the re-created sets' split and draws.
     Raises: InputError if there is none, or not one of a kind that was asked for.
     """
-    found = _read(Path(path), RecreatedConfig(seed=seed))
+    found = _read(Path(path), seed)
     wanted = list(kinds) or list(found)
     for kind in wanted:
         if kind not in found:
             raise InputError(f"{path}: no set {kind!r}; expected one of {', '.join(found)}")
-    return [ProbingSet(kind, *found[kind], probes_of(kind, protocols)) for kind in found if kind in wanted]
+    # SentEval's WordContent has logistic regression.
+    probes = {kind: protocols_of("logistic" if kind == "WordContent" else "mlp", protocols) for kind in found}
+    return [ProbingSet(kind, *found[kind], probes[kind]) for kind in found if kind in wanted]
 
 
-def probes_of(kind: str, protocols: Sequence[Literal["default", "paper"]]) -> dict[str, ProbeConfig]:
-    """The probes of these protocols: an MLP of 50; of WordContent logistic regression, as SentEval has it."""
-    hidden = 0 if kind == "WordContent" else 50
-    known = {"default": ProbeConfig.mlp() if hidden else ProbeConfig(), "paper": ProbeConfig.paper(hidden)}
-    return {name: known[name] for name in protocols}
-
-
-def _read(path: Path, config: RecreatedConfig) -> dict[str, tuple[list[ProbingExample], str]]:
+def _read(path: Path, seed: int) -> dict[str, tuple[list[ProbingExample], str]]:
     if not path.is_dir() and path.suffix != ".mrg":
         kind = next((kind for kind, name in FILES.items() if name == path.name), path.stem)
         return {kind: (list(read_probing(path)), _source(path))}
@@ -209,8 +200,8 @@ def _read(path: Path, config: RecreatedConfig) -> dict[str, tuple[list[ProbingEx
     if path.is_dir() and next(path.rglob("*.mrg"), None) is None:
         names = ", ".join(list(FILES.values())[:3])
         raise InputError(f"{path}: no probing set; expected SentEval's files ({names} …), or treebanks (.mrg)")
-    source = f"{signature(set='re-created')}|{config.signature}"
-    return {kind: (examples, source) for kind, examples in recreate(path, config).items()}
+    source = f"{signature(set='re-created')}|{recreated_signature(seed)}"
+    return {kind: (examples, source) for kind, examples in recreate(path, seed=seed).items()}
 
 
 def explained(scores: Iterable[Score]) -> str:
@@ -295,10 +286,9 @@ def compared(before: Sequence[Finding], after: Sequence[Finding]) -> list[Score]
         other = known.get((finding.score.subset, finding.score.protocol))
         if finding.score.name == INFORMATION and other and other.metric and finding.metric:
             metric = taken_away(other.metric, finding.metric)
-            low, high = bootstrap_interval(metric)
             system = f"{other.score.system} → {finding.score.system}"
             score = metric.score(system=system, protocol=finding.score.protocol, subset=finding.score.subset)
-            scores.append(replace(score, low=low, high=high))
+            scores.append(with_interval(score, metric))
     return scores
 
 

@@ -22,6 +22,7 @@ from paraform.corpora.leaks import normalised
 from paraform.corpora.lines import lines
 from paraform.corpora.probing import PARTS, ProbingExample
 from paraform.corpora.treebank import MAX_TREE, read_treebank
+from paraform.evaluation.embedding.task import first_of_each
 from paraform.records import InputError, Sentence, counted
 from paraform.score import signature
 from paraform.syntax.trees import Tree, depth, read_tree, stripped, top_constituents, without_root
@@ -33,73 +34,52 @@ Item = TypeVar("Item")
 CLAUSES = frozenset({"S", "SQ", "SBARQ", "SINV"})
 OTHER = "OTHER"
 LENGTHS = ((5, 8), (9, 12), (13, 16), (17, 20), (21, 25), (26, 28))  # words; SentEval's bins
+LEAST_WORDS, MOST_WORDS = 4, 40  # of a sentence
+LEAST_DEPTH, MOST_DEPTH = 5, 12  # of TreeDepth; SentEval's
+MOST_OF_LENGTH = 40  # sentences of one depth and so many words: what is left tells the depth far less by its length
+TOP_CLASSES = 20  # of TopConst, the last of which is every other sequence
+LEAST_TOP = 100  # sentences that a sequence must have to be a class
+MOST_TOP, MOST_LENGTH = 700, 1500  # sentences of one class of TopConst, and of SentLen
+COMMON_WORDS = 100  # so many of the commonest words are no classes of WordContent
+LEAST_WORD = 50  # sentences that must hold a word of WordContent and no other of them
 
 _FREE = re.compile(r"(?!n['’]t$)[^\W_].*", re.IGNORECASE)  # a word that stands between spaces
 _MARK = re.compile(r"[.?!]")
 
 
-@dataclass(frozen=True, slots=True)
-class RecreatedConfig:
-    """How the sets are drawn.
-
-    Args:
-        seed: of the split by document and of every draw.
-        least_words, most_words: of a sentence.
-        least_depth, most_depth: of TreeDepth; SentEval's 5 to 12.
-        most_of_length: sentences of TreeDepth of one depth and one number of words, at most: what is left tells the
-            depth far less by its length.
-        top_classes: of TopConst, the last of which is every other sequence.
-        least_top: sentences that a sequence must have to be a class.
-        most_top, most_length: sentences of one class of TopConst and of SentLen, at most.
-        common_words: so many of the commonest words are no classes of WordContent.
-        least_word: sentences that must hold a word of WordContent and no other of them.
-    """
-
-    seed: int = 0
-    least_words: int = 4
-    most_words: int = 40
-    least_depth: int = 5
-    most_depth: int = 12
-    most_of_length: int = 40
-    top_classes: int = 20
-    least_top: int = 100
-    most_top: int = 700
-    most_length: int = 1500
-    common_words: int = 100
-    least_word: int = 50
-
-    @property
-    def signature(self) -> str:
-        """Every setting."""
-        return signature(
-            seed=self.seed,
-            words=f"{self.least_words}-{self.most_words}",
-            depths=f"{self.least_depth}-{self.most_depth}",
-            most_of_length=self.most_of_length,
-            top=f"{self.top_classes} of {self.least_top}-{self.most_top}",
-            most_length=self.most_length,
-            word=f"{self.least_word} behind {self.common_words}",
-        )
+def recreated_signature(seed: int) -> str:
+    """Every setting."""
+    return signature(
+        seed=seed,
+        words=f"{LEAST_WORDS}-{MOST_WORDS}",
+        depths=f"{LEAST_DEPTH}-{MOST_DEPTH}",
+        most_of_length=MOST_OF_LENGTH,
+        top=f"{TOP_CLASSES} of {LEAST_TOP}-{MOST_TOP}",
+        most_length=MOST_LENGTH,
+        word=f"{LEAST_WORD} behind {COMMON_WORDS}",
+    )
 
 
-def recreate(path: PathLike, config: RecreatedConfig | None = None) -> dict[str, list[ProbingExample]]:
+def recreate(path: PathLike, *, seed: int = 0) -> dict[str, list[ProbingExample]]:
     """The probing sets of a treebank, of a folder of some or of a file, by their names: those that its size allows.
 
     Words are joined to text as a person would write them (`words.detokenize`); `treebank_parts` splits by document.
     A label that training does not have, or has one example of, is left out.
+
+    Args:
+        seed: of the split by document and of every draw.
     Raises: InputError as `treebank_parts` does, or if the sentences are too few for any set. A warning on the logger
         "paraform" names a set that they are too few for.
     """
-    config = config or RecreatedConfig()
-    sentences = treebank_parts(path, seed=config.seed, least=config.least_words, most=config.most_words)
-    makers: dict[str, Callable[[Sequence[TreebankSentence], RecreatedConfig], list[ProbingExample]]] = {
-        "BShift": bigram_shift,
-        "TreeDepth": tree_depth,
-        "TopConst": top_constituent_sequence,
-        "SentLen": sentence_length,
-        "WordContent": word_content,
+    sentences = treebank_parts(path, seed=seed)
+    drawn = {
+        "BShift": bigram_shift(sentences, seed),
+        "TreeDepth": tree_depth(sentences, seed),
+        "TopConst": top_constituent_sequence(sentences, seed),
+        "SentLen": sentence_length(sentences, seed),
+        "WordContent": word_content(sentences),
     }
-    made = {name: _usable(make(sentences, config)) for name, make in makers.items()}
+    made = {name: _usable(examples) for name, examples in drawn.items()}
     if lacking := [name for name, examples in made.items() if not examples]:
         came = f"{path}: {counted(len(sentences), 'sentence')}: too few for {', '.join(lacking)}"
         if len(lacking) == len(made):
@@ -108,13 +88,13 @@ def recreate(path: PathLike, config: RecreatedConfig | None = None) -> dict[str,
     return {name: examples for name, examples in made.items() if examples}
 
 
-def bigram_shift(sentences: Sequence[TreebankSentence], config: RecreatedConfig) -> list[ProbingExample]:
+def bigram_shift(sentences: Sequence[TreebankSentence], seed: int) -> list[ProbingExample]:
     """BShift: in half of each part's sentences (I, the others O) two neighbouring words have changed places.
 
     Neither is the first word, whose capital would tell, a punctuation mark or a clitic, which a text joins to what
     stands before it, and they are not the same word. A sentence without two such words is left out.
     """
-    draw = random.Random(config.seed)
+    draw = random.Random(seed)
     examples = []
     for part in PARTS:
         places = [(one, starts) for one in sentences if one.part == part and (starts := _neighbours(one.words))]
@@ -129,19 +109,19 @@ def bigram_shift(sentences: Sequence[TreebankSentence], config: RecreatedConfig)
     return examples
 
 
-def tree_depth(sentences: Sequence[TreebankSentence], config: RecreatedConfig) -> list[ProbingExample]:
+def tree_depth(sentences: Sequence[TreebankSentence], seed: int) -> list[ProbingExample]:
     """TreeDepth: nodes on the longest way from the sentence's node to a tag, both counted; the root is none."""
     cells = []
     for one in sentences:
         below = without_root(one.tree)
         deep = depth(below[0]) if len(below) == 1 else 0
-        if config.least_depth <= deep <= config.most_depth:
+        if LEAST_DEPTH <= deep <= MOST_DEPTH:
             cells.append((one, deep))
-    kept = thinned(cells, lambda cell: (cell[1], len(cell[0].words)), config.most_of_length, config.seed)
+    kept = thinned(cells, lambda cell: (cell[1], len(cell[0].words)), MOST_OF_LENGTH, seed)
     return [ProbingExample(one.part, str(deep), one.text) for one, deep in kept]
 
 
-def top_constituent_sequence(sentences: Sequence[TreebankSentence], config: RecreatedConfig) -> list[ProbingExample]:
+def top_constituent_sequence(sentences: Sequence[TreebankSentence], seed: int) -> list[ProbingExample]:
     """TopConst: the labels right below a clause's node (S, SQ, SBARQ, SINV): the commonest sequences, and OTHER.
 
     A closing mark is `.` whatever it is; QuestionBank has a label of its own for `?`.
@@ -152,31 +132,31 @@ def top_constituent_sequence(sentences: Sequence[TreebankSentence], config: Recr
         if len(below := without_root(one.tree)) == 1 and below[0].label in CLAUSES
     ]
     counts = Counter(sequence for _, sequence in sequences)
-    common = {name for name, count in counts.most_common(config.top_classes - 1) if count >= config.least_top}
+    common = {name for name, count in counts.most_common(TOP_CLASSES - 1) if count >= LEAST_TOP}
     named = [(one, name if name in common else OTHER) for one, name in sequences]
-    kept = thinned(named, lambda pair: pair[1], config.most_top, config.seed)
+    kept = thinned(named, lambda pair: pair[1], MOST_TOP, seed)
     return [ProbingExample(one.part, name, one.text) for one, name in kept] if len(common) > 1 else []
 
 
-def sentence_length(sentences: Sequence[TreebankSentence], config: RecreatedConfig) -> list[ProbingExample]:
+def sentence_length(sentences: Sequence[TreebankSentence], seed: int) -> list[ProbingExample]:
     """SentLen: in which of six bins the number of words, punctuation marks counted, lies."""
     binned = [
         (one, f"{least}-{most}") for one in sentences for least, most in LENGTHS if least <= len(one.words) <= most
     ]
-    kept = thinned(binned, lambda pair: pair[1], config.most_length, config.seed)
+    kept = thinned(binned, lambda pair: pair[1], MOST_LENGTH, seed)
     return [ProbingExample(one.part, name, one.text) for one, name in kept]
 
 
-def word_content(sentences: Sequence[TreebankSentence], config: RecreatedConfig) -> list[ProbingExample]:
+def word_content(sentences: Sequence[TreebankSentence]) -> list[ProbingExample]:
     """WordContent: which one of some words of middle frequency stands in the sentence; none of the others does.
 
     The words are of three letters or more, behind the commonest ones. While one of them stands in fewer than
-    `least_word` sentences without another, the rarest so counted is struck off.
+    `LEAST_WORD` sentences without another, the rarest so counted is struck off.
     """
     words_of = [frozenset(map(str.lower, one.words)) for one in sentences]
     counts = Counter(word for words in words_of for word in words if word.isalpha() and len(word) > 2)
-    ranked = sorted(counts, key=lambda word: (-counts[word], word))[config.common_words :]
-    classes = {word for word in ranked if counts[word] >= config.least_word}
+    ranked = sorted(counts, key=lambda word: (-counts[word], word))[COMMON_WORDS:]
+    classes = {word for word in ranked if counts[word] >= LEAST_WORD}
     here = [set(words & classes) for words in words_of]
     rows: defaultdict[str, list[int]] = defaultdict(list)
     for row, words in enumerate(here):
@@ -185,7 +165,7 @@ def word_content(sentences: Sequence[TreebankSentence], config: RecreatedConfig)
     alone = {word: sum(len(here[row]) == 1 for row in rows[word]) for word in classes}
     while alone:
         rarest = min(alone, key=lambda word: (alone[word], word))
-        if alone[rarest] >= config.least_word:
+        if alone[rarest] >= LEAST_WORD:
             break
         del alone[rarest]
         for row in rows[rarest]:
@@ -203,14 +183,7 @@ def thinned(items: Sequence[Item], group: Callable[[Item], Hashable], most: int,
     """So many items of each group at most, drawn by the seed, in their order."""
     order = list(range(len(items)))
     random.Random(seed).shuffle(order)
-    taken: Counter[Hashable] = Counter()
-    kept = []
-    for at in order:
-        key = group(items[at])
-        if taken[key] < most:
-            taken[key] += 1
-            kept.append(at)
-    return [items[at] for at in sorted(kept)]
+    return [items[at] for at in sorted(first_of_each(order, most, lambda at: group(items[at])))]
 
 
 def _neighbours(words: Sequence[str]) -> list[int]:
@@ -223,11 +196,10 @@ def _neighbours(words: Sequence[str]) -> list[int]:
     ]
 
 
-def _usable(examples: Iterable[ProbingExample]) -> list[ProbingExample]:
+def _usable(examples: Sequence[ProbingExample]) -> list[ProbingExample]:
     """Those whose label training has twice; none if a part or a second label is lacking then."""
-    every = list(examples)
-    trained = Counter(example.label for example in every if example.part == "tr")
-    kept = [example for example in every if trained[example.label] > 1]
+    trained = Counter(example.label for example in examples if example.part == "tr")
+    kept = [example for example in examples if trained[example.label] > 1]
     whole = {example.part for example in kept} == set(PARTS) and len({example.label for example in kept}) > 1
     return kept if whole else []
 
@@ -257,17 +229,16 @@ class TreebankSentence:
     tree: Tree
 
 
-def treebank_parts(path: PathLike, *, seed: int, least: int = 4, most: int = 40) -> list[TreebankSentence]:
+def treebank_parts(path: PathLike, *, seed: int) -> list[TreebankSentence]:
     """The sentences of a treebank, a folder of some or a file: training, then validation, then test.
 
     A file in a folder `train`, `dev` or `test` is of that part. The documents of any other folder are shuffled by the
     seed, and test and validation get whole ones until each has a tenth of the folder's sentences. Two blank lines end
     a document (as in NLTK's sample of the Penn Treebank); where a file has none, each `RUN` sentences in a row are one.
 
-    A text that stands twice, but for case, punctuation and spacing, is taken where it stands first.
+    A text that stands twice, but for case, punctuation and spacing, is taken where it stands first. Sentences with
+    less than `LEAST_WORDS` words or more than `MOST_WORDS` are left out.
 
-    Args:
-        least, most: words of a sentence; shorter and longer ones are left out.
     Raises: InputError, naming file and line, for what is no tree, or if no sentence of that many words is left.
     """
     root = Path(path)
@@ -281,13 +252,13 @@ def treebank_parts(path: PathLike, *, seed: int, least: int = 4, most: int = 40)
         documents = [document for file in inside for document in _documents(file)]
         for part, sentence in _dealt(documents, seed) if own is None else _all(own, documents):
             tree = stripped(read_tree(sentence))
-            if tree and least <= len(words := _as_written(tree)) <= most:
+            if tree and LEAST_WORDS <= len(words := _as_written(tree)) <= MOST_WORDS:
                 found[part].append(TreebankSentence(part, words, detokenize(words), tree))
     kept: dict[str, TreebankSentence] = {}
     for one in itertools.chain(*found.values()):
         kept.setdefault(normalised(one.text), one)
     if not kept:
-        raise InputError(f"{path}: no sentence of {least} to {most} words; expected some")
+        raise InputError(f"{path}: no sentence of {LEAST_WORDS} to {MOST_WORDS} words; expected some")
     return list(kept.values())
 
 

@@ -7,8 +7,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from paraform.evaluation.bootstrap import Comparison
 from paraform.evaluation.embedding.families import Families, Found
-from paraform.evaluation.embedding.measuring import Difference, bounded, differences_of, measured, seen_notes
+from paraform.evaluation.embedding.measuring import bounded, differences_of, measured, seen_notes
 from paraform.evaluation.embedding.space import Space
 from paraform.evaluation.embedding.summary import KINDS, Point, points, sentences, summaries
 from paraform.evaluation.embedding.task import Family, Finding
@@ -32,7 +33,7 @@ class Section:
     family: Family
     command: str
     scores: tuple[Score, ...]
-    differences: tuple[Difference, ...]
+    differences: tuple[Comparison, ...]
     references: frozenset[str] = frozenset()
 
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from html import escape
 from pathlib import Path
 
-from paraform.evaluation.embedding.measuring import Difference
+from paraform.evaluation.bootstrap import Comparison
 from paraform.evaluation.embedding.report import EmbeddingReport, Section
 from paraform.evaluation.embedding.report_picture import picture
 from paraform.evaluation.embedding.task import Headline
@@ -130,29 +130,28 @@ def _grid(
     return _table(_titled(one.name, one.protocol), subsets, rows)
 
 
-def _differences(differences: Sequence[Difference]) -> str:
-    grids: dict[tuple[str, str], list[Difference]] = {}
+def _differences(differences: Sequence[Comparison]) -> str:
+    grids: dict[tuple[str, str], list[Comparison]] = {}
     for one in differences:
-        grids.setdefault((one.comparison.name, one.comparison.protocol), []).append(one)
+        grids.setdefault((one.name, one.protocol), []).append(one)
     tables = []
     for (name, protocol), found in grids.items():
         subsets = list(dict.fromkeys(one.subset for one in found))
-        cells = {(one.comparison.second, one.subset): one for one in found}
+        cells = {(one.second, one.subset): one for one in found}
         rows = []
-        for second in dict.fromkeys(one.comparison.second for one in found):
+        for second in dict.fromkeys(one.second for one in found):
             tds = [_difference(cells.get((second, subset))) for subset in subsets]
-            pair = f"{found[0].comparison.first} − {second}"
+            pair = f"{found[0].first} − {second}"
             rows.append(f'<tr><th scope="row">{_broken(pair)}</th>{"".join(tds)}</tr>')
         tables.append(_table(_titled(name, protocol), subsets, rows))
     return "".join(tables)
 
 
-def _difference(one: Difference | None) -> str:
+def _difference(one: Comparison | None) -> str:
     if one is None:
         return "<td></td>"
-    found = one.comparison
-    value, low, high = (f"{number:+z.{found.digits}f}" for number in (found.difference, found.low, found.high))
-    unsure = ' class="unsure"' if found.low <= 0 <= found.high else ""
+    value, low, high = (f"{number:+z.{one.digits}f}" for number in (one.difference, one.low, one.high))
+    unsure = ' class="unsure"' if one.low <= 0 <= one.high else ""
     return f"<td{unsure}>{value}<small>{low} to {high}</small></td>"
 
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from paraform.evaluation.embedding.summary import Point
-from paraform.records import InputError
+from paraform.score import Score
 
 LETTER = 8.2
 """Pixels that a letter of 13 pixels is taken for: the page's font is not known here."""
@@ -60,21 +60,16 @@ def picture(points: Sequence[Point], width: int, height: int, classes: str = "")
     Thin lines are the intervals, where there are some. Names stand where they cover no point and no other name, if
     there is such a place near the point.
 
-    Raises: InputError without a point that has both metrics.
+    Args:
+        points: at least one with both metrics.
     """
-    placed = [(point, point.form.value) for point in points if point.form is not None]
-    if not placed:
-        raise InputError("no point with form and meaning; expected one at least")
-    forms = [
-        value for point in points if point.form for value in _ends(point.form.value, point.form.low, point.form.high)
-    ]
-    meanings = [
-        value for point in points for value in _ends(point.meaning.value, point.meaning.low, point.meaning.high)
-    ]
+    placed = [(point.form, point.meaning) for point in points if point.form is not None]
+    forms = [value for form, _ in placed for value in _ends(form)]
+    meanings = [value for point in points for value in _ends(point.meaning)]
     x = Scale(*_padded(forms), LEFT, width - RIGHT)
     y = Scale(*_padded(meanings), height - BOTTOM, TOP)
     parts = [*_axes(x, y, width, height)]
-    taken = [_around(x.at(form), y.at(point.meaning.value), 6) for point, form in placed]
+    taken = [_around(x.at(form.value), y.at(meaning.value), 6) for form, meaning in placed]
     names = []
     for point in points:
         kind = "floor" if point.floor else "model"
@@ -86,7 +81,7 @@ def picture(points: Sequence[Point], width: int, height: int, classes: str = "")
             )
         else:
             across = x.at(point.form.value)
-            parts += _intervals(point, x, y)
+            parts += _intervals(point.form, point.meaning, kind, x, y)
             parts.append(_mark(point, across, above))
             name, box = _beside(point.system, _places(across, above), taken, width)
         taken.append(box)
@@ -96,8 +91,8 @@ def picture(points: Sequence[Point], width: int, height: int, classes: str = "")
     return "\n".join([f'{head} xmlns="http://www.w3.org/2000/svg">', *parts, *names, "</svg>"])
 
 
-def _ends(value: float, low: float | None, high: float | None) -> list[float]:
-    return [value, value if low is None else low, value if high is None else high]
+def _ends(score: Score) -> list[float]:
+    return [end for end in (score.value, score.low, score.high) if end is not None]
 
 
 def _padded(values: Sequence[float]) -> tuple[float, float]:
@@ -123,17 +118,14 @@ def _axes(x: Scale, y: Scale, width: int, height: int) -> list[str]:
     return parts
 
 
-def _intervals(point: Point, x: Scale, y: Scale) -> list[str]:
+def _intervals(form: Score, meaning: Score, kind: str, x: Scale, y: Scale) -> list[str]:
     """Of a point with form, a cross of its two intervals."""
-    form, meaning, lines = point.form, point.meaning, []
-    if form is None:
-        return []
+    lines = []
     across, above = x.at(form.value), y.at(meaning.value)
     if form.low is not None and form.high is not None:
         lines.append((x.at(form.low), x.at(form.high), above, above))
     if meaning.low is not None and meaning.high is not None:
         lines.append((across, across, y.at(meaning.low), y.at(meaning.high)))
-    kind = "floor" if point.floor else "model"
     return [
         f'<line class="interval {kind}" x1="{x1:.1f}" x2="{x2:.1f}" y1="{y1:.1f}" y2="{y2:.1f}"/>'
         for x1, x2, y1, y2 in lines

@@ -25,6 +25,7 @@ from paraform.evaluation.embedding.retrieval import METRICS as RETRIEVAL
 from paraform.evaluation.embedding.retrieval import RetrievalSet, cluster_of, clustered, retrieval_set
 from paraform.evaluation.embedding.space import Space, tf_idf
 from paraform.evaluation.embedding.task import Choices, Family, Headline
+from paraform.evaluation.on_pairs import head_name
 from paraform.records import InputError, Pair, Sentence, counted
 from paraform.score import Score, signature, table
 from paraform.syntax.annotation import annotate
@@ -197,7 +198,7 @@ def _sets(
     parted = halves(paraphrases, tops_by(draw.parser, progress=draw.progress), min(draw.size, len(others)))
     count = min(len(others), *map(len, parted))
     if count:
-        parser = f"{draw.parser}-{digest[:8]}" if (digest := parser_digest(draw.parser)) != draw.parser else digest
+        parser = head_name(draw.parser, parser_digest(draw.parser))
         for half, chosen in zip(("Easy", "Hard"), parted, strict=True):
             made.append(pair_set(f"{name}-{half}", chosen, count, trees=parser))
     else:

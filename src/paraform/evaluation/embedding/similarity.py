@@ -105,7 +105,8 @@ def similarity_sets(path: PathLike, columns: Sequence[str] | None = None) -> lis
     Raises: InputError if there is none, a file cannot be used, or two sets have one name.
     """
     if not Path(path).is_dir():
-        name = _known_name(path) or Path(path).stem
+        known = {file: name for name, kinds in FILES.items() for kind in kinds for file in kind}
+        name = known.get(Path(path).name, Path(path).stem)
         return [similarity_set(name, {name: read_scored(path, columns)}, path)]
     if columns:
         raise InputError(f"{path}: a folder; expected a file, if columns are named")
@@ -167,11 +168,6 @@ def similarity_table(sets: Sequence[SimilaritySet], spaces: Sequence[Space], sco
     metrics = dict.fromkeys((score.name, score.protocol) for score in ranked)
     notes = [f"{name}, {average}: {correlation_signature(name, average)}" for name, average in metrics]
     return "\n".join([table(turned), *notes, *(f"{space.name}: {space.signature}" for space in spaces)])
-
-
-def _known_name(path: PathLike) -> str | None:
-    names = {file: name for name, kinds in FILES.items() for kind in kinds for file in kind}
-    return names.get(Path(path).name)
 
 
 def _scored(pairs: Sequence[Pair], path: PathLike) -> list[Pair]:

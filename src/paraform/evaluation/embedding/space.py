@@ -93,7 +93,7 @@ def embedded(embed: Embed, texts: Sequence[str], *, name: str, signature: str) -
 Sparse: TypeAlias = Any
 """A scipy.sparse.csr_array, [N, V]."""
 
-COMMONEST = 2048
+COMMONEST = 2048  # words that the vectors of TF-IDF have a coordinate for, those of most texts
 
 
 class NoWords(InputError):
@@ -185,13 +185,11 @@ def shared_words(texts: Sequence[str]) -> SharedWords:
     return SharedWords("shared words", settings, {text: row for row, text in enumerate(different)}, has_NV)
 
 
-def tf_idf(texts: Sequence[str], *, commonest: int = COMMONEST) -> TfIdf:
+def tf_idf(texts: Sequence[str]) -> TfIdf:
     """The space of these texts by scikit-learn's `TfidfVectorizer` as it comes, fitted on them, each once.
 
     By way of the words' frequencies a metric depends a little on the texts of the call; the signature has their number.
 
-    Args:
-        commonest: words that `vectors` has a coordinate for, those of most texts.
     Raises: InputError if scikit-learn, of the extra `eval`, is not installed; NoWords if no text has a word.
     """
     sparse = require("scipy.sparse", "TF-IDF")
@@ -202,7 +200,7 @@ def tf_idf(texts: Sequence[str], *, commonest: int = COMMONEST) -> TfIdf:
     except ValueError as error:  # scikit-learn's "empty vocabulary"
         raise NoWords(f"TF-IDF: none of {len(different):,} texts has a word of two letters; expected some") from error
     frequencies_V = np.bincount(weights_NV.indices, minlength=weights_NV.shape[1])
-    commonest_W = np.argsort(-frequencies_V, kind="stable")[:commonest]
+    commonest_W = np.argsort(-frequencies_V, kind="stable")[:COMMONEST]
     settings = signature(
         similarity="cosine", words="two letters or more", case="lc", fitted=len(different), vectors=len(commonest_W)
     )

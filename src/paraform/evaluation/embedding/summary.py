@@ -9,10 +9,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from paraform.evaluation.bootstrap import bootstrap_interval, paired_bootstrap
+from paraform.evaluation.bootstrap import paired_bootstrap, with_interval
 from paraform.evaluation.embedding.correlation import mean_metric
 from paraform.evaluation.embedding.task import Finding
-from paraform.evaluation.metrics import RowMetric
+from paraform.evaluation.metrics import RowMetric, ratio
 from paraform.score import Score, signature
 
 KINDS = ("meaning", "form", "hard", "paws")
@@ -40,10 +40,7 @@ class Summary:
         """The metric of a system with its interval, if there are resamples."""
         metric = self.metrics[system]
         score = metric.score(system=system, subset=", ".join(self.sets))
-        if not self.resamples:
-            return score
-        low, high = bootstrap_interval(metric, resamples=self.resamples)
-        return replace(score, low=low, high=high)
+        return with_interval(score, metric, resamples=self.resamples) if self.resamples else score
 
     def ranked(self, systems: Iterable[str]) -> list[str]:
         """Those of the systems that have a metric, the highest first."""
@@ -181,4 +178,4 @@ def _by_sums(metric: RowMetric) -> RowMetric:
     if metric.value is not None:
         return metric
     counted = np.concatenate([metric.rows, np.ones((len(metric.rows), 1))], axis=1)
-    return replace(metric, rows=counted, value=lambda sums: float(sums[0] / sums[1]))
+    return replace(metric, rows=counted, value=ratio)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import ClassVar, Literal, final
+from typing import ClassVar, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -146,15 +146,6 @@ class TransferSet:
     def _commonest(self, test_FN: Masks) -> int:
         training = ~test_FN.any(0) if len(test_FN) == 1 else np.ones(len(self.rows), dtype=np.bool_)
         return int(np.bincount(self.labels()[training]).argmax())
-
-
-def protocols_of(
-    classifier: Literal["logistic", "mlp"], names: Sequence[Literal["default", "paper"]]
-) -> dict[str, ProbeConfig]:
-    """The probes of these protocols, by name."""
-    hidden = 50 if classifier == "mlp" else 0
-    known = {"default": ProbeConfig.mlp() if hidden else ProbeConfig(), "paper": ProbeConfig.paper(hidden)}
-    return {name: known[name] for name in names}
 
 
 def transfer_sets(
