@@ -28,7 +28,7 @@ from paraform import corpora, encoders
 from paraform.models.retrofit import RetrofitConfig, RetrofittedEncoder, make_update
 from paraform.models.retrofit.contexts import ContextBatch, ContextTable, context_batches
 from paraform.models.retrofit.folding import table_of
-from paraform.records import Pair
+from paraform.records import Pair, texts_of
 from paraform.trainers.retrofit import BY_ACCURACY
 from paraform.trainers.retrofit_tables import table_of_pairs
 from paraform.training import make_accelerator
@@ -122,7 +122,7 @@ def main() -> int:
     pairs = corpora.clusters(read[:: max(1, len(read) // options.pairs)][: options.pairs])
     model = RetrofittedEncoder.start(RetrofitConfig(encoder=options.encoder, batch_size=options.batch_size))
     figures = train(model, table_of_pairs(pairs, model), options.steps)
-    texts = list(dict.fromkeys(side.text for pair in pairs for side in (pair.source, pair.target)))[: options.texts]
+    texts = list(dict.fromkeys(texts_of(pairs)))[: options.texts]
     figures |= infer(model, texts, options.repeats)
     bounds: dict[str, Bound] = {
         "training, share of the rate": ("at least", 0.5),

@@ -14,7 +14,8 @@ from paraform import manifest
 from paraform.records import InputError
 from paraform.score import Score
 from paraform_papers import tables
-from paraform_papers.tables import Asked, Figures, Row, Table, digest_of, is_trained, kept, printed, run, train_row
+from paraform_papers.rows import MARK, Row, digest_of, is_trained, kept, train_row
+from paraform_papers.tables import Asked, Figures, Table, printed, run
 
 ROWS = ("long", "short")
 
@@ -195,7 +196,7 @@ def test_a_mark_holds_for_what_it_was_set_for(asked: Asked) -> None:
     fake = Fake()
     row = fake.row("long", asked)
     assert not is_trained(row) and train_row(row) and is_trained(row) and not train_row(row)
-    mark = row.folder / tables.MARK
+    mark = row.folder / MARK
     good = mark.read_text()
     assert not is_trained(replace(row, config=Config(4))) and not is_trained(replace(row, about=lambda: {"seeds": 1}))
     for spoilt in (b"", b"{", b"\xff\x00", b"[]", b"{}"):  # a kill, or another hand

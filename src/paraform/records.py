@@ -221,6 +221,11 @@ def sides_of(record: Record) -> dict[str, Sentence]:
     return {name: getattr(record, name) for name in names}
 
 
+def texts_of(pairs: Iterable[Pair]) -> list[str]:
+    """Both texts of each pair, the source first."""
+    return [side.text for pair in pairs for side in (pair.source, pair.target)]
+
+
 def require_texts(texts: Iterable[object]) -> list[str]:
     """The texts, looked at.
 

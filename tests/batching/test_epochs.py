@@ -48,10 +48,10 @@ def test_batches_hold_what_is_as_long() -> None:
 def test_an_epoch_has_every_row_once_in_an_order_of_its_own() -> None:
     """But for what fills no batch; the rows of a step are a function of seed and step."""
     given = {"batch_size": 3, "world": 1, "what": "rows"}
-    batches, steps = epoch_batches(10, seed=1, **given)
+    batches, steps, _ = epoch_batches(10, seed=1, **given)
     epochs = [np.concatenate([batches(epoch * steps + step) for step in range(steps)]).tolist() for epoch in range(3)]
     assert steps == 3 and all(len(set(rows)) == 9 for rows in epochs) and epochs[0] != epochs[1]
-    again, _ = epoch_batches(10, seed=1, **given)
+    again = epoch_batches(10, seed=1, **given).rows_of
     assert again(7).tolist() == batches(7).tolist() != epoch_batches(10, seed=2, **given)[0](7).tolist()
     with pytest.raises(InputError, match="2 rows; expected at least one batch of 3"):
         epoch_batches(2, seed=1, **given)
@@ -60,12 +60,12 @@ def test_an_epoch_has_every_row_once_in_an_order_of_its_own() -> None:
 def test_an_epochs_batches_are_those_of_like_rows() -> None:
     """Of the rows that are drawn; all of the same length stand together in one pool."""
     length = np.arange(12) // 3
-    batches, steps = epoch_batches(12, batch_size=3, seed=0, world=1, what="rows", lengths=(length,))
+    batches, steps, _ = epoch_batches(12, batch_size=3, seed=0, world=1, what="rows", lengths=(length,))
     assert sorted(batches(step).tolist() for step in range(steps)) != [[0, 1, 2]]  # the batches are shuffled, too
     assert {frozenset(batches(step).tolist()) for step in range(steps)} == {
         frozenset(range(at, at + 3)) for at in range(0, 12, 3)
     }
     groups = np.array([0] * 9 + [1] * 3)
-    some, _ = epoch_batches(12, batch_size=4, seed=0, world=1, what="rows", shuffle=drawn_by_shares(groups, (1, 1)))
+    some = epoch_batches(12, batch_size=4, seed=0, what="rows", shuffle=drawn_by_shares(groups, (1, 1))).rows_of
     drawn = np.concatenate([some(step) for step in range(3)])
     assert (drawn >= 9).sum() == 6 and max(Counter(drawn.tolist()).values()) == 2

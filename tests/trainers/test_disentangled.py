@@ -216,7 +216,7 @@ def test_vectors_that_are_all_equal_find_nothing(
     table = pair_table(own, trees, model.config, model.tokenizer, model.symbols)
     for value in (1.0, np.nan):
         monkeypatch.setattr(model, "embed", lambda texts, value=value: np.full((len(texts), 2), value, np.float32))
-        assert validator(model, own, table, None)() == {"mrr": 1 / 8}
+        assert validator(model, own, table)() == {"mrr": 1 / 8}
 
 
 @pytest.mark.parametrize("template", ["$A [SEP]", "$A [SEP] [CLS]", "$A"])

@@ -19,7 +19,8 @@ from paraform.losses.orthogonality import orthogonality_penalty
 from paraform.models.retrofit import RetrofitConfig
 from paraform.models.retrofit.encoder import RetrofittedEncoder
 from paraform.records import InputError, Pair, Sentence
-from paraform.trainers.retrofit import BY_ACCURACY, drawn, held_out, negative_distance, train_retrofit
+from paraform.trainers.held_out import hold_out_labelled
+from paraform.trainers.retrofit import BY_ACCURACY, drawn, negative_distance, train_retrofit
 from paraform.trainers.retrofit_tables import table_of_pairs, training_table
 from paraform.trainers.retrofit_validation import distances, examples
 from paraform.training import Result
@@ -126,7 +127,7 @@ def test_pairs_labelled_0_are_held_out_with_their_sentences() -> None:
         Pair(Sentence(f"the dog {n}"), Sentence(f"{n} the dog"), label=int(n % 3 > 0), cluster=n) for n in range(60)
     ]
     labelled += [Pair(Sentence(f"the dog {n}"), Sentence(f"a cat {n}"), label=0, cluster=n) for n in range(60)]
-    kept, held = held_out(labelled, seed=1)
+    kept, held = hold_out_labelled(labelled, seed=1)
     sides = [{side.text for pair in some for side in (pair.source, pair.target)} for some in (kept, held)]
     assert held and not sides[0] & sides[1] and len(kept) + len(held) == 120
 

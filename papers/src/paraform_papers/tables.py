@@ -3,14 +3,12 @@
 A `Table` is data: which rows it has, how one is trained, how they are measured, what the paper printed. `run` trains
 the rows that are not over, goes on with those that were stopped, keeps what is finished, measures, and writes
 OUT/…/SCALE/NAME.json, from which pages are made, and NAME.md beside it. Ctrl-C leaves a run that the next call goes on
-with. A row's folder has a mark, `trained.json`, of what its training depended on and of the weights that it left.
+with. What is kept of rows: `rows`.
 """
 
 from __future__ import annotations
 
-import dataclasses
 import hashlib
-import json
 import os
 import re
 import shlex
@@ -19,17 +17,11 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal, Protocol
 
-from paraform import checkpoint, manifest
-from paraform.encoders import Encoder
-from paraform.fields import kept_fields
-from paraform.json_text import parse_json
 from paraform.records import InputError
 from paraform.score import Score, finite, table
-from paraform.training.run import defaults
-from paraform.weights import PathLike, atomic_path, sha256
+from paraform.weights import PathLike, atomic_path
+from paraform_papers.rows import Row, digest_of, is_trained, kept, read_object, train_row, write_object
 
-MARK = "trained.json"
-ENCODER = "encoder"  # of a row that ends in an encoder, its folder
 PRINTED = "as printed, of "  # begins the signature of a figure that the paper printed
 BESIDE = ("differences", "comparisons", "over_seeds", "alarms")
 """What the results of a table have beside figures of its rows."""
@@ -80,30 +72,6 @@ class Asked:
             if row not in names:
                 raise InputError(f"row {row!r}; expected one of {between.join(names)}")
         return self.rows or tuple(own)
-
-
-@dataclass(frozen=True)
-class Row:
-    """A training whose weights a table measures.
-
-    Args:
-        folder: its run's, with nothing of another row.
-        train: trains, or goes on. Raises: KeyboardInterrupt if interrupted, and saved.
-        config: the model's; None: it has none.
-        about: what else the training depends on: values that JSON has.
-    """
-
-    name: str
-    folder: Path
-    train: Callable[[], object]
-    config: Any = None
-    about: Callable[[], Mapping[str, Any]] = dict
-    seed: int = 0
-
-    @property
-    def label(self) -> str:
-        """The row's name beside those of other seeds."""
-        return f"{self.name}, seed {self.seed}"
 
 
 class Measured(Protocol):
@@ -221,45 +189,6 @@ def measured(table: Table, asked: Asked) -> Any:
     return table.measure(asked, train_rows(table, asked)[0])
 
 
-def train_row(row: Row) -> bool:
-    """Train a row or go on with it; False: it was over. Raises: as its `train`."""
-    if is_trained(row):
-        return False
-    if "weights" not in (_read(row.folder / MARK) or {"weights": None}):
-        (row.folder / MARK).unlink()  # of version 0.1.0, which would outlive its weights
-    row.train()
-    config = None if row.config is None else dataclasses.asdict(row.config)
-    _write(row.folder / MARK, {"config": config, **row.about(), "weights": digest_of(row.folder)})
-    return True
-
-
-def is_trained(row: Row) -> bool:
-    """Whether the row is there, trained as its settings are now; a field that its config gained or lost since counts as
-    in resuming."""
-    found = _read(row.folder / MARK)
-    if found is None or ("weights" in found and found["weights"] != digest_of(row.folder)):
-        return False
-    if not _holds(found, json.loads(json.dumps(row.about()))):
-        return False
-    if row.config is None:
-        return True
-    try:
-        stored = found.get("config", found)  # ParaBART's and PAR's marks of 0.1.0 have its fields beside the others
-        stored = defaults(row.config) | kept_fields(type(row.config), stored, row.folder / MARK)
-    except InputError:
-        return False
-    return _holds(json.loads(json.dumps(stored)), json.loads(json.dumps(dataclasses.asdict(row.config))))
-
-
-def loaded(row: Row, device: str | None) -> Any:
-    """What a row's training left: an encoder in a folder of its own, or the model."""
-    encoder = row.folder / ENCODER
-    model = checkpoint.load(str(encoder if encoder.is_dir() else row.folder), device=device)
-    if isinstance(model, Encoder):
-        model = replace(model, name=row.label)  # signatures name no folder of this machine
-    return model
-
-
 def run(table: Table, asked: Asked, results: Path | None = None) -> Made:
     """Train, measure, and write NAME.json and NAME.md at `asked.place`; of some rows NAME-ROW.json and so on.
 
@@ -275,7 +204,7 @@ def run(table: Table, asked: Asked, results: Path | None = None) -> Made:
     if results is None and asked.scale == "full" and not asked.rows:
         results = _results_of(table, asked)
     if results is not None and results.exists():
-        came = (_read(results) or {}).get("command", "no table's figures")
+        came = (read_object(results) or {}).get("command", "no table's figures")
         if came != command:
             raise InputError(f"--results {results}: holds {came}, and would get {command}; expected another name")
     rows, new = train_rows(table, asked)
@@ -307,32 +236,10 @@ def run(table: Table, asked: Asked, results: Path | None = None) -> Made:
     if results is not None:
         results.parent.mkdir(parents=True, exist_ok=True)
         beside = {key: value["figures"][key] for key in BESIDE if key in value["figures"]}  # no text of a corpus
-        _write(results, {**value["of"], "rows": value["rows"], "paper": value["paper"], **beside})
+        write_object(results, {**value["of"], "rows": value["rows"], "paper": value["paper"], **beside})
     done = {"before": [row.label for row in rows if row.label not in new], "now": new}
     lines = [f"trained {when}: {'; '.join(names)}" for when, names in done.items() if names]
     return Made(value["figures"], "\n".join([value["text"], *([""] if lines else []), *lines]))
-
-
-def kept(
-    path: Path, of: Mapping[str, Any], measure: Callable[[], Mapping[str, Any]], *, again: bool = False
-) -> dict[str, Any]:
-    """What `path` holds, if it is of the same settings, code and libraries; else what `measure` finds, and there, too.
-
-    Code that differs from every commit (a checkout with changes of its own), or of which none is known, is measured
-    each time.
-
-    Args:
-        path: a JSON file; removing it measures again.
-        of: all that the figures depend on, but for code and libraries.
-        again: whether it is measured in any case.
-    """
-    code = manifest.revision()
-    found, wanted = _read(path), {**of, "git": code, **manifest.versions()}
-    again = again or code is None or code.endswith("-dirty")
-    if again or found is None or found.get("of") != json.loads(json.dumps(wanted)):
-        found = {"of": wanted, **measure()}
-        _write(path, found)
-    return found
 
 
 def command_of(table: Table, asked: Asked) -> str:
@@ -353,15 +260,6 @@ def as_json(values: Iterable[Any]) -> list[Any]:
     return [value.to_json() for value in values]
 
 
-def digest_of(path: Path) -> str:
-    """SHA-256 of a file; of a run its checkpoints' lists of files, which name digests; of another folder its files."""
-    if not path.is_dir():
-        return sha256(path)
-    files = sorted(path.rglob(manifest.NAME)) or sorted(one for one in path.rglob("*") if one.is_file())
-    names = [f"{one.relative_to(path).as_posix()} {sha256(one)}\n" for one in files if one.name != MARK]
-    return hashlib.sha256("".join(names).encode()).hexdigest()
-
-
 def _by_row(scores: Sequence[Score]) -> dict[str, dict[str, list[Any]]]:
     """The figures of each row, and apart from them those that the paper printed."""
     found: dict[str, dict[str, list[Any]]] = {"rows": {}, "paper": {}}
@@ -379,25 +277,3 @@ def _results_of(table: Table, asked: Asked) -> Path | None:
     seed = f"seed-{asked.seed}" if asked.seed else ""
     name = "-".join(part for part in (table.name.replace("/", "-"), asked.corpus, seed) if part)
     return papers / "results" / f"{name}.json"
-
-
-def _holds(found: Any, wanted: Any) -> bool:
-    """Whether every value that is wanted was found; what there is more of a mapping does not count."""
-    if isinstance(wanted, dict):
-        return isinstance(found, dict) and all(key in found and _holds(found[key], wanted[key]) for key in wanted)
-    return bool(found == wanted)
-
-
-def _read(path: Path) -> dict[str, Any] | None:
-    """None: it is not there, or no JSON object, as of a kill or another hand."""
-    try:
-        found = parse_json(path.read_text(encoding="utf-8"), path)
-    except (OSError, ValueError):
-        return None
-    return found if isinstance(found, dict) else None
-
-
-def _write(path: Path, value: Mapping[str, Any]) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with atomic_path(path) as unfinished:
-        unfinished.write_text(json.dumps(value, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")

@@ -18,7 +18,8 @@ from paraform.trainers.exemplar import train_exemplar
 from paraform.training import TrainingConfig
 from paraform_papers.crl import rows as crl_rows
 from paraform_papers.crl import table2 as crl_table2
-from paraform_papers.tables import Asked, is_trained, measured, train_row
+from paraform_papers.rows import is_trained, train_row
+from paraform_papers.tables import Asked, measured
 
 ROWS = ("full", "without CCL", "without SCL", "without both")
 

@@ -14,7 +14,7 @@ from paraform import corpora
 from paraform.evaluation.rating import read_key, read_outputs, read_sheet
 from paraform.records import InputError, Pair, Sentence
 from paraform_papers.crl import table5 as crl_table5
-from paraform_papers.tables import Row
+from paraform_papers.rows import Row
 
 
 @pytest.fixture

@@ -19,8 +19,9 @@ from paraform.models.disentangled import DisentangledConfig
 from paraform_papers.parabart import rows as parabart_rows
 from paraform_papers.parabart.configs import ERASED, PAPER, RIVALS, ROWS, SIZES, STARTS, config_of, corpora_of, rows_of
 from paraform_papers.parabart.vectors_table import over_seeds
+from paraform_papers.rows import is_trained, train_row
 from paraform_papers.shipped import minilm_disentangled
-from paraform_papers.tables import Asked, is_trained, train_row
+from paraform_papers.tables import Asked
 
 Command = Callable[..., Any]
 NOUNS = ("cat", "dog", "man", "girl", "bird", "horse", "child", "king")

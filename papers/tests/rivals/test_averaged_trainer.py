@@ -46,7 +46,7 @@ def test_a_run_that_was_stopped_goes_on_to_the_same_weights(
         def stop(*_: Any) -> float:
             raise KeyError("as if it were killed at its first validation")
 
-        patch.setattr("paraform_papers.rivals.averaged.trainer.reciprocal_ranks", stop)
+        patch.setattr("paraform_papers.rivals.averaged.trainer.mean_reciprocal_rank", stop)
         with pytest.raises(KeyError):
             train_averaged(pairs[12:], part, loop=replace(LOOP, checkpoint_every=1), **given)
     assert train_averaged(pairs[12:], part, loop=replace(LOOP, checkpoint_every=1), resume=True, **given).step == 8

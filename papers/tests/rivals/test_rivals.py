@@ -16,7 +16,8 @@ from paraform_papers.rivals.rows import RIVALS, FromFolder, Way, config_of, trai
 from paraform_papers.rivals.scpn import ScpnConfig
 from paraform_papers.rivals.sgcp import SgcpConfig
 from paraform_papers.rivals.vgvae import VgvaeConfig
-from paraform_papers.tables import Asked, is_trained, measured
+from paraform_papers.rows import is_trained
+from paraform_papers.tables import Asked, measured
 
 
 @pytest.mark.parametrize(

@@ -37,7 +37,7 @@ def encoder(config: AveragedConfig = TINY) -> AveragedEncoder:
 
 
 def table(model: AveragedEncoder, pairs: list[Pair] = PAIRS) -> BagTable:
-    return bag_table(pairs, model, {"": 0})
+    return bag_table(pairs, model)
 
 
 def begin(config: AveragedConfig, accelerator: Any) -> tuple[AveragedEncoder, Update, Callable[[int], MegaBatch]]:

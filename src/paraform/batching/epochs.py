@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from functools import lru_cache
-from typing import TypeAlias
+from typing import NamedTuple, Required, TypeAlias, TypedDict, Unpack
 
 import numpy as np
 import numpy.typing as npt
@@ -17,30 +17,49 @@ Rows: TypeAlias = npt.NDArray[np.int64]
 POOL = 32  # batches whose rows are sorted by length together
 
 
+class Batching(TypedDict, total=False):
+    """How an epoch is cut into batches; whatever makes batches takes these by name.
+
+    Args:
+        batch_size: rows of a step, over all processes.
+        seed: with the step it decides everything: `batches(step)` is a pure function of both.
+        rank, world: this process's number, and how many there are; each gets every `world`-th row of a batch. If not
+            given, there is one.
+    """
+
+    batch_size: Required[int]
+    seed: Required[int]
+    rank: int
+    world: int
+
+
+class EpochBatches(NamedTuple):
+    """Step → the rows of its batch, over all processes; the steps of an epoch; which of a batch are this process's."""
+
+    rows_of: Callable[[int], Rows]
+    steps: int
+    own: slice
+
+
 def epoch_batches(
     rows: int,
     *,
-    batch_size: int,
-    seed: int,
-    world: int,
     what: str,
     lengths: Sequence[Rows] = (),
     pool: int = POOL,
     shuffle: Callable[[np.random.Generator], Rows] | None = None,
-) -> tuple[Callable[[int], Rows], int]:
+    **batching: Unpack[Batching],
+) -> EpochBatches:
     """The rows of each step's batch, in another order each epoch; what does not fill the last batch is left out.
 
     Args:
         rows: how many there are.
-        batch_size: over all processes.
-        world: the number of processes.
         what: the name of the rows, for the error.
-        seed: with the step it decides everything: the rows are a pure function of both.
         lengths, pool: as `batches_of_like` has them; (): batches are not sorted.
         shuffle: what an epoch draws from, in its order; None: all rows.
-    Returns: step → the rows of its batch, over all processes; and the steps of an epoch.
     Raises: InputError if there are fewer rows than one batch holds, or a batch has no equal parts.
     """
+    batch_size, seed, world = batching["batch_size"], batching["seed"], batching.get("world", 1)
     if batch_size % world:
         raise InputError(f"batch size {batch_size} on {world} processes; expected a multiple of {world}")
     if rows < batch_size:
@@ -55,7 +74,9 @@ def epoch_batches(
             return shuffled.reshape(steps, batch_size)
         return batches_of_like(shuffled, lengths, batch_size=batch_size, pool=pool, random=random)
 
-    return lambda step: order(step // steps)[step % steps], steps
+    return EpochBatches(
+        lambda step: order(step // steps)[step % steps], steps, slice(batching.get("rank", 0), None, world)
+    )
 
 
 def share_counts(sizes: Rows, shares: Sequence[float]) -> list[int]:

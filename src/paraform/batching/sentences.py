@@ -6,13 +6,13 @@ Shape key: B sentences, T words of the longest.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import NamedTuple, Unpack
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from paraform.batching.epochs import epoch_batches
+from paraform.batching.epochs import Batching, epoch_batches
 from paraform.batching.ragged import Ragged
 
 
@@ -36,24 +36,19 @@ class SentenceBatch(NamedTuple):
         return SentenceBatch(self.words_BT.repeat(times, 1), self.lengths_B.repeat(times))
 
 
-def sentence_batches(
-    table: Ragged, *, batch_size: int, seed: int, rank: int = 0, world: int = 1
-) -> tuple[Callable[[int], SentenceBatch], int]:
+def sentence_batches(table: Ragged, **how: Unpack[Batching]) -> tuple[Callable[[int], SentenceBatch], int]:
     """Batches of sentences of one length, or, where those of one length do not fill a batch, of the next ones too.
 
     Equal lengths need no padding, so that an LSTM runs over all of a batch in one kernel.
 
     Args:
         table: word numbers, a row a sentence; none is empty.
-        batch_size: over all processes; each of the `world` gets every `world`-th sentence of it.
-        seed: with the step it decides everything: `batches(step)` is a pure function of both.
+        how: as `Batching` has them.
     Returns: `batches(step)`, and the steps of an epoch. An epoch leaves out what does not fill its last batch, other
         sentences each time.
-    Raises: InputError if there are fewer sentences than one batch holds, or a batch has no equal parts.
+    Raises: InputError as `epoch_batches`.
     """
     lengths = np.diff(table.offsets)
-    rows_of, steps = epoch_batches(
-        len(lengths), batch_size=batch_size, seed=seed, world=world, what="sentences", lengths=(lengths,),
-        pool=len(lengths),  # all are sorted together
-    )  # fmt: skip
-    return lambda step: SentenceBatch(*table.padded(rows_of(step)[rank::world])), steps
+    every = len(lengths)  # are sorted together
+    rows_of, steps, own = epoch_batches(every, what="sentences", lengths=(lengths,), pool=every, **how)
+    return lambda step: SentenceBatch(*table.padded(rows_of(step)[own])), steps

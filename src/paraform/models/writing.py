@@ -43,6 +43,7 @@ def written_rows(
     device: torch.device,
     *,
     free: int | None = None,
+    shown: str = "paraphrasing",
 ) -> list[list[int]]:
     """What is decoded of each row, as columns of the step's scores, without its end: `ends.longest` of them at most.
 
@@ -52,12 +53,13 @@ def written_rows(
         lengths: by row those of its form and of its source; rows of like ones are decoded together.
         how: looked at already (`decoding.require_decoding`).
         free: columns below it may stand any number of times (`decoding.constrain_repetition`); None: all may.
+        shown: what progress calls the work.
     """
     size = how.get("batch_size", BATCH)
     generator = torch.Generator(device).manual_seed(how.get("seed", 0))
     out: list[list[int]] = [[] for _ in lengths[0]]
     parts = decoding_batches(*lengths, size)
-    for rows in track(parts, "paraphrasing", show=how.get("progress", False)):
+    for rows in track(parts, shown, show=how.get("progress", False)):
         state, following = begin(rows), step
         if free is not None:
             state = Constrained.of(state, state.source_BS)

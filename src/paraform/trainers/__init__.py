@@ -16,6 +16,8 @@ Record = TypeVar("Record")
 class RunOptions(TypedDict, Generic[Config, Record], total=False):
     """What every training takes by name, beside what is its own.
 
+    Ctrl-C or SIGTERM saves the run and ends it; with `resume` it goes on as if it had not been stopped.
+
     Args:
         config: sizes and choices; None: the system's usual ones.
         loop: when the loop does what; best the trainer's own with some fields replaced: `replace(BY_BLEU, …)`. Its

@@ -17,7 +17,6 @@ from typing import Any, Unpack, cast
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 
 from paraform import encoders
 from paraform.batching import Vocabulary, prepare
@@ -29,13 +28,13 @@ from paraform.models.disentangled.pairs import PairTable, pair_batches, parts_of
 from paraform.models.disentangled.paraphraser import piece_rows, require_ends
 from paraform.models.disentangled.symbols import TreeSymbols
 from paraform.models.disentangled.table import hard_negatives, pair_table, trees_of
-from paraform.records import InputError, Pair
+from paraform.records import InputError, Pair, texts_of
 from paraform.syntax.running import DEFAULT
 from paraform.syntax.trees import Tree
 from paraform.trainers import RunOptions, Trainer
-from paraform.trainers.held_out import digests_of, hold_out_pairs, paraphrases, require_pairs, unseen_pairs
 from paraform.trainers.job import Job
-from paraform.trainers.source_files import file_of, files_of, require_some_of_each
+from paraform.trainers.reciprocal_rank import mean_reciprocal_rank
+from paraform.trainers.source_files import files_of, groups_of
 from paraform.training import Result, TrainingConfig
 from paraform.weights import PathLike
 
@@ -56,8 +55,6 @@ def train_disentangled(
 ) -> Result:
     """Train and validate; `folder/best` is the checkpoint with the best validation score.
 
-    Ctrl-C or SIGTERM saves the run and ends it; with `resume` it goes on as if it had not been stopped.
-
     Args:
         pairs: paraphrases; those labelled 0 are left out, with a warning; all get new clusters if one has none.
         folder: the run's; `paraform.load(folder)` reads the best weights.
@@ -76,23 +73,12 @@ def train_disentangled(
     )  # fmt: skip
     config: DisentangledConfig = job.config
     seed = job.loop.seed
-    given = paraphrases(pairs)
-    pairs = whole = unseen_pairs(given, job.against)
-    if job.validation is None:
-        pairs, validation = hold_out_pairs(pairs, seed=seed)
-    else:
-        validation = unseen_pairs(paraphrases(job.validation), job.against)
-        require_pairs(pairs, validation)
-        whole = [*pairs, *validation]
-    if shares:
-        require_some_of_each(files_of(given), files_of(pairs))
-    digests = digests_of(pairs, validation)
+    pairs, validation, digests, whole = job.divided(pairs)
     with job.accelerator.main_process_first():  # the others find its cache
         trees = trees_of(whole, parser=parser, progress=progress)
     torch.manual_seed(seed)
     model = new_model(pairs, trees, config).to(job.accelerator.device)
-    numbers = files_of(pairs)
-    groups = [numbers[file_of(pair)] for pair in pairs]
+    groups = groups_of(pairs, files_of(pairs))
     negatives = hard_negatives(pairs, trees, config, seed=seed)
     table = pair_table(pairs, trees, config, model.tokenizer, model.symbols, groups=groups, negatives=negatives)
     if model.adversary is not None:
@@ -105,7 +91,7 @@ def train_disentangled(
     made = make_update(model, config, job.accelerator, steps_per_epoch=epoch)
     held = pair_table(validation, trees, config, model.tokenizer, model.symbols)
     erase = eraser(model, trees, texts_of(pairs), seed=seed)
-    evaluate = validator(model, validation, held, development, erase)
+    evaluate = validator(model, validation, held, erase)
     return job.run(model, made, batches, evaluate, digests=digests, epoch=epoch)
 
 
@@ -136,11 +122,6 @@ def new_model(pairs: Sequence[Pair], trees: Mapping[str, Tree], config: Disentan
     return model
 
 
-def texts_of(pairs: Sequence[Pair]) -> list[str]:
-    """Sources and targets, in the order of the table."""
-    return [side.text for pair in pairs for side in (pair.source, pair.target)]
-
-
 def eraser(
     model: DisentangledParaphraser, trees: Mapping[str, Tree], texts: Sequence[str], *, seed: int
 ) -> Callable[[], None]:
@@ -162,47 +143,22 @@ def validator(
     model: DisentangledParaphraser,
     pairs: Sequence[Pair],
     table: PairTable,
-    development: Callable[[DisentangledParaphraser], Mapping[str, float]] | None,
     erase: Callable[[], None] = lambda: None,
 ) -> Callable[[], dict[str, float]]:
-    """It erases anew; gives `mrr`, of each target among all by its source, `nll`, nats a piece, `development`."""
-    sources, targets = [pair.source.text for pair in pairs], [pair.target.text for pair in pairs]
-    clusters = np.array([pair.cluster for pair in pairs])
+    """It erases anew; gives `mrr`, of each target among all by its source, and `nll`, nats a piece."""
 
     @torch.inference_mode()
     def evaluate() -> dict[str, float]:
         model.eval()
         erase()
-        scores = {"mrr": reciprocal_ranks(model.embed(sources), model.embed(targets), clusters)}
+        scores = {"mrr": mean_reciprocal_rank(model.embed, pairs)}
         if model.config.generation_weight:
             found = [model.network(part.to(model.device)).written for part in parts_of(table, model.config.batch_size)]
             each = [(one.nll.item(), one.pieces.item()) for written in found for one in written]
             scores["nll"] = sum(nll for nll, _ in each) / sum(pieces for _, pieces in each)
-        if development is not None:
-            scores |= development(model)
         return scores
 
     return evaluate
-
-
-def reciprocal_ranks(
-    source_ND: NDArray[np.float32], target_ND: NDArray[np.float32], clusters: NDArray[np.int64], rows: int = 1024
-) -> float:
-    """The mean of 1 / rank of each row's target among all, by its source; others of its own cluster do not count.
-
-    Args:
-        rows: ranked at once; memory grows with it.
-    """
-    total = 0.0
-    for start in range(0, len(source_ND), rows):
-        here = np.arange(start, min(start + rows, len(source_ND)))
-        similar_RN = source_ND[here] @ target_ND.T
-        own_R = similar_RN[here - start, here]
-        similar_RN[clusters[here, None] == clusters[None, :]] = -np.inf
-        similar_RN[here - start, here] = own_R
-        # what is as near stands before the target: that all vectors are equal, or NaN, is no success
-        total += float((1 / (~(similar_RN < own_R[:, None])).sum(1)).sum())
-    return total / len(source_ND)
 
 
 TRAINER = Trainer(

@@ -29,13 +29,12 @@ from paraform.models.exemplar.batches import by_length
 from paraform.models.exemplar.triples import mining_rules, triple_table
 from paraform.models.exemplar.warm_start import carry_over, grown, require_same_build
 from paraform.models.exemplar.word_vectors import initialize_words
-from paraform.records import InputError, Pair, require_count
+from paraform.records import InputError, Pair, texts_of
 from paraform.syntax import load_tagger
 from paraform.syntax.mining import why_none
 from paraform.syntax.running import DEFAULT
 from paraform.trainers import RunOptions, Trainer
 from paraform.trainers.exemplar_bank import BANK_SIZE, exemplar_bank
-from paraform.trainers.held_out import digests_of
 from paraform.trainers.job import Job
 from paraform.training import Result, TrainingConfig
 from paraform.weights import PathLike
@@ -57,8 +56,6 @@ def train_exemplar(
 ) -> Result:
     """Train and validate; `folder/best` is the checkpoint with the best validation score.
 
-    Ctrl-C or SIGTERM saves the run and ends it; with `resume` it goes on as if it had not been stopped.
-
     Args:
         pairs: paraphrases; those labelled 0 are left out, with a warning; all get new clusters if one has none. Those
             without an exemplar are not trained on.
@@ -75,20 +72,18 @@ def train_exemplar(
     if start is not None and not isinstance(start, ExemplarParaphraser):
         raise InputError(f"start is a {type(start).__name__}; expected an exemplar model, such as load gives")
     usual = start.config if start else ExemplarConfig.compact()
-    job = Job.of(ExemplarParaphraser, folder, usual, BY_BLEU, METRICS, **options)
+    job = Job.of(ExemplarParaphraser, folder, usual, BY_BLEU, METRICS, validation_rows=validation_rows, **options)
     config: ExemplarConfig = job.config
     seed = job.loop.seed
-    require_count(validation_rows, "validation_rows", 1)
     if start is not None:
         require_same_build(config, start.config)
-    pairs, validation = job.divided(pairs)
+    pairs, validation, digests, _ = job.divided(pairs)
     if start is None and len(pairs) < FEW:
         logging.getLogger("paraform").warning(
             "%d pairs teach a model little of a language; expected %d or more, or a model to go on from (--from)",
             len(pairs), FEW,
         )  # fmt: skip
-    digests = {"start": model_digest(start)} if start else {}
-    digests |= digests_of(pairs, validation)
+    digests = {**({"start": model_digest(start)} if start else {}), **digests}
     with job.accelerator.main_process_first():  # the others find its cache
         if config.both_directions:
             pairs = both_ways(pairs)
@@ -107,7 +102,7 @@ def train_exemplar(
 
 def _more_words(start: ExemplarParaphraser, pairs: Sequence[Pair], config: ExemplarConfig) -> Vocabulary:
     """The vocabulary of `start`, grown; says by how much."""
-    sides = Counter(side.text for pair in pairs for side in (pair.source, pair.target))
+    sides = Counter(texts_of(pairs))
     words = {text: prepare(text, config.max_tokens) for text in sides}
     found = grown(start.vocabulary, [words[text] for text in sides.elements()], config)
     logging.getLogger("paraform").warning(

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from paraform.batching import prepare
-from paraform.records import Pair
+from paraform.records import Pair, texts_of
 
 BANK_SIZE = 64
 RARE = 4_000  # a word that stands once in so many pairs, or less often, is no common one
@@ -39,7 +39,7 @@ def plain_targets(pairs: Sequence[Pair]) -> list[str]:
     One sentence of 4 to 18 words with a capital at its start and nowhere else, no digit, no word that is rare or mostly
     capitalised inside sentences, single spaces, and nothing that one may not want to see on the screen.
     """
-    words = {text: prepare(text, 30) for pair in pairs for text in (pair.source.text, pair.target.text)}
+    words = {text: prepare(text, 30) for text in texts_of(pairs)}
     counts = Counter(word.lower() for row in words.values() for word in row)
     capitals = Counter(word.lower() for row in words.values() for word in row[1:] if word[0].isupper())
     least = max(2, len(pairs) // RARE)

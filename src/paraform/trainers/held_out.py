@@ -6,10 +6,13 @@ import logging
 import random
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
 
 from paraform.corpora import clusters
 from paraform.corpora.leaks import first_of_each, normalised, without_overlap
-from paraform.records import InputError, Pair, require_records, require_texts
+from paraform.records import InputError, Pair, require_records, require_texts, texts_of
+from paraform.trainers.source_files import files_of, require_some_of_each
 from paraform.training import text_digest
 
 MOST = 1000  # texts or pairs that are held out
@@ -37,7 +40,7 @@ def pairs_of_texts(pairs: Iterable[Pair]) -> list[Pair]:
     found = require_records(pairs, Pair)
     for number, pair in enumerate(found, start=1):
         try:
-            require_texts([pair.source.text, pair.target.text])
+            require_texts(texts_of([pair]))
         except InputError as error:
             raise InputError(f"pair {number}: {error}") from None
         if not (pair.source.text.strip() and pair.target.text.strip()):
@@ -65,35 +68,66 @@ def unseen_pairs(pairs: list[Pair], evaluation: Iterable[str]) -> list[Pair]:
     return kept.records
 
 
-def require_pairs(pairs: Sequence[Pair], validation: Sequence[Pair]) -> None:
-    """Raises: InputError if there are none of one of the two."""
-    if not (pairs and validation):
-        raise InputError(f"{len(pairs):,} pairs to train on, {len(validation):,} to validate by; expected some of both")
+class Divided(NamedTuple):
+    """Pairs to train on, and others that choose the weights.
+
+    Args:
+        digests: what a run keeps of both (`digests_of`).
+        whole: both; of one list in its order, whatever is held out of it.
+    """
+
+    training: list[Pair]
+    validation: list[Pair]
+    digests: dict[str, str]
+    whole: list[Pair]
 
 
 def divided(
-    pairs: list[Pair], validation: list[Pair] | None, evaluation: Sequence[str], *, seed: int
-) -> tuple[list[Pair], list[Pair]]:
+    pairs: Iterable[Pair],
+    others: Iterable[Pair] | None,
+    evaluation: Sequence[str],
+    *,
+    seed: int,
+    labelled: bool = False,
+    shared: bool = False,
+) -> Divided:
     """Pairs to train on and to validate by, none of them seen in evaluation texts (`unseen_pairs`).
 
     Args:
-        validation: None: `hold_out_pairs` of the others.
-    Raises: InputError as `hold_out_pairs` and `require_pairs`.
+        others: to validate by; None: `hold_out_pairs` of the first.
+        labelled: whether those labelled 0, no paraphrases, are among them.
+        shared: whether each of the files that they are from is to have a share.
+    Raises: InputError for what is no pair, too few of them, or a file of which none is left to have a share.
     """
-    pairs = unseen_pairs(pairs, evaluation)
-    if validation is None:
-        return hold_out_pairs(pairs, seed=seed)
-    validation = unseen_pairs(validation, evaluation)
-    require_pairs(pairs, validation)
-    return pairs, validation
+    read, hold_out = (pairs_of_texts, hold_out_labelled) if labelled else (paraphrases, hold_out_pairs)
+    given = read(pairs)
+    training = whole = unseen_pairs(given, evaluation)
+    if others is None:
+        training, validation = hold_out(training, seed=seed)
+    else:
+        validation = unseen_pairs(read(others), evaluation)
+        whole = [*training, *validation]
+    if not (training and validation):
+        came = f"{len(training):,} pairs to train on, {len(validation):,} to validate by"
+        raise InputError(f"{came}; expected some of both")
+    if shared:
+        require_some_of_each(files_of(given), files_of(training))
+    return Divided(training, validation, digests_of(training, validation), whole)
 
 
-def digests_of(pairs: Iterable[Pair], validation: Iterable[Pair]) -> dict[str, str]:
-    """What a run keeps of its pairs, so that it does not go on with others."""
-    return {
-        f"{split} pairs": text_digest(text for pair in some for text in (pair.source.text, pair.target.text))
-        for split, some in (("training", pairs), ("validation", validation))
-    }
+def digests_of(
+    training: Iterable[Any],
+    validation: Iterable[Any],
+    what: str = "pairs",
+    texts: Callable[[Any], Iterable[str]] = lambda pair: texts_of([pair]),
+) -> dict[str, str]:
+    """What a run keeps of its data, so that it does not go on with others.
+
+    Args:
+        texts: what is read of one.
+    """
+    both = {"training": training, "validation": validation}
+    return {f"{split} {what}": text_digest(text for one in some for text in texts(one)) for split, some in both.items()}
 
 
 def unseen_texts(texts: list[str], evaluation: Iterable[str]) -> list[str]:
@@ -150,3 +184,11 @@ def hold_out_pairs(pairs: Sequence[Pair], *, seed: int, most: int | None = None)
     if not held:  # every cluster is larger than the share
         held = {min(order, key=sizes.__getitem__)}
     return [pair for pair in pairs if pair.cluster not in held], [pair for pair in pairs if pair.cluster in held]
+
+
+def hold_out_labelled(pairs: Sequence[Pair], *, seed: int) -> tuple[list[Pair], list[Pair]]:
+    """Pairs to train on, and others, as `hold_out_pairs`; no sentence is in both, those of pairs labelled 0 neither."""
+    joined = clusters([replace(pair, label=None) for pair in pairs])  # a pair labelled 0 ties its sides together, too
+    kept = {pair.cluster for pair in hold_out_pairs(joined, seed=seed)[1]}
+    rows = list(zip(pairs, joined, strict=True))
+    return [pair for pair, one in rows if one.cluster not in kept], [pair for pair, one in rows if one.cluster in kept]

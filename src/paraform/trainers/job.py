@@ -10,10 +10,19 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Unpack
 
+from paraform.batching.epochs import Batching
 from paraform.models.update import State, Update
-from paraform.records import InputError, Pair, require_callable, require_kind, require_text, require_texts
+from paraform.records import (
+    InputError,
+    Pair,
+    require_callable,
+    require_count,
+    require_kind,
+    require_text,
+    require_texts,
+)
 from paraform.trainers import RunOptions
-from paraform.trainers.held_out import divided, paraphrases
+from paraform.trainers.held_out import Divided, divided
 from paraform.training import Result, TrainingConfig, fit, make_accelerator, require_metric, require_usable
 from paraform.training.config import require_packages
 from paraform.weights import PathLike, require_path
@@ -26,6 +35,7 @@ class Job:
     Args:
         folder: the run's.
         config, loop, validation, against, card, data_digests, resume: as `RunOptions` has them.
+        shares, development: as `train_disentangled` has them.
     """
 
     folder: PathLike
@@ -36,6 +46,8 @@ class Job:
     card: str
     data_digests: Mapping[str, str]
     resume: bool
+    shares: Sequence[float]
+    development: Callable[[Any], Mapping[str, float]] | None
 
     @classmethod
     def of(
@@ -48,7 +60,8 @@ class Job:
         *,
         loop_of: Callable[[Any, TrainingConfig], TrainingConfig] | None = None,
         shares: Sequence[float] = (),
-        development: object = None,
+        development: Callable[[Any], Mapping[str, float]] | None = None,
+        validation_rows: int = 1,
         **options: Unpack[RunOptions[Any, Any]],
     ) -> Job:
         """The job, once all arguments have been looked at: nothing is made or computed for those that cannot be.
@@ -59,6 +72,8 @@ class Job:
             metrics: what a validation gives, and whether higher is better, or what tells so of a config; "development"
                 needs a `development`.
             loop_of: as `Trainer` has it.
+            shares, development: as `train_disentangled` has them.
+            validation_rows: pairs that are paraphrased for the validation's BLEU.
         Raises: InputError for the first that cannot be, or a folder that holds another run. TypeError for an option
             that is none.
         """
@@ -88,7 +103,9 @@ class Job:
         require_metric(loop, {name: higher for name, higher in found.items() if name != "development" or development})
         resume = options.get("resume", False)
         require_usable(folder, model.system, config, resume=resume)
-        return cls(folder, config, loop, options.get("validation"), against, card, digests or {}, resume)
+        require_count(validation_rows, "validation_rows", 1)
+        given = (options.get("validation"), against, card, digests or {}, resume, shares, development)
+        return cls(folder, config, loop, *given)
 
     @cached_property
     def accelerator(self) -> Any:
@@ -96,19 +113,23 @@ class Job:
         return make_accelerator(self.loop)
 
     @property
-    def share(self) -> dict[str, int]:
-        """This process's part of a batch, as tables take it."""
-        return {"rank": self.accelerator.process_index, "world": self.accelerator.num_processes}
-
-    @property
-    def batching(self) -> dict[str, int]:
+    def batching(self) -> Batching:
         """How tables make batches: the config's size, the loop's seed, and this process's part."""
-        return {"batch_size": self.config.batch_size, "seed": self.loop.seed, **self.share}
+        one = self.accelerator
+        return Batching(
+            batch_size=self.config.batch_size, seed=self.loop.seed, rank=one.process_index, world=one.num_processes
+        )
 
-    def divided(self, pairs: Iterable[Pair]) -> tuple[list[Pair], list[Pair]]:
-        """Paraphrases to train on and to validate by, as `held_out.divided` has them."""
-        others = None if self.validation is None else paraphrases(self.validation)
-        return divided(paraphrases(pairs), others, self.against, seed=self.loop.seed)
+    def divided(self, pairs: Iterable[Pair], *, labelled: bool = False) -> Divided:
+        """Pairs to train on and to validate by, as `held_out.divided` has them."""
+        shared, seed = bool(self.shares), self.loop.seed
+        return divided(pairs, self.validation, self.against, seed=seed, labelled=labelled, shared=shared)
+
+    def scoring(self, model: Any, evaluate: Callable[[], Mapping[str, float]]) -> Callable[[], Mapping[str, float]]:
+        """What gives the validation's scores, those of `development` among them."""
+        if (further := self.development) is None:
+            return evaluate
+        return lambda: {**evaluate(), **further(model)}
 
     def run(
         self,
@@ -138,7 +159,7 @@ class Job:
             folder=self.folder,
             config=replace(self.loop, steps=steps or self.config.epochs * epoch, **changed),
             accelerator=self.accelerator,
-            evaluate=evaluate,
+            evaluate=self.scoring(model, evaluate),
             epoch=epoch,
             card=self.card,
             data_digests={**self.data_digests, **digests},

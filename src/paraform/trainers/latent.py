@@ -32,9 +32,9 @@ from paraform.models.latent import OBJECTIVES, LatentConfig, LatentLanguageModel
 from paraform.models.latent.texts import read_words, short_enough
 from paraform.records import require_texts
 from paraform.trainers import RunOptions, Trainer
-from paraform.trainers.held_out import hold_out_texts, unseen_texts
+from paraform.trainers.held_out import digests_of, hold_out_texts, unseen_texts
 from paraform.trainers.job import Job
-from paraform.training import Result, TrainingConfig, text_digest
+from paraform.training import Result, TrainingConfig
 from paraform.weights import PathLike
 
 METRICS = {"loss": False, "reconstruction": False, "mi": True, "au": True}  # whether higher is better
@@ -45,8 +45,6 @@ EACH_EPOCH = TrainingConfig(evaluate_every=10**9, checkpoint_every=200, mixed_pr
 
 def train_latent(texts: Iterable[str], folder: PathLike, **options: Unpack[RunOptions[LatentConfig, str]]) -> Result:
     """Train and validate; `folder/best` is chosen by the loop's metric, `folder/collapse.png` is the paper's Figure 3.
-
-    Ctrl-C or SIGTERM saves the run and ends it; with `resume` it goes on as if it had not been stopped.
 
     Args:
         texts: one sentence each.
@@ -73,7 +71,7 @@ def train_latent(texts: Iterable[str], folder: PathLike, **options: Unpack[RunOp
             readable(texts, "training"), seed=seed, key=lambda text: " ".join(read(text)).lower()
         )
     validation = unseen_texts(require_texts(validation), job.against)
-    digests = {"training sentences": text_digest(texts), "validation sentences": text_digest(validation)}
+    digests = digests_of(texts, validation, "sentences", lambda text: [text])
     texts, validation = readable(texts, "training"), readable(validation, "validation")
     words = [read(text) for text in texts]
     vocabulary = Vocabulary.build(words, min_count=config.min_count, size=config.vocabulary_size)
@@ -82,8 +80,10 @@ def train_latent(texts: Iterable[str], folder: PathLike, **options: Unpack[RunOp
     model = LatentLanguageModel(config, vocabulary).to(accelerator.device)
     if accelerator.is_main_process:
         warn_of_unknown(model, validation)
-    batches, steps_per_epoch = sentence_batches(table, batch_size=config.batch_size, seed=seed, **job.share)
-    further, _ = sentence_batches(table, batch_size=config.batch_size, seed=seed + 1, **job.share)
+    batches, steps_per_epoch = sentence_batches(table, **job.batching)
+    others = job.batching
+    others["seed"] += 1
+    further, _ = sentence_batches(table, **others)
 
     def draw(count: int) -> list[SentenceBatch]:
         return [further(step) for step in torch.randint(steps_per_epoch, (count,)).tolist()]

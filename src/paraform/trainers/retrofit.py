@@ -20,20 +20,20 @@ from typing import Unpack
 import torch
 
 from paraform import checkpoint
-from paraform.corpora import clusters
+from paraform.batching.pairs import parts_of_rows
 from paraform.models.retrofit import RetrofitConfig, RetrofittedEncoder, make_update
 from paraform.models.retrofit.config import ELMO_DISTANCE
 from paraform.models.retrofit.contexts import ContextTable, context_batches
 from paraform.models.retrofit.whitening import within_word_whitening
-from paraform.records import InputError, Pair, counted
+from paraform.records import InputError, Pair, counted, texts_of
 from paraform.score import Score
 from paraform.trainers import RunOptions, Trainer
-from paraform.trainers.held_out import hold_out_pairs, pairs_of_texts, require_pairs, unseen_pairs
+from paraform.trainers.held_out import digests_of
 from paraform.trainers.job import Job
-from paraform.trainers.retrofit_tables import parts_of, training_table
+from paraform.trainers.retrofit_tables import AT_ONCE, training_table
 from paraform.trainers.retrofit_validation import validator
 from paraform.trainers.source_files import files_of, require_some_of_each
-from paraform.training import Result, TrainingConfig, text_digest
+from paraform.training import Result, TrainingConfig
 from paraform.weights import PathLike
 
 METRICS = {"accuracy": True, "ratio": False, "paraphrased": False, "other": True, "development": True}
@@ -55,9 +55,8 @@ def train_retrofit(
 ) -> Result:
     """Train and validate; `folder/best` is the checkpoint with the best validation score.
 
-    Ctrl-C or SIGTERM saves the run and ends it; with `resume` it goes on as if it had not been stopped. Warnings count
-    the pairs without a shared word, and the shared words that stand in no sentence of another cluster: both are left
-    out.
+    Warnings count the pairs without a shared word, and the shared words that stand in no sentence of another cluster:
+    both are left out.
 
     Args:
         pairs: paraphrases and, labelled 0, others; all get new clusters if one has none. Without any labelled 0 the
@@ -75,18 +74,12 @@ def train_retrofit(
     )  # fmt: skip
     config: RetrofitConfig = job.config
     loop, seed = job.loop, job.loop.seed
-    given = pairs_of_texts(pairs)
-    pairs = unseen_pairs(given, job.against)
-    if job.validation is None:
-        pairs, held = held_out(pairs, seed=seed)
-    else:
-        held = unseen_pairs(pairs_of_texts(job.validation), job.against)
-        require_pairs(pairs, held)
+    pairs, held, _, _ = job.divided(pairs, labelled=True)
+    files = files_of(pairs)  # of those labelled 0 none is drawn
     pairs = drawn(pairs, config, seed=seed)
     accelerator = job.accelerator  # seeds all draws
     torch.manual_seed(seed)
     model = RetrofittedEncoder.start(config).to(accelerator.device)
-    files = files_of([pair for pair in given if pair.label != 0])  # of those labelled 0 none is drawn
     table = training_table(pairs, model, files)
     if shares:
         there = set(table.group_N.tolist())
@@ -100,17 +93,12 @@ def train_retrofit(
         log.info("margin: %g × %.4g / %g = %.4g, in the unit of the states", *resolved)
     digests = {
         "encoder": model.facts.weights,  # a run does not go on with another one
-        **{
-            f"{split} pairs": text_digest(
-                text for pair in some for text in (pair.source.text, pair.target.text, str(pair.label != 0))
-            )
-            for split, some in (("training", pairs), ("validation", held))
-        },
+        **digests_of(pairs, held, texts=lambda pair: [*texts_of([pair]), str(pair.label != 0)]),
     }
-    evaluate = validator(model, table, pairs, held, development, seed=seed)
+    evaluate = validator(model, table, pairs, held, seed=seed)
     if config.fit == "whitening":
-        return whitened(model, table, evaluate, job, digests)
-    before = evaluate()
+        return whitened(model, table, job.scoring(model, evaluate), job, digests)
+    before = job.scoring(model, evaluate)()
     log.info("before training: %s", ", ".join(f"{name} {value:.4g}" for name, value in before.items()))
     made = make_update(model, config, accelerator)
     patience = loop.patience if config.early_stop else 0
@@ -120,21 +108,6 @@ def train_retrofit(
         said = (loop.metric, result.best_score, before[loop.metric])
         log.warning("validation %s is %.4g at best, and was %.4g before training: M has not helped it", *said)
     return result
-
-
-def held_out(pairs: Sequence[Pair], *, seed: int) -> tuple[list[Pair], list[Pair]]:
-    """Pairs to train on, and others; no sentence is in both, those of pairs labelled 0 neither.
-
-    Raises: InputError as `hold_out_pairs`.
-    """
-    joined = clusters([replace(pair, label=None) for pair in pairs])  # a pair labelled 0 ties its sides together, too
-    _, held = hold_out_pairs(joined, seed=seed)
-    kept = {pair.cluster for pair in held}
-    sides = [pair.cluster in kept for pair in joined]
-    return (
-        [pair for pair, out in zip(pairs, sides, strict=True) if not out],
-        [pair for pair, out in zip(pairs, sides, strict=True) if out],
-    )
 
 
 def drawn(pairs: list[Pair], config: RetrofitConfig, *, seed: int) -> list[Pair]:
@@ -161,13 +134,13 @@ def negative_distance(model: RetrofittedEncoder, table: ContextTable, *, seed: i
 def whitened(
     model: RetrofittedEncoder,
     table: ContextTable,
-    evaluate: Callable[[], dict[str, float]],
+    evaluate: Callable[[], Mapping[str, float]],
     job: Job,
     digests: Mapping[str, str],
 ) -> Result:
     """M in closed form from the scatter of all shared words in paraphrases; there is a best checkpoint and no last."""
     scatter_DD, count = torch.zeros(model.facts.width, model.facts.width, dtype=torch.float64), 0
-    for part_W in parts_of(len(table.source_W)):
+    for part_W in parts_of_rows(len(table.source_W), AT_ONCE):
         source_W, target_W = table.source_W[part_W], table.target_W[part_W]
         batch = table.batch(part_W, source_W, target_W).to(model.device)  # negatives have no part in it
         vectors_OD = model.network.vectors(batch, model.network.transform()).double()

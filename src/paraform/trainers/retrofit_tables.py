@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
-import numpy as np
-
-from paraform.batching.epochs import Rows
 from paraform.models.retrofit import RetrofittedEncoder
 from paraform.models.retrofit.contexts import ContextTable
 from paraform.models.retrofit.table import context_table
 from paraform.records import InputError, Pair, counted
-from paraform.trainers.source_files import file_of
+from paraform.trainers.source_files import groups_of
 
 AT_ONCE = 512  # shared words that are measured together
 
@@ -62,11 +59,5 @@ def table_of_pairs(
         skip_stopwords=config.skip_stopwords,
         min_tokens=config.min_tokens,
         max_tokens=config.max_tokens,
-        groups=[files.get(file_of(pair), 0) for pair in pairs] if files else (),
+        groups=groups_of(pairs, files) if files else (),
     )
-
-
-def parts_of(words: int) -> Iterator[Rows]:
-    """The numbers of all shared words in their order, some at once."""
-    for start in range(0, words, AT_ONCE):
-        yield np.arange(start, min(start + AT_ONCE, words))

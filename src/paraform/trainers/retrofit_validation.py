@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 import torch
 
+from paraform.batching.pairs import parts_of_rows
 from paraform.evaluation.embedding.probe_rows import ProbeConfig, pair_features
 from paraform.evaluation.embedding.probes import Folds, fit_probes
 from paraform.losses.orthogonality import orthogonality_penalty
 from paraform.models.retrofit import RetrofittedEncoder
 from paraform.models.retrofit.contexts import ContextTable
 from paraform.records import InputError, Pair, counted
-from paraform.trainers.retrofit_tables import parts_of, table_of_pairs
+from paraform.trainers.retrofit_tables import AT_ONCE, table_of_pairs
 
 CLASSIFIER = replace(ProbeConfig.mlp(), l2=(1e-3,))
 DEV = 10  # every tenth training pair chooses the classifier's epoch
@@ -35,7 +36,6 @@ def validator(
     table: ContextTable,
     pairs: Sequence[Pair],
     held: Sequence[Pair],
-    development: Callable[[RetrofittedEncoder], Mapping[str, float]] | None = None,
     *,
     seed: int,
 ) -> Callable[[], dict[str, float]]:
@@ -43,8 +43,7 @@ def validator(
 
     `accuracy`, 0 to 1, of the paraphrase classifier (section 4.1): a network of 50 hidden units on |u − v| and u ∗ v of
     the sentences' vectors, trained anew on training pairs, on the held-out ones; and of these `paraphrased` and
-    `other`, the mean distances of their shared words, `ratio`, the first by the second; `orthogonality`, ‖I − MᵀM‖_F;
-    and what `development` gives.
+    `other`, the mean distances of their shared words, `ratio`, the first by the second; `orthogonality`, ‖I − MᵀM‖_F.
     """
     config = model.config
     own = table_of_pairs(held, model)
@@ -76,7 +75,7 @@ def validator(
             near, far = distances(model, own, seed=seed)
             scores |= {"paraphrased": near, "other": far, "ratio": near / far}
         scores["orthogonality"] = float(orthogonality_penalty(model.matrix))
-        return scores | (dict(development(model)) if development is not None else {})
+        return scores
 
     return evaluate
 
@@ -88,7 +87,7 @@ def distances(model: RetrofittedEncoder, table: ContextTable, *, seed: int) -> t
     kept_W, other_W = table.negatives(every_W, "substitute", np.random.default_rng([seed, 4]))
     found = [
         model.network(table.batch(part_W, kept_W[part_W], other_W[part_W]).to(model.device))
-        for part_W in parts_of(len(every_W))
+        for part_W in parts_of_rows(len(every_W), AT_ONCE)
     ]
     near, far = (torch.cat(each).mean().item() for each in zip(*found, strict=True))
     return near, far

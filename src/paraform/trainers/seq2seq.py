@@ -28,11 +28,10 @@ from paraform.models.seq2seq import Seq2SeqConfig, Seq2SeqParaphraser, make_upda
 from paraform.models.seq2seq.batches import PairBatch, PairTable, pair_batches, pair_table, parts_of
 from paraform.models.seq2seq.network import StepDecoder
 from paraform.models.writing import numbers_batch
-from paraform.records import InputError, Pair, require_count
+from paraform.records import InputError, Pair, texts_of
 from paraform.syntax.parsing import parser_digest
 from paraform.syntax.trees import Tree, below_one_root, template
 from paraform.trainers import RunOptions, Trainer
-from paraform.trainers.held_out import digests_of
 from paraform.trainers.job import Job
 from paraform.training import Result, TrainingConfig, text_digest
 from paraform.weights import PathLike, sha256
@@ -53,8 +52,6 @@ def train_seq2seq(
 ) -> Result:
     """Train and validate; `folder/best` is the checkpoint with the best validation score.
 
-    Ctrl-C or SIGTERM saves the run and ends it; with `resume` it goes on as if it had not been stopped.
-
     Args:
         pairs: paraphrases; those labelled 0 are left out, with a warning; all get new clusters if one has none.
         folder: the run's; `paraform.load(folder)` reads the best weights.
@@ -65,14 +62,14 @@ def train_seq2seq(
     Raises: InputError for too few pairs, what is no pair, a folder without such a model, a parser that is not to be
         had, or a folder that holds another run.
     """
-    job = Job.of(Seq2SeqParaphraser, folder, Seq2SeqConfig(), BY_BLEU, METRICS, **options)
+    usual = Seq2SeqConfig()
+    job = Job.of(Seq2SeqParaphraser, folder, usual, BY_BLEU, METRICS, validation_rows=validation_rows, **options)
     config: Seq2SeqConfig = job.config
-    require_count(validation_rows, "validation_rows", 1)
     start = seq2seq_folder(model)
     digest = parser_digest(config.parser)
     made = started(start, config, digest)  # before pairs are parsed, which may take hours
-    pairs, validation = job.divided(pairs)
-    digests = {**digests_of_start(start, made), **digests_of(pairs, validation)}
+    pairs, validation, digests, _ = job.divided(pairs)
+    digests = {**digests_of_start(start, made), **digests}
     with job.accelerator.main_process_first():  # the others find its cache
         trees = trees_to_train_on([*pairs, *validation], config.parser, progress=progress)
     torch.manual_seed(job.loop.seed)
@@ -110,7 +107,7 @@ def give_words(model: Seq2SeqParaphraser, pairs: Sequence[Pair], trees: Mapping[
     Args:
         trees: of every text.
     """
-    texts = dict.fromkeys(side.text for pair in pairs for side in (pair.source, pair.target))
+    texts = dict.fromkeys(texts_of(pairs))
     model.cased = dict(Vocabulary.build((trees[text].words() for text in texts), min_count=CASED).cased)
     model.symbols = TreeSymbols.of((trees[text] for text in texts), brackets=False)
 

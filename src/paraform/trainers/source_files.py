@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from paraform.records import InputError, Pair
 
 
-def files_of(pairs: Sequence[Pair]) -> dict[str, int]:
-    """The files that pairs were read from, numbered as they first come."""
-    numbers: dict[str, int] = {}
-    for pair in pairs:
-        numbers.setdefault(file_of(pair), len(numbers))
-    return numbers
+def files_of(pairs: Iterable[Pair]) -> dict[str, int]:
+    """The files that pairs, but for those labelled 0, were read from, numbered as they first come."""
+    files = dict.fromkeys(file_of(pair) for pair in pairs if pair.label != 0)
+    return {path: number for number, path in enumerate(files)}
+
+
+def groups_of(pairs: Sequence[Pair], files: Mapping[str, int]) -> list[int]:
+    """The number of each pair's file, 0 for one that has none."""
+    return [files.get(file_of(pair), 0) for pair in pairs]
 
 
 def file_of(pair: Pair) -> str:

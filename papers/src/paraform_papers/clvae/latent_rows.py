@@ -27,7 +27,8 @@ from paraform.score import Score, signature
 from paraform.trainers.latent import EACH_EPOCH, train_latent
 from paraform.weights import sha256
 from paraform_papers.clvae.configs import ALONE, FILES, NAMES, NGRAM_NAMES, SIZES, Size
-from paraform_papers.tables import Asked, Figures, Row, Scale, Table, as_json, kept, printed
+from paraform_papers.rows import Row, kept
+from paraform_papers.tables import Asked, Figures, Scale, Table, as_json, printed
 
 
 @dataclass(frozen=True)

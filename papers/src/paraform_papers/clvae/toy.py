@@ -29,7 +29,8 @@ from paraform.score import Score, signature
 from paraform.training import TrainingConfig, fit, make_accelerator
 from paraform.weights import atomic_path
 from paraform_papers.clvae.clusters import ClusterModel
-from paraform_papers.tables import Asked, Figures, Row, Scale, Table
+from paraform_papers.rows import Row
+from paraform_papers.tables import Asked, Figures, Scale, Table
 
 ROWS = {"VAE": "vae", "iVAE": "ivae", "clVAE+": "clvae+"}
 CONTROLS = {f"{name}, two views": f"{objective}-two-views" for name, objective in ROWS.items()}

@@ -14,6 +14,8 @@ from paraform.evaluation.content import embed_unique
 from paraform.evaluation.report import GenerationReport
 from paraform.evaluation.style import Retrieved
 
+QUERIES = 2  # of the retrieved lists that are shown
+
 
 @dataclass(frozen=True)
 class Example:
@@ -75,7 +77,6 @@ def examples(
     retrieved: Mapping[str, Sequence[Retrieved]],
     *,
     drawn: int = 3,
-    queries: int = 2,
     seed: int = 0,
 ) -> Examples:
     """Some of a report's outputs under the protocol "first", and some of what vectors find.
@@ -83,7 +84,7 @@ def examples(
     Args:
         content: the systems to show, and their content vectors; the first is the one that others are compared with.
         retrieved: by system, what style vectors found.
-        drawn, queries: how many rows, drawn by the seed, and how many of the retrieved lists.
+        drawn: how many rows, drawn by the seed.
     Raises: KeyError if the report lacks a system.
     """
     outputs = {name: report.outputs_of(name) for name in content}
@@ -104,5 +105,5 @@ def examples(
         for name, embed in content.items():
             source, *references = embed_unique(embed, [first.sources[at], *first.references])
             targets[name] = first.references[int((np.array(references) @ source).argmax())]
-    lists = {name: tuple(found[:queries]) for name, found in retrieved.items()}
+    lists = {name: tuple(found[:QUERIES]) for name, found in retrieved.items()}
     return Examples(tuple(map(example, numbers)), changed, loser, drop, targets, lists)

@@ -29,7 +29,8 @@ from paraform_papers.crl.examples import Examples, examples
 from paraform_papers.crl.rows import OWN, ROWS, measured_pairs, of_row, setting
 from paraform_papers.rivals.rows import RIVALS, FromFolder, Way, config_of, train_rival, way_of, with_weights
 from paraform_papers.rivals.writing_rows import BESIDE, costs, writing
-from paraform_papers.tables import Asked, Row, Scale, Style, Table, as_json, digest_of
+from paraform_papers.rows import Row, digest_of
+from paraform_papers.tables import Asked, Scale, Style, Table, as_json
 
 BARS = (("CMA (dot)", "dot product (the paper)", "tab:blue"), ("CMA (cosine)", "cosine (the code)", "tab:orange"))
 WIDTH = 0.38  # of a bar; two of them to a row

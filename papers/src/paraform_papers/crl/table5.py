@@ -27,7 +27,8 @@ from paraform.records import InputError, Pair
 from paraform.score import Score
 from paraform_papers.crl.rows import ROWS, measured_pairs
 from paraform_papers.crl.table2 import SCALES, row_of
-from paraform_papers.tables import Asked, Row, Style, Table
+from paraform_papers.rows import Row
+from paraform_papers.tables import Asked, Style, Table
 
 SOURCES, EXEMPLARS = 2, 25
 

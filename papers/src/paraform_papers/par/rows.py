@@ -16,13 +16,14 @@ from paraform.evaluation.embedding.distances import WordSystem, word_system
 from paraform.evaluation.embedding.measuring import System, bounded, differences_of, system_of
 from paraform.evaluation.embedding.task import Finding
 from paraform.models.disentangled import DisentangledConfig
-from paraform.records import Pair
+from paraform.records import Pair, texts_of
 from paraform.score import Score
 from paraform.trainers.disentangled import BY_MRR, train_disentangled
 from paraform.trainers.retrofit import BY_ACCURACY, BY_RATIO, train_retrofit
 from paraform_papers.par.configs import SIZES, Config, Corpus, config_of, pairs_of_row, rows_of
+from paraform_papers.rows import ENCODER, Row, loaded
 from paraform_papers.shipped.depth import mean_layer_embed
-from paraform_papers.tables import ENCODER, Asked, Figures, Row, Scale, Table, as_json, loaded
+from paraform_papers.tables import Asked, Figures, Scale, Table, as_json
 from paraform_papers.vectors_on_disk import kept
 
 FILES: dict[Corpus, str] = {
@@ -51,7 +52,7 @@ def pairs_of(row: str, scale: Scale, data: Path) -> list[Pair]:
 def training_texts(data: Path) -> list[str]:
     """Every sentence that a row may have been trained on; of Quora all, not only those drawn."""
     pairs = (pair for corpus in FILES if (data / FILES[corpus]).is_file() for pair in read_corpus(corpus, data))
-    return list(dict.fromkeys(side.text for pair in pairs for side in (pair.source, pair.target)))
+    return list(dict.fromkeys(texts_of(pairs)))
 
 
 def row_of(name: str, asked: Asked) -> Row:

@@ -27,7 +27,8 @@ from paraform_papers.par.reading import Reading, read_metrics
 from paraform_papers.par.reading_table import reading_table
 from paraform_papers.par.rows import row_of, train
 from paraform_papers.par.squad import Question, read_squad
-from paraform_papers.tables import Asked, Figures, Row, Scale, Table, digest_of, printed, train_row
+from paraform_papers.rows import Row, digest_of, train_row
+from paraform_papers.tables import Asked, Figures, Scale, Table, printed
 
 ROWS = ("plain", "par")
 PAR = "mrpc default"  # the row of PAR's other tables by which M is trained

@@ -20,7 +20,7 @@ from paraform.evaluation.embedding.distances import WordSystem
 from paraform.evaluation.embedding.regression import GRADES, pearson, require_on_scale, two_points
 from paraform.evaluation.embedding.similarity import Splits
 from paraform.evaluation.embedding.task import Finding, signed_finding
-from paraform.records import InputError, Pair
+from paraform.records import InputError, Pair, texts_of
 from paraform.score import signature
 from paraform.syntax.trees import Parser, Tree
 from paraform.words import tokenize
@@ -119,7 +119,7 @@ def tree_relatedness(
     """
     config = config or TreeConfig()
     require_on_scale(name, parts, lowest, highest)
-    texts = [text for part in parts for pair in part for text in (pair.source.text, pair.target.text)]
+    texts = texts_of(pair for part in parts for pair in part)
     parsed = ParsedTexts.of(texts, system, parser)
     gold_N = np.array([pair.score for pair in parts[2]], dtype=np.float64)
     found_N = fit_trees(parts, parsed, lowest, highest, config)

@@ -14,14 +14,15 @@ from paraform.corpora.evaluation_sets import read_evaluation_sets
 from paraform.encoders.folder import WEIGHTS
 from paraform.evaluation.embedding.development import MEAN, read_development
 from paraform.models.disentangled import DisentangledConfig
-from paraform.records import Pair
-from paraform.trainers.disentangled import BY_MRR, texts_of, train_disentangled
+from paraform.records import Pair, texts_of
+from paraform.trainers.disentangled import BY_MRR, train_disentangled
 from paraform.trainers.erasing import erase
 from paraform.trainers.held_out import unseen_pairs
 from paraform.weights import sha256
 from paraform_papers.parabart.configs import ERASED, SIZES, config_of, corpora_of, name_of
 from paraform_papers.rivals.encoders import train_rival
-from paraform_papers.tables import ENCODER, Asked, Row, train_row
+from paraform_papers.rows import ENCODER, Row, train_row
+from paraform_papers.tables import Asked
 
 FILES = {  # of each corpus, and how it is read
     "quora": ("quora/train.tsv", "pairs"),

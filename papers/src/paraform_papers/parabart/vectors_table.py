@@ -21,7 +21,8 @@ from paraform.evaluation.embedding.task import Finding, Task
 from paraform.score import Score
 from paraform_papers.parabart.configs import CAME, COMPARED, RIVALS, SIZES, STARTS, UNTRAINED, name_of, rows_of
 from paraform_papers.parabart.rows import EVALUATION, FILES, row_of
-from paraform_papers.tables import Asked, Figures, Row, Table, as_json, loaded
+from paraform_papers.rows import Row, loaded
+from paraform_papers.tables import Asked, Figures, Table, as_json
 from paraform_papers.vectors_on_disk import kept
 
 

@@ -33,13 +33,13 @@ class Parts(NamedTuple):
     untouched: dict[str, list[Sentence]]
 
 
-def two_parts(path: PathLike, seed: int = SEED) -> Parts:
-    """The table's different texts; a third of the intents, drawn by the seed from their sorted names, is untouched."""
+def two_parts(path: PathLike) -> Parts:
+    """The table's different texts; a third of the intents, drawn by `SEED` from their sorted names, is untouched."""
     intents: dict[str, dict[str, Sentence]] = {}
     for row in read_table(path, "text").rows:
         text = " ".join(row.text.split())
         intents.setdefault(str(row.fields["category"]), {}).setdefault(text, Sentence(text, origin=row.origin))
-    drawn = set(random.Random(seed).sample(sorted(intents), round(len(intents) / 3)))
+    drawn = set(random.Random(SEED).sample(sorted(intents), round(len(intents) / 3)))
     parts = Parts({}, {})
     for name in sorted(intents):
         (parts.untouched if name in drawn else parts.used)[name] = list(intents[name].values())

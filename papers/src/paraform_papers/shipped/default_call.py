@@ -16,7 +16,7 @@ from pathlib import Path
 
 from paraform import corpora
 from paraform.evaluation.rating import Output, write_outputs
-from paraform.records import Pair
+from paraform.records import Pair, texts_of
 from paraform.rewording.reworder import reword
 from paraform_papers.shipped.banking_intents import two_parts
 from paraform_papers.shipped.rewording_rating import CONTROLS, SEED, before, translations, unseen
@@ -35,7 +35,7 @@ def inputs(data: Path) -> list[str]:
     kept = two_parts(data / "banking77" / "train.csv").untouched
     test = [pair for pair in corpora.read(data / "quora" / "test.tsv") if isinstance(pair, Pair)]
     untouched = [one.text for some in kept.values() for one in some]
-    asked = list(dict.fromkeys(side.text for pair in test for side in (pair.source, pair.target)))
+    asked = list(dict.fromkeys(texts_of(test)))
     for seed in READ:
         seen |= {*unseen(untouched, asked, seen, seed)}
     return unseen(untouched, asked, seen, DRAW)

@@ -31,6 +31,7 @@ from paraform.evaluation.bootstrap import with_interval
 from paraform.evaluation.embedding.retrieval import cluster_of, clustered
 from paraform.neighbours.duplicates import THRESHOLDS, vectors_of
 from paraform.neighbours.near_pairs import NearPairs, near_pairs
+from paraform.records import texts_of
 from paraform.score import Score, signature, table
 from paraform.weights import atomic_path
 from paraform_papers.shipped.precision import known_pairs, least_threshold, precision_and_recall
@@ -52,8 +53,8 @@ def questions(data: Path, split: str, among: int, seed: int) -> Questions:
     own = list(read_pairs(data / "quora" / f"{split}.tsv"))
     more = list(read_pairs(data / "quora" / "train.tsv")) if among else []
     known = {side.text: cluster_of(pair) for pair in clustered([*own, *more]) for side in (pair.source, pair.target)}
-    texts = list(dict.fromkeys(side.text for pair in own for side in (pair.source, pair.target)))
-    rest = list(dict.fromkeys(side.text for pair in more for side in (pair.source, pair.target)))
+    texts = list(dict.fromkeys(texts_of(own)))
+    rest = list(dict.fromkeys(texts_of(more)))
     random.Random(seed).shuffle(rest)
     own_texts = set(texts)
     texts += [text for text in rest if text not in own_texts][: max(0, among - len(texts))]

@@ -27,8 +27,9 @@ from paraform.evaluation.embedding.report_page import write_report
 from paraform.evaluation.embedding.task import Choices
 from paraform.evaluation.latent.plots import save_plot
 from paraform.score import Score, table
+from paraform_papers.rows import Row
 from paraform_papers.shipped.depth import depth_plot, layer_embeds
-from paraform_papers.tables import Asked, Row, Scale, Style, Table
+from paraform_papers.tables import Asked, Scale, Style, Table
 from paraform_papers.vectors_on_disk import kept
 
 LAYERS = {layer: f"minilm@layer={layer}" for layer in range(6)} | {6: "minilm"}  # minilm is its last layer's mean

@@ -18,7 +18,7 @@ from pathlib import Path
 from paraform import checkpoint, corpora, manifest
 from paraform.evaluation.latent import evaluate_latent, nearest_sentences
 from paraform.models.latent import LatentConfig, LatentLanguageModel
-from paraform.records import Pair
+from paraform.records import Pair, texts_of
 from paraform.score import Score
 from paraform.trainers.held_out import hold_out_pairs
 from paraform.trainers.latent import EACH_EPOCH, train_latent
@@ -26,6 +26,7 @@ from paraform.weights import sha256
 
 ENDS = ("What is your first name?", "I want to go there.")  # of the test split
 CARD = Path(__file__).parent / "cards" / "latent-compact.md"
+SAMPLES = 1000  # sentences, of which the card says how many are different and new
 
 
 def config() -> LatentConfig:
@@ -60,7 +61,7 @@ def five_in_a_hundred(pairs: Sequence[Pair]) -> int:
 
 def sentences(pairs: Sequence[Pair]) -> list[str]:
     """Both sides, each sentence once."""
-    return list(dict.fromkeys(side.text for pair in pairs for side in (pair.source, pair.target)))
+    return list(dict.fromkeys(texts_of(pairs)))
 
 
 def main() -> None:
@@ -90,13 +91,13 @@ def main() -> None:
     print(finish(options.pairs, options.out, seed=loop.seed))
 
 
-def finish(path: Path, run: Path, *, seed: int, samples: int = 1000) -> str:
+def finish(path: Path, run: Path, *, seed: int) -> str:
     """Measure the best checkpoint on the test split, and write it with its card to `run/final`, in half precision."""
     model: LatentLanguageModel = checkpoint.load(run / "best", device="cpu")
     model.half().float()  # as it is saved below: what is measured is what ships
     training, _, test = splits(path)
     report = evaluate_latent(model, test, name="latent-compact", seed=seed, precision="float32")
-    drawn = model.sample(samples, seed=seed)
+    drawn = model.sample(SAMPLES, seed=seed)
     near = nearest_sentences(drawn, training)
     card = CARD.read_text(encoding="utf-8").format(
         beta=model.config.beta,

@@ -30,7 +30,8 @@ from paraform_papers.parabart import table2 as parabart_table2
 from paraform_papers.parabart import table4 as parabart_table4
 from paraform_papers.parabart.configs import SIZES
 from paraform_papers.parabart.rows import row_of
-from paraform_papers.tables import Asked, Scale, train_row
+from paraform_papers.rows import train_row
+from paraform_papers.tables import Asked, Scale
 from paraform_papers.vectors_on_disk import kept as kept_vectors
 
 NAME, ROW = "minilm-disentangled", "minilm default"

@@ -10,7 +10,7 @@ from pathlib import Path
 from paraform import corpora, encoders
 from paraform.corpora.evaluation_sets import read_evaluation_sets
 from paraform.evaluation.embedding.development import PAWS, paws_halves
-from paraform.records import Origin, Pair, Record, Sentence
+from paraform.records import Origin, Pair, Record, Sentence, texts_of
 from paraform.rewording.frames import rewrite
 from paraform.rewording.reworder import sentences_of
 from paraform.rewording.tagged import Tagged
@@ -164,6 +164,6 @@ def measured_by(data: Path) -> list[str]:
             texts.append(question.text)
             texts += sentences_of(question.context)
     if (data / PAWS).exists():
-        texts += [side.text for pair in paws_halves(data / PAWS).reporting for side in (pair.source, pair.target)]
+        texts += texts_of(paws_halves(data / PAWS).reporting)
     untouched = two_parts(data / FILES["banking77"][0]).untouched
     return [*texts, *(one.text for utterances in untouched.values() for one in utterances)]

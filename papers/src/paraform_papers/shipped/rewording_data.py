@@ -30,7 +30,7 @@ import numpy as np
 from paraform import corpora, encoders
 from paraform.capabilities import Embed
 from paraform.corpora.leaks import normalised, without_overlap
-from paraform.records import Pair
+from paraform.records import Pair, texts_of
 from paraform.rewording import fluency
 from paraform.trainers.held_out import hold_out_pairs
 from paraform.weights import atomic_path
@@ -55,7 +55,7 @@ def made(data: Path, *, seed: int, part: float = 1.0) -> tuple[list[Pair], list[
     """Training and development records, with clusters, in an order drawn by the seed, and the counts."""
     counts, tests = Counts(), measured_by(data)
     read = {corpus: pairs_of(data, corpus) for corpus in FILES}
-    texts = dict.fromkeys(side.text for some in read.values() for pair in some for side in (pair.source, pair.target))
+    texts = dict.fromkeys(texts_of(pair for some in read.values() for pair in some))
     more = [one.text for one in sentences(data, "squad", seed=seed)]
     reader = Reader(usual_case(map(tokenize, [*texts, *more]), least=3), fluency.load(), seed, part)
     pairs = [pair for corpus, some in read.items() for pair in reader.pairs(some, corpus, counts)]
@@ -63,7 +63,7 @@ def made(data: Path, *, seed: int, part: float = 1.0) -> tuple[list[Pair], list[
     counts.add_all(kept.leaked, "in a test")
     counts.add_all(kept.related, "its cluster")
     clustered = corpora.clusters(kept.records)  # of all, so that what changes a fact still tells who is related
-    usual = usual_case(tokenize(side.text) for pair in clustered for side in (pair.source, pair.target))
+    usual = usual_case(map(tokenize, texts_of(clustered)))
     same = pairs_of_same_facts(clustered, max_tokens=MOST_WORDS, usual=usual)
     counts.add_lost(kept.records, same, "other facts")
     embed = encoders.load("minilm").encode
@@ -81,7 +81,7 @@ def made(data: Path, *, seed: int, part: float = 1.0) -> tuple[list[Pair], list[
             own = hold_out_pairs(held, seed=seed, most=room)[1] if room else []
         dev += own
     counts.add_all(dev, "dev")
-    apart = without_overlap(near, [side.text for pair in dev for side in (pair.source, pair.target)])
+    apart = without_overlap(near, texts_of(dev))
     counts.add_all([*apart.leaked, *apart.related], "held out")
     backward = [replace(pair, source=pair.target, target=pair.source) for pair in apart.records]
     forward = [pair for pair in apart.records if corpus_of(pair) not in ONE_WAY]
@@ -106,7 +106,7 @@ def of_one_meaning(pairs: Sequence[Pair], embed: Embed) -> list[Pair]:
     Args:
         embed: texts to vectors of length 1.
     """
-    texts = list(dict.fromkeys(side.text for pair in pairs for side in (pair.source, pair.target)))
+    texts = list(dict.fromkeys(texts_of(pairs)))
     places = {text: place for place, text in enumerate(texts)}
     vectors_ND = embed(texts)
     sources_ND = vectors_ND[[places[pair.source.text] for pair in pairs]]

@@ -8,7 +8,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 from paraform.batching import prepare
-from paraform.records import Pair
+from paraform.records import Pair, texts_of
 from paraform.words import STOP_WORDS
 from paraform_papers.shipped.usual_case import shows_case, usual_case
 
@@ -47,7 +47,7 @@ def pairs_of_same_facts(
         max_tokens: words that are read of each side; what stands behind them is lost, too.
         usual: lower-cased word → its form inside sentences, with a capital; None: the pairs' own `usual_case`.
     """
-    texts = dict.fromkeys(side.text for pair in pairs for side in (pair.source, pair.target))
+    texts = dict.fromkeys(texts_of(pairs))
     words = {text: prepare(text, max_tokens) for text in texts}
     usual = usual_case(words.values()) if usual is None else usual
     kept = [pair for pair in pairs if not different_facts(words[pair.source.text], words[pair.target.text], usual)]

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from paraform.evaluation.embedding.space import Space
 from paraform.evaluation.embedding.task import Finding, first_of_each, signed_finding
 from paraform.evaluation.metrics import RowMetric, row_mean
-from paraform.records import Pair
+from paraform.records import Pair, texts_of
 from paraform.score import signature
 
 GRID = np.arange(-100, 100) / 100
@@ -52,7 +52,7 @@ class PairSet:
 
     def texts(self) -> list[str]:
         """Both sentences of every pair."""
-        return [text for pair in (*self.pairs, *self.tuning) for text in (pair.source.text, pair.target.text)]
+        return texts_of([*self.pairs, *self.tuning])
 
     def measure(self, space: Space) -> list[Finding]:
         """The accuracy with the threshold of other pairs and with the paper's, and the average precision."""

@@ -23,7 +23,7 @@ from paraform.evaluation.embedding.retrieval import retrieval_set
 from paraform.evaluation.embedding.similarity import FILES, similarity_set, similarity_splits
 from paraform.evaluation.embedding.space import Space, embedded
 from paraform.evaluation.embedding.task import Finding, Task, signed_finding
-from paraform.records import InputError, Pair
+from paraform.records import InputError, Pair, texts_of
 from paraform.weights import PathLike
 
 PAWS, QUORA = "paws/dev.tsv", "quora/dev.tsv"
@@ -49,7 +49,7 @@ class OrderSet:
 
     def texts(self) -> list[str]:
         """Both sentences of every pair."""
-        return [text for pair in self.pairs for text in (pair.source.text, pair.target.text)]
+        return texts_of(self.pairs)
 
     def measure(self, space: Space) -> list[Finding]:
         """The area under the ROC curve."""

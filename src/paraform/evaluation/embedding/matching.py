@@ -24,7 +24,7 @@ from paraform.evaluation.on_pairs import tagger_name
 from paraform.evaluation.preparation import metric_words
 from paraform.evaluation.style import StylePool, StyleSettings, style_pool
 from paraform.evaluation.subsets import SETTING, subsets
-from paraform.records import InputError, Pair
+from paraform.records import InputError, Pair, texts_of
 from paraform.score import Score, signature
 from paraform.syntax.tagging import load_tagger
 
@@ -47,7 +47,7 @@ class ContentMatching:
 
     def texts(self) -> list[str]:
         """All sources and targets."""
-        return [side.text for pair in self.pairs for side in (pair.source, pair.target)]
+        return texts_of(self.pairs)
 
     def measure(self, space: Space) -> list[Finding]:
         """CMA and chance, of all pairs and of the third whose two sentences share the fewest words."""

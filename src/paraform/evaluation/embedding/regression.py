@@ -24,7 +24,7 @@ from paraform.evaluation.embedding.probe_rows import pair_features
 from paraform.evaluation.embedding.similarity import SIX, TESTS, Splits, set_means, similarity_sets, similarity_splits
 from paraform.evaluation.embedding.space import Space, VectorSpace
 from paraform.evaluation.embedding.task import Choices, Family, Finding, Headline, Task, holding, signed_finding
-from paraform.records import InputError, Pair
+from paraform.records import InputError, Pair, texts_of
 from paraform.score import signature
 from paraform.weights import PathLike
 
@@ -97,7 +97,7 @@ class RegressionSet:
 
     def texts(self) -> list[str]:
         """Both sentences of every pair."""
-        return [text for part in self.parts for pair in part for text in (pair.source.text, pair.target.text)]
+        return texts_of(pair for part in self.parts for pair in part)
 
     def measure(self, space: Space) -> list[Finding]:
         """Pearson and Spearman × 100 of the test pairs' scores, by each protocol.

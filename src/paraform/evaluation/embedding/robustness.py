@@ -26,7 +26,7 @@ from paraform.evaluation.embedding.retrieval import RetrievalSet, cluster_of, cl
 from paraform.evaluation.embedding.space import Space, tf_idf
 from paraform.evaluation.embedding.task import Choices, Family, Headline
 from paraform.evaluation.on_pairs import head_name
-from paraform.records import InputError, Pair, Sentence, counted
+from paraform.records import InputError, Pair, Sentence, counted, texts_of
 from paraform.score import Score, signature, table
 from paraform.syntax.annotation import annotate
 from paraform.syntax.parsing import parser_digest
@@ -103,7 +103,7 @@ def halves(pairs: Sequence[Pair], tops: Tops, size: int) -> Halves:
     found = Halves([], [])
     for start in range(0, len(pairs), PARSED):
         part = pairs[start : start + PARSED]
-        labels = tops([side.text for pair in part for side in (pair.source, pair.target)])
+        labels = tops(texts_of(part))
         for pair, left, right in zip(part, labels[::2], labels[1::2], strict=True):
             (found.easy if left == right else found.hard).append(pair)
         if min(map(len, found)) >= size:

@@ -15,7 +15,7 @@ from paraform.corpora.locating import highest
 from paraform.corpora.text import read_text
 from paraform.evaluation.embedding.retrieval import cluster_of, clustered
 from paraform.evaluation.embedding.robustness import FILES, KNOWN, set_name
-from paraform.records import InputError, Origin, Pair, counted
+from paraform.records import InputError, Origin, Pair, counted, texts_of
 from paraform.score import signature
 from paraform.weights import PathLike
 from paraform.words import STOP_WORDS, tokenize
@@ -199,7 +199,7 @@ def _set_of(path: Path, draw: SharedDraw, columns: Sequence[str] | None, fitting
         raise first.error(f"label 0, as of all {counted(len(pairs), 'pair')}; expected paraphrases among them")
     mined = all(pair.label != 0 for pair in pairs)
     pairs = clustered(pairs) if mined else pairs
-    texts = list(dict.fromkeys(side.text for pair in pairs for side in (pair.source, pair.target)))
+    texts = list(dict.fromkeys(texts_of(pairs)))
     words = {text: tuple(tokenize(text)) for text in texts}
     cut = 0
     for text, most in zip(texts, fitting(list(words.values())) if fitting else (), strict=bool(fitting)):

@@ -19,7 +19,7 @@ from paraform.evaluation.embedding.task import (
     distinct,
     signed_finding,
 )
-from paraform.records import InputError, Pair
+from paraform.records import InputError, Pair, texts_of
 from paraform.score import Score, signature, table
 from paraform.weights import PathLike
 
@@ -61,7 +61,7 @@ class SimilaritySet:
     def texts(self) -> list[str]:
         """Both sentences of every scored pair."""
         pairs = [pair for domain in self.domains.values() for pair in domain]
-        return [text for pair in pairs for text in (pair.source.text, pair.target.text)]
+        return texts_of(pairs)
 
     def measure(self, space: Space) -> list[Finding]:
         """Pearson and Spearman of the space's similarities with the scores, in each way that `correlations` knows."""

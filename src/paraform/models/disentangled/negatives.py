@@ -18,12 +18,12 @@ BETWEEN = frozenset(("CC", "CONJP"))
 NAMES = frozenset(("NNP", "NNPS", "CD"))
 
 
-def same_form(pairs: Sequence[Pair], *, max_tokens: int, tagger: str = DEFAULT, seed: int = 0) -> list[str | None]:
+def same_form(pairs: Sequence[Pair], *, max_tokens: int, seed: int = 0) -> list[str | None]:
     """For each pair a sentence of another cluster with the target's tags, or nearly so, and mostly other words.
 
     It is the target's exemplar of CRL-EGPG, in another part: what shares form and not meaning. None: there is none.
     """
-    mined = mined_exemplars(pairs, MiningConfig(keep=1, min_new_words=2, seed=seed), max_tokens, tagger=tagger)
+    mined = mined_exemplars(pairs, MiningConfig(keep=1, min_new_words=2, seed=seed), max_tokens, tagger=DEFAULT)
     return [None if first < 0 else mined.pool[first].text for first in mined.exemplars[:, 0].tolist()]
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, final
+from typing import NamedTuple, Unpack, final
 
 import numpy as np
 import numpy.typing as npt
@@ -16,7 +16,7 @@ import torch
 from torch import Tensor
 
 from paraform.batching import Ragged
-from paraform.batching.epochs import Rows, drawn_by_shares, epoch_batches
+from paraform.batching.epochs import Batching, Rows, drawn_by_shares, epoch_batches
 from paraform.batching.pairs import parts_of_rows
 
 LIKE = 8  # symbols: targets' trees that differ by less are as long, and the sources' lengths decide
@@ -29,6 +29,10 @@ class Sentences(NamedTuple):
     lengths_B: Tensor
     clusters_B: Tensor
 
+    def to(self, device: torch.device) -> Sentences:
+        """On that device."""
+        return Sentences(*(part.to(device) for part in self))
+
 
 class Trees(NamedTuple):
     """B linearised trees: symbols [B, S], zeros behind the last, how many [B]; bags of the whole ones [B, C]."""
@@ -36,6 +40,10 @@ class Trees(NamedTuple):
     symbols_BS: Tensor
     lengths_B: Tensor
     bags_BC: Tensor
+
+    def to(self, device: torch.device) -> Trees:
+        """On that device."""
+        return Trees(*(part.to(device) for part in self))
 
 
 class PairBatch(NamedTuple):
@@ -51,14 +59,8 @@ class PairBatch(NamedTuple):
 
     def to(self, device: torch.device) -> PairBatch:
         """On that device."""
-        return PairBatch(
-            Sentences(*(part.to(device) for part in self.source)),
-            Sentences(*(part.to(device) for part in self.target)),
-            Trees(*(part.to(device) for part in self.source_tree)),
-            Trees(*(part.to(device) for part in self.target_tree)),
-            self.negatives and Sentences(*(part.to(device) for part in self.negatives)),
-            None if self.start_RD is None else self.start_RD.to(device),
-        )
+        parts = {name: part for name, part in self._asdict().items() if part is not None}
+        return self._replace(**{name: part.to(device) for name, part in parts.items()})
 
 
 @final
@@ -101,53 +103,36 @@ class PairTable:
             return Trees(torch.zeros(len(rows), 0, dtype=torch.long), torch.zeros(len(rows), dtype=torch.long), bags_BC)
         return Trees(*self.symbols.padded(rows), bags_BC)
 
+    def batch(self, rows: Rows) -> PairBatch:
+        """Those pairs, without negatives."""
+        source, target = self.source[rows], self.target[rows]
+        return PairBatch(self.sentences(source), self.sentences(target), self.trees(source), self.trees(target))
+
 
 def pair_batches(
-    table: PairTable,
-    *,
-    batch_size: int,
-    seed: int,
-    shares: Sequence[float] = (),
-    rank: int = 0,
-    world: int = 1,
+    table: PairTable, *, shares: Sequence[float] = (), **how: Unpack[Batching]
 ) -> tuple[Callable[[int], PairBatch], int]:
     """Batches whose targets' trees, and then sources', are about as long, so that little is padded; or their pieces.
 
     Args:
-        batch_size: over all processes; each of the `world` gets every `world`-th pair of it, and all further negatives,
-            which may not be as many for each.
-        seed: with the step it decides everything: `batches(step)` is a pure function of both.
-        shares: of an epoch's pairs, how many are from each group, up to a factor; (): as many as there are.
+        shares: of the groups, as `share_counts` has them.
+        how: as `Batching` has them. Every process gets all further negatives, which may not be as many for each.
     Returns: `batches(step)`, and the steps of an epoch.
-    Raises: InputError if there are fewer pairs than one batch holds, a batch has no equal parts, or the shares are not
-        one for each group.
+    Raises: InputError as `epoch_batches` and `share_counts`.
     """
     read = table.symbols if table.reads_trees else table.pieces  # what takes most of a step's positions
     lengths = (read.lengths(table.source), read.lengths(table.target) // LIKE)
     shuffle = drawn_by_shares(table.groups, shares)
-    rows_of, steps = epoch_batches(
-        len(table.source),
-        batch_size=batch_size,
-        seed=seed,
-        world=world,
-        what="pairs",
-        lengths=lengths,
-        shuffle=shuffle,
-    )
+    rows_of, steps, own = epoch_batches(len(table.source), what="pairs", lengths=lengths, shuffle=shuffle, **how)
 
     def batches(step: int) -> PairBatch:
-        whole = rows_of(step)
-        rows = whole[rank::world]
-        source, target, negatives = table.source[rows], table.target[rows], table.negatives[whole]
+        rows = rows_of(step)
+        negatives = table.negatives[rows]
         negatives = np.unique(negatives[negatives >= 0])
-
-        return PairBatch(
-            table.sentences(source),
-            table.sentences(target),
-            table.trees(source),
-            table.trees(target),
-            table.sentences(negatives) if len(negatives) else None,
-            None if table.start is None else torch.from_numpy(table.start[np.concatenate([source, target])]),
+        source, target = table.source[rows[own]], table.target[rows[own]]
+        return table.batch(rows[own])._replace(
+            negatives=table.sentences(negatives) if len(negatives) else None,
+            start_RD=None if table.start is None else torch.from_numpy(table.start[np.concatenate([source, target])]),
         )
 
     return batches, steps
@@ -155,6 +140,4 @@ def pair_batches(
 
 def parts_of(table: PairTable, batch_size: int) -> Iterator[PairBatch]:
     """All pairs once, in their order, so many at once; the last part may have fewer."""
-    for rows in parts_of_rows(len(table.source), batch_size):
-        source, target = table.source[rows], table.target[rows]
-        yield PairBatch(table.sentences(source), table.sentences(target), table.trees(source), table.trees(target))
+    yield from map(table.batch, parts_of_rows(len(table.source), batch_size))

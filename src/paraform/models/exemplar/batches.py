@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, final
+from typing import NamedTuple, Unpack, final
 
 import numpy as np
 import numpy.typing as npt
@@ -16,7 +16,7 @@ import torch
 from torch import Tensor
 
 from paraform.batching import Ragged
-from paraform.batching.epochs import epoch_batches
+from paraform.batching.epochs import Batching, epoch_batches
 
 
 class StyleInput(NamedTuple):
@@ -52,17 +52,12 @@ class TripleBatch(NamedTuple):
 
     def to(self, device: torch.device) -> TripleBatch:
         """On that device; lengths stay where packing reads them, on the CPU."""
-        if device.type == "cpu":
-            return self
-        return self._replace(
-            source_BT=self.source_BT.to(device),
-            target_BT=self.target_BT.to(device),
-            exemplar=self.exemplar.to(device),
-            target_style=self.target_style.to(device),
-            clusters_B=self.clusters_B.to(device),
-            source_states=None if self.source_states is None else self.source_states.to(device),
-            target_states=None if self.target_states is None else self.target_states.to(device),
-        )
+        stays = {"source_lengths_B", "target_lengths_B"}
+        parts = {name: part for name, part in self._asdict().items() if name not in stays and part is not None}
+        return self._replace(**{name: part.to(device) for name, part in parts.items()})
+
+
+POOL = 64  # batches whose triples are sorted by length together
 
 
 @final
@@ -114,41 +109,29 @@ class TripleTable:
         return StyleInput(*self.style.padded(sentences))
 
 
-def by_length(
-    table: TripleTable, *, batch_size: int, seed: int, rank: int = 0, world: int = 1, pool_batches: int = 64
-) -> tuple[Callable[[int], TripleBatch], int]:
+def by_length(table: TripleTable, **how: Unpack[Batching]) -> tuple[Callable[[int], TripleBatch], int]:
     """Batches of triples whose targets are about as long, so that little is padded.
 
-    Within a shuffled pool of `pool_batches` batches the triples are sorted by length; then the batches are shuffled.
-
     Args:
-        batch_size: over all processes; each of the `world` gets every `world`-th triple of it.
-        seed: with the step it decides everything: `batches(step)` is a pure function of both.
+        how: as `Batching` has them.
     Returns: `batches(step)`, and the steps of an epoch.
-    Raises: InputError if there are fewer triples with an exemplar than one batch holds, or a batch has no equal parts.
+    Raises: InputError as `epoch_batches`; a triple without an exemplar does not count.
     """
     usable = np.flatnonzero((table.exemplars >= 0).any(1))
-    rows_of, steps = epoch_batches(
-        len(usable),
-        batch_size=batch_size,
-        seed=seed,
-        world=world,
-        what="triples with an exemplar",
-        lengths=(table.words.lengths(table.source), table.words.lengths(table.target)),
-        pool=pool_batches,
-        shuffle=lambda random: random.permutation(usable),
-    )
+    lengths = (table.words.lengths(table.source), table.words.lengths(table.target))
+    rows_of, steps, own = epoch_batches(
+        len(usable), what="triples with an exemplar", lengths=lengths, pool=POOL,
+        shuffle=lambda random: random.permutation(usable), **how,
+    )  # fmt: skip
     deals = (table.exemplars, *table.further)
 
     def batches(step: int) -> TripleBatch:
         rows = rows_of(step)
-        random = np.random.default_rng([seed, step, 1])
+        random = np.random.default_rng([how["seed"], step, 1])
         choices = deals[step // steps % len(deals)][rows]
         # The kept exemplars stand first, so a draw below their number is a draw among them.
         drawn = (random.random(len(rows)) * (choices >= 0).sum(1)).astype(np.int64)
-        exemplar = choices[np.arange(len(rows)), drawn]
-        mine = slice(rank, None, world)
-        rows, exemplar = rows[mine], exemplar[mine]
+        rows, exemplar = rows[own], choices[np.arange(len(rows)), drawn][own]
         return TripleBatch(
             *table.words.padded(table.source[rows]),
             *table.words.padded(table.target[rows]),

@@ -147,6 +147,11 @@ class ExemplarConfig:
                 " style_trainable=False"
             )
 
+    @property
+    def constrain_repetition(self) -> bool:
+        """Whether repetition is, where nobody says: where words can be copied, since copying is what stutters."""
+        return self.copy
+
     @classmethod
     def paper(cls, **fields: Any) -> ExemplarConfig:
         """As the paper's text says (its BERT-base and GloVe are named where they are at hand)."""

@@ -262,10 +262,6 @@ class ExemplarParaphraser(AbstractParaphraser):
 
         return self._in_order(lengths, batch_size, encode)
 
-    def _constrains(self, how: Decoding) -> bool:
-        asked = how.get("constrain_repetition")
-        return self.config.copy if asked is None else asked
-
     def _in_order(
         self, lengths: Sequence[int], batch_size: int, encode: Callable[[list[int]], Tensor]
     ) -> npt.NDArray[np.float32]:

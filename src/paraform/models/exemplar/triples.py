@@ -18,7 +18,7 @@ from paraform.corpora import clusters
 from paraform.models.exemplar.batches import PickedStates, TripleTable
 from paraform.models.exemplar.config import ExemplarConfig
 from paraform.models.exemplar.inputs import CONTENT_LAYER, first_tokens, style_text
-from paraform.records import InputError, Pair
+from paraform.records import InputError, Pair, texts_of
 from paraform.syntax.mining import Mined, mined_exemplars
 from paraform.syntax.rules import MiningConfig
 from paraform.syntax.running import DEFAULT
@@ -85,8 +85,7 @@ def triple_table(
     number = {text: row for row, text in enumerate(dict.fromkeys([*styled, *read.values()]))}
     lowered = [text.split(" ") if text else [] for text in number]
     if vocabulary is None:
-        seen = (sentence.text for pair in pairs for sentence in (pair.source, pair.target))
-        vocabulary = Vocabulary.build((cased[text] for text in seen), min_count=config.min_count)
+        vocabulary = Vocabulary.build((cased[text] for text in texts_of(pairs)), min_count=config.min_count)
     beyond: dict[str, int] = {}
     words = Ragged.of([vocabulary.encode(row, beyond) for row in lowered])
     if config.style_trainable:

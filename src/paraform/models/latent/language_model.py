@@ -18,7 +18,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from paraform.batching import BOS, EOS, PAD, UNK, Ragged, SentenceBatch, Vocabulary
-from paraform.decoding import MOST_SEED, Decoding, decode, require_decoding
+from paraform.decoding import MOST_SEED, Decoding, require_decoding
 from paraform.encoders import float32_products
 from paraform.fields import require_restorable
 from paraform.losses.vocabulary import filled_up
@@ -28,7 +28,7 @@ from paraform.models.latent.network import LatentNetwork
 from paraform.models.latent.posterior import Diagonal
 from paraform.models.latent.svi import refine, torch_kernels
 from paraform.models.latent.texts import read_words, write_words
-from paraform.progress import track
+from paraform.models.writing import Ends, written_rows
 from paraform.records import InputError, require_count, require_text, require_texts
 
 ROWS_AT_ONCE = 256  # sentences that are encoded or decoded together
@@ -363,11 +363,9 @@ def decode_vectors(
         return scores_NC[:, :words], memory
 
     # Another stream than that of the vectors, which may have been drawn by the same seed, or by the next.
-    generator = torch.Generator(weight_VH.device).manual_seed(how.get("seed", 0) + WORDS)
-    out: list[list[int]] = []
-    for start in track(range(0, len(z_NZ), size), "decoding", show=how.get("progress", False)):
-        some_NZ = z_NZ[start : start + size]
-        state: Any = network.decoder.start(some_NZ)
-        tokens = decode(step, state, len(some_NZ), how, generator, start=BOS, stop=EOS, longest=longest + 1)
-        out += [row[: row.index(EOS)] if EOS in row else row[:longest] for row in tokens.tolist()]
-    return out
+    how = {**how, "batch_size": size, "seed": how.get("seed", 0) + WORDS}
+    alike = [0] * len(z_NZ)  # nobody knows how long a sentence is to be
+    return written_rows(
+        lambda rows: network.decoder.start(z_NZ[rows]), step, (alike, alike), how, Ends(BOS, EOS, longest),
+        weight_VH.device, shown="decoding",
+    )  # fmt: skip

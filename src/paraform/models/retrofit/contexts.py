@@ -10,14 +10,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, final
+from typing import NamedTuple, Unpack, final
 
 import numpy as np
 import torch
 from torch import Tensor
 
 from paraform.batching import Ragged
-from paraform.batching.epochs import Rows, drawn_by_shares, epoch_batches
+from paraform.batching.epochs import Batching, Rows, drawn_by_shares, epoch_batches
 
 PADDED = 1024  # pieces of a chunk, padding counted: enough for products to be fast, few enough to be of one length
 
@@ -181,37 +181,28 @@ class ContextTable:
 
 
 def context_batches(
-    table: ContextTable,
-    *,
-    batch_size: int,
-    negatives: str,
-    seed: int,
-    shares: Sequence[float] = (),
-    rank: int = 0,
-    world: int = 1,
+    table: ContextTable, *, negatives: str, shares: Sequence[float] = (), **how: Unpack[Batching]
 ) -> tuple[Callable[[int], ContextBatch], int]:
     """Batches of pairs, in another order each epoch; negatives are drawn anew each time.
 
     Args:
-        batch_size: over all processes; each of the `world` gets every `world`-th pair of it.
         negatives: as `RetrofitConfig` has it.
-        seed: with the step it decides everything: `batches(step)` is a pure function of both.
-        shares: of an epoch's pairs, how many are from each group, up to a factor; (): as many as there are.
+        shares: of the groups, as `share_counts` has them.
+        how: as `Batching` has them.
     Returns: `batches(step)`, and the steps of an epoch.
-    Raises: InputError if there are fewer pairs than one batch holds, a batch has no equal parts, or the shares are not
-        one for each group.
+    Raises: InputError as `epoch_batches` and `share_counts`.
     """
-    rows_of, steps = epoch_batches(
-        len(table), batch_size=batch_size, seed=seed, world=world, what="pairs with a shared word",
-        shuffle=drawn_by_shares(table.group_N, shares) if shares else None,
-    )  # fmt: skip
+    shuffle = drawn_by_shares(table.group_N, shares) if shares else None
+    rows_of, steps, own = epoch_batches(len(table), what="pairs with a shared word", shuffle=shuffle, **how)
 
     def batches(step: int) -> ContextBatch:
         pairs = rows_of(step)
         # drawn for the whole step, so that several processes have what one would have
         whole_W = table.shared.joined(pairs)
-        kept_W, other_W = table.negatives(whole_W, negatives, np.random.default_rng([seed, step, 1]))
-        mine_W = np.repeat(np.arange(len(pairs)) % world == rank, table.shared.lengths(pairs))
+        kept_W, other_W = table.negatives(whole_W, negatives, np.random.default_rng([how["seed"], step, 1]))
+        own_B = np.zeros(len(pairs), bool)
+        own_B[own] = True
+        mine_W = np.repeat(own_B, table.shared.lengths(pairs))
         return table.batch(whole_W[mine_W], kept_W[mine_W], other_W[mine_W])
 
     return batches, steps

@@ -8,13 +8,13 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, final
+from typing import NamedTuple, Unpack, final
 
 import numpy as np
 import torch
 
 from paraform.batching import Ragged, SentenceBatch
-from paraform.batching.epochs import Rows, epoch_batches
+from paraform.batching.epochs import Batching, Rows, epoch_batches
 from paraform.batching.pairs import parts_of_rows
 from paraform.models.seq2seq.config import Seq2SeqConfig
 from paraform.models.seq2seq.pieces import Pieces, inputs, outputs
@@ -90,23 +90,18 @@ def pair_table(
     return PairTable(Ragged.of([one.numbers for one in read]), Ragged.of([one.numbers for one in written]))
 
 
-def pair_batches(
-    table: PairTable, *, batch_size: int, seed: int, rank: int = 0, world: int = 1
-) -> tuple[Callable[[int], PairBatch], int]:
+def pair_batches(table: PairTable, **how: Unpack[Batching]) -> tuple[Callable[[int], PairBatch], int]:
     """Batches whose outputs are about as long.
 
     Args:
-        batch_size: over all processes; each of the `world` gets every `world`-th pair of it.
-        seed: with the step it decides everything: `batches(step)` is a pure function of both.
+        how: as `Batching` has them.
     Returns: `batches(step)`, and the steps of an epoch.
-    Raises: InputError if there are fewer pairs than one batch holds, or a batch has no equal parts.
+    Raises: InputError as `epoch_batches`.
     """
     every = np.arange(len(table))
     lengths = (table.inputs.lengths(every), table.outputs.lengths(every) // LIKE)
-    rows_of, steps = epoch_batches(
-        len(table), batch_size=batch_size, seed=seed, world=world, what="pairs", lengths=lengths
-    )
-    return lambda step: table.batch(rows_of(step)[rank::world]), steps
+    rows_of, steps, own = epoch_batches(len(table), what="pairs", lengths=lengths, **how)
+    return lambda step: table.batch(rows_of(step)[own]), steps
 
 
 def parts_of(table: PairTable, batch_size: int) -> Iterator[PairBatch]:

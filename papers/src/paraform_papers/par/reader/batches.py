@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, TypeAlias, final
+from typing import NamedTuple, TypeAlias, Unpack, final
 
 import numpy as np
 import numpy.typing as npt
@@ -17,7 +17,7 @@ import torch
 from torch import Tensor
 
 from paraform.batching import Ragged
-from paraform.batching.epochs import epoch_batches
+from paraform.batching.epochs import Batching, epoch_batches
 from paraform_papers.par.squad import Question
 
 Rows: TypeAlias = npt.NDArray[np.int64]
@@ -114,19 +114,14 @@ class ReaderTable:
         start_B, end_B = (torch.from_numpy(part[rows]) for part in (self.start_Q, self.end_Q))
         return ReaderBatch(*context, *asked, start_B, end_B)
 
-    def batches(
-        self, *, batch_size: int, seed: int, rank: int = 0, world: int = 1
-    ) -> tuple[Callable[[int], ReaderBatch], int]:
+    def batches(self, **how: Unpack[Batching]) -> tuple[Callable[[int], ReaderBatch], int]:
         """Batches of contexts of about one length, in another order each epoch.
 
         Args:
-            batch_size: over all processes; each of the `world` gets every `world`-th question of it.
-            seed: with the step it decides everything: `batches(step)` is a pure function of both.
+            how: as `Batching` has them.
         Returns: `batches(step)`, and the steps of an epoch.
-        Raises: InputError if there are fewer questions than one batch holds, or a batch has no equal parts.
+        Raises: InputError as `epoch_batches`.
         """
-        rows_of, steps = epoch_batches(
-            len(self), batch_size=batch_size, seed=seed, world=world, what="questions", lengths=(self.lengths(),),
-            pool=POOLED,
-        )  # fmt: skip
-        return lambda step: self.batch(rows_of(step)[rank::world]), steps
+        lengths = (self.lengths(),)
+        rows_of, steps, own = epoch_batches(len(self), what="questions", lengths=lengths, pool=POOLED, **how)
+        return lambda step: self.batch(rows_of(step)[own]), steps

@@ -20,6 +20,7 @@ from paraform import checkpoint
 from paraform.capabilities import ReadsWords
 from paraform.evaluation.embedding.distances import WordSystem, word_system
 from paraform.records import InputError, counted, require_kind
+from paraform.trainers.held_out import digests_of
 from paraform.trainers.job import Job
 from paraform.training import Result, TrainingConfig, require_metric, text_digest
 from paraform.weights import PathLike
@@ -116,11 +117,7 @@ def train_reader(
         exact, f1 = read_metrics(held, answers_of(model, tested))
         return {"f1": f1.over(), "exact": exact.over()}
 
-    digests = {
-        "encoder": text_digest([system.signature]),
-        "training questions": questions_digest(short),
-        "validation questions": questions_digest(held),
-    }
+    digests = {"encoder": text_digest([system.signature]), **digests_of(short, held, "questions", all_that_is_read)}
     return job.run(model, made, batches, evaluate, digests=digests, epoch=steps_per_epoch)
 
 
@@ -167,13 +164,9 @@ def answers_of(model: Reader, prepared: Prepared) -> dict[str, str]:
     return given
 
 
-def questions_digest(questions: Iterable[Question]) -> str:
-    """SHA-256 of all that training or validation reads of questions, their answers too."""
-    return text_digest(
-        part
-        for one in questions
-        for part in (one.name, one.text, one.context, *(f"{answer.start} {answer.text}" for answer in one.answers))
-    )
+def all_that_is_read(one: Question) -> list[str]:
+    """What training or validation reads of a question, its answers too."""
+    return [one.name, one.text, one.context, *(f"{answer.start} {answer.text}" for answer in one.answers)]
 
 
 def root_mean_square(table: ReaderTable) -> float:

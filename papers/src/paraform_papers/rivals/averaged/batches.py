@@ -7,14 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, final
+from typing import NamedTuple, Unpack, final
 
 import numpy as np
 import torch
 from torch import Tensor
 
 from paraform.batching import Ragged
-from paraform.batching.epochs import Rows, drawn_by_shares, epoch_batches
+from paraform.batching.epochs import Batching, Rows, drawn_by_shares, epoch_batches
 
 GROWTH = 4  # mega-batches after which they have one batch more, the first having one
 
@@ -88,36 +88,30 @@ def megabatch_sizes(batches: int, *, most: int, growth: int = GROWTH) -> list[in
 def megabatches(
     table: BagTable,
     *,
-    batch_size: int,
     epochs: int,
     most: int,
     growth: int = GROWTH,
-    seed: int,
     shares: Sequence[float] = (),
-    world: int = 1,
+    **how: Unpack[Batching],
 ) -> tuple[Callable[[int], MegaBatch], int]:
     """Mega-batches, each whole in every process: they follow each other through the epochs.
 
     Args:
-        batch_size: pairs a step, over all processes.
         most, growth: of `megabatch_sizes`.
-        seed: with the step it decides everything: `batches(step)` is a pure function of both.
-        shares: of an epoch's pairs, how many are from each group, up to a factor; (): as many as there are.
+        shares: of the groups, as `share_counts` has them.
+        how: as `Batching` has them.
     Returns: `batches(step)`, and how many there are. An epoch leaves out what does not fill its last batch, other pairs
         each time.
-    Raises: InputError if there are fewer pairs than one batch holds, a batch has no equal parts, or the shares are not
-        one for each group.
+    Raises: InputError as `epoch_batches` and `share_counts`.
     """
     shuffle = drawn_by_shares(table.groups, shares)
-    rows_of, steps = epoch_batches(
-        len(table.source), batch_size=batch_size, seed=seed, world=world, what="pairs", shuffle=shuffle
-    )
+    rows_of, steps, _ = epoch_batches(len(table.source), what="pairs", shuffle=shuffle, **how)
     sizes = megabatch_sizes(epochs * steps, most=most, growth=growth)
     starts = np.cumsum([0, *sizes]).tolist()
 
     def batches(step: int) -> MegaBatch:
         rows = np.concatenate([rows_of(number) for number in range(starts[step], starts[step + 1])])
         sentences = table.bags(np.concatenate([table.source[rows], table.target[rows]]))
-        return MegaBatch(sentences, torch.from_numpy(table.clusters[rows]), batch_size)
+        return MegaBatch(sentences, torch.from_numpy(table.clusters[rows]), how["batch_size"])
 
     return batches, len(sizes)

@@ -17,12 +17,12 @@ import numpy as np
 import torch
 
 from paraform.batching import Ragged
-from paraform.records import Pair
+from paraform.batching.pairs import sides_of
+from paraform.records import Pair, texts_of
 from paraform.trainers import RunOptions, Trainer
-from paraform.trainers.disentangled import reciprocal_ranks, texts_of
-from paraform.trainers.held_out import digests_of, paraphrases
 from paraform.trainers.job import Job
-from paraform.trainers.source_files import file_of, files_of, require_some_of_each
+from paraform.trainers.reciprocal_rank import mean_reciprocal_rank
+from paraform.trainers.source_files import files_of, groups_of
 from paraform.training import Result, TrainingConfig
 from paraform.weights import PathLike
 from paraform_papers.rivals.averaged import AveragedConfig, AveragedEncoder, make_update
@@ -42,8 +42,6 @@ def train_averaged(
 ) -> Result:
     """Train and validate; `folder/best` is the checkpoint with the best validation score.
 
-    Ctrl-C or SIGTERM saves the run and ends it; with `resume` it goes on as if it had not been stopped.
-
     Args:
         pairs: paraphrases; those labelled 0 are left out, with a warning; all get new clusters if one has none.
         folder: the run's; `paraform.load(folder)` reads the best weights.
@@ -54,56 +52,26 @@ def train_averaged(
     usual = AveragedConfig()
     job = Job.of(AveragedEncoder, folder, usual, BY_MRR, METRICS, shares=shares, development=development, **options)
     config: AveragedConfig = job.config
-    given = paraphrases(pairs)
-    pairs, held = job.divided(given)
-    numbers = files_of(pairs)
-    if shares:
-        require_some_of_each(files_of(given), numbers)
-    digests = digests_of(pairs, held)
+    pairs, held, digests, _ = job.divided(pairs)
     accelerator = job.accelerator  # seeds all draws
     model = AveragedEncoder.start(config, dict.fromkeys(texts_of(pairs))).to(accelerator.device)
-    batches, steps = megabatches(
-        bag_table(pairs, model, numbers),
-        batch_size=config.batch_size,
-        epochs=config.epochs,
-        most=config.megabatch,
-        seed=job.loop.seed,
-        shares=shares,
-        world=accelerator.num_processes,
-    )
+    table = bag_table(pairs, model)
+    batches, steps = megabatches(table, epochs=config.epochs, most=config.megabatch, shares=shares, **job.batching)
     made = make_update(model, config, accelerator)
-    return job.run(model, made, batches, validator(model, held, development), digests=digests, steps=steps)
-
-
-def bag_table(pairs: Sequence[Pair], model: AveragedEncoder, files: Mapping[str, int]) -> BagTable:
-    """The table of the pairs by the model's subwords; groups are the files by these numbers."""
-    place: dict[str, int] = {}
-    rows = [[place.setdefault(side.text, len(place)) for side in (pair.source, pair.target)] for pair in pairs]
-    source_M, target_M = np.array(rows, np.int64).T
-    return BagTable(
-        Ragged.of(model.pieces(list(place))),
-        source_M,
-        target_M,
-        np.array([pair.cluster for pair in pairs], np.int64),
-        np.array([files[file_of(pair)] for pair in pairs], np.int64),
-    )
-
-
-def validator(
-    model: AveragedEncoder,
-    pairs: Sequence[Pair],
-    development: Callable[[AveragedEncoder], Mapping[str, float]] | None,
-) -> Callable[[], dict[str, float]]:
-    """It gives `mrr`, of each target among all by its source, and what `development` gives."""
-    sources, targets = [pair.source.text for pair in pairs], [pair.target.text for pair in pairs]
-    clusters = np.array([pair.cluster for pair in pairs])
 
     @torch.inference_mode()
     def evaluate() -> dict[str, float]:
-        scores = {"mrr": reciprocal_ranks(model.embed(sources), model.embed(targets), clusters)}
-        return scores | (dict(development(model)) if development is not None else {})
+        return {"mrr": mean_reciprocal_rank(model.embed, held)}
 
-    return evaluate
+    return job.run(model, made, batches, evaluate, digests=digests, steps=steps)
+
+
+def bag_table(pairs: Sequence[Pair], model: AveragedEncoder) -> BagTable:
+    """The table of the pairs by the model's subwords; groups are their files."""
+    texts, source_M, target_M = sides_of(pairs)
+    clusters_M, groups_M = [pair.cluster for pair in pairs], groups_of(pairs, files_of(pairs))
+    pieces = Ragged.of(model.pieces(texts))
+    return BagTable(pieces, source_M, target_M, np.array(clusters_M, np.int64), np.array(groups_M, np.int64))
 
 
 TRAINER = Trainer(

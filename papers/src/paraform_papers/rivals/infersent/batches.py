@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, final
+from typing import NamedTuple, Unpack, final
 
 import numpy as np
 import numpy.typing as npt
@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 
 from paraform.batching import Ragged
-from paraform.batching.epochs import Rows, epoch_batches
+from paraform.batching.epochs import Batching, Rows, epoch_batches
 from paraform.batching.pairs import parts_of_rows
 
 
@@ -91,16 +91,13 @@ class JudgedTable:
         """All pairs once, in their order, so many at once; the last part may have fewer."""
         yield from map(self.batch, parts_of_rows(len(self.labels), size))
 
-    def batches(
-        self, *, batch_size: int, seed: int, rank: int = 0, world: int = 1
-    ) -> tuple[Callable[[int], JudgedBatch], int]:
+    def batches(self, **how: Unpack[Batching]) -> tuple[Callable[[int], JudgedBatch], int]:
         """Batches in an order drawn anew each epoch.
 
         Args:
-            batch_size: over all processes; each of the `world` gets every `world`-th pair of it.
-            seed: with the step it decides everything: `batches(step)` is a pure function of both.
+            how: as `Batching` has them.
         Returns: `batches(step)`, and the steps of an epoch.
-        Raises: InputError if there are fewer pairs than one batch holds, or a batch has no equal parts.
+        Raises: InputError as `epoch_batches`.
         """
-        rows_of, steps = epoch_batches(len(self.labels), batch_size=batch_size, seed=seed, world=world, what="pairs")
-        return lambda step: self.batch(rows_of(step)[rank::world]), steps
+        rows_of, steps, own = epoch_batches(len(self.labels), what="pairs", **how)
+        return lambda step: self.batch(rows_of(step)[own]), steps

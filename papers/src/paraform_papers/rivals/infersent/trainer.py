@@ -20,9 +20,9 @@ from paraform.corpora.leaks import first_of_each, normalised
 from paraform.corpora.senteval import LabelledText
 from paraform.records import InputError, require_records, require_texts
 from paraform.trainers import RunOptions, Trainer
-from paraform.trainers.held_out import room_of
+from paraform.trainers.held_out import digests_of, room_of
 from paraform.trainers.job import Job
-from paraform.training import Result, TrainingConfig, text_digest
+from paraform.training import Result, TrainingConfig
 from paraform.weights import PathLike
 from paraform_papers.rivals.infersent import InferSent, InferSentConfig, make_update
 from paraform_papers.rivals.infersent.batches import JudgedTable
@@ -38,8 +38,6 @@ def train_infersent(
     pairs: Iterable[LabelledText], folder: PathLike, **options: Unpack[RunOptions[InferSentConfig, LabelledText]]
 ) -> Result:
     """Train and validate; `folder/best` is the checkpoint with the best validation accuracy.
-
-    Ctrl-C or SIGTERM saves the run and ends it; with `resume` it goes on as if it had not been stopped.
 
     Args:
         pairs: judged ones, as `read_entailment` gives them: label 0 contradiction, 1 neutral, 2 entailment.
@@ -66,10 +64,7 @@ def train_infersent(
     model = InferSent.start(config).to(accelerator.device)
     digests = {
         "word vectors": model.facts.weights,  # a run does not go on with others
-        **{
-            f"{split} pairs": text_digest(part for one in some for part in (one[0], one[1], str(one[2])))
-            for split, some in (("training", kept), ("validation", held))
-        },
+        **digests_of(kept, held, texts=lambda one: map(str, one)),
     }
     batches, epoch = model.table(kept).batches(**job.batching)
     made = make_update(model, config, accelerator, steps_per_epoch=epoch)

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import NamedTuple, final
+from typing import NamedTuple, Unpack, final
 
 import numpy as np
 import torch
 
 from paraform.batching import Ragged, SentenceBatch
-from paraform.batching.epochs import Rows, epoch_batches
+from paraform.batching.epochs import Batching, Rows, epoch_batches
 from paraform.batching.pairs import parts_of_rows
 
 LIKE = 8  # symbols: targets' parses that differ by less are as long, and the sources' decide
@@ -62,27 +62,21 @@ class PairTable:
         )
 
 
-def pair_batches(
-    table: PairTable, *, batch_size: int, seed: int, rank: int = 0, world: int = 1
-) -> tuple[Callable[[int], PairBatch], int]:
+def pair_batches(table: PairTable, **how: Unpack[Batching]) -> tuple[Callable[[int], PairBatch], int]:
     """Batches whose parses are about as long; half of them, drawn by seed, from target to source.
 
     Args:
-        batch_size: over all processes; each of the `world` gets every `world`-th pair of it.
-        seed: with the step it decides everything: `batches(step)` is a pure function of both.
+        how: as `Batching` has them.
     Returns: `batches(step)`, and the steps of an epoch.
-    Raises: InputError if there are fewer pairs than one batch holds, or a batch has no equal parts.
+    Raises: InputError as `epoch_batches`.
     """
     lengths = (table.parses.lengths(table.source), table.parses.lengths(table.target) // LIKE)
-    what = "pairs of different parses"
-    rows_of, steps = epoch_batches(
-        len(table.source), batch_size=batch_size, seed=seed, world=world, what=what, lengths=lengths
-    )
+    rows_of, steps, own = epoch_batches(len(table.source), what="pairs of different parses", lengths=lengths, **how)
 
     def batches(step: int) -> PairBatch:
-        rows = rows_of(step)[rank::world]
+        rows = rows_of(step)[own]
         sides = (table.source[rows], table.target[rows])
-        swapped = np.random.default_rng([seed, step, 1]).random() < 0.5
+        swapped = np.random.default_rng([how["seed"], step, 1]).random() < 0.5
         return table.batch(*(sides[::-1] if swapped else sides))
 
     return batches, steps

@@ -18,11 +18,10 @@ import torch
 from paraform.evaluation.bleu import bleu
 from paraform.models.by_tree import trees_to_train_on, vocabulary_of
 from paraform.models.disentangled.symbols import TreeSymbols
-from paraform.records import InputError, Pair, require_count
+from paraform.records import InputError, Pair, texts_of
 from paraform.syntax.parsing import parser_digest
 from paraform.syntax.trees import Tree
 from paraform.trainers import RunOptions, Trainer
-from paraform.trainers.held_out import digests_of
 from paraform.trainers.job import Job
 from paraform.training import Result, TrainingConfig
 from paraform.weights import PathLike
@@ -44,8 +43,6 @@ def train_scpn(
 ) -> Result:
     """Train and validate; `folder/best` is the checkpoint with the best validation score.
 
-    Ctrl-C or SIGTERM saves the run and ends it; with `resume` it goes on as if it had not been stopped.
-
     Args:
         pairs: paraphrases; those labelled 0 are left out, with a warning, and so are those whose sides have one parse;
             all get new clusters if one has none.
@@ -56,12 +53,11 @@ def train_scpn(
     Raises: InputError for too few pairs, what is no pair, a parser that is not to be had, or a folder that holds
         another run.
     """
-    job = Job.of(ScpnParaphraser, folder, ScpnConfig.compact(), BY_BLEU, METRICS, **options)
+    usual = ScpnConfig.compact()
+    job = Job.of(ScpnParaphraser, folder, usual, BY_BLEU, METRICS, validation_rows=validation_rows, **options)
     config: ScpnConfig = job.config
-    require_count(validation_rows, "validation_rows", 1)
     digest = parser_digest(config.parser)
-    pairs, validation = job.divided(pairs)
-    digests = digests_of(pairs, validation)
+    pairs, validation, digests, _ = job.divided(pairs)
     with job.accelerator.main_process_first():  # the others find its cache
         trees = trees_to_train_on([*pairs, *validation], config.parser, progress=progress)
     kept = different_parses(pairs, trees)
@@ -89,7 +85,7 @@ def new_model(
         trees: of every text.
         digest: of the parser that they are from.
     """
-    sides = [side.text for pair in pairs for side in (pair.source, pair.target)]
+    sides = texts_of(pairs)
     symbols = TreeSymbols.of((trees[text] for text in dict.fromkeys(sides)), brackets=config.brackets)
     templates = commonest_templates([pair.target.text for pair in pairs], trees)
     return ScpnParaphraser(config, vocabulary_of(sides, config), symbols, templates, digest)

@@ -7,14 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import NamedTuple, final
+from typing import NamedTuple, Unpack, final
 
 import numpy as np
 import torch
 from torch import Tensor
 
 from paraform.batching import Ragged, SentenceBatch
-from paraform.batching.epochs import Rows, epoch_batches
+from paraform.batching.epochs import Batching, Rows, epoch_batches
 from paraform.batching.pairs import parts_of_rows
 from paraform_papers.rivals.sgcp.forms import Forms, cut
 
@@ -80,32 +80,26 @@ class PairTable:
         )
 
 
-def pair_batches(
-    table: PairTable, *, batch_size: int, seed: int, rank: int = 0, world: int = 1
-) -> tuple[Callable[[int], PairBatch], int]:
+def pair_batches(table: PairTable, **how: Unpack[Batching]) -> tuple[Callable[[int], PairBatch], int]:
     """Batches whose targets are about as long; an epoch has every pair twice, from target to source too.
 
     Each pair's height is drawn from `HEIGHTS`; a tree has no more levels than its own.
 
     Args:
-        batch_size: over all processes; each of the `world` gets every `world`-th pair of it.
-        seed: with the step it decides everything: `batches(step)` is a pure function of both.
+        how: as `Batching` has them.
     Returns: `batches(step)`, and the steps of an epoch.
-    Raises: InputError if there are fewer pairs than one batch holds, or a batch has no equal parts.
+    Raises: InputError as `epoch_batches`.
     """
     source = np.concatenate([table.source, table.target])
     target = np.concatenate([table.target, table.source])
     lengths = (table.units.lengths(source), table.units.lengths(target) // LIKE)
-    what = "pairs, both directions counted"
-    rows_of, steps = epoch_batches(
-        len(source), batch_size=batch_size, seed=seed, world=world, what=what, lengths=lengths
-    )
+    rows_of, steps, own = epoch_batches(len(source), what="pairs, both directions counted", lengths=lengths, **how)
 
     def batches(step: int) -> PairBatch:
-        rows = rows_of(step)[rank::world]
-        heights = np.random.default_rng([seed, step, 1]).integers(HEIGHTS[0], HEIGHTS[1] + 1, batch_size)
+        rows, seed = rows_of(step), how["seed"]
+        heights = np.random.default_rng([seed, step, 1]).integers(HEIGHTS[0], HEIGHTS[1] + 1, len(rows))
         forced = bool(np.random.default_rng([seed, step, 2]).random() < TEACHER_FORCING)
-        return table.batch(source[rows], target[rows], heights[rank::world], forced=forced)
+        return table.batch(source[rows[own]], target[rows[own]], heights[own], forced=forced)
 
     return batches, steps
 

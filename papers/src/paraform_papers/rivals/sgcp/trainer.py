@@ -17,11 +17,10 @@ import torch
 from paraform.evaluation.bleu import bleu
 from paraform.models.by_tree import trees_to_train_on, vocabulary_of
 from paraform.models.disentangled.symbols import TreeSymbols
-from paraform.records import Pair, require_count
+from paraform.records import Pair, texts_of
 from paraform.syntax.parsing import parser_digest
 from paraform.syntax.trees import Tree
 from paraform.trainers import RunOptions, Trainer
-from paraform.trainers.held_out import digests_of
 from paraform.trainers.job import Job
 from paraform.training import Result, TrainingConfig
 from paraform.weights import PathLike
@@ -43,8 +42,6 @@ def train_sgcp(
 ) -> Result:
     """Train and validate; `folder/best` is the checkpoint with the best validation score.
 
-    Ctrl-C or SIGTERM saves the run and ends it; with `resume` it goes on as if it had not been stopped.
-
     Args:
         pairs: paraphrases; those labelled 0 are left out, with a warning; all get new clusters if one has none.
         folder: the run's; `paraform.load(folder)` reads the best weights.
@@ -54,11 +51,11 @@ def train_sgcp(
     Raises: InputError for too few pairs, what is no pair, a parser that is not to be had, or a folder that holds
         another run.
     """
-    job = Job.of(SgcpParaphraser, folder, SgcpConfig.compact(), BY_BLEU, METRICS, **options)
+    usual = SgcpConfig.compact()
+    job = Job.of(SgcpParaphraser, folder, usual, BY_BLEU, METRICS, validation_rows=validation_rows, **options)
     config: SgcpConfig = job.config
-    require_count(validation_rows, "validation_rows", 1)
     digest = parser_digest(config.parser)
-    pairs, validation = job.divided(pairs)
+    pairs, validation, digests, _ = job.divided(pairs)
     with job.accelerator.main_process_first():  # the others find its cache
         trees = trees_to_train_on([*pairs, *validation], config.parser, progress=progress)
     torch.manual_seed(job.loop.seed)
@@ -67,7 +64,7 @@ def train_sgcp(
     batches, epoch = pair_batches(table, **job.batching)
     made = make_update(model, config, job.accelerator, steps_per_epoch=epoch)
     evaluate = validator(model, validation[:validation_rows], trees, held)
-    return job.run(model, made, batches, evaluate, digests=digests_of(pairs, validation), epoch=epoch)
+    return job.run(model, made, batches, evaluate, digests=digests, epoch=epoch)
 
 
 def new_model(
@@ -79,7 +76,7 @@ def new_model(
         trees: of every text.
         digest: of the parser that they are from.
     """
-    sides = [side.text for pair in pairs for side in (pair.source, pair.target)]
+    sides = texts_of(pairs)
     symbols = TreeSymbols.of((trees[text] for text in dict.fromkeys(sides)), brackets=False)
     return SgcpParaphraser(config, vocabulary_of(sides, config), symbols, digest)
 

@@ -109,14 +109,14 @@ def megabatches(
     """Mega-batches, each whole in every process: they follow each other through the epochs.
 
     Args:
-        seed: with the step it decides everything: `batches(step)` is a pure function of both.
+        seed, world: as `Batching` has them.
     Returns: `batches(step)`, and how many there are. An epoch leaves out what does not fill its last batch, other pairs
         each time.
-    Raises: InputError if there are fewer pairs than one batch holds, or a batch has no equal parts.
+    Raises: InputError as `epoch_batches`.
     """
     size = config.batch_size
     lengths = (table.words.lengths(table.source), table.words.lengths(table.target))
-    rows_of, steps = epoch_batches(
+    rows_of, steps, _ = epoch_batches(
         len(table.source), batch_size=size, seed=seed, world=world, what="pairs", lengths=lengths
     )
     sizes = megabatch_sizes(steps, config)

@@ -22,14 +22,13 @@ import torch
 from paraform.evaluation.bleu import bleu
 from paraform.models.exemplar.word_vectors import start_words
 from paraform.models.writing import BATCH
-from paraform.records import InputError, Pair, require_count
+from paraform.records import InputError, Pair, texts_of
 from paraform.syntax.mining import mined_exemplars, why_none
 from paraform.syntax.rules import MiningConfig
 from paraform.syntax.running import DEFAULT
 from paraform.trainers import RunOptions, Trainer
-from paraform.trainers.disentangled import reciprocal_ranks, texts_of
-from paraform.trainers.held_out import digests_of
 from paraform.trainers.job import Job
+from paraform.trainers.reciprocal_rank import mean_reciprocal_rank
 from paraform.training import Result, TrainingConfig
 from paraform.weights import PathLike
 from paraform_papers.rivals.vgvae import Vgvae, VgvaeConfig, make_update
@@ -52,8 +51,6 @@ def train_vgvae(
 ) -> Result:
     """Train and validate; `folder/best` is the checkpoint with the best validation score.
 
-    Ctrl-C or SIGTERM saves the run and ends it; with `resume` it goes on as if it had not been stopped.
-
     Args:
         pairs: paraphrases; those labelled 0 are left out, with a warning; all get new clusters if one has none.
         folder: the run's; `paraform.load(folder)` reads the best weights.
@@ -67,13 +64,13 @@ def train_vgvae(
     Raises: InputError for too few pairs, what is no pair, a tagger that is not to be had, a validation without any
         exemplar, or a folder that holds another run.
     """
-    usual = VgvaeConfig.compact()
-    job = Job.of(Vgvae, folder, usual, BY_BLEU, metrics_of, loop_of=loop_of, development=development, **options)
+    job = Job.of(
+        Vgvae, folder, VgvaeConfig.compact(), BY_BLEU, metrics_of, loop_of=loop_of,
+        development=development, validation_rows=validation_rows, **options,
+    )  # fmt: skip
     config: VgvaeConfig = job.config
     seed = job.loop.seed
-    require_count(validation_rows, "validation_rows", 1)
-    pairs, held = job.divided(pairs)
-    digests = digests_of(pairs, held)
+    pairs, held, digests, _ = job.divided(pairs)
     with job.accelerator.main_process_first():  # the others find its cache
         vocabulary = vocabulary_of(texts_of(pairs), config)
         table = pair_table(pairs, config, vocabulary, tagger=tagger, progress=progress)
@@ -85,7 +82,7 @@ def train_vgvae(
     batches, steps = megabatches(table, config, seed=seed, world=job.accelerator.num_processes)
     made = make_update(model, config, job.accelerator)
     plain = pair_table(held, replace(config, word_noise=0.0), vocabulary)
-    evaluate = validator(model, held, plain, [*likes.items()][:validation_rows], development)
+    evaluate = validator(model, held, plain, [*likes.items()][:validation_rows])
     return job.run(model, made, batches, evaluate, digests=digests, steps=steps)
 
 
@@ -121,17 +118,13 @@ def validator(
     pairs: Sequence[Pair],
     table: PairTable,
     exemplars: Sequence[tuple[Pair, str]],
-    development: Callable[[Vgvae], Mapping[str, float]] | None,
 ) -> Callable[[], dict[str, float]]:
     """The validation's figures: `nll`, nats a word of each side by the other's meaning and its own form, without noise;
-    `mrr`, of each target among all by its source's direction; of the pairs with exemplars `bleu`, greedy; and what
-    `development` gives.
+    `mrr`, of each target among all by its source's direction; and of the pairs with exemplars `bleu`, greedy.
 
     Args:
         table: of these pairs.
     """
-    sources, targets = [pair.source.text for pair in pairs], [pair.target.text for pair in pairs]
-    clusters = np.array([pair.cluster for pair in pairs])
 
     def nll(start: int) -> torch.Tensor:
         part = slice(start, start + BATCH)
@@ -145,11 +138,11 @@ def validator(
     def evaluate() -> dict[str, float]:
         model.eval()
         scores = {"nll": torch.cat([nll(start) for start in range(0, len(pairs), BATCH)]).mean().item()}
-        scores["mrr"] = reciprocal_ranks(model.embed(sources), model.embed(targets), clusters)
+        scores["mrr"] = mean_reciprocal_rank(model.embed, pairs)
         if exemplars:
             said = model.decode([pair.source.text for pair, _ in exemplars], [like for _, like in exemplars])
             scores["bleu"] = bleu(said, [pair.target.text for pair, _ in exemplars]).value
-        return scores | (dict(development(model)) if development is not None else {})
+        return scores
 
     return evaluate
 
