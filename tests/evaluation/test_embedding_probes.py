@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import warnings
 from dataclasses import asdict, replace
 from typing import Literal
@@ -372,3 +374,15 @@ def test_masks_that_are_no_folds() -> None:
 def test_a_label_with_fewer_rows_than_folds() -> None:
     with pytest.raises(ValueError, match="label of this row has 1 of 20 rows; expected one a fold, 10"):
         stratified_folds(np.array([0] * 19 + [1]), 10, 0)
+
+
+def test_a_step_of_adam_does_not_import_torchs_compiler() -> None:
+    """It takes seconds, once a process; an optimiser of `torch.optim` does."""
+    program = """
+import sys, torch
+from paraform.evaluation.embedding.adam_probes import Adam
+weight = torch.zeros(2, requires_grad=True)
+Adam([weight], 0.1).step([torch.ones(2)])
+assert torch.allclose(weight, torch.tensor(-0.1)) and "torch._dynamo" not in sys.modules
+"""
+    subprocess.run([sys.executable, "-c", program], check=True)

@@ -94,10 +94,14 @@ def test_a_run_that_was_stopped_goes_on_to_the_same_weights(
 
 def test_validation_by_a_loop(pairs: list[Pair], config: DisentangledConfig, tmp_path: Path, own_cache: None) -> None:
     """MRR: the place of each target among all targets but the others of its cluster; `nll` of every batch."""
+
+    def development(model: object) -> dict[str, float]:
+        assert not torch.is_grad_enabled()
+        return {"development": 7.0, "part": 5.0}
+
     found = train_disentangled(
-        pairs, tmp_path / "run", config=config, loop=LOOP, validation=pairs[:8],
-        development=lambda model: {"development": 7.0, "part": 5.0},
-    )  # fmt: skip
+        pairs, tmp_path / "run", config=config, loop=LOOP, validation=pairs[:8], development=development
+    )
     scores = [record["validation"] for record in found.history if "validation" in record][-1]
     assert (scores["development"], scores["part"]) == (7.0, 5.0) and found.best_score is not None
     model = paraform.load(str(tmp_path / "run" / "last"), device="cpu")

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from paraform.corpora import clusters
-from paraform.records import InputError, Pair, Sentence
-from paraform.trainers.held_out import hold_out_pairs, hold_out_texts, unseen_pairs, unseen_texts
+from paraform.records import InputError, Origin, Pair, Sentence
+from paraform.trainers.held_out import divided, hold_out_pairs, hold_out_texts, unseen_pairs, unseen_texts
 from paraform.trainers.latent import train_latent
 
 
@@ -92,3 +92,12 @@ def test_every_trainer_leaves_out_what_it_is_measured_by(trainer: str, tmp_path:
         train(pairs, tmp_path / "run", against=texts)
     with pytest.raises(InputError, match="training: no sentence"):
         train_latent(texts, tmp_path / "other", against=texts)
+
+
+def test_files_are_numbered_as_they_were_given() -> None:
+    """Whatever is held out of the first one."""
+    pairs = [
+        Pair(Sentence(f"a {n}"), Sentence(f"b {n}"), cluster=n, origin=Origin("AB"[n % 2], n + 1)) for n in range(20)
+    ]
+    for seed in range(60):
+        assert divided(pairs, None, (), seed=seed, labelled=True, shared=True).files == {"A": 0, "B": 1}

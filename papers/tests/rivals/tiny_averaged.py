@@ -10,6 +10,7 @@ import torch
 
 from paraform.models.update import Update
 from paraform.records import Pair, Sentence
+from paraform.trainers.source_files import files_of
 from paraform_papers.rivals.averaged import AveragedConfig, AveragedEncoder, make_update
 from paraform_papers.rivals.averaged.batches import BagTable, MegaBatch, megabatches
 from paraform_papers.rivals.averaged.trainer import bag_table
@@ -37,7 +38,7 @@ def encoder(config: AveragedConfig = TINY) -> AveragedEncoder:
 
 
 def table(model: AveragedEncoder, pairs: list[Pair] = PAIRS) -> BagTable:
-    return bag_table(pairs, model)
+    return bag_table(pairs, model, files_of(pairs))
 
 
 def begin(config: AveragedConfig, accelerator: Any) -> tuple[AveragedEncoder, Update, Callable[[int], MegaBatch]]:

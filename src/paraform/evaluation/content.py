@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from paraform.capabilities import Embed
+from paraform.evaluation.preparation import same_length
 from paraform.records import InputError
 
 Vectors: TypeAlias = NDArray[np.float32]
@@ -53,6 +54,7 @@ def unit(vectors_ND: Vectors) -> Vectors:
 
 def content_kept(sources_ND: Vectors, outputs_ND: Vectors) -> NDArray[np.float64]:
     """Cosine between each source and its output, [N]; 0 where either is empty."""
+    same_length(sources=sources_ND, outputs=outputs_ND)
     cosines: NDArray[np.float64] = (unit(sources_ND) * unit(outputs_ND)).sum(axis=1, dtype=np.float64)
     return cosines
 
@@ -76,7 +78,7 @@ def content_matches(
         similarity: "dot" as in the paper, "cosine" as in the authors' code.
     Returns: [N] booleans.
     """
-    rows = len(sources_ND)
+    rows = same_length(sources=sources_ND, targets=targets_ND)
     found = np.zeros(rows, dtype=np.int64)
     if similarity == "cosine":
         sources_ND, targets_ND = unit(sources_ND), unit(targets_ND)

@@ -53,6 +53,7 @@ def edit_distances(outputs: Sequence[Tags], wanted: Sequence[Tags]) -> NDArray[n
 
     The mean is ED-E if `wanted` are the exemplars' tags, ED-R if they are the references' (paper, section 4.5).
     """
+    same_length(outputs=outputs, wanted=wanted)
     pairs = zip(outputs, wanted, strict=True)
     return np.array([Levenshtein.distance(first, second) for first, second in pairs], dtype=np.int64)
 
@@ -157,8 +158,9 @@ class StylePool(NamedTuple):
     def retrieved(self, vectors_ND: Vectors) -> Retrieval:
         """For each query the sentences whose style vectors, one a text, have the largest cosine with its own.
 
-        Raises: InputError if a query has fewer than `top` sentences to find.
+        Raises: InputError if a query has fewer than `top` sentences to find, or lengths differ.
         """
+        same_length(texts=self.texts, vectors=vectors_ND, tags=self.tags, clusters=self.clusters)
         units_ND, top = unit(vectors_ND), self.top
         letters = {
             name: chr(at + 1) for at, name in enumerate(dict.fromkeys(name for row in self.tags for name in row))

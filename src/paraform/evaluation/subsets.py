@@ -8,6 +8,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from paraform.evaluation.preparation import same_length
+
 THIRDS = ("least overlap", "middle overlap", "most overlap")
 SETTING = "rank of source–reference word F1, ties in row order"
 
@@ -24,6 +26,7 @@ def subsets(sources: Sequence[Sequence[str]], references: Sequence[Sequence[str]
     Thirds are by rank, ties in row order, so they part the rows exactly and differ by at most one row in size; of one
     or two rows there are as many "thirds".
     """
+    same_length(sources=sources, references=references)
     overlaps = np.array([word_f1(source, reference) for source, reference in zip(sources, references, strict=True)])
     ranked = np.array_split(np.argsort(overlaps, kind="stable"), len(THIRDS))
     parts = {"all": np.arange(len(overlaps), dtype=np.int64)}

@@ -34,7 +34,7 @@ from paraform.syntax.trees import Tree
 from paraform.trainers import RunOptions, Trainer
 from paraform.trainers.job import Job
 from paraform.trainers.reciprocal_rank import mean_reciprocal_rank
-from paraform.trainers.source_files import files_of, groups_of
+from paraform.trainers.source_files import groups_of
 from paraform.training import Result, TrainingConfig
 from paraform.weights import PathLike
 
@@ -73,12 +73,13 @@ def train_disentangled(
     )  # fmt: skip
     config: DisentangledConfig = job.config
     seed = job.loop.seed
-    pairs, validation, digests, whole = job.divided(pairs)
+    divided = job.divided(pairs)
+    pairs, validation = divided.training, divided.validation
     with job.accelerator.main_process_first():  # the others find its cache
-        trees = trees_of(whole, parser=parser, progress=progress)
+        trees = trees_of(divided.whole, parser=parser, progress=progress)
     torch.manual_seed(seed)
     model = new_model(pairs, trees, config).to(job.accelerator.device)
-    groups = groups_of(pairs, files_of(pairs))
+    groups = groups_of(pairs, divided.files)
     negatives = hard_negatives(pairs, trees, config, seed=seed)
     table = pair_table(pairs, trees, config, model.tokenizer, model.symbols, groups=groups, negatives=negatives)
     if model.adversary is not None:
@@ -92,7 +93,7 @@ def train_disentangled(
     held = pair_table(validation, trees, config, model.tokenizer, model.symbols)
     erase = eraser(model, trees, texts_of(pairs), seed=seed)
     evaluate = validator(model, validation, held, erase)
-    return job.run(model, made, batches, evaluate, digests=digests, epoch=epoch)
+    return job.run(model, made, batches, evaluate, digests=divided.digests, epoch=epoch)
 
 
 def new_model(pairs: Sequence[Pair], trees: Mapping[str, Tree], config: DisentangledConfig) -> DisentangledParaphraser:

@@ -77,13 +77,14 @@ def train_exemplar(
     seed = job.loop.seed
     if start is not None:
         require_same_build(config, start.config)
-    pairs, validation, digests, _ = job.divided(pairs)
+    divided = job.divided(pairs)
+    pairs, validation = divided.training, divided.validation
     if start is None and len(pairs) < FEW:
         logging.getLogger("paraform").warning(
             "%d pairs teach a model little of a language; expected %d or more, or a model to go on from (--from)",
             len(pairs), FEW,
         )  # fmt: skip
-    digests = {**({"start": model_digest(start)} if start else {}), **digests}
+    digests = {**({"start": model_digest(start)} if start else {}), **divided.digests}
     with job.accelerator.main_process_first():  # the others find its cache
         if config.both_directions:
             pairs = both_ways(pairs)

@@ -72,14 +72,19 @@ class Divided(NamedTuple):
     """Pairs to train on, and others that choose the weights.
 
     Args:
-        digests: what a run keeps of both (`digests_of`).
         whole: both; of one list in its order, whatever is held out of it.
+        files: those that the pairs were given from, numbered as they first came.
     """
 
     training: list[Pair]
     validation: list[Pair]
-    digests: dict[str, str]
     whole: list[Pair]
+    files: dict[str, int]
+
+    @property
+    def digests(self) -> dict[str, str]:
+        """What a run keeps of both."""
+        return digests_of(self.training, self.validation)
 
 
 def divided(
@@ -110,9 +115,10 @@ def divided(
     if not (training and validation):
         came = f"{len(training):,} pairs to train on, {len(validation):,} to validate by"
         raise InputError(f"{came}; expected some of both")
+    files = files_of(given)
     if shared:
-        require_some_of_each(files_of(given), files_of(training))
-    return Divided(training, validation, digests_of(training, validation), whole)
+        require_some_of_each(files, files_of(training))
+    return Divided(training, validation, whole, files)
 
 
 def digests_of(

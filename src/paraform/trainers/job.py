@@ -10,6 +10,8 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Unpack
 
+import torch
+
 from paraform.batching.epochs import Batching
 from paraform.models.update import State, Update
 from paraform.records import (
@@ -104,8 +106,18 @@ class Job:
         resume = options.get("resume", False)
         require_usable(folder, model.system, config, resume=resume)
         require_count(validation_rows, "validation_rows", 1)
-        given = (options.get("validation"), against, card, digests or {}, resume, shares, development)
-        return cls(folder, config, loop, *given)
+        return cls(
+            folder=folder,
+            config=config,
+            loop=loop,
+            validation=options.get("validation"),
+            against=against,
+            card=card,
+            data_digests=digests or {},
+            resume=resume,
+            shares=shares,
+            development=development,
+        )
 
     @cached_property
     def accelerator(self) -> Any:
@@ -129,7 +141,12 @@ class Job:
         """What gives the validation's scores, those of `development` among them."""
         if (further := self.development) is None:
             return evaluate
-        return lambda: {**evaluate(), **further(model)}
+
+        @torch.inference_mode()
+        def both() -> Mapping[str, float]:
+            return {**evaluate(), **further(model)}
+
+        return both
 
     def run(
         self,

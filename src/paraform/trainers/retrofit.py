@@ -32,7 +32,7 @@ from paraform.trainers.held_out import digests_of
 from paraform.trainers.job import Job
 from paraform.trainers.retrofit_tables import AT_ONCE, training_table
 from paraform.trainers.retrofit_validation import validator
-from paraform.trainers.source_files import files_of, require_some_of_each
+from paraform.trainers.source_files import require_some_of_each
 from paraform.training import Result, TrainingConfig
 from paraform.weights import PathLike
 
@@ -74,9 +74,9 @@ def train_retrofit(
     )  # fmt: skip
     config: RetrofitConfig = job.config
     loop, seed = job.loop, job.loop.seed
-    pairs, held, _, _ = job.divided(pairs, labelled=True)
-    files = files_of(pairs)  # of those labelled 0 none is drawn
-    pairs = drawn(pairs, config, seed=seed)
+    divided = job.divided(pairs, labelled=True)
+    held, files = divided.validation, divided.files
+    pairs = drawn(divided.training, config, seed=seed)
     accelerator = job.accelerator  # seeds all draws
     torch.manual_seed(seed)
     model = RetrofittedEncoder.start(config).to(accelerator.device)

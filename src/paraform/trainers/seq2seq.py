@@ -68,8 +68,9 @@ def train_seq2seq(
     start = seq2seq_folder(model)
     digest = parser_digest(config.parser)
     made = started(start, config, digest)  # before pairs are parsed, which may take hours
-    pairs, validation, digests, _ = job.divided(pairs)
-    digests = {**digests_of_start(start, made), **digests}
+    divided = job.divided(pairs)
+    pairs, validation = divided.training, divided.validation
+    digests = {**digests_of_start(start, made), **divided.digests}
     with job.accelerator.main_process_first():  # the others find its cache
         trees = trees_to_train_on([*pairs, *validation], config.parser, progress=progress)
     torch.manual_seed(job.loop.seed)

@@ -6,13 +6,56 @@ Shape key: N rows, D features, F folds, K fits, A fits still running, H hidden u
 from __future__ import annotations
 
 import itertools
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import torch
 from torch import Tensor
 from torch.nn.functional import cross_entropy
+from torch.optim.adam import adam
 
 from paraform.evaluation.embedding.probe_rows import ProbeConfig, ProbeRows
+
+
+class Adam:
+    """torch's Adam of weights with one learning rate (Kingma and Ba 2015), in one pass over them.
+
+    The first optimiser of `torch.optim` imports torch's compiler, for seconds.
+    """
+
+    def __init__(self, parameters: Sequence[Tensor], learning_rate: float) -> None:
+        self.parameters, self.learning_rate = list(parameters), learning_rate
+        self.means = [torch.zeros_like(parameter) for parameter in parameters]
+        self.squares = [torch.zeros_like(parameter) for parameter in parameters]
+        self.steps = [torch.zeros(()) for _ in parameters]
+
+    @torch.no_grad()
+    def step(self, gradients: Sequence[Tensor]) -> None:
+        """Move the parameters, in place."""
+        adam(
+            self.parameters,
+            list(gradients),
+            self.means,
+            self.squares,
+            [],
+            self.steps,
+            fused=True,
+            amsgrad=False,
+            beta1=0.9,
+            beta2=0.999,
+            lr=self.learning_rate,
+            weight_decay=0.0,
+            eps=1e-8,
+            maximize=False,
+        )
+
+    def keep(self, kept_K: Tensor) -> list[Tensor]:
+        """Go on with these along the first dimension alone; returns their parameters, which are new tensors."""
+        self.parameters = [parameter.detach()[kept_K].requires_grad_() for parameter in self.parameters]
+        self.means = [mean[kept_K] for mean in self.means]
+        self.squares = [square[kept_K] for square in self.squares]
+        return self.parameters
+
 
 Parameters = list[Tensor]
 """Weights and biases, layer by layer, the fits along the first dimension: [K, H, D], [K, H], [K, C, H], [K, C]."""
@@ -64,7 +107,7 @@ def adam_probes(
     best = [parameter.detach().clone() for parameter in parameters]
     best_K, failures_K, epochs_K = (torch.full((len(fold_K),), value) for value in (-1, 0, 0))
     running_A = torch.arange(len(fold_K))
-    optimiser = torch.optim.Adam(parameters, config.learning_rate, fused=True)
+    optimiser = Adam(parameters, config.learning_rate)
     used = train_FN.any(0).nonzero().squeeze(1)
     dev = dev_FN.any(0).nonzero().squeeze(1)
     share = float(train_FN[:, used].double().mean())
@@ -77,9 +120,10 @@ def adam_probes(
                 logits_ACB = _logits(parameters, rows.seen(rows_B, fold_A))
                 loss = _loss(logits_ACB, labels_N[rows_B], train_FN[:, rows_B][fold_A])
                 gradients = torch.autograd.grad(loss, parameters)
-                for parameter, gradient in zip(parameters, gradients, strict=True):
-                    parameter.grad = torch.addcmul(gradient, parameter.detach(), _over(l2_A, parameter))
-                optimiser.step()
+                decayed = [
+                    torch.addcmul(g, p.detach(), _over(l2_A, p)) for g, p in zip(gradients, parameters, strict=True)
+                ]
+                optimiser.step(decayed)
         epoch += config.epoch_size
         found_AN = _predictions(parameters, rows, fold_A, dev)
         right_A = ((found_AN == labels_N[dev]) & dev_FN[:, dev][fold_A]).sum(1)
@@ -94,18 +138,8 @@ def adam_probes(
             failures_K[improved] = 0
         if stopped_A.any():
             running_A = running_A[~stopped_A]
-            parameters = _kept(optimiser, ~stopped_A)
+            parameters = optimiser.keep(~stopped_A)
     return AdamProbes(best, fold_K, epochs_K)
-
-
-def _kept(optimiser: torch.optim.Adam, kept_A: Tensor) -> Parameters:
-    """Go on with these fits alone; returns their parameters, which are new tensors."""
-    (group,) = optimiser.param_groups
-    states = [optimiser.state.pop(parameter) for parameter in group["params"]]
-    group["params"] = [parameter.detach()[kept_A].requires_grad_() for parameter in group["params"]]
-    for parameter, state in zip(group["params"], states, strict=True):
-        optimiser.state[parameter] = {name: value[kept_A] if value.dim() else value for name, value in state.items()}
-    return list(group["params"])
 
 
 def initial_layers(features: int, classes: int, hidden: int, seed: int) -> Parameters:

@@ -18,7 +18,7 @@ from torch import Tensor
 from torch.nn.functional import mse_loss
 
 from paraform.corpora.sts import INPUT
-from paraform.evaluation.embedding.adam_probes import initial_layers
+from paraform.evaluation.embedding.adam_probes import Adam, initial_layers
 from paraform.evaluation.embedding.correlation import ALL, MEAN, correlations
 from paraform.evaluation.embedding.probe_rows import pair_features
 from paraform.evaluation.embedding.similarity import SIX, TESTS, Splits, set_means, similarity_sets, similarity_splits
@@ -182,7 +182,7 @@ def fit_regression(
     weights_GD, bias_G = (
         layer.requires_grad_() for layer in initial_layers(vectors_ND.shape[1], GRADES, 0, config.seed)
     )
-    optimiser = torch.optim.Adam([weights_GD, bias_G], config.learning_rate, fused=True)
+    optimiser = Adam([weights_GD, bias_G], config.learning_rate)
     order = torch.Generator().manual_seed(config.seed + 1)
     best, failures, epoch = -math.inf, 0, 0
     kept = (weights_GD.detach().clone(), bias_G.detach().clone())
@@ -191,8 +191,7 @@ def fit_regression(
             for rows_B in torch.split(torch.randperm(train, generator=order), config.batch_size):
                 log_p_BG = torch.addmm(bias_G, vectors_ND[rows_B], weights_GD.T).log_softmax(1)
                 loss = _loss(log_p_BG, targets_NG[rows_B], config.loss)
-                weights_GD.grad, bias_G.grad = torch.autograd.grad(loss, [weights_GD, bias_G])
-                optimiser.step()
+                optimiser.step(torch.autograd.grad(loss, [weights_GD, bias_G]))
         epoch += config.epoch_size
         current = (weights_GD.detach(), bias_G.detach())
         found = pearson(_expected(vectors_ND[train:rest], *current), dev_scores)

@@ -18,6 +18,8 @@ from torch import Tensor
 from paraform.batching import Ragged
 from paraform.batching.epochs import Batching, epoch_batches
 
+POOL = 64  # batches whose triples are sorted by length together
+
 
 class StyleInput(NamedTuple):
     """What the style encoder reads: [B, T] piece numbers (fine-tuned) or [B, T, D] states (frozen); lengths [B]."""
@@ -55,9 +57,6 @@ class TripleBatch(NamedTuple):
         stays = {"source_lengths_B", "target_lengths_B"}
         parts = {name: part for name, part in self._asdict().items() if name not in stays and part is not None}
         return self._replace(**{name: part.to(device) for name, part in parts.items()})
-
-
-POOL = 64  # batches whose triples are sorted by length together
 
 
 @final

@@ -22,7 +22,7 @@ from paraform.records import Pair, texts_of
 from paraform.trainers import RunOptions, Trainer
 from paraform.trainers.job import Job
 from paraform.trainers.reciprocal_rank import mean_reciprocal_rank
-from paraform.trainers.source_files import files_of, groups_of
+from paraform.trainers.source_files import groups_of
 from paraform.training import Result, TrainingConfig
 from paraform.weights import PathLike
 from paraform_papers.rivals.averaged import AveragedConfig, AveragedEncoder, make_update
@@ -52,10 +52,11 @@ def train_averaged(
     usual = AveragedConfig()
     job = Job.of(AveragedEncoder, folder, usual, BY_MRR, METRICS, shares=shares, development=development, **options)
     config: AveragedConfig = job.config
-    pairs, held, digests, _ = job.divided(pairs)
+    divided = job.divided(pairs)
+    pairs, held = divided.training, divided.validation
     accelerator = job.accelerator  # seeds all draws
     model = AveragedEncoder.start(config, dict.fromkeys(texts_of(pairs))).to(accelerator.device)
-    table = bag_table(pairs, model)
+    table = bag_table(pairs, model, divided.files)
     batches, steps = megabatches(table, epochs=config.epochs, most=config.megabatch, shares=shares, **job.batching)
     made = make_update(model, config, accelerator)
 
@@ -63,13 +64,13 @@ def train_averaged(
     def evaluate() -> dict[str, float]:
         return {"mrr": mean_reciprocal_rank(model.embed, held)}
 
-    return job.run(model, made, batches, evaluate, digests=digests, steps=steps)
+    return job.run(model, made, batches, evaluate, digests=divided.digests, steps=steps)
 
 
-def bag_table(pairs: Sequence[Pair], model: AveragedEncoder) -> BagTable:
-    """The table of the pairs by the model's subwords; groups are their files."""
+def bag_table(pairs: Sequence[Pair], model: AveragedEncoder, files: Mapping[str, int]) -> BagTable:
+    """The table of the pairs by the model's subwords; groups are their files, by these numbers."""
     texts, source_M, target_M = sides_of(pairs)
-    clusters_M, groups_M = [pair.cluster for pair in pairs], groups_of(pairs, files_of(pairs))
+    clusters_M, groups_M = [pair.cluster for pair in pairs], groups_of(pairs, files)
     pieces = Ragged.of(model.pieces(texts))
     return BagTable(pieces, source_M, target_M, np.array(clusters_M, np.int64), np.array(groups_M, np.int64))
 

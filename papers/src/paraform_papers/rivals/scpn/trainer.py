@@ -57,7 +57,8 @@ def train_scpn(
     job = Job.of(ScpnParaphraser, folder, usual, BY_BLEU, METRICS, validation_rows=validation_rows, **options)
     config: ScpnConfig = job.config
     digest = parser_digest(config.parser)
-    pairs, validation, digests, _ = job.divided(pairs)
+    divided = job.divided(pairs)
+    pairs, validation = divided.training, divided.validation
     with job.accelerator.main_process_first():  # the others find its cache
         trees = trees_to_train_on([*pairs, *validation], config.parser, progress=progress)
     kept = different_parses(pairs, trees)
@@ -73,7 +74,7 @@ def train_scpn(
     batches, epoch = pair_batches(table, **job.batching)
     made = make_update(model, config, job.accelerator, steps_per_epoch=epoch)
     evaluate = validator(model, validation[:validation_rows], trees, held)
-    return job.run(model, made, batches, evaluate, digests=digests, epoch=epoch)
+    return job.run(model, made, batches, evaluate, digests=divided.digests, epoch=epoch)
 
 
 def new_model(

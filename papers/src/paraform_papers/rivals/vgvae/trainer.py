@@ -70,7 +70,8 @@ def train_vgvae(
     )  # fmt: skip
     config: VgvaeConfig = job.config
     seed = job.loop.seed
-    pairs, held, digests, _ = job.divided(pairs)
+    divided = job.divided(pairs)
+    pairs, held = divided.training, divided.validation
     with job.accelerator.main_process_first():  # the others find its cache
         vocabulary = vocabulary_of(texts_of(pairs), config)
         table = pair_table(pairs, config, vocabulary, tagger=tagger, progress=progress)
@@ -83,7 +84,7 @@ def train_vgvae(
     made = make_update(model, config, job.accelerator)
     plain = pair_table(held, replace(config, word_noise=0.0), vocabulary)
     evaluate = validator(model, held, plain, [*likes.items()][:validation_rows])
-    return job.run(model, made, batches, evaluate, digests=digests, steps=steps)
+    return job.run(model, made, batches, evaluate, digests=divided.digests, steps=steps)
 
 
 def metrics_of(config: VgvaeConfig) -> dict[str, bool]:
