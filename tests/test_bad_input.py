@@ -166,8 +166,8 @@ def test_a_full_disk_leaves_no_file(
     assert command("mine", question_pairs, "--out", tmp_path / "warm.jsonl").status == 0  # fills the cache of tags
     (tmp_path / "warm.jsonl").unlink()
     monkeypatch.setattr(weights.os, "fsync", full_disk)  # where a file system owns up at the latest
-    one_line(command("embed", "x", "--out", tmp_path / "v.npy"), "No space left on device")
-    one_line(command("mine", question_pairs, "--out", tmp_path / "t.jsonl"), "No space left on device")
+    one_line(command("embed", "x", "--out", tmp_path / "v.npy", "--overwrite"), "No space left on device")
+    one_line(command("mine", question_pairs, "--out", tmp_path / "t.jsonl", "--overwrite"), "No space left on device")
     assert sorted(os.listdir(tmp_path)) == ["t.jsonl", "v.npy"]
     assert {path.read_text() for path in tmp_path.iterdir()} == {"before"}
 

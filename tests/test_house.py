@@ -23,10 +23,11 @@ LABORATORY = REPOSITORY / "papers" / "src" / "paraform_papers"
 
 # Data moves to the right, and a module imports from its left; rooms in one row stand side by side.
 ROWS = [
-    ["memory", "progress", "records", "score", "version"],
+    ["literals", "memory", "progress", "records", "score", "threads", "version"],
     ["extensions", "fields", "json_text", "weights"],
     ["manifest"],
     ["words"],
+    ["spans"],
     ["engines"],
     ["corpora"],
     ["encoders"],

@@ -77,7 +77,7 @@ def test_what_is_no_record(value: Any) -> None:
 
 
 def test_texts_may_come_from_anywhere_and_are_looked_at() -> None:
-    for texts in (["a", "é"], ("a", "é"), np.array(["a", "é"]), iter(["a", "é"]), {"a": 1, "é": 2}):
+    for texts in (["a", "é"], ("a", "é"), np.array(["a", "é"]), iter(["a", "é"]), {"a": 1, "é": 2}.keys()):
         assert require_texts(texts) == ["a", "é"]
     assert require_texts([]) == []
     wrong: Any
@@ -85,6 +85,8 @@ def test_texts_may_come_from_anywhere_and_are_looked_at() -> None:
         ("ab", "a string where a list of texts is expected; write [text]"),
         (["a", None], "text 2 is of type NoneType; expected a string"),
         (["a", b"b"], "text 2 is of type bytes; expected a string"),
+        ({"a": 1}, "texts of type dict, whose names would be taken; write texts.values()"),
+        ({"a"}, "texts of type set, which have no order; write sorted(texts)"),
         (["\udce9"], "text 1 holds half of a surrogate pair; expected what UTF-8 can write: read it in its encoding"),
     ):
         with pytest.raises(InputError) as caught:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import itertools
 import json
 import random
 import re
@@ -14,8 +15,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from paraform import corpora
+from paraform import corpora, words
 from paraform.batching import Vocabulary
+from paraform.corpora.treebank import read_treebank
+from paraform.syntax.trees import Tree
 from paraform.words import (
     detokenize,
     drop_stray_brackets,
@@ -292,3 +295,25 @@ def test_only_case_changes(words: list[str], models: list[str]) -> None:
     once = recase(words, EMBEDDED.cased, models)
     assert [word.casefold() for word in once] == [unescape(word).casefold() for word in words]
     assert recase([word.lower() for word in once], EMBEDDED.cased, models) == once
+
+
+def test_literals_are_the_treebanks_words(data: Path) -> None:
+    """Of GUM's test sentences, written as a person would, more words are the treebank's than by the rules alone."""
+    f1 = {}
+    texts = [
+        [unescape(word) for word in Tree.parse(sentence.tree or "").words()]
+        for path in sorted((data / "treebank" / "gum" / "test").glob("*.mrg"))
+        for sentence in read_treebank(path)
+    ]
+    for name, split in (("rules", words._cut), ("all", tokenize)):
+        shared, both = 0, 0
+        for own in texts:
+            found = _spans(split(detokenize(own)))
+            shared, both = shared + len(found & _spans(own)), both + len(found) + len(own)
+        f1[name] = 2 * shared / both
+    assert f1["all"] > f1["rules"] > 0.99
+
+
+def _spans(words: list[str]) -> set[tuple[int, int]]:
+    ends = list(itertools.accumulate(1 if word in ("``", "''") else len(word) for word in words))
+    return {*zip([0, *ends], ends, strict=False)}

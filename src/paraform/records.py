@@ -234,6 +234,8 @@ def require_texts(texts: Iterable[object]) -> list[str]:
     """
     if isinstance(texts, str):
         raise InputError("a string where a list of texts is expected; write [text]")
+    if isinstance(texts, (set, frozenset)):
+        raise InputError(f"texts of type {type(texts).__name__}, which have no order; write sorted(texts)")
     return [require_text(text, f"text {number}") for number, text in enumerate(several(texts, "texts"), start=1)]
 
 
@@ -299,9 +301,18 @@ def require_callable(value: object, name: str) -> None:
 
 
 def several(items: Any, what: str) -> Iterable[Any]:
-    """The same, looked at but not read. Raises: InputError for what can't be gone through, and for one text."""
+    """The same, looked at but not read.
+
+    Raises: InputError for what can't be gone through, for one text, and for what gives its names, not its values.
+    """
     if not isinstance(items, Iterable) or isinstance(items, (str, bytes)):
         raise InputError(f"{what} of type {type(items).__name__}; expected a list")
+    if isinstance(items, Mapping):
+        raise InputError(f"{what} of type {type(items).__name__}, whose names would be taken; write {what}.values()")
+    if hasattr(items, "columns"):  # pandas', polars' and pyarrow's tables
+        names = ", ".join(repr(str(name))[:40] for name in list(getattr(items, "column_names", items.columns))[:5])
+        kind = type(items).__name__
+        raise InputError(f"{what} of type {kind}, whose names would be taken; write {kind.lower()}[NAME], of {names}")
     return items
 
 

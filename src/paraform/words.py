@@ -10,6 +10,7 @@ import logging
 import re
 from collections.abc import Mapping, Sequence
 
+from paraform.literals import covered, uncovered
 from paraform.records import require_text, require_words
 
 CUT = "%s of %s texts are longer than the %s that %s reads; what is behind is left out"
@@ -150,9 +151,17 @@ def tell_unread(unread: int, texts: int, model: str) -> None:
 def tokenize(text: str) -> list[str]:
     """The words of a text, case kept, in the Penn Treebank's tokenisation (`don't` → `do n't`); [] for white space.
 
+    What `literals` finds is one word as it stands, `_` for a blank in it: `{{_name_}}`.
     Raises: InputError for what is no string, and half of a surrogate pair.
     """
     require_text(text, "the text")
+    rest, found = covered(text)
+    if not found:
+        return _cut(text)
+    return uncovered(_cut(rest), (re.sub(r"\s", "_", literal) for literal in found))
+
+
+def _cut(text: str) -> list[str]:
     spaced = " ".join(_APOSTROPHE.sub("'", text).split())
     for rule, replacement in _PUNCTUATION:
         spaced = rule.sub(replacement, spaced)

@@ -32,9 +32,9 @@ class Fake:
 
     kind: ClassVar[str] = "a fake"
     says: ClassVar[dict[str, list[str]]] = {
-        "Hi there": ["Hello you", "hi, there!", "Good day"],
+        "Hi there": ["Hey you", "hi, there!", "Good day"],
         "Well, bye": ["hello, you", "So long", "so long!", "Farewell"],
-        "hello you": ["good day"],
+        "hello you": ["Greetings"],
     }
 
     def __init__(self) -> None:
@@ -44,7 +44,7 @@ class Fake:
         self.calls.append((list(sources), how))
         found = []
         for source in sources:
-            texts = self.says.get(source, [])[: how["num"]]
+            texts = self.says.get(" ".join(source.split()), [])[: how["num"]]
             candidates = tuple(Candidate(text, "like this", {}, 1.0) for text in texts)
             found.append(Rewording(source, candidates, "" if texts else "content below 0.5"))
         return found
@@ -74,22 +74,23 @@ def test_rows_stay_rows_and_rewordings_follow_them(intents: Path, fake: Fake, co
     assert rows_in(done.out) == [
         ["id", "text", "intent", "paraform_line", "paraform_source"],
         ["1", "Hi there", "greet", "2", ""],
-        ["1", "Hello you", "greet", "2", "Hi there"],
+        ["1", "Hey you", "greet", "2", "Hi there"],
         ["1", "Good day", "greet", "2", "Hi there"],
         ["2", "Well, \n bye", "leave", "3", ""],
-        ["2", "hello, you", "leave", "3", "Well, \n bye"],
         ["2", "So long", "leave", "3", "Well, \n bye"],
         ["2", "Farewell", "leave", "3", "Well, \n bye"],
         ["3", "Hm", "other", "5", ""],
         ["4", "hello you", "greet", "6", ""],
-        ["4", "good day", "greet", "6", "hello you"],
+        ["4", "Greetings", "greet", "6", "hello you"],
     ]
     assert done.err == (
-        "paraform: 4 rows, 6 rewordings\n"
+        "paraform: 4 rows, 5 rewordings\n"
         "paraform: 1 of 4 rows got none: 1 × content below 0.5\n"
-        "paraform: 2 rewordings left out: 2 × says no more than the row, or another of its rewordings\n"
+        "paraform: 3 rewordings left out: 2 × says no more than the row, or another of its rewordings; "
+        "1 × is a text of another row\n"
     )
-    assert fake.calls == [(["Hi there", "Well, bye", "Hm", "hello you"], {"num": 9, "seed": 7})]
+    texts = ["Hi there", "Well, \n bye", "Hm", "hello you"]
+    assert fake.calls == [(texts, {"num": 9, "force": False, "seed": 7})]
 
 
 def test_no_rewording_is_a_text_of_another_label(intents: Path, fake: Fake, command: Command) -> None:
@@ -97,11 +98,11 @@ def test_no_rewording_is_a_text_of_another_label(intents: Path, fake: Fake, comm
     done = command(*given)
     assert rows_in(done.out) == [
         ["id", "text", "intent"],
-        ["1", "Hello you", "greet"],  # a text of the same label is none of another
+        ["1", "Hey you", "greet"],
         ["1", "Good day", "greet"],
         ["2", "So long", "leave"],  # "hello, you" is left out, and so the next ones come in
         ["2", "Farewell", "leave"],
-        ["4", "good day", "greet"],
+        ["4", "Greetings", "greet"],
     ]
     assert "1 × is a text of another label" in done.err
     fake.says = {"Hi there": ["See you"], "Well, bye": ["see you"]}
@@ -120,13 +121,13 @@ def test_out_is_in_the_format_that_its_name_ends_in(
         "rows": 4,
         "rewordings": 3,
         "without": {"content below 0.5": 1},
-        "left_out": {},
+        "left_out": {"is a text of another row": 1},
         "model": None,
     }
     rows = [json.loads(line) for line in out.read_text().splitlines()]
     assert rows[1] == {
         "id": "1",
-        "text": "Hello you",
+        "text": "Hey you",
         "intent": "greet",
         "paraform_line": 2,
         "paraform_source": "Hi there",
@@ -153,7 +154,7 @@ def test_a_table_from_stdin(fake: Fake, command: Command, monkeypatch: pytest.Mo
     for given in (["--label-column", "label"], []):
         monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(content)))
         done = command("augment", "-", "--format", "jsonl", "--no-mark", "--no-source", *given)
-        assert (done.status, done.out) == (0, '\ufeff{"utterance": "Hello you", "label": 1}\r\n')
+        assert (done.status, done.out) == (0, '\ufeff{"utterance": "Hey you", "label": 1}\r\n')
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"text\n \n")))
     assert "error: <stdin>:2: the column 'text' is empty" in command("augment", "-", "--format", "csv").err
     assert "error: <stdin>: no table by its name; expected --format csv, tsv or jsonl" in command("augment", "-").err
@@ -171,7 +172,7 @@ def test_a_part_at_a_time_is_held_each_with_a_seed_of_its_own(
     assert (done.status, done.out) == (2, whole)
     assert done.err == f"paraform: error: {intents}:7: 2 fields; expected 3, as in the header\n"
     assert [(texts, how["seed"], how["batch_size"]) for texts, how in fake.calls] == [
-        (["Hi there", "Well, bye"], 0, 3),
+        (["Hi there", "Well, \n bye"], 0, 3),
         (["Hm", "hello you"], 1, 3),
     ]
     done = command("augment", intents, "--skip-bad-lines", "--label-column", "intent")
@@ -191,11 +192,11 @@ def test_an_interrupt_or_an_error_leaves_the_file_of_before(
         return reword(sources, **how)
 
     monkeypatch.setattr(fake, "reword", interrupted)
-    done = command("augment", intents, "--out", intents)
+    done = command("augment", intents, "--out", intents, "--overwrite")
     assert done == (130, "", "paraform: interrupted\n")
     assert os.listdir(intents.parent) == ["intents.csv"] and intents.read_bytes() == INTENTS.encode()
     monkeypatch.setattr(fake, "reword", reword)
-    assert command("augment", intents, "--out", intents).out == ""
+    assert command("augment", intents, "--out", intents, "--overwrite").out == ""
     assert len(rows_in(intents.read_text())) == 8
 
 
@@ -266,3 +267,21 @@ def test_texts_with_their_lines_and_other_columns(
 def test_tables_are_the_librarys() -> None:
     assert options.TABLES == tables.TABLES
     assert "augment" in cli.COMMANDS
+
+
+def test_rows_are_the_lines_they_were_and_spans_move(tmp_path: Path, fake: Fake, command: Command) -> None:
+    fake.says = {"Fly to Rome": ["Rome is my goal", "Go away"]}
+    lines = [
+        '{"n":0.70, "text": "Fly to Rome", "city": "Rome", "start": 7, "end": 11, "e": 1e3}',
+        '{"text": "Is  Oslo far", "city": "Oslo", "start": 4, "end": 8, "id": 1234567890123456789}',
+    ]
+    (tmp_path / "a.jsonl").write_text("\n".join(lines))
+    done = command("augment", tmp_path / "a.jsonl", "--no-mark", "--per-row", 2, "--out", tmp_path / "b.jsonl")
+    made = '{"n":0.70, "text": "Rome is my goal", "city": "Rome", "start": 0, "end": 4, "e": 1e3}'
+    assert (tmp_path / "b.jsonl").read_text() == "\n".join([lines[0], made, lines[1]])
+    assert "start and end say where a value stands in the text, and move with it (--span-columns)" in done.err
+    assert "1 × has not once what the span columns say" in done.err
+    given = ["augment", tmp_path / "a.jsonl", "--span-columns"]
+    assert command(*given, "start", "stop").err.endswith(
+        "no column 'stop'; expected one of 'n', 'text', 'city', 'start', 'end', 'e'\n"
+    )

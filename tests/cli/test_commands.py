@@ -126,7 +126,7 @@ def test_min_content_drops_what_drifted_and_says_how_many(tiny_run: Path, comman
     done = command(*given, "--min-content", least)
     assert [row["content"] for row in object_of(done)["paraphrases"]] == [max(scores)]
     assert [line for line in done.err.splitlines() if "may say something else" not in line] == [
-        f"paraform: 1 of 2 paraphrases dropped, content below {least}",
+        f"paraform: 1 of 2 paraphrases dropped: 1 × content below {least}",
         f"paraform: 1 of 2 texts left out: 1 content below {least}",
     ]
 
@@ -314,12 +314,13 @@ def test_annotate_writes_tags_and_trees(tmp_path: Path, command: Command, inline
     first, second = (from_json(json.loads(line)) for line in out.read_text().splitlines())
     assert isinstance(first, Sentence) and (first.tags, first.tree) == (("DT", "NN", "VBD", "."), None)
     assert isinstance(second, Sentence) and second.tokens == ("Do", "n't", "go", ".")
-    assert object_of(command(*given, "--trees", "--json")) == {"out": str(out), "records": 2, "trees": True}
+    found = object_of(command(*given, "--trees", "--overwrite", "--json"))
+    assert found == {"out": str(out), "records": 2, "trees": True}
     first = from_json(json.loads(out.read_text().splitlines()[0]))
     assert isinstance(first, Sentence) and (first.tree or "").startswith(
         "(ROOT (S (NP (DT The) (NN cat)) (VP (VBD sat))"
     )
-    done = command(*given, "--parser", "syntax-all")
+    done = command(*given, "--parser", "syntax-all", "--overwrite")
     assert (done.status, done.out) == (2, "") and "--parser syntax-all makes trees; add --trees" in done.err
 
 
@@ -335,7 +336,8 @@ def test_mine_writes_triples_near_in_tags(question_pairs: Path, tmp_path: Path, 
         assert isinstance(triple, paraform.Triple)
         assert triple.exemplar.text not in (triple.source.text, triple.target.text)
         assert abs(len(triple.exemplar.tokens) - len(triple.target.tokens)) <= 2
-    assert command("mine", question_pairs, "--out", out, "--length-gap", "0", "--ties", "first").status == 0
+    given = ["mine", question_pairs, "--out", out, "--length-gap", "0", "--ties", "first"]
+    assert command(*given).status == 2 and command(*given, "--overwrite").status == 0
 
 
 def test_parse_says_which_lines_are_several_sentences(command: Command) -> None:
@@ -403,7 +405,8 @@ def test_mine_reads_a_pipe_as_often_as_it_comes(tmp_path: Path, command: Command
         text = "".join(f"is {about} {word} ?\tdo you find {about} {word} ?\n" for word in ("hard", "old", "fun"))
         writer = threading.Thread(target=pipe.write_text, args=(text,))
         writer.start()
-        assert command("mine", pipe, "--out", out, "--min-new-words", "1", "--workers", "1").status == 0
+        given = ["mine", pipe, "--out", out, "--min-new-words", "1", "--workers", "1", "--overwrite"]
+        assert command(*given).status == 0
         writer.join()
         assert about in out.read_text()
     assert "chess" not in out.read_text()
@@ -530,9 +533,7 @@ def test_reproduce_hands_the_options_to_the_recipe(
     assert refused.status == 2 and "--seq2seq: clvae/toy has no such row; leave it out" in refused.err
 
 
-def test_no_file_is_written_over_that_is_read(
-    tmp_path: Path, command: Command, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_no_file_is_written_over_unasked(tmp_path: Path, command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever name it goes by; a text that is called as the file to be written is no file."""
     monkeypatch.chdir(tmp_path)
     content = "how do i learn chess ?\thow can i learn chess ?\n"
@@ -540,7 +541,7 @@ def test_no_file_is_written_over_that_is_read(
     (tmp_path / "table.csv").write_text("text\nHow do I learn chess?\n")
     (tmp_path / "link.tsv").symlink_to("pairs.tsv")
     os.link("pairs.tsv", "other.tsv")
-    behind = "expected another, since this one would be written over"
+    behind = "expected another name, or --overwrite"
     for given in (
         "mine pairs.tsv --out ./pairs.tsv",
         "annotate pairs.tsv --out other.tsv",
@@ -553,11 +554,14 @@ def test_no_file_is_written_over_that_is_read(
         done = command(*given.split())
         assert (done.status, done.out) == (2, "") and (tmp_path / "pairs.tsv").read_text() == content
         assert done.err == f"paraform: error: {option} {name}: the file that is read; {behind}\n", given
-    done = command("augment", "table.csv", "--out", "table.csv", "--no-source")
+    done = command("augment", "table.csv", "--out", "table.csv")
     assert done.err == f"paraform: error: --out table.csv: the file that is read; {behind}\n"
     done = command("duplicates", "pairs.tsv", "--out", "new", "--first", "./new")
-    assert done.err == f"paraform: error: --out new: --first names it, too; {behind}\n" and not Path("new").exists()
-    assert command("duplicates", "new", "--out", "new").status == 0
+    assert done.err == "paraform: error: --out new: --first names it, too; expected another name\n"
+    assert not Path("new").exists() and command("duplicates", "new", "--out", "new").status == 0
+    done = command("duplicates", "other", "--out", "new")
+    assert done.err == "paraform: error: --out new: is there already; expected a new name, or --overwrite\n"
+    assert command("duplicates", "other", "--out", "new", "--overwrite").status == 0
 
 
 @pytest.mark.parametrize(

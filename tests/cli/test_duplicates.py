@@ -5,10 +5,15 @@ from __future__ import annotations
 import io
 import json
 from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+from paraform.neighbours import apart
+
+command_module = import_module("paraform.cli.duplicates")
 
 Command = Callable[..., Any]
 
@@ -59,6 +64,7 @@ def test_files(questions: Path, command: Command, tmp_path: Path) -> None:
         "clusters": 2,
         "in_clusters": 4,
         "unread": [],
+        "kept_apart": {},
     }
     assert done.err == "" and objects(out.read_text(encoding="utf-8")) == objects(
         command("duplicates", questions, "--threshold", "0.7").out
@@ -114,3 +120,28 @@ def test_what_the_model_cannot_read_is_said(tmp_path: Path, command: Command) ->
     assert json.loads(done.out)["unread"] == [2, 4] and json.loads(done.out)["pairs"] == 1
     said = "paraform: 2 texts compared by letters alone, since minilm knows few of their words; the first is 2, '😀'\n"
     assert (done.status, done.err) == (0, said)
+
+
+def test_near_is_not_the_same(tmp_path: Path, command: Command) -> None:
+    """What differs in a number, a name or a denial stays where the first of each cluster are written."""
+    rows = [
+        ("Refund order 1234 please", "refund", 7), ("Refund order 1235 please", "refund", 8),
+        ("Turn on the kitchen lights", "on", 9), ("Turn off the kitchen lights", "off", 10),
+        ("How can I lose weight quickly?", "diet", 11), ("What is the quickest way to lose weight?", "diet", 12),
+    ]  # fmt: skip
+    table = tmp_path / "a.csv"
+    table.write_text("text,label,id\n" + "".join(f"{text},{label},{number}\n" for text, label, number in rows))
+    given = ["duplicates", table, "--text-column", "text", "--label-column", "label", "--id-column", "id"]
+    done = command(*given, "--threshold", 0.7, "--first", tmp_path / "first.txt")
+    assert (tmp_path / "first.txt").read_text().splitlines() == [text for text, _, _ in rows[:5]]
+    assert "paraform: 2 near pairs kept apart: 1 by numbers, 1 by negation (--keep-apart)" in done.err
+    pair, cluster = objects(done.out)
+    assert (pair["labels"], pair["ids"], cluster["ids"]) == (["diet", "diet"], ["11", "12"], ["11", "12"])
+    done = command(*given, "--threshold", 0.7)
+    assert len(objects(done.out)) == 6 and "paraform: 1 pair of two labels" in done.err
+    done = command(*given[:-1], "key")
+    assert (done.status, done.err) == (2, "paraform: error: no column 'key'; expected one of 'label', 'id'\n")
+
+
+def test_the_kinds_are_those_of_the_library() -> None:
+    assert command_module.KINDS == apart.KINDS

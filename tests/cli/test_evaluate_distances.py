@@ -40,7 +40,7 @@ def test_two_models_side_by_side(tmp_path: Path, command: Command) -> None:
     assert "own, paraphrases, L2: minilm − minilm@layer=3 = " in done.out
     assert "It is a very small window. I have a large suitcase." in done.out and "5.84 0.30" in done.out
     assert (tmp_path / "distances.png").read_bytes().startswith(b"\x89PNG")
-    found = json.loads(command(*given, "--json").out)
+    found = json.loads(command(*given, "--overwrite", "--json").out)
     assert found["models"] == ["minilm", "minilm@layer=3"] and len(found["examples"]["minilm"]) == 7
     scores = {(score["subset"], score["name"], score["system"]): score for score in found["scores"]}
     one = scores["own, paraphrases", "L2", "minilm"]

@@ -43,7 +43,7 @@ def test_what_is_dropped(files: dict[str, str], command: Command) -> None:
     done = command("overlap", files["TRAIN"], *given)
     assert Path(files["OUT"]).read_text(encoding="utf-8") == "A bird.\tOne bird.\n"
     assert "1 row; dropped are 1 with such a sentence and 1 of one cluster with them" in done.out
-    command("overlap", files["CAPTIONS"], "--format", "captions", *given)
+    command("overlap", files["CAPTIONS"], "--format", "captions", *given, "--overwrite")
     assert Path(files["OUT"]).read_text(encoding="utf-8") == "A bird.\tTwo birds.\tA dog.\n"
 
 

@@ -74,7 +74,7 @@ def test_a_text_whose_rewordings_are_dropped_is_left_out_with_the_reason(command
     found = object_of(done)
     assert [row["reason"] for row in found["skipped"]] == ["content below 1.0"]
     assert [row["paraphrase"] for row in found["paraphrases"]] == [QUESTION]
-    assert "1 of 1 paraphrases dropped, content below 1.0" in done.err
+    assert "1 of 1 paraphrases dropped: 1 × content below 1.0" in done.err
 
 
 def test_what_may_say_something_else_in_a_given_form_is_counted(capsys: pytest.CaptureFixture[str]) -> None:

@@ -136,3 +136,17 @@ def test_a_sigterm_leaves_nothing_unfinished(
     assert heard[2][0].startswith(".a.jsonl.") and len(heard) == 3
     assert [path.name for path in tmp_path.rglob("*")] in (["shards"], ["shards", "shards.json"])
     assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
+
+
+@pytest.mark.parametrize("given", [["tag", "-"], ["tag", "-", "--batch-size", "2"]])
+def test_what_came_before_a_bad_line_is_printed(
+    given: list[str], command: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    content = io.BytesIO(b"A dog runs.\nIt is late.\nWe go.\n\xff\nMore\n")
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(content))
+    done = command(*given)
+    assert (done.status, done.out.count("\n")) == (2, 3) and "<stdin>:4: byte 1 is 0xFF" in done.err
+
+
+def test_bytes_of_another_encoding_are_told_as_that(command: Command) -> None:
+    failed(command("tag", "caf\udce9"), "text 1 holds bytes that are not in the locale's encoding; expected UTF-8")

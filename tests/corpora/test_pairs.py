@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from paraform import corpora
-from paraform.records import Origin, Pair, Sentence
+from paraform.records import InputError, Origin, Pair, Sentence
 
 
 def test_pairs(tmp_path: Path) -> None:
@@ -29,3 +29,12 @@ def test_real_quora_pairs(data: Path, split: str, count: int) -> None:
 
 def test_real_tatoeba_pairs(data: Path) -> None:
     assert sum(1 for _ in corpora.read(data / "tatoeba" / "pairs.tsv")) == 8_319
+
+
+@pytest.mark.parametrize("header", ["sentence1\tsentence2", "source\ttarget", "Question A\tQuestion B"])
+def test_a_header_is_no_pair(tmp_path: Path, header: str) -> None:
+    path = tmp_path / "pairs.tsv"
+    path.write_text(f"{header}\nWho?\tWhich one?\n")
+    with pytest.raises(InputError, match=r"pairs.tsv:1: a header, .*; expected pairs from the first line on"):
+        list(corpora.read_pairs(path))
+    assert len(list(corpora.read_pairs(path, skip_bad_lines=True))) == 1

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from paraform.corpora.tables import Dialect, Row, Table, dialect_for, read_table, table_lines, write_table
+from paraform.corpora.tables import Dialect, Row, Table, changed, dialect_for, read_table, table_lines, write_table
 from paraform.records import InputError, Origin
 
 
@@ -77,6 +77,17 @@ def test_semicolons_and_lines_that_end_in_cr(tmp_path: Path) -> None:
     assert table.dialect == Dialect("csv", ";")
 
 
+def test_excels_line_says_what_the_delimiter_is(tmp_path: Path) -> None:
+    content = 'sep=;\r\ntext;n\r\n"a, b";0,5\r\n'
+    path = write(tmp_path, "a.csv", content)
+    table = read_table(path)
+    assert (table.columns, table.dialect) == (("text", "n"), Dialect("csv", ";", "\r\n"))
+    rows = list(table.rows)
+    assert [(row.origin.line, dict(row.fields)) for row in rows] == [(3, {"text": "a, b", "n": "0,5"})]
+    write_table(rows, tmp_path / "b.csv", table.columns, table.dialect, read=table)
+    assert (tmp_path / "b.csv").read_bytes() == content.encode()
+
+
 FIELDS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=9)
 NASTY = st.text(st.sampled_from("a \",;\t\r\n'\\#"), max_size=6) | FIELDS
 NAMES = st.lists(st.text(st.sampled_from('ab ",;\n'), min_size=1, max_size=4), min_size=1, max_size=4, unique=True)
@@ -110,6 +121,54 @@ def test_what_is_written_is_read_back(
 
 
 ENDS = st.sampled_from(["\n", "\r\n"])
+CELLS = st.sampled_from(["a", '"b, ""c"" d"', "0.70", "1e3", '"quoted"', " two ", "", "a 'b'", '"line\nbreak"', "é"])
+NUMBERS = st.sampled_from(["0.70", "1e3", "1234567890123456789", "-0.0", "null", "true", '"a\\u00e9"', '"b"', "1E-2"])
+
+
+@settings(max_examples=334)
+@given(st.lists(st.tuples(CELLS, CELLS), min_size=1, max_size=5), ENDS, st.booleans(), st.sampled_from([",", ";"]))
+def test_lines_of_csv_are_copied_byte_for_byte(
+    tmp_path_factory: pytest.TempPathFactory, cells: list[tuple[str, str]], end: str, last: bool, delimiter: str
+) -> None:
+    rows = ["text,n,label", *(f"x y,{one},{other}" for one, other in cells)]
+    _copied(tmp_path_factory, "a.csv", end.join(row.replace(",", delimiter) for row in rows) + end * last, end)
+
+
+@settings(max_examples=333)
+@given(st.lists(st.text(st.sampled_from("ab '\"#,;\\"), max_size=5), min_size=1, max_size=5), ENDS, st.booleans())
+def test_lines_of_tsv_are_copied_byte_for_byte(
+    tmp_path_factory: pytest.TempPathFactory, cells: list[str], end: str, last: bool
+) -> None:
+    _copied(tmp_path_factory, "a.tsv", end.join(["text\tn", *(f" x y\t{cell}" for cell in cells)]) + end * last, end)
+
+
+@settings(max_examples=333)
+@given(
+    st.lists(st.tuples(NUMBERS, NUMBERS, st.sampled_from(["", " ", "  "])), min_size=1, max_size=5), ENDS, st.booleans()
+)
+def test_lines_of_json_are_copied_byte_for_byte(
+    tmp_path_factory: pytest.TempPathFactory, drawn: list[tuple[str, str, str]], end: str, last: bool
+) -> None:
+    """And of a row with another text all else is."""
+    rows = [
+        f'{{{blank}"n":{one},{blank}"text": "x \\u00e9",{blank}"m" :{other}{blank}}}' for one, other, blank in drawn
+    ]
+    table = _copied(tmp_path_factory, "a.jsonl", end.join(rows) + end * last, end)
+    for row, line in zip(table.rows, rows, strict=True):
+        other = changed(row, {"text": 'so "it" is'}, table.dialect)
+        assert other.line.rstrip("\r\n") == line.replace("x \\u00e9", 'so \\"it\\" is')
+        assert json.loads(other.line) == {**row.fields, "text": 'so "it" is'}
+
+
+def _copied(factory: pytest.TempPathFactory, name: str, content: str, end: str) -> Table:
+    path = write(factory.mktemp("table"), name, content)
+    table, again = read_table(path), path.with_name(f"again-{name}")
+    write_table(table.rows, again, table.columns, table.dialect, read=table)
+    assert again.read_bytes() == content.encode()
+    marked = (Row({**row.fields, 'm"': 'é, "'}, "", row.origin, row.line) for row in read_table(path).rows)
+    write_table(marked, again.with_name(f"m-{name}"), [*table.columns, 'm"'], table.dialect, read=table)
+    assert [row.fields['m"'] for row in read_table(again.with_name(f"m-{name}")).rows][:1] == ['é, "']
+    return read_table(path)
 
 
 def test_csv_to_json_lines_and_back(tmp_path: Path) -> None:

@@ -434,3 +434,17 @@ def test_an_encoder_alone_is_still_to_be_had(folder: Path, texts: list[str]) -> 
     """`encoders.load` gives the Transformer of a folder, for its tokens, whatever modules come after."""
     encoder = encoders.load(str(folder), device="cpu")
     assert (encoder.pooling, encoder.encode(texts).shape) == ("mean", (7, 16))
+
+
+def test_a_module_without_its_settings_is_named(tmp_path: Path) -> None:
+    """It was a mean, whatever had been meant."""
+    listed = [("", "Transformer"), ("1_Pooling", "Pooling"), ("2_Normalize", "Normalize")]
+    modules = [{"path": path, "type": f"sentence_transformers.models.{kind}"} for path, kind in listed]
+    (tmp_path / "modules.json").write_text(json.dumps(modules))
+    save_tensors({"a": torch.zeros(1)}, tmp_path / "model.safetensors")
+    expected = "config.json: no such file; expected each module that modules.json names"
+    with pytest.raises(InputError, match=f"1_Pooling/{expected}"):
+        _ = ModelFolder(tmp_path).pooling
+    (tmp_path / "1_Pooling").mkdir()
+    (tmp_path / "1_Pooling" / "config.json").write_text('{"pooling_mode_cls_token": true}')
+    assert ModelFolder(tmp_path).pooling == "cls"

@@ -19,7 +19,8 @@ from paraform.rewording.checks import Check
 from paraform.rewording.drafts import Draft, framed_drafts
 from paraform.rewording.frames import LONGEST
 from paraform.rewording.judging import Tools
-from paraform.rewording.reworder import Reworder, sentences_of, why
+from paraform.rewording.parts import sentences_of
+from paraform.rewording.reworder import Reworder, why
 from paraform.rewording.standards import STANDARDS, Standards
 from paraform.rewording.tagged import Tagged
 from paraform.syntax.trees import Tree
@@ -142,19 +143,19 @@ def test_at_most_num_the_best_first(num: int) -> None:
 
 
 def test_standards_throw_away() -> None:
-    for standards in (replace(PASSES, content=1.1), replace(PASSES, grammar=-99)):
-        (found,) = reword([PAY], TOOLS, num=9, standards=standards)
-        assert found.candidates == ()
-        assert (
-            found.reason
-            == f"every candidate fails a check, most often: {'meaning' if standards.content > 1 else 'fluent'}"
-        )
+    (found,) = reword([PAY], TOOLS, num=9, standards=replace(PASSES, grammar=-99))
+    assert (found.candidates, found.reason) == ((), "its nearest rewording reads badly")
+    # Of a frame that keeps every noun, verb and adjective no cosine is asked.
+    assert reword([PAY], TOOLS, num=9, standards=replace(PASSES, content=1.1))[0].candidates
+    for content, said in ((-2.0, ""), (1.1, "its only rewording says something else")):
+        (found,) = reword(["My card works right away."], TOOLS, num=9, standards=replace(PASSES, content=content))
+        assert (bool(found.candidates), found.reason) == (content < 0, said)
 
 
 def test_sentences_are_joined_and_those_without_a_candidate_stay_as_they_are() -> None:
     (alone,) = reword([PAY], TOOLS, num=3, standards=PASSES)
     (joined,) = reword([f"  {OPEN} {PAY}\n{OPEN}"], TOOLS, num=3, standards=PASSES)
-    assert texts_of(joined.candidates) == [f"{OPEN} {text} {OPEN}" for text in texts_of(alone.candidates)]
+    assert texts_of(joined.candidates) == [f"  {OPEN} {text}\n{OPEN}" for text in texts_of(alone.candidates)]
     (twice,) = reword([f"{PAY} {PAY}"], TOOLS, num=2, standards=PASSES)
     assert texts_of(twice.candidates) == [f"{text} {text}" for text in texts_of(alone.candidates[:2])]
     both, one = twice.candidates[0], alone.candidates[0]
@@ -171,8 +172,11 @@ def test_reasons() -> None:
     assert [one.reason for one in reword(["", "  ", "???"], TOOLS, force=True)] == ["no other form fits"] * 3
     assert reword([texts[2]], TOOLS, force=True, standards=PASSES)[0].candidates
     assert reword([], TOOLS) == []
-    checks = [{"a": False, "b": False}, {"a": True, "b": False}, {"a": False, "b": True}, {"a": False, "b": True}]
-    assert why([Candidate("", "", one, 0.0) for one in checks]).endswith("most often: a")
+    rows = [{"numbers": False, "added": False}, {"changed": False}, {"meaning": False}, {"fluent": False}]
+    found = [Candidate("", "", row, 0.0) for row in rows]
+    assert why(found) == "its nearest rewording says something else"  # a copy of the text is no rewording of it
+    assert why(found[:2]) == "its nearest rewording is hardly another"
+    assert why(found[2:3]) == "its only rewording says something else"
 
 
 class Fake:
@@ -264,11 +268,13 @@ def test_other_rules_and_other_checks_can_be_given() -> None:
     def shout(source: Tagged, cased: Mapping[str, str], tree: Tree | None) -> list[Draft]:
         return [Draft(detokenize(source.words).upper(), "LOUD", frozenset(), framed=True)]
 
-    loud = Check("loud", "words", lambda compared: all(not word.islower() for word in compared.output.words))
+    loud = Check(
+        "loud", "is not loud", "words", lambda compared: all(not word.islower() for word in compared.output.words)
+    )
     (found,) = Reworder(TOOLS, rules=shout, checks=[loud], standards=PASSES).reword([PAY])
     assert texts_of(found.candidates) == [PAY.upper()] and found.candidates[0].checks == {"loud": True}
     (found,) = Reworder(TOOLS, checks=[loud], standards=PASSES).reword([PAY])
-    assert found.reason == "every candidate fails a check, most often: loud"
+    assert found.reason == "its nearest rewording is not loud"
 
 
 def test_whatever_else_is_in_the_batch() -> None:

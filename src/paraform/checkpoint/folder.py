@@ -28,6 +28,7 @@ from paraform.manifest import CARD, NAME, WEIGHTS, Manifest, Writer
 from paraform.models.systems import named_by, system_named
 from paraform.records import InputError, require_count, require_kind, require_records, require_text, require_texts
 from paraform.score import Score
+from paraform.threads import loads_alone
 from paraform.weights import (
     PathLike,
     device_named,
@@ -153,6 +154,7 @@ def absolute_name(name: str) -> str:
     return with_choices(os.path.abspath(text), dataclasses.asdict(variant))
 
 
+@loads_alone
 def load(name: PathLike, *, device: str | None = None, systems: Mapping[str, System] | None = None) -> Any:
     """The model of that name: embedded, else a folder on disk, else on the hub; or an encoder.
 

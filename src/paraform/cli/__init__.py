@@ -167,13 +167,15 @@ def _dispatch(given: list[str]) -> int:
     from paraform.cli.complaints import parse
     from paraform.cli.messages import Teller
     from paraform.cli.options import make_parser
-    from paraform.cli.output import require_endings, require_names, require_other_files
+    from paraform.cli.output import files_of, require_endings, require_free_names, require_names
 
     parser = make_parser(name, command.__doc__)
     command.add_arguments(parser, rest)
+    if any(action.dest in files_of(name) for action in parser._actions):
+        parser.add_argument("--overwrite", action="store_true", help="write over a file that is there")
     options = parse(parser, rest)
     require_names(options)
-    require_other_files(options)
+    require_free_names(options, name)
     require_endings(options, name)
     if options.products:
         os.environ["PARAFORM_PRODUCTS"] = options.products  # for processes that the command starts, too

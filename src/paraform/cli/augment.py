@@ -11,6 +11,7 @@ Example:
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
@@ -21,7 +22,7 @@ from paraform.cli.config_options import bad_values
 from paraform.cli.messages import tell
 from paraform.cli.options import TABLES, Count, add_text_column
 from paraform.cli.output import print_items, print_json
-from paraform.cli.paraphrase import add_model, load_reworder
+from paraform.cli.paraphrase import add_force, add_model, forced, load_reworder
 from paraform.cli.reading import comes_again, format_of_table, on_disk, parts
 from paraform.memory import bound_memory
 from paraform.progress import track
@@ -30,7 +31,7 @@ from paraform.records import counted as plural
 
 if TYPE_CHECKING:
     from paraform.corpora.tables import Row, Table
-    from paraform.rewording.augmentation import Labels, Tally
+    from paraform.rewording.augmentation import Tally, Texts
     from paraform.rewording.reworder import Reworder
 
 PART = 256  # rows whose rewordings are made at once
@@ -42,11 +43,20 @@ def add_arguments(parser: ArgumentParser, given: Sequence[str]) -> None:
     parser.add_argument("--format", choices=TABLES, default=None, help="the table's; null: as its name ends")
     add_text_column(parser)
     parser.add_argument("--label-column", type=str | None, default=None, help="that of what the texts are trained for")
+    parser.add_argument(
+        "--span-columns",
+        type=str,
+        nargs=2,
+        default=[],
+        metavar="COLUMN",
+        help="two that say where a part of the text begins and ends; they move with it. Without: those that show it",
+    )
     parser.add_argument("--per-row", type=Count, default=1, help="rewordings of a row, at most")
     parser.add_argument("--out", type=str | None, default=None, help="the table to write; null: stdout")
     parser.add_argument("--no-source", action="store_true", help="leave the rows themselves out")
     parser.add_argument("--no-mark", action="store_true", help="leave the two columns out")
     parser.add_argument("--skip-bad-lines", action="store_true", help="count them in a warning instead of stopping")
+    add_force(parser)
     add_model(parser)
 
 
@@ -58,71 +68,81 @@ def run(options: Namespace) -> int:
 
     tally = Tally()
     with on_disk(options.path) as path, bad_values():
-        table, labels = opened(path, options)
-        rows = made(table, labels, load_reworder(options), tally, options)
+        table, texts = opened(path, options)
+        rows = made(table, texts, load_reworder(options), tally, options)
         columns = [*table.columns, *([] if options.no_mark else MARKS)]
         dialect = dialect_for(options.out, table.dialect)
         if options.out is not None:
-            write_table(rows, options.out, columns, dialect)
+            write_table(rows, options.out, columns, dialect, read=table)
             if options.json:
                 print_json({"out": options.out, **counts(tally), "model": options.model})
         elif options.json:
             rest: dict[str, Any] = {"model": options.model}
             print_items("augmented", counted(rows, tally, rest), rest)
         else:
-            for line in table_lines(rows, columns, dialect):
+            for line in table_lines(rows, columns, dialect, read=table):
                 print(line, end="")
     report(tally)
     return 0
 
 
-def opened(path: str, options: Namespace) -> tuple[Table, Labels | None]:
-    """The table, at its first row, and the labels of all its texts, for which it is read through before.
+def opened(path: str, options: Namespace) -> tuple[Table, Texts]:
+    """The table, at its first row, and all its texts, for which a file is read through before.
 
     Raises: InputError for a file, a column or, with labels, a row that cannot be used.
     """
     from paraform.corpora.tables import read_table, require_column
-    from paraform.rewording.augmentation import Labels, require_unmarked
+    from paraform.rewording.augmentation import Texts, require_unmarked
 
     format = format_of_table(options.path, options)
     skip = options.skip_bad_lines
-    labels = None
-    if options.label_column is not None:
-        if not comes_again(path):
-            raise InputError(f"{path}: a pipe; expected a file or - with --label-column, which takes reading twice")
-        labels = Labels(options.label_column)
-        texts = read_table(path, options.text_column, format, skip_bad_lines=skip, warn=False)
-        require_column(options.label_column, texts.columns, Origin(path, 1))
-        for row in texts.rows:
-            labels.add(row.text, row)
+    texts = Texts(options.label_column)
+    if comes_again(path):
+        table = read_table(path, options.text_column, format, skip_bad_lines=True, warn=False)
+        if options.label_column is not None:
+            require_column(options.label_column, table.columns, Origin(path, 1))
+        for row in table.rows:
+            texts.add(row.text, row)
+    elif options.label_column is not None:
+        raise InputError(f"{path}: a pipe; expected a file or - with --label-column, which takes reading twice")
     table = read_table(path, options.text_column, format, skip_bad_lines=skip)
     if not options.no_mark:
         try:
             require_unmarked(table.columns, Origin(path, 1))
         except InputError as error:
             raise InputError(f"{error} (--no-mark)") from error
-    return table, labels
+    return table, texts
 
 
-def made(table: Table, labels: Labels | None, reworder: Reworder, tally: Tally, options: Namespace) -> Iterator[Row]:
+def made(table: Table, texts: Texts, reworder: Reworder, tally: Tally, options: Namespace) -> Iterator[Row]:
     """The rows and their rewordings, as many at a time as a part has."""
 
-    from paraform.rewording.augmentation import augmented
+    from paraform.corpora.tables import require_column
+    from paraform.rewording.augmentation import augmented, spans_in
 
-    def reword(texts: Sequence[str], number: int) -> list[Rewording]:
+    def reword(some: Sequence[str], number: int) -> list[Rewording]:
         how: dict[str, Any] = {"batch_size": options.batch_size} if options.batch_size else {}
         seed = (options.seed + number) % 2**32  # else every part would draw the same
         # Some are left out, because they say the same or another label's; more than are wanted cost next to nothing.
-        return reworder.reword(texts, num=min(2 * options.per_row + 3, MOST_COUNT), seed=seed, **how)
+        num = min(2 * options.per_row + 3, MOST_COUNT)
+        return reworder.reword(some, num=num, force=options.force, seed=seed, **how)
 
     work = parts(table.rows, PART)
+    first = next(work, [])
+    spans = tuple(options.span_columns) if options.span_columns else spans_in(first, table.text_column)
+    if spans and not options.span_columns:
+        tell(f"{spans[0]} and {spans[1]} say where a value stands in the text, and move with it (--span-columns)")
+    for name in spans or ():
+        require_column(name, table.columns, Origin(str(options.path), 1))
+    work = itertools.chain([first], work)
     yield from augmented(
         track(work, "rewording", show=True),
         reword,
-        table.text_column,
+        table,
         tally,
         per_row=options.per_row,
-        labels=labels,
+        texts=texts,
+        spans=spans,
         keep_source=not options.no_source,
         mark=not options.no_mark,
     )
@@ -149,7 +169,8 @@ def report(tally: Tally) -> None:
     """The tally on stderr, in one line or three."""
     tell(f"{plural(tally.rows, 'row')}, {plural(tally.rewordings, 'rewording')}")
     if tally.without:
-        tell(f"{tally.without.total():,} of {tally.rows:,} rows got none: {by_reason(tally.without)}")
+        why = by_reason(tally.without) + forced(tally.without)
+        tell(f"{tally.without.total():,} of {tally.rows:,} rows got none: {why}")
     if tally.left_out:
         tell(f"{plural(tally.left_out.total(), 'rewording')} left out: {by_reason(tally.left_out)}")
 

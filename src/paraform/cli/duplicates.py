@@ -11,6 +11,9 @@ Without --threshold it is the one at which 95 % of the pairs found among held-ou
 cluster (docs/duplicates.md); in a larger file the share is lower. Up to 200,000 different texts are compared each with
 each; for more an index finds nearly all pairs (extra `search`).
 
+With --first, texts that differ in a number, a name, a denial ("turn on", "turn off") or in who does what are no pair,
+however near they are, and are counted; --keep-apart says which of these, or none.
+
 Example:
   paraform duplicates questions.txt --out found.jsonl
   paraform duplicates questions.txt --model minilm-disentangled --threshold 0.85 --first kept.txt --out found.jsonl
@@ -31,12 +34,14 @@ from paraform.cli.messages import tell
 from paraform.cli.models import EMBEDDERS, load_embedder
 from paraform.cli.options import Share, add_texts
 from paraform.cli.output import print_items, show
-from paraform.cli.reading import rows_of
+from paraform.cli.reading import GivenText, rows_of
 from paraform.memory import bound_memory
-from paraform.records import counted
+from paraform.records import InputError, counted
 
 if TYPE_CHECKING:
     from paraform.neighbours.duplicates import Duplicates
+
+KINDS = ("numbers", "names", "negation", "roles")  # those of neighbours.apart, which would bring torch along
 
 
 def add_arguments(parser: ArgumentParser, given: Sequence[str]) -> None:
@@ -59,6 +64,18 @@ def add_arguments(parser: ArgumentParser, given: Sequence[str]) -> None:
         metavar="FILE",
         help="write the texts there, of each cluster the first",
     )
+    parser.add_argument(
+        "--keep-apart",
+        nargs="*",
+        choices=KINDS,
+        default=None,
+        metavar="KIND",
+        help=f"near texts that differ in one of these are no pair: {', '.join(KINDS)}; null: all of them with --first",
+    )
+    parser.add_argument(
+        "--label-column", type=str | None, default=None, help="of a table: pairs of two labels are told"
+    )
+    parser.add_argument("--id-column", type=str | None, default=None, help="of a table: goes with each text")
 
 
 def run(options: Namespace) -> int:
@@ -71,16 +88,20 @@ def run(options: Namespace) -> int:
     for path in (options.out, options.first):
         if path is not None:
             require_writable(path)
+    keep_apart = options.keep_apart
+    if keep_apart is None:
+        keep_apart = list(KINDS) if options.first is not None else []
     rows = rows_of(options.text, options)
     model = load_embedder(options)
     require_vectors(model, options)
     threshold = options.threshold or usual_threshold(model, options.model, options.vectors or "")
     if isinstance(model, LatentSpace):
         rows = readable(model, rows, options, lambda row: row.text)
-    texts, numbers = [], []
+    texts, numbers, columns = [], [], []
     for count, row in enumerate(rows, start=1):
         texts.append(row.text)
         numbers.append(count if row.line is None or len(options.text) > 1 else row.line)
+        columns.append(columns_of(row, options))
     found = duplicates(
         texts,
         model,
@@ -89,15 +110,34 @@ def run(options: Namespace) -> int:
         search=options.search,
         batch_size=options.batch_size or 0,
         seed=options.seed,
+        keep_apart=keep_apart,
         progress=True,
     )
     if options.first is not None:
         dropped = {number for cluster in found.clusters for number in cluster[1:]}
         write_lines((text for number, text in enumerate(texts) if number not in dropped), options.first)
-    return report(found, texts, numbers, options)
+    return report(found, texts, numbers, columns, options)
 
 
-def report(found: Duplicates, texts: Sequence[str], numbers: Sequence[int], options: Namespace) -> int:
+def columns_of(row: GivenText, options: Namespace) -> dict[str, Any]:
+    """What of a row goes with its text: "id" and "label". Raises: InputError for a column that is not there."""
+    found = {}
+    for key, name in (("id", options.id_column), ("label", options.label_column)):
+        if name is not None:
+            if name not in row.fields:
+                known = ", ".join(map(repr, row.fields)) or "none: the texts are no table's (--text-column)"
+                raise InputError(f"no column {name!r}; expected one of {known}")
+            found[key] = row.fields[name]
+    return found
+
+
+def report(
+    found: Duplicates,
+    texts: Sequence[str],
+    numbers: Sequence[int],
+    columns: Sequence[dict[str, Any]],
+    options: Namespace,
+) -> int:
     """Lines to --out or stdout, or all in one object; how much was found is said beside it."""
     about: dict[str, Any] = {
         "model": options.model,
@@ -109,7 +149,15 @@ def report(found: Duplicates, texts: Sequence[str], numbers: Sequence[int], opti
         "clusters": len(found.clusters),
         "in_clusters": sum(map(len, found.clusters)),
         "unread": [numbers[one] for one in found.unread],
+        "kept_apart": dict(found.apart),
     }
+    if found.apart:
+        kinds = ", ".join(f"{count:,} by {kind}" for kind, count in found.apart.most_common())
+        tell(f"{counted(found.apart.total(), 'near pair')} kept apart: {kinds} (--keep-apart)")
+    if options.label_column is not None:
+        about["two_labels"] = sum(columns[one]["label"] != columns[other]["label"] for one, other in found.pairs)
+        if about["two_labels"]:
+            tell(f"{counted(about['two_labels'], 'pair')} of two labels")
     if found.unread:
         tell(
             f"{counted(len(found.unread), 'text')} compared by letters alone, since {options.model} knows few of"
@@ -118,7 +166,7 @@ def report(found: Duplicates, texts: Sequence[str], numbers: Sequence[int], opti
     members = f"{counted(about['clusters'], 'cluster')} of {about['in_clusters']:,} of {about['texts']:,} texts"
     settings = f"cosine of {found.threshold:g} or more by {options.model}, search: {found.search}"
     summary = f"{counted(about['pairs'], 'pair')}, {members} ({settings})"
-    lines = lines_of(found, texts, numbers)
+    lines = lines_of(found, texts, numbers, columns)
     if options.out is not None:
         write_lines((json.dumps(line, ensure_ascii=False) for line in lines), options.out)
         return show(options, {"out": options.out, **about}, f"{options.out}: {summary}")
@@ -131,13 +179,20 @@ def report(found: Duplicates, texts: Sequence[str], numbers: Sequence[int], opti
     return 0
 
 
-def lines_of(found: Duplicates, texts: Sequence[str], numbers: Sequence[int]) -> Iterator[dict[str, Any]]:
+def lines_of(
+    found: Duplicates, texts: Sequence[str], numbers: Sequence[int], columns: Sequence[dict[str, Any]]
+) -> Iterator[dict[str, Any]]:
     """The pairs, the nearest first, and the clusters, as objects."""
+
+    def about(some: Sequence[int]) -> dict[str, Any]:
+        more = {f"{key}s": [columns[one][key] for one in some] for key in columns[some[0]]}
+        return {"texts": [texts[one] for one in some], **more}
+
     for (one, other), cosine in zip(found.pairs, found.cosines, strict=True):
         pair = {"pair": [numbers[one], numbers[other]], "similarity": round(float(cosine), 4)}
-        yield pair | {"texts": [texts[one], texts[other]]}
+        yield pair | about([one, other])
     for cluster in found.clusters:
-        yield {"cluster": [numbers[one] for one in cluster], "texts": [texts[one] for one in cluster]}
+        yield {"cluster": [numbers[one] for one in cluster], **about(cluster)}
 
 
 def write_lines(lines: Iterator[str], path: str) -> None:

@@ -10,10 +10,11 @@ from typing import Any
 
 from jsonargparse import Namespace
 
+from paraform.cli.messages import tell
 from paraform.records import InputError
 from paraform.score import finite
 
-WRITTEN = ("out", "first", "plot")  # options that name a file to be written
+WRITTEN = ("out", "first", "plot", "html", "outputs")  # options that name a file to be written
 UNWRITTEN = {".parquet", ".arrow", ".feather", ".xlsx", ".xls", ".ods", ".pkl", ".pickle"}
 """Endings of formats that people ask tables to be, and no command writes."""
 LINES = ("JSON lines are written", {".csv", ".tsv"})
@@ -23,7 +24,9 @@ VECTORS = (
 )
 WRITES = {"annotate": LINES, "duplicates": LINES, "mine": LINES, "embed": VECTORS}
 """What a command writes to --out, and endings that would promise something else."""
-NAMES = (*WRITTEN, "html", "model", "tagger", "parser")  # those that name a file, a folder or a model
+OWN_RULES = {"rate": {"out"}, "erase": {"out"}, "export": {"out"}, "train": {"out"}}
+"""Of a command, or of a group, what it goes on with, or makes a folder of."""
+NAMES = (*WRITTEN, "model", "tagger", "parser")  # those that name a file, a folder or a model
 
 
 def require_names(options: Namespace) -> None:
@@ -45,20 +48,32 @@ def require_endings(options: Namespace, command: str) -> None:
             raise InputError(f"--{key} {path}: {written}; expected another name than one in {ending}")
 
 
-def require_other_files(options: Namespace) -> None:
-    """Raises: InputError if a file that is to be written is named by another option or argument, too.
+def files_of(command: str) -> list[str]:
+    """The options of a command that name files which it makes anew."""
+    return [key for key in WRITTEN if key not in OWN_RULES.get(command.split()[0], set())]
 
-    But for a table whose rows are all written again (`augment` without --no-source).
-    """
-    if options.get("no_source") is False:
-        return
+
+def require_free_names(options: Namespace, command: str) -> None:
+    """Raises: InputError if a file that is to be written is there, unless --overwrite is given, or is named twice."""
+    overwrite = bool(options.get("overwrite"))
     named = [(key, name) for key, value in vars(options).items() for name in _names(value)]
     for key in WRITTEN:
         path = options.get(key)
-        for other, name in named if isinstance(path, str) else ():
+        if not isinstance(path, str):
+            continue
+        for other, name in named:
             if other != key and _same_file(path, name, made=other in WRITTEN):
-                came = f"--{other} names it, too" if other in WRITTEN else "the file that is read"
-                raise InputError(f"--{key} {path}: {came}; expected another, since this one would be written over")
+                if other in WRITTEN:
+                    raise InputError(f"--{key} {path}: --{other} names it, too; expected another name")
+                if key not in files_of(command):
+                    raise InputError(f"--{key} {path}: the file that is read; expected another name")
+                if not overwrite:
+                    raise InputError(f"--{key} {path}: the file that is read; expected another name, or --overwrite")
+        if key in files_of(command) and os.path.isfile(path) and not overwrite:
+            raise InputError(f"--{key} {path}: is there already; expected a new name, or --overwrite")
+        folder = os.path.dirname(path)
+        if key in files_of(command) and folder and not os.path.exists(folder):
+            tell(f"--{key} {path}: its folder is not there, and is made")
 
 
 def _names(value: Any) -> list[str]:

@@ -24,7 +24,7 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -46,7 +46,8 @@ if TYPE_CHECKING:
     from paraform.syntax.trees import Tree
 
 DEFAULT_MODEL = "compact"
-TOLD = ("numbers", "names", "negation", "fluent", "stutter")
+TOLD = ("numbers", "names", "negation", "fluent", "stutter")  # by a warning, of outputs in a given form
+KEPT = ("slots", "verbatim")  # an output in a given form that fails one of these is left out
 Cosine = restricted_number_type("Cosine", float, [(">=", -1), ("<=", 1)])
 
 
@@ -76,9 +77,7 @@ def add_arguments(parser: ArgumentParser, given: Sequence[str]) -> None:
     parser.add_argument(
         "--otherwise", choices=("skip", "copy"), default="skip", help="what becomes of a text without a rewording"
     )
-    parser.add_argument(
-        "--force", action="store_true", help="try texts too that look like another language, code, shouting or junk"
-    )
+    add_force(parser)
     add_model(parser, f"; null: rules alone, and {DEFAULT_MODEL} where a form is given")
     add_search(parser)
     add_drawing(parser)
@@ -107,7 +106,7 @@ def run(options: Namespace) -> int:
     if skipped := [one for one in found if one.reason]:
         done = "left out" if options.otherwise == "skip" else "copied"
         reasons = ", ".join(f"{count} {why}" for why, count in Counter(one.reason for one in skipped).most_common())
-        tell(f"{len(skipped)} of {len(rows)} texts {done}: {reasons}")
+        tell(f"{len(skipped)} of {len(rows)} texts {done}: {reasons}{forced(one.reason for one in skipped)}")
     copy = options.otherwise == "copy"
     shown = [
         (row, candidate)
@@ -122,6 +121,20 @@ def run(options: Namespace) -> int:
         pairs = [(row.text, candidate.text) for row, candidate in shown]
         print_rewordings(pairs, alone=len({row.text for row in rows}) <= 1)
     return 0
+
+
+def add_force(parser: ArgumentParser) -> None:
+    """The option of a command that leaves some texts alone."""
+    parser.add_argument(
+        "--force", action="store_true", help="try texts too that look like another language, code, shouting or junk"
+    )
+
+
+def forced(reasons: Iterable[str]) -> str:
+    """What lets some texts through that were not tried, behind their reasons; "" if nothing does."""
+    from paraform.rewording.readable import FORCED
+
+    return " (--force tries them)" if {*FORCED} & {*reasons} else ""
 
 
 def add_model(parser: ArgumentParser, otherwise: str = "; null: rules alone") -> None:
@@ -194,18 +207,29 @@ def tree_of(text: str, number: int) -> Tree:
 
 
 def filtered(found: Sequence[Rewording], options: Namespace) -> list[Rewording]:
-    """Without the candidates whose content is below `--min-content`; how many there were is told."""
+    """Without candidates that lost a slot or another run of characters, or whose content is below `--min-content`.
+
+    How many there were is told.
+    """
     least = options.min_content
-    if least is None:
-        return list(found)
-    kept = []
+    lost = "a slot, a number or a name with marks is lost"
+
+    def why(candidate: Candidate) -> str:
+        if {*KEPT} & {*candidate.failed}:
+            return lost
+        return "" if least is None or candidate.figures["content"] >= least else f"content below {least}"
+
+    dropped, kept = Counter[str](), []
     for one in found:
-        enough = tuple(each for each in one.candidates if each.figures["content"] >= least)
-        reason = one.reason or ("" if enough else f"content below {least}")
-        kept.append(replace(one, candidates=enough, reason=reason))
-    count, left = (sum(len(one.candidates) for one in some) for some in (found, kept))
-    if left < count:
-        tell(f"{count - left} of {count} paraphrases dropped, content below {least}")
+        reasons = [why(candidate) for candidate in one.candidates]
+        dropped.update(filter(None, reasons))
+        left = tuple(each for each, reason in zip(one.candidates, reasons, strict=True) if not reason)
+        reason = one.reason or ("" if left else Counter(reasons).most_common(1)[0][0])
+        kept.append(replace(one, candidates=left, reason=reason))
+    if dropped:
+        count = sum(len(one.candidates) for one in found)
+        why_not = ", ".join(f"{number} × {reason}" for reason, number in dropped.most_common())
+        tell(f"{dropped.total()} of {count} paraphrases dropped: {why_not}")
     return kept
 
 

@@ -38,7 +38,7 @@ def add_parser(parser: ArgumentParser) -> None:
 def run(options: Namespace) -> int:
     """Print the trees."""
     bound_memory()
-    from paraform.rewording.reworder import sentences_of
+    from paraform.rewording.parts import sentences_of
 
     def line(sentence: Sentence) -> str:
         from paraform.syntax.trees import indented, read_tree

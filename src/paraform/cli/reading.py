@@ -98,10 +98,24 @@ def read_texts(arguments: Sequence[str], options: Namespace, what: str = "text")
 
 
 def parts(items: Iterable[Item], size: int) -> Iterator[list[Item]]:
-    """So many at a time."""
+    """So many at a time; where one cannot be had, those before it come first. Raises: InputError as the items."""
+    part: list[Item] = []
+    wrong: InputError | None = None
     left = iter(items)
-    while part := list(itertools.islice(left, size)):
+    while wrong is None:
+        try:
+            part.append(next(left))
+        except StopIteration:
+            break
+        except InputError as error:
+            wrong = error
+        if len(part) == size:
+            yield part
+            part = []
+    if part:
         yield part
+    if wrong is not None:
+        raise wrong
 
 
 def stream_texts(arguments: Sequence[str], options: Namespace, what: str = "text") -> Iterator[str]:
@@ -137,6 +151,8 @@ def rows_of(arguments: Sequence[str], options: Namespace, what: str = "text") ->
             if re.fullmatch(r"\S+\.\w{2,4}", argument):
                 tell(f"{argument}: no such file, and so read as a {what}")
             origin = Origin(f"{what} {number}", 1)
+            if any("\udc80" <= letter <= "\udcff" for letter in argument):  # bytes that the locale could not read
+                raise InputError(f"{origin.path} holds bytes that are not in the locale's encoding; expected UTF-8")
             try:
                 sources.append([GivenText(None, checked(Sentence(argument.strip()), origin).text, {})])
             except InputError as error:  # an argument has no lines

@@ -13,7 +13,17 @@ from paraform.corpora.formats import read
 from paraform.corpora.jsonl import MAX_CHARACTERS
 from paraform.corpora.lines import lines
 from paraform.corpora.quoted import quoted_rows
-from paraform.records import InputError, Pair, Record, Sentence, Triple, require_records, require_texts, sides_of
+from paraform.records import (
+    InputError,
+    Pair,
+    Record,
+    Sentence,
+    Triple,
+    require_records,
+    require_texts,
+    several,
+    sides_of,
+)
 from paraform.weights import PathLike, atomic_path
 from paraform.words import unescape
 
@@ -112,7 +122,7 @@ def overlaps(training: Mapping[str, Iterable[str]], evaluation: Mapping[str, Ite
 def first_of_each(texts: Iterable[str]) -> dict[str, str]:
     """`normalised` text → the first text that has it, in order. Raises: InputError for what are no texts."""
     found: dict[str, str] = {}
-    for text in dict.fromkeys(require_texts(texts)):
+    for text in dict.fromkeys(require_texts(iter(several(texts, "texts")))):
         found.setdefault(normalised(text), text)
     return found
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import csv
+import dataclasses
 import io
 import itertools
 import json
 import math
+import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,6 +28,7 @@ MAX_ROW = 1_000_000
 """The longest row, in characters; a text in it has at most `MAX_CHARACTERS`, a CSV field what csv allows (131,072)."""
 
 DELIMITERS = ",;\t"
+_MEMBER = re.compile(r'("(?:[^"\\]|\\.)*")\s*:\s*("(?:[^"\\]|\\.)*"|[^\s,}]+)')  # of an object without nested ones
 BYTE_ORDER_MARK = "\ufeff"
 
 Value: TypeAlias = str | int | float | bool | None
@@ -40,11 +43,13 @@ class Row:
         fields: every column of the row, in order, as it was.
         text: that of the text column, in one line and without the white space around it.
         origin: where it begins; a CSV row may go over several lines.
+        line: the row as it stands in its file, with its line end; "" of a row that was made.
     """
 
     fields: Mapping[str, Value]
     text: str
     origin: Origin
+    line: str = dataclasses.field(default="", compare=False, repr=False)
 
 
 class PairRow(NamedTuple):
@@ -81,12 +86,14 @@ class Table:
         columns: their names, in order; of JSON lines the keys of the first row.
         text_column: the one that `Row.text` is of.
         rows: read as they are asked for, once.
+        header: as it stands in the file, with its line end; "" of JSON lines.
     """
 
     columns: tuple[str, ...]
     text_column: str
     dialect: Dialect
     rows: Iterator[Row]
+    header: str = ""
 
 
 def table_format(path: PathLike) -> str | None:
@@ -123,9 +130,11 @@ def read_table(
         raise InputError(f"format {format!r}; expected one of {', '.join(TABLES)}")
     physical = lines(path, MAX_ROW, keep_ends=True)
     first = next(physical)
-    physical = itertools.chain([first], physical)
     content = "" if isinstance(first.content, InputError) else first.content
-    delimiter = delimiter_of(content) if format == "csv" else "\t"
+    told = re.fullmatch(r"sep=([,;\t])\r?\n", content) if format == "csv" else None  # Excel's line above the header
+    if told is None:
+        physical = itertools.chain([first], physical)
+    delimiter = told[1] if told else delimiter_of(content) if format == "csv" else "\t"
     dialect = Dialect(format, delimiter, "\r\n" if content.endswith("\r\n") else "\n", _marked(path))
 
     def finished(parse: Callable[[Line], Iterator[Row]], rows: Iterator[Line]) -> Iterator[Row]:
@@ -139,7 +148,7 @@ def read_table(
             fields = _object(line)
             if column is None or column not in fields:  # a row without it is bad; the first one says which it is
                 column = choose_column(list(fields), column, line.origin)
-            yield _row(fields, column, line.origin)
+            yield _row(fields, column, line)
 
         rows = finished(parse_object, physical)
         begun = next(rows)  # or an error: there is a first line
@@ -156,12 +165,13 @@ def read_table(
         if len(fields) != len(columns):
             came = "1 field" if len(fields) == 1 else f"{len(fields)} fields" if fields else "a blank line"
             raise line.origin.error(f"{came}; expected {len(columns)}, as in the header")
-        yield _row(dict(zip(columns, fields, strict=True)), chosen, line.origin)
+        yield _row(dict(zip(columns, fields, strict=True)), chosen, line)
 
     below = next(whole, None)
     if below is None:
         raise header.origin.error("no rows below the header; expected at least one")
-    return Table(columns, chosen, dialect, finished(parse_fields, itertools.chain([below], whole)))
+    rows = finished(parse_fields, itertools.chain([below], whole))
+    return Table(columns, chosen, dialect, rows, (told[0] if told else "") + header.text)
 
 
 def rows_with(
@@ -207,29 +217,44 @@ def pair_rows(
     return records(path, rows_with(path, columns, format, skip_bad_lines=skip_bad_lines), parse, skip_bad_lines)
 
 
-def table_lines(rows: Iterable[Row], columns: Sequence[str], dialect: Dialect) -> Iterator[str]:
+def table_lines(
+    rows: Iterable[Row], columns: Sequence[str], dialect: Dialect, *, read: Table | None = None
+) -> Iterator[str]:
     """The lines of a table that `read_table` reads back equal, its header first.
 
     Args:
         columns: of CSV and TSV; a row that lacks one has an empty field there. JSON lines hold each row's own.
+        read: the table that rows were read from: in its own dialect its lines are copied, further columns behind them.
     Raises: InputError, naming a row's place, for a column that is not among `columns`, and for what TSV cannot hold.
     """
-    mark = BYTE_ORDER_MARK if dialect.mark else ""
-    if dialect.format == "jsonl":
-        for row in rows:
-            line = json.dumps(dict(row.fields), ensure_ascii=False, allow_nan=False)
-            yield mark + line + dialect.line_end
-            mark = ""
-        return
-    put_together = _tab_separated if dialect.format == "tsv" else _comma_separated
-    yield mark + put_together(columns, dialect, Origin("header", 1), header=True)
+    before = BYTE_ORDER_MARK if dialect.mark else ""
+    for line in _lines_of(rows, columns, dialect, read if read is not None and read.dialect == dialect else None):
+        yield before + line
+        before = "" if line.endswith("\n") else dialect.line_end  # what was a file's last line may not be it any more
+
+
+def _lines_of(rows: Iterable[Row], columns: Sequence[str], dialect: Dialect, copied: Table | None) -> Iterator[str]:
+    join = {"csv": _comma_separated, "tsv": _tab_separated}.get(dialect.format)
+    more = [column for column in columns if copied is not None and column not in copied.columns]
+    if join is not None:
+        top = Origin("header", 1)
+        header = join(columns, dialect, top, header=True)
+        yield _longer(copied.header, dict(zip(more, more, strict=True)), dialect, top) if copied else header
     for row in rows:
-        if unknown := row.fields.keys() - set(columns):
+        if copied is not None and row.line:
+            added = {column: row.fields[column] for column in more if column in row.fields}
+            yield _longer(row.line, added, dialect, row.origin)
+        elif join is None:
+            yield json.dumps(dict(row.fields), ensure_ascii=False, allow_nan=False) + dialect.line_end
+        elif unknown := row.fields.keys() - set(columns):
             raise row.origin.error(f"column {min(unknown)!r} is not in the first row; JSON lines could hold it")
-        yield put_together([_cell(row.fields.get(column)) for column in columns], dialect, row.origin)
+        else:
+            yield join([_cell(row.fields.get(column)) for column in columns], dialect, row.origin)
 
 
-def write_table(rows: Iterable[Row], path: PathLike, columns: Sequence[str], dialect: Dialect) -> int:
+def write_table(
+    rows: Iterable[Row], path: PathLike, columns: Sequence[str], dialect: Dialect, *, read: Table | None = None
+) -> int:
     """Write those lines; returns how many rows. An error on the way, in the source of rows too, leaves no file."""
     count = 0
 
@@ -240,8 +265,25 @@ def write_table(rows: Iterable[Row], path: PathLike, columns: Sequence[str], dia
             yield row
 
     with atomic_path(path) as unfinished, open(unfinished, "w", encoding="utf-8", newline="") as file:
-        file.writelines(table_lines(counted(), columns, dialect))
+        file.writelines(table_lines(counted(), columns, dialect, read=read))
     return count
+
+
+def changed(row: Row, values: Mapping[str, Value], dialect: Dialect) -> Row:
+    """The row with other values in some of its columns; of JSON lines the others stay as they are written: 0.70."""
+    fields = {**row.fields, **values}
+    if dialect.format != "jsonl" or not row.line:
+        return Row(fields, row.text, row.origin)
+    line = row.line
+    for found in reversed([*_MEMBER.finditer(row.line)]):
+        name = json.loads(found[1])
+        if name in values:
+            line = (
+                line[: found.start(2)]
+                + json.dumps(values[name], ensure_ascii=row.line.isascii())
+                + line[found.end(2) :]
+            )
+    return Row(fields, row.text, row.origin, line)
 
 
 def dialect_for(path: PathLike | None, like: Dialect) -> Dialect:
@@ -256,8 +298,8 @@ def require_column(name: str, columns: Collection[str], origin: Origin) -> None:
         raise origin.error(f"no column {name!r}; expected one of {_listed(list(columns))}")
 
 
-def _row(fields: dict[str, Value], column: str, origin: Origin) -> Row:
-    return Row(fields, text_in(fields[column], column, origin), origin)
+def _row(fields: dict[str, Value], column: str, line: Line) -> Row:
+    return Row(fields, text_in(fields[column], column, line.origin), line.origin, line.text)
 
 
 def text_in(value: object, column: str, origin: Origin) -> str:
@@ -360,6 +402,21 @@ def _cell(value: Value) -> str:
     if isinstance(value, str):
         return value
     return "" if value is None else json.dumps(value)
+
+
+def _longer(line: str, added: Mapping[str, Value], dialect: Dialect, origin: Origin) -> str:
+    """A row's line with further columns behind it; its line end, if it has one, stays."""
+    body = line.rstrip("\r\n")
+    end = line[len(body) :]
+    if not added:
+        return line
+    if dialect.format == "jsonl":
+        rest = json.dumps(dict(added), ensure_ascii=False, allow_nan=False)
+        return f"{body.rstrip().removesuffix('}').rstrip()}, {rest.removeprefix('{')}{end}"
+    tab = dialect.format == "tsv"
+    cells = [_cell(value) for value in added.values()]
+    behind = (_tab_separated if tab else _comma_separated)(cells, dialect, origin)
+    return body + ("\t" if tab else dialect.delimiter) + behind.removesuffix(dialect.line_end) + end
 
 
 def _comma_separated(cells: Sequence[str], dialect: Dialect, origin: Origin, *, header: bool = False) -> str:

@@ -41,6 +41,8 @@ WEIGHTED = NETWORKS | {
 }  # fmt: skip
 ROUTERS = {"Router", "Asym"}  # they hold modules of their own
 KNOWN = WEIGHTED | ROUTERS | {"BoW", "Dropout", "Normalize", "Pooling", "WordWeights"}
+SETTLED = {"BoW", "CNN", "Dense", "Dropout", "LSTM", "LayerNorm", "Pooling", "WeightedLayerPooling", "WordWeights"}
+"""Modules that are nothing without their config.json."""
 TOKENIZERS = {"WhitespaceTokenizer", "PhraseTokenizer", "TransformersTokenizerWrapper"}
 ARGUMENTS = (  # a Transformer's settings that change what it computes in ways that are not ours
     "processing_kwargs", "model_args", "model_kwargs", "tokenizer_args", "processor_kwargs", "config_args",
@@ -162,6 +164,8 @@ class ModelFolder:
         if name == "WordEmbeddings":
             own = "wordembedding_config.json"
             _class_name(folder.path / own, folder.settings(own).get("tokenizer_class"), TOKENIZERS)
+        if name in SETTLED and not (folder.path / CONFIG).is_file():
+            raise InputError(f"{folder.path / CONFIG}: no such file; expected each module that {named_in.name} names")
         yield Module(name, folder)
         if name in ROUTERS:
             file = next((file for file in ("router_config.json", CONFIG) if (folder.path / file).is_file()), None)

@@ -30,9 +30,11 @@ from paraform.encoders.transformers_modules import Sizes, config_of, forward_of,
 from paraform.encoders.types import Forward, Pooling
 from paraform.encoders.word_vectors import SUFFIXES, WordVectors, load_word_vectors
 from paraform.records import InputError
+from paraform.threads import loads_alone
 from paraform.weights import device_named, load_tensors, sha256, tensors_digest
 
 
+@loads_alone
 def load(
     name: str = "minilm",
     *,
@@ -70,6 +72,7 @@ def _load(
     return replace(made, layer=layer, pooling=pooling or made.pooling, dense=made.dense if own else None)
 
 
+@loads_alone
 def load_embedder(
     name: str = "minilm", *, device: str | torch.device | None = None, variant: Variant | None = None
 ) -> Encoder | ModulePipeline | WordVectors:

@@ -17,10 +17,11 @@ from paraform.models.base import AbstractParaphraser, require_words
 from paraform.models.copying import units_at
 from paraform.models.disentangled.symbols import TreeSymbols
 from paraform.models.disentangled.table import trees_of
+from paraform.models.writing import as_written
 from paraform.records import InputError, Pair, require_records, require_texts
 from paraform.syntax.parsing import load_parser, parsed, parser_digest
 from paraform.syntax.trees import ROOTS, Parser, Tree, delexicalized
-from paraform.words import detokenize, drop_stray_brackets, join_pieces, recase
+from paraform.words import drop_stray_brackets, join_pieces
 
 
 class AbstractTreeParaphraser(AbstractParaphraser):
@@ -140,28 +141,25 @@ def require_forms(
     return texts, given
 
 
-def source_units(
-    sources: Sequence[str], config: CountsUnits, kind: str
-) -> tuple[list[tuple[str, ...]], list[list[str]]]:
-    """The words of each source, and its units.
+def source_units(sources: Sequence[str], config: CountsUnits, kind: str) -> list[list[str]]:
+    """The units of each source.
 
     Args:
         kind: the model's, for the warning that counts the texts that are cut.
     Raises: InputError for an empty source.
     """
     words = require_words(prepare_all(sources, config.max_tokens, tell=kind), "source")
-    return words, units_of(words, config)
+    return units_of(words, config)
 
 
 def as_text(
-    columns: Sequence[int], source: Sequence[str], words: Sequence[str], vocabulary: Vocabulary, config: CountsUnits
+    columns: Sequence[int], units: Sequence[str], source: str, vocabulary: Vocabulary, config: CountsUnits
 ) -> str:
     """What columns of a step's scores say, as a person would write it.
 
     Args:
-        source: units of the source, which columns behind the vocabulary's are.
-        words: the source as it is cased.
+        units: of the source, which columns behind the vocabulary's are.
     """
-    units = units_at(columns, source, vocabulary)
-    said = join_pieces(units) if config.units == "pieces" else units
-    return detokenize(recase(drop_stray_brackets(said), vocabulary.cased, words))
+    said = units_at(columns, units, vocabulary)
+    words = join_pieces(said) if config.units == "pieces" else said
+    return as_written(drop_stray_brackets(words), vocabulary.cased, source)

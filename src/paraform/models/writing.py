@@ -14,7 +14,8 @@ import torch
 from paraform.batching import Ragged, SentenceBatch
 from paraform.decoding import Constrained, Decoding, Step, constrain_repetition, decode
 from paraform.progress import track
-from paraform.words import detokenize, recase, tokenize
+from paraform.spans import cut, written
+from paraform.words import recase, tokenize
 
 BATCH = 256  # sentences that are decoded together, if the caller does not say
 
@@ -74,12 +75,19 @@ def written_rows(
 
 
 def as_cased(text: str, cased: Mapping[str, str], source: str) -> str:
-    """The text as a person would write it, if it is in lower case.
+    """The text as a person would write it, if it is in lower case; the other arguments as `as_written` has them."""
+    return text if text != text.lower() else as_written(tokenize(text), cased, source)
+
+
+def as_written(words: Sequence[str], cased: Mapping[str, str], source: str) -> str:
+    """Lower-cased words as a person would write them, and what is the source's as the source has it.
 
     Args:
         cased: word → its usual form inside a sentence, where that is not the word itself.
+        source: the text that they are said of.
     """
-    return text if text != text.lower() else detokenize(recase(tokenize(text), cased, tokenize(source)))
+    own = cut(source)
+    return written(recase(words, cased, own.words), own)
 
 
 def numbers_batch(rows: Sequence[Sequence[int]], device: torch.device) -> SentenceBatch:

@@ -5,7 +5,8 @@ Shape key: N different texts, D features, P pairs.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Collection, Sequence
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -15,6 +16,7 @@ from paraform.capabilities import Embed, Embedder, unread_by
 from paraform.checkpoint import load, signature_of
 from paraform.corpora.components import components
 from paraform.evaluation.content import finite_vectors
+from paraform.neighbours.apart import Kind, differs
 from paraform.neighbours.near_pairs import Search, near_pairs, require_threshold
 from paraform.records import InputError, require_texts
 
@@ -37,6 +39,7 @@ class Duplicates(NamedTuple):
         search: how pairs were found: "exact", or by an "index", which may miss some.
         unread: texts, in order, that the model cannot read (`capabilities.TellsUnread`): what is near them says
             nothing. They are in pairs with those alone that differ in case and white space.
+        apart: how many near pairs were left out, by what they differ in.
     """
 
     pairs: NDArray[np.int64]
@@ -46,6 +49,7 @@ class Duplicates(NamedTuple):
     threshold: float
     search: Literal["exact", "index"]
     unread: list[int]
+    apart: Counter[Kind]
 
 
 def duplicates(
@@ -57,6 +61,7 @@ def duplicates(
     search: Search = "auto",
     batch_size: int = 0,
     seed: int = 0,
+    keep_apart: Collection[Kind] = (),
     progress: bool = False,
 ) -> Duplicates:
     """Pairs of texts whose vectors' cosine reaches a threshold, and the clusters that they make.
@@ -72,6 +77,7 @@ def duplicates(
         vectors: one of the encoder's `vector_names`; "": the first.
         search: as in `near_pairs`; with "auto" an index is used for more than 200,000 different texts.
         batch_size, seed: as in `Embedder.embed`; the index draws by the seed, too.
+        keep_apart: pairs that differ in one of these (`apart.differs`) are none, however near they are.
         progress: say on stderr how far it is.
     Raises: InputError for what are no texts, a model that does not embed, a missing threshold; and as `near_pairs`.
     """
@@ -95,13 +101,19 @@ def duplicates(
     alike_Q2 = same_letters(different, np.flatnonzero(unread_N))
     rows_P2 = np.concatenate([alike_Q2, read_N[found.rows]])
     cosines_P = np.concatenate([np.ones(len(alike_Q2), np.float32), found.cosines])
+    pairs = rows_P2.tolist() if keep_apart else []
+    why = [differs(different[one], different[other], keep_apart) for one, other in pairs] or [None] * len(rows_P2)
+    together_P = np.array([kind is None for kind in why], np.bool_)
+    rows_P2, cosines_P = rows_P2[together_P], cosines_P[together_P]
     firsts_N = np.array([numbers[0] for numbers in copies.values()], np.int64)
     members: dict[int, list[int]] = {}
     for root, numbers in zip(components(len(different), rows_P2.tolist()), copies.values(), strict=True):
         members.setdefault(root, []).extend(numbers)
     clusters = sorted(sorted(numbers) for numbers in members.values() if len(numbers) > 1)
     unread = sorted(number for text in np.flatnonzero(unread_N) for number in copies[different[text]])
-    return Duplicates(firsts_N[rows_P2], cosines_P, clusters, len(different), least, found.search, unread)
+    return Duplicates(
+        firsts_N[rows_P2], cosines_P, clusters, len(different), least, found.search, unread, Counter(filter(None, why))
+    )
 
 
 def same_letters(texts: Sequence[str], chosen: Sequence[int] | NDArray[np.int64]) -> NDArray[np.int64]:

@@ -47,6 +47,8 @@ def moved(tree: Tree) -> list[Rewritten]:
     label, parts, ending = main_clause(tree)
     if label not in ("S", "SQ", "SBARQ") or len(parts) < 2 or parts[0].label in ("S", "VP"):
         return []
+    if label == "S" and parts[0].label.startswith(("NN", "VB")):
+        return []  # a command that is not parsed as one: what belongs to what, nobody knows
     return [
         Rewritten([*found, *ending], "… , …" if "," in found else "… …", frozenset(), parsed=True)
         for found in (*_to_the_end(parts), *_to_the_front(parts, statement=label == "S"))
@@ -95,11 +97,18 @@ def _to_the_front(parts: Sequence[Tree], *, statement: bool) -> Iterator[list[st
                 continue
             if statement and _belongs_to_verb(node, parts, len(left)):
                 return
-            moves = _moves(node, left) and (statement or node.label != "NP" or words[0].lower() not in DAYS)
+            moves = _moves(node, left) and (statement or node.label != "NP") and not _two_clauses(parts, len(left))
             if len(left) >= LEAST_LEFT and _whole(left, parts) and moves and not _pointing([node]):
                 if left[0].lower() not in ("and", "but", "so", "or", "if", "when", "please") and "," not in left:
                     yield [*words, ",", *left]
                 return
+
+
+def _two_clauses(parts: Sequence[Tree], left: int) -> bool:
+    """Whether the words left have two verbs that an adverbial may belong to: "refund what you paid on Monday"."""
+    tags = [leaf.label for part in parts for leaf in part.leaves()][:left]
+    finite = sum(tag in FINITE for tag in tags)
+    return finite > 1 or (finite == 1 and tags[0] == "VB")
 
 
 def _whole(left: Sequence[str], parts: Sequence[Tree]) -> bool:

@@ -7,10 +7,10 @@ import json
 import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from hashlib import blake2b
 
-from paraform.corpora.tables import Row, require_column
+from paraform.corpora.tables import Row, Table, Value, changed, require_column
 from paraform.records import Origin, Rewording
 
 LINE, SOURCE = "paraform_line", "paraform_source"
@@ -19,6 +19,8 @@ MARKS = (LINE, SOURCE)
 
 SAME = "says no more than the row, or another of its rewordings"
 ELSEWHERE = "is a text of another label"
+REPEATED = "is a text of another row"
+NO_SPAN = "has not once what the span columns say"
 ALL_LEFT_OUT = "all of them left out"
 SEVERAL = -1
 
@@ -43,14 +45,15 @@ class Tally:
     left_out: Counter[str] = field(default_factory=Counter)
 
 
-class Labels:
-    """Which label the texts of a table have, so that none is made under two. Of a text 8 bytes of a digest are held.
+class Texts:
+    """The texts of a table and their labels, so that none is made twice, or under two. Of each 8 bytes of a digest are
+    held.
 
     Args:
-        column: that of the labels.
+        column: that of the labels; None: there are none.
     """
 
-    def __init__(self, column: str) -> None:
+    def __init__(self, column: str | None = None) -> None:
         self.column = column
         self._numbers: dict[str, int] = {}
         self._of: dict[int, int] = {}
@@ -60,12 +63,16 @@ class Labels:
         key, label = _digest(text), self._label(row)
         self._of[key] = label if self._of.get(key, label) == label else SEVERAL
 
-    def elsewhere(self, text: str, row: Row) -> bool:
-        """Whether the text was added under another label than that row's."""
-        label = self._label(row)
-        return self._of.get(_digest(text), label) != label
+    def taken(self, text: str, row: Row) -> str:
+        """Why a text that was made of the row cannot be another row: as what it is there already; "" if it is not."""
+        label = self._of.get(_digest(text))
+        if label is None:
+            return ""
+        return REPEATED if label == self._label(row) else ELSEWHERE
 
     def _label(self, row: Row) -> int:
+        if self.column is None:
+            return 0
         require_column(self.column, row.fields, row.origin)
         return self._numbers.setdefault(json.dumps(row.fields[self.column]), len(self._numbers))
 
@@ -84,30 +91,36 @@ _BARE = _Bare()
 def augmented(
     parts: Iterable[Sequence[Row]],
     reword: Reword,
-    text_column: str,
+    table: Table,
     tally: Tally,
     *,
     per_row: int,
-    labels: Labels | None = None,
+    texts: Texts | None = None,
+    spans: tuple[str, str] | None = None,
     keep_source: bool = True,
     mark: bool = True,
 ) -> Iterator[Row]:
     """Each row, and behind it its rewordings: the same row but for its text.
 
     A rewording is left out that differs from its row's text, or from another rewording of it, by no more than case,
-    punctuation and white space, or that so equals a text or a rewording of another label.
+    punctuation and white space, or that so equals a text or a rewording of another row.
 
     Args:
         parts: rows, as many together as are to be reworded at once.
+        table: what the rows are read from.
         tally: counts, while the rows are drawn.
         per_row: rewordings of a row, at most.
-        labels: those of all texts of the table; None: labels are not looked at.
+        texts: all of the table, with their labels; None: those that have come.
+        spans: columns that say where a part of the text begins and ends, in characters: they move with that part.
         keep_source: whether the rows themselves are there, too.
         mark: whether the columns `MARKS` are added.
     Raises: InputError for a row that has one of these already.
     """
+    texts = texts or Texts()
     for number, part in enumerate(parts):
-        found = reword([row.text for row in part], number)
+        for row in part:
+            texts.add(row.text, row)
+        found = reword([str(row.fields[table.text_column]) for row in part], number)
         for row, rewording in zip(part, found, strict=True):
             tally.rows += 1
             if mark:
@@ -115,12 +128,12 @@ def augmented(
             if keep_source:
                 yield _marked(row, "") if mark else row
             kept = 0
-            for text in itertools.islice(_distinct(row, rewording, labels, tally), per_row):
+            source = str(row.fields[table.text_column])
+            for text, moved in itertools.islice(_moved(row, source, rewording, texts, tally, spans), per_row):
                 kept += 1
-                if labels is not None:
-                    labels.add(text, row)
-                made = Row({**row.fields, text_column: text}, text, row.origin)
-                yield _marked(made, str(row.fields[text_column])) if mark else made
+                texts.add(text, row)
+                made = replace(changed(row, {table.text_column: text, **moved}, table.dialect), text=text)
+                yield _marked(made, source) if mark else made
             tally.rewordings += kept
             if not kept:
                 tally.without[ALL_LEFT_OUT if rewording.candidates else rewording.reason] += 1
@@ -137,21 +150,65 @@ def plain(text: str) -> str:
     return " ".join(text.casefold().translate(_BARE).split()) or text.strip()  # of nothing but punctuation, all of it
 
 
-def _distinct(row: Row, rewording: Rewording, labels: Labels | None, tally: Tally) -> Iterator[str]:
+def _distinct(row: Row, rewording: Rewording, texts: Texts, tally: Tally) -> Iterator[str]:
     seen = {plain(row.text)}
     for candidate in rewording.candidates:
         said = plain(candidate.text)
         if said in seen:
             tally.left_out[SAME] += 1
-        elif labels is not None and labels.elsewhere(candidate.text, row):
-            tally.left_out[ELSEWHERE] += 1
+        elif reason := texts.taken(candidate.text, row):
+            tally.left_out[reason] += 1
         else:
             seen.add(said)
             yield candidate.text
 
 
+def _moved(
+    row: Row, source: str, rewording: Rewording, texts: Texts, tally: Tally, spans: tuple[str, str] | None
+) -> Iterator[tuple[str, dict[str, Value]]]:
+    """Texts for a row, and where its span is in each; those in which it is not once are left out."""
+    for text in _distinct(row, rewording, texts, tally):
+        if spans is None:
+            yield text, {}
+            continue
+        part = span_of(row, source, spans)
+        if part and text.count(part) == 1 == source.count(part):
+            start = text.index(part)
+            numbers = start, start + len(part)
+            as_text = isinstance(row.fields[spans[0]], str)
+            yield text, {name: str(at) if as_text else at for name, at in zip(spans, numbers, strict=True)}
+        else:
+            tally.left_out[NO_SPAN] += 1
+
+
+def span_of(row: Row, source: str, spans: tuple[str, str]) -> str:
+    """The part of the text that two columns say; "" if they say none."""
+    try:
+        start, end = (int(str(row.fields.get(name))) for name in spans)
+    except ValueError:
+        return ""
+    return source[start:end] if 0 <= start < end <= len(source) else ""
+
+
+def spans_in(rows: Sequence[Row], text_column: str) -> tuple[str, str] | None:
+    """Two columns that in each of some rows say where the value of a third stands in the text; None without some."""
+    if not rows:
+        return None
+    values = [{str(value) for name, value in row.fields.items() if name != text_column} for row in rows]
+    numbers = [
+        name
+        for name, value in rows[0].fields.items()
+        if not isinstance(value, bool) and all(str(row.fields.get(name, "")).isdigit() for row in rows)
+    ]
+    for spans in itertools.permutations(numbers, 2):
+        parts = (span_of(row, str(row.fields[text_column]), spans) for row in rows)
+        if all(len(part) > 1 and not part.isdigit() and part in some for part, some in zip(parts, values, strict=True)):
+            return spans
+    return None
+
+
 def _marked(row: Row, source: str) -> Row:
-    return Row({**row.fields, LINE: row.origin.line, SOURCE: source}, row.text, row.origin)
+    return replace(row, fields={**row.fields, LINE: row.origin.line, SOURCE: source})
 
 
 def _digest(text: str) -> int:

@@ -16,6 +16,7 @@ from typing import Literal, TypeAlias
 
 from rapidfuzz.distance import Levenshtein
 
+from paraform.literals import covered, literals, uncovered
 from paraform.rewording.agreement import agrees
 from paraform.rewording.roles import LIGHT, OTHERS, PREPOSITIONS, keeps_phrases, keeps_roles
 from paraform.rewording.standards import STANDARDS, Standards
@@ -54,6 +55,11 @@ PERSONS = {
     **dict.fromkeys(("you", "your", "yours", "yourself", "yourselves"), "2"),
 }
 ARTICLES = {"a", "an", "the", "this", "these", "those"}
+_AROUND = ".,;:!?…\"'“”‘’«»`"
+_QUOTE = re.compile(r"[\"“”«»„`]|(?<!\w)['‘’](?!(?:s|re|ve|ll|d|m|t)\b)|(?<=\w)['’](?!\w)", re.I)
+_GENITIVE = re.compile("['’]s$", re.I)
+_LETTERS = re.compile(r"(?:[^\W\d_]|['’])+")
+_PLAIN = re.compile(r"[^\W\d_](?:[^\W\d_A-Z]|['’])*|[A-Z]{2,}['’][A-Z]+")  # "don't", "Paris", "DON'T"; no "iPhone"
 KEPT = 2**15  # words of which is remembered what they are
 LEAST_CHANGED = 2  # words: fewer is a copy
 CONTENT_TAGS = ("NN", "VB", "JJ", "RB", "CD", "FW")
@@ -103,13 +109,15 @@ class Check:
     """One thing that a rewording must keep.
 
     Args:
-        name: its key in `Candidate.checks`, and what the reason says where every candidate of a text fails it.
+        name: its key in `Candidate.checks`.
+        says: of a rewording that fails it, behind "it".
         needs: the dearest thing that it looks at.
         passes: whether the output keeps it.
         frames_keep: whether a frame answers for it, so that an output which comes from one passes.
     """
 
     name: str
+    says: str
     needs: Needs
     passes: Callable[[Compared], bool]
     frames_keep: bool = False
@@ -117,6 +125,33 @@ class Check:
     def __call__(self, compared: Compared) -> bool:
         """Whether the output passes."""
         return (self.frames_keep and compared.framed) or self.passes(compared)
+
+
+def same_slots(compared: Compared) -> bool:
+    """The same slots, addresses and other literals, each as often and as it was."""
+    return _literals(compared.source.text) == _literals(compared.output.text)
+
+
+def keeps_runs(compared: Compared) -> bool:
+    """What stands between two blanks of the source is there as it was, if it is more than a word: "10%–20%", "iPhone".
+
+    A sentence's first letter and the punctuation around it apart, but for quotation marks; and what a frame replaces.
+    Line breaks and TABs are there, too.
+    """
+    (opening, before), (opens, after) = _runs(compared.source.text), _runs(compared.output.text)
+    missing, new = before - after, after - before
+    if missing.total() == new.total() == 1:
+        (lost,), (found,) = missing, new
+        if lost.lower() == found.lower() and lost[1:] == found[1:] and (lost == opening or found == opens):
+            missing.clear()
+    text, output = compared.source.text, compared.output.text
+    quoted = _quotes(text) <= _quotes(output) and all(text.count(gap) == output.count(gap) for gap in "\n\r\t")
+    return quoted and {run.lower() for run in missing} <= {*compared.exempt}
+
+
+def ends_as_often(compared: Compared) -> bool:
+    """As many points, exclamation and question marks before the end: none of an abbreviation becomes an end."""
+    return _inner_marks(compared.source.text) == _inner_marks(compared.output.text)
 
 
 def same_numbers(compared: Compared) -> bool:
@@ -202,9 +237,19 @@ def is_fluent(compared: Compared) -> bool:
 
 
 def means_the_same(compared: Compared) -> bool:
-    """The vectors' cosine is what the standards ask for."""
+    """The vectors' cosine is what the standards ask for; or a frame says it of the very same nouns, verbs and so on.
+
+    Of short sentences a frame alone makes the vectors far: "Could you please delete my account?" has 0.62.
+    """
     standards = compared.standards
+    if compared.framed and _same_content(compared):
+        return True
     return compared.figures["content"] >= (standards.content if compared.framed else standards.content_decoded)
+
+
+def _same_content(compared: Compared) -> bool:
+    before, after = {*content_words(compared.source)}, {*content_words(compared.output)}
+    return before <= {*compared.after} and after - before <= {*compared.exempt}
 
 
 def leads_back(compared: Compared) -> bool:
@@ -213,22 +258,25 @@ def leads_back(compared: Compared) -> bool:
 
 
 CHECKS = (
-    Check("numbers", "words", same_numbers),
-    Check("names", "words", keeps_names),
-    Check("negation", "words", denies_as_often),
-    Check("kind", "tags", same_kind, frames_keep=True),
-    Check("asked", "tags", asks_the_same, frames_keep=True),
-    Check("agreement", "tags", words_agree, frames_keep=True),
-    Check("added", "tags", adds_nothing),
-    Check("dropped", "words", drops_nothing),
-    Check("nouns", "tags", same_nouns, frames_keep=True),
-    Check("prepositions", "tags", keeps_prepositions, frames_keep=True),
-    Check("roles", "tags", same_roles),
-    Check("stutter", "words", never_stutters),
-    Check("changed", "words", changes_enough),
-    Check("fluent", "n-grams", is_fluent),
-    Check("meaning", "vectors", means_the_same),
-    Check("cycle", "likelihood", leads_back),
+    Check("numbers", "has another number", "words", same_numbers),
+    Check("names", "lacks a name", "words", keeps_names),
+    Check("negation", "denies more or less often", "words", denies_as_often),
+    Check("slots", "lacks a slot or an address", "words", same_slots),
+    Check("verbatim", "writes a name or a number otherwise", "words", keeps_runs),
+    Check("sentences", "has another number of sentences", "words", ends_as_often),
+    Check("kind", "is another kind of sentence", "tags", same_kind, frames_keep=True),
+    Check("asked", "asks for something else", "tags", asks_the_same, frames_keep=True),
+    Check("agreement", "has words that do not agree", "tags", words_agree, frames_keep=True),
+    Check("added", "adds a word", "tags", adds_nothing),
+    Check("dropped", "lacks a word", "words", drops_nothing),
+    Check("nouns", "has other nouns", "tags", same_nouns, frames_keep=True),
+    Check("prepositions", "lacks a preposition", "tags", keeps_prepositions, frames_keep=True),
+    Check("roles", "exchanges who does what", "tags", same_roles),
+    Check("stutter", "says two words twice", "words", never_stutters),
+    Check("changed", "is hardly another", "words", changes_enough),
+    Check("fluent", "reads badly", "n-grams", is_fluent),
+    Check("meaning", "says something else", "vectors", means_the_same),
+    Check("cycle", "does not lead back to the text", "likelihood", leads_back),
 )
 """In the order in which they are told, by which of two that fail as often the first is the reason. They are made in the
 order of `NEEDS`."""
@@ -258,7 +306,7 @@ def content_words(sentence: Tagged) -> list[str]:
     """Nouns, verbs, adjectives and adverbs, lower-cased, without those that say little, and what has digits."""
     return [
         word.lower()
-        for word, tag in zip(*sentence, strict=True)
+        for word, tag in zip(sentence.words, sentence.tags, strict=True)
         if tag.startswith(CONTENT_TAGS) and _tells(word.lower())
     ]
 
@@ -323,6 +371,44 @@ def _nouns(sentence: Tagged) -> Counter[str]:
     return Counter(word for word, tag in zip(sentence.lowered, sentence.tags, strict=True) if tag.startswith("NN"))
 
 
+@functools.lru_cache(maxsize=KEPT)
+def _literals(text: str) -> Counter[str]:
+    return Counter(text[start:end] for start, end in literals(text))
+
+
+@functools.lru_cache(maxsize=KEPT)
+def _runs(text: str) -> tuple[str, Counter[str]]:
+    """What opens a text, and all that stands between two blanks and is more than a word, without punctuation around."""
+    plain = _LETTERS if text.isupper() else _PLAIN  # in text of capitals alone they say nothing
+    rest, found = covered(text)
+    runs = uncovered([bare for run in rest.split() if (bare := _bare_run(run))], found)
+    return "".join(runs[:1]), Counter(run for run in runs if not plain.fullmatch(run))
+
+
+@functools.lru_cache(maxsize=KEPT)
+def _quotes(text: str) -> int:
+    """How many quotation marks; a treebank's are one each."""
+    return len(_QUOTE.findall(covered(text.replace("``", '"').replace("''", '"'))[0]))
+
+
+def _bare_run(run: str) -> str:
+    """Without quotation marks, commas and ends around it, nor a bracket whose partner is elsewhere, nor a genitive."""
+    before = None
+    while run != before:
+        before, run = run, _GENITIVE.sub("", run.strip(_AROUND))
+        for opening, closing in ("()", "[]", "{}"):
+            if run.endswith(closing) and run.count(opening) < run.count(closing):
+                run = run[:-1]
+            if run.startswith(opening) and run.count(opening) > run.count(closing):
+                run = run[1:]
+    return run
+
+
+@functools.lru_cache(maxsize=KEPT)
+def _inner_marks(text: str) -> int:
+    return len(re.findall("[.!?…]", text.rstrip(_AROUND + ")]}")))
+
+
 def _numbers(words: Sequence[str]) -> list[str]:
     return sorted(number for word in words if (number := _number(word)))
 
@@ -340,7 +426,7 @@ def _denials(words: Sequence[str], exempt: Collection[str]) -> int:
 def _without(exempt: Collection[str], sentence: Tagged) -> Tagged:
     if not exempt:
         return sentence
-    kept = [(word, tag) for word, tag in zip(*sentence, strict=True) if word.lower() not in exempt]
+    kept = [(word, tag) for word, tag in zip(sentence.words, sentence.tags, strict=True) if word.lower() not in exempt]
     return Tagged([word for word, _ in kept], [tag for _, tag in kept])
 
 

@@ -11,6 +11,7 @@ from paraform.rewording.frames import LONGEST, Rewritten, rewrite
 from paraform.rewording.indirect import indirect
 from paraform.rewording.synonyms import substitute
 from paraform.rewording.tagged import Tagged
+from paraform.spans import written
 from paraform.syntax.trees import Tree
 from paraform.words import detokenize, recase
 
@@ -42,12 +43,15 @@ def framed_drafts(source: Tagged, cased: Mapping[str, str], tree: Tree | None = 
     names = {
         word: cased[word]
         for word, tag in zip(source.lowered, source.tags, strict=True)
-        if tag.startswith(("NNP", "JJ")) and word in cased
+        if tag.startswith(("NNP", "JJ"))
+        and word in cased
+        and word.isalpha()
+        and len(word) > 1  # no "node.js", no variable
     }
-    frames = rewrite(*source, statements(tree) if tree is not None else ())
+    frames = rewrite(source.words, source.tags, statements(tree) if tree is not None else ())
     if tree is not None and len(source.words) <= LONGEST:
         frames += [*moved(tree), *indirect(tree)]
-    synonyms = substitute(*source)
+    synonyms = substitute(source.words, source.tags)
     both = [
         Rewritten(more.words, f"{one.form}; {more.form}", one.literals | more.literals, one.wrapped, one.parsed)
         for one in frames
@@ -67,7 +71,8 @@ def framed_drafts(source: Tagged, cased: Mapping[str, str], tree: Tree | None = 
         small |= {word for word in source.words if word.islower() and word.upper() in source.words}
         recased = recase(words, usual, source.words)
         own = [word in small and word != "i" and place > 0 for place, word in enumerate(one.words)]
-        text = detokenize([words[at] if own[at] else word for at, word in enumerate(recased)])
+        again = [words[at] if own[at] else word for at, word in enumerate(recased)]
+        text = detokenize(again) if source.cut is None else written(again, source.cut)
         draft = drafts.setdefault(text, Draft(text, one.form, one.literals, True, one.wrapped, one.parsed))
         if one.parsed and not draft.parsed:  # a frame and the tree say the same: the tree answers for who does what
             drafts[text] = draft._replace(parsed=True)

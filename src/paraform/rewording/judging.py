@@ -16,8 +16,8 @@ from paraform.rewording.checks import CHECKS, NEEDS, Check, Compared, Needs, cha
 from paraform.rewording.drafts import Draft
 from paraform.rewording.standards import STANDARDS, Standards
 from paraform.rewording.tagged import Tagged
+from paraform.spans import cut
 from paraform.syntax.trees import Parser
-from paraform.words import tokenize
 
 Embed: TypeAlias = Callable[[Sequence[str]], NDArray[np.float32]]
 Tag: TypeAlias = Callable[[Sequence[Sequence[str]]], list[list[str]]]
@@ -102,7 +102,7 @@ class Judge:
         """
         known = _Known(self.tools, dict(zip(sentences, sources, strict=True)))
         rows = [
-            [_Case(sentence, source, draft, Tagged(known.words(draft.text), ())) for draft in row]
+            [_Case(sentence, source, draft, known.read(draft.text)) for draft in row]
             for sentence, source, row in zip(sentences, sources, drafts, strict=True)
         ]
         while wanted := [case for row in rows for case in self._next(row, thorough=thorough)]:
@@ -167,9 +167,12 @@ class _Known:
         self._language: dict[str, float] = {}
         self._vectors: dict[str, NDArray[np.float32]] = {}
 
-    def words(self, text: str) -> Sequence[str]:
+    def read(self, text: str) -> Tagged:
         """A text's words."""
-        return self._tagged[text].words if text in self._tagged else tokenize(text)
+        if text in self._tagged:
+            return self._tagged[text]._replace(tags=())
+        found = cut(text)
+        return Tagged(found.words, (), found)
 
     def look(self, cases: Sequence[_Case], needs: Needs) -> None:
         """Tell the cases what checks of that need look at."""
@@ -178,17 +181,18 @@ class _Known:
             for case in cases:
                 case.figures["edits"] = float(changed_words(case.source.words, case.output.words))
         elif needs == "tags":
-            words = {case.draft.text: case.output.words for case in cases}
-            _learn(self._tagged, words, lambda new: self._tag([words[text] for text in new]))
+            read = {case.draft.text: case.output for case in cases}
+            _learn(self._tagged, read, lambda new: tagged([read[text] for text in new], self._tools.tag))
             for case in cases:
                 case.output = self._tagged[case.draft.text]
         elif needs == "n-grams":
-            rules, language = fluency.load("grammar"), fluency.load()
-            tagged = self._tagged
-            _learn(
-                self._grammar, texts, lambda new: _means(rules, [fluency.classes(*tagged[one], rules) for one in new])
-            )
-            _learn(self._language, texts, lambda new: _means(language, [tagged[one].words for one in new]))
+            rules, language, known = fluency.load("grammar"), fluency.load(), self._tagged
+
+            def classes(one: Tagged) -> Sequence[str]:
+                return fluency.classes(one.words, one.tags, rules)
+
+            _learn(self._grammar, texts, lambda new: _means(rules, [classes(known[text]) for text in new]))
+            _learn(self._language, texts, lambda new: _means(language, [known[text].words for text in new]))
             for case in cases:
                 case.figures["grammar"] = self._grammar[case.draft.text] - self._grammar[case.sentence]
                 case.figures["words"] = self._language[case.draft.text] - self._language[case.sentence]
@@ -201,8 +205,11 @@ class _Known:
             for case, figure in zip(cases, found, strict=True):
                 case.figures["cycle"] = float(figure)
 
-    def _tag(self, sentences: list[Sequence[str]]) -> list[Tagged]:
-        return [Tagged(*pair) for pair in zip(sentences, self._tools.tag(sentences), strict=True)]
+
+def tagged(sentences: Sequence[Tagged], tag: Tag) -> list[Tagged]:
+    """The same sentences with their tags."""
+    tags = tag([sentence.words for sentence in sentences])
+    return [sentence._replace(tags=found).commanded() for sentence, found in zip(sentences, tags, strict=True)]
 
 
 def _learn(known: dict[str, Fact], texts: Iterable[str], find: Callable[[list[str]], Iterable[Fact]]) -> None:

@@ -4,8 +4,14 @@ from __future__ import annotations
 
 import re
 
+from paraform.literals import without_slots
 from paraform.rewording.fluency import NGrams
 from paraform.words import tokenize
+
+CODE_OR_ADDRESS, SHOUTING, LANGUAGE, SHORT = "code or an address", "shouting", "another language", "too short"
+NO_SENTENCE = f"{LANGUAGE}, or no sentence"
+FORCED = (CODE_OR_ADDRESS, SHOUTING, LANGUAGE, NO_SENTENCE, SHORT)
+"""Reasons that `force` does not ask for."""
 
 LEAST_KNOWN = 0.6  # of three words or more: a sentence of names and slips has as many
 LEAST_SURE = 0.85  # the same, where none of the commonest words is there
@@ -34,16 +40,16 @@ def unreadable(text: str, language: NGrams) -> str:
     if not letters:
         return "no words"
     if sum(character.isascii() for character in letters) < 0.8 * len(letters):
-        return "another language"
-    if len(SYMBOLS.findall(text)) >= 2 or (CODE.match(text) and not text.strip().endswith("?")):
-        return "code or an address"
+        return LANGUAGE
+    if len(SYMBOLS.findall(without_slots(text))) >= 2 or (CODE.match(text) and not text.strip().endswith("?")):
+        return CODE_OR_ADDRESS
     words = [word for word in tokenize(text) if word.isalpha() or "'" in word]
     if len(letters) > 8 and sum(character.isupper() for character in letters) > 0.6 * len(letters):
-        return "shouting"
+        return SHOUTING
     if len(words) < 2:
-        return "too short"
+        return SHORT
     known = sum(word in language for word in words)
     common = any(COMMONEST.fullmatch(word.lower()) for word in words)
     if len(words) >= 3 and known < (LEAST_KNOWN if common else LEAST_SURE) * len(words):
-        return "another language, or no sentence"
+        return NO_SENTENCE
     return ""

@@ -8,8 +8,6 @@ do: then the text is given back without a rewording, and with the reason.
 from __future__ import annotations
 
 import functools
-import re
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from importlib import resources
@@ -23,17 +21,18 @@ from paraform.capabilities import Paraphraser, ReadsBack
 from paraform.decoding import Decoding, require_decoding
 from paraform.records import Candidate, InputError, Rewording, require_count, require_texts
 from paraform.rewording import fluency
-from paraform.rewording.apostrophes import with_apostrophes
 from paraform.rewording.checks import CHECKS, Check
 from paraform.rewording.drafts import Draft, framed_drafts
-from paraform.rewording.judging import Judge, Tools
+from paraform.rewording.judging import Judge, Tools, tagged
+from paraform.rewording.parts import parts_of
 from paraform.rewording.readable import unreadable
+from paraform.rewording.slots import ENDINGS
 from paraform.rewording.standards import STANDARDS, Standards
 from paraform.rewording.tagged import Tagged
+from paraform.spans import Span
 from paraform.syntax import load_parser, load_tagger
 from paraform.syntax.trees import Tree
 from paraform.weights import device_named
-from paraform.words import tokenize
 
 Rules: TypeAlias = Callable[[Tagged, Mapping[str, str], Tree | None], list[Draft]]
 """A sentence, how words are written inside one (`Tools.cased`), and its tree, to drafts of it in other words."""
@@ -121,18 +120,19 @@ class Reworder:
         require_decoding(how)
         language = fluency.load()
         reasons = ["" if force else unreadable(text, language) for text in texts]
-        split = [[] if reason else sentences_of(text) for text, reason in zip(texts, reasons, strict=True)]
+        spans = [[] if reason else parts_of(text) for text, reason in zip(texts, reasons, strict=True)]
+        split = [[text[slice(*span)] for span in row] for text, row in zip(texts, spans, strict=True)]
         different = list(dict.fromkeys(sentence for row in split for sentence in row))
         with encoders.one_thread(sum(map(len, texts)) <= FEW):
             judged = dict(zip(different, self.judge(different, num=num, **how), strict=True))
         out = []
-        for text, row, reason in zip(texts, split, reasons, strict=True):
+        for text, row, own, reason in zip(texts, split, spans, reasons, strict=True):
             passed = [[candidate for candidate in judged[sentence] if not candidate.failed] for sentence in row]
             if any(passed):
-                out.append(Rewording(text, tuple(_joined(row, passed, num))))
+                out.append(Rewording(text, tuple(_joined(text, own, passed, num))))
             else:
                 found = [candidate for sentence in row for candidate in judged[sentence]]
-                out.append(Rewording(text, (), reason or why(found)))
+                out.append(Rewording(text, (), reason or why(found, self._judge.checks)))
         return out
 
     def judge(
@@ -186,13 +186,13 @@ class Reworder:
         """Words and tags of sentences, and their trees; a tree has the tags, which are not asked for again."""
         if self.tools.parse is None:
             return self._tagged(sentences), [None] * len(sentences)
-        words = [with_apostrophes(tokenize(sentence)) for sentence in sentences]
-        trees = self.tools.parse(words)
-        return [Tagged(row, tree.tags() if tree else ()) for row, tree in zip(words, trees, strict=True)], trees
+        read = [Tagged.read(sentence) for sentence in sentences]
+        trees = self.tools.parse([one.words for one in read])
+        rows = zip(read, trees, strict=True)
+        return [one._replace(tags=tree.tags() if tree else ()).commanded() for one, tree in rows], trees
 
     def _tagged(self, sentences: Sequence[str]) -> list[Tagged]:
-        words = [with_apostrophes(tokenize(sentence)) for sentence in sentences]
-        return [Tagged(*pair) for pair in zip(words, self.tools.tag(words), strict=True)]
+        return tagged([Tagged.read(sentence) for sentence in sentences], self.tools.tag)
 
 
 @functools.lru_cache(maxsize=2)
@@ -206,22 +206,13 @@ def _embedded_tools(device: torch.device) -> Tools:
     )
 
 
-def why(candidates: Sequence[Candidate]) -> str:
-    """Why none of some candidates will do: the check that the nearest to passing failed most."""
+def why(candidates: Sequence[Candidate], checks: Sequence[Check] = CHECKS) -> str:
+    """Why none of some candidates will do: what is wrong with the nearest to passing, copies of the text aside."""
     if not candidates:
         return "no other form fits"
-    least = min(len(candidate.failed) for candidate in candidates)
-    counts = Counter(name for one in candidates if len(one.failed) == least for name in one.failed)
-    return f"every candidate fails a check, most often: {counts.most_common(1)[0][0]}"
-
-
-def sentences_of(text: str) -> list[str]:
-    """The sentences of a text, in order."""
-    from sentencex import segment
-
-    found = segment("en", " ".join(text.split()))
-    # A capital need not follow: "what is it ? where is it".
-    return [part for sentence in found for part in re.split(r"(?<=\w[?]) |(?<=\w [?]) ", sentence.strip()) if part]
+    nearest = min(candidates, key=lambda one: (len(one.failed), "changed" in one.failed))
+    said = next(check.says for check in checks if check.name in nearest.failed)
+    return f"its {'only' if len(candidates) == 1 else 'nearest'} rewording {said}"
 
 
 def _passing(candidates: Sequence[Candidate], drafts: Sequence[Draft]) -> int:
@@ -229,17 +220,30 @@ def _passing(candidates: Sequence[Candidate], drafts: Sequence[Draft]) -> int:
     return sum(not (one.failed or draft.wrapped) for one, draft in zip(candidates, drafts, strict=True))
 
 
-def _joined(sentences: Sequence[str], passed: Sequence[Sequence[Candidate]], num: int) -> list[Candidate]:
-    """Whole texts: the best candidate of every sentence, then the second best, and so on."""
+def _joined(text: str, spans: Sequence[Span], passed: Sequence[Sequence[Candidate]], num: int) -> list[Candidate]:
+    """Whole texts: the best candidate of every sentence, then the second best, and so on; between them what was there.
+
+    Args:
+        spans: of the text's sentences.
+    """
     out = []
     for rank in range(min(num, max(map(len, passed)))):
         parts = [row[min(rank, len(row) - 1)] if row else None for row in passed]
         chosen = [part for part in parts if part]
-        text = " ".join(part.text if part else sentence for part, sentence in zip(parts, sentences, strict=True))
+        said, end = "", 0
+        for (start, after), part in zip(spans, parts, strict=True):
+            sentence = text[start:after]
+            said += text[end:start] + (_ended_alike(part.text, sentence, len(spans)) if part else sentence)
+            end = after
         names = {name: None for part in chosen for name in part.checks}
         checks = {name: all(part.checks.get(name, True) for part in chosen) for name in names}
         figures = {name: min(part.figures[name] for part in chosen) for name in chosen[0].figures}
         forms = "; ".join(part.exemplar for part in chosen)
         score, framed = float(np.mean([part.score for part in chosen])), all(part.framed for part in chosen)
-        out.append(Candidate(text, forms, checks, score, figures, framed))
+        out.append(Candidate(said + text[end:], forms, checks, score, figures, framed))
     return out
+
+
+def _ended_alike(said: str, sentence: str, sentences: int) -> str:
+    """What is said, without an end mark if the sentence is one of several and has none: a heading, a list's item."""
+    return said if sentences == 1 or sentence[-1:] in ENDINGS else said.rstrip("".join(ENDINGS))

@@ -13,6 +13,7 @@ from paraform.syntax.running import DEFAULT, Runner, head_digest, head_folder, l
 from paraform.syntax.spans import ROOT, Span, tree_of
 from paraform.syntax.trees import Parser, Tree
 from paraform.syntax.windows import unique_windows
+from paraform.threads import loads_alone
 from paraform.words import tokenize
 
 WINDOW = 120  # words parsed at once, since the chart grows with their square; few sentences have as many
@@ -20,6 +21,7 @@ WINDOW = 120  # words parsed at once, since the chart grows with their square; f
 OTHERS = "'stanza[:PACKAGE]', 'corenlp[:URL]'"
 
 
+@loads_alone
 def load_parser(name: str = DEFAULT, *, device: str | None = None) -> Parser:
     """A parser by name.
 

@@ -9,6 +9,7 @@ from paraform.records import InputError, require_text, require_words
 from paraform.syntax.head import SyntaxHead
 from paraform.syntax.running import DEFAULT, Runner, head_digest, head_folder, load_head
 from paraform.syntax.windows import unique_windows
+from paraform.threads import loads_alone
 
 Tagger: TypeAlias = Callable[[Sequence[Sequence[str]]], list[list[str]]]
 """Words of each sentence in, one Penn Treebank tag a word out; an empty sentence has no tags. Raises: InputError for
@@ -18,6 +19,7 @@ WINDOW = 60  # words tagged at once
 OTHERS = "'nltk', 'spacy[:MODEL]'"
 
 
+@loads_alone
 def load_tagger(name: str = DEFAULT, *, device: str | None = None) -> Tagger:
     """A tagger by name.
 

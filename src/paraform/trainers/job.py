@@ -22,6 +22,7 @@ from paraform.records import (
     require_kind,
     require_text,
     require_texts,
+    several,
 )
 from paraform.trainers import RunOptions
 from paraform.trainers.held_out import Divided, divided
@@ -98,7 +99,7 @@ class Job:
                 raise InputError(f"a share is of type {type(share).__name__}; expected a number")
         if development is not None:
             require_callable(development, "development")
-        against = require_texts(options.get("against", ()))
+        against = require_texts(iter(several(options.get("against", ()), "against")))
         require_packages()
         loop = loop_of(config, loop) if loop_of else loop
         found = metrics(config) if callable(metrics) else metrics

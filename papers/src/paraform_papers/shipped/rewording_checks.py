@@ -17,7 +17,8 @@ from pathlib import Path
 import numpy as np
 
 from paraform.records import Candidate
-from paraform.rewording.reworder import Reworder, sentences_of
+from paraform.rewording.parts import sentences_of
+from paraform.rewording.reworder import Reworder
 from paraform_papers.shipped.rewording_texts import embedded_model, questions, utterances
 
 SEED, EACH = 62, 60

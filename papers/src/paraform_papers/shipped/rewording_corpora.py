@@ -12,7 +12,7 @@ from paraform.corpora.evaluation_sets import read_evaluation_sets
 from paraform.evaluation.embedding.development import PAWS, paws_halves
 from paraform.records import Origin, Pair, Record, Sentence, texts_of
 from paraform.rewording.frames import rewrite
-from paraform.rewording.reworder import sentences_of
+from paraform.rewording.parts import sentences_of
 from paraform.rewording.tagged import Tagged
 from paraform.syntax import annotate
 from paraform.words import detokenize, recase, tokenize
@@ -144,7 +144,9 @@ def sources_of(texts: Sequence[str], usual: Mapping[str, str], *, seed: int, fra
     """
     drawn = random.Random(seed)
     tagged = [Tagged(one.tokens, one.tags) for one in annotate(texts)] if framed else []
-    forms = [[found.words for found in rewrite(*one) if not found.wrapped] for one in tagged] or [[]] * len(texts)
+    forms = [[found.words for found in rewrite(one.words, one.tags) if not found.wrapped] for one in tagged] or [
+        []
+    ] * len(texts)
     sources = []
     for text, some in zip(texts, forms, strict=True):
         words = tokenize(text)

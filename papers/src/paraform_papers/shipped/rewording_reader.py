@@ -11,7 +11,7 @@ from paraform.corpora.leaks import normalised
 from paraform.records import Pair, Sentence
 from paraform.rewording import fluency
 from paraform.rewording.checks import NEGATIONS, changed_words
-from paraform.rewording.reworder import sentences_of
+from paraform.rewording.parts import sentences_of
 from paraform.words import tokenize
 from paraform_papers.shipped.restored import restored, unusable
 from paraform_papers.shipped.rewording_corpora import ALONE, kind_of, sentences, sources_of

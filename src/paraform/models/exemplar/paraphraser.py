@@ -24,9 +24,9 @@ from paraform.models.exemplar.config import ExemplarConfig
 from paraform.models.exemplar.inputs import content_states, exemplar_texts, style_inputs, word_numbers
 from paraform.models.exemplar.network import ExemplarNetwork, Memory
 from paraform.models.exemplar.step_decoder import StepDecoder
-from paraform.models.writing import Ends, written_rows
+from paraform.models.writing import Ends, as_written, written_rows
 from paraform.records import InputError, require_count, require_texts
-from paraform.words import detokenize, drop_stray_brackets, recase
+from paraform.words import drop_stray_brackets
 
 
 @final
@@ -143,9 +143,9 @@ class ExemplarParaphraser(AbstractParaphraser):
     @torch.inference_mode()
     def _like(self, sources: list[str], exemplars: list[str], how: Decoding) -> list[str]:
         self.eval()
-        written = require_words([*prepare_all(sources, self.config.max_tokens, tell=self.kind)], "source")
+        read = require_words([*prepare_all(sources, self.config.max_tokens, tell=self.kind)], "source")
+        words = [_lowered(row) for row in read]
         forms = exemplar_texts(exemplars, self.config.max_tokens)
-        words = [_lowered(row) for row in written]
         lengths = [len(row) for row in words]
         decoder = StepDecoder(self.network, max(lengths, default=0), self.decoder_dtype)
         left = Counter(forms)
@@ -167,10 +167,8 @@ class ExemplarParaphraser(AbstractParaphraser):
             how = {"batch_size": 512, **how}
             rows = written_rows(begin, decoder.step, sizes, how, ends, self.device, free=free)
         return [
-            detokenize(
-                recase(drop_stray_brackets(units_at(columns, source, self.vocabulary)), self.vocabulary.cased, own)
-            )
-            for columns, source, own in zip(rows, words, written, strict=True)
+            as_written(drop_stray_brackets(units_at(columns, row, self.vocabulary)), self.vocabulary.cased, source)
+            for columns, row, source in zip(rows, words, sources, strict=True)
         ]
 
     @torch.inference_mode()

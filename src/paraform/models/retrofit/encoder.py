@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, ClassVar, Self, TypeAlias, final
 
@@ -54,6 +54,11 @@ class RetrofittedEncoder(nn.Module):
         self.config, self.facts, self.frozen = config, facts, frozen
         self.network = RetrofitNetwork(config, facts.width, facts.layers, frozen)
         self._encoder: Encoder | None = None
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """M and the encoder's name, for another process: transformers' module holds functions that none can be sent."""
+        weights = {name: tensor.cpu() for name, tensor in self.state_dict().items()}
+        return _made_again, (asdict(self.config), self.assets(), weights, str(self.device), self.training)
 
     @classmethod
     def start(cls, config: RetrofitConfig) -> RetrofittedEncoder:
@@ -218,3 +223,11 @@ class RetrofittedEncoder(nn.Module):
         if own is None:
             return Dense(matrix_DD, matrix_DD.new_zeros(len(matrix_DD)))
         return replace(own, weight_ED=own.weight_ED @ matrix_DD)
+
+
+def _made_again(
+    config: dict[str, Any], assets: dict[str, str], weights: dict[str, Tensor], device: str, training: bool
+) -> RetrofittedEncoder:
+    model = RetrofittedEncoder.restore(config, assets)
+    model.load_state_dict(weights)
+    return model.to(device).train(training)

@@ -188,7 +188,7 @@ class ScpnParaphraser(AbstractTreeParaphraser):
         how: Decoding,
     ) -> list[str]:
         require_decoding(how)
-        words, units = source_units(sources, self.config, self.kind)
+        units = source_units(sources, self.config, self.kind)
         own = self._own(sources, source_trees)
         parses = self._completed(own, forms, whole, how)
         asked = [
@@ -199,8 +199,8 @@ class ScpnParaphraser(AbstractTreeParaphraser):
         never, longest = (PAD, UNK, BOS), self.config.most_written
         rows = self._write(self.network.paraphraser, asked, how, never, longest, constrained=self._constrains(how))
         return [
-            as_text(columns, source, written, self.vocabulary, self.config)
-            for columns, source, written in zip(rows, units, words, strict=True)
+            as_text(columns, own, source, self.vocabulary, self.config)
+            for columns, own, source in zip(rows, units, sources, strict=True)
         ]
 
     @torch.inference_mode()

@@ -100,7 +100,7 @@ class SgcpParaphraser(AbstractTreeParaphraser):
 
     def _decode(self, sources: Sequence[str], trees: Sequence[Tree], height: int | str, how: Decoding) -> list[str]:
         require_decoding(how)
-        words, units = source_units(sources, self.config, self.kind)
+        units = source_units(sources, self.config, self.kind)
         numbers = [self.vocabulary.encode(row, {}) for row in units]
         most = self.config.max_tokens
         tell_cut(sum(len(tree.words()) > most for tree in trees), len(trees), f"{most} words", self.kind)
@@ -109,7 +109,7 @@ class SgcpParaphraser(AbstractTreeParaphraser):
         def say(rows: list[int], forms: list[Tree]) -> list[str]:
             columns = self._write([numbers[row] for row in rows], forms, how)
             return [
-                as_text(written, units[row], words[row], self.vocabulary, self.config)
+                as_text(written, units[row], sources[row], self.vocabulary, self.config)
                 for row, written in zip(rows, columns, strict=True)
             ]
 
