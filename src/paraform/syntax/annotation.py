@@ -51,7 +51,8 @@ class Annotator:
             from paraform.syntax.parsing import parser_digest  # it needs a compiler, which tags do not
 
             who = f"trees {parser_digest(self.parser)}"
-        return repr((who, self.max_tokens, self.lower, *filter(None, [asked_dtype()])))
+        # "literals": words were cut otherwise before, and what is kept of that must not be taken.
+        return repr((who, "literals", self.max_tokens, self.lower, *filter(None, [asked_dtype()])))
 
     def open(self) -> Annotate:
         """Load what is needed. Raises: InputError if it is not there."""
