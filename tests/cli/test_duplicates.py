@@ -145,3 +145,9 @@ def test_near_is_not_the_same(tmp_path: Path, command: Command) -> None:
 
 def test_the_kinds_are_those_of_the_library() -> None:
     assert command_module.KINDS == apart.KINDS
+
+
+def test_a_folder_that_is_made_is_told(questions: Path, command: Command, tmp_path: Path) -> None:
+    given = ["duplicates", questions, "--threshold", 0.9, "--out", tmp_path / "new" / "found.jsonl"]
+    assert f"paraform: {tmp_path / 'new'}: a new folder, made for it\n" in command(*given).err
+    assert "a new folder" not in command(*given, "--overwrite").err

@@ -165,9 +165,9 @@ def _dispatch(given: list[str]) -> int:
     progress.begin()
     command = command_of(name, entry)
     from paraform.cli.complaints import parse
-    from paraform.cli.messages import Teller
+    from paraform.cli.messages import Teller, tell
     from paraform.cli.options import make_parser
-    from paraform.cli.output import files_of, require_endings, require_free_names, require_names
+    from paraform.cli.output import files_of, new_folders, require_endings, require_free_names, require_names
 
     parser = make_parser(name, command.__doc__)
     command.add_arguments(parser, rest)
@@ -183,12 +183,17 @@ def _dispatch(given: list[str]) -> int:
     logger.addHandler(teller)
     level = logger.level
     logger.setLevel(logging.INFO)  # of texts that are cut it hears those parts, too, that hold none
+    folders = new_folders(options, name)
     try:
-        return int(command.run(options))
+        status = int(command.run(options))
     finally:
         teller.flush()
         logger.setLevel(level)
         logger.removeHandler(teller)
+    for folder in folders:
+        if os.path.isdir(folder):
+            tell(f"{folder}: a new folder, made for it")
+    return status
 
 
 def command_names() -> list[str]:

@@ -10,7 +10,6 @@ from typing import Any
 
 from jsonargparse import Namespace
 
-from paraform.cli.messages import tell
 from paraform.records import InputError
 from paraform.score import finite
 
@@ -71,9 +70,13 @@ def require_free_names(options: Namespace, command: str) -> None:
                     raise InputError(f"--{key} {path}: the file that is read; expected another name, or --overwrite")
         if key in files_of(command) and os.path.isfile(path) and not overwrite:
             raise InputError(f"--{key} {path}: is there already; expected a new name, or --overwrite")
-        folder = os.path.dirname(path)
-        if key in files_of(command) and folder and not os.path.exists(folder):
-            tell(f"--{key} {path}: its folder is not there, and is made")
+
+
+def new_folders(options: Namespace, command: str) -> list[str]:
+    """The folders of files to be written that are not there yet, and will be made."""
+    paths = [options.get(key) for key in files_of(command)]
+    folders = dict.fromkeys(os.path.dirname(path) for path in paths if isinstance(path, str))
+    return [folder for folder in folders if folder and not os.path.lexists(folder)]
 
 
 def _names(value: Any) -> list[str]:
