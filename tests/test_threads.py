@@ -6,6 +6,8 @@ import multiprocessing
 import os
 import subprocess
 import sys
+import threading
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -13,8 +15,26 @@ import numpy as np
 import pytest
 
 import paraform
+from paraform.threads import loads_alone
 
 TEXTS = ["Can I use my card abroad?", "Where is the bank?"]
+
+
+def test_one_thread_is_inside_at_a_time() -> None:
+    inside, most = 0, 0
+
+    @loads_alone
+    def load() -> None:
+        nonlocal inside, most
+        inside, most = inside + 1, max(most, inside + 1)
+        time.sleep(0.01)
+        inside -= 1
+
+    threads = [threading.Thread(target=load) for _ in range(4)]
+    for step in (threading.Thread.start, threading.Thread.join):
+        for thread in threads:
+            step(thread)
+    assert most == 1
 
 
 def test_threads_that_load_at_once_all_have_their_model() -> None:

@@ -18,9 +18,7 @@ Span: TypeAlias = tuple[int, int]
 
 _QUOTES = ("``", "''")
 _IRREGULAR = {"will": "wo", "shall": "sha"}  # before n't: the only words whose letters `detokenize` changes
-
-
-_TOKENISED = re.compile(r" (?:n't|'(?:s|re|m|ve|ll|d)|[.?!]$)(?!\S)", re.IGNORECASE)
+_TOKENISED = re.compile(r" (?:n't|'(?:s|re|m|ve|ll|d)|[.?!]$)(?!\S)", re.IGNORECASE)  # as treebanks write it
 
 
 class Cut(NamedTuple):

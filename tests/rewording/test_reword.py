@@ -360,3 +360,29 @@ def test_a_model_s_own_methods_say_what_is_used_now() -> None:
     judge = paraform.Reworder.default(paraphraser=model)
     with pytest.warns(DeprecationWarning, match=r"a model's assess .* use .*paraform\.reword"):
         assert model.assess(sources, outputs, ["", ""]) == judge.assess(sources, outputs, ["", ""])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Lay had refused to turn over the papers.",  # a name
+        "Wait staff didn't check back.",
+        "Shoot, I would go there any day.",
+        "Keep up the good work.",  # praise
+        "Agree with most of the other reviews.",  # "I" is left out
+        "Income rose to $570 million from $452 million in the same period a year ago.",  # whose time is it?
+        "The office this week reported a surprise fall in output in August.",
+        "Is AT&T's or H&M's shop open?",  # the parse has the shop elsewhere
+        "What do your friends say ... they like about you?",
+        "Eddington is to meet the unions later on Monday.",
+    ],
+)
+def test_what_would_say_something_else_is_left_alone(text: str) -> None:
+    """Each was reworded wrongly, and found by reading what a seed drew."""
+    assert paraform.reword([text])[0].candidates == ()
+
+
+@pytest.mark.parametrize("text", ["Set a timer for ten minutes.", "Request two days off.", "Delete my account."])
+def test_commands(text: str) -> None:
+    (found,) = paraform.reword([text])
+    assert found.candidates[0].text == f"Could you please {text[0].lower()}{text[1:-1]}?"

@@ -63,7 +63,7 @@ def add_arguments(parser: ArgumentParser, given: Sequence[str]) -> None:
 def run(options: Namespace) -> int:
     """Write the table."""
     bound_memory()
-    from paraform.corpora.tables import dialect_for, table_lines, write_table
+    from paraform.corpora.table_lines import dialect_for, table_lines, write_table
     from paraform.rewording.augmentation import MARKS, Tally
 
     tally = Tally()

@@ -33,7 +33,16 @@ AHEAD = {"promise", "guarantee", "announce", "expect", "plan", "agree", "offer",
 AHEAD |= {"suggest", "want", "hope", "schedule", "ask"}
 AHEAD = {*AHEAD} | {f"{word}s" for word in AHEAD} | {f"{word.removesuffix('e')}ed" for word in AHEAD} | {"planned"}
 BEFORE_IT = {"only", "just", "even", "mainly", "mostly", "especially", "particularly", "exactly", "right", "shortly"}
-BEFORE_IT |= {"soon", "long", "immediately", "not", "n't"}  # "only if it rains", "shortly after lunch"
+BEFORE_IT |= {
+    "late",
+    "early",
+    "mid",
+    "soon",
+    "long",
+    "immediately",
+    "not",
+    "n't",
+}  # "only if it rains", "shortly after lunch"
 MOST, LEAST_LEFT = 14, 3  # words of an adverbial; of what it leaves
 OPENERS = ("NP", "SQ", "WHNP", "WHADVP", "WHPP", "MD", "VBZ", "VBP", "VBD")  # what begins a clause with a subject
 
@@ -98,10 +107,23 @@ def _to_the_front(parts: Sequence[Tree], *, statement: bool) -> Iterator[list[st
             if statement and _belongs_to_verb(node, parts, len(left)):
                 return
             moves = _moves(node, left) and (statement or node.label != "NP") and not _two_clauses(parts, len(left))
+            moves = moves and not _of_what_is_left(words, left)
             if len(left) >= LEAST_LEFT and _whole(left, parts) and moves and not _pointing([node]):
                 if left[0].lower() not in ("and", "but", "so", "or", "if", "when", "please") and "," not in left:
                     yield [*words, ",", *left]
                 return
+
+
+def _of_what_is_left(words: Sequence[str], left: Sequence[str]) -> bool:
+    """Whether a time at the end may be told of a noun or a number that stays, not of the verb.
+
+    "Income rose to $5 million from $4 million in May", "They reported this week a fall of sales in May".
+    """
+    if not any(TIMES.fullmatch(word) for word in words):
+        return False
+    lowered = [word.lower() for word in left]
+    compared = "from" in lowered and any(word[:1].isdigit() for word in lowered[lowered.index("from") :])
+    return compared or any(TIMES.fullmatch(word) for word in left)
 
 
 def _two_clauses(parts: Sequence[Tree], left: int) -> bool:

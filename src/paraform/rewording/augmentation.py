@@ -10,7 +10,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import blake2b
 
-from paraform.corpora.tables import Row, Table, Value, changed, require_column
+from paraform.corpora.table_lines import changed
+from paraform.corpora.tables import Row, Table, Value, require_column
 from paraform.records import Origin, Rewording
 
 LINE, SOURCE = "paraform_line", "paraform_source"

@@ -16,8 +16,8 @@ from typing import Literal, TypeAlias
 
 from rapidfuzz.distance import Levenshtein
 
-from paraform.literals import covered, literals, uncovered
 from paraform.rewording.agreement import agrees
+from paraform.rewording.copied import ends_as_often, keeps_runs, same_literals
 from paraform.rewording.roles import LIGHT, OTHERS, PREPOSITIONS, keeps_phrases, keeps_roles
 from paraform.rewording.standards import STANDARDS, Standards
 from paraform.rewording.tagged import Tagged
@@ -55,11 +55,6 @@ PERSONS = {
     **dict.fromkeys(("you", "your", "yours", "yourself", "yourselves"), "2"),
 }
 ARTICLES = {"a", "an", "the", "this", "these", "those"}
-_AROUND = ".,;:!?…\"'“”‘’«»`"
-_QUOTE = re.compile(r"[\"“”«»„`]|(?<!\w)['‘’](?!(?:s|re|ve|ll|d|m|t)\b)|(?<=\w)['’](?!\w)", re.I)
-_GENITIVE = re.compile("['’]s$", re.I)
-_LETTERS = re.compile(r"(?:[^\W\d_]|['’])+")
-_PLAIN = re.compile(r"[^\W\d_](?:[^\W\d_A-Z]|['’])*|[A-Z]{2,}['’][A-Z]+")  # "don't", "Paris", "DON'T"; no "iPhone"
 KEPT = 2**15  # words of which is remembered what they are
 LEAST_CHANGED = 2  # words: fewer is a copy
 CONTENT_TAGS = ("NN", "VB", "JJ", "RB", "CD", "FW")
@@ -128,30 +123,18 @@ class Check:
 
 
 def same_slots(compared: Compared) -> bool:
-    """The same slots, addresses and other literals, each as often and as it was."""
-    return _literals(compared.source.text) == _literals(compared.output.text)
+    """As `same_literals` has it."""
+    return same_literals(compared.source.text, compared.output.text)
 
 
-def keeps_runs(compared: Compared) -> bool:
-    """What stands between two blanks of the source is there as it was, if it is more than a word: "10%–20%", "iPhone".
-
-    A sentence's first letter and the punctuation around it apart, but for quotation marks; and what a frame replaces.
-    Line breaks and TABs are there, too.
-    """
-    (opening, before), (opens, after) = _runs(compared.source.text), _runs(compared.output.text)
-    missing, new = before - after, after - before
-    if missing.total() == new.total() == 1:
-        (lost,), (found,) = missing, new
-        if lost.lower() == found.lower() and lost[1:] == found[1:] and (lost == opening or found == opens):
-            missing.clear()
-    text, output = compared.source.text, compared.output.text
-    quoted = _quotes(text) <= _quotes(output) and all(text.count(gap) == output.count(gap) for gap in "\n\r\t")
-    return quoted and {run.lower() for run in missing} <= {*compared.exempt}
+def keeps_as_written(compared: Compared) -> bool:
+    """As `keeps_runs` has it; what a frame replaces is exempt."""
+    return keeps_runs(compared.source.text, compared.output.text, compared.exempt)
 
 
-def ends_as_often(compared: Compared) -> bool:
-    """As many points, exclamation and question marks before the end: none of an abbreviation becomes an end."""
-    return _inner_marks(compared.source.text) == _inner_marks(compared.output.text)
+def as_many_sentences(compared: Compared) -> bool:
+    """As `ends_as_often` has it."""
+    return ends_as_often(compared.source.text, compared.output.text)
 
 
 def same_numbers(compared: Compared) -> bool:
@@ -262,8 +245,8 @@ CHECKS = (
     Check("names", "lacks a name", "words", keeps_names),
     Check("negation", "denies more or less often", "words", denies_as_often),
     Check("slots", "lacks a slot or an address", "words", same_slots),
-    Check("verbatim", "writes a name or a number otherwise", "words", keeps_runs),
-    Check("sentences", "has another number of sentences", "words", ends_as_often),
+    Check("verbatim", "writes a name or a number otherwise", "words", keeps_as_written),
+    Check("sentences", "has another number of sentences", "words", as_many_sentences),
     Check("kind", "is another kind of sentence", "tags", same_kind, frames_keep=True),
     Check("asked", "asks for something else", "tags", asks_the_same, frames_keep=True),
     Check("agreement", "has words that do not agree", "tags", words_agree, frames_keep=True),
@@ -369,44 +352,6 @@ def _prepositions(sentence: Tagged) -> Counter[str]:
 
 def _nouns(sentence: Tagged) -> Counter[str]:
     return Counter(word for word, tag in zip(sentence.lowered, sentence.tags, strict=True) if tag.startswith("NN"))
-
-
-@functools.lru_cache(maxsize=KEPT)
-def _literals(text: str) -> Counter[str]:
-    return Counter(text[start:end] for start, end in literals(text))
-
-
-@functools.lru_cache(maxsize=KEPT)
-def _runs(text: str) -> tuple[str, Counter[str]]:
-    """What opens a text, and all that stands between two blanks and is more than a word, without punctuation around."""
-    plain = _LETTERS if text.isupper() else _PLAIN  # in text of capitals alone they say nothing
-    rest, found = covered(text)
-    runs = uncovered([bare for run in rest.split() if (bare := _bare_run(run))], found)
-    return "".join(runs[:1]), Counter(run for run in runs if not plain.fullmatch(run))
-
-
-@functools.lru_cache(maxsize=KEPT)
-def _quotes(text: str) -> int:
-    """How many quotation marks; a treebank's are one each."""
-    return len(_QUOTE.findall(covered(text.replace("``", '"').replace("''", '"'))[0]))
-
-
-def _bare_run(run: str) -> str:
-    """Without quotation marks, commas and ends around it, nor a bracket whose partner is elsewhere, nor a genitive."""
-    before = None
-    while run != before:
-        before, run = run, _GENITIVE.sub("", run.strip(_AROUND))
-        for opening, closing in ("()", "[]", "{}"):
-            if run.endswith(closing) and run.count(opening) < run.count(closing):
-                run = run[:-1]
-            if run.startswith(opening) and run.count(opening) > run.count(closing):
-                run = run[1:]
-    return run
-
-
-@functools.lru_cache(maxsize=KEPT)
-def _inner_marks(text: str) -> int:
-    return len(re.findall("[.!?…]", text.rstrip(_AROUND + ")]}")))
 
 
 def _numbers(words: Sequence[str]) -> list[str]:

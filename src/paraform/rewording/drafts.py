@@ -48,6 +48,8 @@ def framed_drafts(source: Tagged, cased: Mapping[str, str], tree: Tree | None = 
         and word.isalpha()
         and len(word) > 1  # no "node.js", no variable
     }
+    if source.words and source.tags[0].startswith("NNP") and source.words[0].istitle():
+        names.setdefault(source.lowered[0], source.words[0])  # a name whose capital might be the sentence's
     frames = rewrite(source.words, source.tags, statements(tree) if tree is not None else ())
     if tree is not None and len(source.words) <= LONGEST:
         frames += [*moved(tree), *indirect(tree)]

@@ -82,6 +82,8 @@ def _inside(tree: Tree) -> list[str] | None:
         return [*asked, *body.words()]  # "how I get there?" has that order already
     if (parts[0].word or "").lower() in AUXILIARIES:
         return _turned(asked, parts)
+    if {"why", "where", "when"} & {*asked} or asked == ["how"] or body.words()[0].lower() in ("do", "does", "did"):
+        return None  # what is asked for is no subject: the parse has the subject elsewhere
     return [*asked, *body.words()] if body.tags()[0] in FINITE else None  # "who lives there?"
 
 
@@ -128,7 +130,7 @@ def _turned(asked: Sequence[str], parts: Sequence[Tree]) -> list[str] | None:
     not_behind = bool(DENIALS.intersection(word.lower() for word in says[:verb]))  # "did you not get it?"
     if (denied or not_behind) and asked in (["whether"], ["how"]):
         return None  # "isn't it dangerous?" expects a yes
-    if [leaf.label for leaf in subject.leaves()][-1] in ("CC", "IN", "TO"):
+    if [leaf.label for leaf in subject.leaves()][-1] in ("CC", "IN", "TO", "POS"):
         return None  # "what is your view and tell why": of a parse that cut it elsewhere
     if tags[0] == "TO":
         return None  # "what is learning to rank": a name

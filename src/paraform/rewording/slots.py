@@ -73,7 +73,8 @@ _STATES = "be|have|feel|look|sound|seem|smell|taste|go|like|love|hate|want|inten
 _STATES += "pronounce|spend|value|expect|define|please"
 _ABLE = "seem|help|wait|stand|bear|believe|imagine|think|thank|be|have|agree|care"  # "I can't seem to", "help laughing"
 _NO_THING = "matter|deal|rush|hurry|hell|heck|use"  # "what is the matter"
-_NO_FAVOUR = "see|enjoy|guess|suppose|imagine|bless|damn|mind|wish|hope|love|believe|trust|never|not|look|take care|god"
+_NO_FAVOUR = "see|enjoy|guess|suppose|imagine|bless|damn|mind|wish|hope|love|believe|trust|never|not|look|god"
+_ADVICE = "keep|stay|prepare|avoid|beware|expect|skip|try|go|think|consider|agree|disagree"  # no order, by itself
 _PLACED = (
     "find|buy|report|apply|sign|register|order|check|change|view|activate|exchange|withdraw|deposit|collect|learn|"
 )
@@ -105,8 +106,10 @@ SLOTS = {
     "u": f"(?:{_word('RBS')}{_word('JJ|VBN|VBG')}|{_word('JJS')})",
     "b": _PLAIN + _WHOLE,
     "e": _PLAIN + _WHOLE,
-    "o": f"(?!{_word(text=f'need|want|seems?|thanks?|got|have|help|let|please|be|do|{_NO_FAVOUR}')})"
+    "o": f"(?!{_word(text=f'need|want|seems?|thanks?|got|have|help|let|please|be|do|{_NO_FAVOUR}|{_ADVICE}')})"
     + _word("VB")
+    + f"(?!(?:{_word('NNP?S?|CD')}){{0,2}}{_FINITE})"  # "Lay had refused", "Wait staff did not": no order
+    + f"(?!{_some(0)}{_word(text=',')}{_word('PRP')}{_FINITE})"  # "shoot, I would go"
     + _some(1),
     "ask": f"(?!{_word(text='do')}{_word('RB')})(?!{_word(text=f'please|{_NO_FAVOUR}')})"
     + _word("RB")

@@ -23,7 +23,31 @@ _ALIKE_IN_THE_PAST = {
     "bid",
     "quit",
 }
-_HELPING = {"am", "are", "do", "have"}
+_NO_COMMAND = {
+    "am",
+    "are",
+    "do",
+    "have",
+    "agree",
+    "disagree",
+    "recommend",
+    "appreciate",
+    "like",
+    "love",
+    "hate",
+    "prefer",
+}
+_NO_COMMAND |= {
+    "need",
+    "want",
+    "know",
+    "feel",
+    "seem",
+    "deserve",
+    "miss",
+    "wish",
+    "think",
+}  # "love this place": "I" is left out
 
 
 class Tagged(NamedTuple):
@@ -54,7 +78,8 @@ class Tagged(NamedTuple):
             return self
         word, tag = lowered[at], self.tags[at]
         past = tag in ("VBD", "VBN") and word in _ALIKE_IN_THE_PAST
-        if past or (tag == "VBP" and word not in _HELPING and "'" not in word):
+        present = tag == "VBP" and word not in _NO_COMMAND and "'" not in word
+        if (past or present) and self.tags[at + 1] not in ("VBD", "VBZ", "VBP", "MD"):  # "Lay had refused": a name
             return self._replace(tags=[*self.tags[:at], "VB", *self.tags[at + 1 :]])
         return self
 
