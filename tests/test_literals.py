@@ -21,6 +21,11 @@ from paraform.words import tokenize
         ("{x}, {{ user.name }} and ${{ it }} or ${PASS}.", ["{x}", "{{ user.name }}", "${{ it }}", "${PASS}"]),
         ("the $order_number, not $50, US$5 or $US50", ["$order_number"]),
         ("<name> or </b>, not a < b > c, nor <stdio.h>", ["<name>", "</b>"]),
+        (
+            "<a href=\"https://a.b/c\" rel='x'> here </a>, {first name}, {a}",
+            ["<a href=\"https://a.b/c\" rel='x'>", "</a>", "{first name}", "{a}"],
+        ),
+        ('see [a](https://b.c "d e"), not [a](b c) or { return it; }', ['[a](https://b.c "d e")']),
         ("[X] and [FIRST NAME] and [last_name], not [sic]", ["[X]", "[FIRST NAME]", "[last_name]"]),
         ("__X__ #X# @x_1 :x: :+1: #StarWars2 C# #1", ["__X__", "#X#", "@x_1", ":x:", ":+1:", "#StarWars2"]),
         (

@@ -285,3 +285,5 @@ def test_rows_are_the_lines_they_were_and_spans_move(tmp_path: Path, fake: Fake,
     assert command(*given, "start", "stop").err.endswith(
         "no column 'stop'; expected one of 'n', 'text', 'city', 'start', 'end', 'e'\n"
     )
+    assert command(*given, "start").err.endswith("--span-columns has 1 name; expected two, or none\n")
+    assert '"city": "Rome", "start": 7, "end": 11, "e": 1e3}\n' in command(*given, "--no-mark", "--no-source").out

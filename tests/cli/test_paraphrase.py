@@ -99,3 +99,12 @@ def test_rows_keep_their_line_and_their_other_columns(command: Command, table: P
     assert [(row["line"], row["reason"]) for row in found["skipped"]] == [(3, "another language, or no sentence")]
     done = command("paraphrase", table, "--text-column", "utterance")
     assert done.status == 2 and "'id', 'text', 'intent'" in done.err
+
+
+def test_a_cell_of_several_lines(command: Command, tmp_path: Path) -> None:
+    """As it stands in JSON, in one line where a line is a row."""
+    (tmp_path / "a.csv").write_text('text,id\n"Dear Bob,\n\nCan I pay by card?",1\nCan I go?,2\n')
+    (row, _) = object_of(command("paraphrase", tmp_path / "a.csv", "--json"))["paraphrases"]
+    assert (row["source"], row["paraphrase"][:11]) == ("Dear Bob,\n\nCan I pay by card?", "Dear Bob,\n\n")
+    done = command("paraphrase", tmp_path / "a.csv")
+    assert [line.split(" → ")[0] for line in done.out.splitlines()] == ["Dear Bob, Can I pay by card?", "Can I go?"]

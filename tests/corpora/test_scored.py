@@ -14,6 +14,7 @@ FORMATS = {
     "sts-test.csv": 'main-news\tMSRpar\t2012\t1\t3.8\tA "cat" sat.\tIt sat, too.\tsrc\tlicence\nx\ty\tz\t2\t0\tc\td\n',
     "stsb-en-test.csv": '"A ""cat"" sat.","It sat, too.",3.8\nc,d,0\n',
     "no-header.tsv": 'A "cat" sat.\tIt sat, too.\t3.8\nc\td\t0\n',
+    "sts17.tsv": 'A "cat" sat.\tIt sat, too.\t3.8\ten-en\nc\td\t0\ten-en\n',
     "SICK_trial.txt": "pair_ID\tsentence_A\tsentence_B\trelatedness_score\tentailment_judgment\n"
     '4\tA "cat" sat.\tIt sat, too.\t3.8\tNEUTRAL\n5\tc\td\t0\tNEUTRAL\n',
     "own.csv": 'sentence1,sentence2,score\n"A ""cat"" sat.","It sat, too.",3.8\nc,d,0\n',

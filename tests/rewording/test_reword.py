@@ -386,3 +386,14 @@ def test_what_would_say_something_else_is_left_alone(text: str) -> None:
 def test_commands(text: str) -> None:
     (found,) = paraform.reword([text])
     assert found.candidates[0].text == f"Could you please {text[0].lower()}{text[1:-1]}?"
+
+
+@pytest.mark.parametrize("end", ["...", "…", "?!", "!!", "??", " :)", "... OK?", " \N{GRINNING FACE}", "? <3"])
+def test_an_end_of_its_own_stays(end: str) -> None:
+    (found,) = paraform.reword([f"Can I get it today{end}"], num=3)
+    assert found.candidates and {one.text.split("today")[1] for one in found.candidates} == {end}
+
+
+def test_words_written_apart_are_no_other_words() -> None:
+    (found,) = paraform.reword(["I don't want it any more."], num=3)
+    assert [one.text for one in found.candidates] == ["I no longer want it."]

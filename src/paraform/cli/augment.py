@@ -46,10 +46,11 @@ def add_arguments(parser: ArgumentParser, given: Sequence[str]) -> None:
     parser.add_argument(
         "--span-columns",
         type=str,
-        nargs=2,
-        default=[],
+        nargs="*",
+        default=None,
         metavar="COLUMN",
-        help="two that say where a part of the text begins and ends; they move with it. Without: those that show it",
+        help="two that say where a part of the text begins and ends, and move with it; null: those that show it;"
+        " none named: there are none",
     )
     parser.add_argument("--per-row", type=Count, default=1, help="rewordings of a row, at most")
     parser.add_argument("--out", type=str | None, default=None, help="the table to write; null: stdout")
@@ -116,7 +117,6 @@ def opened(path: str, options: Namespace) -> tuple[Table, Texts]:
 
 def made(table: Table, texts: Texts, reworder: Reworder, tally: Tally, options: Namespace) -> Iterator[Row]:
     """The rows and their rewordings, as many at a time as a part has."""
-
     from paraform.corpora.tables import require_column
     from paraform.rewording.augmentation import augmented, spans_in
 
@@ -129,8 +129,11 @@ def made(table: Table, texts: Texts, reworder: Reworder, tally: Tally, options: 
 
     work = parts(table.rows, PART)
     first = next(work, [])
-    spans = tuple(options.span_columns) if options.span_columns else spans_in(first, table.text_column)
-    if spans and not options.span_columns:
+    named = options.span_columns
+    if named is not None and len(named) not in (0, 2):
+        raise InputError(f"--span-columns has {plural(len(named), 'name')}; expected two, or none")
+    spans = spans_in(first, table.text_column) if named is None else tuple(named) or None
+    if spans and named is None:
         tell(f"{spans[0]} and {spans[1]} say where a value stands in the text, and move with it (--span-columns)")
     for name in spans or ():
         require_column(name, table.columns, Origin(str(options.path), 1))

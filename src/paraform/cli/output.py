@@ -131,10 +131,15 @@ def aligned(rows: Sequence[Sequence[str]]) -> list[str]:
 
 
 def print_rewordings(rows: Sequence[tuple[str, str]], *, alone: bool) -> None:
-    """A paraphrase a line if there is one source alone, else `source → paraphrase`; the source dimmed on a terminal."""
-    if alone or not sys.stdout.isatty():
+    """Paraphrases of one source as they are; of several a line each, `source → paraphrase`, the source dimmed."""
+    if alone:
+        for _, output in rows:
+            print(output)
+        return
+    rows = [(" ".join(source.split()), " ".join(output.split())) for source, output in rows]
+    if not sys.stdout.isatty():
         for source, output in rows:
-            print(output if alone else f"{source} → {output}")
+            print(f"{source} → {output}")
         return
     from rich.console import Console
     from rich.text import Text

@@ -97,7 +97,7 @@ def run(options: Namespace) -> int:
         raise InputError("--each needs --like")
     if forms is not None:
         options.model = options.model or DEFAULT_MODEL
-    rows = list(rows_of(options.text, options))
+    rows = list(rows_of(options.text, options, whole=True))
     like = options.template if options.like is None else read_texts(options.like, options, "exemplar")
     reworder = load_reworder(options)
     found = filtered(reworded([row.text for row in rows], like, reworder, how, options), options)

@@ -126,12 +126,16 @@ def stream_texts(arguments: Sequence[str], options: Namespace, what: str = "text
     return (given.text for given in rows_of(arguments, options, what))
 
 
-def rows_of(arguments: Sequence[str], options: Namespace, what: str = "text") -> Iterator[GivenText]:
+def rows_of(
+    arguments: Sequence[str], options: Namespace, what: str = "text", *, whole: bool = False
+) -> Iterator[GivenText]:
     """Each text with its line and, of a table's, the other columns, as they are asked for.
 
     Of a command with `--text-column` (`add_texts(…, tables=True)`) a file is a table if that option is given, if
     `--format` says csv or tsv, or if its name ends in .csv.
 
+    Args:
+        whole: a table's texts with their line breaks, not in one line.
     Raises: InputError at once for what is wrong with the arguments or the first text; for another text, when it comes.
     """
     from paraform.corpora.lines import checked
@@ -142,7 +146,8 @@ def rows_of(arguments: Sequence[str], options: Namespace, what: str = "text") ->
     for number, argument in enumerate(arguments or ["-"], start=1):
         folder = options.format == "qqp-pos" and os.path.isdir(argument)
         if argument == "-" or folder or is_readable(argument):
-            sources.append((table_rows if is_table(argument, options) else text_rows)(argument, options))
+            table = is_table(argument, options)
+            sources.append(table_rows(argument, options, whole) if table else text_rows(argument, options))
         elif os.path.isdir(argument):
             raise InputError(f"{argument}: a folder; expected a {what}, a file, or -")
         elif re.fullmatch(r"\S+\.(txt|tsv|csv|jsonl?)|(/|\.{1,2}/|~/)\S*", argument):
@@ -169,7 +174,7 @@ def is_table(path: str, options: Namespace) -> bool:
     return options.text_column is not None or options.format in ("csv", "tsv") or ends
 
 
-def table_rows(path: str, options: Namespace) -> Iterator[GivenText]:
+def table_rows(path: str, options: Namespace, whole: bool) -> Iterator[GivenText]:
     """The texts of a table's column, or of stdin for "-", with the other columns."""
     from paraform.corpora.tables import read_table
 
@@ -179,7 +184,8 @@ def table_rows(path: str, options: Namespace) -> Iterator[GivenText]:
         )
         for row in table.rows:
             others = {name: value for name, value in row.fields.items() if name != table.text_column}
-            yield GivenText(row.origin.line, row.text, others)
+            text = str(row.fields[table.text_column]).strip() if whole else row.text
+            yield GivenText(row.origin.line, text, others)
 
 
 def format_of_table(path: str, options: Namespace) -> str:

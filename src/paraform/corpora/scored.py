@@ -19,8 +19,9 @@ def read_scored(path: PathLike, columns: Sequence[str] | None = None) -> Iterato
     """The pairs of a file; `score` is None where its field is blank.
 
     Without `columns`: the STS Benchmark's own file (TABs, no header, the score in column 5 and the sentences in 6 and
-    7; more may follow), the same as three columns of CSV or between TABs without a header, SICK's, and a table with
-    columns sentence1, sentence2 and score.
+    7), two sentences and their score between TABs without a header (STS17 puts the language behind them), the same as
+    three columns of CSV, SICK's, and a table with columns sentence1, sentence2 and score. Of columns by their place
+    more may follow.
 
     Args:
         columns: the names of two columns with sentences and of one with scores, of a CSV, TSV or JSON lines table.
@@ -33,11 +34,11 @@ def read_scored(path: PathLike, columns: Sequence[str] | None = None) -> Iterato
     fields = first.text.split("\t")
     if len(fields) >= 7 and _is_score(fields[4]):
         return _rows(path, lines(path), lambda line: line.text.split("\t"), (5, 6, 4), 7)
-    if len(fields) == 3 and _is_score(fields[2]):
+    if len(fields) >= 3 and _is_score(fields[2]):
         return _rows(path, lines(path), lambda line: line.text.split("\t"), (0, 1, 2), 3)
     if len(fields) == 1:
         quoted = fields_of(next(quoted_rows(lines(path, MAX_ROW, keep_ends=True), ",", MAX_ROW)), ",")
-        if len(quoted) == 3 and _is_score(quoted[2]):
+        if len(quoted) >= 3 and _is_score(quoted[2]):
             rows = quoted_rows(lines(path, MAX_ROW, keep_ends=True), ",", MAX_ROW)
             return _rows(path, rows, lambda line: fields_of(line, ",", strict=True), (0, 1, 2), 3)
     return _of_table(path, SICK if set(SICK) <= set(fields) else COLUMNS)

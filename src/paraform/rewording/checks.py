@@ -206,7 +206,9 @@ def never_stutters(compared: Compared) -> bool:
 
 
 def changes_enough(compared: Compared) -> bool:
-    """At least two words, contractions and capitals aside, and articles unless framed."""
+    """At least two words, contractions, capitals and blanks aside ("any more"), and articles unless framed."""
+    if _letters(compared.source) == _letters(compared.output):
+        return False
     aside = set() if compared.framed else ARTICLES
     return changed_words(compared.source.words, compared.output.words, aside=aside) >= LEAST_CHANGED
 
@@ -297,6 +299,10 @@ def content_words(sentence: Tagged) -> list[str]:
 @functools.lru_cache(maxsize=KEPT)
 def _tells(word: str) -> bool:
     return word not in LIGHT | NEGATIONS and bool(re.search(r"\w{2}", word)) and not re.search(r"\d", word)
+
+
+def _letters(sentence: Tagged) -> str:
+    return "".join(map(_bare, sentence.words))
 
 
 def changed_words(source: Sequence[str], output: Sequence[str], *, aside: Set[str] = frozenset()) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
@@ -9,12 +10,14 @@ from paraform.rewording.adverbials import moved
 from paraform.rewording.clauses import statements
 from paraform.rewording.frames import LONGEST, Rewritten, rewrite
 from paraform.rewording.indirect import indirect
+from paraform.rewording.slots import ENDINGS
 from paraform.rewording.synonyms import substitute
 from paraform.rewording.tagged import Tagged
 from paraform.spans import written
 from paraform.syntax.trees import Tree
 from paraform.words import detokenize, recase
 
+_CLOSING = re.compile(r"[.?!…]+|[^\w\s\"'“”‘’`]{2,}|[\U0001F300-\U0001FAFF\u2600-\u27BF]")  # "...", ":)", an emoji
 MOST_DRAFTS = 200  # of a sentence; ordinary ones have fewer than 50, one of nothing but synonyms thousands
 
 
@@ -73,12 +76,28 @@ def framed_drafts(source: Tagged, cased: Mapping[str, str], tree: Tree | None = 
         small |= {word for word in source.words if word.islower() and word.upper() in source.words}
         recased = recase(words, usual, source.words)
         own = [word in small and word != "i" and place > 0 for place, word in enumerate(one.words)]
-        again = [words[at] if own[at] else word for at, word in enumerate(recased)]
+        again = _closed([words[at] if own[at] else word for at, word in enumerate(recased)], source.words)
         text = detokenize(again) if source.cut is None else written(again, source.cut)
         draft = drafts.setdefault(text, Draft(text, one.form, one.literals, True, one.wrapped, one.parsed))
         if one.parsed and not draft.parsed:  # a frame and the tree say the same: the tree answers for who does what
             drafts[text] = draft._replace(parsed=True)
     return list(drafts.values())
+
+
+def _closed(words: list[str], source: Sequence[str]) -> list[str]:
+    """The words, at their end what the source has there if that is more than a mark of its kind: "...", "?!", ":)"."""
+    closing = _closing(source)
+    if len(closing) <= 1 and ENDINGS.issuperset(closing):
+        return words
+    own = _closing(words)
+    return [*words[: len(words) - len(own)], *closing]
+
+
+def _closing(words: Sequence[str]) -> Sequence[str]:
+    size = len(words)
+    while size and _CLOSING.fullmatch(words[size - 1]):
+        size -= 1
+    return words[size:]
 
 
 def _kept_acronyms(source: Tagged, words: Sequence[str]) -> set[str]:
