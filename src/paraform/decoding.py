@@ -35,6 +35,10 @@ Step: TypeAlias = Callable[[S, Tensor], tuple[Tensor, S]]
 next step; new state). Greedy and sampling need them only up to a constant of each row: scores will do."""
 
 
+Choose: TypeAlias = Callable[[Tensor, Tensor, int], Tensor]
+"""(what a step gave of N rows [N, V], which of all rows these are [N], the step) → the next token of each [N]."""
+
+
 class Decoding(TypedDict, total=False):
     """How tokens are chosen; every model that writes text takes these options.
 
@@ -130,7 +134,7 @@ def decode(
 
 def greedy(step: Step[S], state: S, rows: int, *, start: int, stop: int, max_tokens: int) -> Tensor:
     """The likeliest token at every step: [rows, ≤ max_tokens], `stop` from where a row ended."""
-    return _left_to_right(step, state, rows, start, stop, max_tokens, _likeliest)
+    return left_to_right(step, state, rows, _likeliest, start=start, stop=stop, max_tokens=max_tokens)
 
 
 def sample(
@@ -159,12 +163,12 @@ def sample(
     if not 0 < top_p <= 1:
         raise InputError(f"top_p {top_p}; expected above 0, and at most 1")
 
-    def draw(log_probs_BV: Tensor) -> Tensor:
+    def draw(log_probs_BV: Tensor, rows_B: Tensor, time: int) -> Tensor:
         # Before it is divided, since a low temperature makes of log-probabilities what float32 does not hold.
         log_probs_BV = log_probs_BV - log_probs_BV.amax(-1, keepdim=True)
         return _drawn(log_probs_BV.div_(temperature).exp_(), top_p, generator)
 
-    return _left_to_right(step, state, rows, start, stop, max_tokens, draw)
+    return left_to_right(step, state, rows, draw, start=start, stop=stop, max_tokens=max_tokens)
 
 
 def _drawn(weights_BV: Tensor, top_p: float, generator: torch.Generator) -> Tensor:
@@ -238,23 +242,24 @@ def constrain_repetition(step: Step[S], *, stop: int, free: int = 0) -> Step[Con
     return limited
 
 
-def _likeliest(log_probs_BV: Tensor) -> Tensor:
+def _likeliest(log_probs_BV: Tensor, rows_B: Tensor, time: int) -> Tensor:
     if log_probs_BV.device.type == "cpu" and log_probs_BV.dtype in (torch.float32, torch.float64):
         # torch's own is slower (benchmarks/vocabulary.py)
         return torch.from_numpy(log_probs_BV.detach().numpy().argmax(-1))
     return log_probs_BV.argmax(-1)
 
 
-def _left_to_right(
-    step: Step[S], state: S, rows: int, start: int, stop: int, max_tokens: int, choose: Callable[[Tensor], Tensor]
+def left_to_right(
+    step: Step[S], state: S, rows: int, choose: Choose, *, start: int, stop: int, max_tokens: int
 ) -> Tensor:
+    """A token of each row after the other: [rows, ≤ max_tokens], `stop` from where a row ended."""
     out_BT = torch.full((rows, max_tokens), stop)
     alive = torch.arange(rows)
     tokens = torch.full((rows,), start)
     ended = torch.zeros(rows, dtype=torch.bool)
     for time in range(max_tokens):
         log_probs_BV, state = step(state, tokens)
-        tokens = choose(log_probs_BV)
+        tokens = choose(log_probs_BV, alive, time)
         tokens = tokens.masked_fill(ended.to(tokens.device), stop)
         out_BT[alive, time] = tokens.cpu()
         ended = tokens == stop

@@ -54,6 +54,7 @@ COMMANDS = {  # a module of this room, and what it does; `train NAME` stands for
     "overlap": ("overlap", "sentences of training files that stand in evaluation sets"),
     "export": ("export", "a trained encoder as a folder of sentence-transformers, as ONNX, or on the hub"),
     "rate": ("rate", "outputs of systems, rated blind by people, and what they found"),
+    "fetch": ("fetch", "a model that is too large for the package, once"),
     "demo": ("demo", "all of this as a page in the browser"),
 }
 GROUP = "paraform.commands"

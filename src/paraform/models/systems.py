@@ -31,6 +31,7 @@ SYSTEMS = {
         ("disentangled", "DisentangledParaphraser", "train ParaBART on pairs"),
         ("exemplar", "ExemplarParaphraser", "train CRL-EGPG on pairs"),
         ("latent", "LatentLanguageModel", "train a VAE, an iVAE, a clVAE … on sentences"),
+        ("lm", "LMParaphraser", "train a language model (smollm2, or your own) to paraphrase, on pairs"),
         ("retrofit", "RetrofittedEncoder", "train PAR, one matrix before an encoder, on pairs"),
         ("seq2seq", "Seq2SeqParaphraser", "train a seq2seq of your own (BART, T5 …) by trees, on pairs"),
     )

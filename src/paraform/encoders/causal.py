@@ -1,0 +1,79 @@
+"""A causal language model, whole: from its folder, or its shapes alone from its config.
+
+No code of the folder is run (`folder.py`).
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any, cast
+
+import torch
+from torch import Tensor, nn
+
+from paraform.encoders.folder import CONFIG, ModelFolder
+from paraform.encoders.transformers_modules import by_own_code, config_of, config_of_json, made_of, quiet
+from paraform.records import InputError
+
+
+def load_causal(folder: ModelFolder, dtype: torch.dtype) -> nn.Module:
+    """The model as a transformers module with its output layer, in evaluation mode, on the CPU.
+
+    Raises: InputError if it is none that goes on from a text, its weights are no safetensors, not all or not finite.
+    """
+    from transformers import AutoModelForCausalLM
+
+    if getattr(config_of(folder), "is_encoder_decoder", False):
+        raise InputError(f"{folder.path / CONFIG}: a model with an encoder; expected a causal language model")
+    folder.require_no_adapter()
+    folder.weight_files()
+    options: dict[str, Any] = {"use_safetensors": True, "local_files_only": True, "dtype": dtype}
+    with torch.device("cpu"), torch.inference_mode(False):  # whatever the caller is in
+        module, found = by_own_code(AutoModelForCausalLM, folder, output_loading_info=True, **options)
+    if lacking := sorted(found["missing_keys"]):  # which transformers draws
+        raise InputError(
+            f"{folder.path}: weights lack {lacking[0]!r} and {len(lacking) - 1} more; expected the model's"
+        )
+    for name, weight in module.state_dict().items():
+        if not torch.isfinite(weight).all():
+            raise InputError(f"{folder.path}: {name!r} holds NaN or infinity; expected finite weights")
+    made: nn.Module = module.eval()
+    return made
+
+
+def described(module: nn.Module) -> str:
+    """JSON of the model's config, from which `causal_of_json` makes it again."""
+    config: dict[str, Any] = json.loads(cast(Any, module).config.to_json_string(use_diff=False))
+    config.pop("_name_or_path", None)  # a folder of whoever trained it
+    return json.dumps(config, indent=2, sort_keys=True, ensure_ascii=False) + "\n"
+
+
+def causal_of_json(text: str, place: str) -> nn.Module:
+    """The network that a config describes, float32, weights as transformers draws them.
+
+    Raises: InputError if it is none of transformers' own, or names code elsewhere, which transformers would run.
+    """
+    from transformers import AutoModelForCausalLM
+
+    with quiet():
+        made: nn.Module = made_of(AutoModelForCausalLM, config_of_json(text, place), place, dtype=torch.float32)
+    return made
+
+
+def states_and_scores(module: nn.Module) -> tuple[Any, Any]:
+    """The part that makes states of pieces, and the layer that scores each piece of the vocabulary by a state.
+
+    Raises: InputError if one after the other is not the model: Gemma's scores, say, are bent behind that layer.
+    """
+    model = cast(Any, module)
+    inner, scores = model.base_model, model.get_output_embeddings()
+    if scores is not None and not next(module.parameters()).is_meta:
+        ids_BT = torch.tensor([[1, 2, 3]], device=next(module.parameters()).device)
+        with torch.no_grad():
+            whole: Tensor = model(input_ids=ids_BT, use_cache=False).logits
+            parts: Tensor = scores(inner(input_ids=ids_BT, use_cache=False).last_hidden_state)
+        if not torch.allclose(whole, parts, rtol=1e-3, atol=1e-3):
+            scores = None
+    if scores is None:
+        raise InputError(f"a {model.config.model_type}, which does more behind its last states; expected such as Llama")
+    return inner, scores

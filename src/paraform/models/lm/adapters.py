@@ -1,0 +1,73 @@
+"""Low-rank adapters (Hu et al. 2022, LoRA): of a linear map W the map W + 2·B·A, where only A and B are trained.
+
+peft trains them inside the model; they are kept here apart from it, and added to its weights to be used.
+"""
+
+from __future__ import annotations
+
+from typing import Any, cast, final
+
+import torch
+from torch import Tensor, nn
+
+from paraform.extensions import needed
+from paraform.records import InputError
+
+SCALE = 2.0  # alpha / rank
+
+
+@final
+class Adapters(nn.Module):
+    """A [rank, inputs] and B [outputs, rank] of each of some linear maps; B is 0 before training.
+
+    Args:
+        shapes: of each map (outputs, inputs), by the map's name in the model.
+    """
+
+    def __init__(self, shapes: dict[str, tuple[int, int]], rank: int) -> None:
+        super().__init__()
+        self.shapes, self.rank = shapes, rank
+        self.down = nn.ParameterList(torch.empty(rank, inputs) for _, inputs in shapes.values())
+        self.up = nn.ParameterList(torch.zeros(outputs, rank) for outputs, _ in shapes.values())
+        for weight in self.down:
+            nn.init.kaiming_uniform_(weight, a=5**0.5)  # as LoRA's authors draw it
+
+    def inject(self, module: nn.Module) -> None:
+        """Put them beside the maps of the module, in place, so that a loss reaches them and nothing else."""
+        peft: Any = needed("peft", "training adapters", "train")
+        config = peft.LoraConfig(r=self.rank, lora_alpha=SCALE * self.rank, target_modules=list(self.shapes))
+        module.requires_grad_(False)
+        peft.inject_adapter_in_model(config, module)
+        for name, down, up in zip(self.shapes, self.down, self.up, strict=True):
+            layer = cast(Any, module.get_submodule(name))
+            layer.lora_A["default"].weight, layer.lora_B["default"].weight = down, up
+
+    @torch.no_grad()
+    def merge(self, module: nn.Module) -> None:
+        """Add them to the maps of the module, in place."""
+        for name, down, up in zip(self.shapes, self.down, self.up, strict=True):
+            weight = cast(Tensor, module.get_submodule(name).weight)
+            weight += (SCALE * (up.float() @ down.float())).to(weight)
+
+
+def maps_of(module: nn.Module, layers: int) -> dict[str, tuple[int, int]]:
+    """The linear maps of the module's uppermost layers, attention and feed-forward, with their shapes.
+
+    Raises: InputError if it has no list of layers, or fewer.
+    """
+    count = cast(Any, module).config.num_hidden_layers
+    stacks = {
+        name: part for name, part in module.named_modules() if isinstance(part, nn.ModuleList) and len(part) == count
+    }
+    if not stacks or layers > count:
+        raise InputError(f"layers {layers}; expected at most the {count} that the model has, in one list")
+    stack = min(stacks, key=len)
+    found = {
+        f"{stack}.{at}.{name}": (part.out_features, part.in_features)
+        for at in range(count - layers, count)
+        for name, part in stacks[stack][at].named_modules()
+        if isinstance(part, nn.Linear)
+    }
+    if not found:
+        raise InputError(f"a {cast(Any, module).config.model_type} whose layers have no nn.Linear; expected some")
+    return found

@@ -1,0 +1,225 @@
+"""A language model on text: sentences in, other words for them out, in a form where one is given."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any, ClassVar, Self, Unpack, final
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from tokenizers import Tokenizer
+from torch import nn
+
+from paraform.decoding import Decoding, require_decoding, search_name
+from paraform.encoders.causal import causal_of_json, described, load_causal
+from paraform.encoders.folder import ModelFolder
+from paraform.encoders.locating import locate
+from paraform.encoders.torch_settings import best_dtype
+from paraform.fields import require_restorable
+from paraform.json_text import parse_json
+from paraform.models.base import AbstractParaphraser, require_words
+from paraform.models.lm.adapters import Adapters, maps_of
+from paraform.models.lm.batches import lm_table, parts_of
+from paraform.models.lm.config import LMConfig
+from paraform.models.lm.decoding import written
+from paraform.models.lm.network import CausalNetwork
+from paraform.models.lm.prompts import Marks, Prompts
+from paraform.records import InputError, require_count, require_texts
+from paraform.syntax import load_parser, load_tagger
+from paraform.syntax.parsing import parsed
+from paraform.syntax.trees import below_one_root, linearized, template
+from paraform.words import tell_cut, tokenize
+
+ROWS = 64  # that are decoded or read together, if the caller does not say
+BASE, TOKENIZER = "base.json", "tokenizer.json"
+
+
+@final
+class LMParaphraser(AbstractParaphraser):
+    """Says a sentence in other words, and in the form of an exemplar if it was trained with a guide.
+
+    A checkpoint holds the adapters alone; the base is looked for where it was, and must have the same weights.
+
+    Args:
+        config: sizes and choices.
+        tokenizer: the base's own.
+        base: JSON of the base's config.
+        digest: of the base's weights.
+    """
+
+    system: ClassVar[str] = "lm"
+    config_class: ClassVar[type] = LMConfig
+    kind: ClassVar[str] = "a language model"
+    asks: ClassVar[str] = ""
+    config: LMConfig
+
+    def __init__(self, config: LMConfig, tokenizer: Tokenizer, base: str, digest: str) -> None:
+        super().__init__()
+        self.config, self.base, self.digest = config, base, digest
+        self._network: list[CausalNetwork] = []  # in a list: its weights are not this model's own
+        with torch.device("meta"):
+            shapes = causal_of_json(base, BASE)
+        about = parse_json(base, BASE)
+        marks = Marks.of(about.get("bos_token_id"), about.get("eos_token_id"))
+        self.prompts = Prompts(tokenizer, marks)
+        self.adapters = Adapters(maps_of(shapes, config.layers), config.rank) if config.rank else None
+        self.whole = None if config.rank else CausalNetwork(causal_of_json(base, BASE))
+
+    @classmethod
+    def of(cls, config: LMConfig) -> Self:
+        """A model before its first step. Raises: InputError if its base is not to be had."""
+        folder = ModelFolder(locate(config.base))
+        module = load_causal(folder, torch.float32)
+        made = cls(config, folder.tokenizer(), described(module), folder.weights_digest)
+        if made.whole is not None:
+            made.whole.module.load_state_dict(module.state_dict())
+        return made
+
+    @property
+    def network(self) -> CausalNetwork:
+        """The base with the adapters added to its weights, loaded when it is first asked for.
+
+        Raises: InputError if the base is not to be had, or has other weights than in training.
+        """
+        if self.whole is not None:
+            return self.whole
+        if not self._network:
+            module = self._loaded(best_dtype(self.device))
+            assert self.adapters is not None
+            self.adapters.merge(module)
+            self._network.append(CausalNetwork(module))
+        return self._network[0].to(self.device)
+
+    def trainable(self) -> CausalNetwork:
+        """The base with the adapters beside its weights, in float32: what is trained."""
+        if self.whole is not None:
+            return self.whole
+        module = self._loaded(torch.float32)
+        assert self.adapters is not None
+        self.adapters.inject(module)
+        self._network[:] = [CausalNetwork(module)]
+        return self._network[0]
+
+    def _loaded(self, dtype: torch.dtype) -> nn.Module:
+        folder = ModelFolder(locate(self.config.base))
+        if folder.weights_digest != self.digest:
+            raise InputError(
+                f"{self.config.base}: weights {folder.weights_digest[:12]}; these adapters were trained on"
+                f" {self.digest[:12]}, as `paraform fetch smollm2` keeps them"
+            )
+        return load_causal(folder, dtype).to(self.device)
+
+    def exemplars(
+        self,
+        sources: Sequence[str],
+        like: Sequence[str] | Sequence[Sequence[str]] | None = None,
+        *,
+        each: bool = False,
+        num: int = 1,
+        seed: int = 0,
+    ) -> list[list[str]]:
+        """As every paraphraser's; without `like` "", which stands for no guide."""
+        if like is None:
+            return [[""] * num for _ in require_texts(sources)]
+        if self.config.guide == "none":
+            raise InputError(f"{self.kind} that was trained without a guide; leave exemplars out")
+        return super().exemplars(sources, like, each=each, num=num, seed=seed)
+
+    def guides(self, exemplars: Sequence[str]) -> list[str] | None:
+        """What the prompt says of each exemplar, "" of none; None of a model without a guide."""
+        if self.config.guide == "none":
+            return None
+        there = [text for text in dict.fromkeys(exemplars) if text]
+        if self.config.guide == "text":
+            said = {text: text for text in there}
+        elif self.config.guide == "tags":
+            tags = load_tagger(device=str(self.device))([tokenize(text) for text in there])
+            said = {text: " ".join(row) for text, row in zip(there, tags, strict=True)}
+        else:
+            trees = parsed(there, lambda: load_parser(device=str(self.device)), "exemplar")
+            cut = [template(below_one_root(tree), self.config.height) for tree in trees]
+            said = {text: linearized(tree) for text, tree in zip(there, cut, strict=True)}
+        return [said.get(text, "") for text in exemplars]
+
+    def decode(self, sources: Sequence[str], exemplars: Sequence[str], **how: Unpack[Decoding]) -> list[str]:
+        """Source i in the form of exemplar i, or, where that is "", in other words; all else as every paraphraser's."""
+        texts, likes = require_texts(sources), require_texts(exemplars)
+        if len(texts) != len(likes):
+            raise InputError(f"{len(texts)} sources, {len(likes)} exemplars; expected one each")
+        require_decoding(how, copies=self.copies)
+        return self._like(texts, likes, how)
+
+    def _like(self, sources: list[str], exemplars: list[str], how: Decoding) -> list[str]:
+        require_words([source.split() for source in sources], "source")
+        read = self.prompts.prompts(sources, self.guides(exemplars), self.config)
+        tell_cut(sum(one.cut for one in read), len(read), f"{self.config.max_pieces} pieces of a prompt", self.kind)
+        numbers = [one.numbers for one in read]
+        found = written(self.network, self.prompts, numbers, sources, how, self.config.max_written)
+        return [self.prompts.text(row) for row in found]
+
+    def say(self, sources: Sequence[str], *, num: int = 4, **how: Unpack[Decoding]) -> list[list[str]]:
+        """Each source in other words, drawn `num` times; outputs that are equal stand once.
+
+        Args:
+            how: as `decoding.Decoding` has them; without a temperature 0.8, and 0.95 of the probability.
+        """
+        texts = require_texts(sources)
+        require_count(num, "num", 1)
+        require_words([source.split() for source in texts], "source")
+        drawn: Decoding = {"temperature": 0.8, "top_p": 0.95}
+        drawn.update(how)
+        require_decoding(drawn, copies=self.copies)
+        read = [one.numbers for one in self.prompts.prompts(texts, None, self.config)]
+        every = [at for at in range(len(texts)) for _ in range(num)]
+        rows = written(
+            self.network,
+            self.prompts,
+            [read[at] for at in every],
+            [texts[at] for at in every],
+            drawn,
+            self.config.max_written,
+            [number for _ in texts for number in range(num)],
+        )
+        said = [self.prompts.text(row) for row in rows]
+        return [list(dict.fromkeys(said[at * num : (at + 1) * num])) for at in range(len(texts))]
+
+    @torch.inference_mode()
+    def likelihood(
+        self, sources: Sequence[str], targets: Sequence[str], *, batch_size: int = ROWS
+    ) -> NDArray[np.float32]:
+        """ln p(target i | source i), nats a piece: [N]."""
+        table = lm_table(require_texts(sources), require_texts(targets), None, self.prompts, self.config)
+        out = np.zeros(len(table), np.float32)
+        network = self.network.eval()
+        for rows, batch in parts_of(table, batch_size):
+            found = network(batch.to(self.device))
+            lengths = (batch.rows.lengths_B - batch.prompts_B).to(found.device)
+            out[rows] = torch.segment_reduce(found, "mean", lengths=lengths).cpu().numpy()
+        return out
+
+    def decoding_settings(self, **how: Unpack[Decoding]) -> dict[str, Any]:
+        """What a signature says of `decode` with these arguments."""
+        return {"decode": search_name(how), "guide": self.config.guide, "base": self.digest[:12]}
+
+    def assets(self) -> dict[str, str]:
+        """The base's config and tokenizer, and which weights it has."""
+        about = {"config": json.loads(self.base), "digest": self.digest}
+        return {BASE: json.dumps(about, indent=2, sort_keys=True) + "\n", TOKENIZER: self.prompts.tokenizer.to_str()}
+
+    @classmethod
+    def restore(cls, config: dict[str, Any], assets: dict[str, str]) -> LMParaphraser:
+        """A model with fresh weights from what a checkpoint holds.
+
+        Raises: InputError if an asset is missing or damaged, or a field is unknown.
+        """
+        require_restorable(LMConfig, config, assets, (BASE, TOKENIZER))
+        about = parse_json(assets[BASE], BASE)
+        if not isinstance(about, dict) or not isinstance(about.get("config"), dict):
+            raise InputError(f"{BASE}: {str(about)[:40]!r}; expected the base's config and digest")
+        try:
+            tokenizer = Tokenizer.from_str(assets[TOKENIZER])
+        except Exception as error:  # the tokenizers library raises bare Exceptions
+            raise InputError(f"{TOKENIZER}: {' '.join(str(error).split())[:200]}") from error
+        return cls(LMConfig(**config), tokenizer, json.dumps(about["config"]), str(about.get("digest")))

@@ -1,0 +1,96 @@
+"""Texts as what a language model reads and goes on from: a turn of a chat, as models that follow orders know it.
+
+    <start>user\\nRewrite:\\n source <end>\\n<start>assistant\\n target <end>
+    <start>user\\nRewrite:\\n source <start> guide <end>\\n<start>assistant\\n target <end>
+
+Before any training SmolLM2 writes Tatoeba's targets at 1.55 nats a piece behind this, at 5.1 behind the marks alone.
+The marks are special tokens, which no text can say: what looks like one in a text is read as its letters.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple, final
+
+from tokenizers import Tokenizer
+
+from paraform.models.lm.config import LMConfig
+from paraform.records import InputError
+
+ASKED, ANSWERED = "user\nRewrite:\n", "assistant\n"
+
+
+class Marks(NamedTuple):
+    """Numbers of the pieces that begin and end a turn."""
+
+    start: int
+    end: int
+
+    @classmethod
+    def of(cls, start: int | None, end: int | None) -> Marks:
+        """Those of a model, as its config says (`bos_token_id`, `eos_token_id`); None: as the other.
+
+        Raises: InputError if it says neither.
+        """
+        start, end = end if start is None else start, start if end is None else end
+        if start is None or end is None:
+            raise InputError("config.json: neither bos_token_id nor eos_token_id; expected the end of a text")
+        return cls(start, end)
+
+
+class Fitted(NamedTuple):
+    """Numbers that fit, and whether something was cut for it."""
+
+    numbers: list[int]
+    cut: bool
+
+
+@final
+class Prompts:
+    """Makes prompts and targets of texts, and texts of what was written.
+
+    Args:
+        tokenizer: the model's own; it is not changed.
+        begin: the piece behind which a target is written.
+    """
+
+    def __init__(self, tokenizer: Tokenizer, marks: Marks) -> None:
+        self.tokenizer = Tokenizer.from_str(tokenizer.to_str())
+        self.tokenizer.no_padding()
+        self.tokenizer.no_truncation()
+        self.tokenizer.encode_special_tokens = True  # a text that holds "<|im_end|>" is a text
+        self.marks = marks
+        asked, again, answered = self._pieces((ASKED, "\n", ANSWERED))
+        self._before = [marks.start, *asked]
+        behind = [marks.end, *again, marks.start, *answered]
+        self._behind, self.begin = behind[:-1], behind[-1]
+
+    def prompts(self, sources: Sequence[str], guides: Sequence[str] | None, config: LMConfig) -> list[Fitted]:
+        """What is read of each source, but for `begin`, behind which the target is written.
+
+        Args:
+            guides: one a source, "" for none; None: none at all.
+        """
+        read = self._pieces(sources)
+        told = [[]] * len(read) if guides is None else self._pieces(guides)
+        room = config.max_pieces - len(self._before) - len(self._behind) - 1
+        out = []
+        for source, guide in zip(read, told, strict=True):
+            kept = source[:room]
+            more = [self.marks.start, *guide][: max(0, room - len(kept))] if guide else []
+            cut = len(kept) < len(source) or len(more) < len(guide)
+            out.append(Fitted([*self._before, *kept, *more, *self._behind], cut))
+        return out
+
+    def targets(self, texts: Sequence[str], config: LMConfig) -> list[Fitted]:
+        """What is written for each, its end counted."""
+        room = config.max_written - 1
+        return [Fitted([*pieces[:room], self.marks.end], len(pieces) > room) for pieces in self._pieces(texts)]
+
+    def text(self, numbers: Sequence[int]) -> str:
+        """What pieces say, without the white space around it; marks are left out."""
+        said: str = self.tokenizer.decode(list(numbers), skip_special_tokens=True)
+        return said.strip()
+
+    def _pieces(self, texts: Sequence[str]) -> list[list[int]]:
+        return [one.ids for one in self.tokenizer.encode_batch_fast(list(texts), add_special_tokens=False)]
