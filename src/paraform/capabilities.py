@@ -201,6 +201,24 @@ class ReadsBack(Protocol):
 
 
 @runtime_checkable
+class SaysOtherwise(Protocol):
+    """A language model that says texts in other words, with no form given, and tells how likely any such answer is."""
+
+    kind: ClassVar[str]
+
+    @property
+    def device(self) -> torch.device: ...
+
+    def say(self, sources: Sequence[str], *, num: int = 4, **how: Unpack[Decoding]) -> list[list[str]]:
+        """Each source in other words, drawn so many times; answers that are equal stand once."""
+        ...
+
+    def likelihood(self, sources: Sequence[str], targets: Sequence[str]) -> list[NDArray[np.float32]]:
+        """ln p(target i | source i) as shares of the target's characters, nats; behind the last one that of the end."""
+        ...
+
+
+@runtime_checkable
 class LatentSpace(Protocol):
     """A model with a latent space that sentences are drawn from and lead into."""
 

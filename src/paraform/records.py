@@ -169,6 +169,7 @@ class Candidate:
         figures: by name: `content`, the cosine to the source; `grammar` and `words`, nats a word that its tags and its
             words are likelier than the source's; `edits`, words.
         framed: whether it comes from a rule, such as a frame or a synonym, and not from a decoder.
+        wrapped: whether it only puts words around the text: "Can you tell me …".
     """
 
     text: str
@@ -177,6 +178,7 @@ class Candidate:
     score: float
     figures: Mapping[str, float] = field(default_factory=dict)
     framed: bool = False
+    wrapped: bool = False
 
     @property
     def failed(self) -> list[str]:
@@ -189,6 +191,7 @@ class Candidate:
         return {
             "paraphrase": self.text,
             "exemplar": self.exemplar or None,
+            "change": "wrapped" if self.wrapped else "reworded",
             "content": figures.get("content"),
             "score": round(self.score, 4),
             "checks": dict(self.checks),

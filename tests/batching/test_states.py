@@ -35,8 +35,9 @@ def test_states_are_computed_once(minilm: Encoder, tmp_path: Path, monkeypatch: 
         patch.setenv("PARAFORM_PRODUCTS", "bfloat16")  # states of another precision are other states
         with pytest.raises(AssertionError, match="computed again"):
             cached_states(minilm, texts, layer=3, folder=tmp_path)
-    with pytest.raises(AssertionError, match="computed again"):
-        cached_states(dataclasses.replace(minilm, digest="another"), texts, layer=3, folder=tmp_path)
+    for other in (dataclasses.replace(minilm, digest="another"), dataclasses.replace(minilm, start=1)):
+        with pytest.raises(AssertionError, match="computed again"):
+            cached_states(other, texts, layer=3, folder=tmp_path)
     shorter = dataclasses.replace(minilm)
     vars(shorter)["tokenizer_digest"] = "another"  # it is computed when it is first asked for
     with pytest.raises(AssertionError, match="computed again"):

@@ -19,6 +19,7 @@ Command = Callable[..., Any]
 WITHOUT_FORMAT = (
     "demo",
     "export",
+    "fetch",
     "rate",
     "reproduce",
     "evaluate syntax",

@@ -15,6 +15,7 @@ from paraform.rewording.augmentation import (
     REPEATED,
     SAME,
     SOURCE,
+    WRAPPED,
     Tally,
     Texts,
     augmented,
@@ -109,3 +110,14 @@ def test_a_span_moves_with_its_part() -> None:
     found = [(row.fields["text"], row.fields["start"], row.fields["end"]) for row in made]
     assert found == [("Rome is my goal", 0, 4), ("How far is Oslo?", 11, 15)]
     assert tally.left_out == {NO_SPAN: 2}
+
+
+def test_what_only_puts_words_around_is_left_out() -> None:
+    def reword(texts: Sequence[str], number: int) -> list[Rewording]:
+        said = (Candidate("Paid?", "", {}, 2.0), Candidate("Can you tell me if it is?", "", {}, 1.0, wrapped=True))
+        return [Rewording(text, said) for text in texts]
+
+    tally, row = Tally(), Row({"text": "Is it?"}, "Is it?", Origin("x", 2))
+    made = list(augmented([[row]], reword, TABLE, tally, per_row=3, keep_source=False))
+    assert [one.text for one in made] == ["Paid?"] and tally.left_out == {WRAPPED: 1}
+    assert len(list(augmented([[row]], reword, TABLE, Tally(), per_row=3, keep_source=False, wrapped=True))) == 2

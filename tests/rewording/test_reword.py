@@ -107,7 +107,7 @@ def test_what_a_frame_and_the_tree_both_make_is_answered_for_by_the_tree() -> No
     assert [draft.parsed for draft in framed_drafts(source, {}, tree) if draft.text == moved] == [True]
 
 
-@pytest.mark.parametrize(("source", "name"), [("can i pay tom here?", "Tom"), ("can i pay the card here?", "card")])
+@pytest.mark.parametrize(("source", "name"), [("Can I pay tom here?", "Tom"), ("Can I pay the card here?", "card")])
 def test_names_alone_are_cased_as_usual(source: str, name: str) -> None:
     (found,) = reword([source], replace(TOOLS, cased={"tom": "Tom", "card": "Card"}), num=9, standards=PASSES)
     assert found.candidates and all(name in text for text in texts_of(found.candidates))

@@ -23,7 +23,8 @@ def cached_states(
 
     Returns: a table [N, D] that is mapped, not read: only the rows that a batch asks for come into memory.
     """
-    content = (encoder.digest, encoder.tokenizer_digest, str(layer), str(best_dtype(encoder.device)), *texts)
+    begun = () if encoder.start is None else (f"start {encoder.start}",)
+    content = (encoder.digest, encoder.tokenizer_digest, *begun, str(layer), str(best_dtype(encoder.device)), *texts)
     values_path = cached_file("states", content, "npy", folder)
     offsets_path = values_path.with_suffix(".offsets.npy")
     if not (values_path.is_file() and offsets_path.is_file()):

@@ -40,7 +40,7 @@ from paraform.weights import (
     shapes_only,
 )
 
-ENCODERS = ("minilm",)  # short names that encoders.load knows
+ENCODERS = ("minilm", "smollm2")  # short names that encoders.load knows
 
 
 class Checkpointable(Protocol):

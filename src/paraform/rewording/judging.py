@@ -14,6 +14,7 @@ from paraform.records import Candidate
 from paraform.rewording import fluency
 from paraform.rewording.checks import CHECKS, NEEDS, Check, Compared, Needs, changed_words
 from paraform.rewording.drafts import Draft
+from paraform.rewording.likely import SAID, said_figures
 from paraform.rewording.standards import STANDARDS, Standards
 from paraform.rewording.tagged import Tagged
 from paraform.spans import cut
@@ -24,7 +25,7 @@ Tag: TypeAlias = Callable[[Sequence[Sequence[str]]], list[list[str]]]
 Fact = TypeVar("Fact")
 
 MOST_CHANGED = 6  # words: more is no better
-FIGURES = ("content", "grammar", "words", "edits")  # of a candidate
+FIGURES = ("content", "grammar", "words", "edits", *SAID)  # of a candidate
 
 
 @dataclass(frozen=True)
@@ -37,6 +38,8 @@ class Tools:
         parse: words to trees, which adverbials are moved and questions made indirect by; None: neither is done.
         source_given: sources and outputs to how much likelier each source is given its output than given itself, by the
             model that decoded them, nats a word; None: not checked.
+        likelihood: sources and answers to ln p(answer | source), nats a piece, mean and least, by the model that said
+            them; None: of what a model says nothing is known.
         cased: lower-cased word → how it is written inside a sentence.
     """
 
@@ -44,6 +47,7 @@ class Tools:
     embed: Embed
     parse: Parser | None = None
     source_given: Callable[[Sequence[str], Sequence[str]], NDArray[np.float32]] | None = None
+    likelihood: Callable[[Sequence[str], Sequence[str]], NDArray[np.float32]] | None = None
     cased: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -128,12 +132,20 @@ class Judge:
     def _is_open(self, case: _Case) -> bool:
         if case.stage < NEEDS.index("likelihood"):
             return True
-        return case.stage < len(NEEDS) and not (self.tools.source_given is None or case.draft.framed or case.fails)
+        read_back = self.tools.likelihood if case.draft.said else self.tools.source_given
+        return case.stage < len(NEEDS) and not (read_back is None or case.draft.framed or case.fails)
 
     def _check(self, case: _Case, needs: Needs) -> None:
         draft = case.draft
         compared = Compared(
-            case.source, case.output, draft.exempt, draft.framed, draft.parsed, case.figures, self.standards
+            case.source,
+            case.output,
+            draft.exempt,
+            draft.framed,
+            draft.parsed,
+            draft.said,
+            case.figures,
+            self.standards,
         )
         case.checks |= {check.name: check(compared) for check in self.checks if check.needs == needs}
         case.stage += 1
@@ -146,7 +158,7 @@ class Judge:
             weighed = {**figures, "changed": min(figures["edits"], MOST_CHANGED)}
             weighed |= {"framed": float(draft.framed), "wrapped": float(draft.wrapped)}
             score = sum(weight * weighed[name] for name, weight in self.standards.weights.items())
-        return Candidate(draft.text, draft.form, checks, score, figures, draft.framed)
+        return Candidate(draft.text, draft.form, checks, score, figures, draft.framed, draft.wrapped)
 
 
 def _by_needs(cases: Iterable[_Case]) -> dict[Needs, list[_Case]]:
@@ -200,6 +212,12 @@ class _Known:
             _learn(self._vectors, texts, self._tools.embed)
             for case in cases:
                 case.figures["content"] = float(self._vectors[case.draft.text] @ self._vectors[case.sentence])
+        elif self._tools.likelihood is not None and (said := [case for case in cases if case.draft.said]):
+            pairs = [(case.sentence, case.draft.text) for case in said]
+            sources, targets = zip(*[*pairs, *(pair[::-1] for pair in pairs)], strict=True)
+            found = self._tools.likelihood(sources, targets)
+            for case, forth, back in zip(said, found[: len(said)], found[len(said) :], strict=True):
+                case.figures.update(said_figures(case.source, case.output, forth, back))
         elif self._tools.source_given is not None:
             found = self._tools.source_given([case.sentence for case in cases], [case.draft.text for case in cases])
             for case, figure in zip(cases, found, strict=True):

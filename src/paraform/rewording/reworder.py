@@ -17,16 +17,16 @@ import numpy as np
 import torch
 
 from paraform import encoders
-from paraform.capabilities import Paraphraser, ReadsBack
+from paraform.capabilities import Paraphraser, ReadsBack, SaysOtherwise
 from paraform.decoding import Decoding, require_decoding
 from paraform.records import Candidate, InputError, Rewording, require_count, require_texts
 from paraform.rewording import fluency
 from paraform.rewording.checks import CHECKS, Check
 from paraform.rewording.drafts import Draft, framed_drafts
 from paraform.rewording.judging import Judge, Tools, tagged
+from paraform.rewording.manner import in_manner
 from paraform.rewording.parts import parts_of
 from paraform.rewording.readable import unreadable
-from paraform.rewording.slots import ENDINGS
 from paraform.rewording.standards import STANDARDS, Standards
 from paraform.rewording.tagged import Tagged
 from paraform.spans import Span
@@ -37,6 +37,7 @@ from paraform.weights import device_named
 Rules: TypeAlias = Callable[[Tagged, Mapping[str, str], Tree | None], list[Draft]]
 """A sentence, how words are written inside one (`Tools.cased`), and its tree, to drafts of it in other words."""
 
+SAMPLES = (4, 8)  # that a language model says of a sentence; the second time of those that still lack one
 FEW = 1000  # characters of texts that one thread rewords as fast as several
 
 
@@ -93,6 +94,8 @@ class Reworder:
             )
         if isinstance(paraphraser, ReadsBack):
             tools = replace(tools, source_given=paraphraser.source_given)
+        if isinstance(paraphraser, SaysOtherwise):
+            tools = replace(tools, likelihood=paraphraser.likelihood)
         self.tools, self.rules, self.paraphraser = tools, rules, paraphraser
         self._judge = Judge(tools, standards, checks)
 
@@ -150,23 +153,28 @@ class Reworder:
             thorough: ask it of all sentences, and make all checks of all candidates; otherwise those that the best and
                 `why` need.
         """
-        asked = None if self.paraphraser is None else self.paraphraser.exemplars(sentences, seed=how.get("seed", 0))
         sources, trees = self._parsed(sentences)
         drafts = [self.rules(source, self.tools.cased, tree) for source, tree in zip(sources, trees, strict=True)]
         rows = self._judge(sentences, sources, drafts, thorough=thorough)
-        if self.paraphraser is not None and asked is not None:
-            lacking = [at for at, row in enumerate(rows) if thorough or _passing(row, drafts[at]) < num]
-            pairs = [(at, form) for at in lacking for form in asked[at]]
-            outputs = self.paraphraser.decode([sentences[at] for at, _ in pairs], [form for _, form in pairs], **how)
-            new: dict[int, dict[str, Draft]] = {at: {} for at in lacking}
-            for (at, form), text in zip(pairs, outputs, strict=True):
-                if all(text != draft.text for draft in drafts[at]):
-                    new[at][text] = Draft(text, form, frozenset(), framed=False)
+        asked = [] if self.paraphraser is None else self._rounds(how)
+        for ask in asked:
+            lacking = [at for at, row in enumerate(rows) if thorough or _passing(row) < num]
+            known = [{draft.text for draft in drafts[at]} for at in lacking]
+            more = ask([sentences[at] for at in lacking])
+            new = [[one for one in row if one.text not in there] for row, there in zip(more, known, strict=True)]
             left, its = [sentences[at] for at in lacking], [sources[at] for at in lacking]
-            further = [[*texts.values()] for texts in new.values()]
-            for at, row in zip(lacking, self._judge(left, its, further, thorough=thorough), strict=True):
+            for at, further, row in zip(lacking, new, self._judge(left, its, new, thorough=thorough), strict=True):
                 rows[at] += row
+                drafts[at] = [*drafts[at], *further]
         return [sorted(row, key=lambda candidate: -candidate.score) for row in rows]
+
+    def _rounds(self, how: Decoding) -> list[Callable[[Sequence[str]], list[list[Draft]]]]:
+        """What the model is asked, one after another, of sentences of which too few drafts pass."""
+        model = self.paraphraser
+        if isinstance(model, SaysOtherwise):
+            return [functools.partial(_said, model, num, how) for num in SAMPLES]
+        assert model is not None
+        return [functools.partial(_decoded, model, how)]
 
     def assess(self, texts: Sequence[str], outputs: Sequence[str], exemplars: Sequence[str]) -> list[Candidate]:
         """Each output, of whatever model, as a candidate for its text, whole texts as one sentence; none is dropped.
@@ -215,9 +223,27 @@ def why(candidates: Sequence[Candidate], checks: Sequence[Check] = CHECKS) -> st
     return f"its {'only' if len(candidates) == 1 else 'nearest'} rewording {said}"
 
 
-def _passing(candidates: Sequence[Candidate], drafts: Sequence[Draft]) -> int:
+def _said(model: SaysOtherwise, num: int, how: Decoding, sentences: Sequence[str]) -> list[list[Draft]]:
+    """Each sentence as a language model says it."""
+    rows = model.say(sentences, num=num, **how)
+    said = [{in_manner(text, source): None for text in row} for source, row in zip(sentences, rows, strict=True)]
+    return [[Draft(text, "", frozenset(), framed=False, said=True) for text in row if text] for row in said]
+
+
+def _decoded(model: Paraphraser, how: Decoding, sentences: Sequence[str]) -> list[list[Draft]]:
+    """Each sentence in the forms of the model's own exemplars."""
+    forms = model.exemplars(sentences, seed=how.get("seed", 0))
+    pairs = [(at, form) for at, row in enumerate(forms) for form in row]
+    outputs = model.decode([sentences[at] for at, _ in pairs], [form for _, form in pairs], **how)
+    new: list[dict[str, Draft]] = [{} for _ in sentences]
+    for (at, form), text in zip(pairs, outputs, strict=True):
+        new[at][text] = Draft(text, form, frozenset(), framed=False)
+    return [[*row.values()] for row in new]
+
+
+def _passing(candidates: Sequence[Candidate]) -> int:
     """How many pass, those that only put words around not counted."""
-    return sum(not (one.failed or draft.wrapped) for one, draft in zip(candidates, drafts, strict=True))
+    return sum(not (one.failed or one.wrapped) for one in candidates)
 
 
 def _joined(text: str, spans: Sequence[Span], passed: Sequence[Sequence[Candidate]], num: int) -> list[Candidate]:
@@ -232,18 +258,13 @@ def _joined(text: str, spans: Sequence[Span], passed: Sequence[Sequence[Candidat
         chosen = [part for part in parts if part]
         said, end = "", 0
         for (start, after), part in zip(spans, parts, strict=True):
-            sentence = text[start:after]
-            said += text[end:start] + (_ended_alike(part.text, sentence, len(spans)) if part else sentence)
+            said += text[end:start] + (part.text if part else text[start:after])
             end = after
         names = {name: None for part in chosen for name in part.checks}
         checks = {name: all(part.checks.get(name, True) for part in chosen) for name in names}
         figures = {name: min(part.figures[name] for part in chosen) for name in chosen[0].figures}
         forms = "; ".join(part.exemplar for part in chosen)
-        score, framed = float(np.mean([part.score for part in chosen])), all(part.framed for part in chosen)
-        out.append(Candidate(said + text[end:], forms, checks, score, figures, framed))
+        score = float(np.mean([part.score for part in chosen]))
+        framed, wrapped = (all(getattr(part, name) for part in chosen) for name in ("framed", "wrapped"))
+        out.append(Candidate(said + text[end:], forms, checks, score, figures, framed, wrapped))
     return out
-
-
-def _ended_alike(said: str, sentence: str, sentences: int) -> str:
-    """What is said, without an end mark if the sentence is one of several and has none: a heading, a list's item."""
-    return said if sentences == 1 or sentence[-1:] in ENDINGS else said.rstrip("".join(ENDINGS))

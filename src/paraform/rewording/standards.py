@@ -17,6 +17,7 @@ class Standards:
         grammar_decoded: the same, where a model decoded it.
         words_decoded: the same of its words, where a model decoded it.
         cycle: how much less likely the source may be given what was decoded than given itself, nats a word.
+        said: least figures of what a language model said, by name: `checks.Compared` has them.
         weights: of what a candidate's score adds up: content, grammar, words (both in nats a word more than the
             source's), changed (words, 6 at most), framed (1 for a rule's), wrapped (1 for one that puts words around).
     """
@@ -27,6 +28,16 @@ class Standards:
     grammar_decoded: float = 0.0
     words_decoded: float = 0.0
     cycle: float = 0.5
+    said: Mapping[str, float] = field(
+        default_factory=lambda: {
+            "forth": -1.2,
+            "back": -1.8,
+            "added": -3.2,
+            "dropped": -3.2,
+            "more": -1.0,
+            "fewer": 0.0,
+        }
+    )
     weights: Mapping[str, float] = field(
         default_factory=lambda: {
             "content": 4.0,

@@ -63,9 +63,9 @@ def train_lm(
     divided = job.divided(pairs)
     torch.manual_seed(job.loop.seed)
     model = LMParaphraser.of(config)
-    digests = {"base": model.digest, **divided.digests}
+    digests = {**{f"base's {name}": digest for name, digest in model.digests.items()}, **divided.digests}
     if start is not None:
-        if (start.digest, start.config.rank, start.config.layers) != (model.digest, config.rank, config.layers):
+        if (start.digests, start.config.rank, start.config.layers) != (model.digests, config.rank, config.layers):
             raise InputError("start has another base, rank or layers than the config says; expected the same")
         model.load_state_dict(start.state_dict())
         digests["start"] = model_digest(start)

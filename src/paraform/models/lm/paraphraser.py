@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from functools import cached_property
 from typing import Any, ClassVar, Self, Unpack, final
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from tokenizers import Tokenizer
 from torch import nn
 
 from paraform.decoding import Decoding, require_decoding, search_name
@@ -33,7 +34,7 @@ from paraform.syntax.trees import below_one_root, linearized, template
 from paraform.words import tell_cut, tokenize
 
 ROWS = 64  # that are decoded or read together, if the caller does not say
-BASE, TOKENIZER = "base.json", "tokenizer.json"
+BASE = "base.json"
 
 
 @final
@@ -44,9 +45,8 @@ class LMParaphraser(AbstractParaphraser):
 
     Args:
         config: sizes and choices.
-        tokenizer: the base's own.
         base: JSON of the base's config.
-        digest: of the base's weights.
+        digests: SHA-256 of the base's weights, and of its tokenizer.
     """
 
     system: ClassVar[str] = "lm"
@@ -55,15 +55,12 @@ class LMParaphraser(AbstractParaphraser):
     asks: ClassVar[str] = ""
     config: LMConfig
 
-    def __init__(self, config: LMConfig, tokenizer: Tokenizer, base: str, digest: str) -> None:
+    def __init__(self, config: LMConfig, base: str, digests: Mapping[str, str]) -> None:
         super().__init__()
-        self.config, self.base, self.digest = config, base, digest
+        self.config, self.base, self.digests = config, base, dict(digests)
         self._network: list[CausalNetwork] = []  # in a list: its weights are not this model's own
         with torch.device("meta"):
             shapes = causal_of_json(base, BASE)
-        about = parse_json(base, BASE)
-        marks = Marks.of(about.get("bos_token_id"), about.get("eos_token_id"))
-        self.prompts = Prompts(tokenizer, marks)
         self.adapters = Adapters(maps_of(shapes, config.layers), config.rank) if config.rank else None
         self.whole = None if config.rank else CausalNetwork(causal_of_json(base, BASE))
 
@@ -72,10 +69,17 @@ class LMParaphraser(AbstractParaphraser):
         """A model before its first step. Raises: InputError if its base is not to be had."""
         folder = ModelFolder(locate(config.base))
         module = load_causal(folder, torch.float32)
-        made = cls(config, folder.tokenizer(), described(module), folder.weights_digest)
+        made = cls(config, described(module), digests_of(folder))
         if made.whole is not None:
             made.whole.module.load_state_dict(module.state_dict())
         return made
+
+    @cached_property
+    def prompts(self) -> Prompts:
+        """What makes prompts of texts, by the base's tokenizer. Raises: InputError as `network`."""
+        about = parse_json(self.base, BASE)
+        marks = Marks.of(about.get("bos_token_id"), about.get("eos_token_id"))
+        return Prompts(self._folder().tokenizer(), marks)
 
     @property
     def network(self) -> CausalNetwork:
@@ -103,13 +107,18 @@ class LMParaphraser(AbstractParaphraser):
         return self._network[0]
 
     def _loaded(self, dtype: torch.dtype) -> nn.Module:
+        return load_causal(self._folder(), dtype).to(self.device)
+
+    def _folder(self) -> ModelFolder:
+        """The base's, which has the weights and the tokenizer of training."""
         folder = ModelFolder(locate(self.config.base))
-        if folder.weights_digest != self.digest:
+        if (found := digests_of(folder)) != self.digests:
+            what = next(name for name in found if found[name] != self.digests.get(name))
             raise InputError(
-                f"{self.config.base}: weights {folder.weights_digest[:12]}; these adapters were trained on"
-                f" {self.digest[:12]}, as `paraform fetch smollm2` keeps them"
+                f"{self.config.base}: {what} {found[what][:12]}; these adapters were trained on"
+                f" {str(self.digests.get(what))[:12]}; of smollm2 `paraform fetch smollm2` keeps those"
             )
-        return load_causal(folder, dtype).to(self.device)
+        return folder
 
     def exemplars(
         self,
@@ -188,38 +197,48 @@ class LMParaphraser(AbstractParaphraser):
     @torch.inference_mode()
     def likelihood(
         self, sources: Sequence[str], targets: Sequence[str], *, batch_size: int = ROWS
-    ) -> NDArray[np.float32]:
-        """ln p(target i | source i), nats a piece: [N]."""
-        table = lm_table(require_texts(sources), require_texts(targets), None, self.prompts, self.config)
-        out = np.zeros(len(table), np.float32)
-        network = self.network.eval()
+    ) -> list[NDArray[np.float32]]:
+        """ln p(target i | source i), of each character the share of its piece, nats; behind the last one its end's.
+
+        Of a target that is longer than the model writes (`config.max_written`), 0 where it is not read.
+        """
+        texts = require_texts(targets)
+        table = lm_table(require_texts(sources), texts, None, self.prompts, self.config)
+        network, out = self.network.eval(), [np.zeros(len(text) + 1, np.float32) for text in texts]
+        spans = self.prompts.spans(texts, self.config)
         for rows, batch in parts_of(table, batch_size):
-            found = network(batch.to(self.device))
-            lengths = (batch.rows.lengths_B - batch.prompts_B).to(found.device)
-            out[rows] = torch.segment_reduce(found, "mean", lengths=lengths).cpu().numpy()
+            found = network(batch.to(self.device)).cpu().numpy()
+            ends = np.cumsum((batch.rows.lengths_B - batch.prompts_B).numpy())
+            for row, part in zip(rows, np.split(found, ends[:-1]), strict=True):
+                for (start, end), nats in zip(spans[row], part, strict=True):
+                    out[row][start:end] += nats / max(1, end - start)
         return out
 
     def decoding_settings(self, **how: Unpack[Decoding]) -> dict[str, Any]:
         """What a signature says of `decode` with these arguments."""
-        return {"decode": search_name(how), "guide": self.config.guide, "base": self.digest[:12]}
+        return {"decode": search_name(how), "guide": self.config.guide, "base": self.digests["weights"][:12]}
 
     def assets(self) -> dict[str, str]:
-        """The base's config and tokenizer, and which weights it has."""
-        about = {"config": json.loads(self.base), "digest": self.digest}
-        return {BASE: json.dumps(about, indent=2, sort_keys=True) + "\n", TOKENIZER: self.prompts.tokenizer.to_str()}
+        """The base's config, and which weights and tokenizer it has."""
+        about = {"config": json.loads(self.base), "digests": self.digests}
+        return {BASE: json.dumps(about, indent=2, sort_keys=True) + "\n"}
 
     @classmethod
     def restore(cls, config: dict[str, Any], assets: dict[str, str]) -> LMParaphraser:
         """A model with fresh weights from what a checkpoint holds.
 
-        Raises: InputError if an asset is missing or damaged, or a field is unknown.
+        Raises: InputError if the asset is missing or damaged, or a field is unknown.
         """
-        require_restorable(LMConfig, config, assets, (BASE, TOKENIZER))
+        require_restorable(LMConfig, config, assets, (BASE,))
         about = parse_json(assets[BASE], BASE)
-        if not isinstance(about, dict) or not isinstance(about.get("config"), dict):
-            raise InputError(f"{BASE}: {str(about)[:40]!r}; expected the base's config and digest")
-        try:
-            tokenizer = Tokenizer.from_str(assets[TOKENIZER])
-        except Exception as error:  # the tokenizers library raises bare Exceptions
-            raise InputError(f"{TOKENIZER}: {' '.join(str(error).split())[:200]}") from error
-        return cls(LMConfig(**config), tokenizer, json.dumps(about["config"]), str(about.get("digest")))
+        found: dict[str, Any] = about if isinstance(about, dict) else {}
+        base, digests = found.get("config"), found.get("digests")
+        if not isinstance(base, dict) or not isinstance(digests, dict):
+            raise InputError(f"{BASE}: {str(about)[:40]!r}; expected the base's config and digests")
+        return cls(LMConfig(**config), json.dumps(base), digests)
+
+
+def digests_of(folder: ModelFolder) -> dict[str, str]:
+    """Of a base's weights and tokenizer."""
+    tokenizer = folder.tokenizer().to_str()
+    return {"weights": folder.weights_digest, "tokenizer": hashlib.sha256(tokenizer.encode()).hexdigest()}

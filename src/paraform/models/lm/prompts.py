@@ -87,6 +87,12 @@ class Prompts:
         room = config.max_written - 1
         return [Fitted([*pieces[:room], self.marks.end], len(pieces) > room) for pieces in self._pieces(texts)]
 
+    def spans(self, texts: Sequence[str], config: LMConfig) -> list[list[tuple[int, int]]]:
+        """Where the pieces of `targets` stand in each text, in characters; the end behind the last one."""
+        room = config.max_written - 1
+        rows = self.tokenizer.encode_batch(list(texts), add_special_tokens=False)  # the fast one tells no places
+        return [[*one.offsets[:room], (len(text), len(text) + 1)] for one, text in zip(rows, texts, strict=True)]
+
     def text(self, numbers: Sequence[int]) -> str:
         """What pieces say, without the white space around it; marks are left out."""
         said: str = self.tokenizer.decode(list(numbers), skip_special_tokens=True)

@@ -1,0 +1,180 @@
+"""A language model that paraphrases: against transformers' own likelihoods and outputs, peft's adapters, hand-made
+prompts."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from tiny_lm import new_lm, write_lm
+from transformers import AutoModelForCausalLM
+
+import paraform
+from paraform import checkpoint
+from paraform.models.lm import LMParaphraser
+from paraform.models.lm.draws import Nucleus, uniforms
+from paraform.records import InputError
+
+TEXTS = ["how do i pay ?", "the cat sat on the mat", "Café, <|im_end|> costs 12 € \N{GRINNING FACE}", "it"]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_lm(tmp_path_factory.mktemp("base"))
+
+
+@pytest.fixture(scope="module")
+def model(folder: Path) -> LMParaphraser:
+    return new_lm(folder)
+
+
+def prompt_of(model: LMParaphraser, text: str) -> list[int]:
+    """The whole prompt, by a tokenizer that reads no marks out of a text."""
+    tokenizer = model.prompts.tokenizer
+    assert tokenizer.encode_special_tokens  # the text's own letters
+
+    def pieces(said: str) -> list[int]:
+        return tokenizer.encode(said, add_special_tokens=False).ids
+
+    return [1, *pieces("user\nRewrite:\n"), *pieces(text), 2, *pieces("\n"), 1, *pieces("assistant\n")]
+
+
+def nats_of(model: LMParaphraser) -> list[float]:
+    return [float(shares.sum()) for shares in model.likelihood(TEXTS, TEXTS[::-1])]
+
+
+def merged(model: LMParaphraser, folder: Path) -> Any:
+    """The base by transformers, with 2·B·A added to the maps of its two upper layers by their names."""
+    assert model.adapters is not None
+    module: Any = AutoModelForCausalLM.from_pretrained(folder)
+    weights = dict(module.named_parameters())
+    for name, down, up in zip(model.adapters.shapes, model.adapters.down, model.adapters.up, strict=True):
+        weights[f"{name}.weight"].data += 2 * up @ down
+    assert {name.split(".")[2] for name in model.adapters.shapes} == {"1", "2"}
+    return module.eval()
+
+
+@torch.no_grad()
+def test_likelihoods_are_the_merged_models(model: LMParaphraser, folder: Path) -> None:
+    """Each piece's, shared by the characters that it stands for; the end's behind the last."""
+    module = merged(model, folder)
+    sources, targets = TEXTS, TEXTS[::-1]
+    found = {size: model.likelihood(sources, targets, batch_size=size) for size in (1, 64)}
+    for at, (source, target) in enumerate(zip(sources, targets, strict=True)):
+        encoding = model.prompts.tokenizer.encode(target, add_special_tokens=False)
+        read, written = prompt_of(model, source), [*encoding.ids[:19], 2]
+        log_probs = module(input_ids=torch.tensor([[*read, *written]])).logits[0].log_softmax(-1)
+        nats = [log_probs[len(read) - 1 + place, piece].item() for place, piece in enumerate(written)]
+        for shares in (found[1][at], found[64][at]):
+            assert shares.shape == (len(target) + 1,) and shares[-1] == pytest.approx(nats[-1], abs=1e-4)
+            assert shares.sum() == pytest.approx(sum(nats), abs=1e-3)
+            assert shares[slice(*encoding.offsets[0])].sum() == pytest.approx(nats[0], abs=1e-4)
+
+
+@pytest.mark.parametrize("how", [{}, {"beam": 3}])
+def test_outputs_are_transformers(model: LMParaphraser, folder: Path, how: dict[str, Any]) -> None:
+    """Whatever stands beside them in a batch; a beam of theirs divides by the same lengths."""
+    module = merged(model, folder)
+    wanted = []
+    for text in TEXTS:
+        read = torch.tensor([prompt_of(model, text)])
+        out = module.generate(
+            read, attention_mask=torch.ones_like(read), max_new_tokens=20, do_sample=False,
+            num_beams=how.get("beam", 1), eos_token_id=2, pad_token_id=2, length_penalty=1.0,
+        )  # fmt: skip
+        wanted.append(model.prompts.text(out[0, read.shape[1] :].tolist()))
+    found = model.decode(TEXTS, [""] * len(TEXTS), **how)  # type: ignore[arg-type]
+    if how:  # where hypotheses end early theirs stops sooner
+        assert sum(one == other for one, other in zip(found, wanted, strict=True)) >= 3
+    else:
+        assert found == wanted
+
+
+def test_draws_depend_on_the_text_and_the_seed(model: LMParaphraser) -> None:
+    found = model.say(TEXTS, num=3, seed=5)
+    assert [model.say([text], num=3, seed=5)[0] for text in TEXTS] == found
+    assert model.say(TEXTS[::-1], num=3, seed=5, batch_size=2)[::-1] == found
+    assert model.say(TEXTS, num=3, seed=6) != found
+    assert [row[:1] for row in model.say(TEXTS, num=1, seed=5)] == [row[:1] for row in found]
+
+
+def test_a_nucleus_draws_as_often_as_likely() -> None:
+    """From the smallest set of 0.7: of 0.5, 0.3, 0.15 and 0.05 the first two, as 5 to 3."""
+    scores = torch.tensor([[0.05, 0.5, 0.15, 0.3]]).log().expand(4000, -1)
+    draws = uniforms(["a"] * 4000, range(4000), 1, 0)
+    found = Nucleus(draws, temperature=1.0, top_p=0.7)(scores, torch.arange(4000), 0)
+    shares = torch.bincount(found, minlength=4) / 4000
+    assert shares.tolist() == pytest.approx([0, 5 / 8, 0, 3 / 8], abs=0.03)
+    sharp = Nucleus(draws, temperature=0.5, top_p=1.0)(scores, torch.arange(4000), 0)
+    squares = torch.tensor([0.05, 0.5, 0.15, 0.3]) ** 2
+    assert (torch.bincount(sharp, minlength=4) / 4000).tolist() == pytest.approx(
+        (squares / squares.sum()).tolist(), abs=0.03
+    )
+
+
+def test_what_is_trained_says_what_is_merged(folder: Path) -> None:
+    """peft's maps beside the base, and the same added to it; only adapters have gradients, and only they are kept."""
+    model = new_lm(folder)
+    before = nats_of(model)
+    network = model.trainable()
+    assert nats_of(model) == pytest.approx(before, abs=1e-3)
+    assert {name.split(".")[-3] for name, one in network.named_parameters() if one.requires_grad} == {
+        "lora_A",
+        "lora_B",
+    }
+    assert {name.split(".")[0] for name in model.state_dict()} == {"adapters"}
+
+
+@pytest.mark.parametrize("rank", [2, 0])
+def test_a_checkpoint_says_the_same(folder: Path, tmp_path: Path, rank: int) -> None:
+    model = new_lm(folder, rank=rank)
+    checkpoint.save(model, tmp_path / "kept")
+    again = paraform.load(tmp_path / "kept", device="cpu")
+    assert nats_of(again) == pytest.approx(nats_of(model), abs=1e-4)
+    size = (tmp_path / "kept" / "model.safetensors").stat().st_size
+    assert (size > (folder / "model.safetensors").stat().st_size / 2) == (rank == 0)
+
+
+def test_adapters_refuse_another_base(folder: Path, tmp_path: Path) -> None:
+    checkpoint.save(new_lm(folder), tmp_path / "kept")
+    write_lm(folder, seed=1)
+    try:
+        with pytest.raises(InputError, match="these adapters were trained on"):
+            paraform.load(tmp_path / "kept").decode(["how ?"], [""])
+    finally:
+        write_lm(folder, seed=0)
+
+
+def test_a_guide_stands_in_the_prompt(folder: Path) -> None:
+    model = new_lm(folder, guide="text")
+    (alone,), (guided,) = (model.prompts.prompts(["a b"], guides, model.config) for guides in (None, ["c d"]))
+    tokenizer = model.prompts.tokenizer
+    assert tokenizer.decode(guided.numbers, skip_special_tokens=False) == (
+        "<|im_start|>user\nRewrite:\na b<|im_start|>c d<|im_end|>\n<|im_start|>assistant"
+    )
+    assert model.prompts.prompts(["a b"], [""], model.config)[0] == alone
+    assert model.guides(["c d", ""]) == ["c d", ""]
+    assert new_lm(folder, guide="tags").guides(["How are you?", ""]) == ["WRB VBP PRP .", ""]
+    assert str(new_lm(folder, guide="template", height=3).guides(["How are you?"])).startswith(
+        "['(ROOT (SBARQ (WHADVP)"
+    )
+    long = model.prompts.prompts(["a " * 200], ["c d"], model.config)[0]
+    assert long.cut and len(long.numbers) + 1 == model.config.max_pieces
+
+
+@pytest.mark.parametrize(
+    ("ask", "said"),
+    [
+        (lambda model: model.decode(["a"], ["b", "c"]), "1 sources, 2 exemplars"),
+        (lambda model: model.decode([" "], [""]), "source 1 is empty"),
+        (lambda model: model.say(["a"], num=0), "num 0"),
+        (lambda model: model.say(["a"], beam=2), "exclude each other"),
+        (lambda model: model.exemplars(["a"], ["b"]), "without a guide"),
+        (lambda model: new_lm(Path(model.config.base), layers=9), "layers 9; expected at most the 3"),
+    ],
+)
+def test_bad_input(model: LMParaphraser, ask: Any, said: str) -> None:
+    with pytest.raises(InputError, match=said):
+        ask(model)
