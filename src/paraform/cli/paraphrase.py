@@ -161,13 +161,15 @@ def reworded(
     texts: Sequence[str], like: Sequence[str] | None, reworder: Reworder, how: Decoding, options: Namespace
 ) -> list[Rewording]:
     """What is said in the place of each text."""
-    from paraform.capabilities import CutsExemplars, HasTemplates, WritesByTree
+    from paraform.capabilities import CutsExemplars, HasTemplates, Paraphraser, WritesByTree
     from paraform.models.selection import select_exemplars
 
     model = reworder.paraphraser
     if model is None or (like is None and not isinstance(model, HasTemplates)):
         with bad_values():
             return reworder.reword(texts, num=options.num, force=options.force, **how)
+    if not isinstance(model, Paraphraser):
+        raise InputError(f"{options.model} is {model.kind}, which takes no form; leave --like out")
     trees = {text: tree_of(text, number) for number, text in enumerate(options.template or (), start=1)}
     each = options.each
     if like is None and isinstance(model, HasTemplates):

@@ -38,8 +38,8 @@ class Tools:
         parse: words to trees, which adverbials are moved and questions made indirect by; None: neither is done.
         source_given: sources and outputs to how much likelier each source is given its output than given itself, by the
             model that decoded them, nats a word; None: not checked.
-        likelihood: sources and answers to ln p(answer | source), nats a piece, mean and least, by the model that said
-            them; None: of what a model says nothing is known.
+        likelihood: sources and answers to ln p(answer | source), as `capabilities.SaysOtherwise` has it; None: what a
+            model says is not asked for.
         cased: lower-cased word → how it is written inside a sentence.
     """
 
@@ -47,7 +47,7 @@ class Tools:
     embed: Embed
     parse: Parser | None = None
     source_given: Callable[[Sequence[str], Sequence[str]], NDArray[np.float32]] | None = None
-    likelihood: Callable[[Sequence[str], Sequence[str]], NDArray[np.float32]] | None = None
+    likelihood: Callable[[Sequence[str], Sequence[str]], list[NDArray[np.float32]]] | None = None
     cased: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -219,8 +219,8 @@ class _Known:
             for case, forth, back in zip(said, found[: len(said)], found[len(said) :], strict=True):
                 case.figures.update(said_figures(case.source, case.output, forth, back))
         elif self._tools.source_given is not None:
-            found = self._tools.source_given([case.sentence for case in cases], [case.draft.text for case in cases])
-            for case, figure in zip(cases, found, strict=True):
+            leads = self._tools.source_given([case.sentence for case in cases], [case.draft.text for case in cases])
+            for case, figure in zip(cases, leads, strict=True):
                 case.figures["cycle"] = float(figure)
 
 

@@ -37,6 +37,9 @@ from paraform.weights import device_named
 Rules: TypeAlias = Callable[[Tagged, Mapping[str, str], Tree | None], list[Draft]]
 """A sentence, how words are written inside one (`Tools.cased`), and its tree, to drafts of it in other words."""
 
+Ask: TypeAlias = Callable[[Sequence[int]], list[list[Draft]]]
+"""Which of some sentences → drafts of each, by a model."""
+
 SAMPLES = (4, 8)  # that a language model says of a sentence; the second time of those that still lack one
 FEW = 1000  # characters of texts that one thread rewords as fast as several
 
@@ -46,7 +49,7 @@ def reword(
     *,
     num: int = 1,
     force: bool = False,
-    model: Paraphraser | None = None,
+    model: Paraphraser | SaysOtherwise | None = None,
     device: str | None = None,
     **how: Unpack[Decoding],
 ) -> list[Rewording]:
@@ -75,8 +78,8 @@ class Reworder:
         rules: make drafts of each sentence.
         checks: what each candidate must pass.
         standards: what its figures must reach, and what ranks it.
-        paraphraser: gives further drafts, each sentence in the forms of its own exemplars, one a sentence; None: rules
-            alone. It is asked only of sentences of which fewer drafts pass than are wanted.
+        paraphraser: gives further drafts of sentences of which fewer pass than are wanted: a language model in its own
+            words (`SAMPLES`), another in the forms of its own exemplars, one a sentence; None: rules alone.
     """
 
     def __init__(
@@ -86,9 +89,9 @@ class Reworder:
         rules: Rules = framed_drafts,
         checks: Sequence[Check] = CHECKS,
         standards: Standards = STANDARDS,
-        paraphraser: Paraphraser | None = None,
+        paraphraser: Paraphraser | SaysOtherwise | None = None,
     ) -> None:
-        if paraphraser is not None and not isinstance(paraphraser, Paraphraser):
+        if paraphraser is not None and not isinstance(paraphraser, (Paraphraser, SaysOtherwise)):
             raise InputError(
                 f"a model of type {type(paraphraser).__name__}; expected one that paraphrases: paraform.load(folder)"
             )
@@ -100,7 +103,9 @@ class Reworder:
         self._judge = Judge(tools, standards, checks)
 
     @classmethod
-    def default(cls, device: str | torch.device | None = None, *, paraphraser: Paraphraser | None = None) -> Reworder:
+    def default(
+        cls, device: str | torch.device | None = None, *, paraphraser: Paraphraser | SaysOtherwise | None = None
+    ) -> Reworder:
         """With the embedded tagger, parser and encoder, which are loaded once a process.
 
         Args:
@@ -153,14 +158,16 @@ class Reworder:
             thorough: ask it of all sentences, and make all checks of all candidates; otherwise those that the best and
                 `why` need.
         """
+        rounds = self._rounds(sentences, how)
         sources, trees = self._parsed(sentences)
         drafts = [self.rules(source, self.tools.cased, tree) for source, tree in zip(sources, trees, strict=True)]
         rows = self._judge(sentences, sources, drafts, thorough=thorough)
-        asked = [] if self.paraphraser is None else self._rounds(how)
-        for ask in asked:
+        for ask in rounds:
             lacking = [at for at, row in enumerate(rows) if thorough or _passing(row) < num]
+            if not lacking:
+                break
             known = [{draft.text for draft in drafts[at]} for at in lacking]
-            more = ask([sentences[at] for at in lacking])
+            more = ask(lacking)
             new = [[one for one in row if one.text not in there] for row, there in zip(more, known, strict=True)]
             left, its = [sentences[at] for at in lacking], [sources[at] for at in lacking]
             for at, further, row in zip(lacking, new, self._judge(left, its, new, thorough=thorough), strict=True):
@@ -168,13 +175,18 @@ class Reworder:
                 drafts[at] = [*drafts[at], *further]
         return [sorted(row, key=lambda candidate: -candidate.score) for row in rows]
 
-    def _rounds(self, how: Decoding) -> list[Callable[[Sequence[str]], list[list[Draft]]]]:
-        """What the model is asked, one after another, of sentences of which too few drafts pass."""
+    def _rounds(self, sentences: Sequence[str], how: Decoding) -> list[Ask]:
+        """What the model is asked, one after another, of sentences of which too few drafts pass.
+
+        Raises: InputError if it has no exemplars of its own and needs them.
+        """
         model = self.paraphraser
         if isinstance(model, SaysOtherwise):
-            return [functools.partial(_said, model, num, how) for num in SAMPLES]
-        assert model is not None
-        return [functools.partial(_decoded, model, how)]
+            return [functools.partial(_said, model, num, how, sentences) for num in SAMPLES]
+        if model is None:
+            return []
+        forms = model.exemplars(sentences, seed=how.get("seed", 0))
+        return [functools.partial(_decoded, model, how, sentences, forms)]
 
     def assess(self, texts: Sequence[str], outputs: Sequence[str], exemplars: Sequence[str]) -> list[Candidate]:
         """Each output, of whatever model, as a candidate for its text, whole texts as one sentence; none is dropped.
@@ -223,22 +235,26 @@ def why(candidates: Sequence[Candidate], checks: Sequence[Check] = CHECKS) -> st
     return f"its {'only' if len(candidates) == 1 else 'nearest'} rewording {said}"
 
 
-def _said(model: SaysOtherwise, num: int, how: Decoding, sentences: Sequence[str]) -> list[list[Draft]]:
-    """Each sentence as a language model says it."""
-    rows = model.say(sentences, num=num, **how)
-    said = [{in_manner(text, source): None for text in row} for source, row in zip(sentences, rows, strict=True)]
+def _said(
+    model: SaysOtherwise, num: int, how: Decoding, sentences: Sequence[str], places: Sequence[int]
+) -> list[list[Draft]]:
+    """Some of the sentences as a language model says them."""
+    chosen = [sentences[at] for at in places]
+    rows = model.say(chosen, num=num, **how)
+    said = [{in_manner(text, source): None for text in row} for source, row in zip(chosen, rows, strict=True)]
     return [[Draft(text, "", frozenset(), framed=False, said=True) for text in row if text] for row in said]
 
 
-def _decoded(model: Paraphraser, how: Decoding, sentences: Sequence[str]) -> list[list[Draft]]:
-    """Each sentence in the forms of the model's own exemplars."""
-    forms = model.exemplars(sentences, seed=how.get("seed", 0))
-    pairs = [(at, form) for at, row in enumerate(forms) for form in row]
+def _decoded(
+    model: Paraphraser, how: Decoding, sentences: Sequence[str], forms: Sequence[Sequence[str]], places: Sequence[int]
+) -> list[list[Draft]]:
+    """Some of the sentences in the forms that each has."""
+    pairs = [(at, form) for at in places for form in forms[at]]
     outputs = model.decode([sentences[at] for at, _ in pairs], [form for _, form in pairs], **how)
-    new: list[dict[str, Draft]] = [{} for _ in sentences]
+    new: dict[int, dict[str, Draft]] = {at: {} for at in places}
     for (at, form), text in zip(pairs, outputs, strict=True):
         new[at][text] = Draft(text, form, frozenset(), framed=False)
-    return [[*row.values()] for row in new]
+    return [[*row.values()] for row in new.values()]
 
 
 def _passing(candidates: Sequence[Candidate]) -> int:
