@@ -20,7 +20,8 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Sequence
+import warnings
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -28,7 +29,7 @@ from unittest.mock import patch
 import numpy as np
 import peft
 import torch
-from _measure import Bound, arguments_of, in_turn, middle, report
+from _measure import arguments_of, in_turn, middle, report
 from torch.nn.utils.rnn import pad_sequence
 from transformers import AutoModelForCausalLM
 
@@ -46,7 +47,6 @@ from paraform.training import TrainingConfig, make_accelerator
 
 NUM = 8  # answers of a text
 DRAWN: dict[str, Any] = {"temperature": 0.8, "top_p": 0.95}
-Row = tuple[list[int], int]  # pieces of a prompt and its target, and how many are the prompt's
 
 
 def padded(rows: Sequence[Sequence[int]], value: int, side: str = "right") -> torch.Tensor:
@@ -81,32 +81,41 @@ def answer(model: LMParaphraser, texts: Sequence[str], repeats: int) -> dict[str
     with patch.object(paraphraser, "written", lambda *given: counted("paraform", written(*given))):
         runs = {"paraform": lambda: model.say(texts, num=NUM, **DRAWN), "transformers": theirs}
         seconds = in_turn(repeats, runs)
-    count = NUM * len(texts)
-    figures: dict[str, Any] = {"answers": count, "their numbers": str(next(model.network.parameters()).dtype)}
+    figures: dict[str, Any] = {"texts": len(texts), "their numbers": str(next(model.network.parameters()).dtype)}
     for name, taken in seconds.items():
-        figures[f"{name}, answers a second"] = count / middle(taken)
+        figures[f"{name}, answers a second"] = NUM * len(texts) / middle(taken)
         figures[f"{name}, pieces a second"] = middle([n / s for n, s in zip(pieces[name][1:], taken, strict=True)])
-        figures[f"{name}, pieces of an answer"] = sum(pieces[name][1:]) / repeats / count
     for what in ("answers", "pieces"):
         one, other = (figures[f"{name}, {what} a second"] for name in seconds)
         figures[f"answering, ratio of {what}"] = one / other
     greedy = [model.prompts.text(row) for row in generated(model, texts, ROWS, do_sample=False)]
-    differ = sum(one != other for one, other in zip(model.decode(texts, [""] * len(texts)), greedy, strict=True))
-    return {**figures, "greedy texts": len(texts), "greedy texts that differ": differ}
+    same = sum(one == other for one, other in zip(model.decode(texts, [""] * len(texts)), greedy, strict=True))
+    return {**figures, "share of greedy texts that are the same": same / len(texts)}
 
 
-def peer_of(model: LMParaphraser) -> Callable[[Sequence[Row]], float]:
-    """A step of the same training by peft, which gives its loss."""
+def rows_of(batch: LMBatch) -> list[tuple[list[int], list[int]]]:
+    """Pieces and labels of each row."""
+    sides = batch.rows.words_BT.tolist(), batch.rows.lengths_B.tolist(), batch.prompts_B.tolist()
+    return [(words[:end], [-100] * start + words[start:end]) for words, end, start in zip(*sides, strict=True)]
+
+
+def train(model: LMParaphraser, pairs: Sequence[Pair], steps: int) -> dict[str, Any]:
+    """Both, step by step in turns; the figures."""
+    batches, epoch = lm_batches(table_of(model, pairs, seed=0), batch_size=model.config.batch_size, seed=0)
+    update, _ = make_update(model, model.config, make_accelerator(TrainingConfig(device="cpu")), steps_per_epoch=epoch)
+    model.network.train()
+
     rank, maps = model.config.rank, list(model.adapters.shapes)
     lora = peft.LoraConfig(r=rank, lora_alpha=SCALE * rank, target_modules=maps, task_type="CAUSAL_LM")
-    base = AutoModelForCausalLM.from_pretrained(str(locate(model.config.base)), dtype=torch.float32)
-    peer = peft.get_peft_model(base, lora).train()
+    with warnings.catch_warnings(action="ignore", category=FutureWarning):  # peft reads what transformers renamed
+        base = AutoModelForCausalLM.from_pretrained(str(locate(model.config.base)), dtype=torch.float32)
+        peer = peft.get_peft_model(base, lora).train()
     weights = [weight for weight in peer.parameters() if weight.requires_grad]
     adamw = torch.optim.AdamW(weights, lr=model.config.learning_rate, weight_decay=0.0)
 
-    def step(rows: Sequence[Row]) -> float:
-        ids_BT, there_BT = padded([words for words, _ in rows], 0), padded([[1] * len(words) for words, _ in rows], 0)
-        labels_BT = padded([[-100] * prompt + words[prompt:] for words, prompt in rows], -100)
+    def peer_update(rows: Sequence[tuple[list[int], list[int]]]) -> float:
+        ids_BT, labels_BT = padded([words for words, _ in rows], 0), padded([labels for _, labels in rows], -100)
+        there_BT = padded([[1] * len(words) for words, _ in rows], 0)
         loss = peer(input_ids=ids_BT, attention_mask=there_BT, labels=labels_BT).loss
         loss.backward()
         torch.nn.utils.clip_grad_norm_(weights, 1.0)
@@ -114,21 +123,7 @@ def peer_of(model: LMParaphraser) -> Callable[[Sequence[Row]], float]:
         adamw.zero_grad()
         return float(loss.item())
 
-    return step
-
-
-def rows_of(batch: LMBatch) -> list[Row]:
-    sides = batch.rows.words_BT.tolist(), batch.rows.lengths_B.tolist(), batch.prompts_B.tolist()
-    return [(words[:length], prompt) for words, length, prompt in zip(*sides, strict=True)]
-
-
-def train(model: LMParaphraser, pairs: Sequence[Pair], steps: int) -> dict[str, Any]:
-    """Both, step by step in turns; the figures."""
-    batches, epoch = lm_batches(table_of(model, pairs, seed=0), batch_size=model.config.batch_size, seed=0)
-    update, _ = make_update(model, model.config, make_accelerator(TrainingConfig(device="cpu")), steps_per_epoch=epoch)
-    peer = peer_of(model)
-    model.network.train()
-    first = abs(update(batches(0), 0)["loss"] - peer(rows_of(batches(0))))
+    loss, peer_loss = update(batches(0), 0)["loss"], peer_update(rows_of(batches(0)))
     timed = range(1, min(steps + 1, epoch))
     rows = [row for step in timed for row in rows_of(batches(step))]
     ours = theirs = 0.0
@@ -136,18 +131,18 @@ def train(model: LMParaphraser, pairs: Sequence[Pair], steps: int) -> dict[str, 
         start = time.perf_counter()
         update(batches(step), step)
         between = time.perf_counter()
-        peer([rows[row] for row in some])
+        peer_update([rows[row] for row in some])
         ours, theirs = ours + between - start, theirs + time.perf_counter() - between
     pieces = sum(len(words) for words, _ in rows)
-    figures = {"steps": len(timed), "pieces of a step": pieces / len(timed), "training, ratio": theirs / ours}
-    figures |= {"paraform, pieces a second of training": pieces / ours, "peft's": pieces / theirs}
-    return {**figures, "difference of the first loss": first}
+    figures = {"steps": len(timed), "pieces of a step": pieces / len(timed)}
+    figures |= {"paraform, pieces a second of training": pieces / ours, "peft, the same": pieces / theirs}
+    figures |= {"training, ratio": theirs / ours, "first loss": loss, "first loss, difference": abs(loss - peer_loss)}
+    return figures
 
 
 def main() -> int:
     parser = arguments_of(__doc__)
     parser.add_argument("--data", type=Path, default=Path("../shared/data/quora/train.tsv"), help="pairs, one a line")
-    parser.add_argument("--base", default="smollm2", help="the language model (`paraform fetch smollm2`)")
     parser.add_argument("--model", type=Path, help="a checkpoint that answers; not given: fresh adapters")
     parser.add_argument("--texts", type=int, default=8, help="that are answered")
     parser.add_argument("--repeats", type=int, default=2, help="times that each way of answering is run")
@@ -158,20 +153,19 @@ def main() -> int:
     if options.threads:
         torch.set_num_threads(options.threads)
     keep_freed_memory()
-    fresh = LMParaphraser.of(LMConfig(base=options.base, batch_size=options.batch_size))
+    fresh = LMParaphraser.of(LMConfig(batch_size=options.batch_size))
     model = checkpoint.load(options.model, device="cpu") if options.model else fresh
     read = list(corpora.read_pairs(options.data))
     pairs = read[:: max(1, len(read) // options.pairs)][: options.pairs]
     texts = list(dict.fromkeys(pair.source.text for pair in pairs))[: options.texts]
     figures = {"adapters that answer": str(options.model or "fresh"), **answer(model, texts, options.repeats)}
-    figures |= train(fresh, pairs, options.steps)
-    bounds: dict[str, Bound] = {
+    bounds = {
         "answering, ratio of answers": ("at least", 3.0),
-        "greedy texts that differ": ("at most", 0),
+        "share of greedy texts that are the same": ("at least", 1.0),
         "training, ratio": ("at least", 1.5),
-        "difference of the first loss": ("at most", 1e-3),
+        "first loss, difference": ("at most", 1e-3),
     }
-    return report(figures, bounds, as_json=options.json)
+    return report(figures | train(fresh, pairs, options.steps), bounds, as_json=options.json)
 
 
 if __name__ == "__main__":
