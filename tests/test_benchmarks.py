@@ -8,11 +8,15 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
+from tiny_lm import SMALL, write_lm
+
+from paraform.models.lm import LMConfig
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 
@@ -95,6 +99,19 @@ def test_ways_of_decoding_are_measured(figures: Figures) -> None:
 def test_paraphrasing_is_measured(figures: Figures, question_pairs: Path) -> None:
     found = figures("paraphrase", "--data", question_pairs, "--rows", 6, "--repeats", 1)["figures"]
     assert found["sources"] == 6 and found["first paraphrase"] and found["ratio to the style encoder"] > 0
+
+
+def test_a_language_model_writes_as_by_transformers_and_learns_as_by_peft(
+    figures: Figures, question_pairs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.syspath_prepend(REPOSITORY / "benchmarks")
+    benchmark = importlib.import_module("language_model")
+    monkeypatch.setattr(benchmark, "LMConfig", partial(LMConfig, **{**SMALL, "base": str(write_lm(tmp_path))}))
+    given = ("--texts", 9, "--repeats", 1, "--pairs", 12, "--batch-size", 4, "--steps", 2)
+    found = figures("language_model", "--data", question_pairs, *given)["figures"]
+    assert found["greedy texts that differ"] == 0 and found["texts"] == 9
+    assert found["first loss, difference"] < 1e-3 and found["first loss"] > 1
+    assert found["answering, ratio of answers"] > 0 and found["training, ratio"] > 0
 
 
 def test_probes_find_what_their_peer_finds(figures: Figures, tmp_path: Path) -> None:

@@ -234,7 +234,7 @@ def changes_enough(compared: Compared) -> bool:
 def is_fluent(compared: Compared) -> bool:
     """Grammar as likely as the source's, but for what the standards allow; of what was decoded the words, too."""
     figures, standards = compared.figures, compared.standards
-    if compared.framed:
+    if compared.framed or compared.said:
         return figures["grammar"] >= -standards.grammar
     return figures["grammar"] >= -standards.grammar_decoded and figures["words"] >= -standards.words_decoded
 
@@ -285,7 +285,7 @@ CHECKS = (
     Check("roles", "exchanges who does what", "tags", same_roles, likelihoods_keep=True),
     Check("stutter", "says two words twice", "words", never_stutters),
     Check("changed", "is hardly another", "words", changes_enough),
-    Check("fluent", "reads badly", "n-grams", is_fluent, likelihoods_keep=True),
+    Check("fluent", "reads badly", "n-grams", is_fluent),
     Check("meaning", "says something else", "vectors", means_the_same),
     Check("likely", "may say something else", "likelihood", is_likely),
     Check("cycle", "does not lead back to the text", "likelihood", leads_back),
