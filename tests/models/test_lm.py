@@ -114,6 +114,12 @@ def test_a_nucleus_draws_as_often_as_likely() -> None:
     )
 
 
+def test_scores_that_are_no_numbers_are_not_drawn_from() -> None:
+    choose = Nucleus(uniforms(["a"], [0], 1, 0), temperature=1.0, top_p=1.0)
+    with pytest.raises(InputError, match="not finite"):
+        choose(torch.tensor([[0.0, float("nan")]]), torch.tensor([0]), 0)
+
+
 def test_what_is_trained_says_what_is_merged(folder: Path) -> None:
     """peft's maps beside the base, and the same added to it; only adapters have gradients, and only they are kept."""
     model = new_lm(folder)
@@ -170,7 +176,9 @@ def test_a_guide_stands_in_the_prompt(folder: Path) -> None:
         (lambda model: model.decode(["a"], ["b", "c"]), "1 sources, 2 exemplars"),
         (lambda model: model.decode([" "], [""]), "source 1 is empty"),
         (lambda model: model.say(["a"], num=0), "num 0"),
-        (lambda model: model.say(["a"], beam=2), "exclude each other"),
+        (lambda model: model.say(["a"], beam=2), "say draws its answers"),
+        (lambda model: model.say(["a"], temperature=0), "say draws its answers"),
+        (lambda model: model.say(["a"], top_p=0), "top_p 0; expected above 0"),
         (lambda model: model.exemplars(["a"], ["b"]), "without a guide"),
         (lambda model: new_lm(Path(model.config.base), layers=9), "layers 9; expected at most the 3"),
     ],

@@ -28,6 +28,7 @@ def test_words_that_only_one_has() -> None:
             "back": back.sum() / 6,
             "added": -sum(range(27, 35)) - 0,
             "dropped": -sum(range(13, 18)) / 10,
+            "small": 0,
             "more": -1,
             "fewer": 0,
         }
@@ -35,3 +36,13 @@ def test_words_that_only_one_has() -> None:
     same = said_figures(source, source, back, back)
     assert (same["added"], same["dropped"], same["more"], same["fewer"]) == (0, 0, 0, 0)
     assert said_figures(output, source, back, forth)["fewer"] == -1
+
+
+def test_small_words_count_either_way() -> None:
+    one, other = (
+        sentence("It is due before noon.", "PRP VBZ JJ IN NN ."),
+        sentence("It is due at noon.", "PRP VBZ JJ IN NN ."),
+    )
+    flat = [-np.ones(len(text) + 1, np.float32) for text in ("It is due before noon.", "It is due at noon.")]
+    assert said_figures(one, other, flat[1], flat[0])["small"] == -len(" before")
+    assert said_figures(other, one, flat[0], flat[1])["small"] == -len(" before")

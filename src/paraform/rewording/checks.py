@@ -214,7 +214,8 @@ def keeps_prepositions(compared: Compared) -> bool:
 def same_roles(compared: Compared) -> bool:
     """Who does what to whom, as `keeps_roles` has it, and no adjective or preposition at another noun."""
     source, output = compared.source, compared.output
-    return compared.parsed or (keeps_roles(source, output) and (compared.framed or keeps_phrases(source, output)))
+    kept = compared.parsed or keeps_roles(source, output, adverbials_move=compared.said)
+    return kept and (compared.parsed or compared.framed or keeps_phrases(source, output))
 
 
 def never_stutters(compared: Compared) -> bool:
@@ -282,7 +283,7 @@ CHECKS = (
     Check("dropped", "lacks a word", "words", drops_nothing, likelihoods_keep=True),
     Check("nouns", "has other nouns", "tags", same_nouns, frames_keep=True, likelihoods_keep=True),
     Check("prepositions", "lacks a preposition", "tags", keeps_prepositions, frames_keep=True, likelihoods_keep=True),
-    Check("roles", "exchanges who does what", "tags", same_roles, likelihoods_keep=True),
+    Check("roles", "exchanges who does what", "tags", same_roles),
     Check("stutter", "says two words twice", "words", never_stutters),
     Check("changed", "is hardly another", "words", changes_enough),
     Check("fluent", "reads badly", "n-grams", is_fluent),

@@ -15,12 +15,15 @@ LIGHT |= {"have", "has", "had", "having", "some", "any", "there"}
 OWNING = {"have", "has", "had"}
 
 
-def keeps_roles(source: Tagged, output: Tagged) -> bool:
+def keeps_roles(source: Tagged, output: Tagged, *, adverbials_move: bool = False) -> bool:
     """Whether the shared nouns stand to the shared verbs and prepositions as they did.
 
     Of a preposition such as "from": that no shared noun has taken another's place behind it. Of a verb that both have
     once: that no shared noun has gone from before to behind it, or back, unless one of both is passive. Where one is,
     and not the other: that whom something is done by stands before another shared noun in the active one.
+
+    Args:
+        adverbials_move: a noun that stands behind the same preposition in both may stand on either side of a verb.
     """
     ours, theirs = _governed(source), _governed(output)
     for noun in ours.keys() & theirs.keys():
@@ -31,6 +34,10 @@ def keeps_roles(source: Tagged, output: Tagged) -> bool:
         here, there = ({noun for noun in nouns if preposition in governed.get(noun, ())} for governed in (ours, theirs))
         if here - there and there - here:
             return False
+    free: set[str] = set()
+    if adverbials_move:
+        ours_all, theirs_all = (_governed(one, PREPOSITIONS | OTHERS) for one in (source, output))
+        free = {noun for noun in ours_all.keys() & theirs_all.keys() if ours_all[noun] & theirs_all[noun]}
     before, after = source.lowered, output.lowered
     if _passive(source) != _passive(output):
         active, passive, governed, done = (
@@ -44,6 +51,8 @@ def keeps_roles(source: Tagged, output: Tagged) -> bool:
         )
     for verb in (_once(source, "VB") & _once(output, "VB")) - (LIGHT - OWNING) - _helping(source):
         for noun in nouns:
+            if noun in free:
+                continue
             if (before.index(noun) < before.index(verb)) != (after.index(noun) < after.index(verb)):
                 return False
     return True

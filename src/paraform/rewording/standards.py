@@ -30,11 +30,12 @@ class Standards:
     cycle: float = 0.5
     said: Mapping[str, float] = field(
         default_factory=lambda: {
-            "forth": -1.2,
-            "back": -1.8,
+            "forth": -0.9,
+            "back": -1.3,
             "added": -3.2,
             "dropped": -3.2,
-            "more": -1.0,
+            "small": -1.0,
+            "more": 0.0,
             "fewer": 0.0,
         }
     )

@@ -13,7 +13,7 @@ from paraform.models.lm.prompts import Prompts
 from paraform.models.writing import numbers_batch
 from paraform.progress import track
 
-ROWS = 64  # that are written together, if the caller does not say
+ROWS = 64  # that are written or read together, if the caller does not say
 
 
 @torch.inference_mode()

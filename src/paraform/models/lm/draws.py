@@ -13,6 +13,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from paraform.records import InputError
+
 NUCLEUS = 256  # pieces that are drawn from, at most
 
 
@@ -38,14 +40,19 @@ class Nucleus:
         uniforms_BT: as `uniforms` makes them.
         temperature: divides the log-probabilities.
         top_p: of the probability that the `NUCLEUS` likeliest pieces have, which is nearly all.
+    Raises: InputError if top_p is out of range; when it chooses, if scores are not finite.
     """
 
     def __init__(self, uniforms_BT: Tensor, *, temperature: float, top_p: float) -> None:
+        if not 0 < top_p <= 1:
+            raise InputError(f"top_p {top_p}; expected above 0, and at most 1")
         self._uniforms_BT, self._temperature, self._top_p = uniforms_BT, temperature, top_p
 
     def __call__(self, scores_NV: Tensor, rows_N: Tensor, time: int) -> Tensor:
         """A piece for each row: [N]."""
         scores_NK, pieces_NK = scores_NV.topk(min(NUCLEUS, scores_NV.shape[1]), -1)
+        if not bool(torch.isfinite(scores_NK).all()):
+            raise InputError("scores of the next piece are not finite; expected numbers: the weights may be damaged")
         shares_NK = (scores_NK.double() / self._temperature).softmax(-1)
         before_NK = shares_NK.cumsum(-1) - shares_NK
         ends_NK = shares_NK.masked_fill(before_NK >= self._top_p, 0).cumsum(-1)

@@ -24,7 +24,7 @@ from paraform.models.base import AbstractParaphraser, require_words
 from paraform.models.lm.adapters import Adapters, maps_of
 from paraform.models.lm.batches import lm_table, parts_of
 from paraform.models.lm.config import LMConfig
-from paraform.models.lm.decoding import written
+from paraform.models.lm.decoding import ROWS, written
 from paraform.models.lm.network import CausalNetwork
 from paraform.models.lm.prompts import Marks, Prompts
 from paraform.records import InputError, require_count, require_texts
@@ -33,7 +33,6 @@ from paraform.syntax.parsing import parsed
 from paraform.syntax.trees import below_one_root, linearized, template
 from paraform.words import tell_cut, tokenize
 
-ROWS = 64  # that are decoded or read together, if the caller does not say
 BASE = "base.json"
 
 
@@ -162,11 +161,15 @@ class LMParaphraser(AbstractParaphraser):
 
     def _like(self, sources: list[str], exemplars: list[str], how: Decoding) -> list[str]:
         require_words([source.split() for source in sources], "source")
-        read = self.prompts.prompts(sources, self.guides(exemplars), self.config)
-        tell_cut(sum(one.cut for one in read), len(read), f"{self.config.max_pieces} pieces of a prompt", self.kind)
-        numbers = [one.numbers for one in read]
+        numbers = self._read(sources, self.guides(exemplars))
         found = written(self.network, self.prompts, numbers, sources, how, self.config.max_written)
         return [self.prompts.text(row) for row in found]
+
+    def _read(self, sources: Sequence[str], guides: Sequence[str] | None) -> list[list[int]]:
+        """Their prompts; a warning counts those that are cut."""
+        read = self.prompts.prompts(sources, guides, self.config)
+        tell_cut(sum(one.cut for one in read), len(read), f"{self.config.max_pieces} pieces of a prompt", self.kind)
+        return [one.numbers for one in read]
 
     def say(self, sources: Sequence[str], *, num: int = 4, **how: Unpack[Decoding]) -> list[list[str]]:
         """Each source in other words, drawn `num` times; outputs that are equal stand once.
@@ -177,10 +180,12 @@ class LMParaphraser(AbstractParaphraser):
         texts = require_texts(sources)
         require_count(num, "num", 1)
         require_words([source.split() for source in texts], "source")
+        if how.get("beam", 1) > 1 or how.get("temperature") == 0:
+            raise InputError("say draws its answers; leave beam and temperature 0 out, or ask decode")
         drawn: Decoding = {"temperature": 0.8, "top_p": 0.95}
         drawn.update(how)
         require_decoding(drawn, copies=self.copies)
-        read = [one.numbers for one in self.prompts.prompts(texts, None, self.config)]
+        read = self._read(texts, None)
         every = [at for at in range(len(texts)) for _ in range(num)]
         rows = written(
             self.network,

@@ -30,6 +30,7 @@ def make_update(
     stepper = Stepper(network, adamw, accelerator, rate=rate, clip_norm=CLIP_NORM)
 
     def update(batch: LMBatch, step: int) -> dict[str, float]:
+        stepper.network.train()  # which is no part of the model, and so not told by it
         # DDP averages over processes: by the mean count of pieces that is the mean over all pieces.
         pieces = accelerator.reduce(
             (batch.rows.lengths_B - batch.prompts_B).sum().float().to(accelerator.device), "mean"
