@@ -20,6 +20,8 @@ from .models.exemplar import ExemplarConfig as ExemplarConfig
 from .models.exemplar import ExemplarParaphraser as ExemplarParaphraser
 from .models.latent import LatentConfig as LatentConfig
 from .models.latent import LatentLanguageModel as LatentLanguageModel
+from .models.lm import LMConfig as LMConfig
+from .models.lm import LMParaphraser as LMParaphraser
 from .models.retrofit import RetrofitConfig as RetrofitConfig
 from .models.retrofit import RetrofittedEncoder as RetrofittedEncoder
 from .models.retrofit import fold as fold
@@ -45,6 +47,7 @@ from .trainers.disentangled import train_disentangled as train_disentangled
 from .trainers.erasing import erase as erase
 from .trainers.exemplar import train_exemplar as train_exemplar
 from .trainers.latent import train_latent as train_latent
+from .trainers.lm import train_lm as train_lm
 from .trainers.retrofit import train_retrofit as train_retrofit
 from .trainers.seq2seq import train_seq2seq as train_seq2seq
 from .training import TrainingConfig as TrainingConfig

@@ -10,7 +10,7 @@ import pytest
 
 from paraform.records import Origin, Pair, Sentence
 from paraform_papers.shipped import lm_data
-from paraform_papers.shipped.lm_data import NAMES, NUMBERS, changes, directed, in_manner, made, slotted, tells
+from paraform_papers.shipped.lm_data import NAMES, NUMBERS, asks, changes, directed, in_manner, made, slotted, tells
 
 
 def pair(one: str, other: str, corpus: str = "tatoeba") -> Pair:
@@ -54,6 +54,14 @@ def test_a_share_is_written_small() -> None:
 def test_a_machines_translation_is_no_target() -> None:
     both = [*directed([pair("a", "b"), pair("c", "d", "paranmt")])]
     assert [(one.source.text, one.target.text) for one in both] == [("b", "a"), ("a", "b"), ("d", "c")]
+
+
+@pytest.mark.parametrize(
+    ("text", "question"),
+    [("Is it?", True), ("why was i charged", True), ("Can you go", True), ("Explain it.", False), ("It is.", False)],
+)
+def test_what_is_a_question(text: str, question: bool) -> None:
+    assert asks(text) == question
 
 
 def test_questions_are_half_at_most(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
