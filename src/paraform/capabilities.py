@@ -209,8 +209,8 @@ class SaysOtherwise(Protocol):
     @property
     def device(self) -> torch.device: ...
 
-    def say(self, sources: Sequence[str], *, num: int = 4, **how: Unpack[Decoding]) -> list[list[str]]:
-        """Each source in other words, drawn so many times; answers that are equal stand once."""
+    def say(self, sources: Sequence[str], *, num: int = 8, **how: Unpack[Decoding]) -> list[list[str]]:
+        """Each source in other words, at most so many times; answers that are equal stand once."""
         ...
 
     def likelihood(self, sources: Sequence[str], targets: Sequence[str]) -> list[NDArray[np.float32]]:

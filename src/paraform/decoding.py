@@ -134,7 +134,7 @@ def decode(
 
 def greedy(step: Step[S], state: S, rows: int, *, start: int, stop: int, max_tokens: int) -> Tensor:
     """The likeliest token at every step: [rows, ≤ max_tokens], `stop` from where a row ended."""
-    return left_to_right(step, state, rows, _likeliest, start=start, stop=stop, max_tokens=max_tokens)
+    return left_to_right(step, state, rows, likeliest, start=start, stop=stop, max_tokens=max_tokens)
 
 
 def sample(
@@ -242,7 +242,7 @@ def constrain_repetition(step: Step[S], *, stop: int, free: int = 0) -> Step[Con
     return limited
 
 
-def _likeliest(log_probs_BV: Tensor, rows_B: Tensor, time: int) -> Tensor:
+def likeliest(log_probs_BV: Tensor, rows_B: Tensor, time: int) -> Tensor:
     if log_probs_BV.device.type == "cpu" and log_probs_BV.dtype in (torch.float32, torch.float64):
         # torch's own is slower (benchmarks/vocabulary.py)
         return torch.from_numpy(log_probs_BV.detach().numpy().argmax(-1))
@@ -250,12 +250,16 @@ def _likeliest(log_probs_BV: Tensor, rows_B: Tensor, time: int) -> Tensor:
 
 
 def left_to_right(
-    step: Step[S], state: S, rows: int, choose: Choose, *, start: int, stop: int, max_tokens: int
+    step: Step[S], state: S, rows: int, choose: Choose, *, start: int | Tensor, stop: int, max_tokens: int
 ) -> Tensor:
-    """A token of each row after the other: [rows, ≤ max_tokens], `stop` from where a row ended."""
+    """A token of each row after the other: [rows, ≤ max_tokens], `stop` from where a row ended.
+
+    Args:
+        start: the token before the first, of each row or of all.
+    """
     out_BT = torch.full((rows, max_tokens), stop)
     alive = torch.arange(rows)
-    tokens = torch.full((rows,), start)
+    tokens = start if isinstance(start, Tensor) else torch.full((rows,), start)
     ended = torch.zeros(rows, dtype=torch.bool)
     for time in range(max_tokens):
         log_probs_BV, state = step(state, tokens)

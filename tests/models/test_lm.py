@@ -14,6 +14,7 @@ from transformers import AutoModelForCausalLM
 import paraform
 from paraform import checkpoint
 from paraform.models.lm import LMParaphraser
+from paraform.models.lm.decoding import ALTERNATIVES, LEAST
 from paraform.models.lm.draws import Nucleus, uniforms
 from paraform.records import InputError
 
@@ -92,12 +93,38 @@ def test_outputs_are_transformers(model: LMParaphraser, folder: Path, how: dict[
         assert found == wanted
 
 
+@torch.no_grad()
+def test_answers_leave_their_source_where_that_is_likeliest(model: LMParaphraser, folder: Path) -> None:
+    """Each is the source up to a piece, the one of another piece that is as likely there, and a greedy rest."""
+    module = merged(model, folder)
+    for text, found in zip(TEXTS, model.say(TEXTS, num=3, batch_size=7), strict=True):
+        read, own = prompt_of(model, text), model.prompts.tokenizer.encode(text, add_special_tokens=False).ids[:19]
+        own.append(2)
+        log_probs = module(input_ids=torch.tensor([[*read, *own]])).logits[0, len(read) - 1 : -1].log_softmax(-1)
+        others = sorted(
+            (-value, at, piece)
+            for at, row in enumerate(log_probs.tolist())
+            for piece, value in enumerate(row)
+            if piece not in (own[at], 2) and value >= LEAST and value >= sorted(row)[-ALTERNATIVES]
+        )
+        wanted = []
+        for _, at, piece in others[:3]:
+            begun = torch.tensor([[*read, *own[:at], piece]])
+            rest = module.generate(begun, max_new_tokens=20, do_sample=False, eos_token_id=2, pad_token_id=2)
+            said = [*own[:at], piece, *rest[0, begun.shape[1] :].tolist()][:19]
+            wanted.append(model.prompts.text(said[: said.index(2)] if 2 in said else said))
+        assert found == list(dict.fromkeys(wanted))
+    assert sum(map(len, model.say(TEXTS, num=3))) >= 9
+    assert model.say(TEXTS[:1], num=3)[0] == model.say(TEXTS, num=3)[0] == model.say(TEXTS[:1], num=9)[0][:3]
+
+
 def test_draws_depend_on_the_text_and_the_seed(model: LMParaphraser) -> None:
-    found = model.say(TEXTS, num=3, seed=5)
-    assert [model.say([text], num=3, seed=5)[0] for text in TEXTS] == found
-    assert model.say(TEXTS[::-1], num=3, seed=5, batch_size=2)[::-1] == found
-    assert model.say(TEXTS, num=3, seed=6) != found
-    assert [row[:1] for row in model.say(TEXTS, num=1, seed=5)] == [row[:1] for row in found]
+    how: Any = {"num": 3, "temperature": 0.8, "top_p": 0.95}
+    found = model.say(TEXTS, seed=5, **how)
+    assert [model.say([text], seed=5, **how)[0] for text in TEXTS] == found
+    assert model.say(TEXTS[::-1], seed=5, batch_size=2, **how)[::-1] == found
+    assert model.say(TEXTS, seed=6, **how) != found
+    assert [row[:1] for row in model.say(TEXTS, seed=5, **{**how, "num": 1})] == [row[:1] for row in found]
 
 
 def test_a_nucleus_draws_as_often_as_likely() -> None:
@@ -176,9 +203,9 @@ def test_a_guide_stands_in_the_prompt(folder: Path) -> None:
         (lambda model: model.decode(["a"], ["b", "c"]), "1 sources, 2 exemplars"),
         (lambda model: model.decode([" "], [""]), "source 1 is empty"),
         (lambda model: model.say(["a"], num=0), "num 0"),
-        (lambda model: model.say(["a"], beam=2), "say draws its answers"),
-        (lambda model: model.say(["a"], temperature=0), "say draws its answers"),
-        (lambda model: model.say(["a"], top_p=0), "top_p 0; expected above 0"),
+        (lambda model: model.say(["a"], beam=2), "leave beam out"),
+        (lambda model: model.say(["a"], top_p=0.5), "top_p 0.5 at temperature 0"),
+        (lambda model: model.say(["a"], temperature=1, top_p=0), "top_p 0; expected above 0"),
         (lambda model: model.exemplars(["a"], ["b"]), "without a guide"),
         (lambda model: new_lm(Path(model.config.base), layers=9), "layers 9; expected at most the 3"),
     ],

@@ -26,7 +26,7 @@ class Fake:
         self.rounds, self.odd = list(rounds), odd
         self.asked: list[tuple[list[str], int]] = []
 
-    def say(self, sources: Sequence[str], *, num: int = 4, **how: Any) -> list[list[str]]:
+    def say(self, sources: Sequence[str], *, num: int = 8, **how: Any) -> list[list[str]]:
         self.asked.append((list(sources), num))
         said = self.rounds.pop(0)
         return [list(said) for _ in sources]
@@ -72,6 +72,8 @@ def test_it_is_asked_again_only_where_nothing_passes() -> None:
         ("In May the ancient ruins fell down. I am a model.", []),
         ("In May you saw the ancient ruins fall down.", []),
         ("In May the ancient ruins could fall down.", []),
+        ("In May we had the ancient ruins fell down.", []),  # a verb too many
+        ("In May the ancient ruins fell down to.", ["to"]),
         ("In May the ancient stone ruins of Rome fell down at once.", []),
         (SOURCE, []),
         ("", []),

@@ -9,6 +9,9 @@ from paraform.rewording.tagged import Tagged
 DETERMINING = {"DT", "PDT", "PRP$", "CD", "POS", "WDT", "WP", "WP$"}  # tags
 NUMBER = {"is": "NNS", "was": "NNS", "are": "NN", "were": "NN"}  # a verb, and the noun that it does not go with
 
+JOINING = {",", ";", "and", "but", "or", "so", "that", "which", "who", "whom", "whose", "what", "where", "when", "if"}
+JOINING |= {"because", "since", "while", "as", "before", "after", "until", "whenever", "although", "though"}
+
 
 def agrees(source: Tagged, output: Tagged) -> bool:
     """No "what are the best way", no "a cats", no "a account", no "color of banana" of "a banana".
@@ -16,6 +19,18 @@ def agrees(source: Tagged, output: Tagged) -> bool:
     As many finite verbs as the source has, and as many of "be", of the same number.
     """
     return _agrees(output) and _verbs_agree(source, output) and _keeps_articles(source, output)
+
+
+def agrees_as_said(source: Tagged, output: Tagged) -> bool:
+    """The same of what a language model said, which has other verbs: no more finite ones than it has room for.
+
+    A verb more has a comma, a conjunction or a relative pronoun more: no "there are two licenses are missing". Nor is
+    there "why did I be charged".
+    """
+    more = _finite(output) - _finite(source)
+    room = sum(word in JOINING for word in output.lowered) - sum(word in JOINING for word in source.lowered)
+    did_be = re.search(r"\b(do|does|did) (n't |not )?\w+ be\b", " ".join(output.lowered))
+    return _agrees(output) and _keeps_articles(source, output) and more <= max(0, room) and not did_be
 
 
 def _agrees(sentence: Tagged) -> bool:

@@ -16,7 +16,7 @@ from typing import Literal, TypeAlias
 
 from rapidfuzz.distance import Levenshtein
 
-from paraform.rewording.agreement import agrees
+from paraform.rewording.agreement import agrees, agrees_as_said
 from paraform.rewording.copied import ends_as_often, keeps_runs, same_literals
 from paraform.rewording.roles import LIGHT, OTHERS, PREPOSITIONS, keeps_phrases, keeps_roles
 from paraform.rewording.standards import STANDARDS, Standards
@@ -186,8 +186,8 @@ def keeps_persons(compared: Compared) -> bool:
 
 
 def words_agree(compared: Compared) -> bool:
-    """As `agrees` has it."""
-    return agrees(compared.source, compared.output)
+    """As `agrees` has it, of what a language model said `agrees_as_said`."""
+    return (agrees_as_said if compared.said else agrees)(compared.source, compared.output)
 
 
 def adds_nothing(compared: Compared) -> bool:
@@ -278,7 +278,7 @@ CHECKS = (
     Check("kind", "is another kind of sentence", "tags", same_kind, frames_keep=True),
     Check("asked", "asks for something else", "tags", asks_the_same, frames_keep=True, likelihoods_keep=True),
     Check("persons", "is about another person, or what can be or should be", "words", keeps_persons),
-    Check("agreement", "has words that do not agree", "tags", words_agree, frames_keep=True, likelihoods_keep=True),
+    Check("agreement", "has words that do not agree", "tags", words_agree, frames_keep=True),
     Check("added", "adds a word", "tags", adds_nothing, likelihoods_keep=True),
     Check("dropped", "lacks a word", "words", drops_nothing, likelihoods_keep=True),
     Check("nouns", "has other nouns", "tags", same_nouns, frames_keep=True, likelihoods_keep=True),

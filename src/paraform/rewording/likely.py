@@ -16,7 +16,7 @@ from paraform.rewording.tagged import Tagged
 
 SAID = ("forth", "back", "added", "dropped", "small", "more", "fewer")
 _SMALL_TAGS = ("IN", "TO", "RP", "MD", "CC", "PDT")
-_FREE = {"of", "to", "that", "if", "whether"}  # which come and go with the form of a clause
+_FREE = {"of", "that", "if", "whether"}  # which come and go with the form of a clause
 
 
 def said_figures(
@@ -63,7 +63,11 @@ def _has(sentence: Tagged, word: str, *, noun: bool) -> bool:
 
 
 def _small(sentence: Tagged) -> list[int]:
-    tagged = zip(sentence.lowered, sentence.tags, strict=True)
+    words, tags = sentence.lowered, [*sentence.tags, ""]
     return [
-        at for at, (word, tag) in enumerate(tagged) if word not in _FREE and (tag in _SMALL_TAGS or word in AMOUNTS)
+        at
+        for at, word in enumerate(words)
+        if word not in _FREE
+        and (tags[at] in _SMALL_TAGS or word in AMOUNTS)
+        and not (word == "to" and tags[at + 1].startswith("VB"))
     ]

@@ -40,7 +40,7 @@ Rules: TypeAlias = Callable[[Tagged, Mapping[str, str], Tree | None], list[Draft
 Ask: TypeAlias = Callable[[Sequence[int]], list[list[Draft]]]
 """Which of some sentences → drafts of each, by a model."""
 
-SAMPLES = (4, 8)  # that a language model says of a sentence; the second time of those that still lack one
+SAMPLES = (8, 16)  # answers of a language model to a sentence; the second time to those that still lack one
 FEW = 1000  # characters of texts that one thread rewords as fast as several
 
 

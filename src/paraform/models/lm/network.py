@@ -36,6 +36,12 @@ class Memory(NamedTuple):
         self.keys.reorder_cache(rows_N)
         return Memory(self.keys, self.there_BT[rows_N], self.read_B[rows_N])
 
+    def cut(self, pieces_B: Tensor) -> Memory:
+        """The memory of the first so many pieces of each row."""
+        pieces_B = pieces_B.to(self.read_B.device)
+        places_T = torch.arange(self.there_BT.shape[1], device=pieces_B.device)
+        return Memory(self.keys, self.there_BT & (places_T < pieces_B[:, None]), pieces_B)
+
 
 @final
 class CausalNetwork(nn.Module):
@@ -66,6 +72,20 @@ class CausalNetwork(nn.Module):
         before_BT = F.pad(written_BT[:, 1:], (0, 1))
         scores_NV = self._module.get_output_embeddings()(states_BTD[before_BT])
         return -F.cross_entropy(scores_NV.float(), words_BT[written_BT], reduction="none")
+
+    @torch.no_grad()
+    def follow(self, batch: LMBatch) -> tuple[Tensor, Memory]:
+        """Log-probabilities of what may stand in the place of each piece of the targets, [N, V], and the memory of all.
+
+        Of a row of the memory `cut` leaves the first pieces alone.
+        """
+        words_BT, written_BT = batch.rows.words_BT, batch.written()
+        out = self._module.base_model(input_ids=words_BT, use_cache=True)
+        before_BT = F.pad(written_BT[:, 1:], (0, 1))
+        scores_NV = self._module.get_output_embeddings()(out.last_hidden_state[before_BT])
+        there_BT = batch.rows.there()
+        memory = Memory(out.past_key_values, there_BT, batch.rows.lengths_B.to(there_BT.device))
+        return scores_NV.float().log_softmax(-1), memory
 
     @torch.no_grad()
     def begin(self, prompts: SentenceBatch) -> Memory:

@@ -24,7 +24,7 @@ from paraform.models.base import AbstractParaphraser, require_words
 from paraform.models.lm.adapters import Adapters, maps_of
 from paraform.models.lm.batches import lm_table, parts_of
 from paraform.models.lm.config import LMConfig
-from paraform.models.lm.decoding import ROWS, written
+from paraform.models.lm.decoding import ROWS, branched, written
 from paraform.models.lm.network import CausalNetwork
 from paraform.models.lm.prompts import Marks, Prompts
 from paraform.records import InputError, require_count, require_texts
@@ -171,32 +171,35 @@ class LMParaphraser(AbstractParaphraser):
         tell_cut(sum(one.cut for one in read), len(read), f"{self.config.max_pieces} pieces of a prompt", self.kind)
         return [one.numbers for one in read]
 
-    def say(self, sources: Sequence[str], *, num: int = 4, **how: Unpack[Decoding]) -> list[list[str]]:
-        """Each source in other words, drawn `num` times; outputs that are equal stand once.
+    def say(self, sources: Sequence[str], *, num: int = 8, **how: Unpack[Decoding]) -> list[list[str]]:
+        """Each source in other words, at most `num` times, the likeliest first; answers that are equal stand once.
 
         Args:
-            how: as `decoding.Decoding` has them; without a temperature 0.8, and 0.95 of the probability.
+            how: as `decoding.Decoding` has them. With a temperature answers are drawn; without, each leaves the source
+                at one of the pieces where that is likeliest (`decoding.branched`).
         """
         texts = require_texts(sources)
         require_count(num, "num", 1)
         require_words([source.split() for source in texts], "source")
-        if how.get("beam", 1) > 1 or how.get("temperature") == 0:
-            raise InputError("say draws its answers; leave beam and temperature 0 out, or ask decode")
-        drawn: Decoding = {"temperature": 0.8, "top_p": 0.95}
-        drawn.update(how)
-        require_decoding(drawn, copies=self.copies)
+        require_decoding(how, copies=self.copies)
+        if how.get("beam", 1) > 1:
+            raise InputError("say gives several answers by itself; leave beam out, or ask decode")
+        if not how.get("temperature"):
+            table = lm_table(texts, texts, None, self.prompts, self.config, tell=self.kind)
+            rows = branched(self.network, self.prompts, table, num, how, self.config.max_written)
+            return [list(dict.fromkeys(map(self.prompts.text, row))) for row in rows]
         read = self._read(texts, None)
         every = [at for at in range(len(texts)) for _ in range(num)]
-        rows = written(
+        drawn = written(
             self.network,
             self.prompts,
             [read[at] for at in every],
             [texts[at] for at in every],
-            drawn,
+            how,
             self.config.max_written,
             [number for _ in texts for number in range(num)],
         )
-        said = [self.prompts.text(row) for row in rows]
+        said = [self.prompts.text(row) for row in drawn]
         return [list(dict.fromkeys(said[at * num : (at + 1) * num])) for at in range(len(texts))]
 
     @torch.inference_mode()
