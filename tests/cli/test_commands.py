@@ -58,7 +58,8 @@ def test_paraphrase_prints_the_object_that_the_readme_promises(tiny_run: Path, c
     (row,) = found["paraphrases"]
     vectors = paraform.load("minilm", device="cpu").encode([SOURCE, row["paraphrase"]])
     assert found == {"paraphrases": [row], "skipped": [], "model": str(tiny_run)}
-    assert list(row) == ["source", "paraphrase", "exemplar", "content", "score", "checks", "figures"]
+    keys = ["source", "paraphrase", "exemplar", "change", "content", "score", "checks", "figures"]
+    assert list(row) == keys
     assert (row["source"], row["exemplar"]) == (SOURCE, LIKE)
     assert [row["paraphrase"]] == model.paraphrase([SOURCE], like=[LIKE])
     assert row["content"] == pytest.approx(float(vectors[0] @ vectors[1]), abs=2e-3)
