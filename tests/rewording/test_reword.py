@@ -397,3 +397,16 @@ def test_an_end_of_its_own_stays(end: str) -> None:
 def test_words_written_apart_are_no_other_words() -> None:
     (found,) = paraform.reword(["I don't want it any more."], num=3)
     assert [one.text for one in found.candidates] == ["I no longer want it."]
+
+
+@pytest.mark.parametrize(
+    ("text", "kept"),
+    [
+        ("How does The Life of the Mind proceed?", "The Life of the Mind"),
+        ("How is the weather in The Hague?", "The Hague"),
+    ],
+)
+def test_a_word_in_two_cases_keeps_each(text: str, kept: str) -> None:
+    (found,) = paraform.reword([text], num=9)
+    said = [one.text for one in found.candidates]
+    assert len(said) > 2 and all(kept in one and "The weather" not in one[1:] for one in said)

@@ -13,7 +13,7 @@ from importlib import resources
 from typing import Literal, NamedTuple, TypeAlias
 
 from paraform.rewording.apostrophes import with_apostrophes
-from paraform.rewording.checks import NEGATIONS
+from paraform.rewording.content import NEGATIONS
 from paraform.spans import cut
 from paraform.words import STOP_WORDS, opens_sentence
 

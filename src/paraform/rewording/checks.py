@@ -17,8 +17,9 @@ from typing import Literal, TypeAlias
 from rapidfuzz.distance import Levenshtein
 
 from paraform.rewording.agreement import agrees, agrees_as_said
+from paraform.rewording.content import KEPT, NEGATIONS, content_words, has_form_of
 from paraform.rewording.copied import ends_as_often, keeps_runs, same_literals
-from paraform.rewording.roles import LIGHT, OTHERS, PREPOSITIONS, keeps_phrases, keeps_roles
+from paraform.rewording.roles import OTHERS, PREPOSITIONS, keeps_phrases, keeps_roles
 from paraform.rewording.standards import STANDARDS, Standards
 from paraform.rewording.tagged import Tagged
 
@@ -40,8 +41,6 @@ AUXILIARIES = {
     "shall",
 }
 AUXILIARIES |= {"may", "might", "must", "have", "has", "had", "ca", "wo", "ai"}
-NEGATIONS = {"n't", "not", "no", "never", "none", "nobody", "nothing", "nowhere", "neither", "nor", "without", "unable"}
-NEGATIONS |= {"impossible", "cannot"}
 GREETINGS = {"hi", "hello", "hey", "so", "ok", "okay", "well", "but", "and", "please", "also", "then", "now", ","}
 MODALS = {"can": "can", "ca": "can", "could": "can", "able": "can", "possible": "can", "should": "should"}
 MODALS |= {"must": "must", "need": "must", "required": "must", "necessary": "must", "will": "will", "wo": "will"}
@@ -55,9 +54,7 @@ PERSONS = {
     **dict.fromkeys(("you", "your", "yours", "yourself", "yourselves"), "2"),
 }
 ARTICLES = {"a", "an", "the", "this", "these", "those"}
-KEPT = 2**15  # words of which is remembered what they are
 LEAST_CHANGED = 2  # words: fewer is a copy
-CONTENT_TAGS = ("NN", "VB", "JJ", "RB", "CD", "FW")
 
 Kind = Literal["question", "command", "statement"]
 Needs: TypeAlias = Literal["words", "tags", "n-grams", "vectors", "likelihood"]
@@ -315,22 +312,6 @@ def kind(sentence: Tagged) -> Kind:
     return "command" if list(sentence.tags[start : start + 1]) in (["VB"], ["VBP"]) else "statement"
 
 
-def content_words(sentence: Tagged) -> list[str]:
-    """Nouns, verbs, adjectives and adverbs, lower-cased, without those that say little, and what has digits."""
-    return [sentence.words[at].lower() for at in content_places(sentence)]
-
-
-def content_places(sentence: Tagged) -> list[int]:
-    """Where they stand among its words."""
-    tagged = zip(sentence.words, sentence.tags, strict=True)
-    return [at for at, (word, tag) in enumerate(tagged) if tag.startswith(CONTENT_TAGS) and _tells(word.lower())]
-
-
-@functools.lru_cache(maxsize=KEPT)
-def _tells(word: str) -> bool:
-    return word not in LIGHT | NEGATIONS and bool(re.search(r"\w{2}", word)) and not re.search(r"\d", word)
-
-
 def _letters(sentence: Tagged) -> str:
     return "".join(map(_bare, sentence.words))
 
@@ -409,15 +390,3 @@ def _without(exempt: Collection[str], sentence: Tagged) -> Tagged:
         return sentence
     kept = [(word, tag) for word, tag in zip(sentence.words, sentence.tags, strict=True) if word.lower() not in exempt]
     return Tagged([word for word, _ in kept], [tag for _, tag in kept])
-
-
-def has_form_of(words: Sequence[str], word: str) -> bool:
-    """Whether one of the words is the word, or another form of it: both begin alike."""
-    return word in words or any(_same_stem(other, word) for other in words)
-
-
-def _same_stem(one: str, other: str) -> bool:
-    if one[:3] != other[:3]:  # nearly all
-        return False
-    alike = next((at for at, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
-    return alike >= 3 and alike >= min(len(one), len(other)) - 2 and max(len(one), len(other)) - alike <= 4

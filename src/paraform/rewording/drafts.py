@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
@@ -79,12 +80,25 @@ def framed_drafts(source: Tagged, cased: Mapping[str, str], tree: Tree | None = 
         small |= {word for word in source.words if word.islower() and word.upper() in source.words}
         recased = recase(words, usual, source.words)
         own = [word in small and word != "i" and place > 0 for place, word in enumerate(one.words)]
-        again = _closed([words[at] if own[at] else word for at, word in enumerate(recased)], source.words)
+        again = [words[at] if own[at] else word for at, word in enumerate(recased)]
+        again = _closed(_cased_alike(again, source.words), source.words)
         text = in_manner(detokenize(again) if source.cut is None else written(again, source.cut), source.text)
         draft = drafts.setdefault(text, Draft(text, one.form, one.literals, True, one.wrapped, one.parsed))
         if one.parsed and not draft.parsed:  # a frame and the tree say the same: the tree answers for who does what
             drafts[text] = draft._replace(parsed=True)
     return list(drafts.values())
+
+
+def _cased_alike(words: list[str], source: Sequence[str]) -> list[str]:
+    """The words, one that the source has in two cases as before the same next word: "The Life of the Mind"."""
+    cases: dict[str, set[str]] = {}
+    for word in source[1:]:  # what opens the sentence has its capital for that alone
+        cases.setdefault(word.lower(), set()).add(word)
+    beside = {(one.lower(), other.lower()): one for one, other in itertools.pairwise(source[1:])}
+    return [
+        beside.get((word.lower(), following.lower()), word) if place and len(cases.get(word.lower(), ())) > 1 else word
+        for place, (word, following) in enumerate(zip(words, [*words[1:], ""], strict=True))
+    ]
 
 
 def _closed(words: list[str], source: Sequence[str]) -> list[str]:

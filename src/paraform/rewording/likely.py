@@ -11,7 +11,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from paraform.rewording.checks import AMOUNTS, content_places, has_form_of
+from paraform.rewording.checks import AMOUNTS
+from paraform.rewording.content import content_places, has_form_of
 from paraform.rewording.tagged import Tagged
 
 SAID = ("forth", "back", "added", "dropped", "small", "more", "fewer")

@@ -15,7 +15,8 @@ import numpy as np
 from paraform.capabilities import Embed
 from paraform.corpora.tables import read_table
 from paraform.records import Pair, Sentence
-from paraform.rewording.checks import NEGATIONS, kind
+from paraform.rewording.checks import kind
+from paraform.rewording.content import NEGATIONS
 from paraform.rewording.tagged import Tagged
 from paraform.weights import PathLike
 from paraform.words import tokenize

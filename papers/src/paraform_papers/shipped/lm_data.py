@@ -3,11 +3,12 @@ r"""The training and development pairs of the embedded language models, *free* a
     python -m paraform_papers.shipped.lm_data ../shared/data --out runs/lm-data --terms free
     python -m paraform_papers.shipped.lm_data ../shared/data --out runs/lm-data-all --terms all --most 24000
 
-Writes OUT/train.jsonl, OUT/dev.jsonl and OUT/counts.md. *free* has what engineers at work may use: Tatoeba, PAWS,
-STS-B's pairs of 4.5 and more, ParaNMT. *all* adds Quora, MRPC, PAN and SICK. Left out is what stands in a test, changes
-a number, a name or a denial, says hardly anything, or is nearly a copy. Every direction that is to be learned is a
-record of its own. A fifth of the pairs is written in small letters and without an end mark, some have slots in the
-place of a name or a number that both sides have, so that an answer has its source's manner.
+Writes OUT/train.jsonl, OUT/dev.jsonl and OUT/counts.md. *free* has pairs that engineers at work may use: Tatoeba, PAWS,
+STS-B's pairs of 4.5 and more, ParaNMT; what is no English is still told by words that are in part Quora's (`fluency`).
+*all* adds Quora, MRPC, PAN and SICK. Left out is what stands in a test, changes a number, a name or a denial, says
+hardly anything, or is nearly a copy. Every direction that is to be learned is a record of its own. A fifth of the pairs
+is written in small letters and mostly without an end mark, some have slots in the place of a name or a number that both
+sides have, so that an answer has its source's manner.
 Running time on one core: two to four minutes of free, six of all.
 """
 
@@ -28,11 +29,10 @@ from paraform.records import Pair, Sentence, texts_of
 from paraform.rewording import fluency
 from paraform.rewording.checks import AUXILIARIES, QUESTION_WORDS, changed_words
 from paraform.trainers.held_out import hold_out_pairs
-from paraform.weights import atomic_path
 from paraform.words import STOP_WORDS, tokenize
 from paraform_papers.shipped.rewording_corpora import ONE_WAY, measured_by, pairs_of
 from paraform_papers.shipped.rewording_counts import Counts, corpus_of
-from paraform_papers.shipped.rewording_data import of_one_meaning
+from paraform_papers.shipped.rewording_data import of_one_meaning, write_records
 from paraform_papers.shipped.rewording_reader import MOST_WORDS, Reader
 from paraform_papers.shipped.same_facts import pairs_of_same_facts
 from paraform_papers.shipped.usual_case import usual_case
@@ -168,12 +168,7 @@ def main() -> None:
     parser.add_argument("--most", type=int, default=0, help="training records; 0: all")
     options = parser.parse_args()
     train, dev, counts = made(options.data, options.terms, seed=options.seed, most=options.most)
-    options.out.mkdir(parents=True, exist_ok=True)
-    corpora.write_jsonl(train, options.out / "train.jsonl")
-    corpora.write_jsonl(dev, options.out / "dev.jsonl")
-    with atomic_path(options.out / "counts.md") as unfinished:
-        unfinished.write_text(counts.markdown(), encoding="utf-8")
-    print(f"{counts.markdown()}\n{len(train):,} training and {len(dev):,} development records")
+    write_records(train, dev, counts, options.out)
 
 
 if __name__ == "__main__":

@@ -121,6 +121,16 @@ def _numbers(pairs: Sequence[Pair]) -> dict[str, int | None]:
     return {side.text: pair.cluster for pair in clustered for side in (pair.source, pair.target)}
 
 
+def write_records(train: Sequence[Pair], dev: Sequence[Pair], counts: Counts, folder: Path) -> None:
+    """Write FOLDER/train.jsonl, dev.jsonl and counts.md, and print the counts."""
+    folder.mkdir(parents=True, exist_ok=True)
+    corpora.write_jsonl(train, folder / "train.jsonl")
+    corpora.write_jsonl(dev, folder / "dev.jsonl")
+    with atomic_path(folder / "counts.md") as unfinished:
+        unfinished.write_text(counts.markdown(), encoding="utf-8")
+    print(f"{counts.markdown()}\n{len(train):,} training and {len(dev):,} development records")
+
+
 def main() -> None:
     """Write both files and the table."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
@@ -133,12 +143,7 @@ def main() -> None:
     train, dev, counts = made(options.data, seed=options.seed, part=options.part)
     if options.only:
         train, dev = ([pair for pair in some if corpus_of(pair) in options.only] for some in (train, dev))
-    options.out.mkdir(parents=True, exist_ok=True)
-    corpora.write_jsonl(train, options.out / "train.jsonl")
-    corpora.write_jsonl(dev, options.out / "dev.jsonl")
-    with atomic_path(options.out / "counts.md") as unfinished:
-        unfinished.write_text(counts.markdown(), encoding="utf-8")
-    print(f"{counts.markdown()}\n{len(train):,} training and {len(dev):,} development records")
+    write_records(train, dev, counts, options.out)
 
 
 if __name__ == "__main__":

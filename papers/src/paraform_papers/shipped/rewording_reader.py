@@ -10,7 +10,8 @@ from pathlib import Path
 from paraform.corpora.leaks import normalised
 from paraform.records import Pair, Sentence
 from paraform.rewording import fluency
-from paraform.rewording.checks import NEGATIONS, changed_words
+from paraform.rewording.checks import changed_words
+from paraform.rewording.content import NEGATIONS
 from paraform.rewording.parts import sentences_of
 from paraform.words import tokenize
 from paraform_papers.shipped.restored import restored, unusable

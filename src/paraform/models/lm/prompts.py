@@ -3,7 +3,7 @@
     <start>user\\nRewrite:\\n source <end>\\n<start>assistant\\n target <end>
     <start>user\\nRewrite:\\n source <start> guide <end>\\n<start>assistant\\n target <end>
 
-Before any training SmolLM2 writes Tatoeba's targets at 1.55 nats a piece behind this, at 5.1 behind the marks alone.
+SmolLM2 knows such turns, and begins far nearer to a paraphrase than behind the marks alone.
 The marks are special tokens, which no text can say: what looks like one in a text is read as its letters.
 """
 
