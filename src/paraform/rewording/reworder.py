@@ -281,6 +281,6 @@ def _joined(text: str, spans: Sequence[Span], passed: Sequence[Sequence[Candidat
         figures = {name: min(part.figures[name] for part in chosen) for name in chosen[0].figures}
         forms = "; ".join(part.exemplar for part in chosen)
         score = float(np.mean([part.score for part in chosen]))
-        framed, wrapped = (all(getattr(part, name) for part in chosen) for name in ("framed", "wrapped"))
+        framed, wrapped = all(part.framed for part in chosen), all(part.wrapped for part in chosen)
         out.append(Candidate(said + text[end:], forms, checks, score, figures, framed, wrapped))
     return out
