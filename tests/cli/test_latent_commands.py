@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-import paraform.evaluation.latent
+import paraform.evaluation.latent.ngram  # which nothing else here imports
 from paraform.evaluation.latent import validations
 from paraform.models.latent import OBJECTIVES, LatentLanguageModel
 from paraform.records import InputError
