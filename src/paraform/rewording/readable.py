@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Container
 
 from paraform.literals import without_slots
-from paraform.rewording.fluency import NGrams
 from paraform.words import tokenize
 
 CODE_OR_ADDRESS, SHOUTING, LANGUAGE, SHORT = "code or an address", "shouting", "another language", "too short"
@@ -30,11 +30,11 @@ CODE = re.compile(
 )
 
 
-def unreadable(text: str, language: NGrams) -> str:
+def unreadable(text: str, language: Container[str]) -> str:
     """Why a text is better left alone, in a few words; "" if there is no reason.
 
     Args:
-        language: knows English words.
+        language: English words, lower-cased.
     """
     letters = [character for character in text if character.isalpha()]
     if not letters:
@@ -48,7 +48,7 @@ def unreadable(text: str, language: NGrams) -> str:
         return SHOUTING
     if len(words) < 2:
         return SHORT
-    known = sum(word in language for word in words)
+    known = sum(word.lower() in language for word in words)
     common = any(COMMONEST.fullmatch(word.lower()) for word in words)
     if len(words) >= 3 and known < (LEAST_KNOWN if common else LEAST_SURE) * len(words):
         return NO_SENTENCE

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 
-from paraform.rewording.fluency import NGrams
 from paraform.rewording.readable import unreadable
 from paraform.words import detokenize, recase, tokenize
 
@@ -43,7 +42,7 @@ def restored(text: str, usual: Mapping[str, str], ending: str = "") -> str:
     return text if not ending or text.endswith((".", "?", "!", '"')) else text + ending
 
 
-def unusable(text: str, language: NGrams, *, most_words: int) -> str:
+def unusable(text: str, language: Container[str], *, most_words: int) -> str:
     """Why nothing is learned from a text, as restored, in a few words; "" if there is no reason.
 
     Args:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from paraform.corpora.leaks import normalised
 from paraform.records import Pair, Sentence
-from paraform.rewording import fluency
 from paraform.rewording.checks import changed_words
 from paraform.rewording.content import NEGATIONS
 from paraform.rewording.parts import sentences_of
@@ -27,13 +26,13 @@ class Reader:
 
     Args:
         usual: lower-cased word → how it is mostly written inside sentences.
-        language: knows English words.
+        language: English words, lower-cased.
         seed: of all that is drawn.
         part: of every corpus such a share is taken, drawn.
     """
 
     usual: Mapping[str, str]
-    language: fluency.NGrams
+    language: Container[str]
     seed: int
     part: float
 
