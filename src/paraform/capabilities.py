@@ -209,8 +209,14 @@ class SaysOtherwise(Protocol):
     @property
     def device(self) -> torch.device: ...
 
-    def say(self, sources: Sequence[str], *, num: int = 8, **how: Unpack[Decoding]) -> list[list[str]]:
-        """Each source in other words, at most so many times; answers that are equal stand once."""
+    def say(
+        self, sources: Sequence[str], *, num: int = 8, onto: Sequence[str] | None = None, **how: Unpack[Decoding]
+    ) -> list[list[str]]:
+        """Each source in other words, at most so many times; answers that are equal stand once.
+
+        Args:
+            onto: an answer to each, which those that are given change further; None: the source itself.
+        """
         ...
 
     def likelihood(self, sources: Sequence[str], targets: Sequence[str]) -> list[NDArray[np.float32]]:

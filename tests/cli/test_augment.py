@@ -287,3 +287,21 @@ def test_rows_are_the_lines_they_were_and_spans_move(tmp_path: Path, fake: Fake,
     )
     assert command(*given, "start").err.endswith("--span-columns has 1 name; expected two, or none\n")
     assert '"city": "Rome", "start": 7, "end": 11, "e": 1e3}\n' in command(*given, "--no-mark", "--no-source").out
+
+
+def test_how_much_changes_and_what_stays(command: Command, tmp_path: Path) -> None:
+    """By rules: a synonym is little, and less than is usual."""
+    movie, film = "The movie was great and the food was good.", "The film was great and the food was good."
+    (tmp_path / "a.csv").write_text(f"text\n{movie}\n")
+    given = ["augment", tmp_path / "a.csv", "--no-mark"]
+    assert rows_in(command(*given, "--change", "little").out) == [["text"], [movie], [film]]
+    assert rows_in(command(*given, "--change", "little", "--keep", "food", "mov").out)[2:] == [[film]]
+    for more in ([], ["--change", "much"], ["--change", "little", "--keep", "food", "movie"]):
+        assert rows_in(command(*given, *more).out) == [["text"], [movie]]
+
+
+def test_terms_in_a_file(command: Command, tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("text\nThe movie was great and the food was good.\n")
+    (tmp_path / "kept.txt").write_text("food\nmovie\n")
+    done = command("augment", tmp_path / "a.csv", "--change", "little", "--keep", tmp_path / "kept.txt")
+    assert (done.status, len(rows_in(done.out))) == (0, 2), done.err

@@ -14,6 +14,7 @@ from paraform.records import Candidate, Rewording
 
 Command = Callable[..., Any]
 QUESTION = "Can I use my card abroad?"
+MOVIE, FILM = "The movie was great and the food was good.", "The film was great and the food was good."
 OTHERS = ("??? !!", "Wo ist meine Karte geblieben?", "SELECT name FROM users; DROP TABLE users;", "BUY NOW CHEAP PILLS")
 
 
@@ -108,3 +109,44 @@ def test_a_cell_of_several_lines(command: Command, tmp_path: Path) -> None:
     assert (row["source"], row["paraphrase"][:11]) == ("Dear Bob,\n\nCan I pay by card?", "Dear Bob,\n\n")
     done = command("paraphrase", tmp_path / "a.csv")
     assert [line.split(" → ")[0] for line in done.out.splitlines()] == ["Dear Bob, Can I pay by card?", "Can I go?"]
+
+
+def test_how_much_changes(command: Command) -> None:
+    """A synonym is little, and less than is usual; of "much" there are four words at least."""
+    done = command("paraphrase", MOVIE, "--change", "little")
+    assert (done.status, done.out, done.err) == (0, f"{FILM}\n", "")
+    for given in ([], ["--change", "much"]):
+        done = command("paraphrase", MOVIE, *given)
+        assert (done.status, done.out) == (0, "") and "1 its only rewording is hardly another" in done.err
+    rows = {
+        change: object_of(command("paraphrase", QUESTION, "--num", 9, "--change", change, "--json"))["paraphrases"]
+        for change in ("little", "much")
+    }
+    edits = {change: [row["figures"]["edits"] for row in some] for change, some in rows.items()}
+    assert min(edits["little"]) == 3 and min(edits["much"]) >= 4
+    done = command("paraphrase", MOVIE, "--change", "tiny")
+    assert (done.status, done.out) == (2, "") and "--change: tiny; expected one of little, much" in done.err
+
+
+def test_terms_are_kept_that_are_given_or_stand_in_a_file(command: Command, tmp_path: Path) -> None:
+    (tmp_path / "kept.txt").write_text("food\nMovie\n")
+    (tmp_path / "free.txt").write_text("food\nmov\n")
+    lost = "1 its only rewording lacks a term that was to be kept"
+    for terms in (["movie"], ["food", "MOVIE"], [tmp_path / "kept.txt"], ["good", tmp_path / "kept.txt"]):
+        done = command("paraphrase", MOVIE, "--change", "little", "--keep", *terms)
+        assert (done.status, done.out) == (0, "") and lost in done.err, terms
+    for terms in (["food"], ["food", "mov"], [tmp_path / "free.txt"]):
+        assert command("paraphrase", MOVIE, "--change", "little", "--keep", *terms).out == f"{FILM}\n", terms
+    for terms, said in (([""], "term 1: the text is empty"), ([tmp_path], "a folder"), (["no.txt"], "no such file")):
+        done = command("paraphrase", MOVIE, "--keep", *terms)
+        assert (done.status, done.out) == (2, "") and said in done.err
+
+
+@pytest.mark.parametrize("given", [["--text-column", "said"], ["--format", "csv", "--text-column", "said"]])
+def test_terms_in_a_file_are_lines_whatever_the_texts_are(command: Command, tmp_path: Path, given: list[str]) -> None:
+    (tmp_path / "a.csv").write_text(f"id,said\n1,{MOVIE}\n")
+    (tmp_path / "kept.txt").write_text("movie\n")
+    done = command("paraphrase", tmp_path / "a.csv", *given, "--change", "little")
+    assert done.out == f"{FILM}\n"
+    done = command("paraphrase", tmp_path / "a.csv", *given, "--change", "little", "--keep", tmp_path / "kept.txt")
+    assert (done.status, done.out) == (0, "") and "a term that was to be kept" in done.err, done.err

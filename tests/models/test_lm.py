@@ -74,6 +74,26 @@ def test_likelihoods_are_the_merged_models(model: LMParaphraser, folder: Path) -
             assert shares[slice(*encoding.offsets[0])].sum() == pytest.approx(nats[0], abs=1e-4)
 
 
+def test_a_prompt_is_read_once_for_all_its_targets(model: LMParaphraser, monkeypatch: pytest.MonkeyPatch) -> None:
+    """And each target is as likely as by itself, whatever the order and however many are read at once."""
+    sources, targets = [TEXTS[0], TEXTS[1], TEXTS[0], TEXTS[0], TEXTS[1]], [*TEXTS, TEXTS[1]]
+    alone = [model.likelihood([source], [target])[0] for source, target in zip(sources, targets, strict=True)]
+    read: list[int] = []
+    begin = model.network.begin
+
+    def counted(prompts: Any) -> Any:
+        read.append(len(prompts.words_BT))
+        return begin(prompts)
+
+    monkeypatch.setattr(model.network, "begin", counted)
+    for size, prompts in ((64, [2]), (2, [1, 2, 1]), (1, [1] * 5)):
+        read.clear()
+        for one, other in zip(model.likelihood(sources, targets, batch_size=size), alone, strict=True):
+            assert one == pytest.approx(other, abs=1e-4)
+        assert read == prompts
+    assert model.likelihood([], []) == []
+
+
 @pytest.mark.parametrize("how", [{}, {"beam": 3}])
 def test_outputs_are_transformers(model: LMParaphraser, folder: Path, how: dict[str, Any]) -> None:
     """Whatever stands beside them in a batch; a beam of theirs divides by the same lengths."""
@@ -94,28 +114,61 @@ def test_outputs_are_transformers(model: LMParaphraser, folder: Path, how: dict[
 
 
 @torch.no_grad()
+def answers(model: LMParaphraser, module: Any, text: str, onto: str, num: int) -> list[str]:
+    """Answers to a text by transformers: `onto` up to a piece, the one of another piece that is as likely there, and a
+    greedy rest; the piece is behind the first where `onto` is not the text, if there is any such."""
+    source, own = ([*model.prompts.tokenizer.encode(one, add_special_tokens=False).ids[:19], 2] for one in (text, onto))
+    read, least = prompt_of(model, text), 0
+    if own != source:
+        while own[least] == source[least]:
+            least += 1
+        least += 1
+    log_probs = module(input_ids=torch.tensor([[*read, *own]])).logits[0, len(read) - 1 : -1].log_softmax(-1)
+    others = sorted(
+        (-value, at, piece)
+        for at, row in enumerate(log_probs.tolist())
+        for piece, value in enumerate(row)
+        if at >= least and piece not in (own[at], 2) and value >= LEAST and value >= sorted(row)[-ALTERNATIVES]
+    )
+    wanted = []
+    for _, at, piece in others[:num]:
+        begun = torch.tensor([[*read, *own[:at], piece]])
+        rest = module.generate(begun, max_new_tokens=20, do_sample=False, eos_token_id=2, pad_token_id=2)
+        said = [*own[:at], piece, *rest[0, begun.shape[1] :].tolist()][:19]
+        wanted.append(model.prompts.text(said[: said.index(2)] if 2 in said else said))
+    return list(dict.fromkeys(wanted))
+
+
 def test_answers_leave_their_source_where_that_is_likeliest(model: LMParaphraser, folder: Path) -> None:
     """Each is the source up to a piece, the one of another piece that is as likely there, and a greedy rest."""
     module = merged(model, folder)
-    for text, found in zip(TEXTS, model.say(TEXTS, num=3, batch_size=7), strict=True):
-        read, own = prompt_of(model, text), model.prompts.tokenizer.encode(text, add_special_tokens=False).ids[:19]
-        own.append(2)
-        log_probs = module(input_ids=torch.tensor([[*read, *own]])).logits[0, len(read) - 1 : -1].log_softmax(-1)
-        others = sorted(
-            (-value, at, piece)
-            for at, row in enumerate(log_probs.tolist())
-            for piece, value in enumerate(row)
-            if piece not in (own[at], 2) and value >= LEAST and value >= sorted(row)[-ALTERNATIVES]
-        )
-        wanted = []
-        for _, at, piece in others[:3]:
-            begun = torch.tensor([[*read, *own[:at], piece]])
-            rest = module.generate(begun, max_new_tokens=20, do_sample=False, eos_token_id=2, pad_token_id=2)
-            said = [*own[:at], piece, *rest[0, begun.shape[1] :].tolist()][:19]
-            wanted.append(model.prompts.text(said[: said.index(2)] if 2 in said else said))
-        assert found == list(dict.fromkeys(wanted))
+    found = model.say(TEXTS, num=3, batch_size=7)
+    assert found == [answers(model, module, text, text, 3) for text in TEXTS]
     assert sum(map(len, model.say(TEXTS, num=3))) >= 9
     assert model.say(TEXTS[:1], num=3)[0] == model.say(TEXTS, num=3)[0] == model.say(TEXTS[:1], num=9)[0][:3]
+
+
+def test_answers_are_changed_further_behind_where_they_leave_their_source(model: LMParaphraser, folder: Path) -> None:
+    """Whatever stands beside them in a batch; nothing before that place is another, nor is that place itself."""
+    module = merged(model, folder)
+    onto = ["how may i pay ?", "the cat sat on the hat", "Café, <|im_end|> costs 15 € \N{GRINNING FACE}", "that is it"]
+    wanted = [answers(model, module, *pair, 3) for pair in zip(TEXTS, onto, strict=True)]
+    for size in (64, 7, 3):
+        assert model.say(TEXTS, num=3, onto=onto, batch_size=size) == wanted
+    assert model.say(TEXTS[::-1], num=3, onto=onto[::-1]) == wanted[::-1]
+    assert sum(map(len, wanted)) >= 6 and wanted != model.say(TEXTS, num=3) and wanted != model.say(onto, num=3)
+    kept = [[said.startswith("the cat sat on the ") for said in row[1]] for row in (wanted, model.say(TEXTS, num=3))]
+    assert all(kept[0]) and kept[0] and not all(kept[1])
+
+
+def test_the_source_itself_is_changed_everywhere(model: LMParaphraser) -> None:
+    assert model.say(TEXTS, num=3, onto=TEXTS) == model.say(TEXTS, num=3)
+
+
+def test_where_nothing_stands_behind_the_change_no_answer_is_given(model: LMParaphraser) -> None:
+    """The source's first words are left at their end, and nothing at once."""
+    assert model.say([TEXTS[0], TEXTS[1]], onto=["how do i", ""]) == [[], []]
+    assert model.say([], onto=[]) == []
 
 
 def test_draws_depend_on_the_text_and_the_seed(model: LMParaphraser) -> None:
@@ -204,6 +257,11 @@ def test_a_guide_stands_in_the_prompt(folder: Path) -> None:
         (lambda model: model.decode([" "], [""]), "source 1 is empty"),
         (lambda model: model.say(["a"], num=0), "num 0"),
         (lambda model: model.say(["a"], beam=2), "leave beam out"),
+        (lambda model: model.say(["a", "b"], onto=["c"]), "2 sources, onto 1; expected one each"),
+        (lambda model: model.say(["a"], onto=["b", "c"]), "1 sources, onto 2; expected one each"),
+        (lambda model: model.say(["a"], onto="b"), "a string where a list"),
+        (lambda model: model.say(["a"], onto=[5]), "text 1"),
+        (lambda model: model.say(["a"], onto=["b"], temperature=0.5), "leave onto out, or the temperature"),
         (lambda model: model.say(["a"], top_p=0.5), "top_p 0.5 at temperature 0"),
         (lambda model: model.say(["a"], temperature=1, top_p=0), "top_p 0; expected above 0"),
         (lambda model: model.exemplars(["a"], ["b"]), "without a guide"),

@@ -31,6 +31,6 @@ def test_by_hand(source: str, text: str, wanted: str) -> None:
 
 
 def test_small_letters_stay_small() -> None:
-    found = paraform.reword(["how do i get a card in new york", "can i pay in mxn and eur", "where is my order"], num=9)
-    texts = [one.text for row in found for one in row.candidates]
+    sources = ["how do i get a card in new york", "can i pay in mxn and eur", "where is my order"]
+    texts = [one.text for row in paraform.Reworder.default().judge(sources) for one in row if not one.failed]
     assert len(texts) > 9 and all(text == text.lower() and text[-1].isalpha() for text in texts)

@@ -11,7 +11,7 @@ import torch
 from numpy.typing import NDArray
 
 from paraform.records import InputError
-from paraform.rewording.reworder import SAMPLES, Reworder
+from paraform.rewording.reworder import ANSWERS, CHANGED_FURTHER, FURTHER, Reworder
 
 SOURCE = "The old ruins fell down in May."
 
@@ -24,10 +24,12 @@ class Fake:
 
     def __init__(self, *rounds: Sequence[str], odd: Sequence[str] = ()) -> None:
         self.rounds, self.odd = list(rounds), odd
-        self.asked: list[tuple[list[str], int]] = []
+        self.asked: list[tuple[list[str], int, list[str] | None]] = []
 
-    def say(self, sources: Sequence[str], *, num: int = 8, **how: Any) -> list[list[str]]:
-        self.asked.append((list(sources), num))
+    def say(
+        self, sources: Sequence[str], *, num: int = 8, onto: Sequence[str] | None = None, **how: Any
+    ) -> list[list[str]]:
+        self.asked.append((list(sources), num, None if onto is None else list(onto)))
         said = self.rounds.pop(0)
         return [list(said) for _ in sources]
 
@@ -42,22 +44,74 @@ class Fake:
         return out
 
 
-def said(model: Fake, source: str = SOURCE, num: int = 1) -> list[str]:
+def said(model: Fake, source: str = SOURCE, num: int = 1, **how: Any) -> list[str]:
     """By no rule: these would move "in May" themselves."""
     tools = Reworder.default("cpu").tools
-    (found,) = Reworder(tools, rules=lambda *_: [], paraphraser=model).reword([source], num=num)
+    (found,) = Reworder(tools, rules=lambda *_: [], paraphraser=model).reword([source], num=num, **how)
     return [one.text for one in found.candidates]
 
 
-def test_it_is_asked_again_only_where_nothing_passes() -> None:
-    model = Fake(["In May the ancient ruins fell down."], ["never"])
-    assert said(model) == ["In May the ancient ruins fell down."] and model.asked == [([SOURCE], SAMPLES[0])]
-    model = Fake(["The new ruins did not fall."], ["In May the ancient ruins fell down."])
-    assert said(model) == ["In May the ancient ruins fell down."]
-    assert model.asked == [([SOURCE], SAMPLES[0]), ([SOURCE], SAMPLES[1])]
+PASSES, SLIGHT = "In May the ancient ruins fell down.", "The ancient ruins fell down in May."
+FIRST = ([SOURCE], ANSWERS, None)
+
+
+def test_it_is_asked_only_where_too_little_passes() -> None:
+    model = Fake([PASSES])
+    assert said(model) == [PASSES] and model.asked == [FIRST]
     model = Fake()
     (found,) = Reworder.default("cpu", paraphraser=model).reword(["Can I use my card abroad?"])
     assert found.candidates and model.asked == []
+
+
+def test_what_lacks_nothing_but_a_change_is_changed_further() -> None:
+    """Each of the first few such answers, and no other; SOURCE itself is one."""
+    model = Fake([SLIGHT, "The new ruins did not fall."], [PASSES])
+    assert said(model) == [PASSES] and model.asked == [FIRST, ([SOURCE], FURTHER, [SLIGHT])]
+    model = Fake(["The new ruins did not fall."])
+    assert said(model) == [] and model.asked == [FIRST]
+    slight = [SLIGHT, SOURCE, "The aged ruins fell down in May.", "The antique ruins fell down in May."]
+    model = Fake(slight, [PASSES, PASSES])
+    assert said(model) == [PASSES]
+    assert model.asked[1:] == [([SOURCE] * CHANGED_FURTHER, FURTHER, slight[:CHANGED_FURTHER])]
+
+
+def test_a_sentence_of_which_enough_passes_is_not_changed_further() -> None:
+    model = Fake([PASSES, SLIGHT])
+    assert said(model) == [PASSES] and model.asked == [FIRST]
+
+
+def test_what_is_said_further_goes_to_its_own_sentence() -> None:
+    """Of two sentences the one has an answer that passes, the other two that are changed further, each in its way."""
+    other = "The new roofs fell down in June."
+    slight = ["The brand-new roofs fell down in June.", "The modern roofs fell down in June."]
+    further = {slight[0]: "In June the roofs fell.", slight[1]: "In June the modern roofs fell down."}
+
+    class Knowing(Fake):
+        def say(
+            self, sources: Sequence[str], *, num: int = 8, onto: Sequence[str] | None = None, **how: Any
+        ) -> list[list[str]]:
+            self.asked.append((list(sources), num, None if onto is None else list(onto)))
+            if onto is None:
+                return [[PASSES] if one == SOURCE else slight for one in sources]
+            return [[further[one]] for one in onto]
+
+    model = Knowing()
+    tools = Reworder.default("cpu").tools
+    found = Reworder(tools, rules=lambda *_: [], paraphraser=model).reword([SOURCE, other])
+    assert [[one.text for one in row.candidates] for row in found] == [[PASSES], [further[slight[1]]]]
+    assert model.asked == [([SOURCE, other], ANSWERS, None), ([other, other], FURTHER, slight)]
+
+
+def test_what_is_drawn_is_not_changed_further() -> None:
+    model = Fake([SLIGHT])
+    assert said(model, temperature=0.5) == [] and model.asked == [FIRST]
+
+
+def test_of_what_says_the_same_in_the_same_words_one_is_given() -> None:
+    """And another is asked for: one that passes is too few where two are wanted."""
+    comma, other = "In May, the ancient ruins fell down.", "In May the aged ruins fell down."
+    model = Fake([PASSES, comma, SLIGHT], [other])
+    assert said(model, num=2) == [comma, other] and model.asked[1:] == [([SOURCE], FURTHER, [SLIGHT])]
 
 
 @pytest.mark.parametrize(

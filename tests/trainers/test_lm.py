@@ -36,12 +36,13 @@ def config(base: Path, **fields: Any) -> LMConfig:
     return LMConfig(base=str(base), **{**SMALL, "learning_rate": 1e-2, **fields})
 
 
+@pytest.mark.parametrize("guide", ["text", "style"])
 def test_a_run_that_was_stopped_goes_on_to_the_same_weights(
-    pairs: list[Pair], base: Path, tmp_path: Path, own_cache: None
+    pairs: list[Pair], base: Path, tmp_path: Path, own_cache: None, guide: Any
 ) -> None:
     def train(name: str, *, resume: bool = False) -> Any:
         return train_lm(
-            pairs, tmp_path / name, validation=pairs[:9], config=config(base, guide="text"), loop=LOOP, resume=resume
+            pairs, tmp_path / name, validation=pairs[:9], config=config(base, guide=guide), loop=LOOP, resume=resume
         )
 
     goes_on_to_the_same_weights(train, lm, tmp_path, at=lambda steps: steps * 2 // 3)

@@ -10,7 +10,19 @@ import pytest
 
 from paraform.records import Origin, Pair, Sentence
 from paraform_papers.shipped import lm_data
-from paraform_papers.shipped.lm_data import NAMES, NUMBERS, asks, changes, directed, in_manner, made, slotted, tells
+from paraform_papers.shipped.lm_data import (
+    KNOWN,
+    NAMES,
+    NUMBERS,
+    asks,
+    changes,
+    directed,
+    in_manner,
+    known_words,
+    made,
+    slotted,
+    tells,
+)
 
 
 def pair(one: str, other: str, corpus: str = "tatoeba") -> Pair:
@@ -71,6 +83,8 @@ def test_questions_are_half_at_most(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     (tmp_path / "tatoeba").mkdir()
     (tmp_path / "tatoeba" / "pairs.tsv").write_text("".join(f"{row}\n" for row in rows))
     monkeypatch.setitem(lm_data.CORPORA, "free", ("tatoeba",))
+    others = [Sentence(row.replace("\t", " ")) for row in rows] * 3  # by which these words are known
+    monkeypatch.setattr(lm_data, "sentences", lambda data, corpus, seed: others)
     monkeypatch.setattr(lm_data, "measured_by", lambda data: ["Down came the bee."])
     train, dev, counts = made(tmp_path, "free", seed=0)
     assert counts.rows["tatoeba"]["read"] == len(rows)
@@ -78,3 +92,7 @@ def test_questions_are_half_at_most(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     asked = sum(one.target.text.rstrip("?").startswith(("Where", "To what", "where", "to what")) for one in train)
     assert 0 < asked <= len(train) / 2 and len(dev) <= 1
     assert train == made(tmp_path, "free", seed=0)[0]
+
+
+def test_words_are_known_that_stand_often_enough() -> None:
+    assert known_words(["The cat."] * (KNOWN - 1) + ["the dog"]) == {"the"}

@@ -22,7 +22,7 @@ from paraform.cli.config_options import bad_values
 from paraform.cli.messages import tell
 from paraform.cli.options import TABLES, Count, add_text_column
 from paraform.cli.output import print_items, print_json
-from paraform.cli.paraphrase import add_force, add_model, forced, load_reworder
+from paraform.cli.paraphrase import add_choices, add_model, forced, load_reworder
 from paraform.cli.reading import comes_again, format_of_table, on_disk, parts
 from paraform.memory import bound_memory
 from paraform.progress import track
@@ -58,7 +58,7 @@ def add_arguments(parser: ArgumentParser, given: Sequence[str]) -> None:
     parser.add_argument("--no-mark", action="store_true", help="leave the two columns out")
     parser.add_argument("--skip-bad-lines", action="store_true", help="count them in a warning instead of stopping")
     parser.add_argument("--wrapped", action="store_true", help="write what only puts words around a text, too")
-    add_force(parser)
+    add_choices(parser)
     add_model(parser)
 
 

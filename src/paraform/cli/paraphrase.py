@@ -22,6 +22,7 @@ Example:
 
 from __future__ import annotations
 
+import copy
 import itertools
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -47,7 +48,7 @@ if TYPE_CHECKING:
 
 DEFAULT_MODEL = "compact"
 TOLD = ("numbers", "names", "negation", "fluent", "stutter")  # by a warning, of outputs in a given form
-KEPT = ("slots", "verbatim")  # an output in a given form that fails one of these is left out
+KEPT = ("slots", "verbatim", "kept")  # an output in a given form that fails one of these is left out
 Cosine = restricted_number_type("Cosine", float, [(">=", -1), ("<=", 1)])
 
 
@@ -77,7 +78,7 @@ def add_arguments(parser: ArgumentParser, given: Sequence[str]) -> None:
     parser.add_argument(
         "--otherwise", choices=("skip", "copy"), default="skip", help="what becomes of a text without a rewording"
     )
-    add_force(parser)
+    add_choices(parser)
     add_model(parser, f"; null: rules alone, and {DEFAULT_MODEL} where a form is given")
     add_search(parser)
     add_drawing(parser)
@@ -123,10 +124,16 @@ def run(options: Namespace) -> int:
     return 0
 
 
-def add_force(parser: ArgumentParser) -> None:
-    """The option of a command that leaves some texts alone."""
+def add_choices(parser: ArgumentParser) -> None:
+    """The options of a command that rewords: which texts, how much of them, and what stays."""
     parser.add_argument(
         "--force", action="store_true", help="try texts too that look like another language, code, shouting or junk"
+    )
+    parser.add_argument(
+        "--change", type=Literal["little", "much"] | None, default=None, help="how much of a text; null: two words"
+    )
+    parser.add_argument(
+        "--keep", nargs="+", type=str, default=(), metavar="TERM", help="words that stay as they are, or a file of them"
     )
 
 
@@ -154,7 +161,19 @@ def load_reworder(options: Namespace) -> Reworder:
     from paraform.rewording.reworder import Reworder
 
     model = None if options.model is None else load_paraphraser(options)
-    return Reworder.default(device_of(options), paraphraser=model)
+    return Reworder.default(
+        device_of(options), paraphraser=model, change=options.change, keep=terms_of(options.keep, options)
+    )
+
+
+def terms_of(given: Sequence[str], options: Namespace) -> list[str]:
+    """The terms that arguments give, or name the files of, one a line, whatever the texts are in.
+
+    Raises: InputError as `read_texts`.
+    """
+    plain = copy.copy(options)
+    plain.format, plain.text_column, plain.skip_bad_lines = "text", None, False
+    return read_texts(given, plain, "term") if given else []
 
 
 def reworded(

@@ -10,7 +10,7 @@ import functools
 import itertools
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping, Sequence, Set
+from collections.abc import Callable, Collection, KeysView, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
@@ -22,6 +22,7 @@ from paraform.rewording.copied import ends_as_often, keeps_runs, same_literals
 from paraform.rewording.roles import OTHERS, PREPOSITIONS, keeps_phrases, keeps_roles
 from paraform.rewording.standards import STANDARDS, Standards
 from paraform.rewording.tagged import Tagged
+from paraform.words import STOP_WORDS
 
 QUESTION_WORDS = {"what", "which", "who", "whom", "whose", "where", "when", "why", "how"}
 AUXILIARIES = {
@@ -42,8 +43,12 @@ AUXILIARIES = {
 }
 AUXILIARIES |= {"may", "might", "must", "have", "has", "had", "ca", "wo", "ai"}
 GREETINGS = {"hi", "hello", "hey", "so", "ok", "okay", "well", "but", "and", "please", "also", "then", "now", ","}
+_SMALL_NUMBERS = "two three four five six seven eight nine ten eleven twelve"
+_TENS = "twen thir for fif six seven eigh nine"
 MODALS = {"can": "can", "ca": "can", "could": "can", "able": "can", "possible": "can", "should": "should"}
 MODALS |= {"must": "must", "need": "must", "required": "must", "necessary": "must", "will": "will", "wo": "will"}
+NUMBER_WORDS = {word: str(number) for number, word in enumerate(_SMALL_NUMBERS.split(), start=2)}
+NUMBER_WORDS |= {f"{word}ty": str(10 * number) for number, word in enumerate(_TENS.split(), start=2)}
 CONTRACTIONS = {"'s": "is", "'m": "am", "'re": "are", "'ve": "have", "'ll": "will", "n't": "not", "ca": "can"}
 CONTRACTIONS |= {"wo": "will", "'d": "would"}
 AMOUNTS = {"some", "any", "all", "both", "each", "every", "most", "and", "or"}
@@ -54,7 +59,6 @@ PERSONS = {
     **dict.fromkeys(("you", "your", "yours", "yourself", "yourselves"), "2"),
 }
 ARTICLES = {"a", "an", "the", "this", "these", "those"}
-LEAST_CHANGED = 2  # words: fewer is a copy
 
 Kind = Literal["question", "command", "statement"]
 Needs: TypeAlias = Literal["words", "tags", "n-grams", "vectors", "likelihood"]
@@ -77,6 +81,7 @@ class Compared:
             nats a word that the source is likelier given the output than given itself.
             Of what was said those of `likely.said_figures`.
         standards: what figures must reach.
+        keep: terms of the user's that stay as they are.
     """
 
     source: Tagged
@@ -87,6 +92,7 @@ class Compared:
     said: bool = False
     figures: Mapping[str, float] = field(default_factory=dict)
     standards: Standards = STANDARDS
+    keep: Collection[str] = ()
 
     @functools.cached_property
     def before(self) -> list[str]:
@@ -136,14 +142,19 @@ def keeps_as_written(compared: Compared) -> bool:
     return keeps_runs(compared.source.text, compared.output.text, compared.exempt)
 
 
+def keeps_terms(compared: Compared) -> bool:
+    """Each of the user's terms is there as often, and as it was, but for the letter that opens a text."""
+    return all(_written(term, compared.source.text) == _written(term, compared.output.text) for term in compared.keep)
+
+
 def as_many_sentences(compared: Compared) -> bool:
     """As `ends_as_often` has it."""
     return ends_as_often(compared.source.text, compared.output.text)
 
 
 def same_numbers(compared: Compared) -> bool:
-    """The same ones, in any order (1,000 is 1000)."""
-    return _numbers(compared.source.words) == _numbers(compared.output.words)
+    """The same ones, in any order (1,000 is 1000, and five 5; "one" is a pronoun, too, and not looked at)."""
+    return _numbers(compared.before) == _numbers(compared.after)
 
 
 def keeps_names(compared: Compared) -> bool:
@@ -171,15 +182,25 @@ def asks_the_same(compared: Compared) -> bool:
     return _asked(compared.source) == _asked(compared.output)
 
 
+def asks_as_said(compared: Compared) -> bool:
+    """Of what a language model said of a question: one by a question word stays one, and no "how many" comes to it."""
+    if not compared.said or kind(compared.source) != "question":
+        return True
+    before, after = ({*_asking(words)} for words in (compared.before, compared.after))
+    return bool(before) == bool(after) and {word for word in after if word not in QUESTION_WORDS} <= before
+
+
 def keeps_persons(compared: Compared) -> bool:
     """Of what a language model said, the writer and the reader are there as before, and what can be or should be.
+
+    The one that comes first comes first again: "can you tell me" is not "can I tell you".
 
     A frame answers for these; of what is decoded with a form `asks_the_same` and `same_nouns` look at more.
     """
     if not compared.said:
         return True
     modals = [{MODALS[word] for word in words if word in MODALS} for words in (compared.before, compared.after)]
-    return modals[0] == modals[1] and _persons(compared.before) == _persons(compared.after)
+    return modals[0] == modals[1] and [*_persons(compared.before)] == [*_persons(compared.after)]
 
 
 def words_agree(compared: Compared) -> bool:
@@ -222,11 +243,17 @@ def never_stutters(compared: Compared) -> bool:
 
 
 def changes_enough(compared: Compared) -> bool:
-    """At least two words, contractions, capitals and blanks aside ("any more"), and articles unless framed."""
+    """As many words as the standards ask for, contractions, capitals and blanks aside ("any more").
+
+    Articles do not count either, unless the output is framed; and where one word is enough, function words.
+    """
     if _letters(compared.source) == _letters(compared.output):
         return False
-    aside = set() if compared.framed else ARTICLES
-    return changed_words(compared.source.words, compared.output.words, aside=aside) >= LEAST_CHANGED
+    aside: Set[str] = set() if compared.framed else ARTICLES
+    if compared.standards.edits == 1:  # then it must be one that says something
+        aside = STOP_WORDS
+    edits = changed_words(compared.source.words, compared.output.words, aside=aside)
+    return edits >= max(compared.standards.edits, compared.standards.share * len(compared.source.words))
 
 
 def is_fluent(compared: Compared) -> bool:
@@ -271,9 +298,11 @@ CHECKS = (
     Check("negation", "denies more or less often", "words", denies_as_often),
     Check("slots", "lacks a slot or an address", "words", same_slots),
     Check("verbatim", "writes a name or a number otherwise", "words", keeps_as_written),
+    Check("kept", "lacks a term that was to be kept", "words", keeps_terms),
     Check("sentences", "has another number of sentences", "words", as_many_sentences),
     Check("kind", "is another kind of sentence", "tags", same_kind, frames_keep=True),
     Check("asked", "asks for something else", "tags", asks_the_same, frames_keep=True, likelihoods_keep=True),
+    Check("question", "asks in another way", "tags", asks_as_said),
     Check("persons", "is about another person, or what can be or should be", "words", keeps_persons),
     Check("agreement", "has words that do not agree", "tags", words_agree, frames_keep=True),
     Check("added", "adds a word", "tags", adds_nothing, likelihoods_keep=True),
@@ -332,14 +361,20 @@ def _bare(word: str) -> str:
     return CONTRACTIONS.get(word.lower(), word.lower()) if re.search(r"\w", word) else ""
 
 
-def _asked(sentence: Tagged) -> list[str]:
-    words = sentence.lowered
+def _asking(words: Sequence[str]) -> list[str]:
+    """Question words, which as what, and "howmany" and the like."""
     out = []
     for place, word in enumerate(words):
         following = words[place + 1] if word == "how" and place + 1 < len(words) else ""
         degree = following if following in {"many", "much", "long", "often", "far", "old", "big"} else ""
         if word in QUESTION_WORDS:
             out.append({"which": "what", "whom": "who"}.get(word, word) + degree)
+    return out
+
+
+def _asked(sentence: Tagged) -> list[str]:
+    words = sentence.lowered
+    out = _asking(words)
     out += {MODALS[word] for word in words if word in MODALS}
     out += ["must"] * any(pair in (("have", "to"), ("has", "to"), ("had", "to")) for pair in _pairs(words))
     out += [name for name, some in SUPPORT.items() if some.intersection(words)]
@@ -355,8 +390,15 @@ def _asked(sentence: Tagged) -> list[str]:
     return sorted([*set(out), *counted, f"{sum(word in QUESTION_WORDS for word in words)} asking"])
 
 
-def _persons(words: Sequence[str]) -> set[str]:
-    return {PERSONS[word] for word in words if word in PERSONS}
+def _written(term: str, text: str) -> Counter[str]:
+    opened = text[:1].lower() + text[1:] if text[1:2].islower() else text
+    found = re.findall(rf"(?<!\w){re.escape(term)}(?!\w)", opened, re.IGNORECASE)
+    return Counter(found)
+
+
+def _persons(words: Sequence[str]) -> KeysView[str]:
+    """The writer and the reader, as far as they are there, in the order in which they first come."""
+    return dict.fromkeys(PERSONS[word] for word in words if word in PERSONS).keys()
 
 
 def _pairs(words: Sequence[str]) -> Counter[tuple[str, str]]:
@@ -377,7 +419,9 @@ def _numbers(words: Sequence[str]) -> list[str]:
 
 @functools.lru_cache(maxsize=KEPT)
 def _number(word: str) -> str:
-    """A word with digits, 1,000 as 1000; "" for another."""
+    """A word with digits, 1,000 as 1000, five as 5; "" for another."""
+    if word in NUMBER_WORDS:
+        return NUMBER_WORDS[word]
     return re.sub(r"(?<=\d),(?=\d{3}(?!\d))", "", word.lower()).strip(".,") if re.search(r"\d", word) else ""
 
 

@@ -99,7 +99,7 @@ def rewrite(words: Sequence[str], tags: Sequence[str], clauses: Sequence[tuple[i
     size = len(words)
     while size and words[size - 1] in ENDINGS:
         size -= 1
-    if size > LONGEST:
+    if size > LONGEST or ":" in words[:size]:  # "Repeat after me: I am free.": what follows is not ours to ask
         return []
     dated = any(TIMES.fullmatch(word) for word in words)
     out: dict[tuple[str, ...], Rewritten] = {}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import inf
 from typing import TypeAlias, TypeVar
@@ -80,11 +80,13 @@ class Judge:
 
     Args:
         checks: what each must pass, in the order in which candidates tell them.
+        keep: terms that stay as they are.
     """
 
     tools: Tools
     standards: Standards = STANDARDS
     checks: Sequence[Check] = CHECKS
+    keep: Collection[str] = ()
 
     def __call__(
         self,
@@ -146,6 +148,7 @@ class Judge:
             draft.said,
             case.figures,
             self.standards,
+            self.keep,
         )
         case.checks |= {check.name: check(compared) for check in self.checks if check.needs == needs}
         case.stage += 1

@@ -8,7 +8,7 @@ do: then the text is given back without a rewording, and with the reason.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from importlib import resources
 from typing import TypeAlias, Unpack, final
@@ -27,20 +27,22 @@ from paraform.rewording.judging import Judge, Tools, tagged
 from paraform.rewording.manner import in_manner
 from paraform.rewording.parts import parts_of
 from paraform.rewording.readable import unreadable
-from paraform.rewording.standards import STANDARDS, Standards
+from paraform.rewording.standards import STANDARDS, Change, Standards
 from paraform.rewording.tagged import Tagged
 from paraform.spans import Span
 from paraform.syntax import load_parser, load_tagger
 from paraform.syntax.trees import Tree
 from paraform.weights import device_named
+from paraform.words import STOP_WORDS, tokenize
 
 Rules: TypeAlias = Callable[[Tagged, Mapping[str, str], Tree | None], list[Draft]]
 """A sentence, how words are written inside one (`Tools.cased`), and its tree, to drafts of it in other words."""
 
-Ask: TypeAlias = Callable[[Sequence[int]], list[list[Draft]]]
-"""Which of some sentences → drafts of each, by a model."""
+Ask: TypeAlias = Callable[[Sequence[int], Sequence[Sequence[Candidate]]], list[list[Draft]]]
+"""Which of some sentences, and the candidates that all have so far → drafts of each, by a model."""
 
-SAMPLES = (8, 16)  # answers of a language model to a sentence; the second time to those that still lack one
+ANSWERS = 10  # of a language model to a sentence
+CHANGED_FURTHER, FURTHER = 3, 4  # of those that are hardly another sentence so many are changed further, so often each
 FEW = 1000  # characters of texts that one thread rewords as fast as several
 
 
@@ -51,21 +53,24 @@ def reword(
     force: bool = False,
     model: Paraphraser | SaysOtherwise | None = None,
     device: str | None = None,
+    change: Change | None = None,
+    keep: Collection[str] = (),
     **how: Unpack[Decoding],
 ) -> list[Rewording]:
     """Each text in other words, every candidate checked; or why it is left alone.
 
     Args:
         texts: of one or more sentences, cased and untokenised or not.
-        num: rewordings of a text, at most, the best first.
+        num: rewordings of a text, at most, the best first; no two have the same content words in the same order.
         force: try texts too that look like another language, code, shouting or junk.
         model: gives candidates beside those of rules, such as `paraform.load(folder)`; None: rules alone.
         device: "cpu", "cuda", …, for tags, trees and vectors; None: the model's, else the GPU if there is one.
+        change, keep: as `Reworder.default` has them.
         how: for what the model decodes, as `Paraphraser.decode` has them.
     Raises: InputError for a text that is none, a model that does not paraphrase or has no exemplars of its own, or if
         two ways of decoding are mixed.
     """
-    reworder = Reworder.default(device, paraphraser=model)
+    reworder = Reworder.default(device, paraphraser=model, change=change, keep=keep)
     return reworder.reword(texts, num=num, force=force, **how)
 
 
@@ -79,7 +84,8 @@ class Reworder:
         checks: what each candidate must pass.
         standards: what its figures must reach, and what ranks it.
         paraphraser: gives further drafts of sentences of which fewer pass than are wanted: a language model in its own
-            words (`SAMPLES`), another in the forms of its own exemplars, one a sentence; None: rules alone.
+            words (`ANSWERS`), another in the forms of its own exemplars, one a sentence; None: rules alone.
+        keep: terms that stay as they are, case and all, however they are given.
     """
 
     def __init__(
@@ -90,7 +96,11 @@ class Reworder:
         checks: Sequence[Check] = CHECKS,
         standards: Standards = STANDARDS,
         paraphraser: Paraphraser | SaysOtherwise | None = None,
+        keep: Collection[str] = (),
     ) -> None:
+        terms = list(keep) if isinstance(keep, Collection) and not isinstance(keep, str) else [""]
+        if not all(isinstance(term, str) and term.strip() for term in terms):
+            raise InputError(f"keep {str(keep)[:40]!r}; expected a list of terms, none of them empty")
         if paraphraser is not None and not isinstance(paraphraser, (Paraphraser, SaysOtherwise)):
             raise InputError(
                 f"a model of type {type(paraphraser).__name__}; expected one that paraphrases: paraform.load(folder)"
@@ -100,19 +110,27 @@ class Reworder:
         if isinstance(paraphraser, SaysOtherwise):
             tools = replace(tools, likelihood=paraphraser.likelihood)
         self.tools, self.rules, self.paraphraser = tools, rules, paraphraser
-        self._judge = Judge(tools, standards, checks)
+        self._judge = Judge(tools, standards, checks, tuple(term.strip() for term in terms))
 
     @classmethod
     def default(
-        cls, device: str | torch.device | None = None, *, paraphraser: Paraphraser | SaysOtherwise | None = None
+        cls,
+        device: str | torch.device | None = None,
+        *,
+        paraphraser: Paraphraser | SaysOtherwise | None = None,
+        change: Change | None = None,
+        keep: Collection[str] = (),
     ) -> Reworder:
         """With the embedded tagger, parser and encoder, which are loaded once a process.
 
         Args:
             device: theirs; None: the paraphraser's, else the GPU if there is one.
+            change: how much of a text is to change, "little" or "much"; None: two words or more.
+            keep: terms that stay as they are, case and all, however they are given.
         """
         where = getattr(paraphraser, "device", None) if device is None else device
-        return cls(_embedded_tools(device_named(where)), paraphraser=paraphraser)
+        standards = Standards.for_change(change)
+        return cls(_embedded_tools(device_named(where)), standards=standards, paraphraser=paraphraser, keep=keep)
 
     def reword(
         self,
@@ -135,7 +153,7 @@ class Reworder:
             judged = dict(zip(different, self.judge(different, num=num, **how), strict=True))
         out = []
         for text, row, own, reason in zip(texts, split, spans, reasons, strict=True):
-            passed = [[candidate for candidate in judged[sentence] if not candidate.failed] for sentence in row]
+            passed = [_different(judged[sentence], num) for sentence in row]
             if any(passed):
                 out.append(Rewording(text, tuple(_joined(text, own, passed, num))))
             else:
@@ -163,11 +181,11 @@ class Reworder:
         drafts = [self.rules(source, self.tools.cased, tree) for source, tree in zip(sources, trees, strict=True)]
         rows = self._judge(sentences, sources, drafts, thorough=thorough)
         for ask in rounds:
-            lacking = [at for at, row in enumerate(rows) if thorough or _passing(row) < num]
+            lacking = [at for at, row in enumerate(rows) if thorough or _passing(row, num) < num]
             if not lacking:
                 break
             known = [{draft.text for draft in drafts[at]} for at in lacking]
-            more = ask(lacking)
+            more = ask(lacking, rows)
             new = [[one for one in row if one.text not in there] for row, there in zip(more, known, strict=True)]
             left, its = [sentences[at] for at in lacking], [sources[at] for at in lacking]
             for at, further, row in zip(lacking, new, self._judge(left, its, new, thorough=thorough), strict=True):
@@ -182,7 +200,7 @@ class Reworder:
         """
         model = self.paraphraser
         if isinstance(model, SaysOtherwise):
-            return [functools.partial(_said, model, num, how, sentences) for num in SAMPLES]
+            return [functools.partial(ask, model, how, sentences) for ask in (_said, _said_further)]
         if model is None:
             return []
         forms = model.exemplars(sentences, seed=how.get("seed", 0))
@@ -236,17 +254,47 @@ def why(candidates: Sequence[Candidate], checks: Sequence[Check] = CHECKS) -> st
 
 
 def _said(
-    model: SaysOtherwise, num: int, how: Decoding, sentences: Sequence[str], places: Sequence[int]
+    model: SaysOtherwise,
+    how: Decoding,
+    sentences: Sequence[str],
+    places: Sequence[int],
+    rows: Sequence[Sequence[Candidate]],
 ) -> list[list[Draft]]:
     """Some of the sentences as a language model says them."""
     chosen = [sentences[at] for at in places]
-    rows = model.say(chosen, num=num, **how)
-    said = [{in_manner(text, source): None for text in row} for source, row in zip(chosen, rows, strict=True)]
-    return [[Draft(text, "", frozenset(), framed=False, said=True) for text in row if text] for row in said]
+    answers = model.say(chosen, num=ANSWERS, **how)
+    return [_as_said(source, row) for source, row in zip(chosen, answers, strict=True)]
+
+
+def _said_further(
+    model: SaysOtherwise,
+    how: Decoding,
+    sentences: Sequence[str],
+    places: Sequence[int],
+    rows: Sequence[Sequence[Candidate]],
+) -> list[list[Draft]]:
+    """What it says once more of those answers that lack nothing but a change, the likeliest of them."""
+    if how.get("temperature"):
+        return [[] for _ in places]
+    slight = {at: [one.text for one in rows[at] if one.failed == ["changed"]][:CHANGED_FURTHER] for at in places}
+    every = [(at, text) for at in places for text in slight[at]]
+    sources, onto = [sentences[at] for at, _ in every], [text for _, text in every]
+    answers = iter(model.say(sources, num=FURTHER, onto=onto, **how) if every else ())
+    return [_as_said(sentences[at], [text for _ in slight[at] for text in next(answers)]) for at in places]
+
+
+def _as_said(source: str, answers: Sequence[str]) -> list[Draft]:
+    said = dict.fromkeys(in_manner(text, source) for text in answers)
+    return [Draft(text, "", frozenset(), framed=False, said=True) for text in said if text]
 
 
 def _decoded(
-    model: Paraphraser, how: Decoding, sentences: Sequence[str], forms: Sequence[Sequence[str]], places: Sequence[int]
+    model: Paraphraser,
+    how: Decoding,
+    sentences: Sequence[str],
+    forms: Sequence[Sequence[str]],
+    places: Sequence[int],
+    rows: Sequence[Sequence[Candidate]],
 ) -> list[list[Draft]]:
     """Some of the sentences in the forms that each has."""
     pairs = [(at, form) for at in places for form in forms[at]]
@@ -257,9 +305,23 @@ def _decoded(
     return [[*row.values()] for row in new.values()]
 
 
-def _passing(candidates: Sequence[Candidate]) -> int:
-    """How many pass, those that only put words around not counted."""
-    return sum(not (one.failed or one.wrapped) for one in candidates)
+def _different(candidates: Sequence[Candidate], num: int) -> list[Candidate]:
+    """Those that pass, at most so many; of those with the same content words in the same order the first.
+
+    Of those that put words around the text, too.
+    """
+    chosen: dict[tuple[str, ...] | None, Candidate] = {}
+    for one in candidates:
+        if not one.failed and len(chosen) < num:
+            words = [word for word in tokenize(one.text.lower()) if word not in STOP_WORDS]
+            says = tuple(word for word in words if any(letter.isalnum() for letter in word))
+            chosen.setdefault(None if one.wrapped else says, one)
+    return list(chosen.values())
+
+
+def _passing(candidates: Sequence[Candidate], num: int) -> int:
+    """How many of them `_different` gives, those that only put words around not counted."""
+    return len(_different([one for one in candidates if not one.wrapped], num))
 
 
 def _joined(text: str, spans: Sequence[Span], passed: Sequence[Sequence[Candidate]], num: int) -> list[Candidate]:

@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from typing import Literal, TypeAlias
+
+from paraform.records import InputError
+
+Change: TypeAlias = Literal["little", "much"]
 
 
 @dataclass(frozen=True)
@@ -17,6 +22,8 @@ class Standards:
         grammar_decoded: the same, where a model decoded it.
         words_decoded: the same of its words, where a model decoded it.
         cycle: how much less likely the source may be given what was decoded than given itself, nats a word.
+        edits: least words that are others, or stand elsewhere: fewer is a copy.
+        share: least of them as a share of the source's words.
         said: least figures of what a language model said, by name: `checks.Compared` has them.
         weights: of what a candidate's score adds up: content, grammar, words (both in nats a word more than the
             source's), changed (words, 6 at most), framed (1 for a rule's), wrapped (1 for one that puts words around).
@@ -28,6 +35,8 @@ class Standards:
     grammar_decoded: float = 0.0
     words_decoded: float = 0.0
     cycle: float = 0.5
+    edits: int = 2
+    share: float = 0.0
     said: Mapping[str, float] = field(
         default_factory=lambda: {
             "forth": -0.9,
@@ -49,6 +58,22 @@ class Standards:
             "wrapped": -0.5,
         }
     )
+
+    @classmethod
+    def for_change(cls, change: Change | None) -> Standards:
+        """Those of as much change as is wanted; None: the usual ones.
+
+        A word will do for "little", of which fewer are better; "much" takes four, and a third of the source's.
+        Raises: InputError for another word.
+        """
+        if change not in (None, "little", "much"):
+            raise InputError(f"change {str(change)[:40]!r}; expected 'little', 'much' or None")
+        usual = cls()
+        if change == "little":
+            return replace(usual, edits=1, weights={**usual.weights, "changed": -usual.weights["changed"]})
+        if change == "much":
+            return replace(usual, edits=4, share=1 / 3, weights={**usual.weights, "changed": 0.3})
+        return usual
 
 
 STANDARDS = Standards()

@@ -20,7 +20,8 @@ import torch
 
 from paraform.checkpoint.vectors import model_digest
 from paraform.models.lm import LMConfig, LMParaphraser, make_update
-from paraform.models.lm.batches import LMTable, lm_batches, lm_table, parts_of
+from paraform.models.lm.batches import LMTable, StyleTable, lm_batches, lm_table, parts_of
+from paraform.models.lm.style import style_states
 from paraform.records import InputError, Pair
 from paraform.syntax.mining import mined_exemplars
 from paraform.syntax.rules import MiningConfig
@@ -87,13 +88,18 @@ def table_of(
         tell: as `lm_table` has it.
     """
     sources, targets = [pair.source.text for pair in pairs], [pair.target.text for pair in pairs]
-    guides = None
-    if model.config.guide != "none":
+    config, exemplars, styles = model.config, [""] * len(pairs), None
+    if config.guide != "none":
         mined = mined_exemplars(pairs, MiningConfig(seed=seed), LONGEST, progress=progress)
         found = [mined.pool[row].text if row >= 0 else "" for row in mined.exemplars[:, 0]]
-        guided = np.random.default_rng(seed).random(len(pairs)) >= model.config.unguided
-        guides = model.guides([text if there else "" for text, there in zip(found, guided, strict=True)])
-    return lm_table(sources, targets, guides, model.prompts, model.config, tell=tell)
+        guided = np.random.default_rng(seed).random(len(pairs)) >= config.unguided
+        exemplars = [text if there else "" for text, there in zip(found, guided, strict=True)]
+    if config.guide == "style":
+        others = style_states(model.style_encoder, targets) if config.style_weight else None
+        styles = StyleTable(style_states(model.style_encoder, exemplars), others)
+    contrast = config.guide == "style" and config.content_weight > 0
+    guides = model.guides(exemplars)
+    return lm_table(sources, targets, guides, model.prompts, config, contrast=contrast, styles=styles, tell=tell)
 
 
 def validator(model: LMParaphraser, table: LMTable) -> Callable[[], dict[str, float]]:
@@ -103,7 +109,8 @@ def validator(model: LMParaphraser, table: LMTable) -> Callable[[], dict[str, fl
     def evaluate() -> dict[str, float]:
         network = model.network.eval()
         found = [network(batch.to(model.device)) for _, batch in parts_of(table, model.config.batch_size)]
-        return {"nll": -sum(each.sum().item() for each in found) / sum(each.numel() for each in found)}
+        nats = [each.log_probs_N for each in found]
+        return {"nll": -sum(each.sum().item() for each in nats) / sum(each.numel() for each in nats)}
 
     return evaluate
 

@@ -21,8 +21,9 @@ from collections.abc import Sequence, Set
 from pathlib import Path
 
 from paraform.evaluation.rating import Output, write_outputs
-from paraform.rewording.checks import LEAST_CHANGED, changed_words
+from paraform.rewording.checks import changed_words
 from paraform.rewording.reworder import reword
+from paraform.rewording.standards import STANDARDS
 from paraform.words import tokenize
 from paraform_papers.shipped.rewording_texts import embedded_model, questions, utterances
 
@@ -91,7 +92,7 @@ def translations(data: Path) -> list[tuple[str, str]]:
     found: dict[str, str] = {}
     for line in (data / "tatoeba" / "pairs.tsv").read_text(encoding="utf-8").splitlines():
         source, target = line.split("\t")[:2]
-        if 5 <= len(source.split()) <= 12 and changed_words(tokenize(source), tokenize(target)) >= LEAST_CHANGED:
+        if 5 <= len(source.split()) <= 12 and changed_words(tokenize(source), tokenize(target)) >= STANDARDS.edits:
             found.setdefault(source, target)
     return list(found.items())
 

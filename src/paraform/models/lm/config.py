@@ -5,11 +5,22 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal, TypeAlias
 
-from paraform.fields import MOST_STEPS, Amount, Between, Count, Share, Whole, require_types, with_fields
+from paraform.fields import (
+    MOST_STEPS,
+    Amount,
+    Between,
+    Count,
+    Positive,
+    Share,
+    Whole,
+    Width,
+    require_types,
+    with_fields,
+)
 from paraform.syntax.heights import LOWEST
 from paraform.syntax.trees import MAX_DEPTH
 
-Guide: TypeAlias = Literal["none", "text", "tags", "template"]
+Guide: TypeAlias = Literal["none", "text", "tags", "template", "style"]
 
 
 @dataclass(frozen=True)
@@ -18,9 +29,16 @@ class LMConfig:
 
     Args:
         base: the language model: "smollm2", a folder, or a hub id.
-        guide: what tells the form: an exemplar's "text", its "tags", its tree cut at a height ("template"), or "none".
+        guide: what tells the form: an exemplar's "text", its "tags", its tree cut at a height ("template"), CRL-EGPG's
+            "style" vector of it, or "none".
         unguided: share of the pairs that are trained on without a guide, so that one model answers with and without.
         height: of a template, levels of the tree with ROOT's own.
+        style_encoder: of guide "style", the frozen encoder whose states the style vector is made of.
+        style_width: half of that vector's features.
+        style_pieces: soft pieces that the prompt has of it.
+        temperature: τ of both contrasts of guide "style", by cosine.
+        content_weight: λ1, on the contrast of a source's pooled states with its target's; 0 leaves it out.
+        style_weight: λ2, on the contrast of an exemplar's style vector with its target's; 0 leaves it out.
         rank: of each adapter; 0: all weights are trained, and kept.
         layers: how many of the upper layers have adapters: below the lowest of these nothing is taken backwards.
         max_pieces: the most pieces of a prompt; of a longer one the guide is cut, then the source.
@@ -35,6 +53,12 @@ class LMConfig:
     guide: Guide = "none"
     unguided: Share = 0.5
     height: Annotated[int, Between(LOWEST, MAX_DEPTH)] = 4
+    style_encoder: str = "minilm"
+    style_width: Width = 128
+    style_pieces: Count = 4
+    temperature: Positive = 0.5
+    content_weight: Amount = 0.1
+    style_weight: Amount = 0.1
     rank: Whole = 16
     layers: Count = 20
     max_pieces: Annotated[int, Between(32, MOST_STEPS)] = 160

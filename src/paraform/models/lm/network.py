@@ -14,6 +14,7 @@ from torch import Tensor, nn
 from paraform.batching import SentenceBatch
 from paraform.encoders.causal import states_and_scores
 from paraform.models.lm.batches import LMBatch
+from paraform.models.lm.style import Soft, StyleNetwork
 
 
 @final
@@ -21,26 +22,37 @@ class Memory(NamedTuple):
     """What decoding remembers of each row; picks rows of itself (`decoding.DecoderState`).
 
     Args:
-        keys: transformers' cache, of which the padding behind a short prompt is masked.
-        there_BT: which pieces are no padding, those written counted.
-        read_B: how many they are.
+        keys: transformers' cache.
+        there_BT: which of its places hold a piece that counts; the others are padding, or were cut.
     """
 
     keys: Any
     there_BT: Tensor
-    read_B: Tensor
 
     def select(self, rows_N: Tensor) -> Memory:
         """The memory of the given rows, which the memory of before is not any more."""
-        rows_N = rows_N.to(self.read_B.device)
+        rows_N = rows_N.to(self.there_BT.device)
         self.keys.reorder_cache(rows_N)
-        return Memory(self.keys, self.there_BT[rows_N], self.read_B[rows_N])
+        return Memory(self.keys, self.there_BT[rows_N])
 
-    def cut(self, pieces_B: Tensor) -> Memory:
-        """The memory of the first so many pieces of each row."""
-        pieces_B = pieces_B.to(self.read_B.device)
-        places_T = torch.arange(self.there_BT.shape[1], device=pieces_B.device)
-        return Memory(self.keys, self.there_BT & (places_T < pieces_B[:, None]), pieces_B)
+    def cut(self, places_B: Tensor) -> Memory:
+        """The memory of what stands in the first so many places of each row."""
+        places_T = torch.arange(self.there_BT.shape[1], device=self.there_BT.device)
+        return Memory(self.keys, self.there_BT & (places_T < places_B.to(places_T.device)[:, None]))
+
+
+class Scored(NamedTuple):
+    """What a training step is made of.
+
+    Args:
+        log_probs_N: ln p of each piece of the targets, nats.
+        contents: the pooled states of sources and of targets, twice [B, D]; None: not contrasted.
+        styles: the style vectors of exemplars and of their targets, twice [R, S]; None: not contrasted.
+    """
+
+    log_probs_N: Tensor
+    contents: tuple[Tensor, Tensor] | None = None
+    styles: tuple[Tensor, Tensor] | None = None
 
 
 @final
@@ -49,65 +61,99 @@ class CausalNetwork(nn.Module):
 
     Args:
         module: as `encoders.causal` makes it.
+        style: makes the soft pieces of a guide; None: no prompt has any.
     Raises: InputError as `states_and_scores`.
     """
 
-    def __init__(self, module: nn.Module) -> None:
+    def __init__(self, module: nn.Module, style: StyleNetwork | None = None) -> None:
         super().__init__()
-        self.module = module
+        self.module, self.style = module, style
         states_and_scores(module)
 
     @property
     def _module(self) -> Any:
         return self.module
 
-    def forward(self, batch: LMBatch) -> Tensor:
-        """ln p of each piece of the targets, given all before it: [N] nats; the end is one of them.
+    def forward(self, batch: LMBatch) -> Scored:
+        """How likely each piece of the targets is, given all before it, the end among them; and what is contrasted.
 
         Only what a target's piece is scored by goes through the vocabulary. Padding is behind all, where nothing that
         counts looks.
         """
         words_BT, written_BT = batch.rows.words_BT, batch.written()
-        states_BTD = self._module.base_model(input_ids=words_BT, use_cache=False).last_hidden_state
+        styles, soft = None, None
+        if batch.styles is not None and self.style is not None:
+            rows_R = batch.styles.rows_R
+            exemplars_RS = self.style(*batch.styles.exemplars)
+            soft = Soft(self.style.soft(exemplars_RS), rows_R, batch.sources_B[rows_R] + 1)
+            if batch.styles.targets is not None:
+                styles = exemplars_RS, self.style(*batch.styles.targets)
+        states_BTD = self._module.base_model(
+            inputs_embeds=self._embedded(words_BT, soft), use_cache=False
+        ).last_hidden_state
+        contents = None
+        if batch.contents is not None:
+            others = batch.contents
+            others_BTD = self._module.base_model(input_ids=others.words_BT, use_cache=False).last_hidden_state
+            ends = batch.sources_B, others.lengths_B.to(others_BTD.device)
+            contents = (
+                _pooled(states_BTD, batch.source_start, ends[0]),
+                _pooled(others_BTD, batch.source_start, ends[1]),
+            )
         before_BT = F.pad(written_BT[:, 1:], (0, 1))
-        scores_NV = self._module.get_output_embeddings()(states_BTD[before_BT])
-        return -F.cross_entropy(scores_NV.float(), words_BT[written_BT], reduction="none")
+        scores_NV = self._scores(states_BTD[before_BT])
+        log_probs_N = -F.cross_entropy(scores_NV, words_BT[written_BT], reduction="none")
+        return Scored(log_probs_N, contents, styles)
 
     @torch.no_grad()
-    def follow(self, batch: LMBatch) -> tuple[Tensor, Memory]:
-        """Log-probabilities of what may stand in the place of each piece of the targets, [N, V], and the memory of all.
-
-        Of a row of the memory `cut` leaves the first pieces alone.
-        """
-        words_BT, written_BT = batch.rows.words_BT, batch.written()
-        out = self._module.base_model(input_ids=words_BT, use_cache=True)
-        before_BT = F.pad(written_BT[:, 1:], (0, 1))
-        scores_NV = self._module.get_output_embeddings()(out.last_hidden_state[before_BT])
-        there_BT = batch.rows.there()
-        memory = Memory(out.past_key_values, there_BT, batch.rows.lengths_B.to(there_BT.device))
-        return scores_NV.float().log_softmax(-1), memory
-
-    @torch.no_grad()
-    def begin(self, prompts: SentenceBatch) -> Memory:
+    def begin(self, prompts: SentenceBatch, soft: Soft | None = None) -> Memory:
         """The memory behind the prompts."""
-        out = self._module.base_model(input_ids=prompts.words_BT, use_cache=True)
-        there_BT = prompts.there()
-        return Memory(out.past_key_values, there_BT, prompts.lengths_B.to(there_BT.device))
+        out = self._module.base_model(inputs_embeds=self._embedded(prompts.words_BT, soft), use_cache=True)
+        return Memory(out.past_key_values, prompts.there())
+
+    @torch.no_grad()
+    def follow(self, memory: Memory, pieces: SentenceBatch) -> tuple[Tensor, Memory]:
+        """Log-probabilities [N, V] of what may come behind each of the pieces, all rows' end to end; and the memory."""
+        own_BT = pieces.there()
+        states_BTD, memory = self._read(memory, pieces.words_BT, own_BT)
+        return self._scores(states_BTD[own_BT]).log_softmax(-1), memory
 
     @torch.no_grad()
     def step(self, memory: Memory, tokens_N: Tensor) -> tuple[Tensor, Memory]:
         """Scores [N, V] of the next piece, log-probabilities but for a constant of each row, and the memory after."""
-        there_BT = F.pad(memory.there_BT, (0, 1), value=True)
-        out = self._module(
-            input_ids=tokens_N.to(there_BT.device)[:, None],
+        tokens_N1 = tokens_N.to(memory.there_BT.device)[:, None]
+        states_N1D, memory = self._read(memory, tokens_N1, torch.ones_like(tokens_N1, dtype=torch.bool))
+        return self._scores(states_N1D[:, 0]), memory
+
+    def _read(self, memory: Memory, words_BT: Tensor, own_BT: Tensor) -> tuple[Tensor, Memory]:
+        """States [B, T, D] of pieces behind what is remembered; those that are not the row's own do not count."""
+        before_B1 = memory.there_BT.sum(1, keepdim=True)
+        there_BT = torch.cat([memory.there_BT, own_BT], 1)
+        out = self._module.base_model(
+            input_ids=words_BT,
             attention_mask=None if bool(there_BT.all()) else there_BT.long(),
-            position_ids=memory.read_B[:, None],
+            position_ids=before_B1 + torch.arange(words_BT.shape[1], device=before_B1.device),
             past_key_values=memory.keys,
             use_cache=True,
         )
-        return out.logits[:, -1].float(), Memory(out.past_key_values, there_BT, memory.read_B + 1)
+        return out.last_hidden_state, Memory(out.past_key_values, there_BT)
+
+    def _embedded(self, words_BT: Tensor, soft: Soft | None) -> Tensor:
+        embedded_BTD: Tensor = self._module.get_input_embeddings()(words_BT)
+        return embedded_BTD if soft is None else soft.put_into(embedded_BTD)
+
+    def _scores(self, states_ND: Tensor) -> Tensor:
+        scores_NV: Tensor = self._module.get_output_embeddings()(states_ND)
+        return scores_NV.float()
 
     def ranked(self, memory: Memory, tokens_N: Tensor) -> tuple[Tensor, Memory]:
         """`step`, but log-probabilities, by which a beam compares."""
         scores_NV, memory = self.step(memory, tokens_N)
         return scores_NV.log_softmax(-1), memory
+
+
+def _pooled(states_BTD: Tensor, start: int, ends_B: Tensor) -> Tensor:
+    """The mean of the states from one place on to each row's end."""
+    places_T = torch.arange(states_BTD.shape[1], device=states_BTD.device)
+    chosen_BT1 = ((places_T >= start) & (places_T < ends_B[:, None]))[:, :, None]
+    return (states_BTD * chosen_BT1).sum(1) / chosen_BT1.sum(1).clamp_min(1)

@@ -3,6 +3,8 @@
     <start>user\\nRewrite:\\n source <end>\\n<start>assistant\\n target <end>
     <start>user\\nRewrite:\\n source <start> guide <end>\\n<start>assistant\\n target <end>
 
+A guide of soft pieces stands where words would: its places are marks here, which the network does not read.
+
 SmolLM2 knows such turns, and begins far nearer to a paraphrase than behind the marks alone.
 The marks are special tokens, which no text can say: what looks like one in a text is read as its letters.
 """
@@ -39,10 +41,11 @@ class Marks(NamedTuple):
 
 
 class Fitted(NamedTuple):
-    """Numbers that fit, and whether something was cut for it."""
+    """Numbers that fit, whether something was cut for it, and of a prompt where its source ends."""
 
     numbers: list[int]
     cut: bool
+    source_end: int = 0
 
 
 @final
@@ -65,21 +68,32 @@ class Prompts:
         behind = [marks.end, *again, marks.start, *answered]
         self._behind, self.begin = behind[:-1], behind[-1]
 
-    def prompts(self, sources: Sequence[str], guides: Sequence[str] | None, config: LMConfig) -> list[Fitted]:
+    @property
+    def source_start(self) -> int:
+        """Where the source begins in a prompt."""
+        return len(self._before)
+
+    def prompts(
+        self, sources: Sequence[str], guides: Sequence[str] | Sequence[int] | None, config: LMConfig
+    ) -> list[Fitted]:
         """What is read of each source, but for `begin`, behind which the target is written.
 
         Args:
-            guides: one a source, "" for none; None: none at all.
+            guides: one a source, words or how many soft pieces, "" or 0 for none; None: none at all. Behind the source
+                stands a mark, then the guide.
         """
         read = self._pieces(sources)
-        told = [[]] * len(read) if guides is None else self._pieces(guides)
+        words = ["" if isinstance(guide, int) else guide for guide in guides or [""] * len(read)]
+        soft = [guide if isinstance(guide, int) else 0 for guide in guides or [0] * len(read)]
+        told = [[*pieces, *[self.marks.start] * count] for pieces, count in zip(self._pieces(words), soft, strict=True)]
         room = config.max_pieces - len(self._before) - len(self._behind) - 1
         out = []
-        for source, guide in zip(read, told, strict=True):
-            kept = source[:room]
+        for source, guide, count in zip(read, told, soft, strict=True):
+            kept = source[: room - (count + 1 if count else 0)]  # half a soft guide would be none
             more = [self.marks.start, *guide][: max(0, room - len(kept))] if guide else []
             cut = len(kept) < len(source) or len(more) < len(guide)
-            out.append(Fitted([*self._before, *kept, *more, *self._behind], cut))
+            end = len(self._before) + len(kept)
+            out.append(Fitted([*self._before, *kept, *more, *self._behind], cut, end))
         return out
 
     def targets(self, texts: Sequence[str], config: LMConfig) -> list[Fitted]:

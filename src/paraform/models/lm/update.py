@@ -1,9 +1,11 @@
-"""A language model's optimisation step: the likelihood of its targets."""
+"""A language model's optimisation step: the likelihood of its targets, and CRL-EGPG's contrasts of a style vector."""
 
 from __future__ import annotations
 
 import torch
+from torch import Tensor
 
+from paraform.losses.nt_xent import nt_xent
 from paraform.models.lm.batches import LMBatch
 from paraform.models.lm.config import LMConfig
 from paraform.models.lm.paraphraser import LMParaphraser
@@ -11,6 +13,7 @@ from paraform.models.update import Accelerator, State, Stepper, Update, terms_of
 from paraform.schedules import warmup_linear
 
 CLIP_NORM = 1.0  # of the gradient
+CONTRASTIVE_SCALE = 2.0
 
 
 def make_update(
@@ -18,9 +21,13 @@ def make_update(
 ) -> tuple[Update, State]:
     """One AdamW step on −ln p(target | prompt), the mean over all pieces of the targets, ends counted, nats a piece.
 
+    With guide "style" on L = L_nll + 2 (λ1 L_ccl + λ2 L_scl), as CRL-EGPG's eq. 12 with means (`ExemplarConfig` says
+    why 2): source against target by the pooled states of the last layer, exemplar against target by style vectors.
+
     Args:
         steps_per_epoch: for the learning rate's schedule.
-    Returns: the update, which gives `loss` and the gradient's norm; and the optimiser's state.
+    Returns: the update, which gives `loss`, with contrasts `nll`, `content` and `style` (those with a weight), and the
+        gradient's norm; and the optimiser's state.
     """
     network = model.trainable()
     weights = [weight for weight in network.parameters() if weight.requires_grad]
@@ -35,7 +42,18 @@ def make_update(
         pieces = accelerator.reduce(
             (batch.rows.lengths_B - batch.prompts_B).sum().float().to(accelerator.device), "mean"
         )
-        loss = -stepper.network(batch.to(accelerator.device)).sum() / pieces
-        return terms_of(loss=loss.detach(), **stepper(loss, step))
+        out = stepper.network(batch.to(accelerator.device))
+        loss = nll = -out.log_probs_N.sum() / pieces
+        terms: dict[str, Tensor] = {}
+        for name, weight, views in (
+            ("content", config.content_weight, out.contents),
+            ("style", config.style_weight, out.styles),
+        ):
+            if views is not None and len(views[0]) > 1:
+                terms[name] = nt_xent(*views, temperature=config.temperature)
+                loss = loss + CONTRASTIVE_SCALE * weight * terms[name]
+        if terms:
+            terms["nll"] = nll.detach()
+        return terms_of(loss=loss.detach(), **terms, **stepper(loss, step))
 
     return update, State({"adamw": adamw})
