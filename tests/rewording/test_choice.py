@@ -14,7 +14,7 @@ import paraform
 from paraform.records import Candidate, InputError
 from paraform.rewording.checks import CHECKS, Check, Compared
 from paraform.rewording.drafts import Draft
-from paraform.rewording.judging import Tools
+from paraform.rewording.judging import Tools, _holds
 from paraform.rewording.reworder import Reworder
 from paraform.rewording.standards import Standards
 from paraform.rewording.tagged import Tagged
@@ -224,3 +224,18 @@ def test_terms_that_are_none_are_refused(keep: Any) -> None:
         paraform.reword([MOVIE], keep=keep, device="cpu")
     with pytest.raises(InputError, match=r"^keep .*; expected a list of terms, none of them empty$"):
         Reworder(TOOLS, keep=keep)
+
+
+@pytest.mark.parametrize(
+    ("source", "output", "wrapped"),
+    [
+        ("Turn off the lights.", "Could you please turn off the lights?", True),
+        ("Turn off the lights.", "Turn the lights off.", False),
+        ("The PIN is lost.", "It seems that the pin is lost.", True),
+        ("The PIN is lost.", "The PIN is lost", False),  # nothing more
+        ("Lost.", "Is it lost?", True),
+        ("Is it lost", "Is it really lost", False),
+    ],
+)
+def test_what_holds_all_words_side_by_side_is_wrapped(source: str, output: str, wrapped: bool) -> None:
+    assert _holds(Tagged.read(output).lowered, Tagged.read(source).lowered) == wrapped

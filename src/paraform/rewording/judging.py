@@ -15,6 +15,7 @@ from paraform.rewording import fluency
 from paraform.rewording.checks import CHECKS, NEEDS, Check, Compared, Needs, changed_words
 from paraform.rewording.drafts import Draft
 from paraform.rewording.likely import SAID, said_figures
+from paraform.rewording.slots import ENDINGS
 from paraform.rewording.standards import STANDARDS, Standards
 from paraform.rewording.tagged import Tagged
 from paraform.spans import cut
@@ -155,13 +156,21 @@ class Judge:
 
     def _candidate(self, case: _Case) -> Candidate:
         draft, score = case.draft, -inf
+        wrapped = draft.wrapped or _holds(case.output.lowered, case.source.lowered)
         checks = {check.name: case.checks[check.name] for check in self.checks if check.name in case.checks}
         figures = {name: case.figures[name] for name in FIGURES if name in case.figures}
         if "content" in figures:
             weighed = {**figures, "changed": min(figures["edits"], MOST_CHANGED)}
-            weighed |= {"framed": float(draft.framed), "wrapped": float(draft.wrapped)}
+            weighed |= {"framed": float(draft.framed), "wrapped": float(wrapped)}
             score = sum(weight * weighed[name] for name, weight in self.standards.weights.items())
-        return Candidate(draft.text, draft.form, checks, score, figures, draft.framed, draft.wrapped)
+        return Candidate(draft.text, draft.form, checks, score, figures, draft.framed, wrapped)
+
+
+def _holds(words: Sequence[str], others: Sequence[str]) -> bool:
+    """Whether all the others, but for a mark at their end, stand side by side among the words, and more beside them."""
+    run = others[:-1] if others and others[-1] in ENDINGS else others
+    starts = range(len(words) - len(run) + 1)
+    return len(words) > len(others) and any(list(words[at : at + len(run)]) == list(run) for at in starts)
 
 
 def _by_needs(cases: Iterable[_Case]) -> dict[Needs, list[_Case]]:
