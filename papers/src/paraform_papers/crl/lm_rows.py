@@ -5,8 +5,7 @@
 
 Adapters on `smollm2`, one pass over 6,000 of Quora's training pairs; measured greedily by the honest protocol on 1,000
 of quora/test and 500 of paranmt/test, each row by the same exemplars. OUT/SEED/ROW.json has a row's figures; a row that
-has its file is not trained again, and one that was stopped goes on.
-Running time of a row: half an hour of one core without bfloat16.
+has its file is not trained again, and one that was stopped goes on. No row has been measured yet.
 """
 
 from __future__ import annotations
