@@ -58,6 +58,8 @@ PERSONS = {
     **dict.fromkeys(("i", "me", "my", "mine", "myself", "we", "us", "our", "ours", "ourselves"), "1"),
     **dict.fromkeys(("you", "your", "yours", "yourself", "yourselves"), "2"),
 }
+GENDERS = dict.fromkeys(("he", "him", "his", "himself"), "m")
+GENDERS |= dict.fromkeys(("she", "her", "hers", "herself"), "f")
 ARTICLES = {"a", "an", "the", "this", "these", "those"}
 
 Kind = Literal["question", "command", "statement"]
@@ -193,14 +195,16 @@ def asks_as_said(compared: Compared) -> bool:
 def keeps_persons(compared: Compared) -> bool:
     """Of what a language model said, the writer and the reader are there as before, and what can be or should be.
 
-    The one that comes first comes first again: "can you tell me" is not "can I tell you".
+    The one that comes first comes first again: "can you tell me" is not "can I tell you". Nor does "she" become "he".
 
     A frame answers for these; of what is decoded with a form `asks_the_same` and `same_nouns` look at more.
     """
     if not compared.said:
         return True
     modals = [{MODALS[word] for word in words if word in MODALS} for words in (compared.before, compared.after)]
-    return modals[0] == modals[1] and [*_persons(compared.before)] == [*_persons(compared.after)]
+    genders = [{GENDERS[word] for word in words if word in GENDERS} for words in (compared.before, compared.after)]
+    persons = [[*_persons(words)] for words in (compared.before, compared.after)]
+    return modals[0] == modals[1] and genders[0] == genders[1] and persons[0] == persons[1]
 
 
 def words_agree(compared: Compared) -> bool:

@@ -63,7 +63,7 @@ class Standards:
     def for_change(cls, change: Change | None) -> Standards:
         """Those of as much change as is wanted; None: the usual ones.
 
-        A word will do for "little", of which fewer are better; "much" takes four, and a third of the source's.
+        "little": one changed word will do, and fewer are better. "much": at least four, and a third of the source's.
         Raises: InputError for another word.
         """
         if change not in (None, "little", "much"):

@@ -240,7 +240,7 @@ class LMParaphraser(AbstractParaphraser):
             rows = self._branched(texts, texts if onto is None else require_texts(onto), read, num, how)
             return [list(dict.fromkeys(map(self.prompts.text, row))) for row in rows]
         if onto is not None:
-            raise InputError("answers are drawn from nothing; leave onto out, or the temperature")
+            raise InputError("onto with a temperature; what is drawn follows no answer, leave one of them out")
         every = [at for at in range(len(texts)) for _ in range(num)]
         drawn = written(
             self.network,

@@ -14,7 +14,6 @@ import torch
 from torch import Tensor, nn
 
 from paraform.batching import Ragged
-from paraform.batching.states import cached_states
 from paraform.encoders import Encoder
 from paraform.models.layers import run_gru
 from paraform.words import tokenize
@@ -69,15 +68,17 @@ class StyleNetwork(nn.Module):
 
 
 def style_states(encoder: Encoder, exemplars: Sequence[str]) -> Ragged:
-    """The encoder's states of each exemplar's lower-cased words, a row a token; of "" no row."""
+    """The encoder's states of each exemplar's lower-cased words, float16, a row a token; of "" no row."""
     read = [style_text(text) for text in exemplars]
     different = [text for text in dict.fromkeys(read) if text]
     if not different:
-        return Ragged(np.zeros((0, encoder.dimension), np.float32), np.zeros(len(read) + 1, np.int64))
-    states = cached_states(encoder, different, layer=-1)
+        return Ragged(np.zeros((0, encoder.dimension), np.float16), np.zeros(len(read) + 1, np.int64))
+    (found,) = encoder.states(different, layers=[-1])
+    states = Ragged(found.states_ND.cpu().half().numpy(), np.asarray(found.offsets, np.int64))
     place = {text: at for at, text in enumerate(different)}
-    counts = np.array([states.lengths(np.array([place[text]]))[0] if text else 0 for text in read], np.int64)
     chosen = np.array([place[text] for text in read if text], np.int64)
+    counts = np.zeros(len(read), np.int64)
+    counts[[bool(text) for text in read]] = states.lengths(chosen)
     return Ragged(states.joined(chosen), np.concatenate([[0], np.cumsum(counts)]))
 
 

@@ -22,7 +22,8 @@ def make_update(
     """One AdamW step on −ln p(target | prompt), the mean over all pieces of the targets, ends counted, nats a piece.
 
     With guide "style" on L = L_nll + 2 (λ1 L_ccl + λ2 L_scl), as CRL-EGPG's eq. 12 with means (`ExemplarConfig` says
-    why 2): source against target by the pooled states of the last layer, exemplar against target by style vectors.
+    why 2): source against target by the pooled states of the last layer, exemplar against target by style vectors. Each
+    process contrasts its own rows.
 
     Args:
         steps_per_epoch: for the learning rate's schedule.
