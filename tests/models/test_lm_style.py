@@ -76,6 +76,14 @@ def test_soft_pieces_stand_where_words_would(model: LMParaphraser) -> None:
     assert model.decode(SOURCES[:1] * 2, ["", EXEMPLARS[0]])[1] == wanted[0]  # one text, two guides, one batch
 
 
+def test_nothing_of_an_exemplar_is_kept_on_disk(
+    model: LMParaphraser, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PARAFORM_CACHE", str(tmp_path))
+    model.decode(SOURCES, EXEMPLARS)
+    assert not [*tmp_path.rglob("*")]
+
+
 def test_soft_pieces_carry_gradients() -> None:
     pieces = torch.ones(1, 2, 3, requires_grad=True)
     read = torch.zeros(2, 4, 3)

@@ -11,7 +11,9 @@ import torch
 from numpy.typing import NDArray
 
 from paraform.records import InputError
+from paraform.rewording.checks import CHECKS, Compared
 from paraform.rewording.reworder import ANSWERS, CHANGED_FURTHER, FURTHER, Reworder
+from paraform.rewording.tagged import Tagged
 
 SOURCE = "The old ruins fell down in May."
 
@@ -146,3 +148,28 @@ def test_it_answers_in_the_manner_of_its_source() -> None:
 def test_a_model_that_does_neither_is_refused() -> None:
     with pytest.raises(InputError, match="expected one that paraphrases"):
         Reworder.default("cpu", paraphraser=object())  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("check", "source", "output", "kept"),
+    [
+        ("persons", "She covers her tracks.", "He covers his tracks.", False),
+        ("persons", "She covers her tracks.", "Her tracks she covers.", True),
+        ("persons", "Can you tell me a joke?", "Can I tell you a joke?", False),
+        ("persons", "I trust you.", "We trust you.", True),  # the writer, whether alone or not
+        ("persons", "I can pay.", "I should pay.", False),
+        ("question", "How many legs has it?", "What is the number of its legs?", True),
+        ("question", "How has it legs?", "How many legs has it?", False),
+        ("question", "Is it mine?", "Why is it mine?", False),
+        ("question", "It is mine.", "It is mine, when it is.", True),  # no question
+    ],
+)
+def test_what_was_said_is_about_the_same_persons_and_asks_alike(
+    check: str, source: str, output: str, kept: bool
+) -> None:
+    (found,) = (one for one in CHECKS if one.name == check)
+    one, other = (
+        sentence._replace(tags=("NN",) * len(sentence.words)) for sentence in map(Tagged.read, (source, output))
+    )
+    assert found(Compared(one, other, said=True)) is kept
+    assert found(Compared(one, other))  # of nothing else
