@@ -1,10 +1,13 @@
-"""What the tests of several papers' tables stand on."""
+"""What the tests of several papers' tables stand on; the cache folder is the checkout's own, whatever the machine keeps."""
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
+
+os.environ["PARAFORM_CACHE"] = str(Path(__file__).parents[2] / ".pytest_cache" / "paraform")
 
 
 @pytest.fixture

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from paraform.rewording.checks import changed_words, check, kind
+from paraform.rewording.asking import kind
+from paraform.rewording.checks import changed_words, check
 from paraform.rewording.content import content_words
 from paraform.rewording.roles import keeps_roles
 from paraform.rewording.tagged import Tagged

@@ -7,7 +7,6 @@ synonym brings or takes are exempt: that they say the same is why they are in th
 from __future__ import annotations
 
 import functools
-import itertools
 import re
 from collections import Counter
 from collections.abc import Callable, Collection, KeysView, Mapping, Sequence, Set
@@ -17,43 +16,20 @@ from typing import Literal, TypeAlias
 from rapidfuzz.distance import Levenshtein
 
 from paraform.rewording.agreement import agrees, agrees_as_said
+from paraform.rewording.asking import MODALS, QUESTION_WORDS, asked, asking, kind, pairs
 from paraform.rewording.content import KEPT, NEGATIONS, content_words, has_form_of
 from paraform.rewording.copied import ends_as_often, keeps_runs, same_literals
-from paraform.rewording.roles import OTHERS, PREPOSITIONS, keeps_phrases, keeps_roles
+from paraform.rewording.roles import keeps_phrases, keeps_roles
 from paraform.rewording.standards import STANDARDS, Standards
 from paraform.rewording.tagged import Tagged
 from paraform.words import STOP_WORDS
 
-QUESTION_WORDS = {"what", "which", "who", "whom", "whose", "where", "when", "why", "how"}
-AUXILIARIES = {
-    "do",
-    "does",
-    "did",
-    "is",
-    "are",
-    "was",
-    "were",
-    "am",
-    "can",
-    "could",
-    "will",
-    "would",
-    "should",
-    "shall",
-}
-AUXILIARIES |= {"may", "might", "must", "have", "has", "had", "ca", "wo", "ai"}
-GREETINGS = {"hi", "hello", "hey", "so", "ok", "okay", "well", "but", "and", "please", "also", "then", "now", ","}
 _SMALL_NUMBERS = "two three four five six seven eight nine ten eleven twelve"
 _TENS = "twen thir for fif six seven eigh nine"
-MODALS = {"can": "can", "ca": "can", "could": "can", "able": "can", "possible": "can", "should": "should"}
-MODALS |= {"must": "must", "need": "must", "required": "must", "necessary": "must", "will": "will", "wo": "will"}
 NUMBER_WORDS = {word: str(number) for number, word in enumerate(_SMALL_NUMBERS.split(), start=2)}
 NUMBER_WORDS |= {f"{word}ty": str(10 * number) for number, word in enumerate(_TENS.split(), start=2)}
 CONTRACTIONS = {"'s": "is", "'m": "am", "'re": "are", "'ve": "have", "'ll": "will", "n't": "not", "ca": "can"}
 CONTRACTIONS |= {"wo": "will", "'d": "would"}
-AMOUNTS = {"some", "any", "all", "both", "each", "every", "most", "and", "or"}
-SUPPORT = {"do": {"do", "does", "did"}, "there": {"there"}}
-SUBJECTS = {"i", "you", "he", "she", "it", "we", "they"}
 PERSONS = {
     **dict.fromkeys(("i", "me", "my", "mine", "myself", "we", "us", "our", "ours", "ourselves"), "1"),
     **dict.fromkeys(("you", "your", "yours", "yourself", "yourselves"), "2"),
@@ -62,7 +38,6 @@ GENDERS = dict.fromkeys(("he", "him", "his", "himself"), "m")
 GENDERS |= dict.fromkeys(("she", "her", "hers", "herself"), "f")
 ARTICLES = {"a", "an", "the", "this", "these", "those"}
 
-Kind = Literal["question", "command", "statement"]
 Needs: TypeAlias = Literal["words", "tags", "n-grams", "vectors", "likelihood"]
 NEEDS: tuple[Needs, ...] = ("words", "tags", "n-grams", "vectors", "likelihood")
 """What a check can need, the cheapest first; each has what stands before it, too."""
@@ -181,14 +156,14 @@ def asks_the_same(compared: Compared) -> bool:
     As many "that" and pronouns behind their verb ("what time it is" is no "what time is it"; nor "or it is" "or is
     it"), and the same `AMOUNTS`.
     """
-    return _asked(compared.source) == _asked(compared.output)
+    return asked(compared.source) == asked(compared.output)
 
 
 def asks_as_said(compared: Compared) -> bool:
     """Of what a language model said of a question: one by a question word stays one, and no "how many" comes to it."""
     if not compared.said or kind(compared.source) != "question":
         return True
-    before, after = ({*_asking(words)} for words in (compared.before, compared.after))
+    before, after = ({*asking(words)} for words in (compared.before, compared.after))
     return bool(before) == bool(after) and {word for word in after if word not in QUESTION_WORDS} <= before
 
 
@@ -205,6 +180,14 @@ def keeps_persons(compared: Compared) -> bool:
     genders = [{GENDERS[word] for word in words if word in GENDERS} for words in (compared.before, compared.after)]
     persons = [[*_persons(words)] for words in (compared.before, compared.after)]
     return modals[0] == modals[1] and genders[0] == genders[1] and persons[0] == persons[1]
+
+
+def keeps_tense(compared: Compared) -> bool:
+    """Of what a language model said: what is past stays past; "I have lost it" is between the two."""
+    if not compared.said:
+        return True
+    before, after = (_tenses(sentence) for sentence in (compared.source, compared.output))
+    return before == after or "perfect" in before | after
 
 
 def words_agree(compared: Compared) -> bool:
@@ -242,8 +225,8 @@ def same_roles(compared: Compared) -> bool:
 
 def never_stutters(compared: Compared) -> bool:
     """No two words stand side by side twice, unless they do so as often in the source."""
-    known = _pairs(compared.before)
-    return all(times <= max(1, known[pair]) for pair, times in _pairs(compared.after).items())
+    known = pairs(compared.before)
+    return all(times <= max(1, known[pair]) for pair, times in pairs(compared.after).items())
 
 
 def changes_enough(compared: Compared) -> bool:
@@ -308,6 +291,7 @@ CHECKS = (
     Check("asked", "asks for something else", "tags", asks_the_same, frames_keep=True, likelihoods_keep=True),
     Check("question", "asks in another way", "tags", asks_as_said),
     Check("persons", "is about another person, or what can be or should be", "words", keeps_persons),
+    Check("tense", "tells of another time", "tags", keeps_tense),
     Check("agreement", "has words that do not agree", "tags", words_agree, frames_keep=True),
     Check("added", "adds a word", "tags", adds_nothing, likelihoods_keep=True),
     Check("dropped", "lacks a word", "words", drops_nothing, likelihoods_keep=True),
@@ -333,18 +317,6 @@ def check(
     return {check.name: check(compared) for check in CHECKS if check.needs in ("words", "tags")}
 
 
-def kind(sentence: Tagged) -> Kind:
-    """What a sentence does."""
-    words = sentence.lowered
-    start = next((place for place, word in enumerate(words) if word not in GREETINGS), 0)
-    first, after = words[start : start + 1], sentence.tags[start + 1 : start + 2]
-    by_what = first[0] in PREPOSITIONS | OTHERS and words[start + 1] in QUESTION_WORDS if after else False
-    inverted = bool(first) and first[0] in AUXILIARIES and after not in (["VBG"], ["VBN"])
-    if words[-1:] == ["?"] or (first and first[0] in QUESTION_WORDS) or by_what or inverted:
-        return "question"
-    return "command" if list(sentence.tags[start : start + 1]) in (["VB"], ["VBP"]) else "statement"
-
-
 def _letters(sentence: Tagged) -> str:
     return "".join(map(_bare, sentence.words))
 
@@ -365,35 +337,6 @@ def _bare(word: str) -> str:
     return CONTRACTIONS.get(word.lower(), word.lower()) if re.search(r"\w", word) else ""
 
 
-def _asking(words: Sequence[str]) -> list[str]:
-    """Question words, which as what, and "howmany" and the like."""
-    out = []
-    for place, word in enumerate(words):
-        following = words[place + 1] if word == "how" and place + 1 < len(words) else ""
-        degree = following if following in {"many", "much", "long", "often", "far", "old", "big"} else ""
-        if word in QUESTION_WORDS:
-            out.append({"which": "what", "whom": "who"}.get(word, word) + degree)
-    return out
-
-
-def _asked(sentence: Tagged) -> list[str]:
-    words = sentence.lowered
-    out = _asking(words)
-    out += {MODALS[word] for word in words if word in MODALS}
-    out += ["must"] * any(pair in (("have", "to"), ("has", "to"), ("had", "to")) for pair in _pairs(words))
-    out += [name for name, some in SUPPORT.items() if some.intersection(words)]
-    behind = itertools.pairwise(word for word in words if word not in {"n't", "not"})
-    out += ["or inverted"] * any(one == "or" and other in AUXILIARIES for one, other in _pairs(words))
-    out += [f"inverted {sum(verb in AUXILIARIES and subject in SUBJECTS for verb, subject in behind)}"]
-    # "The longest payment will show pending" has lost one.
-    out += [word for word, tag in zip(words, sentence.tags, strict=True) if (word, tag) == ("that", "WDT")]
-    out += ["past"] * any(tag == "VBD" for tag in sentence.tags)
-    present = {word for word, tag in zip(words, sentence.tags, strict=True) if tag in ("VBZ", "VBP")}
-    out += ["present be"] * bool({"is", "are", "am", "'s", "'re", "'m"} & present)
-    counted = [word for word in words if word == "?" or word in AMOUNTS]
-    return sorted([*set(out), *counted, f"{sum(word in QUESTION_WORDS for word in words)} asking"])
-
-
 def _written(term: str, text: str) -> Counter[str]:
     opened = text[:1].lower() + text[1:] if text[1:2].islower() else text
     found = re.findall(rf"(?<!\w){re.escape(term)}(?!\w)", opened, re.IGNORECASE)
@@ -403,10 +346,6 @@ def _written(term: str, text: str) -> Counter[str]:
 def _persons(words: Sequence[str]) -> KeysView[str]:
     """The writer and the reader, as far as they are there, in the order in which they first come."""
     return dict.fromkeys(PERSONS[word] for word in words if word in PERSONS).keys()
-
-
-def _pairs(words: Sequence[str]) -> Counter[tuple[str, str]]:
-    return Counter(itertools.pairwise(words))
 
 
 def _prepositions(sentence: Tagged) -> Counter[str]:
@@ -427,6 +366,13 @@ def _number(word: str) -> str:
     if word in NUMBER_WORDS:
         return NUMBER_WORDS[word]
     return re.sub(r"(?<=\d),(?=\d{3}(?!\d))", "", word.lower()).strip(".,") if re.search(r"\d", word) else ""
+
+
+def _tenses(sentence: Tagged) -> set[str]:
+    """ "past", if a verb is, and "perfect", if one has been."""
+    found = {"past"} if "VBD" in sentence.tags else set[str]()
+    has = {"have", "has", "'ve", "had"} & {*sentence.lowered} and "VBN" in sentence.tags
+    return found | ({"perfect"} if has else set())
 
 
 def _denials(words: Sequence[str], exempt: Collection[str]) -> int:

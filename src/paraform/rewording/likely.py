@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from paraform.rewording.checks import AMOUNTS
+from paraform.rewording.asking import AMOUNTS
 from paraform.rewording.content import content_places, has_form_of
 from paraform.rewording.tagged import Tagged
 

@@ -3,7 +3,7 @@
     python -m paraform_papers.crl.lm_rows ../shared/data --out runs/lm-rows
     python -m paraform_papers.crl.lm_rows ../shared/data --out runs/lm-rows --row "style vector" --seed 1
 
-Adapters on `smollm2`, one pass over 6,000 of Quora's training pairs; measured greedily by the honest protocol on 1,000
+Adapters on `smollm2`, one pass over 2,000 of Quora's training pairs; measured greedily by the honest protocol on 1,000
 of quora/test and 500 of paranmt/test, each row by the same exemplars. OUT/SEED/ROW.json has a row's figures; a row that
 has its file is not trained again, and one that was stopped goes on. No row has been measured yet.
 """
@@ -25,7 +25,7 @@ from paraform.trainers.lm import BY_NLL, train_lm
 from paraform.weights import atomic_path
 from paraform_papers.crl.data import Corpus, load, part_of
 
-PAIRS, HELD = 6_000, 300
+PAIRS, HELD = 2_000, 200
 MEASURED: Mapping[Corpus, int] = {"quora": 1_000, "paranmt": 500}
 _STYLE = LMConfig(guide="style", unguided=0.0)
 ROWS = {
@@ -47,7 +47,7 @@ def made(name: str, data: Path, out: Path, seed: int) -> None:
         return
     pairs = part_of(load(data, "quora", "train"), PAIRS, seed)
     held = part_of(load(data, "quora", "dev"), HELD, seed)
-    loop = replace(BY_NLL, device="cpu", seed=seed, evaluate_every=60, checkpoint_every=30, log_every=10)
+    loop = replace(BY_NLL, device="cpu", seed=seed, evaluate_every=62, checkpoint_every=30, log_every=10)
     train_lm(pairs, place, validation=held, config=ROWS[name], loop=loop, resume=True).require_over()
     model = checkpoint.load(str(place), device="cpu")
     figures = {}

@@ -15,7 +15,7 @@ import numpy as np
 from paraform.capabilities import Embed
 from paraform.corpora.tables import read_table
 from paraform.records import Pair, Sentence
-from paraform.rewording.checks import kind
+from paraform.rewording.asking import kind
 from paraform.rewording.content import NEGATIONS
 from paraform.rewording.tagged import Tagged
 from paraform.weights import PathLike

@@ -27,7 +27,8 @@ from paraform.corpora.leaks import without_overlap
 from paraform.corpora.scored import read_scored
 from paraform.evaluation.embedding.development import PAWS, paws_halves
 from paraform.records import Pair, Sentence, texts_of
-from paraform.rewording.checks import AUXILIARIES, QUESTION_WORDS, changed_words
+from paraform.rewording.asking import AUXILIARIES, QUESTION_WORDS
+from paraform.rewording.checks import changed_words
 from paraform.trainers.held_out import hold_out_pairs
 from paraform.words import STOP_WORDS, tokenize
 from paraform_papers.shipped.rewording_corpora import ONE_WAY, measured_by, pairs_of, sentences
