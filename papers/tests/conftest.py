@@ -1,4 +1,4 @@
-"""What the tests of several papers' tables stand on; the cache folder is the checkout's own, whatever the machine keeps."""
+"""What the tests of several papers' tables stand on; the cache folder is the checkout's own, as of the library's."""
 
 from __future__ import annotations
 

@@ -93,7 +93,7 @@ def made(data: Path, file: Path, untouched: Path, *, seed: int, most: int = 0) -
     counts.add_lost(kept.records, same, "other facts")
     told = [pair for pair in same if tells(pair) and changes(pair)]
     counts.add_lost(same, told, "says or changes hardly anything")
-    train, dev = hold_out_pairs(told, seed=seed, most=HELD)
+    train, dev = hold_out_pairs(told, seed=seed, most=min(HELD, len(told) // 20))
     counts.add_all(dev, "dev")
     drawn = random.Random(seed)
     records = list(directed(train))
