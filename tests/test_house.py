@@ -39,7 +39,7 @@ ROWS = [
     ["models"],
     ["rewording"],
     ["checkpoint"],
-    ["default_call", "training"],
+    ["training"],
     ["evaluation"],
     ["neighbours"],
     ["trainers"],

@@ -46,6 +46,34 @@ CHANGED_FURTHER, FURTHER = 3, 4  # of those that are hardly another sentence so 
 FEW = 1000  # characters of texts that one thread rewords as fast as several
 
 
+def reword(
+    texts: Sequence[str],
+    *,
+    num: int = 1,
+    force: bool = False,
+    model: Paraphraser | SaysOtherwise | None = None,
+    device: str | None = None,
+    change: Change | None = None,
+    keep: Collection[str] = (),
+    **how: Unpack[Decoding],
+) -> list[Rewording]:
+    """Each text in other words, every candidate checked; or why it is left alone.
+
+    Args:
+        texts: of one or more sentences, cased and untokenised or not.
+        num: rewordings of a text, at most, the best first; no two have the same content words in the same order.
+        force: try texts too that look like another language, code, shouting or junk.
+        model: gives candidates beside those of rules, such as `paraform.load(folder)`; None: rules alone.
+        device: "cpu", "cuda", …, for tags, trees and vectors; None: the model's, else the GPU if there is one.
+        change, keep: as `Reworder.default` has them.
+        how: for what the model decodes, as `Paraphraser.decode` has them.
+    Raises: InputError for a text that is none, a model that does not paraphrase or has no exemplars of its own, or if
+        two ways of decoding are mixed.
+    """
+    reworder = Reworder.default(device, paraphraser=model, change=change, keep=keep)
+    return reworder.reword(texts, num=num, force=force, **how)
+
+
 @final
 class Reworder:
     """Rewords texts, and judges what others say in their place.
@@ -112,7 +140,7 @@ class Reworder:
         force: bool = False,
         **how: Unpack[Decoding],
     ) -> list[Rewording]:
-        """Each text's best rewordings, at most `num`, or why it has none; arguments as `paraform.reword` has them."""
+        """Each text's best rewordings, at most `num`, or why it has none; arguments as `reword` has them."""
         texts = require_texts(texts)
         require_count(num, "num", 1)
         require_decoding(how)
