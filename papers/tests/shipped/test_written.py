@@ -24,6 +24,13 @@ def test_every_line_has_a_sentence_and_others() -> None:
     assert len({*named}) == len(named)
 
 
+def test_what_was_read_is_of_sentences_that_are_there() -> None:
+    read = [json.loads(line) for line in (WRITTEN.parent / "read.jsonl").read_text(encoding="utf-8").splitlines()]
+    named = {row.get("digest") or row["source"] for row in ROWS}
+    assert len(read) > 3000 and {row.get("digest") or row["source"] for row in read} <= named
+    assert {row["read"] for row in read} == {"usable", "awkward", "slip", "wrong", "copy"}
+
+
 def test_slots_come_back() -> None:
     slots = re.compile(r"\{\w+\}|<\w+>|\[[A-Z_]+\]|%[sd]\b")
     lost = [

@@ -1,10 +1,14 @@
-"""What a language model's answers were read as, and which figure tells the usable ones from the others.
+"""What answers were read as, and which figure of a language model's tells the usable ones from the others.
 
     python -m paraform_papers.shipped.said_answers docs/ratings/said-answers.jsonl
 
-A row of the file is an answer of `smollm2-free` to a sentence, and how it was read, once, by who built it. Rows of set
-"figures" have the figures of the default call's checks: three of a sentence's likeliest six answers, by adapters of
-10,422 records. Those of sets that are named by a seed passed all checks (adapters of 18,847 records).
+A row of the file is an answer to a sentence, whose it is (`set`), and how it was read, once. Those of set "figures" and
+of sets that are a seed alone were read by who built it, the others by readers who did not know whose answer was whose.
+Rows with figures have those of the default call's checks. Sets: "figures", three of a sentence's likeliest six
+answers, by adapters of 10,422 records; "20261129" and "20261130", answers that passed all checks, by the embedded
+adapters (18,847 records); "20261202 candidates", of 220 sentences, up to six answers each by adapters that went on with
+`written` (13,000 records), which fail one check at most; "20261202 embedded", "with written" and "rules", the best answer
+of each to these sentences, read shuffled (of rules without those that only put words around).
 """
 
 from __future__ import annotations
@@ -28,7 +32,7 @@ def counts(rows: list[dict[str, Any]]) -> dict[str, Counter[str]]:
 
 def areas(rows: list[dict[str, Any]]) -> dict[str, float]:
     """Of each figure the area under the ROC curve, by which usable answers stand above the others."""
-    clear = [row for row in rows if row["set"] == "figures" and row["read"] != "unclear"]
+    clear = [row for row in rows if row["read"] != "unclear"]
     usable = [row["read"] == "usable" for row in clear]
     return {name: float(roc_auc_score(usable, [row["figures"][name] for row in clear])) for name in clear[0]["figures"]}
 
@@ -40,11 +44,15 @@ def main() -> None:
     rows = [json.loads(line) for line in parser.parse_args().answers.read_text(encoding="utf-8").splitlines()]
     for name, found in counts(rows).items():
         print(name, dict(found))
-    sources = {row["source"] for row in rows if row["set"] == "figures"}
-    usable = {row["source"] for row in rows if row["set"] == "figures" and row["read"] == "usable"}
-    print(f"{len(usable)} of {len(sources)} sentences have a usable answer")
-    for name, area in areas(rows).items():
-        print(f"{name} {area:.2f}")
+        passed = [row["read"] for row in rows if row["set"] == name and row.get("failed") == []]
+        if passed:
+            print(f"  {passed.count('usable')} of {len(passed)} that pass all checks are usable")
+        some = [row for row in rows if row["set"] == name and row.get("figures")]
+        if some:
+            sources = {row["source"] for row in some}
+            usable = {row["source"] for row in some if row["read"] == "usable"}
+            print(f"  {len(usable)} of {len(sources)} sentences have a usable answer")
+            print("  " + ", ".join(f"{figure} {area:.2f}" for figure, area in areas(some).items()))
 
 
 if __name__ == "__main__":

@@ -5,8 +5,8 @@
 
 Trained by `LMConfig()` for one pass over the pairs of `lm_data` with these terms, then for one over `MOST_WRITTEN` of
 `written`; the weights with the best likelihood of held-out pairs are written to OUT/smollm2-TERMS. Interrupted, it goes
-on. The embedded ones were trained before this recipe was run: their card has the commands. The first pass took them 90
-minutes of one core without bfloat16, the second 52 of two.
+on. The embedded ones have the first pass alone, so far: their card has the commands. It took 90 minutes of one
+core without bfloat16; a trial of the second took 52 of two.
 """
 
 from __future__ import annotations
