@@ -7,8 +7,8 @@ of sets that are a seed alone were read by who built it, the others by readers w
 Rows with figures have those of the default call's checks. Sets: "figures", three of a sentence's likeliest six
 answers, by adapters of 10,422 records; "20261129" and "20261130", answers that passed all checks, by the embedded
 adapters (18,847 records); "20261202 candidates", of 220 sentences, up to six answers each by adapters that went on with
-`written` (13,000 records), which fail one check at most; "20261202 embedded", "with written" and "rules", the best answer
-of each to these sentences, read shuffled (of rules without those that only put words around).
+`written` (13,000 records), which fail one check at most; "20261202 embedded", "with written" and "rules", the best
+answer of each to these sentences, read shuffled (of rules without those that only put words around).
 """
 
 from __future__ import annotations
