@@ -70,7 +70,7 @@ def test_pairs(tmp_path: Path) -> None:
 )
 def test_what_is_no_row(read: object, content: str, said: str, tmp_path: Path) -> None:
     with pytest.raises(InputError, match=said):
-        list(read(written(tmp_path, content), "train"))  # type: ignore[operator]
+        list(read(written(tmp_path, content), "train"))  # type: ignore[operator]  # one of several readers
 
 
 def test_a_folder_in_senteval_s_layout_and_one_with_all_files_side_by_side(tmp_path: Path) -> None:

@@ -71,14 +71,14 @@ def test_any_encoder_is_exported_as_it_is(
     assert encoders.load(str(mapped), device="cpu", layer=1).dense is None
     for bad, said in (({"pooling": "cls"}, "the cls of trained states"), ({"seed": 1}, "the mean of random states")):
         with pytest.raises(InputError, match=f"{said}, at length 1; expected"):
-            encoders.load(str(plain), device="cpu", **bad).export(tmp_path / "out")  # type: ignore[arg-type]
+            encoders.load(str(plain), device="cpu", **bad).export(tmp_path / "out")  # type: ignore[arg-type]  # bad on purpose
 
 
 def test_what_fails_leaves_nothing(tmp_path: Path, write_tokenizer: Callable[..., None]) -> None:
     write_tokenizer(tmp_path)
     tokenizer = Tokenizer.from_file(str(tmp_path / "tokenizer.json"))
     module = BertModel(BertConfig(**SIZES))
-    module.save_pretrained = lambda folder: (_ for _ in ()).throw(KeyboardInterrupt)  # type: ignore[method-assign]
+    module.save_pretrained = lambda folder: (_ for _ in ()).throw(KeyboardInterrupt)  # type: ignore[method-assign]  # what a kill does
     with pytest.raises(KeyboardInterrupt):
         save_sentence_transformer(module, tokenizer, tmp_path / "out" / "it", max_tokens=12, card="")
     assert list((tmp_path / "out").iterdir()) == []

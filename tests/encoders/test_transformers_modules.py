@@ -41,7 +41,7 @@ def test_the_first_layers_give_what_they_gave(make: Callable[[], nn.Module], sha
         expected = module(input_ids=ids, output_hidden_states=True).hidden_states[2]
         cut = first_layers(module, 2)
         torch.testing.assert_close(cut(input_ids=ids).last_hidden_state, expected)
-    again = module_of_config(cut.config.to_json_string())  # type: ignore[operator, union-attr]
+    again = module_of_config(cut.config.to_json_string())  # type: ignore[operator, union-attr]  # transformers has it untyped
     assert {name: tuple(w.shape) for name, w in again.state_dict().items()} == {
         name: tuple(w.shape) for name, w in cut.state_dict().items()
     }
@@ -62,7 +62,7 @@ def test_what_is_no_config(text: str) -> None:
 
 
 def test_a_config_names_no_code_of_its_own(tmp_path: Path) -> None:
-    values = json.loads(bert().config.to_json_string())  # type: ignore[operator, union-attr]
+    values = json.loads(bert().config.to_json_string())  # type: ignore[operator, union-attr]  # transformers has it untyped
     made = module_of_config(json.dumps({**values, "auto_map": {"AutoModel": "evil.Model"}}))
     assert type(made) is BertModel
 

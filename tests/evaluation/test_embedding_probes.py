@@ -344,7 +344,7 @@ def test_what_no_probe_can_be_trained_on(change: dict[str, object], said: str) -
     given = {"vectors": np.zeros((60, 4), np.float32), "labels": np.arange(60) % 2, "config": ProbeConfig()} | change
     folds = Folds.split(["train"] * 30 + ["test"] * 30)
     with warnings.catch_warnings(), pytest.raises(ValueError, match=said):
-        fit_probes(given["vectors"], given["labels"], folds, given["config"])  # type: ignore[arg-type]
+        fit_probes(given["vectors"], given["labels"], folds, given["config"])  # type: ignore[arg-type]  # wrong on purpose
 
 
 @pytest.mark.parametrize(
@@ -359,7 +359,7 @@ def test_what_no_probe_can_be_trained_on(change: dict[str, object], said: str) -
 )
 def test_settings_that_make_no_probe(fields: dict[str, object], said: str) -> None:
     with pytest.raises(ValueError, match=said):
-        ProbeConfig(**fields)  # type: ignore[arg-type]
+        ProbeConfig(**fields)  # type: ignore[arg-type]  # wrong on purpose
 
 
 def test_masks_that_are_no_folds() -> None:

@@ -132,7 +132,7 @@ def test_a_similarity_that_stands_in_the_vectors_is_found() -> None:
     generator = np.random.default_rng(0)
 
     def embed(texts: object) -> np.ndarray:
-        rows = [text.split() for text in texts]  # type: ignore[attr-defined]
+        rows = [text.split() for text in texts]  # type: ignore[attr-defined]  # any texts
         distance = [(5 - int(number) % 6) * (side == "left") for side, number in rows]
         return np.c_[distance, generator.normal(size=(len(rows), 2))].astype(np.float32)
 

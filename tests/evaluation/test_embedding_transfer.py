@@ -119,7 +119,7 @@ def test_what_cannot_be_measured() -> None:
     class Floor:
         name, signature = "shared words", ""
 
-    floor: Space = Floor()  # type: ignore[assignment]
+    floor: Space = Floor()  # type: ignore[assignment]  # no space on purpose
     with pytest.raises(InputError, match="CR: shared words has no vectors"):
         TransferSet("CR", reviews(), PROBE).measure(floor)
 

@@ -61,7 +61,7 @@ def outputs(name: str, sources: int, of_each: int = 1) -> list[Output]:
 def answer(
     number: str, rater: str = "r", meaning: int = 3, fluency: int = 3, form: int | None = 3, **rest: str
 ) -> Answer:
-    return Answer(number, rater, meaning, fluency, form, **({"acceptable": "no"} | rest))  # type: ignore[arg-type]
+    return Answer(number, rater, meaning, fluency, form, **({"acceptable": "no"} | rest))  # type: ignore[arg-type]  # its texts
 
 
 def published() -> np.ndarray:
@@ -374,7 +374,7 @@ def test_outputs_or_sources_are_drawn_anew() -> None:
     items, key = keyed({"a": some})
     answers = [answer(item.id, meaning=1 if item.source == "s0" else 5) for item in items]
     for unit, low, high, within in (("sources", 1, 5, 1e-9), ("outputs", 3 - 3.92 / 40**0.5, 3 + 3.92 / 40**0.5, 0.1)):
-        found = score_of(rating_report(answers, key, resample=unit), "meaning", "a")  # type: ignore[arg-type]
+        found = score_of(rating_report(answers, key, resample=unit), "meaning", "a")  # type: ignore[arg-type]  # one of both units
         assert found.low == pytest.approx(low, abs=within) and found.high == pytest.approx(high, abs=within)
         assert f"resample:{unit}" in found.signature
 

@@ -49,7 +49,7 @@ def test_what_cannot_be_decoded_is_told_first() -> None:
     with pytest.raises(InputError, match="beam 2, temperature 1"):
         Echo().decode(["x"], ["a b"], beam=2, temperature=1.0)
     with pytest.raises(TypeError, match="abstract"):
-        AbstractParaphraser()  # type: ignore[abstract]
+        AbstractParaphraser()  # type: ignore[abstract]  # that is tested
     assert require_words([["a"], ["b"]], "source") == [["a"], ["b"]]
     with pytest.raises(InputError, match="source 2 is empty; expected a sentence"):
         require_words([["a"], []], "source")

@@ -96,4 +96,4 @@ def test_a_preset_of_a_corpus_takes_fields() -> None:
         )
     assert MiningConfig.reference("paranmt", keep=3) == dataclasses.replace(MiningConfig.reference("paranmt"), keep=3)
     with pytest.raises(InputError, match="corpus 'other'; expected one of ptb, yahoo, yelp"):
-        LatentConfig.reference("other")  # type: ignore[arg-type]
+        LatentConfig.reference("other")  # type: ignore[arg-type]  # no corpus on purpose

@@ -84,7 +84,7 @@ def test_negatives_and_starts_come_with_their_pairs() -> None:
     assert batch.negatives is not None and batch.start_RD is not None
     assert torch.equal(batch.negatives.pieces_BT, table.sentences(np.array([1, 7])).pieces_BT)
     rows = {tuple(row) for row in batch.start_RD[:4].tolist()}
-    assert rows == {tuple(table.start[row].tolist()) for row in table.source}  # type: ignore[index]
+    assert rows == {tuple(table.start[row].tolist()) for row in table.source}  # type: ignore[index]  # this table has starts
     assert batch.to(torch.device("cpu")).negatives is not None
 
 

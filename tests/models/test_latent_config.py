@@ -73,7 +73,7 @@ def test_the_presets_have_the_values_of_paper_and_code() -> None:
     for name, value in AGREED.items():
         assert {getattr(preset, name) for preset in presets} == {value}, name
     for corpus, extras, dropped in (("yahoo", "normal", "both"), ("yelp", "none", "embedding")):
-        other = LatentConfig.reference(corpus)  # type: ignore[arg-type]
+        other = LatentConfig.reference(corpus)  # type: ignore[arg-type]  # of the two above
         expected = LARGER | {"encoder_dropout": 0.1, "squared_term": "none", "contrastive_extras": extras}
         expected |= {"encoder_dropout_on": dropped}
         assert {name: getattr(other, name) for name in expected} == expected
@@ -156,7 +156,7 @@ def test_an_error_names_the_field_and_its_value() -> None:
     with pytest.raises(ValueError, match=r"^beta_start -1.0; expected 0 or more$"):
         LatentConfig(beta_start=-1.0)
     with pytest.raises(ValueError, match=r"^kl 'closd'; expected one of none, closed, dual, circle$"):
-        LatentConfig(kl="closd", critic="none")  # type: ignore[arg-type]
+        LatentConfig(kl="closd", critic="none")  # type: ignore[arg-type]  # no such on purpose
 
 
 def test_beta_over_a_run() -> None:

@@ -173,3 +173,23 @@ def test_what_was_said_is_about_the_same_persons_and_asks_alike(
     )
     assert found(Compared(one, other, said=True)) is kept
     assert found(Compared(one, other))  # of nothing else
+
+
+@pytest.mark.parametrize(
+    ("source", "output", "kept"),
+    [
+        ("It/PRP was/VBD good/JJ", "It/PRP is/VBZ good/JJ", False),
+        ("It/PRP is/VBZ good/JJ", "It/PRP was/VBD good/JJ", False),
+        ("They/PRP shut/VBD it/PRP", "It/PRP was/VBD shut/VBN", True),
+        ("I/PRP lost/VBD it/PRP", "I/PRP have/VBP lost/VBN it/PRP", True),
+        ("I/PRP lost/VBD it/PRP", "I/PRP have/VBP it/PRP", False),  # "have" alone is no perfect
+    ],
+)
+def test_what_is_past_stays_past(source: str, output: str, kept: bool) -> None:
+    (found,) = (one for one in CHECKS if one.name == "tense")
+    one, other = (
+        Tagged([word for word, _ in pairs], [tag for _, tag in pairs])
+        for pairs in ([word.rsplit("/", 1) for word in text.split()] for text in (source, output))
+    )
+    assert found(Compared(one, other, said=True)) is kept
+    assert found(Compared(one, other))  # of nothing else

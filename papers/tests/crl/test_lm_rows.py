@@ -33,6 +33,6 @@ def test_what_is_measured_is_left_alone(tmp_path: Path, monkeypatch: pytest.Monk
     (tmp_path / "0").mkdir()
     (tmp_path / "0" / "tags.json").write_text("{}")
     monkeypatch.setattr(lm_rows, "load", lambda *_: pytest.fail("data were read"))
-    made("tags", tmp_path, tmp_path, 0)
+    made("tags", tmp_path, tmp_path, 9, 0)
     with pytest.raises(BaseException, match="data were read"):
-        made("tags", tmp_path, tmp_path, 1)
+        made("tags", tmp_path, tmp_path, 9, 1)

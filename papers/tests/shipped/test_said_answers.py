@@ -1,8 +1,18 @@
-"""Areas and counts of answers that were read, by hand."""
+"""Counts, areas and shares of answers that were read, by hand."""
 
 from __future__ import annotations
 
-from paraform_papers.shipped.said_answers import areas, counts
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from paraform.corpora.leaks import normalised
+from paraform_papers.shipped.said_answers import areas, counts, usable_of_all
+from paraform_papers.shipped.written import WRITTEN, digest
+
+ANSWERS = Path(__file__).parents[3] / "docs" / "ratings" / "said-answers.jsonl"
 
 
 def test_areas_and_counts() -> None:
@@ -10,3 +20,37 @@ def test_areas_and_counts() -> None:
     rows = [{"set": "figures", "read": said, "figures": {"forth": value}} for said, value in read]
     assert areas(rows) == {"forth": 0.75}
     assert counts(rows) == {"figures": {"usable": 2, "not": 2, "unclear": 1}}
+
+
+def test_shares_are_of_all_sentences() -> None:
+    def row(system: str, source: str, read: str) -> dict[str, Any]:
+        return {"set": f"20261202 {system}", "source": source, "read": read}
+
+    rows = [
+        row("candidates", "d", "wrong"),  # which no system answers
+        *(row("rules", *one) for one in (("a", "wrong"), ("b", "wrapped"))),
+        *(row("with written", *one) for one in (("a", "usable"), ("b", "usable"), ("c", "copy"))),
+        row("embedded", "c", "usable"),
+        {"set": "figures", "source": "e", "read": "usable"},
+    ]
+    found = usable_of_all(rows)
+    assert {name: some[:2] for name, some in found.items()} == {
+        "rules": (0, 4),
+        "embedded": (1, 4),
+        "with written": (2, 4),
+        "rules, then with written": (1, 4),  # a's is the rules', which is wrong
+    }
+    assert found["rules"][2:] == (0, 0)
+    low, high = found["with written"][2:]
+    assert low == pytest.approx(0) and high == pytest.approx(1)  # of four
+
+
+def test_nothing_learns_from_them() -> None:
+    answered = {json.loads(line)["source"] for line in ANSWERS.read_text(encoding="utf-8").splitlines()}
+    drawn, digests = {*map(normalised, answered)}, {*map(digest, answered)}
+    for name in ("written", "read"):
+        lines = WRITTEN.with_name(f"{name}.jsonl").read_text(encoding="utf-8").splitlines()
+        rows = [json.loads(line) for line in lines]
+        texts = [row["source"] for row in rows if "source" in row]
+        assert len(texts) > 1000 and not drawn & {*map(normalised, texts)}
+        assert not digests & {row.get("digest") for row in rows}

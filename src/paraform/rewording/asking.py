@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-from collections import Counter
 from collections.abc import Sequence
 from typing import Literal
 
@@ -66,10 +65,10 @@ def asked(sentence: Tagged) -> list[str]:
     words = sentence.lowered
     out = asking(words)
     out += {MODALS[word] for word in words if word in MODALS}
-    out += ["must"] * any(pair in (("have", "to"), ("has", "to"), ("had", "to")) for pair in pairs(words))
+    out += ["must"] * any(pair in (("have", "to"), ("has", "to"), ("had", "to")) for pair in itertools.pairwise(words))
     out += [name for name, some in SUPPORT.items() if some.intersection(words)]
     behind = itertools.pairwise(word for word in words if word not in {"n't", "not"})
-    out += ["or inverted"] * any(one == "or" and other in AUXILIARIES for one, other in pairs(words))
+    out += ["or inverted"] * any(one == "or" and other in AUXILIARIES for one, other in itertools.pairwise(words))
     out += [f"inverted {sum(verb in AUXILIARIES and subject in SUBJECTS for verb, subject in behind)}"]
     # "The longest payment will show pending" has lost one.
     out += [word for word, tag in zip(words, sentence.tags, strict=True) if (word, tag) == ("that", "WDT")]
@@ -78,8 +77,3 @@ def asked(sentence: Tagged) -> list[str]:
     out += ["present be"] * bool({"is", "are", "am", "'s", "'re", "'m"} & present)
     counted = [word for word in words if word == "?" or word in AMOUNTS]
     return sorted([*set(out), *counted, f"{sum(word in QUESTION_WORDS for word in words)} asking"])
-
-
-def pairs(words: Sequence[str]) -> Counter[tuple[str, str]]:
-    """Words that stand side by side, and how often."""
-    return Counter(itertools.pairwise(words))

@@ -7,6 +7,7 @@ synonym brings or takes are exempt: that they say the same is why they are in th
 from __future__ import annotations
 
 import functools
+import itertools
 import re
 from collections import Counter
 from collections.abc import Callable, Collection, KeysView, Mapping, Sequence, Set
@@ -16,7 +17,7 @@ from typing import Literal, TypeAlias
 from rapidfuzz.distance import Levenshtein
 
 from paraform.rewording.agreement import agrees, agrees_as_said
-from paraform.rewording.asking import MODALS, QUESTION_WORDS, asked, asking, kind, pairs
+from paraform.rewording.asking import MODALS, QUESTION_WORDS, asked, asking, kind
 from paraform.rewording.content import KEPT, NEGATIONS, content_words, has_form_of
 from paraform.rewording.copied import ends_as_often, keeps_runs, same_literals
 from paraform.rewording.roles import keeps_phrases, keeps_roles
@@ -225,8 +226,8 @@ def same_roles(compared: Compared) -> bool:
 
 def never_stutters(compared: Compared) -> bool:
     """No two words stand side by side twice, unless they do so as often in the source."""
-    known = pairs(compared.before)
-    return all(times <= max(1, known[pair]) for pair, times in pairs(compared.after).items())
+    known = _pairs(compared.before)
+    return all(times <= max(1, known[pair]) for pair, times in _pairs(compared.after).items())
 
 
 def changes_enough(compared: Compared) -> bool:
@@ -348,6 +349,10 @@ def _persons(words: Sequence[str]) -> KeysView[str]:
     return dict.fromkeys(PERSONS[word] for word in words if word in PERSONS).keys()
 
 
+def _pairs(words: Sequence[str]) -> Counter[tuple[str, str]]:
+    return Counter(itertools.pairwise(words))
+
+
 def _prepositions(sentence: Tagged) -> Counter[str]:
     return Counter(word for word, tag in zip(sentence.lowered, sentence.tags, strict=True) if tag == "IN")
 
@@ -369,10 +374,10 @@ def _number(word: str) -> str:
 
 
 def _tenses(sentence: Tagged) -> set[str]:
-    """ "past", if a verb is, and "perfect", if one has been."""
-    found = {"past"} if "VBD" in sentence.tags else set[str]()
-    has = {"have", "has", "'ve", "had"} & {*sentence.lowered} and "VBN" in sentence.tags
-    return found | ({"perfect"} if has else set())
+    """ "past", if a verb is in it, and "perfect", if one is behind "have"."""
+    perfect = {"have", "has", "'ve", "had"} & {*sentence.lowered} and "VBN" in sentence.tags
+    there = {"past": "VBD" in sentence.tags, "perfect": bool(perfect)}
+    return {name for name, found in there.items() if found}
 
 
 def _denials(words: Sequence[str], exempt: Collection[str]) -> int:

@@ -2,13 +2,18 @@
 
     python -m paraform_papers.shipped.said_answers docs/ratings/said-answers.jsonl
 
-A row of the file is an answer to a sentence, whose it is (`set`), and how it was read, once. Those of set "figures" and
-of sets that are a seed alone were read by who built it, the others by readers who did not know whose answer was whose.
-Rows with figures have those of the default call's checks. Sets: "figures", three of a sentence's likeliest six
-answers, by adapters of 10,422 records; "20261129" and "20261130", answers that passed all checks, by the embedded
-adapters (18,847 records); "20261202 candidates", of 220 sentences, up to six answers each by adapters that went on with
-`written` (13,000 records), which fail one check at most; "20261202 embedded", "with written" and "rules", the best
-answer of each to these sentences, read shuffled (of rules without those that only put words around).
+A row of the file is an answer to a sentence, whose it is (`set`), how it was read, once, and the figures of the default
+call's checks, as far as they were made. Sets:
+- "figures": three of a sentence's likeliest six answers, by adapters of 10,422 records; read by who built them.
+- "20261129", "20261130": what passed all checks of the embedded adapters (18,847 records); read by who built them.
+- "20261202 …": of one draw of 220 sentences by that seed: 40 each of Banking77's untouched intents, yelp/valid, GUM's
+  development files and quora/dev; 50 commands and 10 tickets by the writers of `written.jsonl`, held out of it.
+  Language models read them and were not told whose an answer is. "candidates" are up to six answers of a sentence that
+  fail one check at most, by adapters that went on with `written` (13,000 records of its first 3,971 sentences, at
+  commit 6255439).
+  "rules", "embedded" and "with written" are each system's best answer, read shuffled; what of rules only puts words
+  around was not read.
+Nothing may learn from these sentences.
 """
 
 from __future__ import annotations
@@ -19,7 +24,11 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from sklearn.metrics import roc_auc_score  # type: ignore[import-untyped] # scikit-learn has no types
+
+DRAW, SYSTEMS = "20261202", ("rules", "embedded", "with written")
+RESAMPLES = 2000
 
 
 def counts(rows: list[dict[str, Any]]) -> dict[str, Counter[str]]:
@@ -37,22 +46,43 @@ def areas(rows: list[dict[str, Any]]) -> dict[str, float]:
     return {name: float(roc_auc_score(usable, [row["figures"][name] for row in clear])) for name in clear[0]["figures"]}
 
 
+def usable_of_all(rows: list[dict[str, Any]]) -> dict[str, tuple[int, int, float, float]]:
+    """Of the draw's sentences, for each system: how many have a usable answer, of how many, and the share's interval.
+
+    And of rules where they answer with more than words put around, else of the last system. Intervals are 95 %, by
+    resampling sentences.
+    """
+    read = {name: {row["source"]: row["read"] for row in rows if row["set"] == f"{DRAW} {name}"} for name in SYSTEMS}
+    rules = {source: how for source, how in read["rules"].items() if how != "wrapped"}
+    read[f"rules, then {SYSTEMS[-1]}"] = {**read[SYSTEMS[-1]], **rules}
+    sources = list(dict.fromkeys(row["source"] for row in rows if row["set"].startswith(f"{DRAW} ")))
+    drawn = np.random.default_rng(0).integers(len(sources), size=(RESAMPLES, len(sources)))
+    out = {}
+    for name, found in read.items():
+        usable = np.array([found.get(source) == "usable" for source in sources])
+        low, high = np.percentile(usable[drawn].mean(1), (2.5, 97.5))
+        out[name] = int(usable.sum()), len(sources), float(low), float(high)
+    return out
+
+
 def main() -> None:
-    """Print both."""
+    """Print all three."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     parser.add_argument("answers", type=Path)
     rows = [json.loads(line) for line in parser.parse_args().answers.read_text(encoding="utf-8").splitlines()]
     for name, found in counts(rows).items():
-        print(name, dict(found))
-        passed = [row["read"] for row in rows if row["set"] == name and row.get("failed") == []]
+        own = [row for row in rows if row["set"] == name]
+        usable = {row["source"] for row in own if row["read"] == "usable"}
+        print(
+            f"{name}: {dict(found)}; {len(usable)} of {len({row['source'] for row in own})} sentences have a usable one"
+        )
+        passed = [row["read"] for row in own if row.get("failed") == []]
         if passed:
             print(f"  {passed.count('usable')} of {len(passed)} that pass all checks are usable")
-        some = [row for row in rows if row["set"] == name and row.get("figures")]
-        if some:
-            sources = {row["source"] for row in some}
-            usable = {row["source"] for row in some if row["read"] == "usable"}
-            print(f"  {len(usable)} of {len(sources)} sentences have a usable answer")
+        if some := [row for row in own if row.get("figures")]:
             print("  " + ", ".join(f"{figure} {area:.2f}" for figure, area in areas(some).items()))
+    for name, (count, all_, low, high) in usable_of_all(rows).items():
+        print(f"{name}: {count} of {all_} usable, {100 * low:.1f} to {100 * high:.1f} %")
 
 
 if __name__ == "__main__":

@@ -5,8 +5,8 @@
 
 Trained by `LMConfig()` for one pass over the pairs of `lm_data` with these terms, then for one over `MOST_WRITTEN` of
 `written`; the weights with the best likelihood of held-out pairs are written to OUT/smollm2-TERMS. Interrupted, it goes
-on. The embedded ones have the first pass alone, so far: their card has the commands. It took 90 minutes of one
-core without bfloat16; a trial of the second took 52 of two.
+on. The embedded ones have the first pass alone, so far, by the commands of their card: 90 minutes of one core
+without bfloat16. A trial of the second took 52 of two. This recipe itself has not been run.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ LAST = LMConfig(learning_rate=4e-4)
 TERMS = {
     "free": "Trained on Tatoeba (CC BY 2.0 FR), PAWS (free), STS-B (CC BY-SA 4.0), ParaNMT (CC BY 4.0, made from CzEng"
     " by machine translation) and Banking77 (CC BY 4.0); which of their sentences are English is told by their own"
-    " words and SQuAD's (CC BY-SA 4.0); then on rewordings that were written for it (Apache-2.0), half of sentences of"
-    " Banking77, SQuAD, STS-B, Tatoeba and GUM (CC BY 4.0 and the texts' own terms).",
+    " words and SQuAD's (CC BY-SA 4.0); then on rewordings that were written for it, half of them of"
+    " sentences of Banking77, SQuAD, STS-B, Tatoeba and GUM (under these corpora's terms; the others Apache-2.0).",
     "all": "For non-commercial use: beside those of *free* Quora's duplicate questions, MRPC, PAN and SICK.",
 }
 

@@ -4,9 +4,10 @@
         --out runs/written
 
 `written.jsonl` has them, two of a sentence as a rule. Half of the sentences are of free corpora (Banking77's used
-intents, SQuAD's contexts, GUM, STS-B, Tatoeba): a line has the digest of one, which is looked up in the data. The
-others (tickets, commands, reviews, questions and the like) stand there. Language models that help to build this library
-wrote them, by rules (docs/rewording.md) and without a look at what is measured, nor at any output.
+intents, SQuAD's contexts, GUM, STS-B, Tatoeba): a line has the digest of one, which is looked up in the data, and its
+rewordings are under that corpus's terms. The others (tickets, commands, reviews, questions and the like) stand there.
+Language models that help to build this library wrote them, by the rules of docs/systems/lm.md; they saw neither what is
+measured nor any output. `read.jsonl` has what adapters that learned from them said, and how it was read.
 Writes OUT/train.jsonl, OUT/dev.jsonl and OUT/counts.md, as `lm_data`. Running time on one core: a minute.
 """
 
@@ -77,20 +78,16 @@ def pairs_of(file: Path, known: Iterable[str]) -> list[Pair]:
     return found
 
 
-def made(
-    data: Path, file: Path, untouched: Path, *, seed: int, after: int = 0, most: int = 0
-) -> tuple[list[Pair], list[Pair], Counts]:
+def made(data: Path, file: Path, untouched: Path, *, seed: int, most: int = 0) -> tuple[list[Pair], list[Pair], Counts]:
     """Training and development records, both ways, in an order drawn by the seed, and the counts.
 
     Args:
         untouched: JSON lists of texts that are to be reworded blind.
-        after: sentences of the file that are left out, the first ones.
         most: training records; 0: all.
     """
     counts = Counts()
     read = pairs_of(file, real_sentences(data))
     blind = [text for some in parse_json(untouched.read_text(encoding="utf-8"), untouched).values() for text in some]
-    read = [pair for pair in read if (pair.cluster or 0) > after]
     kept = without_overlap(read, [*measured_by(data), *blind])
     counts.add_all([*kept.leaked, *kept.related], "in a test, or its cluster")
     same = pairs_of_same_facts(kept.records, max_tokens=MOST_WORDS, usual=usual_case(map(tokenize, texts_of(read))))
@@ -114,12 +111,9 @@ def main() -> None:
     parser.add_argument("--untouched", type=Path, required=True, help="JSON of texts that are to be reworded blind")
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--after", type=int, default=0, help="sentences that are left out, the first of the file")
     parser.add_argument("--most", type=int, default=0, help="training records; 0: all")
     options = parser.parse_args()
-    train, dev, counts = made(
-        options.data, WRITTEN, options.untouched, seed=options.seed, after=options.after, most=options.most
-    )
+    train, dev, counts = made(options.data, WRITTEN, options.untouched, seed=options.seed, most=options.most)
     write_records(train, dev, counts, options.out)
 
 
