@@ -39,7 +39,7 @@ ROWS = [
     ["models"],
     ["rewording"],
     ["checkpoint"],
-    ["training"],
+    ["default_call", "training"],
     ["evaluation"],
     ["neighbours"],
     ["trainers"],

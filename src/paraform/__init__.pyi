@@ -5,6 +5,7 @@ from .corpora import overlap as overlap
 from .corpora import read as read
 from .corpora import without_overlap as without_overlap
 from .corpora import write_jsonl as write_jsonl
+from .default_call import reword as reword
 from .encoders import Encoder as Encoder
 from .evaluation import GenerationRow as GenerationRow
 from .evaluation import GenerationSettings as GenerationSettings
@@ -35,7 +36,6 @@ from .records import Rewording as Rewording
 from .records import Sentence as Sentence
 from .records import Triple as Triple
 from .rewording.reworder import Reworder as Reworder
-from .rewording.reworder import reword as reword
 from .score import Score as Score
 from .syntax import ExemplarIndex as ExemplarIndex
 from .syntax import MiningConfig as MiningConfig

@@ -19,6 +19,7 @@ from paraform import cli
 from paraform.cli import options, reading
 from paraform.cli.complaints import parse
 from paraform.corpora import tables
+from paraform.default_call import MORE
 from paraform.records import Candidate, InputError, Rewording
 
 Command = Callable[..., Any]
@@ -85,7 +86,7 @@ def test_rows_stay_rows_and_rewordings_follow_them(intents: Path, fake: Fake, co
     ]
     assert done.err == (
         "paraform: 4 rows, 5 rewordings\n"
-        "paraform: 1 of 4 rows got none: 1 × content below 0.5\n"
+        f"paraform: 1 of 4 rows got none: 1 × content below 0.5; {MORE}\n"
         "paraform: 3 rewordings left out: 2 × says no more than the row, or another of its rewordings; "
         "1 × is a text of another row\n"
     )
@@ -291,17 +292,17 @@ def test_rows_are_the_lines_they_were_and_spans_move(tmp_path: Path, fake: Fake,
 
 def test_how_much_changes_and_what_stays(command: Command, tmp_path: Path) -> None:
     """By rules: a synonym is little, and less than is usual."""
-    movie, film = "The movie was great and the food was good.", "The film was great and the food was good."
+    movie, film = "The movies were great and the food was good.", "The films were great and the food was good."
     (tmp_path / "a.csv").write_text(f"text\n{movie}\n")
     given = ["augment", tmp_path / "a.csv", "--no-mark"]
     assert rows_in(command(*given, "--change", "little").out) == [["text"], [movie], [film]]
     assert rows_in(command(*given, "--change", "little", "--keep", "food", "mov").out)[2:] == [[film]]
-    for more in ([], ["--change", "much"], ["--change", "little", "--keep", "food", "movie"]):
+    for more in (["--change", "much"], ["--change", "little", "--keep", "food", "movies"]):
         assert rows_in(command(*given, *more).out) == [["text"], [movie]]
 
 
 def test_terms_in_a_file(command: Command, tmp_path: Path) -> None:
-    (tmp_path / "a.csv").write_text("text\nThe movie was great and the food was good.\n")
-    (tmp_path / "kept.txt").write_text("food\nmovie\n")
+    (tmp_path / "a.csv").write_text("text\nThe movies were great and the food was good.\n")
+    (tmp_path / "kept.txt").write_text("food\nmovies\n")
     done = command("augment", tmp_path / "a.csv", "--change", "little", "--keep", tmp_path / "kept.txt")
     assert (done.status, len(rows_in(done.out))) == (0, 2), done.err

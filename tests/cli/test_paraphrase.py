@@ -14,7 +14,7 @@ from paraform.records import Candidate, Rewording
 
 Command = Callable[..., Any]
 QUESTION = "Can I use my card abroad?"
-MOVIE, FILM = "The movie was great and the food was good.", "The film was great and the food was good."
+MOVIE, FILM = "The movies were great and the food was good.", "The films were great and the food was good."
 OTHERS = ("??? !!", "Wo ist meine Karte geblieben?", "SELECT name FROM users; DROP TABLE users;", "BUY NOW CHEAP PILLS")
 
 
@@ -47,7 +47,7 @@ def test_another_model_is_asked_beside_the_rules(command: Command, tiny_run: Pat
     """What it decodes in the forms of its bank is nonsense, which the checks drop: the rules' rewordings are left."""
     rules = object_of(command("paraphrase", QUESTION, "--num", "99", "--json"))
     found = object_of(command("paraphrase", QUESTION, "--num", "99", "--model", tiny_run, "--beam", "2", "--json"))
-    assert found["model"] == str(tiny_run) and rules["model"] is None
+    assert found["model"] == str(tiny_run) and rules["model"] == "rules"
     assert all(row in found["paraphrases"] for row in rules["paraphrases"])
     done = command("paraphrase", QUESTION, "--model", "minilm")
     assert done.status == 2 and "--model minilm: an encoder; expected a model that paraphrases" in done.err
@@ -112,12 +112,12 @@ def test_a_cell_of_several_lines(command: Command, tmp_path: Path) -> None:
 
 
 def test_how_much_changes(command: Command) -> None:
-    """A synonym is little, and less than is usual; of "much" there are four words at least."""
-    done = command("paraphrase", MOVIE, "--change", "little")
-    assert (done.status, done.out, done.err) == (0, f"{FILM}\n", "")
-    for given in ([], ["--change", "much"]):
+    """A synonym is enough; of "much" there are four words at least."""
+    for given in ([], ["--change", "little"]):
         done = command("paraphrase", MOVIE, *given)
-        assert (done.status, done.out) == (0, "") and "1 its only rewording is hardly another" in done.err
+        assert (done.status, done.out, done.err) == (0, f"{FILM}\n", "")
+    done = command("paraphrase", MOVIE, "--change", "much")
+    assert (done.status, done.out) == (0, "") and "1 its only rewording is hardly another" in done.err
     rows = {
         change: object_of(command("paraphrase", QUESTION, "--num", 9, "--change", change, "--json"))["paraphrases"]
         for change in ("little", "much")
@@ -129,10 +129,10 @@ def test_how_much_changes(command: Command) -> None:
 
 
 def test_terms_are_kept_that_are_given_or_stand_in_a_file(command: Command, tmp_path: Path) -> None:
-    (tmp_path / "kept.txt").write_text("food\nMovie\n")
+    (tmp_path / "kept.txt").write_text("food\nMovies\n")
     (tmp_path / "free.txt").write_text("food\nmov\n")
     lost = "1 its only rewording lacks a term that was to be kept"
-    for terms in (["movie"], ["food", "MOVIE"], [tmp_path / "kept.txt"], ["good", tmp_path / "kept.txt"]):
+    for terms in (["movies"], ["food", "MOVIES"], [tmp_path / "kept.txt"], ["good", tmp_path / "kept.txt"]):
         done = command("paraphrase", MOVIE, "--change", "little", "--keep", *terms)
         assert (done.status, done.out) == (0, "") and lost in done.err, terms
     for terms in (["food"], ["food", "mov"], [tmp_path / "free.txt"]):
@@ -145,7 +145,7 @@ def test_terms_are_kept_that_are_given_or_stand_in_a_file(command: Command, tmp_
 @pytest.mark.parametrize("given", [["--text-column", "said"], ["--format", "csv", "--text-column", "said"]])
 def test_terms_in_a_file_are_lines_whatever_the_texts_are(command: Command, tmp_path: Path, given: list[str]) -> None:
     (tmp_path / "a.csv").write_text(f"id,said\n1,{MOVIE}\n")
-    (tmp_path / "kept.txt").write_text("movie\n")
+    (tmp_path / "kept.txt").write_text("movies\n")
     done = command("paraphrase", tmp_path / "a.csv", *given, "--change", "little")
     assert done.out == f"{FILM}\n"
     done = command("paraphrase", tmp_path / "a.csv", *given, "--change", "little", "--keep", tmp_path / "kept.txt")

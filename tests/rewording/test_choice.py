@@ -22,7 +22,7 @@ from paraform.syntax.trees import Tree
 
 SOURCE = "The old cat slept in the red house today."
 LONG = "The old cat slept in the red house today and the big dog sat on a wall near it."
-MOVIE = "The movie was great and the food was good."
+MOVIES = "The movies were great and the food was good."
 
 
 def embed(texts: Sequence[str]) -> NDArray[np.float32]:
@@ -159,12 +159,13 @@ def test_much_is_a_third_of_a_long_sentence() -> None:
 
 
 def test_how_much_changes_of_real_sentences() -> None:
-    """A synonym alone is little; and what is much has four words that are others, of which the usual has fewer."""
+    """A synonym alone is enough, but never much; what is much has four words that are others."""
     (little,), (usual,), (much,) = (
-        paraform.reword([MOVIE], num=9, change=change, device="cpu") for change in ("little", None, "much")
+        paraform.reword([MOVIES], num=9, change=change, device="cpu") for change in ("little", None, "much")
     )
-    assert texts_of(little.candidates) == ["The film was great and the food was good."]
-    assert usual.reason == much.reason == "its only rewording is hardly another"
+    assert texts_of(little.candidates) == ["The films were great and the food was good."]
+    assert texts_of(usual.candidates) == texts_of(little.candidates)
+    assert much.reason == "its only rewording is hardly another"
     question = "Can I use my card abroad?"
     (usual,), (much,) = (paraform.reword([question], num=9, change=change, device="cpu") for change in (None, "much"))
     edits = [one.figures["edits"] for one in usual.candidates]
@@ -175,7 +176,7 @@ def test_how_much_changes_of_real_sentences() -> None:
 @pytest.mark.parametrize("change", ["tiny", "Much", ""])
 def test_a_change_that_is_none_is_refused(change: Any) -> None:
     with pytest.raises(InputError, match="little"):
-        paraform.reword([MOVIE], change=change, device="cpu")
+        paraform.reword([MOVIES], change=change, device="cpu")
 
 
 @pytest.mark.parametrize(
@@ -209,8 +210,8 @@ def test_a_term_stays_as_it_is_written(source: str, output: str, terms: list[str
 
 
 def test_what_is_reworded_keeps_its_terms() -> None:
-    for term, says in (("movie", []), ("food", ["The film was great and the food was good."])):
-        (found,) = paraform.reword([MOVIE], change="little", keep=[term], device="cpu")
+    for term, says in (("movies", []), ("food", ["The films were great and the food was good."])):
+        (found,) = paraform.reword([MOVIES], change="little", keep=[term], device="cpu")
         assert texts_of(found.candidates) == says
         assert found.reason == ("" if says else "its only rewording lacks a term that was to be kept")
     texts = ["The cat slept today.", "The feline slept today."]
@@ -221,7 +222,7 @@ def test_what_is_reworded_keeps_its_terms() -> None:
 @pytest.mark.parametrize("keep", ["card", "", [""], ["card", " \t"], ["card", None], [5], b"card"])
 def test_terms_that_are_none_are_refused(keep: Any) -> None:
     with pytest.raises(InputError, match=r"^keep .*; expected a list of terms, none of them empty$"):
-        paraform.reword([MOVIE], keep=keep, device="cpu")
+        paraform.reword([MOVIES], keep=keep, device="cpu")
     with pytest.raises(InputError, match=r"^keep .*; expected a list of terms, none of them empty$"):
         Reworder(TOOLS, keep=keep)
 

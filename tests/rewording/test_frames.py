@@ -114,7 +114,7 @@ def test_every_group_can_be_read_and_written() -> None:
         ("Can/MD you/PRP tell/VB me/PRP if/IN it/PRP rains/VBZ ?/.", "do you know if it rains ?"),
         ("Please/UH help/VB me/PRP find/VB Anna/NNP ./.", "could you please help me find Anna ?"),
         ("Turn/VB off/RP the/DT lights/NNS ./.", "could you please Turn off the lights ?"),
-        ("I/PRP ca/MD n't/RB find/VB my/PRP$ card/NN ./.", "it is impossible for me to find my card ."),
+        ("I/PRP ca/MD n't/RB find/VB my/PRP$ card/NN ./.", "i am unable to find my card ."),
         ("I/PRP ca/MD n't/RB sleep/VB !/.", "i am unable to sleep !"),
         ("I/PRP need/VBP to/TO sleep/VB", "i have to sleep"),
         ("My/PRP$ card/NN was/VBD stolen/VBN !/.", "someone stole My card !".replace("My", "my")),
@@ -129,7 +129,7 @@ def test_every_group_can_be_read_and_written() -> None:
         ("I/PRP need/VBP to/TO go/VB ,/, can/MD you/PRP block/VB it/PRP ?/.", "i have to go , can you block it ?"),
         (
             "I/PRP lost/VBD it/PRP ,/, can/MD you/PRP block/VB it/PRP ?/.",
-            "I lost it , is it possible for you to block it ?",
+            "I lost it , would it be possible for you to block it ?",
         ),
         ("Can/MD I/PRP go/VB ,/, or/CC not/RB ,/, please/UH tell/VB me/PRP how/WRB it/PRP works/VBZ ./.", None),
         ("I/PRP need/VBP to/TO go/VB --/: can/MD you/PRP help/VB ?/.", "i have to go -- can you help ?"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 import numpy as np
 import pytest
@@ -125,7 +125,11 @@ def test_what_only_puts_words_around_comes_last() -> None:
     weights = {**dict.fromkeys(STANDARDS.weights, 0.0), "wrapped": STANDARDS.weights["wrapped"]}
     text, standards = "Why is the tea big?", replace(PASSES, weights=weights)
     (row,) = Reworder(TOOLS, standards=standards).judge([text])
-    wrapped = [one.text.startswith(("Do you know", "Can you tell", "Is it true")) for one in row if not one.failed]
+    wrapped = [
+        one.text.startswith(("Do you know", "Can you tell", "Could you tell", "Is it true"))
+        for one in row
+        if not one.failed
+    ]
     assert wrapped == sorted(wrapped) and any(wrapped) and not all(wrapped)
     (found,) = reword([text], TOOLS, num=99, standards=standards)
     assert [one.wrapped for one in found.candidates] == [False] * (len(found.candidates) - 1) + [True]
@@ -157,7 +161,7 @@ def test_standards_throw_away() -> None:
     assert (found.candidates, found.reason) == ((), "its nearest rewording reads badly")
     # Of a frame that keeps every noun, verb and adjective no cosine is asked.
     assert reword([PAY], TOOLS, num=9, standards=replace(PASSES, content=1.1))[0].candidates
-    for content, said in ((-2.0, ""), (1.1, "its only rewording says something else")):
+    for content, said in ((-2.0, ""), (1.1, "its nearest rewording says something else")):
         (found,) = reword(["My card works right away."], TOOLS, num=9, standards=replace(PASSES, content=content))
         assert (bool(found.candidates), found.reason) == (content < 0, said)
 
@@ -269,10 +273,8 @@ def test_a_paraphraser_without_exemplars_of_its_own_says_so_whatever_the_text_is
 
 
 def test_what_is_no_paraphraser_is_an_error() -> None:
-    model: Any
-    for model in ("compact", embed):
-        with pytest.raises(InputError, match=r"expected one that paraphrases: paraform.load\(folder\)"):
-            paraform.reword([HOW], model=model, device="cpu")
+    with pytest.raises(InputError, match=r"expected one that paraphrases: paraform.load\(folder\)"):
+        paraform.reword([HOW], model=cast(Any, embed), device="cpu")
 
 
 def test_other_rules_and_other_checks_can_be_given() -> None:
@@ -377,7 +379,6 @@ def test_a_model_s_own_methods_say_what_is_used_now() -> None:
     "text",
     [
         "Lay had refused to turn over the papers.",  # a name
-        "Wait staff didn't check back.",
         "Shoot, I would go there any day.",
         "Keep up the good work.",  # praise
         "Agree with most of the other reviews.",  # "I" is left out
@@ -395,8 +396,8 @@ def test_what_would_say_something_else_is_left_alone(text: str) -> None:
 
 @pytest.mark.parametrize("text", ["Set a timer for ten minutes.", "Request two days off.", "Delete my account."])
 def test_commands(text: str) -> None:
-    (found,) = paraform.reword([text])
-    assert found.candidates[0].text == f"Could you please {text[0].lower()}{text[1:-1]}?"
+    (found,) = paraform.reword([text], num=9)
+    assert found.candidates[-1].text == f"Could you please {text[0].lower()}{text[1:-1]}?"
 
 
 @pytest.mark.parametrize("end", ["...", "…", "?!", "!!", "??", " :)", "... OK?", " \N{GRINNING FACE}", "? <3"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -11,8 +12,10 @@ import torch
 from numpy.typing import NDArray
 
 from paraform.records import InputError
+from paraform.rewording import reworder
 from paraform.rewording.checks import CHECKS, Compared
 from paraform.rewording.reworder import ANSWERS, CHANGED_FURTHER, FURTHER, Reworder
+from paraform.rewording.standards import STANDARDS
 from paraform.rewording.tagged import Tagged
 
 SOURCE = "The old ruins fell down in May."
@@ -46,10 +49,20 @@ class Fake:
         return out
 
 
+@pytest.fixture(autouse=True)
+def no_synonyms(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reworder, "unsure_drafts", lambda *_: [])
+
+
+def reworder_of(model: Fake) -> Reworder:
+    """Which has no rules, and asks the model for sentences of its own."""
+    tools, standards = Reworder.default("cpu").tools, replace(STANDARDS, own_words=True)
+    return Reworder(tools, rules=lambda *_: [], paraphraser=model, standards=standards)
+
+
 def said(model: Fake, source: str = SOURCE, num: int = 1, **how: Any) -> list[str]:
     """By no rule: these would move "in May" themselves."""
-    tools = Reworder.default("cpu").tools
-    (found,) = Reworder(tools, rules=lambda *_: [], paraphraser=model).reword([source], num=num, **how)
+    (found,) = reworder_of(model).reword([source], num=num, **how)
     return [one.text for one in found.candidates]
 
 
@@ -98,8 +111,7 @@ def test_what_is_said_further_goes_to_its_own_sentence() -> None:
             return [[further[one]] for one in onto]
 
     model = Knowing()
-    tools = Reworder.default("cpu").tools
-    found = Reworder(tools, rules=lambda *_: [], paraphraser=model).reword([SOURCE, other])
+    found = reworder_of(model).reword([SOURCE, other])
     assert [[one.text for one in row.candidates] for row in found] == [[PASSES], [further[slight[1]]]]
     assert model.asked == [([SOURCE, other], ANSWERS, None), ([other, other], FURTHER, slight)]
 

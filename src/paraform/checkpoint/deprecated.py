@@ -20,12 +20,12 @@ def add_methods(system: Any) -> None:
 
 def _reword(self: Any, sources: Sequence[str], *, num: int = 1, force: bool = False, **how: Any) -> list[Rewording]:
     """Deprecated: `paraform.reword(texts)`, which is what this does; the model itself gives no candidates any more."""
-    from paraform.rewording.reworder import reword
+    from paraform.rewording.reworder import Reworder
 
     _warn("reword", "paraform.reword(texts)")
     if (ration := how.pop("ration", None)) is not None:  # as it was called then
         how["constrain_repetition"] = ration
-    return reword(sources, num=num, force=force, device=str(self.device), **how)
+    return Reworder.default(str(self.device)).reword(sources, num=num, force=force, **how)
 
 
 def _assess(self: Any, sources: Sequence[str], outputs: Sequence[str], exemplars: Sequence[str]) -> list[Candidate]:

@@ -22,7 +22,7 @@ from paraform.cli.config_options import bad_values
 from paraform.cli.messages import tell
 from paraform.cli.options import TABLES, Count, add_text_column
 from paraform.cli.output import print_items, print_json
-from paraform.cli.paraphrase import add_choices, add_model, forced, load_reworder
+from paraform.cli.paraphrase import add_choices, add_model, forced, load_reworder, more_by_model
 from paraform.cli.reading import comes_again, format_of_table, on_disk, parts
 from paraform.memory import bound_memory
 from paraform.progress import track
@@ -68,7 +68,7 @@ def run(options: Namespace) -> int:
     from paraform.corpora.table_lines import dialect_for, table_lines, write_table
     from paraform.rewording.augmentation import MARKS, Tally
 
-    tally = Tally()
+    tally, more = Tally(), more_by_model(options)
     with on_disk(options.path) as path, bad_values():
         table, texts = opened(path, options)
         rows = made(table, texts, load_reworder(options), tally, options)
@@ -84,7 +84,7 @@ def run(options: Namespace) -> int:
         else:
             for line in table_lines(rows, columns, dialect, read=table):
                 print(line, end="")
-    report(tally)
+    report(tally, more)
     return 0
 
 
@@ -170,11 +170,11 @@ def counts(tally: Tally) -> dict[str, Any]:
     }
 
 
-def report(tally: Tally) -> None:
-    """The tally on stderr, in one line or three."""
+def report(tally: Tally, more: str) -> None:
+    """The tally on stderr, in one line or three; more: behind why rows got none."""
     tell(f"{plural(tally.rows, 'row')}, {plural(tally.rewordings, 'rewording')}")
     if tally.without:
-        why = by_reason(tally.without) + forced(tally.without)
+        why = by_reason(tally.without) + forced(tally.without) + more
         tell(f"{tally.without.total():,} of {tally.rows:,} rows got none: {why}")
     if tally.left_out:
         tell(f"{plural(tally.left_out.total(), 'rewording')} left out: {by_reason(tally.left_out)}")

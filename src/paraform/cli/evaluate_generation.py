@@ -22,7 +22,7 @@ from paraform.cli.decoding import add_search, repetition_of
 from paraform.cli.measuring import add_pairs, add_resamples
 from paraform.cli.models import load_paraphraser
 from paraform.cli.output import show
-from paraform.cli.paraphrase import DEFAULT_MODEL
+from paraform.cli.paraphrase import LIKE_MODEL
 from paraform.cli.reading import read_pairs
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ PROTOCOLS = ("first", "oracle", "blind")
 
 def add_arguments(parser: ArgumentParser, given: Sequence[str]) -> None:
     """The options of this command."""
-    add_pairs(parser, DEFAULT_MODEL)
+    add_pairs(parser, LIKE_MODEL)
     add_search(parser)
     parser.add_argument("--protocols", nargs="+", choices=PROTOCOLS, default=list(PROTOCOLS), help="which exemplars")
     parser.add_argument("--exemplars", type=PositiveInt, default=5, help="mined for each row, at most")

@@ -18,7 +18,7 @@ from paraform.cli.config_options import bad_values
 from paraform.cli.measuring import add_pairs
 from paraform.cli.models import EMBEDDERS, add_given_vectors, load_embedder, name_of_vectors
 from paraform.cli.output import show
-from paraform.cli.paraphrase import DEFAULT_MODEL
+from paraform.cli.paraphrase import LIKE_MODEL
 from paraform.cli.reading import read_pairs
 
 VECTORS = ("content", "style")  # those of content matching, and of style retrieval
@@ -27,7 +27,7 @@ VECTORS = ("content", "style")  # those of content matching, and of style retrie
 def add_arguments(parser: ArgumentParser, given: Sequence[str]) -> None:
     """The options of this command."""
     parser.description = f"{parser.description}\n\n{EMBEDDERS}"
-    add_pairs(parser, DEFAULT_MODEL)
+    add_pairs(parser, LIKE_MODEL)
     add_given_vectors(parser)
     parser.add_argument("--queries", type=PositiveInt, default=200, help="sentences to retrieve for")
 

@@ -1,10 +1,10 @@
 """Say each text in other words, or in the form of an exemplar.
 
-Without --like, each text is said in other words by rules, every candidate is checked (numbers, names, negation, kind,
-who does what, meaning, grammar), and the best is printed; a text that no candidate does justice to is left out, and
-counted with the reason. Another --model, if it has exemplars of its own, gives candidates beside these, behind the same
-checks. Of a table (CSV, TSV, JSON lines) --text-column says which column the texts are in; --json has the line and the
-other columns of each.
+Without --like, each text is said in other words, by rules and, where these do not do, by a language model (once
+`paraform fetch smollm2` was run); every candidate is checked (numbers, names, negation, kind, who does what, meaning,
+grammar), and the best is printed; a text that no candidate does justice to is left out, and counted with the reason.
+--model rules leaves the language model out; another one that paraphrases takes its place. Of a table (CSV, TSV, JSON
+lines) --text-column says which column the texts are in; --json has the line and the other columns of each.
 
 With --like, texts and exemplars pair up when there are as many of one as of the other; one exemplar serves all texts;
 --each gives every combination. Nothing is dropped but what --min-content says; how many may say something else is told
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from paraform.rewording.reworder import Reworder
     from paraform.syntax.trees import Tree
 
-DEFAULT_MODEL = "compact"
+LIKE_MODEL = "compact"
 TOLD = ("numbers", "names", "negation", "fluent", "stutter")  # by a warning, of outputs in a given form
 KEPT = ("slots", "verbatim", "kept")  # an output in a given form that fails one of these is left out
 Cosine = restricted_number_type("Cosine", float, [(">=", -1), ("<=", 1)])
@@ -79,7 +79,7 @@ def add_arguments(parser: ArgumentParser, given: Sequence[str]) -> None:
         "--otherwise", choices=("skip", "copy"), default="skip", help="what becomes of a text without a rewording"
     )
     add_choices(parser)
-    add_model(parser, f"; null: rules alone, and {DEFAULT_MODEL} where a form is given")
+    add_model(parser, f", {LIKE_MODEL} where a form is given")
     add_search(parser)
     add_drawing(parser)
 
@@ -97,9 +97,10 @@ def run(options: Namespace) -> int:
     if options.each and forms is None:
         raise InputError("--each needs --like")
     if forms is not None:
-        options.model = options.model or DEFAULT_MODEL
+        options.model = options.model or LIKE_MODEL
     rows = list(rows_of(options.text, options, whole=True))
     like = options.template if options.like is None else read_texts(options.like, options, "exemplar")
+    more = more_by_model(options)
     reworder = load_reworder(options)
     found = filtered(reworded([row.text for row in rows], like, reworder, how, options), options)
     if forms is not None:
@@ -107,7 +108,7 @@ def run(options: Namespace) -> int:
     if skipped := [one for one in found if one.reason]:
         done = "left out" if options.otherwise == "skip" else "copied"
         reasons = ", ".join(f"{count} {why}" for why, count in Counter(one.reason for one in skipped).most_common())
-        tell(f"{len(skipped)} of {len(rows)} texts {done}: {reasons}{forced(one.reason for one in skipped)}")
+        tell(f"{len(skipped)} of {len(rows)} texts {done}: {reasons}{forced(one.reason for one in skipped)}{more}")
     copy = options.otherwise == "copy"
     shown = [
         (row, candidate)
@@ -144,23 +145,37 @@ def forced(reasons: Iterable[str]) -> str:
     return " (--force tries them)" if {*FORCED} & {*reasons} else ""
 
 
-def add_model(parser: ArgumentParser, otherwise: str = "; null: rules alone") -> None:
+def more_by_model(options: Namespace) -> str:
+    """How to get what rewords more, where no model is named and none is there; "" elsewhere."""
+    from paraform.default_call import MORE, RULES, default_model
+
+    return f"; {MORE}" if options.model is None and default_model() == RULES else ""
+
+
+def add_model(parser: ArgumentParser, otherwise: str = "") -> None:
     """The option of a command that rewords.
 
     Args:
-        otherwise: what null stands for.
+        otherwise: what else null stands for.
     """
-    parser.add_argument("--model", type=str | None, default=None, help=f"embedded, a folder, or a hub id{otherwise}")
+    usual = "null: smollm2-free where smollm2 was fetched"
+    parser.add_argument(
+        "--model", type=str | None, default=None, help=f"embedded, a folder, a hub id, or rules; {usual}{otherwise}"
+    )
 
 
 def load_reworder(options: Namespace) -> Reworder:
-    """What rewords and judges: rules, and the model if one is named.
+    """What rewords and judges: rules, and the model that is named, or the default one; `options.model` says which.
 
     Raises: InputError for a model that does not paraphrase.
     """
+    from paraform.default_call import RULES, default_model, paraphraser_named
     from paraform.rewording.reworder import Reworder
 
-    model = None if options.model is None else load_paraphraser(options)
+    if options.model is None:
+        model, options.model = paraphraser_named(None, device_of(options)), default_model()
+    else:
+        model = None if options.model == RULES else load_paraphraser(options)
     return Reworder.default(
         device_of(options), paraphraser=model, change=options.change, keep=terms_of(options.keep, options)
     )

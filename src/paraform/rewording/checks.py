@@ -20,6 +20,7 @@ from paraform.rewording.agreement import agrees, agrees_as_said
 from paraform.rewording.asking import MODALS, QUESTION_WORDS, asked, asking, kind
 from paraform.rewording.content import KEPT, NEGATIONS, content_words, has_form_of
 from paraform.rewording.copied import ends_as_often, keeps_runs, same_literals
+from paraform.rewording.frames import Suits
 from paraform.rewording.roles import keeps_phrases, keeps_roles
 from paraform.rewording.standards import STANDARDS, Standards
 from paraform.rewording.tagged import Tagged
@@ -54,10 +55,12 @@ class Compared:
         exempt: words that do not count for negation, added and dropped.
         framed: the output comes from a frame of that kind of question.
         parsed: it was made from the source's tree, which answers for roles.
-        said: a language model said it; its likelihoods, both ways, answer for what words alone would tell of others.
+        said: a language model's likelihoods answer for what words alone would tell of others.
+        replaced: as `Draft` has it.
         figures: by name: `grammar` and `words`, nats a word more than the source has; `content`, a cosine; `cycle`,
             nats a word that the source is likelier given the output than given itself.
-            Of what was said those of `likely.said_figures`.
+            Of what a model said those of `likely.said_figures`, of synonyms `beside`, nats: how much likelier the
+            output is than the source, given the source.
         standards: what figures must reach.
         keep: terms of the user's that stay as they are.
     """
@@ -68,6 +71,7 @@ class Compared:
     framed: bool = False
     parsed: bool = False
     said: bool = False
+    replaced: Suits | None = None
     figures: Mapping[str, float] = field(default_factory=dict)
     standards: Standards = STANDARDS
     keep: Collection[str] = ()
@@ -233,15 +237,18 @@ def never_stutters(compared: Compared) -> bool:
 def changes_enough(compared: Compared) -> bool:
     """As many words as the standards ask for, contractions, capitals and blanks aside ("any more").
 
-    Articles do not count either, unless the output is framed; and where one word is enough, function words.
+    Articles do not count either, unless the output is framed; and where one word is enough, function words. It is of
+    synonyms, which change nothing beside.
     """
     if _letters(compared.source) == _letters(compared.output):
         return False
+    standards = compared.standards
+    least = standards.edits_replaced if compared.replaced else standards.edits
     aside: Set[str] = set() if compared.framed else ARTICLES
-    if compared.standards.edits == 1:  # then it must be one that says something
+    if least == 1:  # then it must be one that says something
         aside = STOP_WORDS
     edits = changed_words(compared.source.words, compared.output.words, aside=aside)
-    return edits >= max(compared.standards.edits, compared.standards.share * len(compared.source.words))
+    return edits >= max(least, standards.share * len(compared.source.words))
 
 
 def is_fluent(compared: Compared) -> bool:
@@ -270,8 +277,13 @@ def _same_content(compared: Compared) -> bool:
 
 
 def is_likely(compared: Compared) -> bool:
-    """Of what a language model said, that it is likely given the source, the source given it, and each new word."""
+    """Of what a language model said, that it is likely given the source, the source given it, and each new word.
+
+    Of synonyms, that the output is hardly less likely than the source itself, given the source.
+    """
     figures, standards = compared.figures, compared.standards
+    if compared.said and compared.replaced:
+        return figures["beside"] >= -standards.beside[compared.replaced]
     return not compared.said or all(figures[name] >= least for name, least in standards.said.items())
 
 

@@ -1,4 +1,4 @@
-"""Candidates for a sentence before they are judged: the sentence in other frames, and with a synonym."""
+"""Candidates for a sentence before they are judged: the sentence in other frames, and with synonyms."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from paraform.rewording.adverbials import moved
 from paraform.rewording.clauses import statements
-from paraform.rewording.frames import LONGEST, Rewritten, rewrite
+from paraform.rewording.frames import LONGEST, Rewritten, Suits, rewrite
 from paraform.rewording.indirect import indirect
 from paraform.rewording.manner import in_manner
 from paraform.rewording.slots import ENDINGS
@@ -20,7 +20,8 @@ from paraform.syntax.trees import Tree
 from paraform.words import detokenize, recase
 
 _CLOSING = re.compile(r"[.?!…]+|[^\w\s\"'“”‘’`]{2,}|[\U0001F300-\U0001FAFF\u2600-\u27BF]")  # "...", ":)", an emoji
-MOST_DRAFTS = 200  # of a sentence; ordinary ones have fewer than 50, one of nothing but synonyms thousands
+MOST_DRAFTS = 200  # of a sentence; one of nothing but synonyms has thousands
+TOGETHER = 2  # synonyms that come into a sentence
 
 
 class Draft(NamedTuple):
@@ -32,7 +33,8 @@ class Draft(NamedTuple):
         framed: whether it comes from a frame or a synonym.
         wrapped: whether that frame puts something around the same words.
         parsed: whether it was made from the sentence's tree, which says who does what to whom.
-        said: whether a language model said it, whose likelihoods answer for its words.
+        said: whether a language model answers for its words, by their likelihoods.
+        replaced: if nothing but synonyms makes it another, in how many sentences the least sure of these does.
     """
 
     text: str
@@ -42,10 +44,32 @@ class Draft(NamedTuple):
     wrapped: bool = False
     parsed: bool = False
     said: bool = False
+    replaced: Suits | None = None
 
 
 def framed_drafts(source: Tagged, cased: Mapping[str, str], tree: Tree | None = None) -> list[Draft]:
-    """The source in other frames, with a synonym, and both; and, where it has a tree, turned by it."""
+    """The source in other frames, with synonyms, and both; and, where it has a tree, turned by it."""
+    frames = rewrite(source.words, source.tags, statements(tree) if tree is not None else ())
+    if tree is not None and len(source.words) <= LONGEST:
+        frames += [*moved(tree), *indirect(tree)]
+    own = dict(zip(source.lowered, source.tags, strict=True))  # in a frame a word is what it was
+    both = [
+        Rewritten(more.words, f"{one.form}; {more.form}", one.literals | more.literals, one.wrapped, one.parsed)
+        for one in frames
+        for more in substitute(one.words, [own.get(word.lower(), "") for word in one.words])
+    ]
+    replaced = substitute(source.words, source.tags, most=TOGETHER)
+    drafts = {one.text: one for one in _drafts(replaced, source, cased)}
+    return [*({one.text: one for one in _drafts([*frames, *both], source, cased)} | drafts).values()][:MOST_DRAFTS]
+
+
+def unsure_drafts(source: Tagged, cased: Mapping[str, str]) -> list[Draft]:
+    """The source with synonyms of which a language model has to tell whether they suit it."""
+    return _drafts(substitute(source.words, source.tags, suits=("most", "some")), source, cased)
+
+
+def _drafts(found: Sequence[Rewritten], source: Tagged, cased: Mapping[str, str]) -> list[Draft]:
+    """Written as the source is: its blanks, marks and capitals; the first `MOST_DRAFTS`, each once."""
     # Of all but names, and adjectives such as Indian, the writer's own case says more than the usual one: "us".
     names = {
         word: cased[word]
@@ -57,22 +81,8 @@ def framed_drafts(source: Tagged, cased: Mapping[str, str], tree: Tree | None = 
     }
     if source.words and source.tags[0].startswith("NNP") and source.words[0].istitle():
         names.setdefault(source.lowered[0], source.words[0])  # a name whose capital might be the sentence's
-    frames = rewrite(source.words, source.tags, statements(tree) if tree is not None else ())
-    if tree is not None and len(source.words) <= LONGEST:
-        frames += [*moved(tree), *indirect(tree)]
-    synonyms = substitute(source.words, source.tags)
-    both = [
-        Rewritten(more.words, f"{one.form}; {more.form}", one.literals | more.literals, one.wrapped, one.parsed)
-        for one in frames
-        for more in substitute(one.words)
-    ]
-    both += [
-        Rewritten(more.words, f"{one.form}; {more.form}", one.literals | more.literals)
-        for one in synonyms
-        for more in substitute(one.words)
-    ]
     drafts: dict[str, Draft] = {}
-    for one in (*frames, *synonyms, *both)[:MOST_DRAFTS]:
+    for one in found[:MOST_DRAFTS]:
         words = [word.lower() for word in one.words]
         usual = {word: name for word, name in names.items() if word not in one.literals}
         # "Can we go to the US?": "us" of the frame is not the US, nor is an "us" that the writer has beside it.
@@ -83,7 +93,8 @@ def framed_drafts(source: Tagged, cased: Mapping[str, str], tree: Tree | None = 
         again = [words[at] if own[at] else word for at, word in enumerate(recased)]
         again = _closed(_cased_alike(again, source.words), source.words)
         text = in_manner(detokenize(again) if source.cut is None else written(again, source.cut), source.text)
-        draft = drafts.setdefault(text, Draft(text, one.form, one.literals, True, one.wrapped, one.parsed))
+        draft = Draft(text, one.form, one.literals, True, one.wrapped, one.parsed, replaced=one.suits)
+        draft = drafts.setdefault(text, draft)
         if one.parsed and not draft.parsed:  # a frame and the tree say the same: the tree answers for who does what
             drafts[text] = draft._replace(parsed=True)
     return list(drafts.values())

@@ -12,7 +12,7 @@ import itertools
 import re
 from collections.abc import Iterator, Sequence
 from importlib import resources
-from typing import NamedTuple, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 from paraform.rewording.slots import ENDINGS, Form, compiled
 
@@ -70,6 +70,12 @@ class Frame(NamedTuple):
     wrapped: bool
 
 
+Suits: TypeAlias = Literal["nearly all", "most", "some"]
+"""In how many of the sentences that have a phrase another may stand for it."""
+
+SUITS: tuple[Suits, ...] = ("nearly all", "most", "some")
+
+
 class Rewritten(NamedTuple):
     """A sentence in another frame.
 
@@ -79,6 +85,7 @@ class Rewritten(NamedTuple):
         literals: the words of both frames, lower-cased.
         wrapped: as its frame.
         parsed: made from the sentence's tree, which says who does what to whom.
+        suits: in how many sentences the least sure of its synonyms does, if it has any.
     """
 
     words: list[str]
@@ -86,6 +93,7 @@ class Rewritten(NamedTuple):
     literals: frozenset[str]
     wrapped: bool = False
     parsed: bool = False
+    suits: Suits | None = None
 
 
 def rewrite(words: Sequence[str], tags: Sequence[str], clauses: Sequence[tuple[int, int]] = ()) -> list[Rewritten]:

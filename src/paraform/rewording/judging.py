@@ -26,7 +26,7 @@ Tag: TypeAlias = Callable[[Sequence[Sequence[str]]], list[list[str]]]
 Fact = TypeVar("Fact")
 
 MOST_CHANGED = 6  # words: more is no better
-FIGURES = ("content", "grammar", "words", "edits", *SAID)  # of a candidate
+FIGURES = ("content", "grammar", "words", "edits", "beside", *SAID)  # of a candidate
 
 
 @dataclass(frozen=True)
@@ -109,7 +109,7 @@ class Judge:
         """
         known = _Known(self.tools, dict(zip(sentences, sources, strict=True)))
         rows = [
-            [_Case(sentence, source, draft, known.read(draft.text)) for draft in row]
+            [_Case(sentence, source, self._told(draft), known.read(draft.text)) for draft in row]
             for sentence, source, row in zip(sentences, sources, drafts, strict=True)
         ]
         while wanted := [case for row in rows for case in self._next(row, thorough=thorough)]:
@@ -118,6 +118,12 @@ class Judge:
                 for case in cases:
                     self._check(case, needs)
         return [[self._candidate(case) for case in row] for row in rows]
+
+    def _told(self, draft: Draft) -> Draft:
+        """The draft, as one whose words a language model answers for if synonyms make it and there is one."""
+        if self.tools.likelihood is None or draft.replaced is None:
+            return draft
+        return draft._replace(exempt=frozenset(), framed=False, said=True)
 
     def _next(self, row: Sequence[_Case], *, thorough: bool) -> list[_Case]:
         """Which drafts of a sentence are looked at next: those that fail least so far, if no other fails less.
@@ -147,6 +153,7 @@ class Judge:
             draft.framed,
             draft.parsed,
             draft.said,
+            draft.replaced,
             case.figures,
             self.standards,
             self.keep,
@@ -161,7 +168,11 @@ class Judge:
         figures = {name: case.figures[name] for name in FIGURES if name in case.figures}
         if "content" in figures:
             weighed = {**figures, "changed": min(figures["edits"], MOST_CHANGED)}
+            weighed["beside"] = 0.0
+            if draft.replaced is not None and "beside" in figures:
+                weighed["beside"] = figures["beside"] + self.standards.beside[draft.replaced]
             weighed |= {"framed": float(draft.framed), "wrapped": float(wrapped)}
+            weighed["replaced"] = float(draft.replaced is not None)
             score = sum(weight * weighed[name] for name, weight in self.standards.weights.items())
         return Candidate(draft.text, draft.form, checks, score, figures, draft.framed, wrapped)
 
@@ -225,11 +236,19 @@ class _Known:
             for case in cases:
                 case.figures["content"] = float(self._vectors[case.draft.text] @ self._vectors[case.sentence])
         elif self._tools.likelihood is not None and (said := [case for case in cases if case.draft.said]):
+            own = [case for case in said if not case.draft.replaced]
             pairs = [(case.sentence, case.draft.text) for case in said]
-            sources, targets = zip(*[*pairs, *(pair[::-1] for pair in pairs)], strict=True)
-            found = self._tools.likelihood(sources, targets)
-            for case, forth, back in zip(said, found[: len(said)], found[len(said) :], strict=True):
-                case.figures.update(said_figures(case.source, case.output, forth, back))
+            pairs += [(case.draft.text, case.sentence) for case in own]
+            pairs += [(case.sentence, case.sentence) for case in said if case.draft.replaced]
+            pairs = list(dict.fromkeys(pairs))
+            nats = dict(zip(pairs, self._tools.likelihood(*zip(*pairs, strict=True)), strict=True))
+            for case in said:
+                forth = nats[case.sentence, case.draft.text]
+                if case.draft.replaced:
+                    case.figures["beside"] = float(forth.sum() - nats[case.sentence, case.sentence].sum())
+                else:
+                    back = nats[case.draft.text, case.sentence]
+                    case.figures.update(said_figures(case.source, case.output, forth, back))
         elif self._tools.source_given is not None:
             leads = self._tools.source_given([case.sentence for case in cases], [case.draft.text for case in cases])
             for case, figure in zip(cases, leads, strict=True):

@@ -22,7 +22,7 @@ from paraform.decoding import Decoding, require_decoding
 from paraform.records import Candidate, InputError, Rewording, require_count, require_texts
 from paraform.rewording import fluency
 from paraform.rewording.checks import CHECKS, Check
-from paraform.rewording.drafts import Draft, framed_drafts
+from paraform.rewording.drafts import Draft, framed_drafts, unsure_drafts
 from paraform.rewording.judging import Judge, Tools, tagged
 from paraform.rewording.manner import in_manner
 from paraform.rewording.parts import parts_of
@@ -44,34 +44,6 @@ Ask: TypeAlias = Callable[[Sequence[int], Sequence[Sequence[Candidate]]], list[l
 ANSWERS = 10  # of a language model to a sentence
 CHANGED_FURTHER, FURTHER = 3, 4  # of those that are hardly another sentence so many are changed further, so often each
 FEW = 1000  # characters of texts that one thread rewords as fast as several
-
-
-def reword(
-    texts: Sequence[str],
-    *,
-    num: int = 1,
-    force: bool = False,
-    model: Paraphraser | SaysOtherwise | None = None,
-    device: str | None = None,
-    change: Change | None = None,
-    keep: Collection[str] = (),
-    **how: Unpack[Decoding],
-) -> list[Rewording]:
-    """Each text in other words, every candidate checked; or why it is left alone.
-
-    Args:
-        texts: of one or more sentences, cased and untokenised or not.
-        num: rewordings of a text, at most, the best first; no two have the same content words in the same order.
-        force: try texts too that look like another language, code, shouting or junk.
-        model: gives candidates beside those of rules, such as `paraform.load(folder)`; None: rules alone.
-        device: "cpu", "cuda", …, for tags, trees and vectors; None: the model's, else the GPU if there is one.
-        change, keep: as `Reworder.default` has them.
-        how: for what the model decodes, as `Paraphraser.decode` has them.
-    Raises: InputError for a text that is none, a model that does not paraphrase or has no exemplars of its own, or if
-        two ways of decoding are mixed.
-    """
-    reworder = Reworder.default(device, paraphraser=model, change=change, keep=keep)
-    return reworder.reword(texts, num=num, force=force, **how)
 
 
 @final
@@ -140,7 +112,7 @@ class Reworder:
         force: bool = False,
         **how: Unpack[Decoding],
     ) -> list[Rewording]:
-        """Each text's best rewordings, at most `num`, or why it has none; arguments as `reword` has them."""
+        """Each text's best rewordings, at most `num`, or why it has none; arguments as `paraform.reword` has them."""
         texts = require_texts(texts)
         require_count(num, "num", 1)
         require_decoding(how)
@@ -176,8 +148,8 @@ class Reworder:
             thorough: ask it of all sentences, and make all checks of all candidates; otherwise those that the best and
                 `why` need.
         """
-        rounds = self._rounds(sentences, how)
         sources, trees = self._parsed(sentences)
+        rounds = self._rounds(sentences, sources, how)
         drafts = [self.rules(source, self.tools.cased, tree) for source, tree in zip(sources, trees, strict=True)]
         rows = self._judge(sentences, sources, drafts, thorough=thorough)
         for ask in rounds:
@@ -193,14 +165,16 @@ class Reworder:
                 drafts[at] = [*drafts[at], *further]
         return [sorted(row, key=lambda candidate: -candidate.score) for row in rows]
 
-    def _rounds(self, sentences: Sequence[str], how: Decoding) -> list[Ask]:
+    def _rounds(self, sentences: Sequence[str], sources: Sequence[Tagged], how: Decoding) -> list[Ask]:
         """What the model is asked, one after another, of sentences of which too few drafts pass.
 
         Raises: InputError if it has no exemplars of its own and needs them.
         """
         model = self.paraphraser
         if isinstance(model, SaysOtherwise):
-            return [functools.partial(ask, model, how, sentences) for ask in (_said, _said_further)]
+            own = (_said, _said_further) if self._judge.standards.own_words else ()
+            replaced = functools.partial(_replaced, sources, self.tools.cased)
+            return [replaced, *(functools.partial(ask, model, how, sentences) for ask in own)]
         if model is None:
             return []
         forms = model.exemplars(sentences, seed=how.get("seed", 0))
@@ -251,6 +225,16 @@ def why(candidates: Sequence[Candidate], checks: Sequence[Check] = CHECKS) -> st
     nearest = min(candidates, key=lambda one: (len(one.failed), "changed" in one.failed))
     said = next(check.says for check in checks if check.name in nearest.failed)
     return f"its {'only' if len(candidates) == 1 else 'nearest'} rewording {said}"
+
+
+def _replaced(
+    sources: Sequence[Tagged],
+    cased: Mapping[str, str],
+    places: Sequence[int],
+    rows: Sequence[Sequence[Candidate]],
+) -> list[list[Draft]]:
+    """Some of the sentences with synonyms that a language model is to judge."""
+    return [unsure_drafts(sources[at], cased) for at in places]
 
 
 def _said(

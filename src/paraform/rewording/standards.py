@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Literal, TypeAlias
 
 from paraform.records import InputError
+from paraform.rewording.frames import Suits
 
 Change: TypeAlias = Literal["little", "much"]
 
@@ -23,10 +24,15 @@ class Standards:
         words_decoded: the same of its words, where a model decoded it.
         cycle: how much less likely the source may be given what was decoded than given itself, nats a word.
         edits: least words that are others, or stand elsewhere: fewer is a copy.
+        edits_replaced: the same, where nothing but synonyms makes it another.
         share: least of them as a share of the source's words.
+        beside: how much less likely than the source, given the source, what has synonyms may be, nats, by how many
+            sentences they suit.
+        own_words: ask a language model for sentences of its own, too, not for likelihoods alone.
         said: least figures of what a language model said, by name: `checks.Compared` has them.
-        weights: of what a candidate's score adds up: content, grammar, words (both in nats a word more than the
-            source's), changed (words, 6 at most), framed (1 for a rule's), wrapped (1 for one that puts words around).
+        weights: of what a candidate's score adds up: content, beside (nats above the least), grammar, words (both in
+            nats a word more than the source's), changed (words, 6 at most), framed (1 for a rule's), wrapped (1 for one
+            that puts words around), replaced (1 for one that nothing but synonyms makes another).
     """
 
     content: float = 0.75
@@ -36,7 +42,10 @@ class Standards:
     words_decoded: float = 0.0
     cycle: float = 0.5
     edits: int = 2
+    edits_replaced: int = 1
     share: float = 0.0
+    beside: Mapping[Suits, float] = field(default_factory=lambda: {"nearly all": 6.0, "most": 5.0, "some": 3.5})
+    own_words: bool = False
     said: Mapping[str, float] = field(
         default_factory=lambda: {
             "forth": -0.9,
@@ -51,11 +60,13 @@ class Standards:
     weights: Mapping[str, float] = field(
         default_factory=lambda: {
             "content": 4.0,
+            "beside": 0.2,
             "grammar": 0.3,
             "words": 0.1,
             "changed": 0.05,
             "framed": 0.5,
-            "wrapped": -0.5,
+            "wrapped": -2.5,
+            "replaced": -1.3,
         }
     )
 
@@ -63,7 +74,8 @@ class Standards:
     def for_change(cls, change: Change | None) -> Standards:
         """Those of as much change as is wanted; None: the usual ones.
 
-        "little": one changed word will do, and fewer are better. "much": at least four, and a third of the source's.
+        "little": one changed word will do, and fewer are better. "much": at least four, and a third of the source's; a
+        language model is asked for sentences of its own.
         Raises: InputError for another word.
         """
         if change not in (None, "little", "much"):
@@ -72,7 +84,8 @@ class Standards:
         if change == "little":
             return replace(usual, edits=1, weights={**usual.weights, "changed": -usual.weights["changed"]})
         if change == "much":
-            return replace(usual, edits=4, share=1 / 3, weights={**usual.weights, "changed": 0.3})
+            weights = {**usual.weights, "changed": 0.3}
+            return replace(usual, edits=4, edits_replaced=4, share=1 / 3, own_words=True, weights=weights)
         return usual
 
 

@@ -1,19 +1,23 @@
-"""Words that replace each other in nearly every sentence: `synonyms.txt`.
+"""Phrases that replace each other: `synonyms.txt`.
 
-`a = b`: one for the other; `a > b`: only b for a; `a/VB > b`: only where a has that tag.
+`a = b`: one for the other, in nearly all sentences; `a > b`: only b for a; `a ~ b`: b for a in most sentences; `a | b`:
+in some; `a/VB,VBP > b`: only where the word a has one of these tags.
 """
 
 from __future__ import annotations
 
 import functools
+import itertools
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from importlib import resources
 from typing import NamedTuple
 
-from paraform.rewording.frames import LONGEST, Rewritten
+from paraform.rewording.frames import LONGEST, SUITS, Rewritten, Suits
 from paraform.rewording.slots import Form
 
+_MARKS: Mapping[str, Suits] = {"=": "nearly all", ">": "nearly all", "~": "most", "|": "some"}
+_SURE: tuple[Suits, ...] = ("nearly all",)
 _DUTIES = (("need", "to"), ("have", "to"))
 _THINGS = {"what", "whatever", "which", "who", "whom", "whose", "much", "many", "all", "everything", "anything"}
 _THINGS |= {"something", "nothing"}
@@ -38,42 +42,74 @@ class Synonym(NamedTuple):
     """What may stand for a phrase.
 
     Args:
-        tags: that the phrase's words must have; "": any.
+        tags: one of which the word has, where the phrase is one; none: any.
         new: the words for it.
+        suits: in how many of the sentences that have the phrase.
     """
 
-    tags: Form
+    tags: frozenset[str]
     new: Form
+    suits: Suits
 
 
-def substitute(words: Sequence[str], tags: Sequence[str] = ()) -> list[Rewritten]:
-    """The sentence with one phrase of `synonyms.txt` for another, one sentence for each place and each other phrase.
+class _Place(NamedTuple):
+    """A phrase of a sentence, from word to word, what may stand for it, and how often that suits."""
+
+    start: int
+    end: int
+    new: Form
+    suits: Suits
+
+
+def substitute(
+    words: Sequence[str], tags: Sequence[str] = (), *, suits: Collection[Suits] = _SURE, most: int = 1
+) -> list[Rewritten]:
+    """The sentence with other phrases for some of its own, by `synonyms.txt`, the fewest first.
 
     None of a sentence of more than `LONGEST` words. "a" and "an" before the phrase follow its first sound.
 
     Args:
         words: in the Penn Treebank's tokenisation, case kept.
         tags: their Penn Treebank tags; without them, phrases that need a tag stay.
+        suits: synonyms that do in as many sentences.
+        most: phrases of a sentence that are replaced.
     """
     if len(words) > LONGEST:
         return []
-    lowered = [word.lower() for word in words]
-    out = []
+    places = sorted(_places(words, tags, suits))
+    chosen = [
+        some
+        for size in range(1, most + 1)
+        for some in itertools.combinations(places, size)
+        if all(one.end <= other.start for one, other in itertools.pairwise(some))
+    ]
+    found = {tuple(one.words): one for one in (_replaced(words, some) for some in chosen)}
+    return [*found.values()]
+
+
+def _places(words: Sequence[str], tags: Sequence[str], suits: Collection[Suits]) -> list[_Place]:
+    lowered, found = [word.lower() for word in words], []
     for start in range(len(words)):
-        for size in range(1, min(_longest(), len(words) - start) + 1):
-            old, found = tuple(lowered[start : start + size]), tuple(tags[start : start + size]) or ("?",) * size
-            for synonym in synonyms().get(old, ()):
-                if any(wanted not in ("", tag) for wanted, tag in zip(synonym.tags, found, strict=True)):
-                    continue
-                if old[-2:] in _DUTIES and _needs_a_thing(lowered[:start], lowered[start + size :]):
-                    continue
-                before = [*words[:start]]
-                if before and lowered[start - 1] in ("a", "an") and _an(old[0]) != _an(synonym.new[0]):
-                    before[-1] = before[-1][0] + "n" * _an(synonym.new[0])
-                changed = [*before, *synonym.new, *words[start + size :]]
-                form = f"{' '.join(old)} → {' '.join(synonym.new)}"
-                out.append(Rewritten(changed, form, frozenset(old + synonym.new)))
-    return out
+        for end in range(start + 1, min(start + _longest(), len(words)) + 1):
+            old, tag = tuple(lowered[start:end]), tags[start] if tags and end == start + 1 else ""
+            if old[-2:] in _DUTIES and _needs_a_thing(lowered[:start], lowered[end:]):
+                continue
+            may = (one for one in synonyms().get(old, ()) if one.suits in suits and (not one.tags or tag in one.tags))
+            found += [_Place(start, end, one.new, one.suits) for one in may]
+    return found
+
+
+def _replaced(words: Sequence[str], places: Sequence[_Place]) -> Rewritten:
+    changed, forms, literals = [*words], [], set[str]()
+    for start, end, new, _ in reversed(places):
+        old = tuple(word.lower() for word in words[start:end])
+        if start and words[start - 1].lower() in ("a", "an") and _an(old[0]) != _an(new[0]):
+            changed[start - 1] = words[start - 1][0] + "n" * _an(new[0])
+        changed[start:end] = new
+        forms.append(f"{' '.join(old)} → {' '.join(new)}")
+        literals.update(old + new)
+    suits = max((place.suits for place in places), key=SUITS.index)
+    return Rewritten(changed, "; ".join(reversed(forms)), frozenset(literals), suits=suits)
 
 
 def _needs_a_thing(before: Sequence[str], after: Sequence[str]) -> bool:
@@ -95,11 +131,12 @@ def synonyms() -> dict[Form, tuple[Synonym, ...]]:
     """What may stand for each phrase of `synonyms.txt`."""
     out: dict[Form, tuple[Synonym, ...]] = {}
     for line in (resources.files("paraform.rewording") / "synonyms.txt").read_text(encoding="utf-8").splitlines():
-        phrases = [[word.partition("/") for word in phrase.split()] for phrase in re.split("[=>]", line)]
-        for old in phrases[:1] if ">" in line else phrases:
-            (new,) = (tuple(word for word, _, _ in other) for other in phrases if other is not old)
-            key = tuple(word for word, _, _ in old)
-            out[key] = (*out.get(key, ()), Synonym(tuple(tag for _, _, tag in old), new))
+        (old, mark, new), both = re.split("([=>~|])", line), "=" in line
+        phrases = [phrase.strip().partition("/") for phrase in (old, new)]
+        for (words, _, tags), (others, _, _) in (phrases, phrases[::-1]) if both else (phrases,):
+            known = out.setdefault(tuple(words.split()), ())
+            synonym = Synonym(frozenset(filter(None, tags.split(","))), tuple(others.split()), _MARKS[mark])
+            out[tuple(words.split())] = (*known, synonym)
     return out
 
 

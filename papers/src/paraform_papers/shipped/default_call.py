@@ -15,9 +15,9 @@ import random
 from pathlib import Path
 
 from paraform import corpora
+from paraform.default_call import reword
 from paraform.evaluation.rating import Output, write_outputs
 from paraform.records import Pair, texts_of
-from paraform.rewording.reworder import reword
 from paraform_papers.shipped.banking_intents import two_parts
 from paraform_papers.shipped.rewording_rating import CONTROLS, SEED, before, translations, unseen
 from paraform_papers.shipped.rewording_texts import questions, utterances

@@ -19,10 +19,10 @@ import random
 from pathlib import Path
 
 from paraform import corpora
+from paraform.default_call import reword
 from paraform.evaluation.rating import Output, write_outputs
 from paraform.records import Pair, Sentence
 from paraform.rewording.parts import sentences_of
-from paraform.rewording.reworder import reword
 from paraform.weights import atomic_path
 from paraform.words import detokenize
 from paraform_papers.par.squad import read_squad

@@ -20,9 +20,9 @@ import random
 from collections.abc import Sequence, Set
 from pathlib import Path
 
+from paraform.default_call import reword
 from paraform.evaluation.rating import Output, write_outputs
 from paraform.rewording.checks import changed_words
-from paraform.rewording.reworder import reword
 from paraform.rewording.standards import STANDARDS
 from paraform.words import tokenize
 from paraform_papers.shipped.rewording_texts import embedded_model, questions, utterances
