@@ -6,8 +6,9 @@ import re
 
 import pytest
 
-from paraform.rewording.frames import frames
+from paraform.rewording.frames import SUITS, frames
 from paraform.rewording.synonyms import _an, substitute, synonyms
+from paraform.words import tokenize
 
 
 def split(tagged: str) -> tuple[list[str], list[str]]:
@@ -125,3 +126,24 @@ def test_words_after_an() -> None:
 )
 def test_no_synonym_of_another_sense(tagged: str, never: str) -> None:
     assert [one.words for one in substitute(*split(tagged)) if re.search(never, " ".join(one.words))] == []
+
+
+def test_no_synonym_is_a_word_that_the_sentence_has() -> None:
+    assert [one.words for one in substitute(["movies", "last"])] == [["films", "last"]]
+    assert substitute(["movies", "and", "films", "last"]) == []
+
+
+def test_several_synonyms_come_into_a_sentence_at_once() -> None:
+    """The fewest first; the least sure of them says how many sentences they suit."""
+    found = substitute(["movies", "for", "kids"], most=2)
+    assert [" ".join(one.words) for one in found] == ["films for kids", "movies for children", "films for children"]
+    assert found[2].form == "movies → films; kids → children" and {one.suits for one in found} == {"nearly all"}
+    assert all(len(one.form.split("; ")) == 1 for one in substitute(["movies", "for", "kids"], suits=SUITS))
+
+
+def test_each_phrase_is_of_words_and_suits_what_it_says() -> None:
+    for old, others in synonyms().items():
+        assert tuple(tokenize(" ".join(old))) == old and len(old) <= 6
+        for one in others:
+            assert tuple(tokenize(" ".join(one.new))) == one.new and len(one.new) <= 6 and one.suits in SUITS
+            assert not one.tags or len(old) == 1

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from paraform.rewording.adverbials import moved
 from paraform.rewording.clauses import statements
-from paraform.rewording.frames import LONGEST, Rewritten, Suits, rewrite
+from paraform.rewording.frames import LONGEST, SUITS, Rewritten, Suits, rewrite
 from paraform.rewording.indirect import indirect
 from paraform.rewording.manner import in_manner
 from paraform.rewording.slots import ENDINGS
@@ -22,6 +22,8 @@ from paraform.words import detokenize, recase
 _CLOSING = re.compile(r"[.?!…]+|[^\w\s\"'“”‘’`]{2,}|[\U0001F300-\U0001FAFF\u2600-\u27BF]")  # "...", ":)", an emoji
 MOST_DRAFTS = 200  # of a sentence; one of nothing but synonyms has thousands
 TOGETHER = 2  # synonyms that come into a sentence
+MOST_PAIRS = 8  # of synonyms that a language model is asked about
+LEAST_PAIR = -2.0  # nats
 
 
 class Draft(NamedTuple):
@@ -66,6 +68,22 @@ def framed_drafts(source: Tagged, cased: Mapping[str, str], tree: Tree | None = 
 def unsure_drafts(source: Tagged, cased: Mapping[str, str]) -> list[Draft]:
     """The source with synonyms of which a language model has to tell whether they suit it."""
     return _drafts(substitute(source.words, source.tags, suits=("most", "some")), source, cased)
+
+
+def paired_drafts(source: Tagged, cased: Mapping[str, str], alone: Mapping[str, float]) -> list[Draft]:
+    """The source with two synonyms at once, the `MOST_PAIRS` likeliest.
+
+    Args:
+        alone: forms of drafts with one synonym each that will do, and `beside` of each: of two it adds up to
+            `LEAST_PAIR` or more.
+    """
+    pairs = [
+        (sum(alone[form] for form in one.form.split("; ")), one)
+        for one in substitute(source.words, source.tags, suits=SUITS, most=2)
+        if "; " in one.form and all(form in alone for form in one.form.split("; "))
+    ]
+    best = sorted((pair for pair in pairs if pair[0] >= LEAST_PAIR), key=lambda pair: -pair[0])
+    return _drafts([one for _, one in best[:MOST_PAIRS]], source, cased)
 
 
 def _drafts(found: Sequence[Rewritten], source: Tagged, cased: Mapping[str, str]) -> list[Draft]:

@@ -173,6 +173,7 @@ class Judge:
                 weighed["beside"] = figures["beside"] + self.standards.beside[draft.replaced]
             weighed |= {"framed": float(draft.framed), "wrapped": float(wrapped)}
             weighed["replaced"] = float(draft.replaced is not None)
+            weighed["alone"] = float(figures["edits"] < self.standards.edits)
             score = sum(weight * weighed[name] for name, weight in self.standards.weights.items())
         return Candidate(draft.text, draft.form, checks, score, figures, draft.framed, wrapped)
 

@@ -22,7 +22,7 @@ from paraform.decoding import Decoding, require_decoding
 from paraform.records import Candidate, InputError, Rewording, require_count, require_texts
 from paraform.rewording import fluency
 from paraform.rewording.checks import CHECKS, Check
-from paraform.rewording.drafts import Draft, framed_drafts, unsure_drafts
+from paraform.rewording.drafts import Draft, framed_drafts, paired_drafts, unsure_drafts
 from paraform.rewording.judging import Judge, Tools, tagged
 from paraform.rewording.manner import in_manner
 from paraform.rewording.parts import parts_of
@@ -152,8 +152,9 @@ class Reworder:
         rounds = self._rounds(sentences, sources, how)
         drafts = [self.rules(source, self.tools.cased, tree) for source, tree in zip(sources, trees, strict=True)]
         rows = self._judge(sentences, sources, drafts, thorough=thorough)
+        edits = self._judge.standards.edits
         for ask in rounds:
-            lacking = [at for at, row in enumerate(rows) if thorough or _passing(row, num) < num]
+            lacking = [at for at, row in enumerate(rows) if thorough or _passing(row, num, edits) < num]
             if not lacking:
                 break
             known = [{draft.text for draft in drafts[at]} for at in lacking]
@@ -173,8 +174,8 @@ class Reworder:
         model = self.paraphraser
         if isinstance(model, SaysOtherwise):
             own = (_said, _said_further) if self._judge.standards.own_words else ()
-            replaced = functools.partial(_replaced, sources, self.tools.cased)
-            return [replaced, *(functools.partial(ask, model, how, sentences) for ask in own)]
+            replaced = (functools.partial(ask, sources, self.tools.cased) for ask in (_replaced, _replaced_twice))
+            return [*replaced, *(functools.partial(ask, model, how, sentences) for ask in own)]
         if model is None:
             return []
         forms = model.exemplars(sentences, seed=how.get("seed", 0))
@@ -235,6 +236,18 @@ def _replaced(
 ) -> list[list[Draft]]:
     """Some of the sentences with synonyms that a language model is to judge."""
     return [unsure_drafts(sources[at], cased) for at in places]
+
+
+def _replaced_twice(
+    sources: Sequence[Tagged],
+    cased: Mapping[str, str],
+    places: Sequence[int],
+    rows: Sequence[Sequence[Candidate]],
+) -> list[list[Draft]]:
+    """With two of those synonyms that each will do."""
+    known = ([one for one in rows[at] if not one.failed and "beside" in one.figures] for at in places)
+    alone = ({one.exemplar: one.figures["beside"] for one in row} for row in known)
+    return [paired_drafts(sources[at], cased, forms) for at, forms in zip(places, alone, strict=True)]
 
 
 def _said(
@@ -303,9 +316,9 @@ def _different(candidates: Sequence[Candidate], num: int) -> list[Candidate]:
     return list(chosen.values())
 
 
-def _passing(candidates: Sequence[Candidate], num: int) -> int:
-    """How many of them `_different` gives, those that only put words around not counted."""
-    return len(_different([one for one in candidates if not one.wrapped], num))
+def _passing(candidates: Sequence[Candidate], num: int, edits: int) -> int:
+    """How many of them `_different` gives, those that only put words around or change fewer words not counted."""
+    return len(_different([one for one in candidates if not one.wrapped and one.figures["edits"] >= edits], num))
 
 
 def _joined(text: str, spans: Sequence[Span], passed: Sequence[Sequence[Candidate]], num: int) -> list[Candidate]:

@@ -32,7 +32,8 @@ class Standards:
         said: least figures of what a language model said, by name: `checks.Compared` has them.
         weights: of what a candidate's score adds up: content, beside (nats above the least), grammar, words (both in
             nats a word more than the source's), changed (words, 6 at most), framed (1 for a rule's), wrapped (1 for one
-            that puts words around), replaced (1 for one that nothing but synonyms makes another).
+            that puts words around), replaced (1 for one that nothing but synonyms makes another), alone
+            (1 for one with fewer words changed than `edits`).
     """
 
     content: float = 0.75
@@ -67,6 +68,7 @@ class Standards:
             "framed": 0.5,
             "wrapped": -2.5,
             "replaced": -1.3,
+            "alone": -1.0,
         }
     )
 

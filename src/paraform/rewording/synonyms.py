@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 from paraform.rewording.frames import LONGEST, SUITS, Rewritten, Suits
 from paraform.rewording.slots import Form
+from paraform.words import STOP_WORDS
 
 _MARKS: Mapping[str, Suits] = {"=": "nearly all", ">": "nearly all", "~": "most", "|": "some"}
 _SURE: tuple[Suits, ...] = ("nearly all",)
@@ -94,7 +95,12 @@ def _places(words: Sequence[str], tags: Sequence[str], suits: Collection[Suits])
             old, tag = tuple(lowered[start:end]), tags[start] if tags and end == start + 1 else ""
             if old[-2:] in _DUTIES and _needs_a_thing(lowered[:start], lowered[end:]):
                 continue
-            may = (one for one in synonyms().get(old, ()) if one.suits in suits and (not one.tags or tag in one.tags))
+            there = {*lowered[:start], *lowered[end:]} - STOP_WORDS  # "the door closed when the shop was shut"
+            may = (
+                one
+                for one in synonyms().get(old, ())
+                if one.suits in suits and (not one.tags or tag in one.tags) and there.isdisjoint(one.new)
+            )
             found += [_Place(start, end, one.new, one.suits) for one in may]
     return found
 
