@@ -20,6 +20,7 @@ help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' Makefile
 
 demo: $(STAMP) ## Paraphrase, embed and interpolate sentences with the embedded models
+	@$(BIN)/paraform fetch smollm2 || echo "without it rules alone answer"
 	@$(BIN)/python examples/demo.py
 
 test: lint ## Lint, check types, run the tests of the library, then of the laboratory

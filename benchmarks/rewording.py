@@ -8,6 +8,8 @@ rows, sources of the file, with what rules make of each, all of it checked, agai
 by `compact` with one exemplar each: in this process, in turns; bound 15 times, and 2 GiB for the whole process. The
 same in processor time too, which with `--threads 1` says what is computed, whatever else the machine does. Where there
 is no such file, rows are made of a few questions.
+Where `smollm2` was fetched, the same with the language model: a cold start, one sentence (bound 1.5 seconds), and three
+rewordings each of `--asked` rows (bound 15 minutes for 1,000).
 """
 
 from __future__ import annotations
@@ -26,9 +28,12 @@ import torch
 from _measure import arguments_of, in_turn, middle, report
 
 from paraform import checkpoint, corpora
+from paraform.default_call import paraphraser_named
+from paraform.encoders.smollm2 import smollm2_folder
 from paraform.rewording.reworder import Reworder
 
-COLD = "import paraform; paraform.reword(['Can I use my card abroad?'])"
+COLD = "import paraform; paraform.reword(['Can I use my card abroad?'], model='rules')"
+ASKED = "import paraform; paraform.reword(['The old ruins fell down in the storm.'])"
 PEER = "import torch, transformers"
 MADE = (
     ("can i use my {} in {} ?", "how do i use my {} in {} ?", "what is the best {} to buy in {} ?"),
@@ -42,6 +47,7 @@ def main() -> int:
     parser.add_argument("--data", type=Path, default=Path("../shared/data/quora/dev.tsv"), help="pairs, one a line")
     parser.add_argument("--rows", type=int, default=2000, help="sources that are reworded")
     parser.add_argument("--sentences", type=int, default=20, help="sentences that are reworded one at a time")
+    parser.add_argument("--asked", type=int, default=1000, help="rows with the language model; 0: it is left out")
     parser.add_argument("--repeats", type=int, default=5, help="times that each cold start is run; 0: none is")
     parser.add_argument("--bulk-repeats", type=int, default=1, help="times that all rows are reworded, and decoded")
     arguments = parser.parse_args()
@@ -53,14 +59,18 @@ def main() -> int:
         subprocess.run([sys.executable, "-c", program], env=os.environ | threads, check=True)
 
     figures: dict[str, Any] = {}
+    kept = arguments.asked and smollm2_folder() is not None
     if arguments.repeats:
-        cold = in_turn(arguments.repeats, {"paraform": lambda: start(COLD), "peer": lambda: start(PEER)})
+        runs = {"paraform": lambda: start(COLD), "peer": lambda: start(PEER)}
+        cold = in_turn(arguments.repeats, runs | ({"asked": lambda: start(ASKED)} if kept else {}))
         seconds_of = {name: middle(times) for name, times in cold.items()}
         figures = {
             "cold start, seconds": seconds_of["paraform"],
             f"{PEER}, seconds": seconds_of["peer"],
             "cold start, ratio": seconds_of["paraform"] / seconds_of["peer"],
         }
+        if kept:
+            figures["cold start with the language model, ratio"] = seconds_of["asked"] / seconds_of["peer"]
 
     sources, exemplars = rows_of(arguments.data, arguments.rows)
     reworder, model = Reworder.default("cpu"), checkpoint.load("compact", device="cpu")
@@ -79,6 +89,20 @@ def main() -> int:
         {name: min(getattr(taken, kind) for taken in runs) for name, runs in bulk.items()} for kind in Seconds._fields
     )
 
+    if kept:
+        asking = Reworder.default("cpu", paraphraser=paraphraser_named(None, "cpu"))
+        asking.reword(sources[:1])
+        one_asked = [seconds(lambda text=text: asking.reword([text])) for text in sources[-arguments.sentences :]]
+        rows = sources[: arguments.asked]
+        taken = seconds(lambda: made.append(sum(len(found.candidates) for found in asking.reword(rows, num=3))))
+        figures |= {
+            "one sentence with the language model, warm, seconds": middle([taken.wall for taken in one_asked]),
+            "the slowest of these, seconds": max(taken.wall for taken in one_asked),
+            "rows with the language model": len(rows),
+            "rewordings of these, at most 3 each": made[-1],
+            "1,000 rows with it, minutes": taken.wall / len(rows) * 1000 / 60,
+        }
+
     unit = 1 if sys.platform == "darwin" else 2**10  # of ru_maxrss, in bytes
     figures |= {
         "one sentence, warm, seconds": middle([taken.wall for taken in one]),
@@ -95,6 +119,9 @@ def main() -> int:
     bounds = {
         "cold start, ratio": ("at most", 3.5),
         "one sentence, warm, seconds": ("at most", 0.5),
+        "cold start with the language model, ratio": ("at most", 3.5),
+        "one sentence with the language model, warm, seconds": ("at most", 1.5),
+        "1,000 rows with it, minutes": ("at most", 15.0),
         "rows, ratio": ("at most", 15.0),
         "peak, GiB": ("at most", 2.0),
     }

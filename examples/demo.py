@@ -18,7 +18,13 @@ LAPTOP = "which is the best laptop model to buy within 30k ?"
 CHARTERED = "which subjects are important to become a chartered accountant ?"
 EARN = "how can i earn from online ?"
 
-ORDINARY = ("Can I use my card abroad?", "I haven't received the PIN yet.", "Wo ist meine Karte geblieben?")
+ORDINARY = (
+    "Can I use my card abroad?",
+    "I haven't received the PIN yet.",
+    "Turn off the lights in the hall before you go to bed.",
+    "Great value for the price and it arrived a day early.",
+    "Wo ist meine Karte geblieben?",
+)
 
 # The first two say one thing in other words; the third shares most words with the first and says another.
 SENTENCES = ["How can I lose weight fast?", "What is the quickest way to slim down?", "How can I lose money fast?"]

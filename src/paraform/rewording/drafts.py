@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from paraform.rewording.adverbials import moved
 from paraform.rewording.clauses import statements
+from paraform.rewording.conjuncts import swapped
 from paraform.rewording.frames import LONGEST, SUITS, Rewritten, Suits, rewrite
 from paraform.rewording.indirect import indirect
 from paraform.rewording.manner import in_manner
@@ -23,7 +24,7 @@ _CLOSING = re.compile(r"[.?!…]+|[^\w\s\"'“”‘’`]{2,}|[\U0001F300-\U0001
 MOST_DRAFTS = 200  # of a sentence; one of nothing but synonyms has thousands
 TOGETHER = 2  # synonyms that come into a sentence
 MOST_PAIRS = 8  # of synonyms that a language model is asked about
-LEAST_PAIR = -2.0  # nats
+LEAST_PAIR = -4.0  # nats
 
 
 class Draft(NamedTuple):
@@ -36,7 +37,8 @@ class Draft(NamedTuple):
         wrapped: whether that frame puts something around the same words.
         parsed: whether it was made from the sentence's tree, which says who does what to whom.
         said: whether a language model answers for its words, by their likelihoods.
-        replaced: if nothing but synonyms makes it another, in how many sentences the least sure of these does.
+        replaced: if nothing but synonyms, or the order of what "and" joins, makes it another: in how many sentences the
+            least sure of these does.
     """
 
     text: str
@@ -65,9 +67,10 @@ def framed_drafts(source: Tagged, cased: Mapping[str, str], tree: Tree | None = 
     return [*({one.text: one for one in _drafts([*frames, *both], source, cased)} | drafts).values()][:MOST_DRAFTS]
 
 
-def unsure_drafts(source: Tagged, cased: Mapping[str, str]) -> list[Draft]:
-    """The source with synonyms of which a language model has to tell whether they suit it."""
-    return _drafts(substitute(source.words, source.tags, suits=("most", "some")), source, cased)
+def unsure_drafts(source: Tagged, cased: Mapping[str, str], tree: Tree | None = None) -> list[Draft]:
+    """The source with a synonym, or two sides of an "and" exchanged: a language model has to tell what suits it."""
+    found = swapped(tree) if tree is not None and len(source.words) <= LONGEST else []
+    return _drafts([*found, *substitute(source.words, source.tags, suits=("most", "some"))], source, cased)
 
 
 def paired_drafts(source: Tagged, cased: Mapping[str, str], alone: Mapping[str, float]) -> list[Draft]:

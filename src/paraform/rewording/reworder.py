@@ -149,7 +149,7 @@ class Reworder:
                 `why` need.
         """
         sources, trees = self._parsed(sentences)
-        rounds = self._rounds(sentences, sources, how)
+        rounds = self._rounds(sentences, sources, trees, how)
         drafts = [self.rules(source, self.tools.cased, tree) for source, tree in zip(sources, trees, strict=True)]
         rows = self._judge(sentences, sources, drafts, thorough=thorough)
         edits = self._judge.standards.edits
@@ -166,7 +166,9 @@ class Reworder:
                 drafts[at] = [*drafts[at], *further]
         return [sorted(row, key=lambda candidate: -candidate.score) for row in rows]
 
-    def _rounds(self, sentences: Sequence[str], sources: Sequence[Tagged], how: Decoding) -> list[Ask]:
+    def _rounds(
+        self, sentences: Sequence[str], sources: Sequence[Tagged], trees: Sequence[Tree | None], how: Decoding
+    ) -> list[Ask]:
         """What the model is asked, one after another, of sentences of which too few drafts pass.
 
         Raises: InputError if it has no exemplars of its own and needs them.
@@ -174,7 +176,11 @@ class Reworder:
         model = self.paraphraser
         if isinstance(model, SaysOtherwise):
             own = (_said, _said_further) if self._judge.standards.own_words else ()
-            replaced = (functools.partial(ask, sources, self.tools.cased) for ask in (_replaced, _replaced_twice))
+            cased = self.tools.cased
+            replaced = (
+                functools.partial(_replaced, sources, cased, trees),
+                functools.partial(_replaced_twice, sources, cased),
+            )
             return [*replaced, *(functools.partial(ask, model, how, sentences) for ask in own)]
         if model is None:
             return []
@@ -231,11 +237,12 @@ def why(candidates: Sequence[Candidate], checks: Sequence[Check] = CHECKS) -> st
 def _replaced(
     sources: Sequence[Tagged],
     cased: Mapping[str, str],
+    trees: Sequence[Tree | None],
     places: Sequence[int],
     rows: Sequence[Sequence[Candidate]],
 ) -> list[list[Draft]]:
-    """Some of the sentences with synonyms that a language model is to judge."""
-    return [unsure_drafts(sources[at], cased) for at in places]
+    """Some of the sentences with synonyms, or another order, that a language model is to judge."""
+    return [unsure_drafts(sources[at], cased, trees[at]) for at in places]
 
 
 def _replaced_twice(
@@ -337,7 +344,8 @@ def _joined(text: str, spans: Sequence[Span], passed: Sequence[Sequence[Candidat
             end = after
         names = {name: None for part in chosen for name in part.checks}
         checks = {name: all(part.checks.get(name, True) for part in chosen) for name in names}
-        figures = {name: min(part.figures[name] for part in chosen) for name in chosen[0].figures}
+        known = [name for name in chosen[0].figures if all(name in part.figures for part in chosen)]
+        figures = {name: min(part.figures[name] for part in chosen) for name in known}
         forms = "; ".join(part.exemplar for part in chosen)
         score = float(np.mean([part.score for part in chosen]))
         framed, wrapped = all(part.framed for part in chosen), all(part.wrapped for part in chosen)

@@ -95,7 +95,11 @@ def _places(words: Sequence[str], tags: Sequence[str], suits: Collection[Suits])
             old, tag = tuple(lowered[start:end]), tags[start] if tags and end == start + 1 else ""
             if old[-2:] in _DUTIES and _needs_a_thing(lowered[:start], lowered[end:]):
                 continue
-            there = {*lowered[:start], *lowered[end:]} - STOP_WORDS  # "the door closed when the shop was shut"
+            # Not "the door closed when the shop was closed", nor "less" beside "less".
+            there = ({*lowered[:start], *lowered[end:]} - STOP_WORDS) | {
+                *lowered[start - 1 : start],
+                *lowered[end : end + 1],
+            }
             may = (
                 one
                 for one in synonyms().get(old, ())
