@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from paraform.corpora.leaks import normalised
-from paraform_papers.shipped.said_answers import areas, counts, usable_of_all
+from paraform_papers.shipped.said_answers import areas, by_suits, counts, usable_of_all
 from paraform_papers.shipped.written import WRITTEN, digest
 
 ANSWERS = Path(__file__).parents[3] / "docs" / "ratings" / "said-answers.jsonl"
@@ -38,11 +38,20 @@ def test_shares_are_of_all_sentences() -> None:
         "rules": (0, 4),
         "embedded": (1, 4),
         "with written": (2, 4),
+        "rules, more synonyms": (0, 4),
+        "default": (0, 4),
+        "rules, then its own sentences": (1, 4),
         "rules, then with written": (1, 4),  # a's is the rules', which is wrong
     }
     assert found["rules"][2:] == (0, 0)
     low, high = found["with written"][2:]
     assert low == pytest.approx(0) and high == pytest.approx(1)  # of four
+
+
+def test_synonyms_count_by_how_many_sentences_they_suit_where_they_are_likely_enough() -> None:
+    told = [("most", "usable", 0.0), ("most", "slip", -4.9), ("most", "usable", -5.1), ("some", "copy", 1.0)]
+    rows = [{"suits": suits, "read": read, "figures": {"beside": beside}} for suits, read, beside in told]
+    assert by_suits(rows) == {"nearly all": (0, 0), "most": (1, 2), "some": (0, 0)}
 
 
 def test_nothing_learns_from_them() -> None:

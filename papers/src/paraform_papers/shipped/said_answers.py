@@ -12,7 +12,11 @@ call's checks, as far as they were made. Sets:
   fail one check at most, by adapters that went on with `written` (13,000 records of its first 3,971 sentences, at
   commit 6255439).
   "rules", "embedded" and "with written" are each system's best answer, read shuffled; what of rules only puts words
-  around was not read.
+  around was not read. "rules, more synonyms" and "default", today's without and with the language model, were read
+  later in the same way; synonyms and thresholds were set on these sentences, too.
+- "synonyms": 140 sentences (30 each of the first four kinds by another seed, commands, tickets) with one synonym
+  each, of a first table; `suits` is what the table has now. "with written" is `beside` by the adapters of that name.
+- "order": sentences of yelp/valid, GUM's development files and SQuAD whose "and" or "or" is turned.
 Nothing may learn from these sentences.
 """
 
@@ -27,7 +31,10 @@ from typing import Any
 import numpy as np
 from sklearn.metrics import roc_auc_score  # type: ignore[import-untyped] # scikit-learn has no types
 
-DRAW, SYSTEMS = "20261202", ("rules", "embedded", "with written")
+from paraform.rewording.standards import STANDARDS
+
+DRAW, SYSTEMS = "20261202", ("rules", "embedded", "with written", "rules, more synonyms", "default")
+THEN = {"rules, then its own sentences": ("rules", "embedded"), "rules, then with written": ("rules", "with written")}
 RESAMPLES = 2000
 
 
@@ -49,12 +56,12 @@ def areas(rows: list[dict[str, Any]]) -> dict[str, float]:
 def usable_of_all(rows: list[dict[str, Any]]) -> dict[str, tuple[int, int, float, float]]:
     """Of the draw's sentences, for each system: how many have a usable answer, of how many, and the share's interval.
 
-    And of rules where they answer with more than words put around, else of the last system. Intervals are 95 %, by
+    And of rules where they answer with more than words put around, else of another system. Intervals are 95 %, by
     resampling sentences.
     """
     read = {name: {row["source"]: row["read"] for row in rows if row["set"] == f"{DRAW} {name}"} for name in SYSTEMS}
     rules = {source: how for source, how in read["rules"].items() if how != "wrapped"}
-    read[f"rules, then {SYSTEMS[-1]}"] = {**read[SYSTEMS[-1]], **rules}
+    read |= {name: {**read[other], **rules} for name, (_, other) in THEN.items()}
     sources = list(dict.fromkeys(row["source"] for row in rows if row["set"].startswith(f"{DRAW} ")))
     drawn = np.random.default_rng(0).integers(len(sources), size=(RESAMPLES, len(sources)))
     out = {}
@@ -65,8 +72,18 @@ def usable_of_all(rows: list[dict[str, Any]]) -> dict[str, tuple[int, int, float
     return out
 
 
+def by_suits(rows: list[dict[str, Any]]) -> dict[str, tuple[int, int]]:
+    """Of sentences with a synonym whose `beside` will do, copies aside: how many are usable, of how many."""
+    told = [row for row in rows if "suits" in row and row["read"] != "copy"]
+    found: dict[str, tuple[int, int]] = {}
+    for suits, least in STANDARDS.beside.items():
+        read = [row["read"] for row in told if row["suits"] == suits and row["figures"]["beside"] >= -least]
+        found[suits] = read.count("usable"), len(read)
+    return found
+
+
 def main() -> None:
-    """Print all three."""
+    """Print them all."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     parser.add_argument("answers", type=Path)
     rows = [json.loads(line) for line in parser.parse_args().answers.read_text(encoding="utf-8").splitlines()]
@@ -81,6 +98,8 @@ def main() -> None:
             print(f"  {passed.count('usable')} of {len(passed)} that pass all checks are usable")
         if some := [row for row in own if row.get("figures")]:
             print("  " + ", ".join(f"{figure} {area:.2f}" for figure, area in areas(some).items()))
+    for suits, (usable_, told) in by_suits(rows).items():
+        print(f"synonyms for {suits} of their sentences, likely enough: {usable_} of {told} usable")
     for name, (count, all_, low, high) in usable_of_all(rows).items():
         print(f"{name}: {count} of {all_} usable, {100 * low:.1f} to {100 * high:.1f} %")
 
