@@ -264,7 +264,7 @@ class LMParaphraser(AbstractParaphraser):
         return branched(self.network, self.prompts, read, followed, first, num, how, self.config.max_written)
 
     def likelihood(
-        self, sources: Sequence[str], targets: Sequence[str], *, batch_size: int = ROWS
+        self, sources: Sequence[str], targets: Sequence[str], *, batch_size: int = ROWS // 2
     ) -> list[NDArray[np.float32]]:
         """ln p(target i | source i), of each character the share of its piece, nats; behind the last one its end's.
 
