@@ -1,4 +1,4 @@
-"""Rewordings that were written for the embedded language models, which they learn from last.
+"""Rewordings that were written for a language model to learn from; the default call's synonyms were read off them.
 
     python -m paraform_papers.shipped.written ../shared/data --untouched docs/ratings/kinds-written.json \\
         --out runs/written
