@@ -1,7 +1,7 @@
 """Which paraphraser says a text in other words where none is named: a language model where its base is kept, else none.
 
-The embedded adapters need `smollm2`, which is fetched once (`paraform fetch smollm2`). They are loaded when rules leave
-too few rewordings of a text, so that a call which does without them does not wait for them.
+The embedded adapters need `smollm2`, which is fetched once (`paraform fetch smollm2`). They are loaded when a sentence
+has a synonym or frames leave too few rewordings of it; a call that does without does not wait for them.
 """
 
 from __future__ import annotations

@@ -12,6 +12,9 @@ from paraform.syntax.trees import Tree
     ("tree", "expected"),
     [
         ("(NP (DT the) (NN food) (CC and) (NN cake))", ["the cake and food"]),
+        ("(NP (DT a) (ADJP (JJ hot) (CC and) (JJ old)) (NN dog))", []),
+        ("(NP (NNS dogs) (CC and) (JJ other) (NNS animals))", []),
+        ("(NP (DT this) (NN book) (CC and) (NNS papers))", []),
         ("(NP (DT the) (JJ hot) (CC and) (JJ old) (NN dog))", ["the old and hot dog"]),
         ("(NP (NP (JJ nice) (NNS rooms)) (CC or) (NP (NN staff)))", ["staff or nice rooms"]),
         ("(NP (DT a) (JJ hot) (CC and) (JJ old) (NN dog))", []),

@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 
 import paraform
 from paraform.records import Rewording
-from paraform.rewording import reworder
 from paraform.rewording.copied import same_literals
 from paraform.rewording.parts import sentences_of
 from paraform.rewording.reworder import Reworder
@@ -287,11 +286,10 @@ def test_a_question_stays_one(found: list[Rewording]) -> None:
             assert -candidate.text.count("I would like to know") <= asked <= polite, candidate.text
 
 
-def test_what_answers_or_obeys_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_answers_or_obeys_is_refused() -> None:
     """Though the model is sure of it, and whatever text it is said to."""
     texts = list(dict.fromkeys(sentence for text in TEXTS for sentence in [*sentences_of(text), *OBEYED]))
     assert {*OBEYED} <= {*texts}
-    monkeypatch.setattr(reworder, "unsure_drafts", lambda *_: [])
     tools, standards = Reworder.default("cpu").tools, replace(STANDARDS, own_words=True)
     rows = Reworder(tools, rules=lambda *_: [], paraphraser=Answering(), standards=standards).judge(texts)
     assert all(rows)

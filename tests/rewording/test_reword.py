@@ -368,7 +368,7 @@ def test_a_model_s_own_methods_say_what_is_used_now() -> None:
     """For one version more."""
     model = checkpoint.load("compact", device="cpu")
     sources, outputs = [PAY, "Wo ist die Bank?"], ["Is it possible to pay with a card?", "Where?"]
-    with pytest.warns(DeprecationWarning, match=r"a model's reword .* use paraform\.reword\(texts\)"):
+    with pytest.warns(DeprecationWarning, match=r"a model's reword .* use paraform\.reword\(texts, model=\"rules\"\)"):
         assert model.reword(sources, num=2) == paraform.reword(sources, num=2, device="cpu")
     judge = paraform.Reworder.default(paraphraser=model)
     with pytest.warns(DeprecationWarning, match=r"a model's assess .* use .*paraform\.reword"):

@@ -12,7 +12,6 @@ import torch
 from numpy.typing import NDArray
 
 from paraform.records import InputError
-from paraform.rewording import reworder
 from paraform.rewording.checks import CHECKS, Compared
 from paraform.rewording.reworder import ANSWERS, CHANGED_FURTHER, FURTHER, Reworder
 from paraform.rewording.standards import STANDARDS
@@ -47,11 +46,6 @@ class Fake:
                     shares[at : at + len(word)] = -2
             out.append(shares)
         return out
-
-
-@pytest.fixture(autouse=True)
-def no_synonyms(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reworder, "unsure_drafts", lambda *_: [])
 
 
 def reworder_of(model: Fake) -> Reworder:

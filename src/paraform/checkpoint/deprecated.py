@@ -19,10 +19,10 @@ def add_methods(system: Any) -> None:
 
 
 def _reword(self: Any, sources: Sequence[str], *, num: int = 1, force: bool = False, **how: Any) -> list[Rewording]:
-    """Deprecated: `paraform.reword(texts)`, which is what this does; the model itself gives no candidates any more."""
+    """Deprecated: `paraform.reword(texts, model="rules")`, which is what this does; the model gives no candidates."""
     from paraform.rewording.reworder import Reworder
 
-    _warn("reword", "paraform.reword(texts)")
+    _warn("reword", 'paraform.reword(texts, model="rules")')
     if (ration := how.pop("ration", None)) is not None:  # as it was called then
         how["constrain_repetition"] = ration
     return Reworder.default(str(self.device)).reword(sources, num=num, force=force, **how)

@@ -174,7 +174,7 @@ def report(tally: Tally, more: str) -> None:
     """The tally on stderr, in one line or three; more: behind why rows got none."""
     tell(f"{plural(tally.rows, 'row')}, {plural(tally.rewordings, 'rewording')}")
     if tally.without:
-        why = by_reason(tally.without) + forced(tally.without) + more
+        why = by_reason(tally.without) + forced(tally.without, more)
         tell(f"{tally.without.total():,} of {tally.rows:,} rows got none: {why}")
     if tally.left_out:
         tell(f"{plural(tally.left_out.total(), 'rewording')} left out: {by_reason(tally.left_out)}")

@@ -108,7 +108,7 @@ def run(options: Namespace) -> int:
     if skipped := [one for one in found if one.reason]:
         done = "left out" if options.otherwise == "skip" else "copied"
         reasons = ", ".join(f"{count} {why}" for why, count in Counter(one.reason for one in skipped).most_common())
-        tell(f"{len(skipped)} of {len(rows)} texts {done}: {reasons}{forced(one.reason for one in skipped)}{more}")
+        tell(f"{len(skipped)} of {len(rows)} texts {done}: {reasons}{forced((one.reason for one in skipped), more)}")
     copy = options.otherwise == "copy"
     shown = [
         (row, candidate)
@@ -131,18 +131,22 @@ def add_choices(parser: ArgumentParser) -> None:
         "--force", action="store_true", help="try texts too that look like another language, code, shouting or junk"
     )
     parser.add_argument(
-        "--change", type=Literal["little", "much"] | None, default=None, help="how much of a text; null: two words"
+        "--change",
+        type=Literal["little", "much"] | None,
+        default=None,
+        help="how much of a text; null: two words, or a synonym",
     )
     parser.add_argument(
         "--keep", nargs="+", type=str, default=(), metavar="TERM", help="words that stay as they are, or a file of them"
     )
 
 
-def forced(reasons: Iterable[str]) -> str:
-    """What lets some texts through that were not tried, behind their reasons; "" if nothing does."""
+def forced(reasons: Iterable[str], more: str) -> str:
+    """Behind the reasons of some texts: what lets those through that were not tried, and `more` if others are there."""
     from paraform.rewording.readable import FORCED
 
-    return " (--force tries them)" if {*FORCED} & {*reasons} else ""
+    found = {*reasons}
+    return (" (--force tries them)" if found & {*FORCED} else "") + (more if found - {*FORCED} else "")
 
 
 def more_by_model(options: Namespace) -> str:

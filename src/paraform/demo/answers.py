@@ -88,7 +88,7 @@ class Answers:
         """Candidates for the text with their checks, and the trees of the form and of what came out.
 
         Args:
-            like: sentences whose form to take, of which nothing is dropped; []: other words by rules, and only what
+            like: sentences whose form to take, of which nothing is dropped; []: other words, and only what
                 passes every check.
         """
         reason = ""

@@ -1,7 +1,8 @@
 """What a rewording must keep of its source: the checks, each by name, in one list.
 
 A new one is a function that looks at a source and an output, a line in `CHECKS`, and a test. Words that a frame or a
-synonym brings or takes are exempt: that they say the same is why they are in the list.
+synonym brings or takes are exempt: that they say the same is why they are in the list. A language model, where there is
+one, tells whether a synonym suits.
 """
 
 from __future__ import annotations
@@ -177,9 +178,10 @@ def keeps_persons(compared: Compared) -> bool:
 
     The one that comes first comes first again: "can you tell me" is not "can I tell you". Nor does "she" become "he".
 
-    A frame answers for these; of what is decoded with a form `asks_the_same` and `same_nouns` look at more.
+    A frame answers for these, and a synonym for nearly all sentences; of what is decoded with a form `asks_the_same`
+    and `same_nouns` look at more.
     """
-    if not compared.said:
+    if not compared.said or compared.replaced == "nearly all":
         return True
     modals = [{MODALS[word] for word in words if word in MODALS} for words in (compared.before, compared.after)]
     genders = [{GENDERS[word] for word in words if word in GENDERS} for words in (compared.before, compared.after)]
@@ -237,18 +239,17 @@ def never_stutters(compared: Compared) -> bool:
 def changes_enough(compared: Compared) -> bool:
     """As many words as the standards ask for, contractions, capitals and blanks aside ("any more").
 
-    Articles do not count either, unless the output is framed; and where one word is enough, function words. It is of
-    synonyms, which change nothing beside.
+    Articles do not count either, unless the output is framed; and where one word is enough, function words. Of
+    synonyms as many as `edits_replaced` are enough that are no function words.
     """
     if _letters(compared.source) == _letters(compared.output):
         return False
-    standards = compared.standards
-    least = standards.edits_replaced if compared.replaced else standards.edits
+    standards, words = compared.standards, (compared.source.words, compared.output.words)
     aside: Set[str] = set() if compared.framed else ARTICLES
-    if least == 1:  # then it must be one that says something
+    if standards.edits == 1:  # then it must be one that says something
         aside = STOP_WORDS
-    edits = changed_words(compared.source.words, compared.output.words, aside=aside)
-    return edits >= max(least, standards.share * len(compared.source.words))
+    enough = changed_words(*words, aside=aside) >= max(standards.edits, standards.share * len(words[0]))
+    return enough or bool(compared.replaced and changed_words(*words, aside=STOP_WORDS) >= standards.edits_replaced)
 
 
 def is_fluent(compared: Compared) -> bool:

@@ -15,6 +15,7 @@ WORDS = ("JJ", "NN", "NNS")
 PHRASES = ("NP", "ADJP")
 MOST = 3  # words on one side
 FIXED = {"pros", "cons", "terms", "ladies", "ups", "odds", "nuts", "bits", "mom"}  # which have an order of their own
+FIXED |= {"other", "others", "same", "such", "former", "latter"}
 _WITHIN = ("PP", "S", "SBAR", "VP", "CC", "CD", "PRP", "PRP$", "$", "NNP", "NNPS", "RB", "RBR", "JJR")
 
 
@@ -30,6 +31,8 @@ def swapped(tree: Tree) -> list[Rewritten]:
     out = []
     for start, one, joint, other in _joined(tree, 0):
         first, between, second = map(_words, (one, joint, other))
+        if start and words[start - 1].lower() in ("a", "an"):
+            continue  # which follows the next word's sound
         end = start + len(first) + len(between) + len(second)
         changed = [*words[:start], *second, *between, *first, *words[end:]]
         out.append(Rewritten(changed, f"… {between[0]} …", frozenset(), parsed=True, suits="most"))
@@ -44,8 +47,7 @@ def _joined(node: Tree, start: int) -> Iterator[tuple[int, Tree, Tree, Tree]]:
         if labels.count("CC") == 1 and "," not in labels and labels[at + 1 : at + 2] == ["CC"] and at + 2 < len(labels):
             joint, other = node.children[at + 1], node.children[at + 2]
             before, after = labels[:at], labels[at + 3 :]
-            article = (node.children[0].word or "").lower() in ("a", "an") and at  # which follows the next word's sound
-            free = before in ([], ["DT"], ["PRP$"]) and not article and (not after or child.label == "JJ")
+            free = before in ([], ["DT"], ["PRP$"]) and (not after or child.label == "JJ")
             if (joint.word or "").lower() in ("and", "or") and free and _alike(child, other):
                 yield place, child, joint, other
         yield from _joined(child, place)
@@ -53,10 +55,9 @@ def _joined(node: Tree, start: int) -> Iterator[tuple[int, Tree, Tree, Tree]]:
 
 
 def _alike(one: Tree, other: Tree) -> bool:
-    kinds = one.label == other.label or {one.label, other.label} <= {"NN", "NNS"}
     sides = (_words(one), _words(other))
     fit = one.label in (*WORDS, *PHRASES) and all(len(side) <= MOST for side in sides) and sides[0] != sides[1]
-    return kinds and fit and not any(_inside(side) for side in (one, other))
+    return one.label == other.label and fit and not any(_inside(side) for side in (one, other))
 
 
 def _inside(node: Tree) -> bool:

@@ -33,10 +33,10 @@ class Draft(NamedTuple):
     Args:
         form: in words.
         exempt: words that `check` does not look at.
-        framed: whether it comes from a frame or a synonym.
+        framed: whether it comes from a rule: a frame, a synonym, the tree.
         wrapped: whether that frame puts something around the same words.
         parsed: whether it was made from the sentence's tree, which says who does what to whom.
-        said: whether a language model answers for its words, by their likelihoods.
+        said: whether a language model said it, whose likelihoods answer for its words.
         replaced: if nothing but synonyms, or the order of what "and" joins, makes it another: in how many sentences the
             least sure of these does.
     """
@@ -62,9 +62,9 @@ def framed_drafts(source: Tagged, cased: Mapping[str, str], tree: Tree | None = 
         for one in frames
         for more in substitute(one.words, [own.get(word.lower(), "") for word in one.words])
     ]
-    replaced = substitute(source.words, source.tags, most=TOGETHER)
-    drafts = {one.text: one for one in _drafts(replaced, source, cased)}
-    return [*({one.text: one for one in _drafts([*frames, *both], source, cased)} | drafts).values()][:MOST_DRAFTS]
+    replaced = _drafts(substitute(source.words, source.tags, most=TOGETHER), source, cased)
+    drafts = {one.text: one for one in (*replaced, *_drafts([*frames, *both], source, cased))}  # a frame's own is kept
+    return list(drafts.values())[:MOST_DRAFTS]
 
 
 def unsure_drafts(source: Tagged, cased: Mapping[str, str], tree: Tree | None = None) -> list[Draft]:

@@ -39,8 +39,8 @@ class Tools:
         parse: words to trees, which adverbials are moved and questions made indirect by; None: neither is done.
         source_given: sources and outputs to how much likelier each source is given its output than given itself, by the
             model that decoded them, nats a word; None: not checked.
-        likelihood: sources and answers to ln p(answer | source), as `capabilities.SaysOtherwise` has it; None: what a
-            model says is not asked for.
+        likelihood: sources and answers to ln p(answer | source), as `capabilities.SaysOtherwise` has it; None: synonyms
+            are as `synonyms.txt` has them, and no model says anything.
         cased: lower-cased word → how it is written inside a sentence.
     """
 
@@ -58,6 +58,7 @@ class _Case:
 
     Args:
         output: its words, and its tags once they are known.
+        told: a language model's likelihoods answer for its words.
         stage: of how many of `NEEDS` its checks are made.
     """
 
@@ -65,6 +66,7 @@ class _Case:
     source: Tagged
     draft: Draft
     output: Tagged
+    told: bool
     stage: int = 0
     checks: dict[str, bool] = field(default_factory=dict)
     figures: dict[str, float] = field(default_factory=dict)
@@ -109,7 +111,7 @@ class Judge:
         """
         known = _Known(self.tools, dict(zip(sentences, sources, strict=True)))
         rows = [
-            [_Case(sentence, source, self._told(draft), known.read(draft.text)) for draft in row]
+            [_Case(sentence, source, draft, known.read(draft.text), self._told(draft)) for draft in row]
             for sentence, source, row in zip(sentences, sources, drafts, strict=True)
         ]
         while wanted := [case for row in rows for case in self._next(row, thorough=thorough)]:
@@ -119,11 +121,9 @@ class Judge:
                     self._check(case, needs)
         return [[self._candidate(case) for case in row] for row in rows]
 
-    def _told(self, draft: Draft) -> Draft:
-        """The draft, as one whose words a language model answers for if synonyms make it and there is one."""
-        if self.tools.likelihood is None or draft.replaced is None:
-            return draft
-        return draft._replace(exempt=frozenset(), framed=False, said=True)
+    def _told(self, draft: Draft) -> bool:
+        """Whether a language model's likelihoods answer for its words: a model's own, and synonyms if there is one."""
+        return draft.said or (self.tools.likelihood is not None and draft.replaced is not None)
 
     def _next(self, row: Sequence[_Case], *, thorough: bool) -> list[_Case]:
         """Which drafts of a sentence are looked at next: those that fail least so far, if no other fails less.
@@ -141,8 +141,9 @@ class Judge:
     def _is_open(self, case: _Case) -> bool:
         if case.stage < NEEDS.index("likelihood"):
             return True
-        read_back = self.tools.likelihood if case.draft.said else self.tools.source_given
-        return case.stage < len(NEEDS) and not (read_back is None or case.draft.framed or case.fails)
+        read_back = self.tools.likelihood if case.told else self.tools.source_given
+        by_rule = case.draft.framed and not case.told
+        return case.stage < len(NEEDS) and not (read_back is None or by_rule or case.fails)
 
     def _check(self, case: _Case, needs: Needs) -> None:
         draft = case.draft
@@ -150,9 +151,9 @@ class Judge:
             case.source,
             case.output,
             draft.exempt,
-            draft.framed,
+            draft.framed and not case.told,
             draft.parsed,
-            draft.said,
+            case.told,
             draft.replaced,
             case.figures,
             self.standards,
@@ -236,7 +237,7 @@ class _Known:
             _learn(self._vectors, texts, self._tools.embed)
             for case in cases:
                 case.figures["content"] = float(self._vectors[case.draft.text] @ self._vectors[case.sentence])
-        elif self._tools.likelihood is not None and (said := [case for case in cases if case.draft.said]):
+        elif self._tools.likelihood is not None and (said := [case for case in cases if case.told]):
             own = [case for case in said if not case.draft.replaced]
             pairs = [(case.sentence, case.draft.text) for case in said]
             pairs += [(case.draft.text, case.sentence) for case in own]
@@ -246,7 +247,9 @@ class _Known:
             for case in said:
                 forth = nats[case.sentence, case.draft.text]
                 if case.draft.replaced:
-                    case.figures["beside"] = float(forth.sum() - nats[case.sentence, case.sentence].sum())
+                    copied = nats[case.sentence, case.sentence]
+                    ended = forth[-2:].any() and copied[-2:].any()  # of a long one the model does not read all
+                    case.figures["beside"] = float(forth.sum() - copied.sum()) if ended else -inf
                 else:
                     back = nats[case.draft.text, case.sentence]
                     case.figures.update(said_figures(case.source, case.output, forth, back))

@@ -1,6 +1,7 @@
 """Generate, check, rank: several rewordings of each text, those that lost something thrown away, the best first.
 
-Candidates come from rules (sentence frames, synonyms, the parse), and from a paraphraser where one is given. A text of
+Candidates come from rules (sentence frames, synonyms, the parse), and from a paraphraser where one is given; a language
+model tells which synonyms suit a sentence. A text of
 several sentences is reworded sentence by sentence; those that no candidate stands in for stay as they are, unless all
 do: then the text is given back without a rewording, and with the reason.
 """
@@ -97,7 +98,7 @@ class Reworder:
 
         Args:
             device: theirs; None: the paraphraser's, else the GPU if there is one.
-            change: how much of a text is to change, "little" or "much"; None: two words or more.
+            change: how much of a text is to change, "little" or "much"; None: two words or more, or a synonym.
             keep: terms that stay as they are, case and all, however they are given.
         """
         where = getattr(paraphraser, "device", None) if device is None else device
@@ -176,12 +177,12 @@ class Reworder:
         model = self.paraphraser
         if isinstance(model, SaysOtherwise):
             own = (_said, _said_further) if self._judge.standards.own_words else ()
-            cased = self.tools.cased
+            cased, own_rules = self.tools.cased, self.rules is not framed_drafts
             replaced = (
                 functools.partial(_replaced, sources, cased, trees),
                 functools.partial(_replaced_twice, sources, cased),
             )
-            return [*replaced, *(functools.partial(ask, model, how, sentences) for ask in own)]
+            return [*(() if own_rules else replaced), *(functools.partial(ask, model, how, sentences) for ask in own)]
         if model is None:
             return []
         forms = model.exemplars(sentences, seed=how.get("seed", 0))

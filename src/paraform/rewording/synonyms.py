@@ -82,7 +82,7 @@ def substitute(
         some
         for size in range(1, most + 1)
         for some in itertools.combinations(places, size)
-        if all(one.end <= other.start for one, other in itertools.pairwise(some))
+        if all(one.end <= other.start for one, other in itertools.pairwise(some)) and _all_differ(some)
     ]
     found = {tuple(one.words): one for one in (_replaced(words, some) for some in chosen)}
     return [*found.values()]
@@ -109,6 +109,12 @@ def _places(words: Sequence[str], tags: Sequence[str], suits: Collection[Suits])
     return found
 
 
+def _all_differ(places: Sequence[_Place]) -> bool:
+    """Whether no two bring in the same word."""
+    new = [word for place in places for word in place.new if word not in STOP_WORDS]
+    return len({*new}) == len(new)
+
+
 def _replaced(words: Sequence[str], places: Sequence[_Place]) -> Rewritten:
     changed, forms, literals = [*words], [], set[str]()
     for start, end, new, _ in reversed(places):
@@ -117,7 +123,7 @@ def _replaced(words: Sequence[str], places: Sequence[_Place]) -> Rewritten:
             changed[start - 1] = words[start - 1][0] + "n" * _an(new[0])
         changed[start:end] = new
         forms.append(f"{' '.join(old)} → {' '.join(new)}")
-        literals.update(old + new)
+        literals |= {*old} ^ {*new}  # what stays has the case that it had
     suits = max((place.suits for place in places), key=SUITS.index)
     return Rewritten(changed, "; ".join(reversed(forms)), frozenset(literals), suits=suits)
 

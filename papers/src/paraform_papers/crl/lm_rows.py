@@ -6,8 +6,9 @@
 Adapters on `smollm2`, one pass over 6,000 of Quora's training pairs; measured greedily by the honest protocol on 1,000
 of quora/test and 500 of paranmt/test, each row by the same exemplars. OUT/SEED/ROW.json has a row's figures; a row that
 has its file is not trained again, and one that was stopped goes on.
-A trial on 2,000 pairs (`--pairs 2000 --row "style vector"`, papers/results/lm-rows) was too short: 62 steps teach no
-style vector (ED-E 5.35; of the source as it is 5.59). 6,000 pairs take about an hour of one core a row.
+papers/results/lm-rows has what was run: "exemplar's text" with seed 0, and a trial of "style vector" on 2,000 pairs
+(`--pairs 2000`), which was too short: 62 steps teach none (ED-E 5.35; of the source as it is 5.59). 6,000 pairs take
+about 80 minutes of one core a row.
 """
 
 from __future__ import annotations

@@ -48,7 +48,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path, required=True)
     options = parser.parse_args()
     sources = inputs(options.data)
-    found = reword(sources)
+    found = reword(sources, model="rules")
     outputs = [Output(one.source, one.candidates[0].text if one.candidates else None) for one in found]
     (options.out / "controls").mkdir(parents=True, exist_ok=True)
     write_outputs(outputs, options.out / "today.jsonl")

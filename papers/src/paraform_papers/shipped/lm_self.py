@@ -23,6 +23,7 @@ from paraform.models.lm import LMParaphraser
 from paraform.progress import track
 from paraform.records import InputError, Origin, Pair, Sentence
 from paraform.rewording.reworder import Reworder
+from paraform.rewording.standards import STANDARDS
 from paraform.weights import atomic_path
 from paraform.words import detokenize, tokenize
 from paraform_papers.shipped.rewording_corpora import measured_by, sentences
@@ -56,7 +57,8 @@ def made(data: Path, model: LMParaphraser, *, seed: int, most: int) -> tuple[lis
     """Pairs both ways, and what became of the sentences."""
     counts, pairs = Counts(), list[Pair]()
     tools = Reworder.default("cpu").tools
-    reworder = Reworder(tools, rules=lambda *_: [], paraphraser=model)
+    standards = replace(STANDARDS, own_words=True)
+    reworder = Reworder(tools, rules=lambda *_: [], paraphraser=model, standards=standards)
     asked = without_partner(data, seed)[:most]
     for start in track(range(0, len(asked), PART), "answering", show=True):
         some = asked[start : start + PART]

@@ -19,7 +19,7 @@ import random
 from pathlib import Path
 
 from paraform import corpora
-from paraform.default_call import reword
+from paraform.default_call import MODEL, reword
 from paraform.evaluation.rating import Output, write_outputs
 from paraform.records import Pair, Sentence
 from paraform.rewording.parts import sentences_of
@@ -61,7 +61,8 @@ def main() -> None:
     options = parser.parse_args()
     kinds = inputs(options.data, options.written, options.seed)
     sources = [text for some in kinds.values() for text in some]
-    said = [Output(one.source, one.candidates[0].text if one.candidates else None) for one in reword(sources)]
+    found = reword(sources, model=MODEL)
+    said = [Output(one.source, one.candidates[0].text if one.candidates else None) for one in found]
     drawn = random.Random(options.seed)
     same = [Output(source, source) for source in drawn.sample(sources, CONTROLS)]
     people = [Output(*pair) for pair in drawn.sample(translations(options.data), CONTROLS)]

@@ -48,7 +48,8 @@ def main() -> None:
     options = parser.parse_args()
     options.out.mkdir(parents=True, exist_ok=True)
     sources = inputs(options.data)
-    today = [Output(found.source, found.candidates[0].text if found.candidates else None) for found in reword(sources)]
+    found = reword(sources, model="rules")
+    today = [Output(one.source, one.candidates[0].text if one.candidates else None) for one in found]
     model = embedded_model()
     model.bank = tuple(options.before.read_text(encoding="utf-8").splitlines())
     before = [Output(*pair) for pair in zip(sources, model.paraphrase(sources), strict=True)]
