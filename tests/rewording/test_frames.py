@@ -10,7 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from paraform.rewording import frames
-from paraform.rewording.frames import Rewritten, rewrite, third_person
+from paraform.rewording.frames import rewrite, third_person
+from paraform.rewording.rewritten import Rewritten
 from paraform.rewording.slots import SLOTS, compiled
 from paraform.rewording.synonyms import substitute
 

@@ -6,7 +6,8 @@ import re
 
 import pytest
 
-from paraform.rewording.frames import SUITS, frames
+from paraform.rewording.frames import frames
+from paraform.rewording.rewritten import SUITS
 from paraform.rewording.synonyms import _an, substitute, synonyms
 from paraform.words import tokenize
 

@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from paraform.rewording.clauses import FINITE, main_clause, words_of
-from paraform.rewording.frames import TIMES, Rewritten
+from paraform.rewording.frames import TIMES
+from paraform.rewording.rewritten import Rewritten
 from paraform.syntax.trees import Tree
 
 CONJUNCTIONS = {"if", "because", "although", "though", "since", "after", "before", "while", "unless", "until", "once"}

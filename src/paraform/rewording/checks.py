@@ -21,16 +21,13 @@ from paraform.rewording.agreement import agrees, agrees_as_said
 from paraform.rewording.asking import MODALS, QUESTION_WORDS, asked, asking, kind
 from paraform.rewording.content import KEPT, NEGATIONS, content_words, has_form_of
 from paraform.rewording.copied import ends_as_often, keeps_runs, same_literals
-from paraform.rewording.frames import Suits
+from paraform.rewording.numbers import numbers_of
+from paraform.rewording.rewritten import Suits
 from paraform.rewording.roles import keeps_phrases, keeps_roles
 from paraform.rewording.standards import STANDARDS, Standards
 from paraform.rewording.tagged import Tagged
 from paraform.words import STOP_WORDS
 
-_SMALL_NUMBERS = "two three four five six seven eight nine ten eleven twelve"
-_TENS = "twen thir for fif six seven eigh nine"
-NUMBER_WORDS = {word: str(number) for number, word in enumerate(_SMALL_NUMBERS.split(), start=2)}
-NUMBER_WORDS |= {f"{word}ty": str(10 * number) for number, word in enumerate(_TENS.split(), start=2)}
 CONTRACTIONS = {"'s": "is", "'m": "am", "'re": "are", "'ve": "have", "'ll": "will", "n't": "not", "ca": "can"}
 CONTRACTIONS |= {"wo": "will", "'d": "would"}
 PERSONS = {
@@ -137,7 +134,7 @@ def as_many_sentences(compared: Compared) -> bool:
 
 def same_numbers(compared: Compared) -> bool:
     """The same ones, in any order (1,000 is 1000, and five 5; "one" is a pronoun, too, and not looked at)."""
-    return _numbers(compared.before) == _numbers(compared.after)
+    return numbers_of(compared.before) == numbers_of(compared.after)
 
 
 def keeps_names(compared: Compared) -> bool:
@@ -240,7 +237,7 @@ def changes_enough(compared: Compared) -> bool:
     """As many words as the standards ask for, contractions, capitals and blanks aside ("any more").
 
     Articles do not count either, unless the output is framed; and where one word is enough, function words. Of
-    synonyms as many as `edits_replaced` are enough that are no function words.
+    synonyms, `edits_replaced` words that are no function words are enough.
     """
     if _letters(compared.source) == _letters(compared.output):
         return False
@@ -372,18 +369,6 @@ def _prepositions(sentence: Tagged) -> Counter[str]:
 
 def _nouns(sentence: Tagged) -> Counter[str]:
     return Counter(word for word, tag in zip(sentence.lowered, sentence.tags, strict=True) if tag.startswith("NN"))
-
-
-def _numbers(words: Sequence[str]) -> list[str]:
-    return sorted(number for word in words if (number := _number(word)))
-
-
-@functools.lru_cache(maxsize=KEPT)
-def _number(word: str) -> str:
-    """A word with digits, 1,000 as 1000, five as 5; "" for another."""
-    if word in NUMBER_WORDS:
-        return NUMBER_WORDS[word]
-    return re.sub(r"(?<=\d),(?=\d{3}(?!\d))", "", word.lower()).strip(".,") if re.search(r"\d", word) else ""
 
 
 def _tenses(sentence: Tagged) -> set[str]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from paraform.rewording.adverbials import POINTING
-from paraform.rewording.frames import Rewritten
+from paraform.rewording.rewritten import Rewritten
 from paraform.syntax.trees import Tree
 
 WORDS = ("JJ", "NN", "NNS")

@@ -10,9 +10,10 @@ from typing import NamedTuple
 from paraform.rewording.adverbials import moved
 from paraform.rewording.clauses import statements
 from paraform.rewording.conjuncts import swapped
-from paraform.rewording.frames import LONGEST, SUITS, Rewritten, Suits, rewrite
+from paraform.rewording.frames import LONGEST, rewrite
 from paraform.rewording.indirect import indirect
 from paraform.rewording.manner import in_manner
+from paraform.rewording.rewritten import SUITS, Rewritten, Suits
 from paraform.rewording.slots import ENDINGS
 from paraform.rewording.synonyms import substitute
 from paraform.rewording.tagged import Tagged

@@ -12,8 +12,9 @@ import itertools
 import re
 from collections.abc import Iterator, Sequence
 from importlib import resources
-from typing import Literal, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 
+from paraform.rewording.rewritten import Rewritten
 from paraform.rewording.slots import ENDINGS, Form, compiled
 
 _Filling: TypeAlias = dict[str, tuple[Sequence[str], Sequence[str]]]
@@ -68,32 +69,6 @@ class Frame(NamedTuple):
     read: bool
     written: bool
     wrapped: bool
-
-
-Suits: TypeAlias = Literal["nearly all", "most", "some"]
-"""In how many of the sentences that have a phrase another may stand for it."""
-
-SUITS: tuple[Suits, ...] = ("nearly all", "most", "some")
-
-
-class Rewritten(NamedTuple):
-    """A sentence in another frame.
-
-    Args:
-        words: its words, those of slots with their case.
-        form: the form that it has now, as a person reads it, each slot an "…": "is it possible to … ?", "why … … ?".
-        literals: the words of both frames, lower-cased.
-        wrapped: as its frame.
-        parsed: made from the sentence's tree, which says who does what to whom.
-        suits: in how many sentences the least sure of its synonyms does, if it has any.
-    """
-
-    words: list[str]
-    form: str
-    literals: frozenset[str]
-    wrapped: bool = False
-    parsed: bool = False
-    suits: Suits | None = None
 
 
 def rewrite(words: Sequence[str], tags: Sequence[str], clauses: Sequence[tuple[int, int]] = ()) -> list[Rewritten]:

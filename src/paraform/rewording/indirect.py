@@ -10,8 +10,9 @@ import re
 from collections.abc import Iterator, Sequence
 
 from paraform.rewording.clauses import FINITE, main_clause, words_of
-from paraform.rewording.frames import Rewritten, third_person
+from paraform.rewording.frames import third_person
 from paraform.rewording.inflection import past
+from paraform.rewording.rewritten import Rewritten
 from paraform.rewording.slots import ENDINGS
 from paraform.syntax.trees import Tree
 

@@ -58,7 +58,7 @@ class _Case:
 
     Args:
         output: its words, and its tags once they are known.
-        told: a language model's likelihoods answer for its words.
+        by_likelihood: a language model's likelihoods answer for its words.
         stage: of how many of `NEEDS` its checks are made.
     """
 
@@ -66,7 +66,7 @@ class _Case:
     source: Tagged
     draft: Draft
     output: Tagged
-    told: bool
+    by_likelihood: bool
     stage: int = 0
     checks: dict[str, bool] = field(default_factory=dict)
     figures: dict[str, float] = field(default_factory=dict)
@@ -111,7 +111,7 @@ class Judge:
         """
         known = _Known(self.tools, dict(zip(sentences, sources, strict=True)))
         rows = [
-            [_Case(sentence, source, draft, known.read(draft.text), self._told(draft)) for draft in row]
+            [_Case(sentence, source, draft, known.read(draft.text), self._by_likelihood(draft)) for draft in row]
             for sentence, source, row in zip(sentences, sources, drafts, strict=True)
         ]
         while wanted := [case for row in rows for case in self._next(row, thorough=thorough)]:
@@ -121,7 +121,7 @@ class Judge:
                     self._check(case, needs)
         return [[self._candidate(case) for case in row] for row in rows]
 
-    def _told(self, draft: Draft) -> bool:
+    def _by_likelihood(self, draft: Draft) -> bool:
         """Whether a language model's likelihoods answer for its words: a model's own, and synonyms if there is one."""
         return draft.said or (self.tools.likelihood is not None and draft.replaced is not None)
 
@@ -141,8 +141,8 @@ class Judge:
     def _is_open(self, case: _Case) -> bool:
         if case.stage < NEEDS.index("likelihood"):
             return True
-        read_back = self.tools.likelihood if case.told else self.tools.source_given
-        by_rule = case.draft.framed and not case.told
+        read_back = self.tools.likelihood if case.by_likelihood else self.tools.source_given
+        by_rule = case.draft.framed and not case.by_likelihood
         return case.stage < len(NEEDS) and not (read_back is None or by_rule or case.fails)
 
     def _check(self, case: _Case, needs: Needs) -> None:
@@ -151,9 +151,9 @@ class Judge:
             case.source,
             case.output,
             draft.exempt,
-            draft.framed and not case.told,
+            draft.framed and not case.by_likelihood,
             draft.parsed,
-            case.told,
+            case.by_likelihood,
             draft.replaced,
             case.figures,
             self.standards,
@@ -237,7 +237,7 @@ class _Known:
             _learn(self._vectors, texts, self._tools.embed)
             for case in cases:
                 case.figures["content"] = float(self._vectors[case.draft.text] @ self._vectors[case.sentence])
-        elif self._tools.likelihood is not None and (said := [case for case in cases if case.told]):
+        elif self._tools.likelihood is not None and (said := [case for case in cases if case.by_likelihood]):
             own = [case for case in said if not case.draft.replaced]
             pairs = [(case.sentence, case.draft.text) for case in said]
             pairs += [(case.draft.text, case.sentence) for case in own]

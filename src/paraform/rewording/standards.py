@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Literal, TypeAlias
 
 from paraform.records import InputError
-from paraform.rewording.frames import Suits
+from paraform.rewording.rewritten import Suits
 
 Change: TypeAlias = Literal["little", "much"]
 

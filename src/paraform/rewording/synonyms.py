@@ -13,7 +13,8 @@ from collections.abc import Collection, Mapping, Sequence
 from importlib import resources
 from typing import NamedTuple
 
-from paraform.rewording.frames import LONGEST, SUITS, Rewritten, Suits
+from paraform.rewording.frames import LONGEST
+from paraform.rewording.rewritten import SUITS, Rewritten, Suits
 from paraform.rewording.slots import Form
 from paraform.words import STOP_WORDS
 

@@ -8,7 +8,7 @@ of quora/test and 500 of paranmt/test, each row by the same exemplars. OUT/SEED/
 has its file is not trained again, and one that was stopped goes on.
 papers/results/lm-rows has what was run: "exemplar's text" with seed 0, and a trial of "style vector" on 2,000 pairs
 (`--pairs 2000`), which was too short: 62 steps teach none (ED-E 5.35; of the source as it is 5.59). 6,000 pairs take
-about 80 minutes of one core a row.
+about 72 minutes of one core to train.
 """
 
 from __future__ import annotations
