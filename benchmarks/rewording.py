@@ -9,7 +9,7 @@ by `compact` with one exemplar each: in this process, in turns; bound 15 times, 
 same in processor time too, which with `--threads 1` says what is computed, whatever else the machine does. Where there
 is no such file, rows are made of a few questions.
 Where `smollm2` was fetched, the same with the language model: a cold start, one sentence (bound 1.5 seconds), and three
-rewordings each of `--asked` rows (bound 15 minutes for 1,000).
+rewordings each of `--asked` rows (bound 15 minutes for 1,000), with the shares of that time that models take.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -90,10 +91,12 @@ def main() -> int:
     )
 
     if kept:
-        asking = Reworder.default("cpu", paraphraser=paraphraser_named(None, "cpu"))
+        spent: dict[str, float] = dict.fromkeys(("trees of sources", "tags", "vectors", "likelihoods"), 0.0)
+        asking = clocked(spent)
         asking.reword(sources[:1])
         one_asked = [seconds(lambda text=text: asking.reword([text])) for text in sources[-arguments.sentences :]]
         rows = sources[: arguments.asked]
+        spent.update(dict.fromkeys(spent, 0.0))
         taken = seconds(lambda: made.append(sum(len(found.candidates) for found in asking.reword(rows, num=3))))
         figures |= {
             "one sentence with the language model, warm, seconds": middle([taken.wall for taken in one_asked]),
@@ -101,6 +104,7 @@ def main() -> int:
             "rows with the language model": len(rows),
             "rewordings of these, at most 3 each": made[-1],
             "1,000 rows with it, minutes": taken.wall / len(rows) * 1000 / 60,
+            **{f"share of that, {name}": one / taken.wall for name, one in spent.items()},
         }
 
     unit = 1 if sys.platform == "darwin" else 2**10  # of ru_maxrss, in bytes
@@ -137,6 +141,30 @@ def rows_of(path: Path, number: int) -> tuple[list[str], list[str]]:
     frames, *words = MADE
     sources = [frame.format(*pair) for pair in itertools.product(*words) for frame in frames][:number]
     return sources, [*sources[len(sources) // 2 :], *sources[: len(sources) // 2]]
+
+
+def clocked(spent: dict[str, float]) -> Reworder:
+    """The default call's, with the language model; `spent` adds up the seconds of each kind of model."""
+
+    def clock(name: str, run: Callable[..., Any]) -> Callable[..., Any]:
+        def timed(*given: Any, **named: Any) -> Any:
+            begun = time.perf_counter()
+            out = run(*given, **named)
+            spent[name] += time.perf_counter() - begun
+            return out
+
+        return timed
+
+    model: Any = paraphraser_named(None, "cpu")
+    model.likelihood = clock("likelihoods", model.likelihood)
+    tools = Reworder.default("cpu").tools
+    tools = replace(
+        tools,
+        tag=clock("tags", tools.tag),
+        embed=clock("vectors", tools.embed),
+        parse=clock("trees of sources", tools.parse) if tools.parse else None,
+    )
+    return Reworder(tools, paraphraser=model)
 
 
 class Seconds(NamedTuple):

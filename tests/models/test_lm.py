@@ -6,6 +6,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 from tiny_lm import new_lm, write_lm
@@ -13,10 +14,13 @@ from transformers import AutoModelForCausalLM
 
 import paraform
 from paraform import checkpoint
+from paraform.encoders import bfloat16_products
+from paraform.encoders.torch_settings import PRODUCTS
 from paraform.models.lm import LMParaphraser
 from paraform.models.lm.decoding import ALTERNATIVES, LEAST
 from paraform.models.lm.draws import Nucleus, uniforms
-from paraform.records import InputError
+from paraform.records import InputError, Pair, Sentence
+from paraform.trainers.lm import table_of
 
 TEXTS = ["how do i pay ?", "the cat sat on the mat", "Café, <|im_end|> costs 12 € \N{GRINNING FACE}", "it"]
 
@@ -211,6 +215,26 @@ def test_what_is_trained_says_what_is_merged(folder: Path) -> None:
         "lora_B",
     }
     assert {name.split(".")[0] for name in model.state_dict()} == {"adapters"}
+
+
+def test_training_multiplies_as_the_loop_says(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In bfloat16 inside `bfloat16_products` where that is asked for; likelihoods and gradients stay float32."""
+    monkeypatch.setenv(PRODUCTS, "bfloat16")
+    model = new_lm(folder)
+    network = model.trainable()
+    batch = table_of(model, [Pair(Sentence("how do i pay ?"), Sentence("what do i pay for ?"))], seed=0).batch(
+        np.arange(1)
+    )
+    seen: list[torch.dtype] = []
+    for name in ("model.layers.2.mlp.down_proj", "lm_head"):
+        network.module.get_submodule(name).register_forward_hook(lambda _, __, out: seen.append(out.dtype))
+    exact = network(batch).log_probs_N
+    with bfloat16_products(torch.device("cpu")):
+        rounded = network(batch).log_probs_N
+    assert seen == [torch.float32] * 2 + [torch.bfloat16] * 2 and rounded.dtype == torch.float32
+    assert torch.allclose(exact, rounded, atol=0.2)
+    rounded.sum().backward()
+    assert {one.grad.dtype for one in network.parameters() if one.grad is not None} == {torch.float32}
 
 
 @pytest.mark.parametrize("rank", [2, 0])

@@ -99,6 +99,12 @@ def product_dtype(device: torch.device) -> torch.dtype:
     return torch.bfloat16 if device.type == "cpu" and _inside else torch.float32
 
 
+def product_autocast(device: torch.device) -> torch.autocast:
+    """Autocast to `product_dtype`: inside, products and what follows from them are computed in it, weights stay."""
+    dtype = product_dtype(device)
+    return torch.autocast(device.type, dtype=dtype, enabled=dtype != torch.float32)
+
+
 @contextmanager
 def float32_products(device: torch.device) -> Iterator[None]:
     """Inside, float32 matrix products stay float32, whatever `bfloat16_products` or autocast is around.

@@ -31,7 +31,7 @@ from paraform.training import Result, TrainingConfig
 from paraform.weights import PathLike
 
 METRICS = {"nll": False}  # whether higher is better
-BY_NLL = TrainingConfig(metric="nll", evaluate_every=200, checkpoint_every=100, log_every=20)
+BY_NLL = TrainingConfig(metric="nll", evaluate_every=200, checkpoint_every=100, log_every=20, mixed_precision="bf16")
 LONGEST = 60  # words of a sentence that exemplars are searched by
 
 

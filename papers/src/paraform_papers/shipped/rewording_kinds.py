@@ -33,8 +33,8 @@ SEED, EACH = 58, 50
 LEAST, MOST = 5, 25  # words of a text
 
 
-def inputs(data: Path, written: Path, seed: int) -> dict[str, list[str]]:
-    """Texts by kind."""
+def inputs(data: Path, written: Path, seed: int, each: int = EACH) -> dict[str, list[str]]:
+    """Texts by kind, so many of each that is drawn, and all that were written."""
     own = json.loads(written.read_text(encoding="utf-8"))
     untouched = two_parts(data / "banking77" / "train.csv").untouched.values()
     contexts = dict.fromkeys(one.context for one in read_squad(data / "squad" / "dev-part.json"))
@@ -48,7 +48,7 @@ def inputs(data: Path, written: Path, seed: int) -> dict[str, list[str]]:
     }
     drawn = random.Random(seed)
     fit = {kind: sorted({one for one in some if LEAST <= len(one.split()) <= MOST}) for kind, some in pools.items()}
-    return {**{kind: drawn.sample(some, EACH) for kind, some in fit.items()}, **{k: own[k] for k in sorted(own)}}
+    return {**{kind: drawn.sample(some, each) for kind, some in fit.items()}, **{k: own[k] for k in sorted(own)}}
 
 
 def main() -> None:

@@ -2,8 +2,8 @@
 
     python -m paraform_papers.shipped.smollm2 ../shared/data --terms free --out runs/smollm2
 
-Trained by `LMConfig()` for one pass over the pairs of `lm_data` with these terms; the weights with the best likelihood
-of held-out pairs are written to OUT/smollm2-TERMS. Interrupted, it goes on. The embedded ones were trained before this
+Trained for one pass over the pairs of `lm_data` with these terms, *all* by exemplars' texts, too (`--like`); the
+weights with the best likelihood of held-out pairs are written to OUT/smollm2-TERMS. Interrupted, it goes on. The embedded ones were trained before this
 recipe was run: their card has the commands. 588 steps took them 90 minutes of one core without bfloat16, beside others.
 """
 
@@ -24,6 +24,7 @@ from paraform_papers.shipped.lm_data import CORPORA, made
 NAME = "smollm2-{terms}"
 CARD = Path(__file__).parent / "cards" / "smollm2.md"
 MOST = {"free": 0, "all": 24_000}  # records
+CONFIGS = {"free": LMConfig(), "all": LMConfig(guide="text")}
 TERMS = {
     "free": "Trained on Tatoeba (CC BY 2.0 FR), PAWS (free), STS-B (CC BY-SA 4.0), ParaNMT (CC BY 4.0, made from CzEng"
     " by machine translation) and Banking77 (CC BY 4.0); which of their sentences are English is told by their own"
@@ -36,7 +37,7 @@ def train(data: Path, run: Path, terms: str) -> None:
     """The run, or the rest of it. Raises: KeyboardInterrupt if interrupted, and saved."""
     pairs, held_out, _ = made(data, terms, seed=0, most=MOST[terms])
     loop = replace(BY_NLL, device="cpu", evaluate_every=70, checkpoint_every=40)
-    train_lm(pairs, run, validation=held_out, config=LMConfig(), loop=loop, resume=True).require_over()
+    train_lm(pairs, run, validation=held_out, config=CONFIGS[terms], loop=loop, resume=True).require_over()
 
 
 def finish(run: Path, out: Path, terms: str) -> str:

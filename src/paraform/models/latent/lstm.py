@@ -10,7 +10,7 @@ from typing import NamedTuple, final
 import torch
 from torch import Tensor, nn
 
-from paraform.encoders import product_dtype
+from paraform.encoders import product_autocast
 from paraform.models.latent.config import LatentConfig
 from paraform.models.latent.views import dropout
 
@@ -85,7 +85,6 @@ class LSTMDecoder(nn.Module):
 
 def _run(lstm: nn.LSTM, inputs: Tensor, before: tuple[Tensor, Tensor] | None) -> tuple[Tensor, tuple[Tensor, Tensor]]:
     """In the precision of the products around; under autocast oneDNN has one kernel for all steps of time."""
-    dtype = product_dtype(inputs.device)
-    with torch.autocast(inputs.device.type, dtype=dtype, enabled=dtype != torch.float32):
+    with product_autocast(inputs.device):
         states, last = lstm(inputs, before)
     return states, last

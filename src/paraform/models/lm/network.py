@@ -12,6 +12,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from paraform.batching import SentenceBatch
+from paraform.encoders import product_autocast
 from paraform.encoders.causal import states_and_scores
 from paraform.models.lm.batches import LMBatch
 from paraform.models.lm.style import Soft, StyleNetwork
@@ -88,20 +89,19 @@ class CausalNetwork(nn.Module):
             soft = Soft(self.style.soft(exemplars_RS), rows_R, batch.sources_B[rows_R] + 1)
             if batch.styles.targets is not None:
                 styles = exemplars_RS, self.style(*batch.styles.targets)
-        states_BTD = self._module.base_model(
-            inputs_embeds=self._embedded(words_BT, soft), use_cache=False
-        ).last_hidden_state
+        states_BTD = self._states(inputs_embeds=self._embedded(words_BT, soft))
         contents = None
         if batch.contents is not None:
             others = batch.contents
-            others_BTD = self._module.base_model(input_ids=others.words_BT, use_cache=False).last_hidden_state
+            others_BTD = self._states(input_ids=others.words_BT)
             ends = batch.sources_B, others.lengths_B.to(others_BTD.device)
             contents = (
                 _pooled(states_BTD, batch.source_start, ends[0]),
                 _pooled(others_BTD, batch.source_start, ends[1]),
             )
         before_BT = F.pad(written_BT[:, 1:], (0, 1))
-        scores_NV = self._scores(states_BTD[before_BT])
+        with product_autocast(states_BTD.device):
+            scores_NV = self._scores(states_BTD[before_BT])
         log_probs_N = -F.cross_entropy(scores_NV, words_BT[written_BT], reduction="none")
         return Scored(log_probs_N, contents, styles)
 
@@ -137,6 +137,12 @@ class CausalNetwork(nn.Module):
             use_cache=True,
         )
         return out.last_hidden_state, Memory(out.past_key_values, there_BT)
+
+    def _states(self, **inputs: Tensor) -> Tensor:
+        """States [B, T, D] of rows that nothing is remembered of; products as around (`product_dtype`)."""
+        with product_autocast(next(iter(inputs.values())).device):
+            states_BTD: Tensor = self._module.base_model(**inputs, use_cache=False).last_hidden_state
+        return states_BTD
 
     def _embedded(self, words_BT: Tensor, soft: Soft | None) -> Tensor:
         embedded_BTD: Tensor = self._module.get_input_embeddings()(words_BT)
