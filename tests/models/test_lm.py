@@ -286,6 +286,7 @@ def test_a_guide_stands_in_the_prompt(folder: Path) -> None:
         (lambda model: model.say(["a"], onto="b"), "a string where a list"),
         (lambda model: model.say(["a"], onto=[5]), "text 1"),
         (lambda model: model.say(["a"], onto=["b"], temperature=0.5), "onto with a temperature"),
+        (lambda model: model.say(["a"], num=10_000), "num 10000; expected 1 to 1,000"),
         (lambda model: model.say(["a"], top_p=0.5), "top_p 0.5 at temperature 0"),
         (lambda model: model.say(["a"], temperature=1, top_p=0), "top_p 0; expected above 0"),
         (lambda model: model.exemplars(["a"], ["b"]), "without a guide"),

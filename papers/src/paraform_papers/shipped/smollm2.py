@@ -3,8 +3,9 @@
     python -m paraform_papers.shipped.smollm2 ../shared/data --terms free --out runs/smollm2
 
 Trained for one pass over the pairs of `lm_data` with these terms, *all* by exemplars' texts, too (`--like`); the
-weights with the best likelihood of held-out pairs are written to OUT/smollm2-TERMS. Interrupted, it goes on. The embedded ones were trained before this
-recipe was run: their card has the commands. 588 steps took them 90 minutes of one core without bfloat16, beside others.
+weights with the best likelihood of held-out pairs are written to OUT/smollm2-TERMS. Interrupted, it goes on.
+`smollm2-free` was trained before this recipe was run: its card has the commands. Its 588 steps took 90 minutes of one
+core without bfloat16, beside others.
 """
 
 from __future__ import annotations

@@ -37,6 +37,7 @@ from paraform.syntax.trees import below_one_root, linearized, template
 from paraform.words import tell_cut, tokenize
 
 BASE = "base.json"
+MOST_ANSWERS = 1_000  # to a source, of which most are alike
 
 
 @final
@@ -224,13 +225,14 @@ class LMParaphraser(AbstractParaphraser):
         """Each source in other words, at most `num` times, the likeliest first; answers that are equal stand once.
 
         Args:
+            num: 1 to `MOST_ANSWERS`.
             onto: an answer to each source, which those that are given change further, behind where it leaves its
                 source; None: the source itself.
             how: as `decoding.Decoding` has them. With a temperature answers are drawn; without, each leaves the text
                 that it follows at one of the pieces where that is likeliest (`decoding.branched`).
         """
         texts = require_texts(sources)
-        require_count(num, "num", 1)
+        require_count(num, "num", 1, MOST_ANSWERS)
         require_words([source.split() for source in texts], "source")
         require_decoding(how, copies=self.copies)
         if how.get("beam", 1) > 1:
