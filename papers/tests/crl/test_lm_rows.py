@@ -30,8 +30,8 @@ def test_rows_differ_in_one_thing() -> None:
 
 
 def test_what_is_measured_is_left_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "0").mkdir()
-    (tmp_path / "0" / "tags.json").write_text("{}")
+    (tmp_path / "9" / "0").mkdir(parents=True)
+    (tmp_path / "9" / "0" / "tags.json").write_text("{}")
     monkeypatch.setattr(lm_rows, "load", lambda *_: pytest.fail("data were read"))
     made("tags", tmp_path, tmp_path, 9, 0)
     with pytest.raises(BaseException, match="data were read"):
