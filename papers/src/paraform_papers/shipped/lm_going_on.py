@@ -104,7 +104,7 @@ def main() -> None:
             loop = replace(BY_NLL, device="cpu", seed=seed, evaluate_every=10_000)
             some = corpora.clusters(random.Random(seed).sample(pairs, PAIRS))
             train_lm(some, folder, config=config, loop=loop, start=start, resume=True).require_over()
-            models[name] = checkpoint.load(str(folder), device="cpu")  # type: ignore[assignment]
+            models[name] = checkpoint.load(str(folder), device="cpu")
         figures[seed] = {
             test: compared({name: nats(model, pairs) for name, model in models.items()}, START)
             for test, pairs in tests.items()
