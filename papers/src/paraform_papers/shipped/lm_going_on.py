@@ -86,11 +86,11 @@ def main() -> None:
     options = parser.parse_args()
     rows = {
         "pairs of banking": banking(options.data),
-        "its own answers": [one for one in corpora.read(options.own) if isinstance(one, Pair)],
+        "its own answers": [one for one in corpora.read(options.own, "jsonl") if isinstance(one, Pair)],
         "the same corpora": lm_data.made(options.data, "free", seed=0)[0],
     }
     tests = {
-        "banking": [one for one in corpora.read(options.untouched) if isinstance(one, Pair)],
+        "banking": [one for one in corpora.read(options.untouched, "jsonl") if isinstance(one, Pair)],
         "all kinds": written.made(options.data, written.WRITTEN, KINDS, seed=0)[1],
     }
     start = checkpoint.load(START, device="cpu")
