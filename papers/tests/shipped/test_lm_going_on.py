@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
-import pytest
 
 from paraform_papers.shipped.lm_going_on import banking, compared
 
@@ -21,9 +20,3 @@ def test_pairs_of_banking_are_of_intents_that_may_be_used(data: Path) -> None:
     pairs = banking(data)
     assert len(pairs) > 1_000 and len({pair.source.text for pair in pairs}) > 600
     assert all(pair.source.text != pair.target.text for pair in pairs)
-
-
-@pytest.mark.parametrize("draws", [1, 3])
-def test_of_the_same_row_nothing_is_less(draws: int) -> None:
-    same = np.full((draws, 2), 3.0)
-    assert compared({"a": same, "b": same}, "a")["b"] == {"nats a piece": 1, "less": 0, "low": 0, "high": 0}

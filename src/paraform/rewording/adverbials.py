@@ -45,6 +45,7 @@ BEFORE_IT |= {
     "n't",
 }  # "only if it rains", "shortly after lunch"
 MOST, LEAST_LEFT = 14, 3  # words of an adverbial; of what it leaves
+OPEN_ENDS = ("CC", "IN", "TO", "DT", "PRP$")  # tags of a word behind which something is missing
 OPENERS = ("NP", "SQ", "WHNP", "WHADVP", "WHPP", "MD", "VBZ", "VBP", "VBD")  # what begins a clause with a subject
 
 
@@ -73,22 +74,22 @@ def _to_the_end(parts: Sequence[Tree]) -> Iterator[list[str]]:
     if rest and rest[0].word == "then":
         rest = rest[1:]
     words, left = words_of([first]), words_of(rest)
-    if "," in left or any(part.label in ("CC", "S", "SBAR") for part in rest) or _embeds(rest[-1:]):
+    if "," in left or any(part.label in ("CC", "S", "SBAR") for part in rest) or embeds(rest[-1:]):
         return
     # Where a place is no news.
     placed = first.label == "PP" and words[0].lower() in PLACES | {"for"} and not QUESTIONS & {*words[1:2]}
-    if rest and rest[0].label in OPENERS and (placed or _moves(first, left)) and not _pointing(rest):
+    if rest and rest[0].label in OPENERS and (placed or moves(first, left)) and not pointing(rest):
         yield [*left, *words]
 
 
-def _pointing(parts: Sequence[Tree]) -> bool:
+def pointing(parts: Sequence[Tree]) -> bool:
     """Whether a pronoun stands in parts that may stand for something elsewhere."""
     return any((leaf.word or "").lower() in POINTING and leaf.label != "EX" for p in parts for leaf in p.leaves())
 
 
-def _embeds(parts: Sequence[Tree]) -> bool:
+def embeds(parts: Sequence[Tree]) -> bool:
     """Whether a clause stands within, to which an adverbial at the end would seem to belong."""
-    return any(part.label in ("S", "SBAR") or _embeds(part.children) for part in parts)
+    return any(part.label in ("S", "SBAR") or embeds(part.children) for part in parts)
 
 
 def _to_the_front(parts: Sequence[Tree], *, statement: bool) -> Iterator[list[str]]:
@@ -107,9 +108,9 @@ def _to_the_front(parts: Sequence[Tree], *, statement: bool) -> Iterator[list[st
                 continue
             if statement and _belongs_to_verb(node, parts, len(left)):
                 return
-            moves = _moves(node, left) and (statement or node.label != "NP") and not _two_clauses(parts, len(left))
-            moves = moves and not _of_what_is_left(words, left)
-            if len(left) >= LEAST_LEFT and _whole(left, parts) and moves and not _pointing([node]):
+            may = moves(node, left) and (statement or node.label != "NP") and not _two_clauses(parts, len(left))
+            may = may and not _of_what_is_left(words, left)
+            if len(left) >= LEAST_LEFT and _whole(left, parts) and may and not pointing([node]):
                 if left[0].lower() not in ("and", "but", "so", "or", "if", "when", "please") and "," not in left:
                     yield [*words, ",", *left]
                 return
@@ -142,7 +143,7 @@ def _whole(left: Sequence[str], parts: Sequence[Tree]) -> bool:
     if left[-1].lower() in BEFORE_IT:
         return False
     tags = [leaf.label for part in parts for leaf in part.leaves()][: len(left)]
-    return tags[-1] not in ("CC", "IN", "TO", "DT", "PRP$") and left[-1].lower() not in BE and bool(FINITE & {*tags})
+    return tags[-1] not in OPEN_ENDS and left[-1].lower() not in BE and bool(FINITE & {*tags})
 
 
 def _belongs_to_verb(node: Tree, parts: Sequence[Tree], left: int) -> bool:
@@ -153,7 +154,7 @@ def _belongs_to_verb(node: Tree, parts: Sequence[Tree], left: int) -> bool:
     return node.label == "PP" and words[0] in PLACES and not timed and tags[left - 1].startswith("VB")
 
 
-def _moves(part: Tree, left: Sequence[str]) -> bool:
+def moves(part: Tree, left: Sequence[str]) -> bool:
     """Whether a part is an adverbial of the clause that the words left make, and no more than that."""
     words = [word.lower() for word in words_of([part])]
     around = _lowered(left)
@@ -172,7 +173,7 @@ def _moves(part: Tree, left: Sequence[str]) -> bool:
     if AHEAD & around:
         return False  # what is promised, or its promise: "they promised a call within a day"
     if part.label == "PP":
-        if _embeds(part.children) and first not in ("after", "before", "since"):
+        if embeds(part.children) and first not in ("after", "before", "since"):
             return False
         tags = [leaf.label for leaf in part.leaves()]
         named = first == "in" and all(leaf.label in ("NNP", "NNPS", "DT") for leaf in part.children[-1].leaves())

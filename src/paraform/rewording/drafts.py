@@ -8,7 +8,10 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from paraform.rewording.adverbials import moved
+from paraform.rewording.alternations import exchanged
+from paraform.rewording.clause_pairs import joined_otherwise
 from paraform.rewording.clauses import statements
+from paraform.rewording.command_clauses import turned
 from paraform.rewording.conjuncts import swapped
 from paraform.rewording.frames import LONGEST, rewrite
 from paraform.rewording.indirect import indirect
@@ -38,7 +41,7 @@ class Draft(NamedTuple):
         wrapped: whether that frame puts something around the same words.
         parsed: whether it was made from the sentence's tree, which says who does what to whom.
         said: whether a language model said it, whose likelihoods answer for its words.
-        replaced: if nothing but synonyms, or the order of what "and" joins, makes it another: in how many sentences the
+        replaced: if nothing but synonyms, or two things exchanged, makes it another: in how many sentences the
             least sure of these does.
     """
 
@@ -56,7 +59,7 @@ def framed_drafts(source: Tagged, cased: Mapping[str, str], tree: Tree | None = 
     """The source in other frames, with synonyms, and both; and, where it has a tree, turned by it."""
     frames = rewrite(source.words, source.tags, statements(tree) if tree is not None else ())
     if tree is not None and len(source.words) <= LONGEST:
-        frames += [*moved(tree), *indirect(tree)]
+        frames += [*moved(tree), *turned(tree), *joined_otherwise(tree), *indirect(tree)]
     own = dict(zip(source.lowered, source.tags, strict=True))  # in a frame a word is what it was
     both = [
         Rewritten(more.words, f"{one.form}; {more.form}", one.literals | more.literals, one.wrapped, one.parsed)
@@ -69,8 +72,8 @@ def framed_drafts(source: Tagged, cased: Mapping[str, str], tree: Tree | None = 
 
 
 def unsure_drafts(source: Tagged, cased: Mapping[str, str], tree: Tree | None = None) -> list[Draft]:
-    """The source with a synonym, or two sides of an "and" exchanged: a language model has to tell what suits it."""
-    found = swapped(tree) if tree is not None and len(source.words) <= LONGEST else []
+    """The source with a synonym, or two things exchanged by its tree: a language model has to tell what suits it."""
+    found = [*swapped(tree), *exchanged(tree)] if tree is not None and len(source.words) <= LONGEST else []
     return _drafts([*found, *substitute(source.words, source.tags, suits=("most", "some"))], source, cased)
 
 
@@ -92,15 +95,10 @@ def paired_drafts(source: Tagged, cased: Mapping[str, str], alone: Mapping[str, 
 
 def _drafts(found: Sequence[Rewritten], source: Tagged, cased: Mapping[str, str]) -> list[Draft]:
     """Written as the source is: its blanks, marks and capitals; the first `MOST_DRAFTS`, each once."""
-    # Of all but names, and adjectives such as Indian, the writer's own case says more than the usual one: "us".
-    names = {
-        word: cased[word]
-        for word, tag in zip(source.lowered, source.tags, strict=True)
-        if tag.startswith(("NNP", "JJ"))
-        and word in cased
-        and word.isalpha()
-        and len(word) > 1  # no "node.js", no variable
-    }
+    # The writer's own case says more than the usual one ("us", "10 cm"), but of the word that begins the sentence.
+    first = source.lowered[0] if source.words else ""
+    named = source.tags[:1] and source.tags[0].startswith(("NNP", "JJ")) and first.isalpha() and len(first) > 1
+    names = {first: cased[first]} if named and first in cased else {}
     if source.words and source.tags[0].startswith("NNP") and source.words[0].istitle():
         names.setdefault(source.lowered[0], source.words[0])  # a name whose capital might be the sentence's
     drafts: dict[str, Draft] = {}
