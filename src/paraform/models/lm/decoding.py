@@ -186,9 +186,8 @@ def log_probs(
         memory = network.begin(numbers_batch(different, device))
         memory = memory.select(torch.tensor([place[tuple(read[row])] for row in rows]))
         behind = numbers_batch([[prompts.begin, *targets[row][:-1]] for row in rows], device)
-        log_probs_NV, _ = network.follow(memory, behind)
         pieces_N = torch.tensor([piece for row in rows for piece in targets[row]], device=device)
-        found = iter(log_probs_NV.gather(1, pieces_N[:, None])[:, 0].tolist())
+        found = iter(network.log_probs(memory, behind, pieces_N).tolist())
         for row in rows:
             out[row] = list(itertools.islice(found, len(targets[row])))
     return out

@@ -17,6 +17,8 @@ from paraform.encoders.causal import states_and_scores
 from paraform.models.lm.batches import LMBatch
 from paraform.models.lm.style import Soft, StyleNetwork
 
+SCORED = 128  # pieces that the whole vocabulary is scored for at once
+
 
 @final
 class Memory(NamedTuple):
@@ -117,6 +119,14 @@ class CausalNetwork(nn.Module):
         own_BT = pieces.there()
         states_BTD, memory = self._read(memory, pieces.words_BT, own_BT)
         return self._scores(states_BTD[own_BT]).log_softmax(-1), memory
+
+    @torch.no_grad()
+    def log_probs(self, memory: Memory, pieces: SentenceBatch, next_N: Tensor) -> Tensor:
+        """ln p [N] of the piece that comes behind each of the pieces, all rows' end to end."""
+        own_BT = pieces.there()
+        states_BTD, _ = self._read(memory, pieces.words_BT, own_BT)
+        parts = zip(states_BTD[own_BT].split(SCORED), next_N.split(SCORED), strict=True)
+        return torch.cat([-F.cross_entropy(self._scores(states), some, reduction="none") for states, some in parts])
 
     @torch.no_grad()
     def step(self, memory: Memory, tokens_N: Tensor) -> tuple[Tensor, Memory]:
