@@ -263,6 +263,8 @@ def test_rewordings_by_hand(tagged: str, expected: str | None) -> None:
         ("Do/VBP you/PRP mind/VB if/IN I/PRP smoke/VBP ?/.", r"(if|whether) you mind"),
         ("Could/MD I/PRP have/VB done/VBN better/RB ?/.", r"to have done"),
         ("Why/WRB do/VBP you/PRP not/RB like/VB tea/NN ?/.", r"(?<!do )not like"),
+        ("will/MD surely/RB go/VB again/RB if/IN i/PRP can/MD go/VB ./.", r"\?"),
+        ("The/DT bill/NN has/VBZ not/RB been/VBN paid/VBN yet/RB ./.", r"yet .*yet"),
     ],
 )
 def test_traps(tagged: str, never: str) -> None:

@@ -148,3 +148,15 @@ def test_each_phrase_is_of_words_and_suits_what_it_says() -> None:
         for one in others:
             assert tuple(tokenize(" ".join(one.new))) == one.new and len(one.new) <= 6 and one.suits in SUITS
             assert not one.tags or len(old) == 1
+
+
+@pytest.mark.parametrize(
+    ("words", "tags", "may"),
+    [
+        ("call me before the end of May", "VB PRP IN DT NN IN NNP", True),
+        ("call me before anyone has left", "VB PRP IN NN VBZ VBN", False),
+    ],
+)
+def test_no_clause_follows_what_stands_before_nouns(words: str, tags: str, may: bool) -> None:
+    found = substitute(words.split(), tags.split(), suits=SUITS)
+    assert any("prior to" in " ".join(one.words) for one in found) == may

@@ -90,7 +90,8 @@ def rewrite(words: Sequence[str], tags: Sequence[str], clauses: Sequence[tuple[i
         for found in _whole(words[start:end], tags[start:end], "".join(words[end : end + 1]), dated=dated):
             rest = words[end + 1 :] if end < size else []
             changed = [*words[:start], *found.words, *rest]
-            if [word.lower() for word in changed].count("please") > 1:
+            lowered = [word.lower() for word in changed]
+            if lowered.count("please") > 1 or lowered.count("yet") > max(1, [*map(str.lower, words)].count("yet")):
                 continue
             out.setdefault(tuple(word.lower() for word in changed), found._replace(words=changed))
     return list(out.values())

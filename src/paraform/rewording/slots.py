@@ -67,6 +67,7 @@ _NONFINITE = _word("(?!(?:VBP|VBZ|VBD|MD)\n).+", r"(?![,.?!;]\t)[^\t\n]+")
 _CLAUSE = f"(?:{_PHRASE}|{_word('DT|WP|VBG')}){_some(0)}?{_FINITE}{_some(0)}"
 _OPENERS, _BE, _DO = "what|which|who|where|when|why|how", "is|are|was|were", "do|does|did"
 _ASKING = "know|tell|ask|say|see|check|confirm|explain|wonder|remember|understand|guess|sure|certain|out|me|us|matter"
+_SURELY = r"(?!n['’]t\t|not\t)[^\t\n]+"  # an adverb that denies nothing
 _WHEN = "times?|days?|moments?|years?|ages?|dates?"  # "the day when we met"
 _UNITS = "minutes?|hours?|days?|weeks?|months?|years?|morning|afternoon|evening|night|while"
 _STATES = "be|have|feel|look|sound|seem|smell|taste|go|like|love|hate|want|intend|plan|mean|fare|think|say|call|spell|"
@@ -121,7 +122,8 @@ SLOTS = {
     "s": _CLAUSE,
     "f": f"{_PHRASE}{_NONFINITE}*?{_FINITE}{_NONFINITE}*?",
     "c": f"{_PHRASE}{_NO_COMMA}*?{_FINITE}{_NO_COMMA}*?",
-    "q": _word("WP|WRB|WDT|MD|VB[ZPD]", f"{_OPENERS}|{_AUXILIARIES}|{_DO}")
+    "q": f"(?!{_word('MD')}{_word('RB', _SURELY)})"  # "will definitely go again if …" has no subject
+    + _word("WP|WRB|WDT|MD|VB[ZPD]", f"{_OPENERS}|{_AUXILIARIES}|{_DO}")
     + _NO_COMMA
     + "*?"
     + _word(

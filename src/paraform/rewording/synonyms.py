@@ -13,6 +13,7 @@ from collections.abc import Collection, Mapping, Sequence
 from importlib import resources
 from typing import NamedTuple
 
+from paraform.rewording.clauses import FINITE
 from paraform.rewording.frames import LONGEST
 from paraform.rewording.rewritten import SUITS, Rewritten, Suits
 from paraform.rewording.slots import Form
@@ -21,6 +22,7 @@ from paraform.words import STOP_WORDS
 _MARKS: Mapping[str, Suits] = {"=": "nearly all", ">": "nearly all", "~": "most", "|": "some"}
 _SURE: tuple[Suits, ...] = ("nearly all",)
 _DUTIES = (("need", "to"), ("have", "to"))
+_BEFORE_NOUNS, NEAR = {("prior", "to"), ("following",)}, 5  # which no clause follows: its verb would be so near
 _THINGS = {"what", "whatever", "which", "who", "whom", "whose", "much", "many", "all", "everything", "anything"}
 _THINGS |= {"something", "nothing"}
 _NO_THING_BEFORE = {",", ";", ":", "-", "--", "and", "but", "or", "so", "because", "since", "as", "if", "when"}
@@ -101,10 +103,14 @@ def _places(words: Sequence[str], tags: Sequence[str], suits: Collection[Suits])
                 *lowered[start - 1 : start],
                 *lowered[end : end + 1],
             }
+            clause = not FINITE.isdisjoint(tags[end : end + NEAR])
             may = (
                 one
                 for one in synonyms().get(old, ())
-                if one.suits in suits and (not one.tags or tag in one.tags) and there.isdisjoint(one.new)
+                if one.suits in suits
+                and (not one.tags or tag in one.tags)
+                and there.isdisjoint(one.new)
+                and not (clause and one.new in _BEFORE_NOUNS)
             )
             found += [_Place(start, end, one.new, one.suits) for one in may]
     return found

@@ -125,7 +125,7 @@ class CausalNetwork(nn.Module):
         """ln p [N] of the piece that comes behind each of the pieces, all rows' end to end."""
         own_BT = pieces.there()
         states_BTD, _ = self._read(memory, pieces.words_BT, own_BT)
-        parts = zip(states_BTD[own_BT].split(SCORED), next_N.split(SCORED), strict=True)
+        parts = zip(torch.split(states_BTD[own_BT], SCORED), torch.split(next_N, SCORED), strict=True)
         return torch.cat([-F.cross_entropy(self._scores(states), some, reduction="none") for states, some in parts])
 
     @torch.no_grad()
