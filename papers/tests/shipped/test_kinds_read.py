@@ -38,10 +38,11 @@ def test_what_is_not_strict_is_what_the_reader_said_and_the_rest_is_left_out(tmp
     assert interval(read, ["A"], ["strictly"]) == (1, 1) and interval(read, ["A"], ["wrong"]) == (0, 0)
 
 
-def test_the_page_has_the_counts_of_both_readings() -> None:
-    kinds = json.loads((RATINGS / "kinds-inputs.json").read_text(encoding="utf-8"))
-    places = [RATINGS / f"kinds.{name}" for name in ("sheet.jsonl", "key.json")]
-    found = [counted(verdicts(RATINGS / f"kinds-{name}.jsonl", *places), kinds) for name in "hk"]
+@pytest.mark.parametrize(("draw", "readers"), [("kinds", "hk"), ("kinds-2", "pq")])
+def test_the_page_has_the_counts_of_both_readings(draw: str, readers: str) -> None:
+    kinds = json.loads((RATINGS / f"{draw}-inputs.json").read_text(encoding="utf-8"))
+    places = [RATINGS / f"{draw}.{name}" for name in ("sheet.jsonl", "key.json")]
+    found = [counted(verdicts(RATINGS / f"{draw}-{name}.jsonl", *places), kinds) for name in readers]
     rows = [line.split("|")[2:-1] for line in PAGE.read_text(encoding="utf-8").splitlines() if ", " in line]
     shown = {tuple(cell.strip() for cell in row) for row in rows}
     for kind in (*kinds, "all"):

@@ -8,7 +8,8 @@
 Messages are of Banking77's untouched intents, questions of quora/test, reviews of yelp/test, encyclopaedic sentences of
 SQuAD's reserved articles, all drawn by the seed; tickets and commands were written by someone who had seen no output.
 OUT/kinds.json says which input is of which kind.
-The draw was made at commit dd2f56f, with `smollm2` fetched: docs/ratings/kinds*, which `kinds_read` counts.
+Two draws were made, with `smollm2` fetched, which `kinds_read` counts: docs/ratings/kinds* at commit dd2f56f, and
+kinds-2* at 550b851, with `--seed 60 --written docs/ratings/kinds-2-written.json`, 50 each of kinds-written-300.json.
 """
 
 from __future__ import annotations
