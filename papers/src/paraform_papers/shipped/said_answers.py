@@ -1,6 +1,7 @@
 """What answers were read as, and which figure of a language model's tells the usable ones from the others.
 
     python -m paraform_papers.shipped.said_answers docs/ratings/said-answers.jsonl
+    python -m paraform_papers.shipped.said_answers docs/ratings/said-answers.jsonl --by runs/mine  # its own `beside`
 
 A row of the file is an answer to a sentence, whose it is (`set`), how it was read, once, and the figures of the default
 call's checks, as far as they were made. Sets:
@@ -31,6 +32,8 @@ from typing import Any
 import numpy as np
 from sklearn.metrics import roc_auc_score  # type: ignore[import-untyped] # scikit-learn has no types
 
+from paraform import checkpoint
+from paraform.models.lm import LMParaphraser
 from paraform.rewording.standards import STANDARDS
 
 DRAW, SYSTEMS = "20261202", ("rules", "embedded", "with written", "rules, more synonyms", "default")
@@ -82,11 +85,25 @@ def by_suits(rows: list[dict[str, Any]]) -> dict[str, tuple[int, int]]:
     return found
 
 
+def beside_by(model: LMParaphraser, rows: list[dict[str, Any]]) -> float:
+    """The area of `beside` by this model, of sentences with one synonym."""
+    told = [row for row in rows if row["set"] == "synonyms"]
+    sources, answers = ([row[side] for row in told] for side in ("source", "answer"))
+    own, said = (np.array([shares.sum() for shares in model.likelihood(sources, some)]) for some in (sources, answers))
+    found = [{**row, "figures": {"beside": value}} for row, value in zip(told, said - own, strict=True)]
+    return areas(found)["beside"]
+
+
 def main() -> None:
     """Print them all."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     parser.add_argument("answers", type=Path)
-    rows = [json.loads(line) for line in parser.parse_args().answers.read_text(encoding="utf-8").splitlines()]
+    parser.add_argument("--by", help="a language model: print how well its likelihoods tell, and no more")
+    options = parser.parse_args()
+    rows = [json.loads(line) for line in options.answers.read_text(encoding="utf-8").splitlines()]
+    if options.by:
+        print(f"beside by {options.by}: {beside_by(checkpoint.load(options.by, device='cpu'), rows):.3f}")
+        return
     for name, found in counts(rows).items():
         own = [row for row in rows if row["set"] == name]
         usable = {row["source"] for row in own if row["read"] == "usable"}
