@@ -5,7 +5,9 @@ from __future__ import annotations
 import pytest
 
 from paraform.rewording.alternations import exchanged
+from paraform.syntax import load_parser
 from paraform.syntax.trees import Tree
+from paraform.words import tokenize
 
 FORM = "(NP (DT the) (JJ new) (NN form))"
 
@@ -24,6 +26,12 @@ FORM = "(NP (DT the) (JJ new) (NN form))"
             f"(S (NP (PRP I)) (VP (VBD turned) (PRT (RP on)) {FORM} (ADVP (RB twice))))",
             "I turned the new form on twice",
         ),
+        (f"(S (VP (VB send) (NP (NP (PRP me)) {FORM})))", "send the new form to me"),
+        (f"(S (VP (VB turn) (PP (IN on) {FORM})))", "turn the new form on"),
+        (f"(S (VP (VB turn) (PP (IN into) {FORM})))", ""),
+        (f"(S (VP (VB fill) (PP (PRT (RP in)) {FORM})))", "fill the new form in"),
+        (f"(S (VP (VB post) {FORM} (PP (TO to) (NP (NNP YouTube)))))", ""),
+        ("(S (VP (VB pay) (NP (PRP me)) (NP (DT a) (NN visit))))", ""),
         ("(S (VP (VB turn) (NP (PRP it)) (PRT (RP on))))", ""),
         ("(S (VP (VB go) (PRT (RP on))))", ""),
         ("(S (VP (VB turn) (PRT (RP on)) (NP (DT the) (JJ old) (JJ red) (JJ oven) (NN light))))", ""),
@@ -37,3 +45,12 @@ def test_they_change_places_where_english_lets_them(tree: str, expected: str) ->
 def test_it_is_for_a_language_model_to_judge() -> None:
     (one,) = exchanged(Tree.parse(f"(S (VP (VB turn) {FORM} (PRT (RP on))))"))
     assert (one.form, one.suits, one.parsed, one.wrapped) == ("turn … …", "most", True, False)
+
+
+@pytest.mark.parametrize(
+    ("source", "answer"),
+    [("Send me the form.", "Send the form to me ."), ("turn on the lights", "turn the lights on")],
+)
+def test_the_embedded_parsers_trees_are_read(source: str, answer: str) -> None:
+    (tree,) = load_parser()([tokenize(source)])
+    assert tree is not None and [" ".join(one.words) for one in exchanged(tree)] == [answer]

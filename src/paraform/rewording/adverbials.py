@@ -7,6 +7,7 @@ where it stands if it might be a part of something else, or if a pronoun would c
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 
 from paraform.rewording.clauses import FINITE, main_clause, words_of
@@ -19,6 +20,7 @@ CONJUNCTIONS |= {"when", "whenever"}
 REASONS = {"because", "since", "until", "while", "after", "before"}  # "not … because" denies the one or the other
 PREPOSITIONS = {"during", "after", "before", "since", "until", "within", "throughout", "despite"}
 PLACES = {"in", "at", "on"}  # only before a time, "in" before a name too
+MEASURED, _UNIT = {"before", "after", "since"}, re.compile(r"(?:second|minute|hour|day|week|month|year)s?")
 BE = {"is", "are", "was", "were", "be", "been", "am", "'s", "'re", "'m"}
 QUESTIONS = {"what", "which", "how", "whose", "who", "whom"}
 ADVERBS = {"yesterday", "today", "recently", "lately", "currently", "nowadays", "sometimes", "usually", "tomorrow"}
@@ -163,6 +165,8 @@ def moves(part: Tree, left: Sequence[str]) -> bool:
     if len(words) > MOST or "," in words or not words:
         return False
     first = words[0]
+    if first in MEASURED and _UNIT.fullmatch(left[-1]):
+        return False  # "two days after it rains" measures from it
     if part.label == "SBAR":
         if first not in CONJUNCTIONS or len(words) < 3 or (NEGATIONS & around and first in REASONS):
             return False

@@ -9,13 +9,13 @@ from typing import NamedTuple
 
 from paraform.rewording.adverbials import moved
 from paraform.rewording.alternations import exchanged
-from paraform.rewording.clause_pairs import joined_otherwise
 from paraform.rewording.clauses import statements
 from paraform.rewording.command_clauses import turned
 from paraform.rewording.conjuncts import swapped
 from paraform.rewording.frames import LONGEST, rewrite
 from paraform.rewording.indirect import indirect
 from paraform.rewording.manner import in_manner
+from paraform.rewording.reasons import joined_otherwise
 from paraform.rewording.rewritten import SUITS, Rewritten, Suits
 from paraform.rewording.slots import ENDINGS
 from paraform.rewording.synonyms import substitute
@@ -97,7 +97,7 @@ def _drafts(found: Sequence[Rewritten], source: Tagged, cased: Mapping[str, str]
     """Written as the source is: its blanks, marks and capitals; the first `MOST_DRAFTS`, each once."""
     # The writer's own case says more than the usual one ("us", "10 cm"), but of the word that begins the sentence.
     first = source.lowered[0] if source.words else ""
-    named = source.tags[:1] and source.tags[0].startswith(("NNP", "JJ")) and first.isalpha() and len(first) > 1
+    named = first.isalpha() and len(first) > 1 and source.tags[0].startswith(("NNP", "JJ"))
     names = {first: cased[first]} if named and first in cased else {}
     if source.words and source.tags[0].startswith("NNP") and source.words[0].istitle():
         names.setdefault(source.lowered[0], source.words[0])  # a name whose capital might be the sentence's
