@@ -206,3 +206,11 @@ def test_a_new_file_is_open_to_whom_the_umask_says(tmp_path: Path) -> None:
     finally:
         os.umask(before)
     assert {path.stat().st_mode & 0o777 for path in tmp_path.iterdir()} == {0o640}
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32, torch.float64])
+@pytest.mark.parametrize(("value", "finite"), [("nan", False), ("inf", False), ("-inf", False), ("6e4", True)])
+def test_one_number_that_is_none_is_found(dtype: torch.dtype, value: str, finite: bool) -> None:
+    tensor = torch.randn(3, 40).to(dtype)
+    tensor[1, 7] = float(value)
+    assert weights.is_finite(tensor) == finite and weights.is_finite(tensor[:0])

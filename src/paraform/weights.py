@@ -204,9 +204,14 @@ def load_tensors(path: PathLike, digest: str | None = None, device: str = "cpu")
         if tensor.dtype not in (*FLOATS, *WHOLE):  # float8, say, which torch can read and hardly work with
             kind = str(tensor.dtype).removeprefix("torch.")
             raise InputError(f"{path}: tensor {name!r} is of {kind}; expected floats of 16 bits or more, or integers")
-        if tensor.is_floating_point() and not torch.isfinite(tensor).all():
+        if tensor.is_floating_point() and not is_finite(tensor):
             raise InputError(f"{path}: tensor {name!r} holds NaN or infinity; expected finite weights")
     return tensors
+
+
+def is_finite(tensor: Tensor) -> bool:
+    """Whether no number is NaN or infinite, by the least and the greatest: far faster than `torch.isfinite` of all."""
+    return not tensor.numel() or bool(torch.isfinite(torch.stack(tensor.aminmax())).all())
 
 
 # What numpy raises for a damaged header, which it reads as Python.

@@ -16,7 +16,7 @@ import paraform
 from paraform import checkpoint
 from paraform.encoders import bfloat16_products
 from paraform.encoders.torch_settings import PRODUCTS
-from paraform.models.lm import LMParaphraser
+from paraform.models.lm import LMParaphraser, network
 from paraform.models.lm.decoding import ALTERNATIVES, LEAST
 from paraform.models.lm.draws import Nucleus, uniforms
 from paraform.records import InputError, Pair, Sentence
@@ -62,10 +62,11 @@ def merged(model: LMParaphraser, folder: Path) -> Any:
 
 
 @torch.no_grad()
-def test_likelihoods_are_the_merged_models(model: LMParaphraser, folder: Path) -> None:
+def test_likelihoods_are_the_merged_models(model: LMParaphraser, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each piece's, shared by the characters that it stands for; the end's behind the last."""
     module = merged(model, folder)
     sources, targets = TEXTS, TEXTS[::-1]
+    monkeypatch.setattr(network, "SCORED", 3)
     found = {size: model.likelihood(sources, targets, batch_size=size) for size in (1, 64)}
     for at, (source, target) in enumerate(zip(sources, targets, strict=True)):
         encoding = model.prompts.tokenizer.encode(target, add_special_tokens=False)

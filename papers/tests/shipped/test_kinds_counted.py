@@ -30,6 +30,10 @@ def test_words_that_are_gone_and_their_order() -> None:
         ("i owe {x}", "i owe it", False),
         ("I owe it", "It is owed by me.", False),
         ("I owe it.", "It is owed by me.", True),
+        ("Plant it 9 cm deep.", "Put it 9 CM deep.", False),
+        ("The Hague and the sea", "The sea and The Hague", True),
+        ("It rains in May.", "In may it rains.", False),
+        ("Go home if it rains.", "If it rains, go home.", True),
     ],
 )
 def test_manner(source: str, answer: str, kept: bool) -> None:
@@ -53,8 +57,10 @@ def test_figures_of_a_kind_and_of_all() -> None:
 def test_the_page_has_the_file() -> None:
     kinds = json.loads((ROOT / "papers" / "results" / "kinds-counted.json").read_text(encoding="utf-8"))
     page = (ROOT / "docs" / "rewording.md").read_text(encoding="utf-8")
-    shown = {tuple(cell.strip() for cell in line.split("|")[2:-1]) for line in page.splitlines() if line[:1] == "|"}
+    names = {"message": "messages", "ticket": "support tickets"}
+    rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in page.splitlines() if line[:1] == "|"]
     for kind, row in kinds.items():
         shares = [f"{row[name]:.0%}" for name in ("words gone", "reordered", "in its manner")]
         counts = [f"{row[name]:,}" for name in ("answered", "wrapped", "copies")]
-        assert (*counts, *shares, f"{row['with three']:,}", f"{row['self-BLEU']:.0f}") in shown, kind
+        cells = [*counts, *shares, f"{row['with three']:,}", f"{row['self-BLEU']:.0f}"]
+        assert next(row[0] for row in rows if row[1:] == cells).startswith(names.get(kind, kind)), kind

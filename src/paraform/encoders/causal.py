@@ -14,6 +14,7 @@ from torch import Tensor, nn
 from paraform.encoders.folder import CONFIG, ModelFolder
 from paraform.encoders.transformers_modules import by_own_code, config_of, config_of_json, made_of, quiet
 from paraform.records import InputError
+from paraform.weights import is_finite
 
 
 def load_causal(folder: ModelFolder, dtype: torch.dtype) -> nn.Module:
@@ -35,7 +36,7 @@ def load_causal(folder: ModelFolder, dtype: torch.dtype) -> nn.Module:
             f"{folder.path}: weights lack {lacking[0]!r} and {len(lacking) - 1} more; expected the model's"
         )
     for name, weight in module.state_dict().items():
-        if not torch.isfinite(weight).all():
+        if not is_finite(weight):
             raise InputError(f"{folder.path}: {name!r} holds NaN or infinity; expected finite weights")
     made: nn.Module = module.eval()
     return made

@@ -17,7 +17,7 @@ from paraform.encoders.folder import CONFIG, ModelFolder
 from paraform.encoders.transformers_modules import by_own_code, config_of, config_of_json, made_of, quiet
 from paraform.json_text import parse_json
 from paraform.records import InputError
-from paraform.weights import PathLike, require_path
+from paraform.weights import PathLike, is_finite, require_path
 
 KEPT = ("tie_word_embeddings",)  # as transformers' own classes set it: other weights of the network hang on it
 DRAWN = ("final_logits_bias",)  # zeros, which a model that was saved without its output layer has not
@@ -61,7 +61,7 @@ def load_seq2seq(folder: ModelFolder) -> nn.Module:
             folder.path, len(others), others[0],
         )  # fmt: skip
     for name, weight in module.state_dict().items():  # what is no parameter too, such as BART's final_logits_bias
-        if not torch.isfinite(weight).all():
+        if not is_finite(weight):
             raise InputError(f"{folder.path}: {name!r} holds NaN or infinity; expected finite weights")
     made: nn.Module = module
     return made

@@ -23,7 +23,7 @@ from paraform.encoders.tokenizer import require_pieces
 from paraform.encoders.types import Forward
 from paraform.json_text import parse_json
 from paraform.records import InputError
-from paraform.weights import sha256
+from paraform.weights import is_finite, sha256
 
 
 def config_of(folder: ModelFolder) -> Any:
@@ -281,7 +281,7 @@ def load_module(name: str, *, layer: int = -1) -> nn.Module:
     with torch.device("cpu"), torch.inference_mode(False), torch.enable_grad():  # whatever the caller is in
         module: nn.Module = module_of(folder)
         for weight_name, weight in module.named_parameters():
-            if not torch.isfinite(weight).all():
+            if not is_finite(weight):
                 raise InputError(f"{folder.path}: {weight_name!r} holds NaN or infinity; expected finite weights")
         out = module(input_ids=torch.tensor([[1, 2]]), output_hidden_states=layer != -1)
         if layer != -1 and not -len(out.hidden_states) <= layer < len(out.hidden_states):

@@ -36,7 +36,7 @@ class Tools:
     Args:
         tag: words to Penn Treebank tags.
         embed: texts to unit vectors.
-        parse: words to trees, which adverbials are moved and questions made indirect by; None: neither is done.
+        parse: words to trees, by which clauses and what stands behind a verb change places; None: they stay.
         source_given: sources and outputs to how much likelier each source is given its output than given itself, by the
             model that decoded them, nats a word; None: not checked.
         likelihood: sources and answers to ln p(answer | source), as `capabilities.SaysOtherwise` has it; None: synonyms

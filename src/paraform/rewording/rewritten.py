@@ -20,7 +20,7 @@ class Rewritten(NamedTuple):
         literals: the words that the rule brings and takes, lower-cased.
         wrapped: as its frame.
         parsed: made from the sentence's tree, which says who does what to whom.
-        suits: in how many sentences the least sure of its synonyms does, if it has any.
+        suits: in how many sentences the least sure of its synonyms, or what was exchanged, does; None: neither.
     """
 
     words: list[str]

@@ -12,6 +12,7 @@ alike these are (each one's BLEU against the others, the mean). Running time: te
 from __future__ import annotations
 
 import argparse
+import itertools
 import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -48,10 +49,20 @@ def reordered(source: str, answer: str) -> bool:
 
 
 def in_its_manner(source: str, answer: str) -> bool:
-    """Whether it has capitals and an end mark if the source has, and the same literals."""
+    """Whether it begins with a capital and ends with a mark if the source does, with the same literals.
+
+    And words of the source that stand within a sentence of the answer are written as they are there.
+    """
     (own, own_literals), (said, said_literals) = covered(source), covered(answer)
     ends = [text.rstrip()[-1:] in tuple(".?!") for text in (own, said)]
-    return own.islower() <= said.islower() and ends[0] == ends[1] and sorted(own_literals) == sorted(said_literals)
+    begins = [text.lstrip()[:1].islower() for text in (own, said)]
+    words = tokenize(source)
+    cased = {word.lower(): {each for each in words if each.lower() == word.lower()} for word in words}
+    within = [word for before, word in itertools.pairwise(tokenize(answer)) if before not in tuple(".?!:")]
+    first = words[0].lower()  # which may stand anywhere now
+    kept = all(word in cased.get(word.lower(), {word}) or word.lower() == first for word in within)
+    same = sorted(own_literals) == sorted(said_literals)
+    return ends[0] == ends[1] and begins[0] == begins[1] and kept and same
 
 
 def alike(answers: Sequence[str]) -> float:

@@ -9,7 +9,7 @@ were written of messages of the intents that may be used. Measured by nats a pie
 were written of messages of the untouched intents, and on `written`'s development pairs of all kinds. OUT/figures.json
 has the figures, OUT/answers-SEED.jsonl each row's greedy answers to the untouched messages. What one would type is
 `paraform train lm --data mine.tsv --from smollm2-free --config.learning_rate 2e-4 --config.epochs 2 --out runs/mine`.
-Running time: RUNNING.
+Running time: two to three minutes of one core a row with bfloat16.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 from paraform import checkpoint, corpora
 from paraform.json_text import parse_json
 from paraform.models.lm import LMParaphraser
-from paraform.records import Origin, Pair, Sentence
+from paraform.records import InputError, Origin, Pair, Sentence
 from paraform.trainers.lm import BY_NLL, train_lm
 from paraform.weights import atomic_path
 from paraform_papers.shipped import lm_data, written
@@ -96,7 +96,8 @@ def main() -> None:
         "all kinds": written.made(options.data, written.WRITTEN, KINDS, seed=0)[1],
     }
     start = checkpoint.load(START, device="cpu")
-    assert isinstance(start, LMParaphraser)
+    if not isinstance(start, LMParaphraser):
+        raise InputError(f"{START} is no language model; expected one")
     config = replace(start.config, epochs=EPOCHS, learning_rate=RATE, warmup=WARMUP)
     figures = {}
     for seed in options.seeds:

@@ -90,7 +90,7 @@ class LMParaphraser(AbstractParaphraser):
         """What makes prompts of texts, by the base's tokenizer. Raises: InputError as `network`."""
         about = parse_json(self.base, BASE)
         marks = Marks.of(about.get("bos_token_id"), about.get("eos_token_id"))
-        return Prompts(self._folder().tokenizer(), marks)
+        return Prompts(self._folder.tokenizer(), marks)
 
     @property
     def network(self) -> CausalNetwork:
@@ -118,10 +118,11 @@ class LMParaphraser(AbstractParaphraser):
         return self._network[0]
 
     def _loaded(self, dtype: torch.dtype) -> nn.Module:
-        return load_causal(self._folder(), dtype).to(self.device)
+        return load_causal(self._folder, dtype).to(self.device)
 
+    @cached_property
     def _folder(self) -> ModelFolder:
-        """The base's, which has the weights and the tokenizer of training."""
+        """The base's, read and compared once, which has the weights and the tokenizer of training."""
         folder = ModelFolder(locate(self.config.base))
         found = digests_of(folder)
         if what := next((name for name in found if found[name] != self.digests.get(name)), ""):
