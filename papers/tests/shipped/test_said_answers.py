@@ -6,10 +6,12 @@ import json
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from paraform.corpora.leaks import normalised
-from paraform_papers.shipped.said_answers import areas, by_suits, counts, usable_of_all
+from paraform_papers.shipped.said_answers import areas, beside_by, by_suits, counts, usable_of_all
 from paraform_papers.shipped.written import WRITTEN, digest
 
 ANSWERS = Path(__file__).parents[3] / "docs" / "ratings" / "said-answers.jsonl"
@@ -63,3 +65,20 @@ def test_nothing_learns_from_them() -> None:
         texts = [row["source"] for row in rows if "source" in row]
         assert len(texts) > 1000 and not drawn & {*map(normalised, texts)}
         assert not digests & {row.get("digest") for row in rows}
+
+
+def test_another_models_likelihoods_are_told_by_the_same_answers() -> None:
+    class Fake:
+        """The shorter the likelier."""
+
+        def likelihood(self, sources: list[str], targets: list[str]) -> list[NDArray[np.float32]]:
+            assert len(sources) == len(targets)
+            return [np.full(len(text) + 1, -1.0, np.float32) for text in targets]
+
+    rows = [
+        {"set": "synonyms", "source": "a big house", "answer": answer, "read": read}
+        for answer, read in (("a huge house", "usable"), ("a gigantic house", "wrong"), ("a large house", "wrong"))
+    ]
+    rows.append({"set": "order", "source": "a", "answer": "b", "read": "usable"})
+    assert beside_by(Fake(), rows) == 1.0  # type: ignore[arg-type]
+    assert beside_by(Fake(), [*rows, {**rows[1], "read": "usable"}]) == 0.625  # type: ignore[arg-type]

@@ -94,17 +94,17 @@ def brief(report: Mapping[str, Any]) -> dict[str, Any]:
 def table(results: Path) -> list[str]:
     """Lines of Markdown: a row for each file, and for copying."""
     lines = [f"| guide | pairs | seed | {' | '.join(HEADS)} |", f"| --- |{' ---: |' * (2 + len(HEADS))}"]
-    shown: dict[str, list[str]] = {}
+    copied: list[str] = []
     for file in sorted(results.glob("*/*/*.json"), key=lambda path: (int(path.parts[-3]), path.stem, path.parts[-2])):
         report = json.loads(file.read_text(encoding="utf-8"))
         for system in report["quora"]["BLEU"]["values"]:
             values = [report[corpus][name]["values"][system][subset] for corpus, name, subset in HEADS.values()]
             cells = [f"{value:.2f}" for value in values]
             if system == COPY:
-                shown[COPY] = [COPY, "", "", *cells]
+                copied = [f"| {' | '.join([COPY, '', '', *cells])} |"]
             elif system in ROWS:
-                shown[str(file)] = [system, f"{int(file.parts[-3]):,}", file.parts[-2], *cells]
-    return [*lines, *(f"| {' | '.join(row)} |" for row in shown.values())]
+                lines.append(f"| {' | '.join([system, f'{int(file.parts[-3]):,}', file.parts[-2], *cells])} |")
+    return [*lines, *copied]
 
 
 def main() -> None:
