@@ -51,16 +51,18 @@ def reordered(source: str, answer: str) -> bool:
 def in_its_manner(source: str, answer: str) -> bool:
     """Whether it begins with a capital and ends with a mark if the source does, with the same literals.
 
-    And words of the source that stand within a sentence of the answer are written as they are there.
+    And words of the source that stand within a sentence of the answer are written as they are there; "I" apart, and
+    what begins a sentence of the source.
     """
     (own, own_literals), (said, said_literals) = covered(source), covered(answer)
     ends = [text.rstrip()[-1:] in tuple(".?!") for text in (own, said)]
     begins = [text.lstrip()[:1].islower() for text in (own, said)]
     words = tokenize(source)
     cased = {word.lower(): {each for each in words if each.lower() == word.lower()} for word in words}
-    within = [word for before, word in itertools.pairwise(tokenize(answer)) if before not in tuple(".?!:")]
-    first = words[0].lower()  # which may stand anywhere now
-    kept = all(word in cased.get(word.lower(), {word}) or word.lower() == first for word in within)
+    ends_one = tuple(".?!:")
+    opening = {word.lower() for before, word in itertools.pairwise((".", *words)) if before in ends_one} | {"i"}
+    within = [word for before, word in itertools.pairwise(tokenize(answer)) if before not in ends_one]
+    kept = all(word in cased.get(word.lower(), {word}) or word.lower() in opening for word in within)
     same = sorted(own_literals) == sorted(said_literals)
     return ends[0] == ends[1] and begins[0] == begins[1] and kept and same
 
