@@ -265,6 +265,7 @@ def test_rewordings_by_hand(tagged: str, expected: str | None) -> None:
         ("Why/WRB do/VBP you/PRP not/RB like/VB tea/NN ?/.", r"(?<!do )not like"),
         ("will/MD surely/RB go/VB again/RB if/IN i/PRP can/MD go/VB ./.", r"\?"),
         ("The/DT bill/NN has/VBZ not/RB been/VBN paid/VBN yet/RB ./.", r"yet .*yet"),
+        ("Why/WRB does/VBZ the/DT sun/NN rise/VB here/RB and/CC set/VBN there/RB ?/.", r"rises"),
     ],
 )
 def test_traps(tagged: str, never: str) -> None:

@@ -40,10 +40,10 @@ def turned(tree: Tree) -> list[Rewritten]:
         label, parts = "S", [Tree("VP", children=tuple(parts))]
     if label != "S" or not parts or parts[-1].label != "VP":
         return []
-    action, before = parts[-1], parts[:-1]
-    opening = words_of(before[-1:])
-    opening = opening if [word.lower() for word in opening[:1]] and {opening[0].lower()} <= BEGINNINGS else []
-    before = before[: len(before) - bool(opening)]
+    action, before, opening = parts[-1], parts[:-1], list[str]()
+    if [word.lower() in BEGINNINGS for word in words_of(before[-1:])] == [True]:
+        *before, first = before
+        opening = words_of([first])
     if [part.label for part in before] in (["SBAR", ","], ["S", ","]):
         found = _to_the_end(before[0], opening, action)
     else:

@@ -287,7 +287,7 @@ def _plural(words: Sequence[str], tags: Sequence[str]) -> bool:
 
 def _coordinated(tags: Sequence[str]) -> bool:
     """Whether a conjunction joins a second verb, whose form nobody knows: "go home and eat"."""
-    return re.search(r"\b(CC|,) (RB )*VBP?\b", " ".join(tags)) is not None
+    return re.search(r"\b(CC|,) (RB )*VB[PDN]?\b", " ".join(tags)) is not None
 
 
 def shown(form: Form) -> str:

@@ -1,4 +1,4 @@
-"""The embedded adapters `smollm2-free` and `smollm2-all`: SmolLM2 says sentences in other words.
+"""Adapters by which SmolLM2 says sentences in other words: `smollm2-free`, embedded, and `smollm2-all`, which is not.
 
     python -m paraform_papers.shipped.smollm2 ../shared/data --terms free --out runs/smollm2
 
