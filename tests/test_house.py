@@ -39,6 +39,7 @@ ROWS = [
     ["models"],
     ["rewording"],
     ["checkpoint"],
+    ["meaning"],
     ["default_call", "training"],
     ["evaluation"],
     ["neighbours"],

@@ -15,6 +15,7 @@ from .evaluation import evaluate_style as evaluate_style
 from .evaluation import evaluate_syntax as evaluate_syntax
 from .evaluation.latent import evaluate_latent as evaluate_latent
 from .evaluation.latent import nearest_sentences as nearest_sentences
+from .meaning import same as same
 from .models.disentangled import DisentangledConfig as DisentangledConfig
 from .models.disentangled import DisentangledParaphraser as DisentangledParaphraser
 from .models.exemplar import ExemplarConfig as ExemplarConfig

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, ClassVar, Protocol, TypeAlias, Unpack, runtime_checkable
+from typing import Any, ClassVar, NamedTuple, Protocol, TypeAlias, Unpack, runtime_checkable
 
 import numpy as np
 import torch
@@ -221,6 +221,36 @@ class SaysOtherwise(Protocol):
 
     def likelihood(self, sources: Sequence[str], targets: Sequence[str]) -> list[NDArray[np.float32]]:
         """ln p(target i | source i) as shares of the target's characters, nats; behind the last one that of the end."""
+        ...
+
+
+class Verdicts(NamedTuple):
+    """What is thought of N pairs, each float32 [N], 0 to 1.
+
+    Args:
+        same: how likely it is that both say the same.
+        forth: that the first says all of the second: what the second adds makes it low.
+        back: that the second says all of the first: what the second lacks makes it low.
+    """
+
+    same: NDArray[np.float32]
+    forth: NDArray[np.float32]
+    back: NDArray[np.float32]
+
+
+@runtime_checkable
+class JudgesMeaning(Protocol):
+    """A model that tells whether two texts say the same."""
+
+    kind: ClassVar[str]
+
+    def judge(self, pairs: Sequence[tuple[str, str]], *, batch_size: int = 64, progress: bool = False) -> Verdicts:
+        """What is thought of pairs of texts; of (a, b) and (b, a) the same, the other way round.
+
+        Args:
+            batch_size: rows read at once; it changes no answer.
+            progress: say on stderr how far it is.
+        """
         ...
 
 

@@ -104,6 +104,8 @@ class Pair:
         label: 1 paraphrases, 0 not; None where the file has no labels.
         score: similarity in the file's own unit (ParaNMT: 0 to 1); None without one.
         cluster: number of the connected component of the pair file; None if not computed.
+        forth: how sure it is that the source says all of the target, 0 to 1; None if not known.
+        back: that the target says all of the source.
     """
 
     source: Sentence
@@ -111,6 +113,8 @@ class Pair:
     label: int | None = None
     score: float | None = None
     cluster: int | None = None
+    forth: float | None = None
+    back: float | None = None
     origin: Origin | None = field(default=None, compare=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -119,6 +123,8 @@ class Pair:
         _require_number(self.label, "label", WHOLE)
         _require_number(self.score, "score", REAL)
         _require_number(self.cluster, "cluster", WHOLE)
+        _require_number(self.forth, "forth", REAL)
+        _require_number(self.back, "back", REAL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -333,7 +339,7 @@ def to_json(record: Record) -> dict[str, Any]:
         sides["exemplar"] = record.exemplar
         rest: dict[str, float | None] = {"distance": record.distance, "cluster": record.cluster}
     else:
-        rest = {"label": record.label, "score": record.score, "cluster": record.cluster}
+        rest = {name: getattr(record, name) for name in ("label", "score", "cluster", "forth", "back")}
     out: dict[str, Any] = {}
     for key, sentence in sides.items():
         written = to_json(sentence)
@@ -354,7 +360,8 @@ def from_json(value: object, origin: Origin | None = None) -> Record:
     if "source" not in value and "target" not in value:
         return _sentence(value, place, origin)
     kind = Triple if "exemplar" in value else Pair
-    numbers = {"distance": int, "cluster": int} if kind is Triple else {"label": int, "score": float, "cluster": int}
+    of_pairs = {"label": int, "score": float, "cluster": int, "forth": float, "back": float}
+    numbers = {"distance": int, "cluster": int} if kind is Triple else of_pairs
     sides = ("source", "exemplar", "target") if kind is Triple else ("source", "target")
     _only(value, {*sides, *numbers}, place)
     fields: dict[str, Any] = {"origin": origin}

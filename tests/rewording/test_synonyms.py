@@ -8,7 +8,7 @@ import pytest
 
 from paraform.rewording.frames import frames
 from paraform.rewording.rewritten import SUITS
-from paraform.rewording.synonyms import _an, substitute, synonyms
+from paraform.rewording.synonyms import substitute, synonyms, takes_an
 from paraform.words import tokenize
 
 
@@ -89,8 +89,8 @@ def test_words_after_an() -> None:
     an += ["uninteresting", "idea", "onerous"]
     a = ["big", "university", "useful", "unit", "unique", "one", "once", "European", "user", "usual", "utility", "UK"]
     a += ["ubiquitous", "uranium", "euro", "house"]
-    assert [word for word in an if not _an(word.lower())] == []
-    assert [word for word in a if _an(word.lower())] == []
+    assert [word for word in an if not takes_an(word.lower())] == []
+    assert [word for word in a if takes_an(word.lower())] == []
     for group in frames():
         before = {
             (slot, word)

@@ -29,6 +29,7 @@ COMMANDS = {  # a module of this room, and what it does; `train NAME` stands for
     "paraphrase": ("paraphrase", "say texts in the form of others"),
     "augment": ("augment", "a table's rows, and rewordings of their texts"),
     "embed": ("embed", "texts to vectors"),
+    "same": ("same", "whether two texts say the same, and what either lacks of the other"),
     "duplicates": ("duplicates", "texts that say the same in other words"),
     "tag": ("tag", "Penn Treebank tags of texts"),
     "parse": ("parse", "constituency trees of texts"),

@@ -26,7 +26,8 @@ def clusters(pairs: Iterable[Pair]) -> list[Pair]:
     for pair, source in zip(kept, sources, strict=True):
         cluster = numbers.setdefault(roots[source], len(numbers))
         # dataclasses.replace would take longer than all the rest
-        numbered.append(Pair(pair.source, pair.target, pair.label, pair.score, cluster, pair.origin))
+        known = (pair.label, pair.score, cluster, pair.forth, pair.back)
+        numbered.append(Pair(pair.source, pair.target, *known, pair.origin))
     return numbered
 
 

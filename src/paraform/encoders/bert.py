@@ -86,10 +86,9 @@ class PackedBert:
             raise InputError(f"BERT's config.json: {self.heads} heads of {width} features; expected a divisor of these")
         self.norm = norm("embeddings.LayerNorm")
         # A lone sentence is all of type 0, so its type embedding is a constant of every position.
-        self.positions = (
-            tensor("embeddings.position_embeddings.weight", None, width)
-            + tensor("embeddings.token_type_embeddings.weight", None, width)[0]
-        )
+        types = tensor("embeddings.token_type_embeddings.weight", None, width)
+        self.positions = tensor("embeddings.position_embeddings.weight", None, width) + types[0]
+        self.second = types[1] - types[0] if len(types) > 1 else torch.zeros_like(types[0])
         self.layers = []
         for number in range(self.num_layers):
             at = f"encoder.layer.{number}"
@@ -122,17 +121,21 @@ class PackedBert:
             return pair[0].to(device, dtype), pair[1].to(device, dtype)
 
         self.words, self.positions = moved((self.words, self.positions))
+        self.second = self.second.to(device, dtype)
         self.norm = moved(self.norm)
         self.layers = [_Layer(*(moved(pair) for pair in vars(layer).values())) for layer in self.layers]
         return self
 
     @torch.inference_mode()
-    def states(self, sentences: Sequence[Sequence[int]], wanted: Sequence[int]) -> list[Tensor]:
+    def states(
+        self, sentences: Sequence[Sequence[int]], wanted: Sequence[int], *, seconds: Sequence[int] = ()
+    ) -> list[Tensor]:
         """Hidden states of some layers.
 
         Args:
             sentences: piece ids with [CLS] and [SEP]; those of one length stand together, so that they share a product.
             wanted: layers, 0 = embeddings, `num_layers` = last; only the layers up to the highest are computed.
+            seconds: the place in each sentence where a second one begins, whose type is 1; (): none has any.
         Returns: for each wanted layer [N, D], the sentences' tokens end to end.
         """
         device, (width, heads) = self.words.device, (self.dimension, self.heads)
@@ -141,7 +144,11 @@ class PackedBert:
         require_pieces(ids_N, len(self.words))  # a GPU would be lost
         ids_N = ids_N.to(device)
         positions_N = torch.cat([torch.arange(length).repeat(count) for length, count in runs]).to(device)
-        hidden_ND = F.layer_norm(self.words[ids_N] + self.positions[positions_N], (width,), *self.norm, self.eps)
+        embedded_ND = self.words[ids_N] + self.positions[positions_N]
+        if seconds:
+            starts_N = torch.repeat_interleave(torch.tensor(seconds), torch.tensor([*map(len, sentences)])).to(device)
+            embedded_ND = embedded_ND + self.second * (positions_N >= starts_N)[:, None]
+        hidden_ND = F.layer_norm(embedded_ND, (width,), *self.norm, self.eps)
         kept = {0: hidden_ND}
         for number, layer in enumerate(self.layers[: max(wanted)], start=1):
             qkv_NE = F.linear(hidden_ND, *layer.qkv)

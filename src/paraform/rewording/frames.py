@@ -14,6 +14,7 @@ from collections.abc import Iterator, Sequence
 from importlib import resources
 from typing import NamedTuple, TypeAlias
 
+from paraform.rewording.inflection import third
 from paraform.rewording.rewritten import Rewritten
 from paraform.rewording.slots import ENDINGS, Form, compiled
 
@@ -343,8 +344,4 @@ def third_person(words: Sequence[str], tags: Sequence[str]) -> list[str]:
     place = next((at for at, tag in enumerate(tags) if not tag.startswith("RB")), 0)
     if "not" in [word.lower() for word in words[:place]]:
         return ["does", *words]
-    verb = words[place].lower()
-    irregular = {"be": "is", "have": "has", "do": "does", "go": "goes"}
-    ends_in_s = re.search(r"(s|sh|ch|x|z|o)$", verb)
-    regular = verb + "es" if ends_in_s else re.sub(r"(?<=[^aeiou])y$", "ie", verb) + "s"
-    return [*words[:place], irregular.get(verb, regular), *words[place + 1 :]]
+    return [*words[:place], third(words[place].lower()), *words[place + 1 :]]

@@ -126,8 +126,8 @@ def _replaced(words: Sequence[str], places: Sequence[_Place]) -> Rewritten:
     changed, forms, literals = [*words], [], set[str]()
     for start, end, new, _ in reversed(places):
         old = tuple(word.lower() for word in words[start:end])
-        if start and words[start - 1].lower() in ("a", "an") and _an(old[0]) != _an(new[0]):
-            changed[start - 1] = words[start - 1][0] + "n" * _an(new[0])
+        if start and words[start - 1].lower() in ("a", "an") and takes_an(old[0]) != takes_an(new[0]):
+            changed[start - 1] = words[start - 1][0] + "n" * takes_an(new[0])
         changed[start:end] = new
         forms.append(f"{' '.join(old)} → {' '.join(new)}")
         literals |= {*old} ^ {*new}  # what stays has the case that it had
@@ -142,7 +142,7 @@ def _needs_a_thing(before: Sequence[str], after: Sequence[str]) -> bool:
     return bool(_THINGS.intersection(before)) or (bool(before) and before[-1] not in _NO_THING_BEFORE)
 
 
-def _an(word: str) -> bool:
+def takes_an(word: str) -> bool:
     """Whether "an" stands before the word: by its letters, with the usual exceptions."""
     if re.match(r"eu|ewe|one(?!r)|once|uni(?!n|m[^eio])|us[aeu]|ut[ei]|ub[io]|ur[aeiou]|uk\b", word):
         return False

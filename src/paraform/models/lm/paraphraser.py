@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from functools import cached_property
@@ -22,8 +21,8 @@ from paraform.encoders.locating import locate
 from paraform.encoders.torch_settings import best_dtype
 from paraform.fields import require_restorable
 from paraform.json_text import parse_json
+from paraform.models.adapters import Adapters, digests_of, maps_of, require_base
 from paraform.models.base import AbstractParaphraser, require_words
-from paraform.models.lm.adapters import Adapters, maps_of
 from paraform.models.lm.batches import StyleTable
 from paraform.models.lm.config import LMConfig
 from paraform.models.lm.decoding import ROWS, Softened, branched, log_probs, written
@@ -124,12 +123,7 @@ class LMParaphraser(AbstractParaphraser):
     def _folder(self) -> ModelFolder:
         """The base's, read and compared once, which has the weights and the tokenizer of training."""
         folder = ModelFolder(locate(self.config.base))
-        found = digests_of(folder)
-        if what := next((name for name in found if found[name] != self.digests.get(name)), ""):
-            raise InputError(
-                f"{self.config.base}: {what} {found[what][:12]}; these adapters were trained on"
-                f" {str(self.digests.get(what))[:12]}; of smollm2 `paraform fetch smollm2` keeps those"
-            )
+        require_base(self.config.base, folder, self.digests)
         return folder
 
     def exemplars(
@@ -310,9 +304,3 @@ class LMParaphraser(AbstractParaphraser):
 def _alike(one: Sequence[int], other: Sequence[int]) -> int:
     """How many pieces both have before and where they first differ."""
     return 1 + next((at for at, pair in enumerate(zip(one, other, strict=False)) if pair[0] != pair[1]), len(one) - 1)
-
-
-def digests_of(folder: ModelFolder) -> dict[str, str]:
-    """Of a base's weights and tokenizer."""
-    tokenizer = folder.tokenizer().to_str()
-    return {"weights": folder.weights_digest, "tokenizer": hashlib.sha256(tokenizer.encode()).hexdigest()}

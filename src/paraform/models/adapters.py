@@ -5,11 +5,14 @@ peft trains them inside the model; they are kept here apart from it, and added t
 
 from __future__ import annotations
 
+import hashlib
+from collections.abc import Mapping
 from typing import Any, cast, final
 
 import torch
 from torch import Tensor, nn
 
+from paraform.encoders.folder import ModelFolder
 from paraform.extensions import needed
 from paraform.records import InputError
 
@@ -42,17 +45,22 @@ class Adapters(nn.Module):
             layer = cast(Any, module.get_submodule(name))
             layer.lora_A["default"].weight, layer.lora_B["default"].weight = down, up
 
-    @torch.no_grad()
     def merge(self, module: nn.Module) -> None:
         """Add them to the maps of the module, in place."""
+        self.add_to({name: cast(Tensor, module.get_submodule(name).weight) for name in self.shapes})
+
+    @torch.no_grad()
+    def add_to(self, weights: Mapping[str, Tensor]) -> None:
+        """Add them to the weights of maps, by the maps' names, in place."""
         for name, down, up in zip(self.shapes, self.down, self.up, strict=True):
-            weight = cast(Tensor, module.get_submodule(name).weight)
-            weight += (SCALE * (up.float() @ down.float())).to(weight)
+            weights[name].add_((SCALE * (up.float() @ down.float())).to(weights[name]))
 
 
 def maps_of(module: nn.Module, layers: int) -> dict[str, tuple[int, int]]:
     """The linear maps of the module's uppermost layers, attention and feed-forward, with their shapes.
 
+    Args:
+        layers: how many; 0: all.
     Raises: InputError if it has no list of layers, or fewer.
     """
     count = cast(Any, module).config.num_hidden_layers
@@ -61,7 +69,7 @@ def maps_of(module: nn.Module, layers: int) -> dict[str, tuple[int, int]]:
     }
     if not stacks or layers > count:
         raise InputError(f"layers {layers}; expected at most the {count} that the model has, in one list")
-    stack = min(stacks, key=len)
+    stack, layers = min(stacks, key=len), layers or count
     found = {
         f"{stack}.{at}.{name}": (part.out_features, part.in_features)
         for at in range(count - layers, count)
@@ -71,3 +79,19 @@ def maps_of(module: nn.Module, layers: int) -> dict[str, tuple[int, int]]:
     if not found:
         raise InputError(f"a {cast(Any, module).config.model_type} whose layers have no nn.Linear; expected some")
     return found
+
+
+def digests_of(folder: ModelFolder) -> dict[str, str]:
+    """Of a base's weights and tokenizer."""
+    tokenizer = folder.tokenizer().to_str()
+    return {"weights": folder.weights_digest, "tokenizer": hashlib.sha256(tokenizer.encode()).hexdigest()}
+
+
+def require_base(name: str, folder: ModelFolder, digests: Mapping[str, str]) -> None:
+    """Raises: InputError if a base has other weights, or another tokenizer, than adapters were trained on."""
+    found = digests_of(folder)
+    if what := next((one for one in found if found[one] != digests.get(one)), ""):
+        raise InputError(
+            f"{name}: {what} {found[what][:12]}; these adapters were trained on {str(digests.get(what))[:12]};"
+            " of smollm2 `paraform fetch smollm2` keeps those"
+        )

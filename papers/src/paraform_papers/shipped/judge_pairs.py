@@ -1,0 +1,77 @@
+"""The labelled pairs that judges of meaning learn from, corpus by corpus, as they are distributed."""
+
+from __future__ import annotations
+
+import csv
+import json
+import random
+from dataclasses import replace
+from importlib import resources
+from pathlib import Path
+
+from paraform import corpora
+from paraform.corpora.labelled_pairs import read_labelled_pairs
+from paraform.corpora.scored import read_scored
+from paraform.evaluation.embedding.development import PAWS, paws_halves
+from paraform.records import Origin, Pair, Sentence
+from paraform_papers.shipped.rewording_corpora import pairs_of
+
+SAME, OTHER = 4.6, 3.4  # of 5: from it on two texts say the same, up to it they do not
+MOST_QUORA = 25_000
+
+
+def labelled(data: Path, terms: str) -> dict[str, list[Pair]]:
+    """The labelled pairs of each corpus, as they are distributed."""
+    choosing = corpora.clusters([replace(pair, label=None) for pair in paws_halves(data / PAWS).choosing])
+    both = list(zip(paws_halves(data / PAWS).choosing, choosing, strict=True))
+    found = {
+        "paws": [pair for pair, one in both if (one.cluster or 0) % 5],
+        "paws dev": [pair for pair, one in both if not (one.cluster or 0) % 5],
+        "tatoeba": [replace(pair, label=1) for pair in pairs_of(data, "tatoeba")],
+        "stsb": scored(data / "stsb/stsb-en-train.csv"),
+        "read": read_answers(),
+        "written": written_rewordings(),
+    }
+    if terms == "all":
+        found["mrpc"] = list(read_labelled_pairs(data / "mrpc/msr_paraphrase_train.txt"))
+        found["pan"] = list(read_labelled_pairs(data / "pan/pan-train.labels"))
+        found["sick"] = sick(data / "sick/SICK_train.txt")
+        quora = [replace(pair, label=1) for pair in pairs_of(data, "quora")]
+        found["quora"] = random.Random(0).sample(quora, min(len(quora), MOST_QUORA))
+    return found
+
+
+def scored(path: Path) -> list[Pair]:
+    """Pairs of a file of scores that say the same, or do not."""
+    known = [pair for pair in read_scored(path) if pair.score is not None and not OTHER < pair.score < SAME]
+    return [replace(pair, label=int((pair.score or 0) >= SAME), score=None) for pair in known]
+
+
+def read_answers() -> list[Pair]:
+    """Answers of earlier models that a person or a language model read: usable or clumsy ones say the same."""
+    text = (resources.files("paraform_papers.shipped") / "read.jsonl").read_text(encoding="utf-8")
+    meant = {"usable": 1, "awkward": 1, "wrong": 0}
+    origin = Origin("read.jsonl", 1)
+    return [
+        Pair(Sentence(row["source"]), Sentence(row["answer"]), label=meant[row["read"]], origin=origin)
+        for row in map(json.loads, text.splitlines())
+        if row["read"] in meant and "source" in row  # the others are sentences that may not be given on
+    ]
+
+
+def written_rewordings() -> list[Pair]:
+    """What language models wrote in other words, two of each sentence (`written.jsonl`)."""
+    text = (resources.files("paraform_papers.shipped") / "written.jsonl").read_text(encoding="utf-8")
+    rows = [row for row in map(json.loads, text.splitlines()) if "source" in row]
+    return [Pair(Sentence(row["source"]), Sentence(said), label=1) for row in rows for said in row["said"]]
+
+
+def sick(path: Path) -> list[Pair]:
+    """SICK's pairs with what its judgment says: that the first entails the second, or not, or that they contradict."""
+    ways = {"ENTAILMENT": (1.0, None), "NEUTRAL": (0.0, None), "CONTRADICTION": (0.0, 0.0)}
+    rows = csv.DictReader(path.read_text(encoding="utf-8").splitlines(), delimiter="\t")
+    return [
+        Pair(Sentence(row["sentence_A"]), Sentence(row["sentence_B"]), forth=forth, back=back)
+        for row in rows
+        for forth, back in [ways[row["entailment_judgment"]]]
+    ]

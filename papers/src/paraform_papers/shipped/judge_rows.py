@@ -1,0 +1,198 @@
+r"""Rows of judges of meaning that differ in one thing each, measured by `judge_sets`.
+
+    python -m paraform_papers.shipped.judge_rows ../shared/data --pairs runs/judge-free --out runs/judge-rows
+    python -m paraform_papers.shipped.judge_rows ../shared/data --pairs runs/judge-free --out runs/judge-rows \
+        --row small --seed 1
+    python -m paraform_papers.shipped.judge_rows --table papers/results/judge-rows
+
+`--pairs` is what `judge_data` wrote. OUT/SEED/ROW.json has a row's figures; a row that has its file is not measured
+again, and a training that was stopped goes on. `--table` prints those that are there.
+
+- cosine of `minilm`, `minilm-disentangled`, `mpnet`: not trained for it.
+- likelihood both ways: of `smollm2-free`, the mean of ln p(second | first) and ln p(first | second), nats a character.
+- states: cross-attention between the frozen states of `minilm`, each text read alone (`judge_states`).
+- small: adapters on `minilm`, which reads both texts at once. lm: on `smollm2`; large: on `mpnet`, likewise.
+- small, taught: `small`, with what `lm` thinks of each pair in the place of what is not known of it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from paraform import checkpoint, corpora, encoders
+from paraform.evaluation.bootstrap import bootstrap_interval
+from paraform.evaluation.embedding.detection import average_precision, best_threshold, roc_auc, tuned_accuracy
+from paraform.models.judge import JudgeConfig, MeaningJudge
+from paraform.records import Pair, status_of
+from paraform.trainers.judge import BY_NLL, train_judge
+from paraform.weights import atomic_path
+from paraform_papers.shipped.judge_sets import JudgedSet, judged_sets, sides
+from paraform_papers.shipped.judge_states import load_states, train_states
+
+Judged: TypeAlias = Callable[[Sequence[tuple[str, str]]], NDArray[np.float64]]
+COSINES = ("minilm", "minilm-disentangled", "mpnet")
+CONFIGS = {
+    "states": JudgeConfig(learning_rate=5e-4),
+    "small": JudgeConfig(),
+    "lm": JudgeConfig.lm(),
+    "large": JudgeConfig(base="mpnet", rank=16, learning_rate=6e-4),
+}
+ROWS = (*(f"cosine, {name}" for name in COSINES), "likelihood both ways", *CONFIGS)
+BINS = 10  # of the calibration error, of equal width
+LEAST_KIND = 20  # negatives of a kind
+
+
+def by_cosine(name: str) -> Judged:
+    """The cosine of an encoder's vectors."""
+    encoder = encoders.load_embedder(name, device="cpu")
+
+    def judge(pairs: Sequence[tuple[str, str]]) -> NDArray[np.float64]:
+        one, other = (encoder.embed([pair[side] for pair in pairs]) for side in (0, 1))
+        lengths = np.linalg.norm(one, axis=1) * np.linalg.norm(other, axis=1)
+        return np.asarray((one * other).sum(1) / np.maximum(lengths, 1e-12), np.float64)
+
+    return judge
+
+
+def by_likelihood(name: str) -> Judged:
+    """How likely each side is given the other, nats a character, the mean of both ways."""
+    model = checkpoint.load(name, device="cpu")
+
+    def judge(pairs: Sequence[tuple[str, str]]) -> NDArray[np.float64]:
+        ways = [model.likelihood([pair[side] for pair in pairs], [pair[1 - side] for pair in pairs]) for side in (0, 1)]
+        return np.array([fmean_of(one) + fmean_of(other) for one, other in zip(*ways, strict=True)]) / 2
+
+    return judge
+
+
+def fmean_of(shares: NDArray[np.float32]) -> float:
+    """Nats a character, the end's counted."""
+    return float(shares.sum()) / len(shares)
+
+
+def by_judge(model: MeaningJudge) -> Judged:
+    """How likely it is that both say the same, calibrated."""
+    return lambda pairs: np.asarray(model.judge(pairs, progress=True).same, np.float64)
+
+
+def trained(name: str, folder: Path, pairs: Path, seed: int, mpnet: str) -> Judged:
+    """The row's judge, trained unless that was done. Raises: KeyboardInterrupt if interrupted, and saved."""
+    config = CONFIGS[name]
+    config = replace(config, base=mpnet) if config.base == "mpnet" else config
+    read = {
+        part: [one for one in corpora.read_jsonl(pairs / f"{part}.jsonl") if isinstance(one, Pair)]
+        for part in ("train", "dev")
+    }
+    loop = replace(BY_NLL, device="cpu", seed=seed, tensorboard=False)
+    if name == "states":
+        train_states(read["train"], folder, validation=read["dev"], config=config, loop=loop).require_over()
+        return load_states(folder).same
+    train_judge(read["train"], folder, validation=read["dev"], config=config, loop=loop, resume=True).require_over()
+    return by_judge(checkpoint.load(str(folder), device="cpu"))
+
+
+def figures(
+    judge: Judged, one: JudgedSet, threshold: float, *, calibrated: bool
+) -> tuple[dict[str, Any], NDArray[np.float64]]:
+    """A set's figures, and what was thought of its pairs."""
+    found_N, labels_N = judge(one.pairs), np.array(one.labels)
+    area = roc_auc(found_N, labels_N)
+    out: dict[str, Any] = {
+        "AUC": [round(value, 2) for value in (area.over(), *bootstrap_interval(area))],
+        "AP": round(average_precision(found_N, labels_N).over(), 2),
+        "accuracy": round(tuned_accuracy(found_N, labels_N, threshold).over(), 2),
+    }
+    if calibrated:
+        out["calibration error"] = round(calibration_error(found_N, labels_N), 4)
+    if one.kinds:
+        kinds = np.array(one.kinds)
+        chosen = {kind: (kinds == kind) | labels_N for kind in sorted({*one.kinds} - {""})}
+        out["AUC by kind"] = {
+            kind: round(roc_auc(found_N[rows], labels_N[rows]).over(), 2) for kind, rows in chosen.items()
+        }
+    return out, found_N
+
+
+def calibration_error(found_N: NDArray[np.float64], labels_N: NDArray[np.bool_]) -> float:
+    """Σ n_b / N · |share of b that says the same − mean of b|, over `BINS` bins of what was thought (Guo 2017)."""
+    bins = np.minimum((found_N * BINS).astype(int), BINS - 1)
+    gaps = [abs(float(labels_N[bins == b].sum() - found_N[bins == b].sum())) for b in range(BINS)]
+    return sum(gaps) / len(found_N)
+
+
+def measured(name: str, data: Path, pairs: Path, out: Path, seed: int, mpnet: str = "mpnet") -> None:
+    """Make and measure a row, unless that was done.
+
+    Args:
+        mpnet: the folder of all-mpnet-base-v2.
+    """
+    place = out / str(seed) / name.replace(", ", "-").replace(" ", "-")
+    if (found := place.with_suffix(".json")).exists():
+        return
+    kind, _, model = name.partition(", ")
+    if kind == "cosine":
+        judge = by_cosine(mpnet if model == "mpnet" else model)
+    elif kind.startswith("likelihood"):
+        judge = by_likelihood("smollm2-free")
+    else:
+        judge = trained(name, place, pairs, seed, mpnet)
+    dev = [one for one in corpora.read_jsonl(pairs / "dev.jsonl") if isinstance(one, Pair) and one.label is not None]
+    threshold = best_threshold(judge([sides(one) for one in dev]), np.array([one.label == 1 for one in dev]))
+    report: dict[str, Any] = {"threshold": threshold}
+    for one in judged_sets(data):
+        report[one.name], thought = figures(judge, one, threshold, calibrated=name in CONFIGS)
+        place.parent.mkdir(parents=True, exist_ok=True)
+        np.save(place.with_name(f"{place.name}-{one.name.replace(', ', '-').replace(' ', '-')}.npy"), thought)
+        print(name, one.name, report[one.name], flush=True)
+    with atomic_path(found) as unfinished:
+        unfinished.write_text(json.dumps(report, indent=1) + "\n", encoding="utf-8")
+
+
+def table(results: Path) -> list[str]:
+    """Lines of Markdown: a row for each file, the AUC of each set."""
+    files = sorted(results.glob("*/*.json"), key=lambda path: (path.stem, path.parent.name))
+    reports: list[tuple[str, str, Mapping[str, Any]]] = [
+        (file.stem, file.parent.name, json.loads(file.read_text(encoding="utf-8"))) for file in files
+    ]
+    heads = list(dict.fromkeys(head for _, _, report in reports for head in report if head != "threshold"))
+    lines = [f"| judge | seed | {' | '.join(heads)} |", f"| --- |{' ---: |' * (1 + len(heads))}"]
+    for name, seed, report in reports:
+        cells = [f"{report[head]['AUC'][0]:.1f}" if head in report else "" for head in heads]
+        lines.append(f"| {' | '.join([name, seed, *cells])} |")
+    return lines
+
+
+def main() -> None:
+    """The rows that are asked for, one after another, or the table."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
+    parser.add_argument("data", type=Path, nargs="?")
+    parser.add_argument("--pairs", type=Path)
+    parser.add_argument("--out", type=Path)
+    parser.add_argument("--table", type=Path, help="print the figures of this folder, and train nothing")
+    parser.add_argument("--row", choices=ROWS, nargs="+", default=list(ROWS))
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--mpnet", default="mpnet", help="the folder of all-mpnet-base-v2")
+    options = parser.parse_args()
+    if options.table:
+        print("\n".join(table(options.table)))
+        return
+    if not (options.data and options.pairs and options.out):
+        parser.error("expected the data's folder, --pairs and --out, or --table")
+    try:
+        for name in options.row:
+            measured(name, options.data, options.pairs, options.out, options.seed, options.mpnet)
+    except KeyboardInterrupt as stop:
+        sys.exit(status_of(stop))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,238 @@
+"""Whether two texts say the same: adapters on a base that reads both, and a calibrated answer.
+
+Shape key: N pairs.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from typing import Any, ClassVar, Self, final
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from paraform.batching import Ragged, SentenceBatch
+from paraform.batching.pairs import parts_of_rows
+from paraform.capabilities import Verdicts
+from paraform.encoders import best_dtype, load_module
+from paraform.encoders.bert import PackedBert, can_run
+from paraform.encoders.causal import load_causal
+from paraform.encoders.folder import WEIGHTS, ModelFolder
+from paraform.encoders.locating import locate
+from paraform.encoders.transformers_modules import config_of, sizes_of, start_of
+from paraform.fields import MOST_LAYERS, MOST_WIDTH, require_restorable
+from paraform.json_text import parse_json
+from paraform.models.adapters import Adapters, digests_of, maps_of, require_base
+from paraform.models.judge.batches import JudgeBatch, PieceMaker
+from paraform.models.judge.config import JudgeConfig
+from paraform.models.judge.network import JudgeNetwork
+from paraform.models.lm.prompts import Marks
+from paraform.progress import track
+from paraform.records import InputError, require_count, require_text
+from paraform.weights import load_tensors
+from paraform.words import tell_cut
+
+BASE = "base.json"
+ROWS = 64  # read at once
+MOST_MAPS = 20 * MOST_LAYERS
+
+
+@final
+class MeaningJudge(nn.Module):
+    """Tells whether two texts say the same, and, apart, whether each says all of the other.
+
+    A checkpoint holds the adapters and the head alone; the base is looked for where it was, and must have the same
+    weights.
+
+    Args:
+        config: sizes and choices.
+        about: of the base: `maps`, the shapes of those that have adapters, by name; `width`, features of a state;
+            `ends`, of a causal model the pieces that begin and end a turn, else null; `digests`.
+    """
+
+    system: ClassVar[str] = "judge"
+    config_class: ClassVar[type] = JudgeConfig
+    kind: ClassVar[str] = "a judge of meaning"
+
+    def __init__(self, config: JudgeConfig, about: Mapping[str, Any]) -> None:
+        super().__init__()
+        self.config, self.about = config, dict(about)
+        self.adapters = Adapters({name: tuple(shape) for name, shape in about["maps"].items()}, config.rank)
+        self.head = nn.Linear(about["width"], 2)
+        # Logits are multiplied by the first number, and the second is added; training fits both to held-out pairs.
+        self.calibration: Tensor
+        self.register_buffer("calibration", torch.tensor([1.0, 0.0]))
+        self._reading: list[tuple[Any, torch.device]] = []  # in a list: its weights are not this model's own
+
+    @classmethod
+    def of(cls, config: JudgeConfig) -> Self:
+        """A judge before its first step. Raises: InputError if its base is not to be had, or reads fewer pieces."""
+        folder = ModelFolder(locate(config.base))
+        own = config_of(folder)
+        sizes, start = sizes_of(own, folder.path), start_of(own, folder.path)
+        if sizes.tokens is not None and config.max_pieces > sizes.tokens:
+            raise InputError(f"max_pieces {config.max_pieces}; expected at most {sizes.tokens}, as {config.base} reads")
+        module = load_module(config.base) if start is None else load_causal(folder, torch.float32)
+        if start is not None:
+            module = module.base_model  # type: ignore[assignment]
+        maps = maps_of(module, config.layers)
+        ends = None if start is None else list(Marks.of(own.bos_token_id, own.eos_token_id))
+        about = {
+            "maps": {name: list(shape) for name, shape in maps.items()},
+            "width": sizes.width,
+            "ends": ends,
+            "digests": digests_of(folder),
+        }
+        return cls(config, about)
+
+    @property
+    def device(self) -> torch.device:
+        """Where the weights are."""
+        return self.calibration.device
+
+    @property
+    def causal(self) -> bool:
+        """Whether the base is a language model that reads from left to right."""
+        return self.about["ends"] is not None
+
+    @cached_property
+    def pieces(self) -> PieceMaker:
+        """What makes rows of pairs. Raises: InputError as `logits`."""
+        ends = self.about["ends"]
+        return PieceMaker(self._folder.tokenizer(), None if ends is None else tuple(ends), self.config.max_pieces)
+
+    def forget(self) -> None:
+        """Let go of the base, so that the adapters are added to it again as they are now."""
+        self._reading.clear()
+
+    def trainable(self) -> JudgeNetwork:
+        """The base with the adapters beside its weights, in float32: what is trained."""
+        self.forget()
+        if self.causal:
+            module: Any = load_causal(self._folder, torch.float32).base_model
+        else:
+            module = load_module(self.config.base)
+        self.adapters.inject(module.to(self.device))
+        return JudgeNetwork(module, self.head, causal=self.causal)
+
+    def judge(self, pairs: Sequence[tuple[str, str]], *, batch_size: int = ROWS, progress: bool = False) -> Verdicts:
+        """What is thought of pairs of texts; of (a, b) and (b, a) the same, the other way round.
+
+        Args:
+            batch_size: rows read at once, of about one length; it changes no answer.
+            progress: say on stderr how far it is.
+        A pair that is longer than `config.max_pieces` is cut, and a warning counts such pairs.
+        Raises: InputError for what are no pairs of texts, or a base that is not to be had or has other weights.
+        """
+        both = require_pairs(pairs)
+        require_count(batch_size, "batch_size", 1)
+        logits_N2 = self.logits(both, batch_size=batch_size, progress=progress)
+        ways_N2 = (logits_N2 * self.calibration[0] + self.calibration[1]).sigmoid().cpu().numpy()
+        return Verdicts(ways_N2.prod(1), ways_N2[:, 0], ways_N2[:, 1])
+
+    @torch.inference_mode()
+    def logits(self, pairs: Sequence[tuple[str, str]], *, batch_size: int = ROWS, progress: bool = False) -> Tensor:
+        """[N, 2] before they are calibrated: the mean of what is read in both orders."""
+        different = list(dict.fromkeys(tuple(sorted(pair)) for pair in pairs))
+        found = {}
+        for pair, row_2 in zip(different, self._both_orders(different, batch_size, progress), strict=True):
+            found[pair] = row_2
+            found[pair[::-1]] = row_2.flip(0)
+        return torch.stack([found[tuple(pair)] for pair in pairs]) if pairs else torch.zeros(0, 2)
+
+    def _both_orders(self, pairs: Sequence[tuple[str, ...]], batch_size: int, progress: bool) -> Tensor:
+        every = [*pairs, *(pair[::-1] for pair in pairs)]
+        rows, seconds, cut = self.pieces.rows([(one, other) for one, other in every])
+        tell_cut(cut // 2, len(pairs), f"{self.config.max_pieces} pieces of both texts", self.kind)
+        table, starts = Ragged.of(rows), np.array(seconds, np.int64)
+        order = np.argsort([len(row) for row in rows], kind="stable")
+        out_M2 = torch.empty(len(rows), 2)
+        for some in track(list(parts_of_rows(len(rows), batch_size)), "judging", show=progress):
+            chosen = order[some]
+            batch = JudgeBatch(SentenceBatch(*table.padded(chosen)), torch.from_numpy(starts[chosen]), torch.empty(0))
+            out_M2[chosen] = self._read(batch.to(self.device)).float().cpu()
+        return (out_M2[: len(pairs)] + out_M2[len(pairs) :].flip(1)) / 2
+
+    def _read(self, batch: JudgeBatch) -> Tensor:
+        """[B, 2], by the base with the adapters added, which is made when it is first asked for."""
+        if not self._reading or self._reading[0][1] != self.device:
+            self._reading[:] = [(self._merged(), self.device)]
+        merged = self._reading[0][0]
+        if isinstance(merged, JudgeNetwork):
+            out: Tensor = merged(batch)
+            return out
+        lengths = batch.rows.lengths_B.tolist()
+        rows = [row[:length] for row, length in zip(batch.rows.words_BT.tolist(), lengths, strict=True)]
+        (states_ND,) = merged.states(rows, [merged.num_layers], seconds=batch.seconds_B.tolist())
+        starts_B = torch.tensor([0, *np.cumsum(lengths[:-1]).tolist()], device=self.device)
+        logits_B2: Tensor = self.head(states_ND[starts_B].float())
+        return logits_B2
+
+    def _merged(self) -> Any:
+        dtype = best_dtype(self.device)
+        config = self._folder.config
+        if not self.causal and can_run(config) and (self._folder.path / WEIGHTS).is_file():
+            tensors = load_tensors(self._folder.path / WEIGHTS)
+            own = {name.removeprefix("bert."): tensor for name, tensor in tensors.items()}
+            maps = {name: own[f"{name}.weight"] for name in self.adapters.shapes}
+            self.adapters.add_to(maps)
+            return PackedBert(own, config).to(self.device, dtype)
+        if self.causal:
+            module: Any = load_causal(self._folder, dtype).base_model
+        else:
+            module = load_module(self.config.base).to(dtype)
+        self.adapters.merge(module.to(self.device))
+        return JudgeNetwork(module.eval(), self.head, causal=self.causal)
+
+    @cached_property
+    def _folder(self) -> ModelFolder:
+        """The base's, read and compared once."""
+        folder = ModelFolder(locate(self.config.base))
+        require_base(self.config.base, folder, self.about["digests"])
+        return folder
+
+    def assets(self) -> dict[str, str]:
+        """What is known of the base; the maps are in the order of the adapters."""
+        return {BASE: json.dumps(self.about, indent=1) + "\n"}
+
+    @classmethod
+    def restore(cls, config: dict[str, Any], assets: dict[str, str]) -> MeaningJudge:
+        """A judge with fresh weights from what a checkpoint holds.
+
+        Raises: InputError if the asset is missing or damaged, or a field is unknown.
+        """
+        require_restorable(JudgeConfig, config, assets, (BASE,))
+        return cls(JudgeConfig(**config), _checked(parse_json(assets[BASE], BASE)))
+
+
+def require_pairs(pairs: object) -> list[tuple[str, str]]:
+    """Pairs of texts as tuples. Raises: InputError that counts the first that is none, or has an empty side."""
+    if isinstance(pairs, str) or not isinstance(pairs, Sequence):
+        raise InputError(f"pairs of type {type(pairs).__name__}; expected a list of pairs of texts")
+    out = []
+    for number, pair in enumerate(pairs, start=1):
+        if isinstance(pair, str) or not isinstance(pair, Sequence) or len(pair) != 2:
+            raise InputError(f"pair {number}: {str(pair)[:40]!r}; expected two texts")
+        for side in pair:
+            require_text(side, f"a side of pair {number}")
+            if not side.strip():
+                raise InputError(f"pair {number} has an empty side; expected two texts")
+        out.append((pair[0], pair[1]))
+    return out
+
+
+def _checked(about: Any) -> Mapping[str, Any]:
+    """Raises: InputError if it does not say what `MeaningJudge` needs, or asks for more than any base has."""
+    found: dict[str, Any] = about if isinstance(about, dict) else {}
+    maps, ends, width = found.get("maps"), found.get("ends"), found.get("width")
+    shapes = list(maps.values()) if isinstance(maps, dict) else []
+    fits = 0 < len(shapes) <= MOST_MAPS and isinstance(found.get("digests"), dict)
+    fits = fits and all(isinstance(shape, list) and len(shape) == 2 for shape in shapes)
+    sizes = [width, *(size for shape in shapes for size in shape)] if fits else []
+    fits = fits and all(type(size) is int and 0 < size <= MOST_WIDTH for size in sizes)
+    if not fits or not (ends is None or (isinstance(ends, list) and [*map(type, ends)] == [int, int])):
+        raise InputError(f"{BASE}: {str(about)[:40]!r}; expected the base's maps, width, ends and digests")
+    return found

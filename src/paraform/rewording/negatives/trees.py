@@ -1,0 +1,223 @@
+"""Negatives that the parse makes: roles exchanged, a denial put in or taken out, an adjunct left out or put in."""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import random
+from collections.abc import Iterator, Sequence
+
+from paraform.rewording.adverbials import CONJUNCTIONS
+from paraform.rewording.inflection import forms, irregular
+from paraform.rewording.negatives.altered import Altered, Read
+from paraform.rewording.negatives.lists import Lists
+from paraform.rewording.negatives.words import says_plainly
+from paraform.syntax.trees import Tree
+
+_BE = {"is", "are", "was", "were", "am", "be", "been", "being", "'s", "'re", "equals"}
+_SYMMETRIC = {"and", "or", "met", "meet", "meets", "married", "marry", "equal", "equals", "resembles", "between"}
+_SYMMETRIC |= {"with", "versus", "vs", "nor", "similar", "different", "same", "near", "beside", "&", "including"}
+_LIGHT = {"also", "just", "then", "so", "too", "now", "here", "please", "there", "really", "very", "well", "even"}
+_LIGHT |= {"however", "therefore", "thus", "indeed", "actually", "own", "other", "such", "same", "as", "certain"}
+_LIGHT |= {"various", "particular", "specific", "further", "overall", "respective", "not", "n't", "never", "hardly"}
+_AUXILIARIES = {"is", "are", "was", "were", "am", "has", "have", "had", "do", "does", "did", "can", "could", "will"}
+_AUXILIARIES |= {"would", "should", "must", "may", "might"}
+_STEMS = {"ca": "can", "wo": "will", "sha": "shall"}
+_DENIALS = {"not", "n't", "never"}
+_NO_CONDITION = {"because", "although", "though", "after", "before", "since", "while", "which", "who", "where", "that"}
+_TENSED = {"VBD": "will", "VBZ": "will", "VBP": "will"}
+MOST_LEFT_OUT = 0.6  # share of a sentence's words
+
+
+def roles(read: Read, lists: Lists, drawn: random.Random) -> Iterator[Altered]:
+    """Two noun phrases exchanged, or two nouns, or their adjectives; none that a symmetric word joins."""
+    if read.tree is None:
+        return
+    words, tags = read.tagged.words, read.tagged.tags
+    phrases = [span for node, span in _spans(read.tree) if _is_thing(node)]
+    adjectives = [(at, at + 1) for at, tag in enumerate(tags) if tag == "JJ" and words[at].lower() not in _LIGHT]
+    nouns = [(at, at + 1) for at, tag in enumerate(tags) if tag in ("NN", "NNS", "NNP")]
+    for spans in (phrases, adjectives, nouns):
+        pairs = [pair for pair in itertools.combinations(spans, 2) if _may_exchange(read, *pair)]
+        drawn.shuffle(pairs)
+        for one, other in pairs[:3]:
+            yield Altered(_exchanged(read, one, other))
+
+
+def _exchanged(read: Read, one: tuple[int, int], other: tuple[int, int]) -> str:
+    """The text with two runs of words exchanged; what opens a sentence gives its capital away."""
+    assert read.tagged.cut is not None
+    text, spans, words = read.tagged.cut.text, read.tagged.cut.spans, read.tagged.words
+    said = [text[spans[start][0] : spans[end - 1][1]] for start, end in (one, other)]
+    if one[0] == 0 and words[0][:1].isupper():
+        if words[0][1:].islower() and read.tagged.tags[0] not in ("NNP", "NNPS"):
+            said[0] = said[0][:1].lower() + said[0][1:]
+        said[1] = said[1][:1].upper() + said[1][1:]
+    (left, middle), (start, end) = [(spans[a][0], spans[b - 1][1]) for a, b in (one, other)]
+    return text[:left] + said[1] + text[middle:start] + said[0] + text[end:]
+
+
+def _may_exchange(read: Read, one: tuple[int, int], other: tuple[int, int]) -> bool:
+    words, tags = read.lowered, read.tagged.tags
+    if one[1] > other[0]:
+        return False
+    first, second, between = words[slice(*one)], words[slice(*other)], words[one[1] : other[0]]
+    if {*first} & {*second} or not between or len(between) < 1 or words[one[0] - 1 : one[0]] in (["between"], ["both"]):
+        return False
+    if _SYMMETRIC & {*between} or all(word in _BE | {","} for word in between) or all(word == "," for word in between):
+        return False
+    heads = tags[one[1] - 1][:3], tags[other[1] - 1][:3]  # singular or plural counts, but for names
+    return heads[0][:2] == heads[1][:2] and (tags[one[1] - 1] == tags[other[1] - 1] or "NNP" in heads)
+
+
+def _is_thing(node: Tree) -> bool:
+    """Whether it is a noun phrase without another in it, and no pronoun."""
+    tags = node.tags()
+    inner = any(child.children for child in node.children)
+    return node.label == "NP" and not inner and tags[-1].startswith("NN") and "PRP" not in tags and "EX" not in tags
+
+
+def negation(read: Read, lists: Lists, drawn: random.Random) -> Iterator[Altered]:
+    """A denial put in or taken out; of a question that begins with its verb neither, which asks the same either way."""
+    words, tags = read.lowered, read.tagged.tags
+    denials = [at for at, word in enumerate(words) if word in _DENIALS and words[at + 1 : at + 2] != ["only"]]
+    for at in denials:
+        changes = {at: ""}
+        if words[at] == "n't" and at and words[at - 1] in _STEMS:
+            changes[at - 1] = _STEMS[words[at - 1]]
+        yield Altered(read.with_words(changes))
+    if denials or not words or (words[0] in _AUXILIARIES and words[-1] == "?"):
+        return
+    for at, (word, tag) in enumerate(zip(words, tags, strict=True)):
+        asked = at and tags[at - 1] in ("WRB", "WP", "WDT", "WP$") and words[-1] == "?"
+        if asked or (tag.startswith("VB") and at and tags[at - 1] == "TO"):
+            continue
+        if word in _AUXILIARIES and tag in ("MD", "VBZ", "VBP", "VBD") and _has_verb_behind(tags, at, word):
+            yield Altered(read.with_words({at: f"{word} not" if word != "can" else "cannot"}))
+        elif tag == "VBP" and word not in _AUXILIARIES and word.isalpha():
+            yield Altered(read.with_words({at: f"do not {word}"}))
+        elif tag in ("VBZ", "VBD") and (base := _base(word, tag)):
+            yield Altered(read.with_words({at: f"{'does' if tag == 'VBZ' else 'did'} not {base}"}))
+        elif tag == "VB" and at == 0 and word.isalpha() and word not in ("let", "please"):
+            yield Altered(read.with_words({at: f"do not {word}"}))
+
+
+def _has_verb_behind(tags: Sequence[str], at: int, word: str) -> bool:
+    """Whether a form of "have" or "do" helps another verb; of "be" and of modal verbs always."""
+    if word in ("has", "have", "had", "do", "does", "did"):
+        return any(tag in ("VBN", "VB", "VBD") for tag in tags[at + 1 : at + 4])
+    return True
+
+
+def _base(word: str, tag: str) -> str:
+    """The base of a verb's form, if it can be told; ""."""
+    tries = [word]
+    for ending, instead in (("ies", "y"), ("es", ""), ("es", "e"), ("s", ""), ("ied", "y"), ("ed", ""), ("ed", "e")):
+        if word.endswith(ending) and len(word) > len(ending) + 1:
+            tries.append(word.removesuffix(ending) + instead)
+    tries += [word[:-3]] if word.endswith("ed") and word[-3:-2] == word[-4:-3] else []
+    if tag == "VBD" and not word.endswith("ed"):
+        return _irregular_bases().get(word, "")
+    fits = [base for base in tries[1:] if forms(base, "VB")[tag] == word]
+    # "closed" is of "close", not of "clos"; "worked" of "work": a base does not end with a lone s, v, c or u.
+    return next((base for base in fits if base[-1] not in "svcuz" or base.endswith("ss")), fits[-1] if fits else "")
+
+
+@functools.cache
+def _irregular_bases() -> dict[str, str]:
+    return {past: base for base, (past, _) in irregular().items()}
+
+
+def dropped(read: Read, lists: Lists, drawn: random.Random) -> Iterator[Altered]:
+    """Without an adjunct: what is left is so, too, if the sentence says it plainly and no condition went."""
+    for start, end in _adjuncts(read):
+        text = read.with_spans([(start, end, "")])
+        plain = says_plainly(read.lowered) and read.lowered[start] not in CONJUNCTIONS - _NO_CONDITION
+        yield Altered(text, True if plain else None, False)
+
+
+def added(read: Read, lists: Lists, drawn: random.Random, others: Sequence[str] = ()) -> Iterator[Altered]:
+    """With an adjunct of another sentence behind it.
+
+    Args:
+        others: adjuncts, as `adjuncts_of` finds them.
+    """
+    words = read.lowered
+    if others and words and read.tagged.cut is not None:
+        ends = len(words) - 1 if words[-1] in {".", "?", "!"} else len(words)
+        if ends > 2:
+            new = drawn.choice(others)
+            spans, text = read.tagged.cut.spans, read.tagged.cut.text
+            left = spans[ends - 1][1]
+            yield Altered(f"{text[:left]} {new}{text[left:]}", False, None)
+
+
+def tense(read: Read, lists: Lists, drawn: random.Random) -> Iterator[Altered]:
+    """What was or is will be."""
+    words, tags = read.lowered, read.tagged.tags
+    for at, (word, tag) in enumerate(zip(words, tags, strict=True)):
+        asked = words[-1:] == ["?"] or (at and tags[at - 1] in ("WRB", "WP"))
+        if asked or word in _AUXILIARIES - {"is", "are", "was", "were"} or tag not in _TENSED:
+            continue
+        if word in ("is", "are", "was", "were"):
+            yield Altered(read.with_words({at: "will be"}))
+        elif base := _base(word, tag) if tag != "VBP" else word * word.isalpha():
+            yield Altered(read.with_words({at: f"will {base}"}))
+
+
+def adjuncts_of(read: Read) -> list[str]:
+    """Adjuncts of a sentence that may stand behind another: clauses and phrases with a preposition, of two words on."""
+    assert read.tagged.cut is not None
+    text, spans = read.tagged.cut.text, read.tagged.cut.spans
+    found = []
+    for start, end in _adjuncts(read):
+        movable = read.lowered[start] in CONJUNCTIONS | {"in", "on", "at", "during", "for", "with", "without", "by"}
+        if movable and 2 <= end - start <= 8 and start:
+            found.append(text[spans[start][0] : spans[end - 1][1]])
+    return found
+
+
+def _adjuncts(read: Read) -> list[tuple[int, int]]:
+    """Where adjuncts begin and end: phrases, clauses, adverbs, adjectives and second conjuncts that may be missing."""
+    if read.tree is None:
+        return []
+    most = MOST_LEFT_OUT * len(read.tagged.words)
+    found = [span for parent, at, span in _children(read.tree, 0) if _is_adjunct(parent, at)]
+    return [
+        (start, end)
+        for start, end in found
+        if end - start <= most and not {*read.lowered[start:end]} <= _LIGHT and read.lowered[start] not in _LIGHT
+    ]
+
+
+def _is_adjunct(parent: Tree, at: int) -> bool:
+    child, before = parent.children[at], parent.children[:at]
+    label, first = child.label, next(iter(child.words()), "").lower()
+    if label == "PP":
+        noun_before = parent.label == "NP" and before and before[-1].label == "NP" and first != "of"
+        object_before = parent.label == "VP" and any(one.label in ("NP", "PP", "ADVP", "ADJP") for one in before)
+        return bool(noun_before or object_before or (parent.label == "S" and first != "of"))
+    if label == "SBAR":
+        relative = parent.label == "NP" and before and before[-1].label == "NP"
+        return bool(relative or first in CONJUNCTIONS)
+    if label in ("ADVP", "RB"):
+        return parent.label in ("VP", "S") and len(parent.children) > 1
+    if label in ("JJ", "ADJP"):
+        behind = parent.children[at + 1 :]
+        return parent.label == "NP" and bool(behind) and behind[-1].label in ("NN", "NNS")
+    return False
+
+
+def _spans(tree: Tree) -> Iterator[tuple[Tree, tuple[int, int]]]:
+    yield tree, (0, len(tree.words()))
+    yield from ((parent.children[at], span) for parent, at, span in _children(tree, 0))
+
+
+def _children(node: Tree, start: int) -> Iterator[tuple[Tree, int, tuple[int, int]]]:
+    """Each child below a node: its parent, its place there, and from which word to which it goes."""
+    place = start
+    for at, child in enumerate(node.children):
+        end = place + len(child.words())
+        yield node, at, (place, end)
+        yield from _children(child, place)
+        place = end
