@@ -7,6 +7,7 @@ Writes OUT/train.jsonl, OUT/dev.jsonl and OUT/counts.md.
 - PAWS: four fifths of the half that chooses, by component; the last fifth is development data.
 - Tatoeba's pairs, and STS-B's train part: `SAME` points and more say the same, `OTHER` and less do not.
 - Rewordings that language models wrote (`written.jsonl`): they say the same.
+- What language models wrote with nearly the words of 800 of SQuAD's sentences (`swapped.jsonl`), half of it the same.
 - Answers of earlier models that were read (`read.jsonl`): usable ones say the same, wrong ones do not.
 - Sentences of SQuAD's contexts and of Banking77's used intents, reworded by the default call's rules.
 - Of all of these: negatives of `rewording.negatives`, every kind but `HELD_OUT`, of three quarters of the word lists;
@@ -48,8 +49,9 @@ TRAINED = tuple(kind for kind in KINDS if kind not in HELD_OUT)
 ALONE = {"squad": 9_000, "banking77": 4_000}  # sentences of each that are reworded by rules
 NEAR = (0.5, 0.9)  # cosine of another sentence that is taken for one that says something else
 LEAST_WORDS, MOST_WORDS = 4, 40
-NOT_NEAR = ("paws", "stsb", "read", "sick")  # corpora whose pairs that differ are given
+NOT_NEAR = ("paws", "stsb", "read", "sick", "swapped")  # corpora whose pairs that differ are given
 MOST_DEV = 5_000
+REORDERED_TIMES = 4  # how often each pair of PAWS, and of those like it, stands there
 RATED = Path("docs/ratings")
 
 
@@ -162,6 +164,7 @@ def made(data: Path, terms: str, out: Path, *, seed: int) -> tuple[list[Pair], l
     parts = [with_negatives(some, counts, seed=seed) for some in (train, dev)]
     drawn = random.Random(seed)
     learned, others = ([pair for pair in some if pair.source.text != pair.target.text] for some in parts)
+    learned += [pair for pair in train if corpus_of(pair) in ("paws", "swapped")] * (REORDERED_TIMES - 1)
     drawn.shuffle(learned)
     drawn.shuffle(others)
     counts.add_all(learned, "training")

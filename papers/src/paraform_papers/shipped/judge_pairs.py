@@ -31,6 +31,7 @@ def labelled(data: Path, terms: str) -> dict[str, list[Pair]]:
         "stsb": scored(data / "stsb/stsb-en-train.csv"),
         "read": read_answers(),
         "written": written_rewordings(),
+        "swapped": swapped(),
     }
     if terms == "all":
         found["mrpc"] = list(read_labelled_pairs(data / "mrpc/msr_paraphrase_train.txt"))
@@ -64,6 +65,17 @@ def written_rewordings() -> list[Pair]:
     text = (resources.files("paraform_papers.shipped") / "written.jsonl").read_text(encoding="utf-8")
     rows = [row for row in map(json.loads, text.splitlines()) if "source" in row]
     return [Pair(Sentence(row["source"]), Sentence(said), label=1) for row in rows for said in row["said"]]
+
+
+def swapped() -> list[Pair]:
+    """What language models wrote with nearly the words of SQuAD's sentences: that say the same, and that do not."""
+    text = (resources.files("paraform_papers.shipped") / "swapped.jsonl").read_text(encoding="utf-8")
+    pairs = []
+    for row in map(json.loads, text.splitlines()):
+        source = Sentence(row["source"])
+        pairs += [Pair(source, Sentence(said), label=1) for said in row["same"]]
+        pairs += [Pair(source, Sentence(said), label=0, forth=0.0, back=0.0) for said in row["other"]]
+    return pairs
 
 
 def sick(path: Path) -> list[Pair]:

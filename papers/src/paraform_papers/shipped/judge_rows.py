@@ -41,10 +41,10 @@ from paraform_papers.shipped.judge_states import load_states, train_states
 Judged: TypeAlias = Callable[[Sequence[tuple[str, str]]], NDArray[np.float64]]
 COSINES = ("minilm", "minilm-disentangled", "mpnet")
 CONFIGS = {
-    "states": JudgeConfig(learning_rate=5e-4),
+    "states": JudgeConfig(),
     "small": JudgeConfig(),
     "lm": JudgeConfig.lm(),
-    "large": JudgeConfig(base="mpnet", rank=16, learning_rate=6e-4),
+    "large": JudgeConfig(base="mpnet", rank=16, learning_rate=4e-4),
 }
 ROWS = (*(f"cosine, {name}" for name in COSINES), "likelihood both ways", *CONFIGS)
 BINS = 10  # of the calibration error, of equal width

@@ -27,7 +27,7 @@ class JudgeConfig:
     rank: Count = 64
     layers: Whole = 0
     max_pieces: Annotated[int, Between(16, MOST_STEPS)] = 192
-    learning_rate: Amount = 1e-3
+    learning_rate: Amount = 5e-4
     warmup: Whole = 100
     batch_size: Count = 32
     epochs: Count = 1

@@ -1,0 +1,105 @@
+"""What judges of meaning learn from: small files of the real formats, the embedded parser, and no text of a test."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from paraform import corpora
+from paraform.corpora.leaks import normalised
+from paraform.records import Origin, Pair, Sentence, texts_of
+from paraform.rewording.negatives import Altered
+from paraform_papers.shipped import judge_data, judge_pairs
+from paraform_papers.shipped.judge_data import TRAINED, altered, made, made_pair, nearest_others, rated
+from paraform_papers.shipped.judge_pairs import read_answers, scored, sick, written_rewordings
+
+SICK = "pair_ID\tsentence_A\tsentence_B\trelatedness_score\tentailment_judgment\n"
+
+
+def same(one: str, other: str, corpus: str = "tatoeba") -> Pair:
+    return Pair(Sentence(one), Sentence(other), label=1, origin=Origin(f"{corpus}/pairs", 1))
+
+
+def test_scores_between_are_left_out(tmp_path: Path) -> None:
+    (tmp_path / "sts.csv").write_text('"a b","b a",4.8\n"a","c",3.9\n"a","d",1.5\n', encoding="utf-8")
+    assert [(one.target.text, one.label) for one in scored(tmp_path / "sts.csv")] == [("b a", 1), ("d", 0)]
+
+
+def test_what_sick_says_of_each_direction(tmp_path: Path) -> None:
+    rows = [f"{at}\ta\tb\t4\t{told}\n" for at, told in enumerate(("ENTAILMENT", "NEUTRAL", "CONTRADICTION"))]
+    (tmp_path / "sick.txt").write_text(SICK + "".join(rows), encoding="utf-8")
+    assert [(one.label, one.forth, one.back) for one in sick(tmp_path / "sick.txt")] == [
+        (None, 1, None),
+        (None, 0, None),
+        (None, 0, 0),
+    ]
+
+
+def test_answers_and_rewordings_that_may_be_given_on() -> None:
+    answers, written = read_answers(), written_rewordings()
+    assert Counter(one.label for one in answers).keys() == {0, 1} and len(answers) > 500
+    assert len(written) > 5000 and all(one.label == 1 for one in written)
+
+
+def test_negatives_are_of_all_kinds_and_say_what_is_known() -> None:
+    pairs = [
+        same(
+            "On Monday, Maria sold all five red boats in Lisbon.", "In Lisbon, Maria sold all five red boats on Monday."
+        ),
+        same("The cheap train to the old town did not leave before noon.", "Before noon the cheap train had not left."),
+    ] * 20
+    found = list(altered(pairs, seed=0))
+    assert len(found) == 80 and {kind for kind, _ in found} > {"roles", "number", "day", "place", "negation", "antonym"}
+    assert {kind for kind, _ in found} <= {*TRAINED}
+    sides = {text for pair in pairs for text in texts_of([pair])}
+    for kind, one in found:
+        assert one.label == 0 and (one.source.text in sides or (kind == "dropped" and one.target.text in sides))
+        assert 0 in (one.forth, one.back) or kind == "quantifier"
+
+
+def test_a_negative_that_is_turned_has_its_directions_turned() -> None:
+    pair, less = same("Tom left on Monday.", "On Monday Tom left."), Altered("Tom left.", True, False)
+    one = made_pair(pair.source, less, pair)
+    assert (one.source.text, one.target.text, one.forth, one.back) == ("Tom left on Monday.", "Tom left.", 1, 0)
+    one = made_pair(pair.source, less, pair, turned=True)
+    assert (one.source.text, one.target.text, one.forth, one.back) == ("Tom left.", "Tom left on Monday.", 0, 1)
+
+
+def test_the_nearest_sentence_of_another_cluster() -> None:
+    pairs = [
+        same("How do I cancel my card?", "I want to cancel my card."),
+        same("How do I activate my card?", "I want to activate my card."),
+        same("The moon is far away.", "Far away is the moon."),
+    ]
+    found = [(one.source.text, one.target.text) for one in nearest_others(pairs, seed=0, share=1.0)]
+    assert ("I want to cancel my card.", "I want to activate my card.") in found
+    assert not any("moon" in text for pair in found for text in pair)
+
+
+def test_every_rated_text_is_kept_from_training(tmp_path: Path) -> None:
+    (tmp_path / "a.jsonl").write_text('{"id": "x y z", "source": "one two three", "n": 1}\n', encoding="utf-8")
+    (tmp_path / "b.json").write_text('{"command": ["four five six", "one"]}', encoding="utf-8")
+    assert rated(tmp_path) == ["x y z", "one two three", "four five six"]
+    assert len(rated()) > 3000 if judge_data.RATED.exists() else True
+
+
+def test_no_text_of_a_test_is_learned(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A pair with one, and its cluster, are left out before negatives are made of them."""
+    read = {
+        "tatoeba": [same(f"We met Tom {at} times in May.", f"In May we met Tom {at} times.") for at in range(2, 60)],
+        "paws dev": [same("A b c d.", "D c b a.")],
+    }
+    leaked = {"We met Tom 7 times in May.", "Some other test."}
+    monkeypatch.setattr(judge_data, "labelled", lambda data, terms: dict(read))
+    monkeypatch.setattr(judge_data, "measured_by", lambda data: [*leaked])
+    corpora.write_jsonl([same("It is cold in Rome now.", "Now it is cold in Rome.")], tmp_path / "rules.jsonl")
+    train, dev, counts = made(tmp_path, "free", tmp_path, seed=0)
+    texts = {normalised(text) for text in texts_of([*train, *dev])}
+    assert not texts & {normalised("We met Tom 7 times in May."), normalised("In May we met Tom 7 times.")}
+    assert not {normalised(text) for text in texts_of(train)} & {normalised(text) for text in texts_of(dev)}
+    assert "in a test or rated" in counts.markdown() and any(pair.label == 0 for pair in train)
+    assert json.loads((tmp_path / "rules.jsonl").read_text().splitlines()[0])["label"] == 1
+    assert judge_pairs.SAME > judge_pairs.OTHER

@@ -1,0 +1,85 @@
+"""Rows of judges of meaning: figures in closed form; what was measured is left alone; cross-attention over states."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import fields, replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from paraform.records import InputError, Pair, Sentence
+from paraform.trainers.judge import BY_NLL
+from paraform_papers.shipped import judge_rows
+from paraform_papers.shipped.judge_rows import CONFIGS, calibration_error, figures, measured, table
+from paraform_papers.shipped.judge_sets import JudgedSet, counts_of, rated
+from paraform_papers.shipped.judge_states import StatesJudge, load_states, train_states
+
+
+def test_calibration_error_in_closed_form() -> None:
+    """Of ten at 0.85 nine are right, of ten at 0.25 five: (0.05 · 10 + 0.25 · 10) / 20."""
+    found = np.repeat([0.85, 0.25], 10)
+    labels = np.array([True] * 9 + [False] + [True] * 5 + [False] * 5)
+    assert calibration_error(found, labels) == pytest.approx(0.15)
+    assert calibration_error(np.ones(4), np.ones(4, np.bool_)) == 0
+
+
+def test_figures_of_a_set() -> None:
+    """Every pair that says the same is above the "roles" and below the "day"."""
+    values = {"s": 0.5, "r": 0.1, "d": 0.9}
+    pairs = [("s", "x")] * 4 + [("r", "x")] * 2 + [("d", "x")] * 2
+    one = JudgedSet("set", pairs, [True] * 4 + [False] * 4, [""] * 4 + ["roles"] * 2 + ["day"] * 2)
+    report, found = figures(lambda some: np.array([values[a] for a, _ in some]), one, 0.4, calibrated=True)
+    assert report["AUC by kind"] == {"day": 0, "roles": 100}
+    assert report["AUC"][0] == 50 and report["accuracy"] == 75 and len(found) == 8
+    assert report["calibration error"] == pytest.approx((4 * 0.5 + 2 * 0.1 + 2 * 0.9) / 8)
+    assert counts_of(one) == "4 the same, 4 not"
+
+
+def test_rows_differ_in_the_base_and_what_suits_it() -> None:
+    own = CONFIGS["small"]
+    for name, config in CONFIGS.items():
+        changed = {one.name for one in fields(config) if getattr(config, one.name) != getattr(own, one.name)}
+        assert changed <= {"base", "rank", "layers", "learning_rate", "warmup"}, name
+
+
+def test_what_is_measured_is_left_alone_and_stands_in_the_table(tmp_path: Path) -> None:
+    (tmp_path / "0").mkdir()
+    report = {"threshold": 0.5, "MRPC": {"AUC": [81.25, 80, 82]}, "PAN": {"AUC": [90, 89, 91]}}
+    (tmp_path / "0" / "small.json").write_text(json.dumps(report))
+    measured("small", tmp_path, tmp_path, tmp_path, 0)
+    assert table(tmp_path) == [
+        "| judge | seed | MRPC | PAN |",
+        "| --- | ---: | ---: | ---: |",
+        "| small | 0 | 81.2 | 90.0 |",
+    ]
+    with pytest.raises(InputError, match=r"train\.jsonl"):
+        measured("small", tmp_path, tmp_path, tmp_path, 1)
+
+
+def test_rated_outputs_are_of_both_kinds() -> None:
+    found = rated()
+    assert 100 < sum(found.labels) < len(found.labels) - 100 and all(a != b for a, b in found.pairs)
+
+
+def test_states_are_told_by_what_the_other_text_has(tmp_path: Path) -> None:
+    """Both directions are one head's, so that the other way round it thinks the same; and it learns and is loaded."""
+    words = ["how", "do", "i", "pay", "for", "my", "card", "the", "cat", "sat", "on", "mat"]
+    drawn = np.random.default_rng(0)
+    pairs = []
+    for at in range(64):
+        text = " ".join(words[row] for row in drawn.permutation(len(words))[:4])
+        whole, part = Sentence(text), Sentence(" ".join(text.split()[:2]))
+        pairs.append(Pair(whole, whole if at % 2 else part, label=at % 2, forth=1.0, back=float(at % 2), cluster=at))
+    config = replace(CONFIGS["states"], batch_size=8, warmup=1, epochs=2, learning_rate=1e-3)
+    loop = replace(BY_NLL, device="cpu", tensorboard=False, evaluate_every=100)
+    train_states(pairs[:56], tmp_path / "run", validation=pairs[56:], config=config, loop=loop)
+    model = load_states(tmp_path / "run")
+    sides = [(pair.source.text, pair.target.text) for pair in pairs]
+    logits, turned = model.logits(sides), model.logits([side[::-1] for side in sides], size=7)
+    assert torch.allclose(logits, turned.flip(1), atol=0.05)  # products may be of bfloat16
+    assert StatesJudge.restore({}, {}).config.base == "minilm"
+    assert judge_rows.ROWS[0] == "cosine, minilm"
+    assert logits[::2, 1].mean() < logits[1::2, 1].mean() and model.same(sides).shape == (64,)
