@@ -134,7 +134,7 @@ def test_near_is_not_the_same(tmp_path: Path, command: Command) -> None:
     given = ["duplicates", table, "--text-column", "text", "--label-column", "label", "--id-column", "id"]
     done = command(*given, "--threshold", 0.7, "--first", tmp_path / "first.txt")
     assert (tmp_path / "first.txt").read_text().splitlines() == [text for text, _, _ in rows[:5]]
-    assert "paraform: 2 near pairs kept apart: 1 by numbers, 1 by negation (--keep-apart)" in done.err
+    assert "paraform: 2 near pairs kept apart: 1 by numbers, 1 by negation (--keep-apart, --verify)" in done.err
     pair, cluster = objects(done.out)
     assert (pair["labels"], pair["ids"], cluster["ids"]) == (["diet", "diet"], ["11", "12"], ["11", "12"])
     done = command(*given, "--threshold", 0.7)

@@ -13,6 +13,7 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
 import paraform
+from paraform.capabilities import Verdicts
 from paraform.encoders import Encoder
 from paraform.neighbours.duplicates import THRESHOLDS
 from paraform.records import InputError
@@ -130,3 +131,27 @@ def test_what_cannot_be_read_is_compared_by_its_letters(minilm: Encoder) -> None
     assert found.cosines[0] == 1 > found.cosines[1] and found.unread == [0, 2, 4, 5, 6, 7] and found.different == 7
     nothing = paraform.duplicates(["😀", "😎"], minilm)
     assert (nothing.pairs.shape, nothing.clusters, nothing.unread) == ((0, 2), [], [0, 1])
+
+
+class Even:
+    """A judge that takes two angles for the same if their sum is even; it remembers what it was asked."""
+
+    kind: ClassVar[str] = "a judge"
+
+    def __init__(self) -> None:
+        self.asked: list[tuple[str, str]] = []
+
+    def judge(self, pairs: Sequence[tuple[str, str]], *, batch_size: int = 64, progress: bool = False) -> Verdicts:
+        self.asked += pairs
+        same = np.array([0.5 if sum(map(int, pair)) % 2 == 0 else 0.4 for pair in pairs], np.float32)
+        return Verdicts(same, same, same)
+
+
+def test_a_judge_reads_every_pair_that_is_left() -> None:
+    judge = Even()
+    found = paraform.duplicates(["10", "11", "12", "50", "90", "91"], Angles(), threshold=COS_2, verify=judge)
+    assert sorted(judge.asked) == [("10", "11"), ("10", "12"), ("11", "12"), ("90", "91")]
+    assert found.pairs.tolist() == [[0, 2]] and found.clusters == [[0, 2]] and found.apart == {"meaning": 3}
+    judge.asked.clear()
+    found = paraform.duplicates(["10", "11", "12"], Angles(), threshold=COS_2, verify=judge, keep_apart=["numbers"])
+    assert judge.asked == [] and found.apart == {"numbers": 3}

@@ -12,7 +12,8 @@ cluster (docs/duplicates.md); in a larger file the share is lower. Up to 200,000
 each; for more an index finds nearly all pairs (extra `search`).
 
 With --first, texts that differ in a number, a name, a denial ("turn on", "turn off") or in who does what are no pair,
-however near they are, and are counted; --keep-apart says which of these, or none.
+however near they are, and are counted; --keep-apart says which of these, or none. --verify has a judge of meaning
+(`paraform same`) read both texts of each pair that is left; those that it takes for others are counted, too.
 
 Example:
   paraform duplicates questions.txt --out found.jsonl
@@ -31,7 +32,7 @@ from jsonargparse import ArgumentParser, Namespace
 from paraform.cli.embed import require_vectors
 from paraform.cli.latent import readable
 from paraform.cli.messages import tell
-from paraform.cli.models import EMBEDDERS, load_embedder
+from paraform.cli.models import EMBEDDERS, load_able, load_embedder
 from paraform.cli.options import Share, add_texts
 from paraform.cli.output import print_items, show
 from paraform.cli.reading import GivenText, rows_of
@@ -73,6 +74,15 @@ def add_arguments(parser: ArgumentParser, given: Sequence[str]) -> None:
         help=f"near texts that differ in one of these are no pair: {', '.join(KINDS)}; null: all of them with --first",
     )
     parser.add_argument(
+        "--verify",
+        nargs="?",
+        type=str | None,
+        const="judge",
+        default=None,
+        metavar="JUDGE",
+        help="keep the pairs that say the same, by a judge: the embedded one, or a folder",
+    )
+    parser.add_argument(
         "--label-column", type=str | None, default=None, help="of a table: pairs of two labels are told"
     )
     parser.add_argument("--id-column", type=str | None, default=None, help="of a table: goes with each text")
@@ -92,6 +102,11 @@ def run(options: Namespace) -> int:
     if keep_apart is None:
         keep_apart = list(KINDS) if options.first is not None else []
     rows = rows_of(options.text, options)
+    judge = None
+    if options.verify is not None:
+        from paraform.capabilities import JudgesMeaning
+
+        judge = load_able(options, JudgesMeaning, "a judge of meaning", "verify")
     model = load_embedder(options)
     require_vectors(model, options)
     threshold = options.threshold or usual_threshold(model, options.model, options.vectors or "")
@@ -111,6 +126,7 @@ def run(options: Namespace) -> int:
         batch_size=options.batch_size or 0,
         seed=options.seed,
         keep_apart=keep_apart,
+        verify=judge,
         progress=True,
     )
     if options.first is not None:
@@ -153,7 +169,7 @@ def report(
     }
     if found.apart:
         kinds = ", ".join(f"{count:,} by {kind}" for kind, count in found.apart.most_common())
-        tell(f"{counted(found.apart.total(), 'near pair')} kept apart: {kinds} (--keep-apart)")
+        tell(f"{counted(found.apart.total(), 'near pair')} kept apart: {kinds} (--keep-apart, --verify)")
     if options.label_column is not None:
         about["two_labels"] = sum(columns[one]["label"] != columns[other]["label"] for one, other in found.pairs)
         if about["two_labels"]:

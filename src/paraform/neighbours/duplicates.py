@@ -12,7 +12,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from paraform.capabilities import Embed, Embedder, unread_by
+from paraform.capabilities import Embed, Embedder, JudgesMeaning, unread_by
 from paraform.checkpoint import load, signature_of
 from paraform.corpora.components import components
 from paraform.evaluation.content import finite_vectors
@@ -23,6 +23,9 @@ from paraform.records import InputError, require_texts
 THRESHOLDS = {"minilm": 0.79, "minilm-disentangled": 0.8, "minilm-par": 0.89, "compact": 0.75}
 """Of each embedded encoder the cosine from which on 95 % of the pairs found among held-out questions, Quora's dev.tsv,
 are of one labelled cluster: `python -m paraform_papers.shipped.duplicates DATA --split dev` (docs/duplicates.md)."""
+
+SAME = 0.5  # from it on a judge takes two texts for the same
+JUDGED: Literal["meaning"] = "meaning"  # what pairs that a judge refuses differ in
 
 CHUNK = 16_384  # texts whose vectors are made at once
 
@@ -49,7 +52,7 @@ class Duplicates(NamedTuple):
     threshold: float
     search: Literal["exact", "index"]
     unread: list[int]
-    apart: Counter[Kind]
+    apart: Counter[Kind | Literal["meaning"]]
 
 
 def duplicates(
@@ -62,6 +65,7 @@ def duplicates(
     batch_size: int = 0,
     seed: int = 0,
     keep_apart: Collection[Kind] = (),
+    verify: JudgesMeaning | None = None,
     progress: bool = False,
 ) -> Duplicates:
     """Pairs of texts whose vectors' cosine reaches a threshold, and the clusters that they make.
@@ -78,6 +82,8 @@ def duplicates(
         search: as in `near_pairs`; with "auto" an index is used for more than 200,000 different texts.
         batch_size, seed: as in `Embedder.embed`; the index draws by the seed, too.
         keep_apart: pairs that differ in one of these (`apart.differs`) are none, however near they are.
+        verify: reads both texts of every pair that is left, and keeps those whose `same` is `SAME` or more; None: all
+            stay.
         progress: say on stderr how far it is.
     Raises: InputError for what are no texts, a model that does not embed, a missing threshold; and as `near_pairs`.
     """
@@ -101,8 +107,9 @@ def duplicates(
     alike_Q2 = same_letters(different, np.flatnonzero(unread_N))
     rows_P2 = np.concatenate([alike_Q2, read_N[found.rows]])
     cosines_P = np.concatenate([np.ones(len(alike_Q2), np.float32), found.cosines])
-    pairs = rows_P2.tolist() if keep_apart else []
-    why = [differs(different[one], different[other], keep_apart) for one, other in pairs] or [None] * len(rows_P2)
+    why = kept_apart(
+        [(different[one], different[other]) for one, other in rows_P2.tolist()], keep_apart, verify, progress
+    )
     together_P = np.array([kind is None for kind in why], np.bool_)
     rows_P2, cosines_P = rows_P2[together_P], cosines_P[together_P]
     firsts_N = np.array([numbers[0] for numbers in copies.values()], np.int64)
@@ -114,6 +121,19 @@ def duplicates(
     return Duplicates(
         firsts_N[rows_P2], cosines_P, clusters, len(different), least, found.search, unread, Counter(filter(None, why))
     )
+
+
+def kept_apart(
+    pairs: Sequence[tuple[str, str]], kinds: Collection[Kind], verify: JudgesMeaning | None, progress: bool
+) -> list[Kind | Literal["meaning"] | None]:
+    """What keeps each pair apart; None: nothing. Arguments as `duplicates` has them."""
+    why: list[Kind | Literal["meaning"] | None] = [differs(*pair, kinds) if kinds else None for pair in pairs]
+    left = [at for at, kind in enumerate(why) if kind is None] if verify else []
+    if verify and left:
+        found = verify.judge([pairs[at] for at in left], progress=progress)
+        for at, same in zip(left, found.same, strict=True):
+            why[at] = None if same >= SAME else JUDGED
+    return why
 
 
 def same_letters(texts: Sequence[str], chosen: Sequence[int] | NDArray[np.int64]) -> NDArray[np.int64]:
