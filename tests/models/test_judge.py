@@ -16,7 +16,7 @@ from paraform import checkpoint
 from paraform.batching import Ragged, SentenceBatch
 from paraform.capabilities import JudgesMeaning
 from paraform.models.judge import JudgeConfig, MeaningJudge
-from paraform.models.judge.batches import JudgeBatch
+from paraform.models.judge.batches import JudgeBatch, PieceMaker
 from paraform.records import InputError
 
 PAIRS = [
@@ -160,6 +160,27 @@ def test_a_damaged_asset(asset: str) -> None:
 
 
 def test_other_models_do_not_judge() -> None:
-    with pytest.raises(InputError, match="minilm: an encoder; expected a judge of meaning"):
+    with pytest.raises(InputError, match="an encoder; expected a judge of meaning"):
         paraform.same(PAIRS, model="minilm", device="cpu")
     assert JudgeConfig.lm().base == "smollm2" and not isinstance(checkpoint.load("minilm"), JudgesMeaning)
+
+
+def test_a_checkpoint_that_does_not_fit_its_base(model: MeaningJudge) -> None:
+    """What a stranger's file says is looked at before anything is computed by it."""
+    about, first = model.about, next(iter(model.about["maps"]))
+    others = {name: shape for name, shape in about["maps"].items() if name != first}
+    for changed in (
+        {"maps": {"nowhere": about["maps"][first], **others}},
+        {"maps": {first: [3, 5], **others}},
+        {"width": 7},
+        *([{"ends": [-1, 2]}, {"ends": [1, 10**9]}] if model.causal else []),
+    ):
+        with pytest.raises(InputError, match=r"base\.json: "):
+            MeaningJudge(model.config, {**about, **changed}).judge(PAIRS)
+
+
+def test_marks_that_leave_no_room(model: MeaningJudge) -> None:
+    marks = len(model.pieces.before) + len(model.pieces.between) + len(model.pieces.after)
+    ends = tuple(model.about["ends"]) if model.causal else None
+    with pytest.raises(InputError, match=f"max_pieces {marks + 1}: the marks leave room for 1"):
+        PieceMaker(model.pieces.tokenizer, ends, marks + 1)

@@ -43,7 +43,7 @@ def made_pairs(count: int, seed: int) -> list[Pair]:
 
 
 def config(base: Path, **fields: Any) -> JudgeConfig:
-    return JudgeConfig(base=str(base), **{**SMALL, "learning_rate": 1e-2, **fields})
+    return JudgeConfig(base=str(base), **{**SMALL, "learning_rate": 3e-3, **fields})
 
 
 def test_a_run_that_was_stopped_goes_on_to_the_same_weights(base: Path, tmp_path: Path) -> None:

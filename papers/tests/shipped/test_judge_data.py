@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from pathlib import Path
 
@@ -10,9 +9,9 @@ import pytest
 
 from paraform import corpora
 from paraform.corpora.leaks import normalised
-from paraform.records import Origin, Pair, Sentence, texts_of
+from paraform.records import InputError, Origin, Pair, Sentence, texts_of
 from paraform.rewording.negatives import Altered
-from paraform_papers.shipped import judge_data, judge_pairs
+from paraform_papers.shipped import judge_data
 from paraform_papers.shipped.judge_data import TRAINED, altered, made, made_pair, nearest_others, rated
 from paraform_papers.shipped.judge_pairs import read_answers, scored, sick, written_rewordings
 
@@ -83,7 +82,9 @@ def test_every_rated_text_is_kept_from_training(tmp_path: Path) -> None:
     (tmp_path / "a.jsonl").write_text('{"id": "x y z", "source": "one two three", "n": 1}\n', encoding="utf-8")
     (tmp_path / "b.json").write_text('{"command": ["four five six", "one"]}', encoding="utf-8")
     assert rated(tmp_path) == ["x y z", "one two three", "four five six"]
-    assert len(rated()) > 3000 if judge_data.RATED.exists() else True
+    assert len(rated()) > 3000
+    with pytest.raises(InputError, match="no such folder"):
+        rated(tmp_path / "nowhere")
 
 
 def test_no_text_of_a_test_is_learned(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -95,11 +96,11 @@ def test_no_text_of_a_test_is_learned(tmp_path: Path, monkeypatch: pytest.Monkey
     leaked = {"We met Tom 7 times in May.", "Some other test."}
     monkeypatch.setattr(judge_data, "labelled", lambda data, terms: dict(read))
     monkeypatch.setattr(judge_data, "measured_by", lambda data: [*leaked])
-    corpora.write_jsonl([same("It is cold in Rome now.", "Now it is cold in Rome.")], tmp_path / "rules.jsonl")
+    for corpus in judge_data.ALONE:
+        ruled = [same(f"It is cold in {corpus} now.", f"Now it is cold in {corpus}.")]
+        corpora.write_jsonl(ruled, tmp_path / f"rules-{corpus}-0.jsonl")
     train, dev, counts = made(tmp_path, "free", tmp_path, seed=0)
     texts = {normalised(text) for text in texts_of([*train, *dev])}
     assert not texts & {normalised("We met Tom 7 times in May."), normalised("In May we met Tom 7 times.")}
     assert not {normalised(text) for text in texts_of(train)} & {normalised(text) for text in texts_of(dev)}
     assert "in a test or rated" in counts.markdown() and any(pair.label == 0 for pair in train)
-    assert json.loads((tmp_path / "rules.jsonl").read_text().splitlines()[0])["label"] == 1
-    assert judge_pairs.SAME > judge_pairs.OTHER

@@ -12,7 +12,6 @@ import torch
 
 from paraform.records import InputError, Pair, Sentence
 from paraform.trainers.judge import BY_NLL
-from paraform_papers.shipped import judge_rows
 from paraform_papers.shipped.judge_rows import CONFIGS, calibration_error, figures, measured, table
 from paraform_papers.shipped.judge_sets import JudgedSet, counts_of, rated
 from paraform_papers.shipped.judge_states import StatesJudge, load_states, train_states
@@ -29,13 +28,14 @@ def test_calibration_error_in_closed_form() -> None:
 def test_figures_of_a_set() -> None:
     """Every pair that says the same is above the "roles" and below the "day"."""
     values = {"s": 0.5, "r": 0.1, "d": 0.9}
-    pairs = [("s", "x")] * 4 + [("r", "x")] * 2 + [("d", "x")] * 2
-    one = JudgedSet("set", pairs, [True] * 4 + [False] * 4, [""] * 4 + ["roles"] * 2 + ["day"] * 2)
+    pairs = [("s", "x")] * 16 + [("r", "x")] * 8 + [("d", "x")] * 8 + [("r", "x")]
+    one = JudgedSet("set", pairs, [True] * 16 + [False] * 17, [""] * 16 + ["roles"] * 8 + ["day"] * 8 + ["rare"])
     report, found = figures(lambda some: np.array([values[a] for a, _ in some]), one, 0.4, calibrated=True)
     assert report["AUC by kind"] == {"day": 0, "roles": 100}
-    assert report["AUC"][0] == 50 and report["accuracy"] == 75 and len(found) == 8
-    assert report["calibration error"] == pytest.approx((4 * 0.5 + 2 * 0.1 + 2 * 0.9) / 8)
-    assert counts_of(one) == "4 the same, 4 not"
+    assert report["AUC"][0] == pytest.approx(100 * 9 / 17, abs=0.01) and len(found) == 33
+    assert report["accuracy"] == pytest.approx(100 * 25 / 33, abs=0.01)
+    assert report["calibration error"] == pytest.approx((16 * 0.5 + 9 * 0.1 + 8 * 0.9) / 33, abs=1e-4)
+    assert counts_of(one) == "16 the same, 17 not"
 
 
 def test_rows_differ_in_the_base_and_what_suits_it() -> None:
@@ -81,5 +81,4 @@ def test_states_are_told_by_what_the_other_text_has(tmp_path: Path) -> None:
     logits, turned = model.logits(sides), model.logits([side[::-1] for side in sides], size=7)
     assert torch.allclose(logits, turned.flip(1), atol=0.05)  # products may be of bfloat16
     assert StatesJudge.restore({}, {}).config.base == "minilm"
-    assert judge_rows.ROWS[0] == "cosine, minilm"
     assert logits[::2, 1].mean() < logits[1::2, 1].mean() and model.same(sides).shape == (64,)

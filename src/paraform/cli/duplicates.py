@@ -75,12 +75,10 @@ def add_arguments(parser: ArgumentParser, given: Sequence[str]) -> None:
     )
     parser.add_argument(
         "--verify",
-        nargs="?",
         type=str | None,
-        const="judge",
         default=None,
         metavar="JUDGE",
-        help="keep the pairs that say the same, by a judge: the embedded one, or a folder",
+        help="keep the pairs that say the same, by a judge: a folder that `paraform train judge` wrote",
     )
     parser.add_argument(
         "--label-column", type=str | None, default=None, help="of a table: pairs of two labels are told"

@@ -4,13 +4,12 @@ Of two texts, or of every pair of files (-, stdin), a line a pair: how likely it
 first says all of the second, that the second says all of the first, and the texts. What the second text adds makes the
 one low, what it leaves out makes the other low.
 
---model is judge, the embedded one, or a folder that `paraform train judge` wrote; with --threshold there is a last
-column, "same" or "other", and --out FILE has the pairs that say the same, as they were given.
+--model is a folder that `paraform train judge` wrote: none is embedded yet. With --threshold there is a last column,
+"same" or "other", and --out FILE has the pairs that say the same.
 
 Example:
-  paraform same "The train leaves before noon." "Before noon, the train departs."
-  paraform same pairs.tsv --json
-  paraform same pairs.tsv --threshold 0.5 --out kept.tsv
+  paraform same "The train leaves before noon." "Before noon, the train departs." --model runs/mine
+  paraform same pairs.tsv --model runs/mine --threshold 0.5 --out kept.tsv --json
 """
 
 from __future__ import annotations
@@ -30,8 +29,6 @@ from paraform.records import InputError
 if TYPE_CHECKING:
     from paraform.capabilities import JudgesMeaning
 
-PART = 4096  # pairs judged at once
-
 
 def add_arguments(parser: ArgumentParser, given: Sequence[str]) -> None:
     """The options of this command."""
@@ -39,7 +36,7 @@ def add_arguments(parser: ArgumentParser, given: Sequence[str]) -> None:
         "text", nargs="*", type=str, default=[], metavar="A B|PAIRS|-", help="two texts, or files of pairs"
     )
     add_reading(parser, "pairs")
-    parser.add_argument("--model", type=str, default="judge", help="as above")
+    parser.add_argument("--model", type=str, required=True, help="as above")
     parser.add_argument("--threshold", type=Share | None, default=None, help="from it on a pair says the same")
     parser.add_argument("--out", type=str | None, default=None, help="the file of pairs that say the same")
 
@@ -47,7 +44,7 @@ def add_arguments(parser: ArgumentParser, given: Sequence[str]) -> None:
 def run(options: Namespace) -> int:
     """Print what is thought of each pair."""
     bound_memory()
-    if (options.out is None) != (options.threshold is None) and options.out is not None:
+    if options.out is not None and options.threshold is None:
         raise InputError("--out without --threshold; expected both, or the threshold alone")
     pairs = given_pairs(options)
     from paraform.capabilities import JudgesMeaning
@@ -84,21 +81,17 @@ def judged(model: JudgesMeaning, pairs: Sequence[tuple[str, str]], options: Name
     """What is printed of each pair."""
     found = model.judge(pairs, batch_size=options.batch_size or 64, progress=True)
     for pair, same, forth, back in zip(pairs, *found, strict=True):
-        item = {
-            "texts": [*pair],
-            **{
-                name: round(float(value), 4)
-                for name, value in zip(("same", "forth", "back"), (same, forth, back), strict=True)
-            },
-        }
+        figures = {"same": same, "forth": forth, "back": back}
+        item = {"texts": [*pair], **{name: round(float(value), 4) for name, value in figures.items()}}
         if options.threshold is not None:
             item["says_the_same"] = bool(same >= options.threshold)
         yield item
 
 
 def write_kept(items: Sequence[dict[str, Any]], path: str) -> None:
-    """The texts of the pairs that say the same, TAB separated, whole or not at all."""
+    """The texts of the pairs that say the same, TAB separated, white space as a blank; whole or not at all."""
     from paraform.weights import atomic_path
 
+    kept = (item["texts"] for item in items if item["says_the_same"])
     with atomic_path(path) as unfinished, open(unfinished, "w", encoding="utf-8", newline="\n") as file:
-        file.writelines("\t".join(item["texts"]) + "\n" for item in items if item["says_the_same"])
+        file.writelines("\t".join(" ".join(text.split()) for text in texts) + "\n" for texts in kept)

@@ -9,22 +9,27 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-LEAST = 1e-6  # a probability of not the same is taken for this if it is lower, so that its logarithm has a gradient
-
 
 def log_same(logits_B2: Tensor) -> Tensor:
     """ln p(same) [B]: that each says all of the other, ln σ(forth) + ln σ(back)."""
     return F.logsigmoid(logits_B2).sum(-1)
 
 
+def log_other(logits_B2: Tensor) -> Tensor:
+    """ln (1 − p(same)) [B]: 1 − p = (e^−x + e^−y + e^−(x+y)) p, whose gradient lasts however sure the logits are."""
+    return torch.cat([-logits_B2, -logits_B2.sum(-1, keepdim=True)], -1).logsumexp(-1) + log_same(logits_B2)
+
+
 def both_ways_nll(logits_B2: Tensor, known_B3: Tensor) -> Tensor:
     """−ln p of what is known of pairs, where p(same) = σ(forth) σ(back).
 
-    Where both directions are known: the binary cross-entropy of each, t being how sure it is,
+    Of each direction that is known, t being how sure it is, and likewise of whether both say the same, where that is
+    all that is known, with p(same) in the place of σ(x):
 
         −t ln σ(x) − (1 − t) ln σ(−x)
 
-    else of what is known of one direction, and of whether the two say the same, −t ln p − (1 − t) ln(1 − p).
+    Where one direction x is known and the other, y, is not, "the same" says of y what it says if x is true: its term is
+    that of y, times t.
 
     Args:
         logits_B2: of "the first says all of the second", and the other way round.
@@ -34,12 +39,13 @@ def both_ways_nll(logits_B2: Tensor, known_B3: Tensor) -> Tensor:
     """
     if logits_B2.ndim != 2 or logits_B2.shape[1] != 2 or known_B3.shape != (len(logits_B2), 3):
         raise ValueError(f"logits {list(logits_B2.shape)}, known {list(known_B3.shape)}; expected [B, 2] and [B, 3]")
-    ways_B2, same_B = known_B3[:, :2], known_B3[:, 2]
-    there_B2 = ~ways_B2.isnan()
-    ways = F.binary_cross_entropy_with_logits(logits_B2, ways_B2.nan_to_num(), reduction="none")
-    log_B = log_same(logits_B2)
-    not_B = torch.log1p(-log_B.exp().clamp(max=1 - LEAST))
-    told_B = same_B.nan_to_num()
-    same = -told_B * log_B - (1 - told_B) * not_B
-    counts_B = ~same_B.isnan() & ~there_B2.all(1)
-    return (ways.where(there_B2, 0.0).sum() + same.where(counts_B, 0.0).sum()) / len(logits_B2)
+    there_B3, told_B3 = ~known_B3.isnan(), known_B3.nan_to_num()
+    ways_B2, same_B1 = told_B3[:, :2], told_B3[:, 2:]
+    # A direction that is not known is told by the label as far as the other one is sure.
+    by_label_B2 = ~there_B3[:, :2] & there_B3[:, :2].flip(1) & there_B3[:, 2:]
+    targets_B2 = torch.where(by_label_B2, same_B1, ways_B2)
+    weights_B2 = torch.where(by_label_B2, ways_B2.flip(1), there_B3[:, :2].to(logits_B2))
+    nats_B2 = F.binary_cross_entropy_with_logits(logits_B2, targets_B2, reduction="none") * weights_B2
+    alone_B = there_B3[:, 2] & ~there_B3[:, :2].any(1)
+    nats_B = -same_B1[:, 0] * log_same(logits_B2) - (1 - same_B1[:, 0]) * log_other(logits_B2)
+    return (nats_B2.sum() + nats_B.where(alone_B, 0.0).sum()) / len(logits_B2)

@@ -128,7 +128,7 @@ def kept_apart(
 ) -> list[Kind | Literal["meaning"] | None]:
     """What keeps each pair apart; None: nothing. Arguments as `duplicates` has them."""
     why: list[Kind | Literal["meaning"] | None] = [differs(*pair, kinds) if kinds else None for pair in pairs]
-    left = [at for at, kind in enumerate(why) if kind is None] if verify else []
+    left = [at for at, pair in enumerate(pairs) if why[at] is None and all(map(str.strip, pair))] if verify else []
     if verify and left:
         found = verify.judge([pairs[at] for at in left], progress=progress)
         for at, same in zip(left, found.same, strict=True):

@@ -9,7 +9,7 @@ from importlib import resources
 
 DOUBLED = {"refer", "prefer", "occur", "admit", "permit", "commit", "transfer", "control", "cancel", "travel", "emit"}
 DOUBLED |= {"regret", "submit", "omit", "equip", "infer", "defer", "compel", "expel", "patrol", "rebel", "repel"}
-DOUBLED |= {"unplug", "unzip", "unpin", "begin", "forget", "upset", "reset", "unwrap", "forbid"}
+DOUBLED |= {"unplug", "unzip", "unpin", "begin", "forget", "upset", "reset", "unwrap", "forbid", "acquit", "kidnap"}
 _PLURALS = {"child": "children", "foot": "feet", "tooth": "teeth", "mouse": "mice", "goose": "geese", "ox": "oxen"}
 _PLURALS |= {"person": "people", "leaf": "leaves", "shelf": "shelves", "loaf": "loaves", "thief": "thieves"}
 _PLURALS |= {"half": "halves", "calf": "calves", "wolf": "wolves", "scarf": "scarves", "potato": "potatoes"}

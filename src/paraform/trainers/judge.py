@@ -3,11 +3,11 @@ your own.
 
 Labels are 1, both say the same, and 0; JSON lines may say of each direction how sure it is, 0 to 1: "forth", that the
 source says all of the target, and "back". OUT/best is the checkpoint with the best validation likelihood, OUT/last what
---resume goes on from. --from goes on from another run, such as judge, the embedded one.
+--resume goes on from. --from goes on from another run.
 
 Example:
   paraform train judge --data labelled.tsv --format labelled-pairs --out runs/mine
-  paraform train judge --data labelled.jsonl --format jsonl --out runs/ours --from judge --config.learning_rate 2e-4
+  paraform train judge --data labelled.jsonl --format jsonl --out runs/ours --from runs/mine --config.learning_rate 2e-4
 """
 
 from __future__ import annotations
@@ -33,6 +33,7 @@ from paraform.weights import PathLike
 from paraform.words import tell_cut
 
 METRICS = {"nll": False}  # whether higher is better
+PRIOR = 0.1  # pairs' worth
 BY_NLL = TrainingConfig(metric="nll", evaluate_every=400, checkpoint_every=200, log_every=20, mixed_precision="bf16")
 
 
@@ -115,6 +116,7 @@ def validator(model: MeaningJudge, pairs: Sequence[Pair], known: NDArray[np.floa
         model.eval()
         model.forget()  # the weights of before
         scale, shift, nll = calibrated(model.logits(sides), known_N3)
+        model.forget()
         model.calibration.copy_(torch.tensor([scale, shift]))
         return {"nll": nll}
 
@@ -122,21 +124,23 @@ def validator(model: MeaningJudge, pairs: Sequence[Pair], known: NDArray[np.floa
 
 
 def calibrated(logits_N2: Tensor, known_N3: Tensor) -> tuple[float, float, float]:
-    """What logits are multiplied by, and what is added, so that what is known is likeliest; and its nats a pair."""
+    """What logits are multiplied by, and what is added, so that what is known is likeliest; and its nats a pair.
+
+    A prior, (ln scale)² + shift² over `PRIOR` a pair, keeps both finite where all pairs are told apart, or are alike.
+    """
     with torch.inference_mode(False), torch.enable_grad():
         logits_N2, known_N3 = logits_N2.double().clone(), known_N3.double().clone()
-        numbers_2 = torch.tensor([1.0, 0.0], dtype=torch.float64, requires_grad=True)
+        numbers_2 = torch.zeros(2, dtype=torch.float64, requires_grad=True)  # ln of the scale; the shift
         search = torch.optim.LBFGS([numbers_2], max_iter=100, line_search_fn="strong_wolfe")
 
         def nats() -> Tensor:
             search.zero_grad()
-            loss = both_ways_nll(logits_N2 * numbers_2[0] + numbers_2[1], known_N3)
-            loss.backward()  # type: ignore[no-untyped-call]
+            loss = both_ways_nll(logits_N2 * numbers_2[0].exp() + numbers_2[1], known_N3)
+            (loss + PRIOR / len(known_N3) * numbers_2.square().sum()).backward()  # type: ignore[no-untyped-call]
             return loss
 
         search.step(nats)  # type: ignore[no-untyped-call]
-        scale, shift = numbers_2.tolist()
-        return scale, shift, nats().item()
+        return numbers_2[0].exp().item(), numbers_2[1].item(), nats().item()
 
 
 TRAINER = Trainer(

@@ -33,7 +33,7 @@ import numpy as np
 from paraform import corpora, encoders
 from paraform.corpora.leaks import normalised, without_overlap
 from paraform.progress import track
-from paraform.records import Origin, Pair, Sentence, texts_of
+from paraform.records import InputError, Origin, Pair, Sentence, texts_of
 from paraform.rewording.negatives import HELD_OUT, KINDS, Altered, negatives
 from paraform.rewording.parts import parts_of
 from paraform.rewording.reworder import Reworder
@@ -49,27 +49,24 @@ TRAINED = tuple(kind for kind in KINDS if kind not in HELD_OUT)
 ALONE = {"squad": 9_000, "banking77": 4_000}  # sentences of each that are reworded by rules
 NEAR = (0.5, 0.9)  # cosine of another sentence that is taken for one that says something else
 LEAST_WORDS, MOST_WORDS = 4, 40
-NOT_NEAR = ("paws", "stsb", "read", "sick", "swapped")  # corpora whose pairs that differ are given
-MOST_DEV = 5_000
+NOT_NEAR = ("paws", "stsb", "read", "sick", "swapped", "rules, banking77")
+"""Corpora whose pairs that differ are given, or whose nearest sentences mostly say the same, of one intent."""
 REORDERED_TIMES = 4  # how often each pair of PAWS, and of those like it, stands there
-RATED = Path("docs/ratings")
+RATED = Path(__file__).parents[4] / "docs" / "ratings"
 
 
-def reworded(data: Path, *, seed: int) -> list[Pair]:
+def reworded(data: Path, corpus: str, *, seed: int) -> list[Pair]:
     """Sentences without a partner and what the default call's rules make of them, those that pass every check."""
-    reworder, pairs = Reworder.default("cpu"), []
-    for corpus, most in ALONE.items():
-        every = [one.text for one in sentences(data, corpus, seed=seed)]
-        fit = [text for text in every if fits(text) and len(parts_of(text)) == 1]
-        chosen = random.Random(seed).sample(fit, min(most, len(fit)))
-        for start in track(range(0, len(chosen), 500), f"rewording {corpus}", show=True):
-            some = chosen[start : start + 500]
-            for text, row in zip(some, reworder.judge(some, num=3), strict=True):
-                passed = [one.text for one in row if not one.failed and not one.wrapped][:2]
-                origin = Origin(f"{corpus}/rules", 1)
-                pairs += [Pair(Sentence(text), Sentence(other), label=1, origin=origin) for other in passed]
-                if not passed:  # still a sentence that negatives are made of
-                    pairs.append(Pair(Sentence(text), Sentence(text), label=1, origin=origin))
+    reworder, pairs, most = Reworder.default("cpu"), list[Pair](), ALONE[corpus]
+    every = [one.text for one in sentences(data, corpus, seed=seed)]
+    fit = [text for text in every if fits(text) and len(parts_of(text)) == 1]
+    chosen = random.Random(seed).sample(fit, min(most, len(fit)))
+    for start in track(range(0, len(chosen), 500), f"rewording {corpus}", show=True):
+        some = chosen[start : start + 500]
+        for text, row in zip(some, reworder.judge(some, num=3), strict=True):
+            passed = [one.text for one in row if not one.failed and not one.wrapped][:2]
+            # One of which there is none is still a sentence that negatives are made of.
+            pairs += [Pair(Sentence(text), Sentence(other), label=1) for other in passed or [text]]
     return pairs
 
 
@@ -127,7 +124,9 @@ def nearest_others(pairs: Sequence[Pair], *, seed: int, share: float = 0.25) -> 
 
 
 def rated(folder: Path = RATED) -> list[str]:
-    """Every text of `docs/ratings`: none of them is learned from."""
+    """Every text of `docs/ratings`: none of them is learned from. Raises: InputError if it is not there."""
+    if not folder.is_dir():
+        raise InputError(f"{folder}: no such folder; expected the ratings, whose texts are not to be learned from")
     texts: list[str] = []
     for file in sorted(folder.glob("*.json*")):
         text = file.read_text(encoding="utf-8")
@@ -148,20 +147,23 @@ def made(data: Path, terms: str, out: Path, *, seed: int) -> tuple[list[Pair], l
     """Training and development pairs in an order drawn by the seed, and the counts.
 
     Args:
-        out: keeps what the rules said (`rules.jsonl`), which takes longest.
+        out: keeps what the rules said, which takes longest.
     """
     counts, read = Counts(), labelled(data, terms)
     paws_dev = of_corpus(read.pop("paws dev"), "paws")
-    if not (kept_rules := out / "rules.jsonl").exists():
-        out.mkdir(parents=True, exist_ok=True)
-        corpora.write_jsonl(reworded(data, seed=seed), kept_rules)
-    read["rules"] = [one for one in corpora.read_jsonl(kept_rules) if isinstance(one, Pair)]
+    for corpus in ALONE:
+        if not (said := out / f"rules-{corpus}-{seed}.jsonl").exists():
+            out.mkdir(parents=True, exist_ok=True)
+            corpora.write_jsonl(reworded(data, corpus, seed=seed), said)
+        read[f"rules, {corpus}"] = [one for one in corpora.read_jsonl(said) if isinstance(one, Pair)]
     every = [pair for name, some in read.items() for pair in of_corpus(some, name)]
     counts.add_all(every, "read")
     kept = without_overlap(every, [*measured_by(data), *rated(), *texts_of(paws_dev)]).records
     counts.add_lost(every, kept, "in a test or rated, or its cluster")
     train, dev = hold_out_labelled(kept, seed=seed)
-    parts = [with_negatives(some, counts, seed=seed) for some in (train, dev)]
+    parts = [
+        with_negatives(some, counts, part, seed=seed) for part, some in (("training", train), ("development", dev))
+    ]
     drawn = random.Random(seed)
     learned, others = ([pair for pair in some if pair.source.text != pair.target.text] for some in parts)
     learned += [pair for pair in train if corpus_of(pair) in ("paws", "swapped")] * (REORDERED_TIMES - 1)
@@ -178,11 +180,14 @@ def of_corpus(pairs: Sequence[Pair], name: str) -> list[Pair]:
     return [replace(pair, cluster=None, origin=Origin(f"{name}/pairs", at)) for at, pair in enumerate(pairs, start=1)]
 
 
-def with_negatives(pairs: Sequence[Pair], counts: Counts, *, seed: int) -> list[Pair]:
+def with_negatives(pairs: Sequence[Pair], counts: Counts, part: str, *, seed: int) -> list[Pair]:
     """The pairs, what is made of them, and other sentences that are near."""
-    made_of = list(altered(pairs, seed=seed))
+    known = {normalised(text) for text in texts_of(pairs)}
+    every = altered(pairs, seed=seed)
+    # What is a sentence of the data may say the same as another one of them.
+    made_of = [(kind, one) for kind, one in every if not known.issuperset(map(normalised, texts_of([one])))]
     for kind, _ in made_of:
-        counts.add(f"made: {kind}", "training" if len(pairs) > MOST_DEV else "development")
+        counts.add(f"made: {kind}", part)
     near = [pair for pair in pairs if corpus_of(pair) not in NOT_NEAR]
     return [*pairs, *(one for _, one in made_of), *nearest_others(near, seed=seed)]
 

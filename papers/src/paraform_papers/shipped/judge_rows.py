@@ -12,7 +12,6 @@ again, and a training that was stopped goes on. `--table` prints those that are 
 - likelihood both ways: of `smollm2-free`, the mean of ln p(second | first) and ln p(first | second), nats a character.
 - states: cross-attention between the frozen states of `minilm`, each text read alone (`judge_states`).
 - small: adapters on `minilm`, which reads both texts at once. lm: on `smollm2`; large: on `mpnet`, likewise.
-- small, taught: `small`, with what `lm` thinks of each pair in the place of what is not known of it.
 """
 
 from __future__ import annotations
@@ -48,7 +47,7 @@ CONFIGS = {
 }
 ROWS = (*(f"cosine, {name}" for name in COSINES), "likelihood both ways", *CONFIGS)
 BINS = 10  # of the calibration error, of equal width
-LEAST_KIND = 20  # negatives of a kind
+LEAST_KIND = 8  # negatives of a kind, lest its figure says nothing
 
 
 def by_cosine(name: str) -> Judged:
@@ -115,7 +114,8 @@ def figures(
         out["calibration error"] = round(calibration_error(found_N, labels_N), 4)
     if one.kinds:
         kinds = np.array(one.kinds)
-        chosen = {kind: (kinds == kind) | labels_N for kind in sorted({*one.kinds} - {""})}
+        often = [kind for kind in sorted({*one.kinds} - {""}) if (kinds == kind).sum() >= LEAST_KIND]
+        chosen = {kind: (kinds == kind) | labels_N for kind in often}
         out["AUC by kind"] = {
             kind: round(roc_auc(found_N[rows], labels_N[rows]).over(), 2) for kind, rows in chosen.items()
         }

@@ -22,6 +22,7 @@ from torch import Tensor
 
 from paraform.batching import Ragged, SentenceBatch
 from paraform.batching.epochs import Batching, Rows, epoch_batches
+from paraform.records import InputError
 
 ASKED, BETWEEN, ANSWERED = "user\n", "\n⇄\n", "assistant\n"
 
@@ -35,15 +36,18 @@ class PieceMaker:
         ends: of a causal model the pieces that begin and end a turn; None: an encoder, whose tokenizer says what
             stands around a text.
         most: pieces of a row; of a longer one the end of the longer text is cut, then of both.
+    Raises: InputError if nothing stands around a text, or too little is left for both.
     """
 
     def __init__(self, tokenizer: Tokenizer, ends: tuple[int, int] | None, most: int) -> None:
-        self.tokenizer, self.most = Tokenizer.from_str(tokenizer.to_str()), most
+        self.tokenizer = Tokenizer.from_str(tokenizer.to_str())
         self.tokenizer.no_padding()
         self.tokenizer.no_truncation()
         self.tokenizer.encode_special_tokens = True  # a text that holds "[SEP]" is a text
         if ends is None:
             around = self.tokenizer.encode("").ids
+            if len(around) < 2:
+                raise InputError(f"a tokenizer that puts {len(around)} pieces around a text; expected two or more")
             half = (len(around) + 1) // 2
             self.before, self.between, self.after = around[:half], around[half:], around[half:]
         else:
@@ -51,17 +55,20 @@ class PieceMaker:
             asked, self.between, again, answered = self._pieces([ASKED, BETWEEN, "\n", ANSWERED])
             self.before, self.after = [start, *asked], [end, *again, start, *answered]
 
+        self.room = most - len(self.before) - len(self.between) - len(self.after)
+        if self.room < 2:
+            raise InputError(f"max_pieces {most}: the marks leave room for {max(0, self.room)}; expected more")
+
     def rows(self, pairs: Sequence[tuple[str, str]]) -> tuple[list[list[int]], list[int], int]:
         """A row for each pair, the place where its second text begins, and how many rows were cut."""
         texts = list(dict.fromkeys(text for pair in pairs for text in pair))
         pieces = dict(zip(texts, self._pieces(texts), strict=True))
-        room = self.most - len(self.before) - len(self.between) - len(self.after)
         rows, seconds, cut = [], [], 0
         for one, other in ((pieces[a], pieces[b]) for a, b in pairs):
-            if len(one) + len(other) > room:
+            if len(one) + len(other) > self.room:
                 cut += 1
-                one = one[: max(room - len(other), room // 2)]
-                other = other[: room - len(one)]
+                one = one[: max(self.room - len(other), self.room // 2)]
+                other = other[: self.room - len(one)]
             begun = [*self.before, *one, *self.between]
             rows.append([*begun, *other, *self.after])
             seconds.append(len(begun))

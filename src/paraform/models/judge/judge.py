@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from functools import cached_property
+from types import SimpleNamespace
 from typing import Any, ClassVar, Self, final
 
 import numpy as np
@@ -22,7 +23,7 @@ from paraform.encoders.bert import PackedBert, can_run
 from paraform.encoders.causal import load_causal
 from paraform.encoders.folder import WEIGHTS, ModelFolder
 from paraform.encoders.locating import locate
-from paraform.encoders.transformers_modules import config_of, sizes_of, start_of
+from paraform.encoders.transformers_modules import config_of, sizes_of
 from paraform.fields import MOST_LAYERS, MOST_WIDTH, require_restorable
 from paraform.json_text import parse_json
 from paraform.models.adapters import Adapters, digests_of, maps_of, require_base
@@ -36,7 +37,7 @@ from paraform.weights import load_tensors
 from paraform.words import tell_cut
 
 BASE = "base.json"
-ROWS = 64  # read at once
+ROWS, PART = 64, 1024  # read at once; pairs whose pieces are held
 MOST_MAPS = 20 * MOST_LAYERS
 
 
@@ -72,14 +73,16 @@ class MeaningJudge(nn.Module):
         """A judge before its first step. Raises: InputError if its base is not to be had, or reads fewer pieces."""
         folder = ModelFolder(locate(config.base))
         own = config_of(folder)
-        sizes, start = sizes_of(own, folder.path), start_of(own, folder.path)
+        sizes = sizes_of(own, folder.path)
         if sizes.tokens is not None and config.max_pieces > sizes.tokens:
             raise InputError(f"max_pieces {config.max_pieces}; expected at most {sizes.tokens}, as {config.base} reads")
-        module = load_module(config.base) if start is None else load_causal(folder, torch.float32)
-        if start is not None:
-            module = module.base_model  # type: ignore[assignment]
+        ends: list[int] | None = None
+        if any(str(name).endswith("ForCausalLM") for name in getattr(own, "architectures", None) or ()):
+            module: Any = load_causal(folder, torch.float32).base_model
+            ends = list(Marks.of(own.bos_token_id, own.eos_token_id))
+        else:
+            module = load_module(config.base)
         maps = maps_of(module, config.layers)
-        ends = None if start is None else list(Marks.of(own.bos_token_id, own.eos_token_id))
         about = {
             "maps": {name: list(shape) for name, shape in maps.items()},
             "width": sizes.width,
@@ -109,12 +112,13 @@ class MeaningJudge(nn.Module):
         self._reading.clear()
 
     def trainable(self) -> JudgeNetwork:
-        """The base with the adapters beside its weights, in float32: what is trained."""
+        """The base with the adapters beside its weights, in float32: what is trained.
+
+        Raises: InputError as `judge`, for the base.
+        """
         self.forget()
-        if self.causal:
-            module: Any = load_causal(self._folder, torch.float32).base_model
-        else:
-            module = load_module(self.config.base)
+        folder = self._folder
+        module: Any = load_causal(folder, torch.float32).base_model if self.causal else load_module(self.config.base)
         self.adapters.inject(module.to(self.device))
         return JudgeNetwork(module, self.head, causal=self.causal)
 
@@ -122,7 +126,7 @@ class MeaningJudge(nn.Module):
         """What is thought of pairs of texts; of (a, b) and (b, a) the same, the other way round.
 
         Args:
-            batch_size: rows read at once, of about one length; it changes no answer.
+            batch_size: rows read at once, of about one length; it changes answers by how sums are rounded alone.
             progress: say on stderr how far it is.
         A pair that is longer than `config.max_pieces` is cut, and a warning counts such pairs.
         Raises: InputError for what are no pairs of texts, or a base that is not to be had or has other weights.
@@ -138,19 +142,21 @@ class MeaningJudge(nn.Module):
         """[N, 2] before they are calibrated: the mean of what is read in both orders."""
         different = list(dict.fromkeys(tuple(sorted(pair)) for pair in pairs))
         found = {}
-        for pair, row_2 in zip(different, self._both_orders(different, batch_size, progress), strict=True):
-            found[pair] = row_2
-            found[pair[::-1]] = row_2.flip(0)
+        for start in track(range(0, len(different), PART), "judging", show=progress):
+            some = different[start : start + PART]
+            for pair, row_2 in zip(some, self._both_orders(some, batch_size), strict=True):
+                found[pair] = row_2
+                found[pair[::-1]] = row_2.flip(0)
         return torch.stack([found[tuple(pair)] for pair in pairs]) if pairs else torch.zeros(0, 2)
 
-    def _both_orders(self, pairs: Sequence[tuple[str, ...]], batch_size: int, progress: bool) -> Tensor:
+    def _both_orders(self, pairs: Sequence[tuple[str, ...]], batch_size: int) -> Tensor:
         every = [*pairs, *(pair[::-1] for pair in pairs)]
         rows, seconds, cut = self.pieces.rows([(one, other) for one, other in every])
         tell_cut(cut // 2, len(pairs), f"{self.config.max_pieces} pieces of both texts", self.kind)
         table, starts = Ragged.of(rows), np.array(seconds, np.int64)
         order = np.argsort([len(row) for row in rows], kind="stable")
         out_M2 = torch.empty(len(rows), 2)
-        for some in track(list(parts_of_rows(len(rows), batch_size)), "judging", show=progress):
+        for some in parts_of_rows(len(rows), batch_size):
             chosen = order[some]
             batch = JudgeBatch(SentenceBatch(*table.padded(chosen)), torch.from_numpy(starts[chosen]), torch.empty(0))
             out_M2[chosen] = self._read(batch.to(self.device)).float().cpu()
@@ -177,6 +183,7 @@ class MeaningJudge(nn.Module):
         if not self.causal and can_run(config) and (self._folder.path / WEIGHTS).is_file():
             tensors = load_tensors(self._folder.path / WEIGHTS)
             own = {name.removeprefix("bert."): tensor for name, tensor in tensors.items()}
+            self._require_maps({name.removesuffix(".weight"): tuple(one.shape) for name, one in own.items()})
             maps = {name: own[f"{name}.weight"] for name in self.adapters.shapes}
             self.adapters.add_to(maps)
             return PackedBert(own, config).to(self.device, dtype)
@@ -184,6 +191,7 @@ class MeaningJudge(nn.Module):
             module: Any = load_causal(self._folder, dtype).base_model
         else:
             module = load_module(self.config.base).to(dtype)
+        self._require_maps(maps_of(module, 0))
         self.adapters.merge(module.to(self.device))
         return JudgeNetwork(module.eval(), self.head, causal=self.causal)
 
@@ -192,7 +200,18 @@ class MeaningJudge(nn.Module):
         """The base's, read and compared once."""
         folder = ModelFolder(locate(self.config.base))
         require_base(self.config.base, folder, self.about["digests"])
+        sizes = sizes_of(SimpleNamespace(**folder.config), folder.path)  # without transformers, which takes a second
+        fits = self.about["width"] == sizes.width and (sizes.tokens is None or self.config.max_pieces <= sizes.tokens)
+        if not fits or any(end not in range(folder.config["vocab_size"]) for end in self.about["ends"] or ()):
+            raise InputError(f"{BASE}: width, ends or max_pieces do not fit {self.config.base}; expected its own")
         return folder
+
+    def _require_maps(self, shapes: Mapping[str, tuple[int, ...]]) -> None:
+        """Raises: InputError if an adapter is for a map that the base has not, or for one of another shape."""
+        if wrong := next((name for name, shape in self.adapters.shapes.items() if shapes.get(name) != shape), ""):
+            raise InputError(
+                f"{BASE}: {self.config.base} has no map {wrong[:80]!r} of that shape; expected its own maps"
+            )
 
     def assets(self) -> dict[str, str]:
         """What is known of the base; the maps are in the order of the adapters."""

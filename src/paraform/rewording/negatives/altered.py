@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from paraform.rewording.synonyms import takes_an
 from paraform.rewording.tagged import Tagged
+from paraform.spans import Cut
 from paraform.syntax.trees import Tree
 
 
@@ -41,22 +42,30 @@ class Read(NamedTuple):
 
     def with_spans(self, changes: Iterable[tuple[int, int, str]]) -> str:
         """The text with another string in the place of each run of words, from word to word; "" takes them out."""
-        assert self.tagged.cut is not None
-        text, spans, words = self.tagged.cut.text, self.tagged.cut.spans, self.tagged.words
+        text, spans = self.cut.text, self.cut.spans
         for start, end, new in sorted(changes, reverse=True):
             left, right = spans[start][0], spans[end - 1][1]
-            if not new:
-                text = _without(text, left, right, opens=start == 0)
-                continue
-            first = new.split(" ")[0]
-            if start and words[start - 1].lower() in ("a", "an") and end > start:
-                article = spans[start - 1]
-                fits = words[start - 1][0] + "n" * takes_an(first.lower())
+            if new:
                 text = text[:left] + _cased(new, text[left:right]) + text[right:]
-                text = text[: article[0]] + fits + text[article[1] :]
-                continue
-            text = text[:left] + _cased(new, text[left:right]) + text[right:]
+            else:
+                text = _without(text, left, right, opens=start == 0)
+            text = with_article(text, left)
         return text
+
+    @property
+    def cut(self) -> Cut:
+        """The sentence as it was written."""
+        assert self.tagged.cut is not None, "a sentence that was read from a text"
+        return self.tagged.cut
+
+
+def with_article(text: str, place: int) -> str:
+    """The text with the "a" or "an" right before a place, if one is there, as the word behind it asks for."""
+    before = re.search(r"\b([Aa])n?(\s+)$", text[:place])
+    behind = re.match(r"\s*(\w+)", text[place:])
+    if before is None or behind is None:
+        return text
+    return text[: before.start()] + before[1] + "n" * takes_an(behind[1].lower()) + before[2] + text[place:]
 
 
 def _cased(new: str, old: str) -> str:

@@ -6,6 +6,7 @@ import random
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TypeAlias
 
+from paraform.records import InputError
 from paraform.rewording.negatives import trees, words
 from paraform.rewording.negatives.altered import Altered, Read
 from paraform.rewording.negatives.lists import Lists, Part, lists
@@ -33,7 +34,7 @@ KINDS: Mapping[str, Kind] = {
     "compared": words.compared,
     "connective": words.connective,
 }
-HELD_OUT = ("added", "modal", "tense", "compared", "connective")
+HELD_OUT = ("modal", "tense", "compared", "connective", "added")
 """Kinds that the embedded judges have not been trained on, so that they can be measured by them."""
 
 
@@ -46,8 +47,12 @@ def negatives(
         kinds: names of `KINDS`.
         parse: words to trees, with tags.
         part: of the lists (`lists.lists`).
-        seed: with a text it decides what is drawn for it, whatever stands beside it.
+        seed: with a text it decides what is drawn for it; of `added` with all texts, of which others' adjuncts come.
+    Raises: InputError for another kind.
     """
+    kinds = tuple(kinds)
+    if unknown := {*kinds} - KINDS.keys():
+        raise InputError(f"kind {min(unknown)!r}; expected one of {', '.join(KINDS)}")
     read = [Tagged.read(text) for text in texts]
     known = lists(part)
     parsed = [

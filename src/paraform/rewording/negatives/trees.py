@@ -9,23 +9,50 @@ from collections.abc import Iterator, Sequence
 
 from paraform.rewording.adverbials import CONJUNCTIONS
 from paraform.rewording.inflection import forms, irregular
-from paraform.rewording.negatives.altered import Altered, Read
+from paraform.rewording.negatives.altered import Altered, Read, with_article
 from paraform.rewording.negatives.lists import Lists
-from paraform.rewording.negatives.words import says_plainly
+from paraform.rewording.negatives.words import AUXILIARIES, STEMS, asks_whether, says_plainly
 from paraform.syntax.trees import Tree
 
 _BE = {"is", "are", "was", "were", "am", "be", "been", "being", "'s", "'re", "equals"}
 _SYMMETRIC = {"and", "or", "met", "meet", "meets", "married", "marry", "equal", "equals", "resembles", "between"}
+_SYMMETRIC |= {"border", "borders", "bordering", "bordered", "against", "resemble", "next", "well", "opposite", "far"}
+_SYMMETRIC |= {"alongside", "close", "adjacent", "parallel", "joins", "joined", "together", "neighbouring", "apart"}
 _SYMMETRIC |= {"with", "versus", "vs", "nor", "similar", "different", "same", "near", "beside", "&", "including"}
 _LIGHT = {"also", "just", "then", "so", "too", "now", "here", "please", "there", "really", "very", "well", "even"}
 _LIGHT |= {"however", "therefore", "thus", "indeed", "actually", "own", "other", "such", "same", "as", "certain"}
 _LIGHT |= {"various", "particular", "specific", "further", "overall", "respective", "not", "n't", "never", "hardly"}
-_AUXILIARIES = {"is", "are", "was", "were", "am", "has", "have", "had", "do", "does", "did", "can", "could", "will"}
-_AUXILIARIES |= {"would", "should", "must", "may", "might"}
-_STEMS = {"ca": "can", "wo": "will", "sha": "shall"}
+_NOT_SO = {
+    "former",
+    "fake",
+    "false",
+    "alleged",
+    "possible",
+    "potential",
+    "probably",
+    "possibly",
+    "perhaps",
+    "allegedly",
+}
+_NOT_SO |= {
+    "according",
+    "reportedly",
+    "supposedly",
+    "from",
+    "into",
+    "out",
+    "future",
+    "would-be",
+    "theoretical",
+    "planned",
+}
+_SAYS_NOTHING = {"moreover", "furthermore", "additionally", "nevertheless", "consequently", "nonetheless", "hence"}
+_SAYS_NOTHING |= {"in fact", "in addition", "for example", "for instance", "in other words", "by the way", "of course"}
+_SAYS_NOTHING |= {"as a result", "in particular", "in general", "at all", "in turn", "on the other hand", "after all"}
 _DENIALS = {"not", "n't", "never"}
 _NO_CONDITION = {"because", "although", "though", "after", "before", "since", "while", "which", "who", "where", "that"}
-_TENSED = {"VBD": "will", "VBZ": "will", "VBP": "will"}
+_TENSED = ("VBD", "VBZ", "VBP")
+_AHEAD = {"tomorrow", "tonight", "next", "soon", "upcoming", "later", "will"}
 MOST_LEFT_OUT = 0.6  # share of a sentence's words
 
 
@@ -35,10 +62,11 @@ def roles(read: Read, lists: Lists, drawn: random.Random) -> Iterator[Altered]:
         return
     words, tags = read.tagged.words, read.tagged.tags
     phrases = [span for node, span in _spans(read.tree) if _is_thing(node)]
+    joined = list(_joined(read.tree, 0))
     adjectives = [(at, at + 1) for at, tag in enumerate(tags) if tag == "JJ" and words[at].lower() not in _LIGHT]
     nouns = [(at, at + 1) for at, tag in enumerate(tags) if tag in ("NN", "NNS", "NNP")]
     for spans in (phrases, adjectives, nouns):
-        pairs = [pair for pair in itertools.combinations(spans, 2) if _may_exchange(read, *pair)]
+        pairs = [pair for pair in itertools.combinations(spans, 2) if _may_exchange(read, joined, *pair)]
         drawn.shuffle(pairs)
         for one, other in pairs[:3]:
             yield Altered(_exchanged(read, one, other))
@@ -46,28 +74,56 @@ def roles(read: Read, lists: Lists, drawn: random.Random) -> Iterator[Altered]:
 
 def _exchanged(read: Read, one: tuple[int, int], other: tuple[int, int]) -> str:
     """The text with two runs of words exchanged; what opens a sentence gives its capital away."""
-    assert read.tagged.cut is not None
-    text, spans, words = read.tagged.cut.text, read.tagged.cut.spans, read.tagged.words
+    text, spans, words = read.cut.text, read.cut.spans, read.tagged.words
     said = [text[spans[start][0] : spans[end - 1][1]] for start, end in (one, other)]
     if one[0] == 0 and words[0][:1].isupper():
         if words[0][1:].islower() and read.tagged.tags[0] not in ("NNP", "NNPS"):
             said[0] = said[0][:1].lower() + said[0][1:]
         said[1] = said[1][:1].upper() + said[1][1:]
     (left, middle), (start, end) = [(spans[a][0], spans[b - 1][1]) for a, b in (one, other)]
-    return text[:left] + said[1] + text[middle:start] + said[0] + text[end:]
+    text = with_article(text[:start] + said[0] + text[end:], start)
+    return with_article(text[:left] + said[1] + text[middle:], left)
 
 
-def _may_exchange(read: Read, one: tuple[int, int], other: tuple[int, int]) -> bool:
+def _may_exchange(
+    read: Read, joined: Sequence[Sequence[tuple[int, int]]], one: tuple[int, int], other: tuple[int, int]
+) -> bool:
+    """Whether two runs of words are of one kind, and stand neither side by side nor to one another as equals do.
+
+    Args:
+        joined: as `_joined` has them.
+    """
     words, tags = read.lowered, read.tagged.tags
-    if one[1] > other[0]:
+    if one[1] >= other[0]:
         return False
     first, second, between = words[slice(*one)], words[slice(*other)], words[one[1] : other[0]]
-    if {*first} & {*second} or not between or len(between) < 1 or words[one[0] - 1 : one[0]] in (["between"], ["both"]):
+    if {*first} & {*second} or words[one[0] - 1 : one[0]] in (["between"], ["both"]):
         return False
-    if _SYMMETRIC & {*between} or all(word in _BE | {","} for word in between) or all(word == "," for word in between):
+    if _SYMMETRIC & {*between} or all(word in _BE | {","} for word in between):
         return False
-    heads = tags[one[1] - 1][:3], tags[other[1] - 1][:3]  # singular or plural counts, but for names
-    return heads[0][:2] == heads[1][:2] and (tags[one[1] - 1] == tags[other[1] - 1] or "NNP" in heads)
+    for parts in joined:  # "apples, pears and plums", "a small old house"
+        places = [
+            next((at for at, part in enumerate(parts) if part[0] <= x[0] and x[1] <= part[1]), -1) for x in (one, other)
+        ]
+        if -1 not in places and places[0] != places[1]:
+            return False
+    heads = tags[one[1] - 1], tags[other[1] - 1]
+    return heads[0][:2] == heads[1][:2] and (heads[0] == heads[1] or "NNP" in heads)
+
+
+def _joined(node: Tree, start: int) -> Iterator[list[tuple[int, int]]]:
+    """Where parts begin and end that stand side by side as equals: joined by "and" or commas, or before one noun."""
+    parts, place = [], start
+    for child in node.children:
+        end = place + len(child.words())
+        if child.label.startswith(("NP", "NN", "JJ", "ADJP")):
+            parts.append((place, end))
+        yield from _joined(child, place)
+        place = end
+    labels = {child.label for child in node.children}
+    flat = node.label in ("NP", "ADJP", "NX") and not any(child.label == "NP" for child in node.children)
+    if len(parts) > 1 and (flat or (node.label in ("NP", "ADJP", "UCP") and labels & {"CC", ","})):
+        yield parts
 
 
 def _is_thing(node: Tree) -> bool:
@@ -80,21 +136,23 @@ def _is_thing(node: Tree) -> bool:
 def negation(read: Read, lists: Lists, drawn: random.Random) -> Iterator[Altered]:
     """A denial put in or taken out; of a question that begins with its verb neither, which asks the same either way."""
     words, tags = read.lowered, read.tagged.tags
+    if asks_whether(read):
+        return
     denials = [at for at, word in enumerate(words) if word in _DENIALS and words[at + 1 : at + 2] != ["only"]]
     for at in denials:
         changes = {at: ""}
-        if words[at] == "n't" and at and words[at - 1] in _STEMS:
-            changes[at - 1] = _STEMS[words[at - 1]]
+        if words[at] == "n't" and at and words[at - 1] in STEMS:
+            changes[at - 1] = STEMS[words[at - 1]]
         yield Altered(read.with_words(changes))
-    if denials or not words or (words[0] in _AUXILIARIES and words[-1] == "?"):
+    if denials or not words:
         return
     for at, (word, tag) in enumerate(zip(words, tags, strict=True)):
-        asked = at and tags[at - 1] in ("WRB", "WP", "WDT", "WP$") and words[-1] == "?"
+        asked = words[-1] == "?" and (not at or not tags[at - 1].startswith(("NN", "PRP", "EX", "CD")))
         if asked or (tag.startswith("VB") and at and tags[at - 1] == "TO"):
             continue
-        if word in _AUXILIARIES and tag in ("MD", "VBZ", "VBP", "VBD") and _has_verb_behind(tags, at, word):
+        if word in AUXILIARIES and tag in ("MD", "VBZ", "VBP", "VBD") and _has_verb_behind(tags, at, word):
             yield Altered(read.with_words({at: f"{word} not" if word != "can" else "cannot"}))
-        elif tag == "VBP" and word not in _AUXILIARIES and word.isalpha():
+        elif tag == "VBP" and word not in AUXILIARIES and word.isalpha():
             yield Altered(read.with_words({at: f"do not {word}"}))
         elif tag in ("VBZ", "VBD") and (base := _base(word, tag)):
             yield Altered(read.with_words({at: f"{'does' if tag == 'VBZ' else 'did'} not {base}"}))
@@ -132,7 +190,8 @@ def dropped(read: Read, lists: Lists, drawn: random.Random) -> Iterator[Altered]
     """Without an adjunct: what is left is so, too, if the sentence says it plainly and no condition went."""
     for start, end in _adjuncts(read):
         text = read.with_spans([(start, end, "")])
-        plain = says_plainly(read.lowered) and read.lowered[start] not in CONJUNCTIONS - _NO_CONDITION
+        words = read.lowered[start:end]
+        plain = says_plainly(read) and words[0] not in CONJUNCTIONS - _NO_CONDITION and not _NOT_SO & {*words}
         yield Altered(text, True if plain else None, False)
 
 
@@ -143,11 +202,12 @@ def added(read: Read, lists: Lists, drawn: random.Random, others: Sequence[str] 
         others: adjuncts, as `adjuncts_of` finds them.
     """
     words = read.lowered
-    if others and words and read.tagged.cut is not None:
+    others = [one for one in others if one.lower() not in read.tagged.text.lower()]
+    if others and words:
         ends = len(words) - 1 if words[-1] in {".", "?", "!"} else len(words)
         if ends > 2:
             new = drawn.choice(others)
-            spans, text = read.tagged.cut.spans, read.tagged.cut.text
+            spans, text = read.cut.spans, read.cut.text
             left = spans[ends - 1][1]
             yield Altered(f"{text[:left]} {new}{text[left:]}", False, None)
 
@@ -155,9 +215,11 @@ def added(read: Read, lists: Lists, drawn: random.Random, others: Sequence[str] 
 def tense(read: Read, lists: Lists, drawn: random.Random) -> Iterator[Altered]:
     """What was or is will be."""
     words, tags = read.lowered, read.tagged.tags
+    if _AHEAD & {*words}:
+        return  # what is tomorrow will be
     for at, (word, tag) in enumerate(zip(words, tags, strict=True)):
         asked = words[-1:] == ["?"] or (at and tags[at - 1] in ("WRB", "WP"))
-        if asked or word in _AUXILIARIES - {"is", "are", "was", "were"} or tag not in _TENSED:
+        if asked or word in AUXILIARIES - {"is", "are", "was", "were"} or tag not in _TENSED:
             continue
         if word in ("is", "are", "was", "were"):
             yield Altered(read.with_words({at: "will be"}))
@@ -167,8 +229,7 @@ def tense(read: Read, lists: Lists, drawn: random.Random) -> Iterator[Altered]:
 
 def adjuncts_of(read: Read) -> list[str]:
     """Adjuncts of a sentence that may stand behind another: clauses and phrases with a preposition, of two words on."""
-    assert read.tagged.cut is not None
-    text, spans = read.tagged.cut.text, read.tagged.cut.spans
+    text, spans = read.cut.text, read.cut.spans
     found = []
     for start, end in _adjuncts(read):
         movable = read.lowered[start] in CONJUNCTIONS | {"in", "on", "at", "during", "for", "with", "without", "by"}
@@ -186,7 +247,9 @@ def _adjuncts(read: Read) -> list[tuple[int, int]]:
     return [
         (start, end)
         for start, end in found
-        if end - start <= most and not {*read.lowered[start:end]} <= _LIGHT and read.lowered[start] not in _LIGHT
+        if end - start <= most
+        and read.lowered[start] not in _LIGHT
+        and " ".join(read.lowered[start:end]).strip(" ,") not in _SAYS_NOTHING
     ]
 
 

@@ -21,7 +21,7 @@ _DAY_SETS = (
     ("january", "february", "april", "june", "july", "august", "september", "october", "november", "december"),
     ("jan", "feb", "mar", "apr", "jun", "jul", "aug", "sep", "oct", "nov", "dec"),
     ("yesterday", "today", "tomorrow"),
-    ("morning", "afternoon", "evening", "night"),
+    ("morning", "afternoon", "evening"),
     ("second", "minute", "hour", "day", "week", "month", "year", "decade", "century"),
     ("seconds", "minutes", "hours", "days", "weeks", "months", "years", "decades", "centuries"),
     ("daily", "weekly", "monthly", "yearly"),
@@ -41,9 +41,9 @@ _QUANTIFIERS: Mapping[str, tuple[str, ...]] = {  # a word, and those that say an
     **{"often": ("rarely", "never"), "usually": ("rarely", "never"), "sometimes": ("always", "never")},
     **{"rarely": ("often", "always"), "seldom": ("often", "always"), "also": ("only",)},
     **{"entirely": ("partly",), "completely": ("partly",), "partly": ("completely",), "exactly": ("nearly",)},
-    **{"almost": ("exactly", "not"), "twice": ("once",), "least": ("most",), "few": ("many", "all")},
+    **{"almost": ("exactly", "not"), "least": ("most",)},
 }
-_IMPLIED = {"some", "sometimes", "someone", "somebody", "something", "somewhere", "partly", "one"}
+_IMPLIED = {"some", "most", "sometimes", "someone", "somebody", "something", "somewhere", "partly", "one"}
 _UNIVERSAL = {"all", "always", "everyone", "everybody", "everything", "everywhere", "completely", "entirely", "both"}
 _PREPOSITIONS = (
     ("before", "after", "during"),
@@ -74,8 +74,44 @@ _COMPARED |= {"oldest": "youngest", "youngest": "oldest", "earliest": "latest", 
 _CONNECTIVES: Mapping[str, tuple[str, ...]] = {
     **{"because": ("although", "until"), "although": ("because",), "though": ("because",), "if": ("unless",)},
     **{"unless": ("if",), "while": ("before", "after"), "so": ("but",), "therefore": ("however",)},
-    **{"when": ("before", "unless"), "despite": ("because of",), "until": ("after", "once"), "and": ("or",)},
-    **{"or": ("and",), "but": ("so",)},
+    **{"when": ("before", "unless"), "despite": ("because of",), "until": ("after", "once"), "but": ("so",)},
+}
+
+
+AUXILIARIES = {"is", "are", "was", "were", "am", "has", "have", "had", "do", "does", "did", "can", "could", "will"}
+AUXILIARIES |= {"would", "should", "must", "may", "might"}
+STEMS = {"ca": "can", "wo": "will", "sha": "shall"}  # of "can't", "won't", "shan't"
+_TURNING = {"not", "n't", "no", "never", "nobody", "nothing", "none", "neither", "nor", "without", "hardly", "few"}
+_TURNING |= {"if", "unless", "whether", "?", "only", "all", "every", "each", "most", "less", "than", "rarely", "seldom"}
+_TURNING |= {"everyone", "everything", "everybody", "always", "must", "should", "please", "would", "could", "can"}
+_TURNING |= {"barely", "almost", "nearly", "lack", "lacks", "lacked", "deny", "denies", "denied", "refuse", "refuses"}
+_TURNING |= {
+    "refused",
+    "fail",
+    "fails",
+    "failed",
+    "avoid",
+    "avoids",
+    "avoided",
+    "doubt",
+    "doubts",
+    "doubted",
+    "prevent",
+}
+_TURNING |= {
+    "prevents",
+    "prevented",
+    "keeps",
+    "kept",
+    "first",
+    "last",
+    "how",
+    "what",
+    "who",
+    "until",
+    "to",
+    "may",
+    "might",
 }
 
 
@@ -92,7 +128,7 @@ def number(read: Read, lists: Lists, drawn: random.Random) -> Iterator[Altered]:
 def _other_number(word: str, drawn: random.Random) -> str:
     """A number near enough to be taken for it; of what holds letters, one digit."""
     plain = word.replace(",", "")
-    if plain.isdigit() and not (len(plain) > 1 and plain[0] == "0") and len(plain) <= 9:
+    if plain.isdecimal() and not (len(plain) > 1 and plain[0] == "0") and len(plain) <= 9:
         value = int(plain)
         steps = [1, 2, 3, -1, -2, -3] if value < 100 or 1000 <= value <= 2100 else [10, -10, 100, -100, value]
         others = [value + step for step in steps if value + step > 0]
@@ -138,15 +174,19 @@ def quantifier(read: Read, lists: Lists, drawn: random.Random) -> Iterator[Alter
     """Another amount: "all" is "some"; what is so of all is so of some, if nothing around turns that about."""
     words = read.lowered
     for at, word in enumerate(words):
-        if word in ("only", "least") and words[at - 1 : at] == ["not"]:
-            continue
+        before, behind, tag = words[at - 1 : at], words[at + 1 : at + 2], read.tagged.tags[at]
+        fixed = before in (["a"], ["at"], ["after"], ["above"], ["not"], ["the"]) or behind in (["longer"], ["matter"])
+        if fixed or tag in ("RBS", "JJS"):
+            continue  # "a few", "at all", "the most popular"
         for new in drawn.sample(_QUANTIFIERS.get(word, ()), len(_QUANTIFIERS.get(word, ()))):
-            implied = new in _IMPLIED and word in _UNIVERSAL and says_plainly(words)
+            implied = new in _IMPLIED and word in _UNIVERSAL and says_plainly(read, but=at)
             yield Altered(read.with_words({at: new}), True if implied else None if new in _IMPLIED else False, None)
 
 
 def antonym(read: Read, lists: Lists, drawn: random.Random) -> Iterator[Altered]:
-    """The opposite of a word."""
+    """The opposite of a word; of what asks for yes or no, or how much, none, which asks the same."""
+    if asks_whether(read) or ("how" in read.lowered and "?" in read.lowered):
+        return
     yield from _of_list(read, lists.opposites, drawn)
 
 
@@ -159,7 +199,8 @@ def preposition(read: Read, lists: Lists, drawn: random.Random) -> Iterator[Alte
     """Another preposition that says something else: "before" is "after"."""
     for at, (word, tag) in enumerate(zip(read.lowered, read.tagged.tags, strict=True)):
         verb_follows = at + 1 < len(read.lowered) and read.tagged.tags[at + 1].startswith(("VB", "RB"))
-        if tag in ("IN", "TO", "RP") and not (word == "to" and verb_follows):
+        fixed = read.lowered[at - 1 : at] in (["different"], ["according"], ["due"], ["as"], ["relate"], ["relates"])
+        if tag in ("IN", "TO", "RP") and not (word == "to" and verb_follows) and not fixed:
             yield from _of_sets(read, at, word, _PREPOSITIONS, drawn)
 
 
@@ -190,12 +231,31 @@ def connective(read: Read, lists: Lists, drawn: random.Random) -> Iterator[Alter
             yield Altered(read.with_words({at: drawn.choice(_CONNECTIVES[word])}), None, None)
 
 
-def says_plainly(words: Sequence[str]) -> bool:
-    """Whether nothing in a sentence turns about what follows from what: no denial, condition, question or measure."""
-    turning = {"not", "n't", "no", "never", "nobody", "nothing", "none", "neither", "nor", "without", "hardly", "few"}
-    turning |= {"if", "unless", "whether", "?", "only", "all", "every", "each", "most", "less", "than", "rarely"}
-    turning |= {"everyone", "everything", "everybody", "always", "must", "should", "please", "would", "could", "can"}
-    return turning.isdisjoint(words[1:]) and words[:1] not in (["if"], ["no"], ["how"], ["what"], ["who"], ["not"])
+def says_plainly(read: Read, *, but: int = -1) -> bool:
+    """Whether nothing in a sentence turns about what follows from what: no denial, condition, question or measure.
+
+    Args:
+        but: the place of a word that is not looked at.
+    """
+    words = [word for at, word in enumerate(read.lowered) if at != but]
+    tags = read.tagged.tags
+    asks = tags[:1] in (("WRB",), ("WP",), ("WDT",), ("MD",)) or words[:1] in (
+        ["is"],
+        ["are"],
+        ["do"],
+        ["does"],
+        ["did"],
+    )
+    return _TURNING.isdisjoint(words) and not asks and "JJS" not in tags and "RBS" not in tags
+
+
+def asks_whether(read: Read) -> bool:
+    """Whether the sentence asks for yes or no, or has such a question within: denied it asks for the same."""
+    words, tags = read.lowered, read.tagged.tags
+    first = bool(words) and (words[0] in AUXILIARIES or words[0] in STEMS)
+    tagged_on = words[-1:] == ["?"] and bool({"n't"} & {*words[-4:]})
+    within = any(word in ("whether", "if") and tags[at - 1].startswith("VB") for at, word in enumerate(words) if at)
+    return first or tagged_on or within
 
 
 def _of_sets(
