@@ -35,8 +35,8 @@ from paraform import checkpoint, corpora
 from paraform.encoders import bfloat16_products
 from paraform.encoders.locating import locate
 from paraform.memory import keep_freed_memory
-from paraform.models.lm import LMConfig, LMParaphraser, make_update
 from paraform.models.adapters import SCALE
+from paraform.models.lm import LMConfig, LMParaphraser, make_update
 from paraform.models.lm.batches import LMBatch, lm_batches
 from paraform.models.lm.decoding import ROWS
 from paraform.models.lm.draws import NUCLEUS
