@@ -197,7 +197,7 @@ def test_what_is_in_the_laboratory_is_named_where_it_is_not_installed(
         InputError, match=r"paraform\.json: system 'sgcp' is in paraform-papers, which is not installed"
     ):
         checkpoint.load(tmp_path / "toy")
-    with pytest.raises(InputError, match=r"system 'sgpc'; expected one of disentangled, exemplar, latent"):
+    with pytest.raises(InputError, match=r"system 'sgpc'; expected one of disentangled, exemplar, judge, latent"):
         system_named("sgpc")
     for name in ("ScpnParaphraser", "train_sgcp"):
         with pytest.raises(ImportError, match=rf"^paraform\.{name} is paraform_papers\.{name} now: pip install"):

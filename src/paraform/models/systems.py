@@ -29,8 +29,8 @@ SYSTEMS = {
     name: System(f"paraform.models.{name}:{model}", f"paraform.trainers.{name}:TRAINER", trains)
     for name, model, trains in (
         ("disentangled", "DisentangledParaphraser", "train ParaBART on pairs"),
-        ("judge", "MeaningJudge", "train a judge of whether two texts say the same, on labelled pairs"),
         ("exemplar", "ExemplarParaphraser", "train CRL-EGPG on pairs"),
+        ("judge", "MeaningJudge", "train a judge of whether two texts say the same, on labelled pairs"),
         ("latent", "LatentLanguageModel", "train a VAE, an iVAE, a clVAE … on sentences"),
         ("lm", "LMParaphraser", "train a language model (smollm2, or your own) to paraphrase, on pairs"),
         ("retrofit", "RetrofittedEncoder", "train PAR, one matrix before an encoder, on pairs"),
