@@ -136,10 +136,10 @@ def calibrated(logits_N2: Tensor, known_N3: Tensor) -> tuple[float, float, float
         def nats() -> Tensor:
             search.zero_grad()
             loss = both_ways_nll(logits_N2 * numbers_2[0].exp() + numbers_2[1], known_N3)
-            (loss + PRIOR / len(known_N3) * numbers_2.square().sum()).backward()  # type: ignore[no-untyped-call]
+            (loss + PRIOR / len(known_N3) * numbers_2.square().sum()).backward()  # type: ignore[no-untyped-call] # torch has no type for it
             return loss
 
-        search.step(nats)  # type: ignore[no-untyped-call]
+        search.step(nats)  # type: ignore[no-untyped-call] # likewise
         return numbers_2[0].exp().item(), numbers_2[1].item(), nats().item()
 
 

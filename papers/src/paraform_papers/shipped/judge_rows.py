@@ -1,4 +1,4 @@
-r"""Rows of judges of meaning that differ in one thing each, measured by `judge_sets`.
+r"""Rows of judges of meaning: they differ in the base and in what suits it (rank, layers, rate); by `judge_sets`.
 
     python -m paraform_papers.shipped.judge_rows ../shared/data --pairs runs/judge-free --out runs/judge-rows
     python -m paraform_papers.shipped.judge_rows ../shared/data --pairs runs/judge-free --out runs/judge-rows \

@@ -37,5 +37,5 @@ class JudgeConfig:
 
     @classmethod
     def lm(cls, **fields: Any) -> JudgeConfig:
-        """On SmolLM2 (`paraform fetch smollm2`): better and slower."""
+        """On SmolLM2 (`paraform fetch smollm2`); not measured yet."""
         return with_fields(cls(base="smollm2", rank=16, layers=20, learning_rate=6e-4, warmup=20), fields)
