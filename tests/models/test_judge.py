@@ -44,8 +44,8 @@ def row_of(model: MeaningJudge, one: str, other: str) -> tuple[list[int], int]:
         return model.pieces.tokenizer.encode(text, add_special_tokens=False).ids
 
     if model.causal:
-        before = [1, *pieces("user\n"), *pieces(one), *pieces("\n⇄\n")]
-        return [*before, *pieces(other), 2, *pieces("\n"), 1, *pieces("assistant\n")], len(before)
+        before = [1, *pieces("user\nRewrite:\n"), *pieces(one), 2, *pieces("\n"), 1, *pieces("assistant\n")]
+        return [*before, *pieces(other), 2], len(before)
     before = [2, *pieces(one), 3]  # [CLS] … [SEP]
     return [*before, *pieces(other), 3], len(before)
 
@@ -56,7 +56,9 @@ def logits_of(model: MeaningJudge, module: Any, one: str, other: str) -> torch.T
     ids = torch.tensor([row])
     types = {} if model.causal else {"token_type_ids": (torch.arange(len(row)) >= second).long()[None]}
     states = module(input_ids=ids, **types).last_hidden_state[0]
-    out: torch.Tensor = model.head(states[-1 if model.causal else 0])
+    read = (states[:second].mean(0), states[second:].mean(0), states[-1 if model.causal else 0])
+    x, y, z = ((one - one.mean()) / (one.var(correction=0) + 1e-5).sqrt() for one in read)
+    out: torch.Tensor = model.head(torch.cat([x, y, (x - y).abs(), x * y, z]))
     return out
 
 

@@ -12,8 +12,9 @@ from paraform.corpora.leaks import normalised
 from paraform.records import InputError, Origin, Pair, Sentence, texts_of
 from paraform.rewording.negatives import Altered
 from paraform_papers.shipped import judge_data
-from paraform_papers.shipped.judge_data import TRAINED, altered, made, made_pair, nearest_others, rated
-from paraform_papers.shipped.judge_pairs import read_answers, scored, sick, written_rewordings
+from paraform_papers.shipped.judge_data import made, rated
+from paraform_papers.shipped.judge_made import TRAINED, made_pair, made_pairs, nearest_others
+from paraform_papers.shipped.judge_pairs import read_answers, scored, sick, ways, written_rewordings
 
 SICK = "pair_ID\tsentence_A\tsentence_B\trelatedness_score\tentailment_judgment\n"
 
@@ -43,20 +44,30 @@ def test_answers_and_rewordings_that_may_be_given_on() -> None:
     assert len(written) > 5000 and all(one.label == 1 for one in written)
 
 
-def test_negatives_are_of_all_kinds_and_say_what_is_known() -> None:
+def test_what_is_written_of_a_sentence_has_its_directions() -> None:
+    known = Counter((one.label, one.forth, one.back) for one in ways())
+    sentences = known[0, 0.0, 1.0]  # one with more of each
+    assert sentences > 500 and known[1, None, None] == 3 * sentences
+    assert known[0, 1.0, 0.0] == 2 * sentences and known[0, 0.0, 0.0] > known[0, None, None] > 0.9 * sentences
+
+
+def test_pairs_are_of_all_kinds_and_say_what_is_known() -> None:
     pairs = [
         same(
             "On Monday, Maria sold all five red boats in Lisbon.", "In Lisbon, Maria sold all five red boats on Monday."
         ),
         same("The cheap train to the old town did not leave before noon.", "Before noon the cheap train had not left."),
     ] * 20
-    found = list(altered(pairs, seed=0))
-    assert len(found) == 80 and {kind for kind, _ in found} > {"roles", "number", "day", "place", "negation", "antonym"}
-    assert {kind for kind, _ in found} <= {*TRAINED}
-    sides = {text for pair in pairs for text in texts_of([pair])}
+    found = list(made_pairs(pairs, seed=0))
+    kinds = {kind for kind, _ in found}
+    assert kinds > {"reordered", "copy", "roles", "number", "day", "place", "negation", "antonym"}
+    assert kinds <= {*TRAINED, "reordered", "copy"} and found == list(made_pairs(pairs, seed=0))
     for kind, one in found:
-        assert one.label == 0 and (one.source.text in sides or (kind == "dropped" and one.target.text in sides))
-        assert 0 in (one.forth, one.back) or kind == "quantifier"
+        if kind in ("reordered", "copy"):
+            assert (one.label, one.forth, one.back) == (1, None, None)
+            assert (one.source.text == one.target.text) == (kind == "copy")
+        else:
+            assert one.label == 0 and (0 in (one.forth, one.back) or kind == "quantifier")
 
 
 def test_a_negative_that_is_turned_has_its_directions_turned() -> None:
@@ -99,7 +110,7 @@ def test_no_text_of_a_test_is_learned(tmp_path: Path, monkeypatch: pytest.Monkey
     for corpus in judge_data.ALONE:
         ruled = [same(f"It is cold in {corpus} now.", f"Now it is cold in {corpus}.")]
         corpora.write_jsonl(ruled, tmp_path / f"rules-{corpus}-0.jsonl")
-    train, dev, counts = made(tmp_path, "free", tmp_path, seed=0)
+    train, dev, counts = made(tmp_path, "free", tmp_path, seed=0, most=10**6)
     texts = {normalised(text) for text in texts_of([*train, *dev])}
     assert not texts & {normalised("We met Tom 7 times in May."), normalised("In May we met Tom 7 times.")}
     assert not {normalised(text) for text in texts_of(train)} & {normalised(text) for text in texts_of(dev)}

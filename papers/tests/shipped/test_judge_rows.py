@@ -13,7 +13,7 @@ import torch
 from paraform.records import InputError, Pair, Sentence
 from paraform.trainers.judge import BY_NLL
 from paraform_papers.shipped.judge_rows import CONFIGS, calibration_error, figures, measured, table
-from paraform_papers.shipped.judge_sets import JudgedSet, counts_of, rated
+from paraform_papers.shipped.judge_sets import JudgedSet, counts_of, rated, sick
 from paraform_papers.shipped.judge_states import StatesJudge, load_states, train_states
 
 
@@ -30,7 +30,7 @@ def test_figures_of_a_set() -> None:
     values = {"s": 0.5, "r": 0.1, "d": 0.9}
     pairs = [("s", "x")] * 16 + [("r", "x")] * 8 + [("d", "x")] * 8 + [("r", "x")]
     one = JudgedSet("set", pairs, [True] * 16 + [False] * 17, [""] * 16 + ["roles"] * 8 + ["day"] * 8 + ["rare"])
-    report, found = figures(lambda some: np.array([values[a] for a, _ in some]), one, 0.4, calibrated=True)
+    report, found = figures(lambda some, asks: np.array([values[a] for a, _ in some]), one, 0.4, calibrated=True)
     assert report["AUC by kind"] == {"day": 0, "roles": 100}
     assert report["AUC"][0] == pytest.approx(100 * 9 / 17, abs=0.01) and len(found) == 33
     assert report["accuracy"] == pytest.approx(100 * 25 / 33, abs=0.01)
@@ -64,6 +64,15 @@ def test_rated_outputs_are_of_both_kinds() -> None:
     assert 100 < sum(found.labels) < len(found.labels) - 100 and all(a != b for a, b in found.pairs)
 
 
+def test_sick_is_asked_of_one_direction(tmp_path: Path) -> None:
+    rows = "sentence_A\tsentence_B\tentailment_judgment\na b\ta\tENTAILMENT\na\ta b\tNEUTRAL\n"
+    (tmp_path / "sick.txt").write_text(rows, encoding="utf-8")
+    one = sick(tmp_path / "sick.txt")
+    assert (one.pairs, one.labels, one.asks) == ([("a b", "a"), ("a", "a b")], [True, False], "forth")
+    judge = {"forth": np.array([0.9, 0.1]), "same": np.array([0.5, 0.5])}
+    assert figures(lambda some, asks: judge[asks], one, 0.5, calibrated=False)[0]["AUC"][0] == 100
+
+
 def test_states_are_told_by_what_the_other_text_has(tmp_path: Path) -> None:
     """Both directions are one head's, so that the other way round it thinks the same; and it learns and is loaded."""
     words = ["how", "do", "i", "pay", "for", "my", "card", "the", "cat", "sat", "on", "mat"]
@@ -81,4 +90,4 @@ def test_states_are_told_by_what_the_other_text_has(tmp_path: Path) -> None:
     logits, turned = model.logits(sides), model.logits([side[::-1] for side in sides], size=7)
     assert torch.allclose(logits, turned.flip(1), atol=0.05)  # products may be of bfloat16
     assert StatesJudge.restore({}, {}).config.base == "minilm"
-    assert logits[::2, 1].mean() < logits[1::2, 1].mean() and model.same(sides).shape == (64,)
+    assert logits[::2, 1].mean() < logits[1::2, 1].mean() and model.judge(sides).same.shape == (64,)

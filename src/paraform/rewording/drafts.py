@@ -66,15 +66,17 @@ def framed_drafts(source: Tagged, cased: Mapping[str, str], tree: Tree | None = 
         for one in frames
         for more in substitute(one.words, [own.get(word.lower(), "") for word in one.words])
     ]
-    replaced = _drafts(substitute(source.words, source.tags, most=TOGETHER), source, cased)
-    drafts = {one.text: one for one in (*replaced, *_drafts([*frames, *both], source, cased))}  # a frame's own is kept
+    replaced = written_drafts(substitute(source.words, source.tags, most=TOGETHER), source, cased)
+    drafts = {
+        one.text: one for one in (*replaced, *written_drafts([*frames, *both], source, cased))
+    }  # a frame's own is kept
     return list(drafts.values())[:MOST_DRAFTS]
 
 
 def unsure_drafts(source: Tagged, cased: Mapping[str, str], tree: Tree | None = None) -> list[Draft]:
     """The source with a synonym, or two things exchanged by its tree: a language model has to tell what suits it."""
     found = [*swapped(tree), *exchanged(tree)] if tree is not None and len(source.words) <= LONGEST else []
-    return _drafts([*found, *substitute(source.words, source.tags, suits=("most", "some"))], source, cased)
+    return written_drafts([*found, *substitute(source.words, source.tags, suits=("most", "some"))], source, cased)
 
 
 def paired_drafts(source: Tagged, cased: Mapping[str, str], alone: Mapping[str, float]) -> list[Draft]:
@@ -90,10 +92,10 @@ def paired_drafts(source: Tagged, cased: Mapping[str, str], alone: Mapping[str, 
         if "; " in one.form and all(form in alone for form in one.form.split("; "))
     ]
     best = sorted((pair for pair in pairs if pair[0] >= LEAST_PAIR), key=lambda pair: -pair[0])
-    return _drafts([one for _, one in best[:MOST_PAIRS]], source, cased)
+    return written_drafts([one for _, one in best[:MOST_PAIRS]], source, cased)
 
 
-def _drafts(found: Sequence[Rewritten], source: Tagged, cased: Mapping[str, str]) -> list[Draft]:
+def written_drafts(found: Sequence[Rewritten], source: Tagged, cased: Mapping[str, str]) -> list[Draft]:
     """Written as the source is: its blanks, marks and capitals; the first `MOST_DRAFTS`, each once."""
     # The writer's own case says more than the usual one ("us", "10 cm"), but of the word that begins the sentence.
     first = source.lowered[0] if source.words else ""

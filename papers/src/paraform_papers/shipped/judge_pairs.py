@@ -32,6 +32,7 @@ def labelled(data: Path, terms: str) -> dict[str, list[Pair]]:
         "read": read_answers(),
         "written": written_rewordings(),
         "swapped": swapped(),
+        "ways": ways(),
     }
     if terms == "all":
         found["mrpc"] = list(read_labelled_pairs(data / "mrpc/msr_paraphrase_train.txt"))
@@ -75,6 +76,27 @@ def swapped() -> list[Pair]:
         source = Sentence(row["source"])
         pairs += [Pair(source, Sentence(said), label=1) for said in row["same"]]
         pairs += [Pair(source, Sentence(said), label=0, forth=0.0, back=0.0) for said in row["other"]]
+    return pairs
+
+
+def ways() -> list[Pair]:
+    """What language models wrote of sentences: that says the same, something else, less, and more (`ways.jsonl`).
+
+    Of "other" the first two exchange what the sentence says; one of a weaker word may follow from it.
+    """
+    text = (resources.files("paraform_papers.shipped") / "ways.jsonl").read_text(encoding="utf-8")
+    pairs = []
+    for at, row in enumerate(map(json.loads, text.splitlines())):
+        source, same = Sentence(row["source"]), [*map(Sentence, row["same"])]
+        sides = [source, *same]
+        pairs += [Pair(source, one, label=1) for one in same]
+        for number, said in enumerate(row["other"]):
+            way = 0.0 if number < 2 else None
+            pairs.append(Pair(sides[(at + number) % len(sides)], Sentence(said), label=0, forth=way, back=way))
+        less, more = Sentence(row["less"]), Sentence(row["more"])
+        pairs.append(Pair(source, less, label=0, forth=1.0, back=0.0))
+        pairs.append(Pair(source, more, label=0, forth=0.0, back=1.0))
+        pairs.append(Pair(more, less, label=0, forth=1.0, back=0.0))
     return pairs
 
 

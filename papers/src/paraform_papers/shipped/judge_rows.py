@@ -35,9 +35,10 @@ from paraform.records import Pair, status_of
 from paraform.trainers.judge import BY_NLL, train_judge
 from paraform.weights import atomic_path
 from paraform_papers.shipped.judge_sets import JudgedSet, judged_sets, sides
-from paraform_papers.shipped.judge_states import load_states, train_states
+from paraform_papers.shipped.judge_states import StatesJudge, load_states, train_states
 
-Judged: TypeAlias = Callable[[Sequence[tuple[str, str]]], NDArray[np.float64]]
+Judged: TypeAlias = Callable[[Sequence[tuple[str, str]], str], NDArray[np.float64]]
+"""Pairs, and what is asked of them ("same", "forth": a symmetric judge says the same of both), to an answer each."""
 COSINES = ("minilm", "minilm-disentangled", "mpnet")
 CONFIGS = {
     "states": JudgeConfig(),
@@ -54,7 +55,7 @@ def by_cosine(name: str) -> Judged:
     """The cosine of an encoder's vectors."""
     encoder = encoders.load_embedder(name, device="cpu")
 
-    def judge(pairs: Sequence[tuple[str, str]]) -> NDArray[np.float64]:
+    def judge(pairs: Sequence[tuple[str, str]], asks: str) -> NDArray[np.float64]:
         one, other = (encoder.embed([pair[side] for pair in pairs]) for side in (0, 1))
         lengths = np.linalg.norm(one, axis=1) * np.linalg.norm(other, axis=1)
         return np.asarray((one * other).sum(1) / np.maximum(lengths, 1e-12), np.float64)
@@ -66,7 +67,7 @@ def by_likelihood(name: str) -> Judged:
     """How likely each side is given the other, nats a character, the mean of both ways."""
     model = checkpoint.load(name, device="cpu")
 
-    def judge(pairs: Sequence[tuple[str, str]]) -> NDArray[np.float64]:
+    def judge(pairs: Sequence[tuple[str, str]], asks: str) -> NDArray[np.float64]:
         ways = [model.likelihood([pair[side] for pair in pairs], [pair[1 - side] for pair in pairs]) for side in (0, 1)]
         return np.array([fmean_of(one) + fmean_of(other) for one, other in zip(*ways, strict=True)]) / 2
 
@@ -78,9 +79,9 @@ def fmean_of(shares: NDArray[np.float32]) -> float:
     return float(shares.sum()) / len(shares)
 
 
-def by_judge(model: MeaningJudge) -> Judged:
-    """How likely it is that both say the same, calibrated."""
-    return lambda pairs: np.asarray(model.judge(pairs, progress=True).same, np.float64)
+def by_judge(model: MeaningJudge | StatesJudge) -> Judged:
+    """How likely it is, calibrated."""
+    return lambda pairs, asks: np.asarray(getattr(model.judge(pairs), asks), np.float64)
 
 
 def trained(name: str, folder: Path, pairs: Path, seed: int, mpnet: str) -> Judged:
@@ -94,7 +95,7 @@ def trained(name: str, folder: Path, pairs: Path, seed: int, mpnet: str) -> Judg
     loop = replace(BY_NLL, device="cpu", seed=seed, tensorboard=False)
     if name == "states":
         train_states(read["train"], folder, validation=read["dev"], config=config, loop=loop).require_over()
-        return load_states(folder).same
+        return by_judge(load_states(folder))
     train_judge(read["train"], folder, validation=read["dev"], config=config, loop=loop, resume=True).require_over()
     return by_judge(checkpoint.load(str(folder), device="cpu"))
 
@@ -103,7 +104,7 @@ def figures(
     judge: Judged, one: JudgedSet, threshold: float, *, calibrated: bool
 ) -> tuple[dict[str, Any], NDArray[np.float64]]:
     """A set's figures, and what was thought of its pairs."""
-    found_N, labels_N = judge(one.pairs), np.array(one.labels)
+    found_N, labels_N = judge(one.pairs, one.asks), np.array(one.labels)
     area = roc_auc(found_N, labels_N)
     out: dict[str, Any] = {
         "AUC": [round(value, 2) for value in (area.over(), *bootstrap_interval(area))],
@@ -146,7 +147,7 @@ def measured(name: str, data: Path, pairs: Path, out: Path, seed: int, mpnet: st
     else:
         judge = trained(name, place, pairs, seed, mpnet)
     dev = [one for one in corpora.read_jsonl(pairs / "dev.jsonl") if isinstance(one, Pair) and one.label is not None]
-    threshold = best_threshold(judge([sides(one) for one in dev]), np.array([one.label == 1 for one in dev]))
+    threshold = best_threshold(judge([sides(one) for one in dev], "same"), np.array([one.label == 1 for one in dev]))
     report: dict[str, Any] = {"threshold": threshold}
     for one in judged_sets(data):
         report[one.name], thought = figures(judge, one, threshold, calibrated=name in CONFIGS)

@@ -23,7 +23,8 @@ from paraform.rewording.reworder import Reworder
 from paraform.syntax import load_parser
 from paraform.words import detokenize
 from paraform_papers.shipped.banking_intents import two_parts
-from paraform_papers.shipped.judge_data import RATED, fits
+from paraform_papers.shipped.judge_data import RATED
+from paraform_papers.shipped.judge_made import fits
 from paraform_papers.shipped.judge_pairs import OTHER, SAME
 from paraform_papers.shipped.lm_self import FREE_GENRES
 
@@ -37,12 +38,14 @@ class JudgedSet:
 
     Args:
         kinds: of each pair, where a negative is of one; of those that say the same "".
+        asks: "same", or "forth": whether the first says all of the second.
     """
 
     name: str
     pairs: list[tuple[str, str]]
     labels: list[bool]
     kinds: list[str] | None = None
+    asks: str = "same"
 
 
 def judged_sets(data: Path, *, seed: int = 0) -> Iterator[JudgedSet]:
@@ -50,7 +53,7 @@ def judged_sets(data: Path, *, seed: int = 0) -> Iterator[JudgedSet]:
     yield of_pairs("PAWS, reporting half", paws_halves(data / PAWS).reporting)
     yield of_pairs("MRPC", list(read_labelled_pairs(data / "mrpc/msr_paraphrase_test.txt")))
     yield of_pairs("PAN", list(read_labelled_pairs(data / "pan/pan-test.labels")))
-    yield of_pairs("SICK", sick(data / "sick/SICK_test_annotated.txt"))
+    yield sick(data / "sick/SICK_test_annotated.txt")
     same = [pair for pair in corpora.read(data / "quora/test.tsv") if isinstance(pair, Pair)]
     others = mined_others(same, len(same), seed)
     yield JudgedSet("Quora", [sides(pair) for pair in [*same, *others]], [True] * len(same) + [False] * len(others))
@@ -74,14 +77,11 @@ def of_pairs(name: str, pairs: Sequence[Pair]) -> JudgedSet:
     return JudgedSet(name, [sides(pair) for pair in pairs], [pair.label == 1 for pair in pairs])
 
 
-def sick(path: Path) -> list[Pair]:
-    """SICK's pairs; those of which each side entails the other say the same."""
+def sick(path: Path) -> JudgedSet:
+    """SICK's pairs: whether the first entails the second, the one direction that its raters were asked of."""
     rows = list(csv.DictReader(path.read_text(encoding="utf-8").splitlines(), delimiter="\t"))
-    same = [row["entailment_AB"] == "A_entails_B" and row["entailment_BA"] == "B_entails_A" for row in rows]
-    return [
-        Pair(Sentence(row["sentence_A"]), Sentence(row["sentence_B"]), label=int(one))
-        for row, one in zip(rows, same, strict=True)
-    ]
+    labels = [row["entailment_judgment"] == "ENTAILMENT" for row in rows]
+    return JudgedSet("SICK", [(row["sentence_A"], row["sentence_B"]) for row in rows], labels, asks="forth")
 
 
 def made_negatives(data: Path, *, seed: int) -> JudgedSet:

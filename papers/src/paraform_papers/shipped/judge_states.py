@@ -20,9 +20,10 @@ from paraform import encoders
 from paraform.batching import Ragged
 from paraform.batching.epochs import epoch_batches
 from paraform.batching.pairs import Sides, sides_of
+from paraform.capabilities import Verdicts
 from paraform.checkpoint import load
 from paraform.encoders import load_module, product_autocast
-from paraform.losses.both_ways import both_ways_nll, log_same
+from paraform.losses.both_ways import both_ways_nll
 from paraform.models.judge import JudgeConfig
 from paraform.models.update import State, Stepper, terms_of
 from paraform.records import Pair, Sentence
@@ -94,10 +95,10 @@ class StatesJudge(nn.Module):
             out_N2[rows] = self(*some_of(ids, sides, rows))
         return out_N2
 
-    def same(self, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float64]:
-        """How likely it is that both say the same, calibrated."""
-        logits_N2 = self.logits(pairs) * self.calibration[0] + self.calibration[1]  # type: ignore[index]
-        return np.asarray(log_same(logits_N2).exp().numpy(), np.float64)
+    def judge(self, pairs: Sequence[tuple[str, str]]) -> Verdicts:
+        """What is thought of pairs, calibrated, as of `MeaningJudge`."""
+        ways_N2 = (self.logits(pairs) * self.calibration[0] + self.calibration[1]).sigmoid().numpy()  # type: ignore[index]
+        return Verdicts(ways_N2.prod(1), ways_N2[:, 0], ways_N2[:, 1])
 
     def assets(self) -> dict[str, str]:
         """None."""

@@ -1,9 +1,10 @@
 """Two texts as one row of pieces, and batches of such rows with what is known of them.
 
     [CLS] first [SEP] second [SEP]
-    <start>user\\n first \\n⇄\\n second <end>\\n<start>assistant\\n
+    <start>user\\nRewrite:\\n first <end>\\n<start>assistant\\n second <end>
 
-The first is an encoder's, which is read at its first piece; the second a causal language model's, read at its last.
+The first is an encoder's, the second a causal language model's, which reads the pair as a paraphraser that was asked
+and answered (`models.lm.prompts`).
 
 Shape key: B pairs of a batch, M of the table, T pieces of the longest row.
 """
@@ -22,9 +23,8 @@ from torch import Tensor
 
 from paraform.batching import Ragged, SentenceBatch
 from paraform.batching.epochs import Batching, Rows, epoch_batches
+from paraform.models.lm.prompts import ANSWERED, ASKED
 from paraform.records import InputError
-
-ASKED, BETWEEN, ANSWERED = "user\n", "\n⇄\n", "assistant\n"
 
 
 @final
@@ -52,9 +52,8 @@ class PieceMaker:
             self.before, self.between, self.after = around[:half], around[half:], around[half:]
         else:
             start, end = ends
-            asked, self.between, again, answered = self._pieces([ASKED, BETWEEN, "\n", ANSWERED])
-            self.before, self.after = [start, *asked], [end, *again, start, *answered]
-
+            asked, again, answered = self._pieces([ASKED, "\n", ANSWERED])
+            self.before, self.between, self.after = [start, *asked], [end, *again, start, *answered], [end]
         self.room = most - len(self.before) - len(self.between) - len(self.after)
         if self.room < 2:
             raise InputError(f"max_pieces {most}: the marks leave room for {max(0, self.room)}; expected more")

@@ -27,7 +27,7 @@ class JudgeConfig:
     rank: Count = 64
     layers: Whole = 0
     max_pieces: Annotated[int, Between(16, MOST_STEPS)] = 192
-    learning_rate: Amount = 5e-4
+    learning_rate: Amount = 1e-4
     warmup: Whole = 100
     batch_size: Count = 32
     epochs: Count = 1
@@ -38,4 +38,4 @@ class JudgeConfig:
     @classmethod
     def lm(cls, **fields: Any) -> JudgeConfig:
         """On SmolLM2 (`paraform fetch smollm2`); not measured yet."""
-        return with_fields(cls(base="smollm2", rank=16, layers=20, learning_rate=6e-4, warmup=20), fields)
+        return with_fields(cls(base="smollm2", rank=16, layers=20, learning_rate=5e-4, warmup=40), fields)

@@ -29,7 +29,7 @@ from paraform.json_text import parse_json
 from paraform.models.adapters import Adapters, digests_of, maps_of, require_base
 from paraform.models.judge.batches import JudgeBatch, PieceMaker
 from paraform.models.judge.config import JudgeConfig
-from paraform.models.judge.network import JudgeNetwork
+from paraform.models.judge.network import PARTS, JudgeNetwork, told
 from paraform.models.lm.prompts import Marks
 from paraform.progress import track
 from paraform.records import InputError, require_count, require_text
@@ -62,7 +62,9 @@ class MeaningJudge(nn.Module):
         super().__init__()
         self.config, self.about = config, dict(about)
         self.adapters = Adapters({name: tuple(shape) for name, shape in about["maps"].items()}, config.rank)
-        self.head = nn.Linear(about["width"], 2)
+        self.head = nn.Linear(PARTS * about["width"], 2)
+        nn.init.zeros_(self.head.weight)
+        nn.init.zeros_(self.head.bias)
         # Logits are multiplied by the first number, and the second is added; training fits both to held-out pairs.
         self.calibration: Tensor
         self.register_buffer("calibration", torch.tensor([1.0, 0.0]))
@@ -173,8 +175,8 @@ class MeaningJudge(nn.Module):
         lengths = batch.rows.lengths_B.tolist()
         rows = [row[:length] for row, length in zip(batch.rows.words_BT.tolist(), lengths, strict=True)]
         (states_ND,) = merged.states(rows, [merged.num_layers], seconds=batch.seconds_B.tolist())
-        starts_B = torch.tensor([0, *np.cumsum(lengths[:-1]).tolist()], device=self.device)
-        logits_B2: Tensor = self.head(states_ND[starts_B].float())
+        lengths_B = batch.rows.lengths_B.to(self.device)
+        logits_B2: Tensor = self.head(told(states_ND, lengths_B, batch.seconds_B, causal=False))
         return logits_B2
 
     def _merged(self) -> Any:

@@ -1,6 +1,6 @@
-"""An encoder, or a causal language model, that reads two texts at once, and what is told of both by one state.
+"""An encoder, or a causal language model, that reads two texts at once, and what is told of both by its states.
 
-Shape key: B rows, T pieces of the longest, D features.
+Shape key: B rows, T pieces of the longest, N pieces of all, D features.
 """
 
 from __future__ import annotations
@@ -8,10 +8,13 @@ from __future__ import annotations
 from typing import Any, cast, final
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor, nn
 
 from paraform.encoders import product_autocast
 from paraform.models.judge.batches import JudgeBatch
+
+PARTS = 5  # vectors that the head reads
 
 
 @final
@@ -20,8 +23,8 @@ class JudgeNetwork(nn.Module):
 
     Args:
         module: transformers'.
-        head: a state to two logits.
-        causal: whether the state is the last one; else the first.
+        head: what `told` has to two logits.
+        causal: whether the last state has read both texts; else the first.
     """
 
     def __init__(self, module: nn.Module, head: nn.Linear, *, causal: bool) -> None:
@@ -37,7 +40,26 @@ class JudgeNetwork(nn.Module):
             options["token_type_ids"] = (places_T >= batch.seconds_B[:, None]).long() * there_BT
         with product_autocast(words_BT.device):
             states_BTD: Tensor = self.module(input_ids=words_BT, **options).last_hidden_state
-        ends_B = batch.rows.lengths_B.to(words_BT.device) - 1 if self.causal else torch.zeros_like(batch.seconds_B)
-        rows_B = torch.arange(len(words_BT), device=words_BT.device)
-        logits_B2: Tensor = self.head(states_BTD[rows_B, ends_B].float())
+        lengths_B = batch.rows.lengths_B.to(words_BT.device)
+        logits_B2: Tensor = self.head(told(states_BTD[there_BT], lengths_B, batch.seconds_B, causal=self.causal))
         return logits_B2
+
+
+def told(states_ND: Tensor, lengths_B: Tensor, seconds_B: Tensor, *, causal: bool) -> Tensor:
+    """[B, 5·D] of rows that stand one behind another: x, y, |x − y|, x·y and z, each normalised over its features.
+
+    x and y are the means of the first text's states and of the second's, marks included, and z is the state of the mark
+    that has read both: the last one of a causal model, else the first.
+
+    Args:
+        lengths_B: pieces of each row.
+        seconds_B: where in it the second text begins.
+    """
+    sizes_2B = torch.stack([seconds_B, lengths_B - seconds_B], 1).flatten()
+    runs_N = torch.repeat_interleave(sizes_2B)
+    sums = torch.zeros(len(sizes_2B), states_ND.shape[1], device=states_ND.device)
+    means = sums.index_add(0, runs_N, states_ND.float()) / sizes_2B[:, None]
+    ends_B = lengths_B.cumsum(0)
+    read_BD = states_ND[ends_B - 1 if causal else ends_B - lengths_B].float()
+    x, y, z = (F.layer_norm(one, one.shape[-1:]) for one in (means[::2], means[1::2], read_BD))
+    return torch.cat([x, y, (x - y).abs(), x * y, z], -1)
