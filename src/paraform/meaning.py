@@ -11,18 +11,21 @@ from paraform import checkpoint
 from paraform.capabilities import JudgesMeaning
 from paraform.records import InputError
 
+MODEL = "smollm2-judge"
+
 
 def same(
-    pairs: Sequence[tuple[str, str]], *, model: JudgesMeaning | str, device: str | None = None
+    pairs: Sequence[tuple[str, str]], *, model: JudgesMeaning | str = MODEL, device: str | None = None
 ) -> NDArray[np.float32]:
     """How likely it is that the two texts of each pair say the same: float32 [N], 0 to 1.
 
     Args:
-        model: a judge, or the folder of one; `paraform.load(folder).judge(pairs)` tells both directions apart, too.
+        model: a judge, its name, or its folder; `paraform.load(model).judge(pairs)` tells both directions apart, too.
         device: "cpu", "cuda", …; None: the GPU if there is one.
-    Raises: InputError for what are no pairs of texts, or a model that is no judge.
+    Raises: InputError for what are no pairs of texts, a model that is no judge, or one whose base is not to be had (of
+        the usual one `paraform fetch smollm2`).
 
-    >>> paraform.same([("He sold the boat.", "He bought the boat.")], model="runs/mine")  # doctest: +SKIP
+    >>> paraform.same([("He sold the boat.", "He bought the boat.")])  # doctest: +SKIP
     array([0.02], dtype=float32)
     """
     judge = checkpoint.load(model, device=device) if isinstance(model, str) else model

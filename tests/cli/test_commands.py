@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tiny_judge import new_judge, write_base
 
 import paraform
 from paraform import checkpoint, cli, corpora
@@ -497,8 +498,11 @@ def test_figures_on_given_triples(
     mined = tmp_path / "triples.jsonl"
     assert command("mine", some_pairs, "--out", mined).status == 0
     given = ["--model", tiny_run, "--data", mined, "--format", "jsonl", "--resamples", "0", "--json"]
-    found = object_of(command("evaluate", "generation", *given))
+    paraform.save(new_judge(write_base(tmp_path / "base", "encoder")), tmp_path / "judge")
+    found = object_of(command("evaluate", "generation", *given, "--judge", tmp_path / "judge"))
     assert 0 < found["rows"] <= 60
+    said = [score for score in found["scores"] if score["name"] == "says the same"]
+    assert said and all(f"judge:{tmp_path / 'judge'}|" in score["signature"] for score in said)
     assert all("exemplar:given" in score["signature"] for score in found["scores"] if score["protocol"])
 
 

@@ -8,6 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tiny_judge import new_judge, write_base
+
+import paraform
 
 Command = Callable[..., Any]
 
@@ -97,6 +100,20 @@ def test_robustness_of_a_table(tmp_path: Path, command: Command) -> None:
     hard = found["own-Hard", "TF-IDF", "AP"]
     assert 0 <= hard["low"] <= hard["value"] <= hard["high"] <= 100
     assert "|ties:one threshold|" in hard["signature"] and "|trees:syntax-" in hard["signature"]
+
+
+def test_a_judge_reads_pairs_and_has_no_place_in_retrieval(tmp_path: Path, command: Command) -> None:
+    model = new_judge(write_base(tmp_path / "base", "encoder"))
+    paraform.save(model, tmp_path / "judge")
+    path = written(tmp_path, "own.csv", LABELLED)
+    given = ["evaluate", "robustness", "--data", path, "--columns", "left", "right", "same", "--resamples", 0]
+    done = command(*given, "--floors", "words", "--json", "--judge", tmp_path / "judge")
+    assert done.status == 0, done.err
+    scores = [one for one in json.loads(done.out)["scores"] if one["system"] == str(tmp_path / "judge")]
+    assert {one["subset"] for one in scores} == {"own", "own-Easy", "own-Hard"}
+    assert all("similarity:says the same|" in one["signature"] for one in scores)
+    wrong = command(*given, "--judge", "minilm")
+    assert wrong.status == 2 and "--judge minilm: an encoder; expected a judge of meaning" in wrong.err
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.metrics.pairwise import cosine_similarity
 
-from paraform.evaluation.embedding.space import VectorSpace, embedded, floors, shared_words, tf_idf
+from paraform.evaluation.embedding.space import Judged, VectorSpace, embedded, floors, shared_words, tf_idf
 from paraform.records import InputError
 
 POINTS = {"east": (2.0, 0.0), "north": (0.0, 0.5), "northeast": (3.0, 3.0), "nowhere": (0.0, 0.0)}
@@ -100,3 +100,15 @@ def test_a_floor_without_words_is_left_out_and_the_rest_is_kept(caplog: pytest.L
         assert [space.name for space in floors(texts)] == names
         for message, expected in zip(caplog.messages, warnings, strict=True):
             assert message.startswith(expected) and message.endswith("; this floor is left out")
+
+
+def test_a_judge_is_asked_once_of_each_pair_that_has_two_texts() -> None:
+    asked: list[tuple[str, str]] = []
+
+    def judge(pairs: Sequence[tuple[str, str]]) -> NDArray[np.float32]:
+        asked.extend(pairs)
+        return np.array([len(one) / 10 for one, _ in pairs], np.float32)
+
+    space = Judged("judge", "weights:1", judge)
+    found = space.similarity(["a", "ab", "a", " "], ["b", "c", "b", "d"])
+    assert found == pytest.approx([0.1, 0.2, 0.1, 0]) and asked == [("a", "b"), ("ab", "c")]

@@ -276,3 +276,28 @@ def test_of_flat_trees_the_distance_is_that_of_their_tags(rows):
     words = metric_words([rows[0].exemplars[0]])[0]
     said = next(one for one in silent.scores if (one.name, one.system) == ("TED-E", "model"))
     assert said.value == len(words) + 1
+
+
+def test_a_judge_is_asked_once_of_each_source_and_output(rows):
+    """Copying says the same to it, an empty output nothing; the mean is over rows, beside the other figures."""
+    asked = []
+
+    def same(pairs):
+        asked.extend(pairs)
+        return [1.0 if one == other else len(other) / 1000 for one, other in pairs]
+
+    settings = GenerationSettings(["first", "blind"], resamples=0, judge_name="ruler")
+    given = {"tag": tag, "embed": embed, "settings": settings}
+    report = evaluate_generation(paraphrase, rows, same=same, **given)
+    assert len(asked) == len({*asked})
+    found = {one.system: one for one in report.scores if (one.name, one.subset) == ("says the same", "all")}
+    said = paraphrase([row.source for row in rows], [row.blind for row in rows])
+    expected = [1.0 if row.source == text else len(text) / 1000 for row, text in zip(rows, said, strict=True)]
+    assert found["copy source"].value == 1 and found["model"].value == pytest.approx(np.mean(expected))
+    assert "judge:ruler" in found["model"].signature and "says the same" in report.summary()
+    silent = evaluate_generation(lambda sources, likes: [""] * len(sources), rows[:1], same=same, **given)
+    assert {one.value for one in silent.scores if (one.name, one.system) == ("says the same", "model")} == {0}
+    with pytest.raises(InputError, match=r"same gave shape \[2\] for"):
+        evaluate_generation(paraphrase, rows, same=lambda pairs: [0.5, 0.5], **given)
+    with pytest.raises(InputError, match="from 0 to 1"):
+        evaluate_generation(paraphrase, rows, same=lambda pairs: [float("nan")] * len(pairs), **given)

@@ -58,7 +58,8 @@ def logits_of(model: MeaningJudge, module: Any, one: str, other: str) -> torch.T
     states = module(input_ids=ids, **types).last_hidden_state[0]
     read = (states[:second].mean(0), states[second:].mean(0), states[-1 if model.causal else 0])
     x, y, z = ((one - one.mean()) / (one.var(correction=0) + 1e-5).sqrt() for one in read)
-    out: torch.Tensor = model.head(torch.cat([x, y, (x - y).abs(), x * y, z]))
+    more = [] if model.causal else [x, (x - y).abs(), x * y]
+    out: torch.Tensor = model.head(torch.cat([y, z, *more]))
     return out
 
 

@@ -20,7 +20,7 @@ from jsonargparse.typing import PositiveInt
 from paraform.cli.config_options import bad_values
 from paraform.cli.decoding import add_search, repetition_of
 from paraform.cli.measuring import add_pairs, add_resamples
-from paraform.cli.models import load_paraphraser
+from paraform.cli.models import load_able, load_paraphraser
 from paraform.cli.output import show
 from paraform.cli.paraphrase import LIKE_MODEL
 from paraform.cli.reading import read_pairs
@@ -42,6 +42,12 @@ def add_arguments(parser: ArgumentParser, given: Sequence[str]) -> None:
     parser.add_argument(
         "--parser", type=str | None, default=None, help="syntax, stanza …: tree edit distances, too; null: without"
     )
+    parser.add_argument(
+        "--judge",
+        type=str | None,
+        default=None,
+        help="smollm2-judge …: how likely it says the same, too; null: without",
+    )
     parser.add_argument("--details", action="store_true", help="print every figure, and each one's settings")
     parser.add_argument("--outputs", type=str | None, default=None, metavar="FILE", help="every output, as JSON lines")
 
@@ -52,6 +58,11 @@ def run(options: Namespace) -> int:
 
     records = read_pairs(options.data, options)
     model = load_paraphraser(options)
+    judge: JudgesMeaning | None = None
+    if options.judge is not None:
+        from paraform.capabilities import JudgesMeaning
+
+        judge = load_able(options, JudgesMeaning, "a judge of meaning", "judge")
     how: Decoding = {"beam": options.beam, "batch_size": options.batch_size or 512, "progress": True}
     how |= repetition_of(options)
     with bad_values():
@@ -64,6 +75,8 @@ def run(options: Namespace) -> int:
             bleu_tokenize=options.bleu_tokenize,
             resamples=options.resamples,
             parser=options.parser,
+            judge=judge,
+            judge_name=options.judge or "none",
             **how,
         )
     if options.outputs is not None:

@@ -16,13 +16,19 @@ Example:
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from jsonargparse import ArgumentParser, Namespace
 from jsonargparse.typing import PositiveInt
 
 from paraform.cli.measuring import add_resamples, add_sets, names_of, show_measured, spaces_for
+from paraform.cli.models import load_able
 from paraform.cli.parse import add_parser
 from paraform.cli.systems import add_systems
+
+if TYPE_CHECKING:
+    from paraform.capabilities import JudgesMeaning
+    from paraform.evaluation.embedding.space import Judged
 
 
 def add_arguments(parser: ArgumentParser, given: Sequence[str]) -> None:
@@ -34,11 +40,18 @@ def add_arguments(parser: ArgumentParser, given: Sequence[str]) -> None:
     parser.add_argument(
         "--tuning", type=str | None, default=None, metavar="FILE", help="pairs for the threshold; null: half of a file"
     )
+    parser.add_argument(
+        "--judge",
+        type=str | None,
+        default=None,
+        help="smollm2-judge …, which reads both texts; null: without",
+    )
     parser.add_argument("--size", type=PositiveInt, default=1000, help="paraphrases, and others, of a set at most")
 
 
 def run(options: Namespace) -> int:
     """Print the figures."""
+    from paraform.evaluation.embedding.detection import PairSet
     from paraform.evaluation.embedding.measuring import bounded, measured
     from paraform.evaluation.embedding.robustness import robustness_sets, robustness_table
     from paraform.evaluation.embedding.task import Choices, distinct
@@ -47,5 +60,20 @@ def run(options: Namespace) -> int:
     how = {"columns": options.columns, "tuning": options.tuning}
     sets = distinct((path, one) for path in options.data for one in robustness_sets(path, draw, **how))
     spaces = spaces_for(options, sets)
-    scores = bounded(measured(sets, spaces), options.resamples)
-    return show_measured(options, spaces, scores, robustness_table(sets, spaces, scores), models=names_of(spaces))
+    judges = [] if options.judge is None else [judged_by(options)]
+    found = [finding for one in sets if isinstance(one, PairSet) for judge in judges for finding in one.measure(judge)]
+    scores = bounded([*found, *measured(sets, spaces)], options.resamples)
+    text = robustness_table(sets, [*judges, *spaces], scores)
+    return show_measured(options, spaces, scores, text, models=names_of(spaces))
+
+
+def judged_by(options: Namespace) -> Judged:
+    """The judge of `--judge`, which has no place in retrieval. Raises: InputError if it is none."""
+    from paraform.capabilities import JudgesMeaning
+    from paraform.checkpoint.vectors import model_digest
+    from paraform.evaluation.embedding.space import Judged
+    from paraform.score import signature
+
+    model: JudgesMeaning = load_able(options, JudgesMeaning, "a judge of meaning", "judge")
+    settings = signature(similarity="says the same", model=options.judge, weights=model_digest(model)[:12])
+    return Judged(options.judge, settings, lambda pairs: model.judge(pairs, progress=True).same)

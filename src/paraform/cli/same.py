@@ -4,12 +4,12 @@ Of two texts, or of every pair of files (-, stdin), a line a pair: how likely it
 first says all of the second, that the second says all of the first, and the texts. What the second text adds makes the
 one low, what it leaves out makes the other low.
 
---model is a folder that `paraform train judge` wrote: none is embedded yet. With --threshold there is a last column,
-"same" or "other", and --out FILE has the pairs that say the same.
+--model is smollm2-judge, whose base `paraform fetch smollm2` fetches, or a folder that `paraform train judge` wrote.
+With --threshold there is a last column, "same" or "other", and --out FILE has the pairs that say the same.
 
 Example:
-  paraform same "The train leaves before noon." "Before noon, the train departs." --model runs/mine
-  paraform same pairs.tsv --model runs/mine --threshold 0.5 --out kept.tsv --json
+  paraform same "The train leaves before noon." "Before noon, the train departs."
+  paraform same pairs.tsv --threshold 0.5 --out kept.tsv --json
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def add_arguments(parser: ArgumentParser, given: Sequence[str]) -> None:
         "text", nargs="*", type=str, default=[], metavar="A B|PAIRS|-", help="two texts, or files of pairs"
     )
     add_reading(parser, "pairs")
-    parser.add_argument("--model", type=str, required=True, help="as above")
+    parser.add_argument("--model", type=str, default="smollm2-judge", help="as above")
     parser.add_argument("--threshold", type=Share | None, default=None, help="from it on a pair says the same")
     parser.add_argument("--out", type=str | None, default=None, help="the file of pairs that say the same")
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,6 +44,9 @@ from paraform.records import InputError, require_callable, require_count, requir
 from paraform.score import Score, signature
 from paraform.syntax.trees import Parser, Tree
 
+SaysTheSame: TypeAlias = Callable[[Sequence[tuple[str, str]]], Any]
+"""Pairs of texts → how likely each says the same, [N]."""
+
 
 def copy_source(sources: list[str], exemplars: list[str]) -> list[str]:
     """The floor of a system that changes nothing."""
@@ -64,8 +67,8 @@ class GenerationSettings:
 
     Args:
         protocols: which exemplar each source is given.
-        name: how table and signatures call the system; `tagger_name`, `encoder_name`, `parser_name`: `tag`, `embed` and
-            `parse`.
+        name: how table and signatures call the system; `tagger_name`, `encoder_name`, `parser_name`, `judge_name`:
+            `tag`, `embed`, `parse` and `same`.
         max_tokens: words of each text that count; None counts all. Content is compared on the texts as they are.
         bleu_tokenize: see `bleu`.
         resamples: draws of the paired bootstrap between `name` and every other system, of BLEU on the third of least
@@ -83,9 +86,10 @@ class GenerationSettings:
     tagger_name: str = "unnamed"
     encoder_name: str = "unnamed"
     parser_name: str = "unnamed"
+    judge_name: str = "unnamed"
 
     def __post_init__(self) -> None:
-        for name in ("name", "tagger_name", "encoder_name", "parser_name"):
+        for name in ("name", "tagger_name", "encoder_name", "parser_name", "judge_name"):
             require_text(getattr(self, name), name)
         require_count(self.resamples, "resamples")
         require_count(self.seed, "seed", 0, MOST_SEED)
@@ -101,6 +105,7 @@ def evaluate_generation(
     content: Embed | None = None,
     style: Embed | None = None,
     parse: Parser | None = None,
+    same: SaysTheSame | None = None,
     systems: Mapping[str, Paraphrase] | None = None,
     settings: GenerationSettings | None = None,
 ) -> GenerationReport:
@@ -108,6 +113,8 @@ def evaluate_generation(
 
     With `parse`, also TED-E and TED-R: labels to insert, delete or rename to make the output's tree that of the
     exemplar (of the tree asked for, where a system reads one), or of the reference; words are no labels.
+
+    With `same`, also *says the same*: how likely it is that source and output do, which is no overlap with a reference.
 
     Words taken are content words that come from the exemplar, and not from the source; under `oracle` it is said, too,
     what share of a source's outputs, one for each exemplar, are different. Under `first` and `oracle` every metric is
@@ -120,7 +127,7 @@ def evaluate_generation(
             `style` is given.
         tag: sentences of words → their tags. embed: texts → vectors, [N, D], for the content kept.
         content, style: the system's own vectors; with them CMA and retrieval by style are measured too.
-        parse: sentences of words → their trees.
+        parse: sentences of words → their trees. same: pairs of texts → how likely they say the same, [N].
         systems: further systems by name, measured and compared by the same code; the two floors always are.
         settings: None: `GenerationSettings()`.
     Raises: InputError if a row lacks what a protocol needs or the extra `eval` is not installed, an argument
@@ -129,7 +136,7 @@ def evaluate_generation(
     rows = require_records(rows, GenerationRow)
     for said, call in (("paraphrase", paraphrase), ("tag", tag), ("embed", embed)):
         require_callable(call, said)
-    for said, optional in (("content", content), ("style", style), ("parse", parse)):
+    for said, optional in (("content", content), ("style", style), ("parse", parse), ("same", same)):
         if optional is not None:
             require_callable(optional, said)
     settings = GenerationSettings() if settings is None else settings
@@ -142,7 +149,14 @@ def evaluate_generation(
     decoded = {system: decode(call, rows, protocols, max_tokens=max_tokens) for system, call in everyone.items()}
     sources, references = tuple(row.source for row in rows), tuple(row.reference for row in rows)
     measure = _Measure(
-        sources, references, [each for by in decoded.values() for each in by.values()], tag, embed, max_tokens, parse
+        sources,
+        references,
+        [each for by in decoded.values() for each in by.values()],
+        tag,
+        embed,
+        max_tokens,
+        parse,
+        same,
     )
     shared = signature(exemplars=max(len(row.exemplars) for row in rows), thirds=SETTING)
     overlap: list[RowMetric] = []
@@ -154,6 +168,7 @@ def evaluate_generation(
     different_settings = signature(case="lc", over="exemplars", average="rows")
     distinct = f"{words_signature(max_tokens, over='corpus')}|{shared}"
     kept_settings = signature(similarity="cosine", encoder=settings.encoder_name, text="as-written", average="rows")
+    same_settings = signature(judge=settings.judge_name, text="as-written", average="rows")
     parts = subsets([measure.words[text] for text in sources], [measure.words[text] for text in references])
     outputs: list[Outputs] = []
     scores: list[Score] = []
@@ -170,6 +185,8 @@ def evaluate_generation(
                 if protocol != "blind":
                     measured.append(row_mean("TED-R", measure.tree_distances(given.texts, references), tree_settings))
             measured.append(row_mean("content kept", measure.kept(given.texts), kept_settings, digits=3))
+            if same is not None:
+                measured.append(row_mean("says the same", measure.says_the_same(given.texts), same_settings, digits=3))
             measured.append(
                 row_mean("words taken", measure.taken(given.texts, given.exemplars), taken_settings, digits=3)
             )
@@ -222,6 +239,7 @@ class _Measure:
         embed: Embed,
         max_tokens: int | None,
         parse: Parser | None,
+        same: SaysTheSame | None,
     ) -> None:
         self.sources, self.references, self.max_tokens = sources, references, max_tokens
         written = [text for each in decoded for text in each.texts]
@@ -238,6 +256,11 @@ class _Measure:
         self._vectors = embed_unique(embed, embedded)
         self._vector_of = {text: at for at, text in enumerate(embedded)}
         self._sources_ND = self._embedded(sources)
+        self._same: dict[tuple[str, str], float] = {}
+        if same is not None:
+            said = dict.fromkeys(pair for each in decoded for pair in zip(sources, each.texts, strict=True))
+            judged = [pair for pair in said if pair[0].strip() and pair[1].strip()]
+            self._same = dict(zip(judged, _shares(same, judged), strict=True))
         pairs = dict.fromkeys(pair for each in decoded for pair in zip(each.texts, references, strict=True))
         self._pair_at = {pair: at for at, pair in enumerate(pairs)}
 
@@ -278,3 +301,16 @@ class _Measure:
     def kept(self, texts: Sequence[str]) -> NDArray[np.float64]:
         """Content kept of each row, [N]."""
         return content_kept(self._sources_ND, self._embedded(texts))
+
+    def says_the_same(self, texts: Sequence[str]) -> NDArray[np.float64]:
+        """How likely each source and its output say the same, [N]; an empty output says nothing."""
+        return np.array([self._same.get(pair, 0.0) for pair in zip(self.sources, texts, strict=True)])
+
+
+def _shares(same: SaysTheSame, pairs: Sequence[tuple[str, str]]) -> list[float]:
+    """Raises: InputError unless it is a number from 0 to 1 for each pair."""
+    found = np.asarray(same(pairs) if pairs else [], np.float64)
+    if found.shape != (len(pairs),) or not ((found >= 0) & (found <= 1)).all():
+        raise InputError(f"same gave shape {list(found.shape)} for {len(pairs)} pairs; expected [N], from 0 to 1")
+    shares: list[float] = found.tolist()
+    return shares

@@ -9,7 +9,7 @@ from typing import Any, TypeVar, Unpack
 import torch
 
 from paraform import encoders
-from paraform.capabilities import Embed, Embedder, Paraphraser, embed_by
+from paraform.capabilities import Embed, Embedder, JudgesMeaning, Paraphraser, embed_by
 from paraform.corpora import clusters
 from paraform.decoding import Decoding
 from paraform.evaluation.bootstrap import Comparison
@@ -114,6 +114,8 @@ def evaluate_paraphraser(
     bleu_tokenize: str = "none",
     resamples: int = 1000,
     parser: str | None = None,
+    judge: JudgesMeaning | None = None,
+    judge_name: str = "unnamed",
     **how: Unpack[Decoding],
 ) -> GenerationReport:
     """Every metric of `evaluate_generation` for a model on pairs or triples.
@@ -122,6 +124,7 @@ def evaluate_paraphraser(
         rivals: further models by name, measured on the same rows and compared with this one.
         protocols, bleu_tokenize, resamples: arguments of `evaluate_generation`.
         parser: a name that `load_parser` knows, for TED-E and TED-R; None: without these.
+        judge: a judge of meaning, for *says the same*; None: without it. `judge_name`: how its signature calls it.
         how: arguments of `Paraphraser.decode`; every signature carries them.
     """
 
@@ -138,6 +141,7 @@ def evaluate_paraphraser(
         content=content,
         style=style,
         parse=None if parser is None else load_parser(parser, device=str(model.device)),
+        same=None if judge is None else lambda pairs: judge.judge(pairs, progress=True).same,
         settings=GenerationSettings(
             protocols,
             name,
@@ -148,6 +152,7 @@ def evaluate_paraphraser(
             tagger_name=tagger_name(on.tagger),
             encoder_name="minilm",
             parser_name="none" if parser is None else head_name(parser, parser_digest(parser)),
+            judge_name=judge_name,
         ),
     )
     everyone = {name: model, **(rivals or {})}

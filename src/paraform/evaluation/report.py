@@ -18,9 +18,9 @@ from paraform.evaluation.style import Retrieved
 from paraform.records import InputError
 from paraform.score import Score, brief_table, table
 
-HEADLINES = ("BLEU", "METEOR", "ED-E", "ED-R", "TED-E", "TED-R", "content kept")
+HEADLINES = ("BLEU", "METEOR", "ED-E", "ED-R", "TED-E", "TED-R", "content kept", "says the same")
 """What a summary shows: words of the reference, form of the exemplar and of the reference (of trees, if asked for),
-content."""
+content, and what a judge says (if asked)."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)

@@ -12,7 +12,7 @@ from typing import Any, ClassVar, final
 import numpy as np
 from numpy.typing import NDArray
 
-from paraform.evaluation.embedding.space import Space
+from paraform.evaluation.embedding.space import PairSpace
 from paraform.evaluation.embedding.task import Finding, first_of_each, signed_finding
 from paraform.evaluation.metrics import RowMetric, row_mean
 from paraform.records import Pair, texts_of
@@ -54,7 +54,7 @@ class PairSet:
         """Both sentences of every pair."""
         return texts_of([*self.pairs, *self.tuning])
 
-    def measure(self, space: Space) -> list[Finding]:
+    def measure(self, space: PairSpace) -> list[Finding]:
         """The accuracy with the threshold of other pairs and with the paper's, and the average precision."""
         found_N, labels_N = similarities(space, self.pairs)
         threshold = best_threshold(*similarities(space, self.tuning))
@@ -142,7 +142,7 @@ def roc_auc(found_N: NDArray[np.float64], labels_N: NDArray[np.bool_]) -> RowMet
     return RowMetric("AUC", np.empty((len(found_N), 0), dtype=np.bool_), METRICS["AUC"], value, digits=1)
 
 
-def similarities(space: Space, pairs: Sequence[Pair]) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+def similarities(space: PairSpace, pairs: Sequence[Pair]) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
     """The similarity of each pair, and whether it is a paraphrase; both [N]."""
     found_N = space.similarity([pair.source.text for pair in pairs], [pair.target.text for pair in pairs])
     return found_N, np.array([pair.label == 1 for pair in pairs], dtype=np.bool_)

@@ -23,7 +23,7 @@ from paraform.evaluation.embedding.detection import METRICS as DETECTION
 from paraform.evaluation.embedding.detection import PairSet
 from paraform.evaluation.embedding.retrieval import METRICS as RETRIEVAL
 from paraform.evaluation.embedding.retrieval import RetrievalSet, cluster_of, clustered, retrieval_set
-from paraform.evaluation.embedding.space import Space, tf_idf
+from paraform.evaluation.embedding.space import PairSpace, tf_idf
 from paraform.evaluation.embedding.task import Choices, Family, Headline
 from paraform.evaluation.on_pairs import head_name
 from paraform.records import InputError, Pair, Sentence, counted, texts_of
@@ -154,7 +154,9 @@ def mined_others(pairs: Sequence[Pair], size: int, seed: int) -> list[Pair]:
     return list(mined.values())[:size]
 
 
-def robustness_table(sets: Sequence[PairSet | RetrievalSet], spaces: Sequence[Space], scores: Sequence[Score]) -> str:
+def robustness_table(
+    sets: Sequence[PairSet | RetrievalSet], spaces: Sequence[PairSpace], scores: Sequence[Score]
+) -> str:
     """A table of paraphrase detection and one of retrieval, and below them what each set and space is."""
     parts = []
     for metrics in (DETECTION, RETRIEVAL):

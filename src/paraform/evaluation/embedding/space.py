@@ -6,7 +6,7 @@ Shape key: N texts or pairs, Q queries, P texts of a pool, D features, V words, 
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeAlias, final, runtime_checkable
 
@@ -20,8 +20,8 @@ from paraform.records import InputError
 from paraform.score import signature
 
 
-class Space(Protocol):
-    """How alike texts are, as one system sees it; it knows the texts that it was made of and no others.
+class PairSpace(Protocol):
+    """How alike two texts are, as one system sees it.
 
     Args:
         name: the system's, as tables print it.
@@ -37,6 +37,10 @@ class Space(Protocol):
         """How alike the texts of each pair are, [N]; of vectors the cosine, 0 where one has no length."""
         ...
 
+
+class Space(PairSpace, Protocol):
+    """How alike texts are to one another, too; it knows the texts that it was made of and no others."""
+
     def block(self, queries: Sequence[str], pool: Sequence[str]) -> NDArray[np.float32]:
         """How alike each query is to each text of the pool, [Q, P]."""
         ...
@@ -49,6 +53,27 @@ class VectorSpace(Space, Protocol):
     def vectors(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Their vectors as the system gives them, [N, D], not normalised."""
         ...
+
+
+@final
+@dataclass(frozen=True, eq=False, slots=True)
+class Judged:
+    """What a judge of meaning thinks of pairs, which it reads together: it has no vectors.
+
+    Args:
+        judge: pairs → how likely each says the same, [N].
+    """
+
+    name: str
+    signature: str
+    judge: Callable[[Sequence[tuple[str, str]]], NDArray[np.float32]]
+
+    def similarity(self, lefts: Sequence[str], rights: Sequence[str]) -> NDArray[np.float64]:
+        """How likely each pair says the same, [N]; 0 where a text is empty."""
+        same_length(lefts=lefts, rights=rights)
+        asked = dict.fromkeys(pair for pair in zip(lefts, rights, strict=True) if pair[0].strip() and pair[1].strip())
+        known = dict(zip(asked, self.judge(list(asked)), strict=True))
+        return np.array([known.get(pair, 0.0) for pair in zip(lefts, rights, strict=True)], np.float64)
 
 
 @final

@@ -29,7 +29,7 @@ from paraform.json_text import parse_json
 from paraform.models.adapters import Adapters, digests_of, maps_of, require_base
 from paraform.models.judge.batches import JudgeBatch, PieceMaker
 from paraform.models.judge.config import JudgeConfig
-from paraform.models.judge.network import PARTS, JudgeNetwork, told
+from paraform.models.judge.network import JudgeNetwork, parts, told
 from paraform.models.lm.prompts import Marks
 from paraform.progress import track
 from paraform.records import InputError, require_count, require_text
@@ -62,7 +62,7 @@ class MeaningJudge(nn.Module):
         super().__init__()
         self.config, self.about = config, dict(about)
         self.adapters = Adapters({name: tuple(shape) for name, shape in about["maps"].items()}, config.rank)
-        self.head = nn.Linear(PARTS * about["width"], 2)
+        self.head = nn.Linear(parts(causal=self.causal) * about["width"], 2)
         nn.init.zeros_(self.head.weight)
         nn.init.zeros_(self.head.bias)
         # Logits are multiplied by the first number, and the second is added; training fits both to held-out pairs.

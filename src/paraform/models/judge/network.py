@@ -14,8 +14,6 @@ from torch import Tensor, nn
 from paraform.encoders import product_autocast
 from paraform.models.judge.batches import JudgeBatch
 
-PARTS = 5  # vectors that the head reads
-
 
 @final
 class JudgeNetwork(nn.Module):
@@ -45,11 +43,17 @@ class JudgeNetwork(nn.Module):
         return logits_B2
 
 
+def parts(*, causal: bool) -> int:
+    """How many vectors the head reads."""
+    return 2 if causal else 5
+
+
 def told(states_ND: Tensor, lengths_B: Tensor, seconds_B: Tensor, *, causal: bool) -> Tensor:
-    """[B, 5·D] of rows that stand one behind another: x, y, |x − y|, x·y and z, each normalised over its features.
+    """[B, 5·D] of rows that stand one behind another: y, z, x, |x − y| and x·y, each normalised over its features.
 
     x and y are the means of the first text's states and of the second's, marks included, and z is the state of the mark
-    that has read both: the last one of a causal model, else the first.
+    that has read both: the last one of a causal model, else the first. Of a causal model [B, 2·D], y and z alone: its
+    second text has read the first, and a few of its features are so large that products of them swamp the rest.
 
     Args:
         lengths_B: pieces of each row.
@@ -62,4 +66,4 @@ def told(states_ND: Tensor, lengths_B: Tensor, seconds_B: Tensor, *, causal: boo
     ends_B = lengths_B.cumsum(0)
     read_BD = states_ND[ends_B - 1 if causal else ends_B - lengths_B].float()
     x, y, z = (F.layer_norm(one, one.shape[-1:]) for one in (means[::2], means[1::2], read_BD))
-    return torch.cat([x, y, (x - y).abs(), x * y, z], -1)
+    return torch.cat([y, z] if causal else [y, z, x, (x - y).abs(), x * y], -1)
