@@ -13,7 +13,7 @@ import torch
 from paraform.records import InputError, Pair, Sentence
 from paraform.trainers.judge import BY_NLL
 from paraform_papers.shipped.judge_rows import CONFIGS, calibration_error, figures, measured, table
-from paraform_papers.shipped.judge_sets import JudgedSet, counts_of, rated, sick
+from paraform_papers.shipped.judge_sets import JudgedSet, counts_of, rated, sick, written_ways
 from paraform_papers.shipped.judge_states import StatesJudge, load_states, train_states
 
 
@@ -62,6 +62,15 @@ def test_what_is_measured_is_left_alone_and_stands_in_the_table(tmp_path: Path) 
 def test_rated_outputs_are_of_both_kinds() -> None:
     found = rated()
     assert 100 < sum(found.labels) < len(found.labels) - 100 and all(a != b for a, b in found.pairs)
+
+
+def test_written_ways_are_asked_by_kind_and_of_each_direction() -> None:
+    whole, one_way = written_ways()
+    assert (whole.asks, one_way.asks) == ("same", "forth") and {*(whole.kinds or ())} >= {"", "other 1", "less", "more"}
+    assert len(whole.pairs) > 1_000 and sum(whole.labels) == (whole.kinds or []).count("") > 500
+    less = next(pair for pair, kind in zip(whole.pairs, whole.kinds or (), strict=True) if kind == "less")
+    says = dict(zip(one_way.pairs, one_way.labels, strict=True))
+    assert says[less] and not says[less[::-1]]
 
 
 def test_sick_is_asked_of_one_direction(tmp_path: Path) -> None:

@@ -64,6 +64,7 @@ def judged_sets(data: Path, *, seed: int = 0) -> Iterator[JudgedSet]:
     rows = [json.loads(line) for line in (RATED / "judge-written.jsonl").read_text(encoding="utf-8").splitlines()]
     kinds = ["" if row["label"] else row["kind"] for row in rows]
     yield JudgedSet("written", [(row["a"], row["b"]) for row in rows], [bool(row["label"]) for row in rows], kinds)
+    yield from written_ways()
     yield rated()
 
 
@@ -119,6 +120,25 @@ def held_out_rewordings(data: Path, *, seed: int) -> list[tuple[str, str]]:
     reworded = zip(chosen, Reworder.default("cpu").judge(chosen, num=1), strict=True)
     ruled = [(text, [one.text for one in row if not one.failed and not one.wrapped]) for text, row in reworded]
     return [*((row["source"], row["target"]) for row in written), *((text, some[0]) for text, some in ruled if some)]
+
+
+def written_ways() -> Iterator[JudgedSet]:
+    """What language models wrote of other sentences, as `judge_pairs.ways` has it: once by kind, once each direction.
+
+    The first says all of the second where the second says the same, or less.
+    """
+    lines = (RATED / "judge-ways.jsonl").read_text(encoding="utf-8").splitlines()
+    said: list[tuple[str, str, str]] = []
+    for row in map(json.loads, lines):
+        said += [(row["source"], text, "") for text in row["same"]]
+        said += [(row["source"], text, f"other {at}") for at, text in enumerate(row["other"], start=1)]
+        said += [(row["source"], row[kind], kind) for kind in ("less", "more")]
+    kinds = [kind for _, _, kind in said]
+    yield JudgedSet("ways", [(one, other) for one, other, _ in said], [not kind for kind in kinds], kinds)
+    turned = [(other, one, {"less": "more", "more": "less"}.get(kind, kind)) for one, other, kind in said]
+    ways = [way for way in (*said, *turned) if way[2] != "other 3"]  # whose weaker word may follow
+    says = [kind in ("", "less") for _, _, kind in ways]
+    yield JudgedSet("ways, one direction", [(one, other) for one, other, _ in ways], says, asks="forth")
 
 
 def rated() -> JudgedSet:
