@@ -10,9 +10,19 @@ import numpy as np
 import pytest
 import torch
 
+from paraform.evaluation.embedding.detection import roc_auc
 from paraform.records import InputError, Pair, Sentence
 from paraform.trainers.judge import BY_NLL
-from paraform_papers.shipped.judge_rows import CONFIGS, calibration_error, figures, measured, table
+from paraform_papers.shipped.judge_rows import (
+    CONFIGS,
+    by_sentence,
+    calibration_error,
+    figures,
+    measured,
+    more_than,
+    table,
+    with_bounds,
+)
 from paraform_papers.shipped.judge_sets import JudgedSet, counts_of, rated, sick, written_ways
 from paraform_papers.shipped.judge_states import StatesJudge, load_states, train_states
 
@@ -30,9 +40,10 @@ def test_figures_of_a_set() -> None:
     values = {"s": 0.5, "r": 0.1, "d": 0.9}
     pairs = [("s", "x")] * 16 + [("r", "x")] * 8 + [("d", "x")] * 8 + [("r", "x")]
     one = JudgedSet("set", pairs, [True] * 16 + [False] * 17, [""] * 16 + ["roles"] * 8 + ["day"] * 8 + ["rare"])
-    report, found = figures(lambda some, asks: np.array([values[a] for a, _ in some]), one, 0.4, calibrated=True)
+    found = np.array([values[a] for a, _ in pairs])
+    report = figures(found, one, 0.4, calibrated=True)
     assert report["AUC by kind"] == {"day": 0, "roles": 100}
-    assert report["AUC"][0] == pytest.approx(100 * 9 / 17, abs=0.01) and len(found) == 33
+    assert report["AUC"][0] == pytest.approx(100 * 9 / 17, abs=0.01)
     assert report["accuracy"] == pytest.approx(100 * 25 / 33, abs=0.01)
     assert report["calibration error"] == pytest.approx((16 * 0.5 + 9 * 0.1 + 8 * 0.9) / 33, abs=1e-4)
     assert counts_of(one) == "16 the same, 17 not"
@@ -78,8 +89,23 @@ def test_sick_is_asked_of_one_direction(tmp_path: Path) -> None:
     (tmp_path / "sick.txt").write_text(rows, encoding="utf-8")
     one = sick(tmp_path / "sick.txt")
     assert (one.pairs, one.labels, one.asks) == ([("a b", "a"), ("a", "a b")], [True, False], "forth")
-    judge = {"forth": np.array([0.9, 0.1]), "same": np.array([0.5, 0.5])}
-    assert figures(lambda some, asks: judge[asks], one, 0.5, calibrated=False)[0]["AUC"][0] == 100
+
+
+def test_intervals_keep_a_sentences_pairs_together() -> None:
+    """Of three sentences the first has all that is wrong: in an eighth of the draws by sentence it is not there."""
+    pairs = [("a", str(at)) for at in range(8)] + [("b", "x"), ("c", "x")] * 4
+    one = JudgedSet("set", pairs, [at % 2 == 0 for at in range(8)] + [True, True] * 4)
+    found = np.array([float(at % 4) for at in range(8)] + [4.0, 4.0] * 4)
+    metric = by_sentence(roc_auc(found, np.array(one.labels)), one)
+    assert metric.rows.shape == (3, 0)
+    assert metric.over() == pytest.approx(roc_auc(found, np.array(one.labels)).over())
+    first = roc_auc(found[:8], np.array(one.labels[:8])).over()
+    assert metric.of_sums(np.array([3.0, 0.0, 0.0]), 3) == pytest.approx(first)
+    low, high = with_bounds(metric)[1:]
+    assert low < high and low <= metric.over() <= high
+    assert more_than(found, found, one) == [0, 0, 0]
+    better = np.where(one.labels, found + 9, found)
+    assert more_than(better, found, one)[0] == pytest.approx(100 - metric.over(), abs=0.01)
 
 
 def test_states_are_told_by_what_the_other_text_has(tmp_path: Path) -> None:

@@ -30,11 +30,12 @@ from numpy.typing import NDArray
 from paraform import checkpoint, corpora, encoders
 from paraform.evaluation.bootstrap import bootstrap_interval
 from paraform.evaluation.embedding.detection import average_precision, best_threshold, roc_auc, tuned_accuracy
+from paraform.evaluation.metrics import RowMetric
 from paraform.models.judge import JudgeConfig, MeaningJudge
 from paraform.records import Pair, status_of
 from paraform.trainers.judge import BY_NLL, train_judge
 from paraform.weights import atomic_path
-from paraform_papers.shipped.judge_sets import JudgedSet, judged_sets, sides
+from paraform_papers.shipped.judge_sets import JudgedSet, counts_of, judged_sets, sides
 from paraform_papers.shipped.judge_states import StatesJudge, load_states, train_states
 
 Judged: TypeAlias = Callable[[Sequence[tuple[str, str]], str], NDArray[np.float64]]
@@ -100,14 +101,11 @@ def trained(name: str, folder: Path, pairs: Path, seed: int, mpnet: str) -> Judg
     return by_judge(checkpoint.load(str(folder), device="cpu"))
 
 
-def figures(
-    judge: Judged, one: JudgedSet, threshold: float, *, calibrated: bool
-) -> tuple[dict[str, Any], NDArray[np.float64]]:
-    """A set's figures, and what was thought of its pairs."""
-    found_N, labels_N = judge(one.pairs, one.asks), np.array(one.labels)
-    area = roc_auc(found_N, labels_N)
+def figures(found_N: NDArray[np.float64], one: JudgedSet, threshold: float, *, calibrated: bool) -> dict[str, Any]:
+    """A set's figures, of what was thought of its pairs."""
+    labels_N = np.array(one.labels)
     out: dict[str, Any] = {
-        "AUC": [round(value, 2) for value in (area.over(), *bootstrap_interval(area))],
+        "AUC": with_bounds(by_sentence(roc_auc(found_N, labels_N), one)),
         "AP": round(average_precision(found_N, labels_N).over(), 2),
         "accuracy": round(tuned_accuracy(found_N, labels_N, threshold).over(), 2),
     }
@@ -120,7 +118,31 @@ def figures(
         out["AUC by kind"] = {
             kind: round(roc_auc(found_N[rows], labels_N[rows]).over(), 2) for kind, rows in chosen.items()
         }
-    return out, found_N
+    return out
+
+
+def by_sentence(metric: RowMetric, one: JudgedSet) -> RowMetric:
+    """The metric, its rows the set's first sentences: whatever is resampled, a sentence's pairs stay together."""
+    _, rows_N = np.unique([left for left, _ in one.pairs], return_inverse=True)
+
+    def value(times_G: NDArray[Any]) -> float:
+        return metric.of_sums(times_G[rows_N], len(rows_N))
+
+    return replace(metric, rows=np.empty((rows_N.max() + 1, 0), np.bool_), value=value)
+
+
+def with_bounds(metric: RowMetric) -> list[float]:
+    """The metric and the middle 95 % over resamples."""
+    return [round(value, 2) for value in (metric.over(), *bootstrap_interval(metric))]
+
+
+def more_than(found_N: NDArray[np.float64], other_N: NDArray[np.float64], one: JudgedSet) -> list[float]:
+    """How much greater the AUC of the first is than that of the second, with bounds, of the same resamples."""
+    areas = [by_sentence(roc_auc(some, np.array(one.labels)), one) for some in (found_N, other_N)]
+    count = len(areas[0].rows)
+    return with_bounds(
+        replace(areas[0], value=lambda times_G: areas[0].of_sums(times_G, count) - areas[1].of_sums(times_G, count))
+    )
 
 
 def calibration_error(found_N: NDArray[np.float64], labels_N: NDArray[np.bool_]) -> float:
@@ -136,7 +158,7 @@ def measured(name: str, data: Path, pairs: Path, out: Path, seed: int, mpnet: st
     Args:
         mpnet: the folder of all-mpnet-base-v2.
     """
-    place = out / str(seed) / name.replace(", ", "-").replace(" ", "-")
+    place = saved_at(out, seed, name)
     if (found := place.with_suffix(".json")).exists():
         return
     kind, _, model = name.partition(", ")
@@ -149,13 +171,26 @@ def measured(name: str, data: Path, pairs: Path, out: Path, seed: int, mpnet: st
     dev = [one for one in corpora.read_jsonl(pairs / "dev.jsonl") if isinstance(one, Pair) and one.label is not None]
     threshold = best_threshold(judge([sides(one) for one in dev], "same"), np.array([one.label == 1 for one in dev]))
     report: dict[str, Any] = {"threshold": threshold}
+    place.parent.mkdir(parents=True, exist_ok=True)
     for one in judged_sets(data):
-        report[one.name], thought = figures(judge, one, threshold, calibrated=name in CONFIGS)
-        place.parent.mkdir(parents=True, exist_ok=True)
-        np.save(place.with_name(f"{place.name}-{one.name.replace(', ', '-').replace(' ', '-')}.npy"), thought)
+        found_N = judge(one.pairs, one.asks)
+        np.save(saved_at(out, seed, name, one.name), found_N)
+        report[one.name] = {"pairs": counts_of(one), **figures(found_N, one, threshold, calibrated=name in CONFIGS)}
+        cosines = (
+            {} if kind == "cosine" else {other: saved_at(out, 0, f"cosine, {other}", one.name) for other in COSINES}
+        )
+        above = {other: more_than(found_N, np.load(path), one) for other, path in cosines.items() if path.exists()}
+        if above:
+            report[one.name]["AUC above the cosine's of"] = above
         print(name, one.name, report[one.name], flush=True)
     with atomic_path(found) as unfinished:
         unfinished.write_text(json.dumps(report, indent=1) + "\n", encoding="utf-8")
+
+
+def saved_at(out: Path, seed: int, name: str, of: str = "") -> Path:
+    """Where a row's files are; `of`: what was thought of a set's pairs, [N]."""
+    plain, of = (text.replace(", ", "-").replace(" ", "-") for text in (name, of))
+    return out / str(seed) / (f"{plain}-{of}.npy" if of else plain)
 
 
 def table(results: Path) -> list[str]:
