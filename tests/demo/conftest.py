@@ -50,7 +50,9 @@ class Echo:
         return {"forms": [self._heard(text)]}
 
     def same(self, first: str, second: str) -> dict[str, Any]:
-        return {"encoders": [{"encoder": self._heard(first), "cosine": 1.0, "moved": []}], "only": [[first], [second]]}
+        rows = [{"encoder": self._heard(first), "cosine": 1.0, "moved": []}]
+        judged = {"same": 0.09, "forth": 0.9, "back": 0.1}
+        return {"encoders": rows, "only": [[first], [second]], "judged": judged}
 
     def walk(self, first: str, second: str) -> dict[str, Any]:
         return {"said": [self._beside(self._heard(first)), self._beside(second)], "unknown": 0}

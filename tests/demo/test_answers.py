@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tiny_judge import new_judge, write_base
 
 import paraform
 from paraform.demo.answers import ENCODERS, OFFERED, SAMPLES, STEPS, Answers
@@ -74,6 +75,18 @@ def test_words_move_as_far_as_the_measure_of_distances_says(answers: Answers) ->
         assert row["cosine"] == pytest.approx(float(cosine), abs=6e-4)
     assert found["only"] == [["weight"], ["money"]]
     assert answers.same("Cats sleep.", "Dogs bark!")["encoders"][0]["moved"] == []
+
+
+def test_the_judge_is_asked_where_its_base_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    base = write_base(tmp_path / "base", "encoder")
+    model = new_judge(base)
+    paraform.save(model, tmp_path / "judge")
+    monkeypatch.setattr("paraform.demo.answers.JUDGE", str(tmp_path / "judge"))
+    found = model.judge([TWO])
+    expected = {"same": found.same[0], "forth": found.forth[0], "back": found.back[0]}
+    assert Answers("cpu").same(*TWO)["judged"] == pytest.approx(expected, abs=1e-3)
+    base.rename(tmp_path / "elsewhere")
+    assert Answers("cpu").same(*TWO)["judged"] is None
 
 
 def test_the_way_has_both_ends_and_samples_depend_on_the_seed_alone(answers: Answers) -> None:

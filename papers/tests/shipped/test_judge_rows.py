@@ -13,16 +13,8 @@ import torch
 from paraform.evaluation.embedding.detection import roc_auc
 from paraform.records import InputError, Pair, Sentence
 from paraform.trainers.judge import BY_NLL
-from paraform_papers.shipped.judge_rows import (
-    CONFIGS,
-    by_sentence,
-    calibration_error,
-    figures,
-    measured,
-    more_than,
-    table,
-    with_bounds,
-)
+from paraform_papers.shipped.judge_figures import by_sentence, calibration_error, figures, more_than, table, with_bounds
+from paraform_papers.shipped.judge_rows import CONFIGS, measured
 from paraform_papers.shipped.judge_sets import JudgedSet, counts_of, rated, sick, written_ways
 from paraform_papers.shipped.judge_states import StatesJudge, load_states, train_states
 
@@ -58,16 +50,29 @@ def test_rows_differ_in_the_base_and_what_suits_it() -> None:
 
 def test_what_is_measured_is_left_alone_and_stands_in_the_table(tmp_path: Path) -> None:
     (tmp_path / "0").mkdir()
-    report = {"threshold": 0.5, "MRPC": {"AUC": [81.25, 80, 82]}, "PAN": {"AUC": [90, 89, 91]}}
+    more = {"AP": 88, "accuracy": 83.25, "calibration error": 0.0412}
+    report = {"threshold": 0.5, "MRPC": {"AUC": [81.25, 80, 82]}, "PAN": {"AUC": [90, 89, 91], **more}}
     (tmp_path / "0" / "small.json").write_text(json.dumps(report))
     measured("small", tmp_path, tmp_path, tmp_path, 0)
     assert table(tmp_path) == [
-        "| judge | seed | MRPC | PAN |",
+        "| AUC | small, 0 |",
+        "| --- | ---: |",
+        "| MRPC | 81.2 (80.0 to 82.0) |",
+        "| PAN | 90.0 (89.0 to 91.0) |",
+        "",
+        "| small, 0 | AP | accuracy | calibration error |",
         "| --- | ---: | ---: | ---: |",
-        "| small | 0 | 81.2 | 90.0 |",
+        "| PAN | 88.0 | 83.2 | 0.041 |",
     ]
     with pytest.raises(InputError, match=r"train\.jsonl"):
         measured("small", tmp_path, tmp_path, tmp_path, 1)
+
+
+def test_the_page_has_what_was_measured() -> None:
+    root = Path(__file__).parents[3]
+    page = (root / "docs" / "meaning.md").read_text(encoding="utf-8").splitlines()
+    lines = table(root / "papers" / "results" / "judge-rows")
+    assert len(lines) > 8 and {*lines} <= {*page}
 
 
 def test_rated_outputs_are_of_both_kinds() -> None:

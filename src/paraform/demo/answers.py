@@ -16,6 +16,7 @@ from paraform.demo.forms import Forms
 
 PARAPHRASER = "compact"
 LATENT = "latent-compact"
+JUDGE = "smollm2-judge"
 ENCODERS = ("minilm", "minilm-disentangled", "minilm-par")  # those that are there
 STEPS = 11  # of the way between two sentences, both ends among them
 CANDIDATES = 4
@@ -55,6 +56,11 @@ class Answers:
                 if name == ENCODERS[0]:
                     raise
         return found
+
+    @cached_property
+    def judge(self) -> Any:
+        """What reads both sentences at once; it stands on `smollm2`, which has to be fetched."""
+        return paraform.load(JUDGE, device=self.device)
 
     @cached_property
     def latent(self) -> paraform.LatentLanguageModel:
@@ -122,7 +128,7 @@ class Answers:
         return {"forms": self._forms.nearest(tags, OFFERED)}
 
     def same(self, first: str, second: str) -> dict[str, Any]:
-        """Cosine of the two by each encoder, and how far the words that both have moved: 1 − cosine of their states."""
+        """What the judge thinks, each encoder's cosine, and how far words of both moved: 1 − cosine of their states."""
         words = [paraform.tokenize(first), paraform.tokenize(second)]
         lowered = [[word.lower() for word in some] for some in words]
         rows = []
@@ -133,7 +139,15 @@ class Answers:
             [word for word in dict.fromkeys(some) if word not in others and _counts(word)]
             for some, others in (lowered, lowered[::-1])
         ]
-        return {"encoders": rows, "only": only}
+        return {"encoders": rows, "only": only, "judged": self._judged(first, second)}
+
+    def _judged(self, first: str, second: str) -> dict[str, float] | None:
+        """How likely both say the same, and each all of the other; None where the judge's base is not fetched."""
+        try:
+            found = self.judge.judge([(first, second)])
+        except InputError:
+            return None
+        return {name: round(float(values[0]), 3) for name, values in found._asdict().items()}
 
     def walk(self, first: str, second: str) -> dict[str, Any]:
         """What is said at equal steps on the line between the vectors of the two, in the latent space."""

@@ -5,7 +5,8 @@
 
 Trained for one pass over those pairs; the weights with the best likelihood of the development pairs, calibrated by
 these, are written to OUT/smollm2-judge. Interrupted, it goes on. `--run` takes a run of `judge_rows --row lm`, which is
-the same. Running time: {minutes} minutes of two cores with AVX512_BF16.
+the same. Running time: 68 minutes of two cores with AVX512_BF16.
+The embedded one has read 720 of the sentences of `ways.jsonl`; the others were written since.
 """
 
 from __future__ import annotations

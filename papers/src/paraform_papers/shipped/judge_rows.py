@@ -19,7 +19,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -28,14 +28,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from paraform import checkpoint, corpora, encoders
-from paraform.evaluation.bootstrap import bootstrap_interval
-from paraform.evaluation.embedding.detection import average_precision, best_threshold, roc_auc, tuned_accuracy
-from paraform.evaluation.metrics import RowMetric
+from paraform.evaluation.embedding.detection import best_threshold
 from paraform.models.judge import JudgeConfig, MeaningJudge
 from paraform.records import Pair, status_of
 from paraform.trainers.judge import BY_NLL, train_judge
 from paraform.weights import atomic_path
-from paraform_papers.shipped.judge_sets import JudgedSet, counts_of, judged_sets, sides
+from paraform_papers.shipped.judge_figures import figures, more_than, table
+from paraform_papers.shipped.judge_sets import counts_of, judged_sets, sides
 from paraform_papers.shipped.judge_states import StatesJudge, load_states, train_states
 
 Judged: TypeAlias = Callable[[Sequence[tuple[str, str]], str], NDArray[np.float64]]
@@ -48,8 +47,6 @@ CONFIGS = {
     "large": JudgeConfig(base="mpnet", rank=16, learning_rate=4e-4),
 }
 ROWS = (*(f"cosine, {name}" for name in COSINES), "likelihood both ways", *CONFIGS)
-BINS = 10  # of the calibration error, of equal width
-LEAST_KIND = 8  # negatives of a kind, lest its figure says nothing
 
 
 def by_cosine(name: str) -> Judged:
@@ -101,57 +98,6 @@ def trained(name: str, folder: Path, pairs: Path, seed: int, mpnet: str) -> Judg
     return by_judge(checkpoint.load(str(folder), device="cpu"))
 
 
-def figures(found_N: NDArray[np.float64], one: JudgedSet, threshold: float, *, calibrated: bool) -> dict[str, Any]:
-    """A set's figures, of what was thought of its pairs."""
-    labels_N = np.array(one.labels)
-    out: dict[str, Any] = {
-        "AUC": with_bounds(by_sentence(roc_auc(found_N, labels_N), one)),
-        "AP": round(average_precision(found_N, labels_N).over(), 2),
-        "accuracy": round(tuned_accuracy(found_N, labels_N, threshold).over(), 2),
-    }
-    if calibrated:
-        out["calibration error"] = round(calibration_error(found_N, labels_N), 4)
-    if one.kinds:
-        kinds = np.array(one.kinds)
-        often = [kind for kind in sorted({*one.kinds} - {""}) if (kinds == kind).sum() >= LEAST_KIND]
-        chosen = {kind: (kinds == kind) | labels_N for kind in often}
-        out["AUC by kind"] = {
-            kind: round(roc_auc(found_N[rows], labels_N[rows]).over(), 2) for kind, rows in chosen.items()
-        }
-    return out
-
-
-def by_sentence(metric: RowMetric, one: JudgedSet) -> RowMetric:
-    """The metric, its rows the set's first sentences: whatever is resampled, a sentence's pairs stay together."""
-    _, rows_N = np.unique([left for left, _ in one.pairs], return_inverse=True)
-
-    def value(times_G: NDArray[Any]) -> float:
-        return metric.of_sums(times_G[rows_N], len(rows_N))
-
-    return replace(metric, rows=np.empty((rows_N.max() + 1, 0), np.bool_), value=value)
-
-
-def with_bounds(metric: RowMetric) -> list[float]:
-    """The metric and the middle 95 % over resamples."""
-    return [round(value, 2) for value in (metric.over(), *bootstrap_interval(metric))]
-
-
-def more_than(found_N: NDArray[np.float64], other_N: NDArray[np.float64], one: JudgedSet) -> list[float]:
-    """How much greater the AUC of the first is than that of the second, with bounds, of the same resamples."""
-    areas = [by_sentence(roc_auc(some, np.array(one.labels)), one) for some in (found_N, other_N)]
-    count = len(areas[0].rows)
-    return with_bounds(
-        replace(areas[0], value=lambda times_G: areas[0].of_sums(times_G, count) - areas[1].of_sums(times_G, count))
-    )
-
-
-def calibration_error(found_N: NDArray[np.float64], labels_N: NDArray[np.bool_]) -> float:
-    """Σ n_b / N · |share of b that says the same − mean of b|, over `BINS` bins of what was thought (Guo 2017)."""
-    bins = np.minimum((found_N * BINS).astype(int), BINS - 1)
-    gaps = [abs(float(labels_N[bins == b].sum() - found_N[bins == b].sum())) for b in range(BINS)]
-    return sum(gaps) / len(found_N)
-
-
 def measured(name: str, data: Path, pairs: Path, out: Path, seed: int, mpnet: str = "mpnet") -> None:
     """Make and measure a row, unless that was done.
 
@@ -191,20 +137,6 @@ def saved_at(out: Path, seed: int, name: str, of: str = "") -> Path:
     """Where a row's files are; `of`: what was thought of a set's pairs, [N]."""
     plain, of = (text.replace(", ", "-").replace(" ", "-") for text in (name, of))
     return out / str(seed) / (f"{plain}-{of}.npy" if of else plain)
-
-
-def table(results: Path) -> list[str]:
-    """Lines of Markdown: a row for each file, the AUC of each set."""
-    files = sorted(results.glob("*/*.json"), key=lambda path: (path.stem, path.parent.name))
-    reports: list[tuple[str, str, Mapping[str, Any]]] = [
-        (file.stem, file.parent.name, json.loads(file.read_text(encoding="utf-8"))) for file in files
-    ]
-    heads = list(dict.fromkeys(head for _, _, report in reports for head in report if head != "threshold"))
-    lines = [f"| judge | seed | {' | '.join(heads)} |", f"| --- |{' ---: |' * (1 + len(heads))}"]
-    for name, seed, report in reports:
-        cells = [f"{report[head]['AUC'][0]:.1f}" if head in report else "" for head in heads]
-        lines.append(f"| {' | '.join([name, seed, *cells])} |")
-    return lines
 
 
 def main() -> None:
