@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -83,10 +84,26 @@ def test_the_judge_is_asked_where_its_base_is_kept(tmp_path: Path, monkeypatch: 
     paraform.save(model, tmp_path / "judge")
     monkeypatch.setattr("paraform.demo.answers.JUDGE", str(tmp_path / "judge"))
     found = model.judge([TWO])
-    expected = {"same": found.same[0], "forth": found.forth[0], "back": found.back[0]}
-    assert Answers("cpu").same(*TWO)["judged"] == pytest.approx(expected, abs=1e-3)
+    said = Answers("cpu").same(*TWO)["judged"]
+    assert [share for _, share in said["shares"]] == pytest.approx([float(values[0]) for values in found], abs=1e-3)
     base.rename(tmp_path / "elsewhere")
-    assert Answers("cpu").same(*TWO)["judged"] is None
+    assert Answers("cpu").same(*TWO)["judged"]["shares"] == []
+
+
+@pytest.mark.parametrize(
+    ("shares", "told"),
+    [
+        ((0.9, 0.95, 0.95), "They say the same."),
+        ((0.4, 0.6, 0.7), "They may well say the same."),
+        ((0.1, 0.9, 0.1), "The second leaves something out."),
+        ((0.1, 0.1, 0.9), "The second adds something."),
+        ((0.1, 0.3, 0.3), "They say different things."),
+    ],
+)
+def test_what_the_judge_thinks_is_said_in_words(shares: tuple[float, ...], told: str) -> None:
+    one = Answers("cpu")
+    one.judge = SimpleNamespace(judge=lambda pairs: [[share] for share in shares])
+    assert one.same(*TWO)["judged"]["told"] == told
 
 
 def test_the_way_has_both_ends_and_samples_depend_on_the_seed_alone(answers: Answers) -> None:

@@ -18,6 +18,7 @@ PARAPHRASER = "compact"
 LATENT = "latent-compact"
 JUDGE = "smollm2-judge"
 ENCODERS = ("minilm", "minilm-disentangled", "minilm-par")  # those that are there
+SURE = 0.5  # from it on the judge is taken at its word
 STEPS = 11  # of the way between two sentences, both ends among them
 CANDIDATES = 4
 OFFERED = 5  # exemplars
@@ -141,13 +142,22 @@ class Answers:
         ]
         return {"encoders": rows, "only": only, "judged": self._judged(first, second)}
 
-    def _judged(self, first: str, second: str) -> dict[str, float] | None:
-        """How likely both say the same, and each all of the other; None where the judge's base is not fetched."""
+    def _judged(self, first: str, second: str) -> dict[str, Any]:
+        """What the judge thinks, in words and in shares; without shares where its base is not fetched."""
         try:
             found = self.judge.judge([(first, second)])
         except InputError:
-            return None
-        return {name: round(float(values[0]), 3) for name, values in found._asdict().items()}
+            return {"told": "`paraform fetch smollm2` fetches what the judge stands on.", "shares": []}
+        same, forth, back = (round(float(values[0]), 3) for values in found)
+        said = ("both say the same", "the first says all of the second", "the second says all of the first")
+        told = "They say different things."
+        if same >= SURE:
+            told = "They say the same."
+        elif min(forth, back) >= SURE:
+            told = "They may well say the same."
+        elif max(forth, back) >= SURE:
+            told = f"The second {'leaves something out' if forth >= back else 'adds something'}."
+        return {"told": told, "shares": [*zip(said, (same, forth, back), strict=True)]}
 
     def walk(self, first: str, second: str) -> dict[str, Any]:
         """What is said at equal steps on the line between the vectors of the two, in the latent space."""
