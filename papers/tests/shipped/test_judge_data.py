@@ -105,7 +105,7 @@ def test_no_text_of_a_test_is_learned(tmp_path: Path, monkeypatch: pytest.Monkey
         "paws dev": [same("A b c d.", "D c b a.")],
     }
     leaked = {"We met Tom 7 times in May.", "Some other test."}
-    monkeypatch.setattr(judge_data, "labelled", lambda data, terms: dict(read))
+    monkeypatch.setattr(judge_data, "labelled", lambda data, terms, of_ways: dict(read))
     monkeypatch.setattr(judge_data, "measured_by", lambda data: [*leaked])
     for corpus in judge_data.ALONE:
         ruled = [same(f"It is cold in {corpus} now.", f"Now it is cold in {corpus}.")]

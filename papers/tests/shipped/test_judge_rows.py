@@ -14,7 +14,7 @@ from paraform.evaluation.embedding.detection import roc_auc
 from paraform.records import InputError, Pair, Sentence
 from paraform.trainers.judge import BY_NLL
 from paraform_papers.shipped.judge_figures import by_sentence, calibration_error, figures, more_than, table, with_bounds
-from paraform_papers.shipped.judge_rows import CONFIGS, measured
+from paraform_papers.shipped.judge_rows import CONFIGS, by_bleu, measured
 from paraform_papers.shipped.judge_sets import JudgedSet, counts_of, rated, sick, written_ways
 from paraform_papers.shipped.judge_states import StatesJudge, load_states, train_states
 
@@ -46,6 +46,12 @@ def test_rows_differ_in_the_base_and_what_suits_it() -> None:
     for name, config in CONFIGS.items():
         changed = {one.name for one in fields(config) if getattr(config, one.name) != getattr(own, one.name)}
         assert changed <= {"base", "rank", "layers", "learning_rate", "warmup"}, name
+
+
+def test_bleu_is_of_both_ways() -> None:
+    pair = ("The old man slept well there.", "The old man slept.")
+    found = by_bleu([("We met there.", "we met there ."), pair, pair[::-1], ("One.", "Two three.")], "same")
+    assert found[0] == pytest.approx(100) and found[1] == found[2] and found[3] < 20 < found[1] < 100
 
 
 def test_what_is_measured_is_left_alone_and_stands_in_the_table(tmp_path: Path) -> None:

@@ -12,6 +12,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from paraform.capabilities import Verdicts
+from paraform.records import Candidate
 from paraform_papers.shipped import lm_self
 
 GUM = "(ROOT (S (NP (DT The) (JJ old) (NN house)) (VP (VBD fell) (PRT (RP down)) (PP (IN in) (NP (NNP May)))) (. .)))"
@@ -57,3 +59,25 @@ def test_what_passes_is_learned_both_ways(tmp_path: Path, monkeypatch: pytest.Mo
     both = ("The old house fell down in May.", "In May the ancient house fell down.")
     assert {(one.source.text, one.target.text) for one in pairs} == {both, both[::-1]}
     assert counts.rows["train"]["answered"] == len(pairs) / 2 and counts.rows["squad"] == {"not": 1}
+
+
+class Thinks:
+    """A judge that thinks of each answer what it was told."""
+
+    def __init__(self, **same: float) -> None:
+        self.same = same
+
+    def judge(self, pairs: Sequence[tuple[str, str]]) -> Verdicts:
+        same_N = np.array([self.same[answer] for _, answer in pairs], np.float32)
+        return Verdicts(same_N, same_N, same_N)
+
+
+def test_a_judge_chooses_among_what_likelihoods_refuse() -> None:
+    def answer(text: str, failed: str, edits: int = 3) -> Candidate:
+        return Candidate(text, "", {"numbers": failed != "numbers", "likely": failed != "likely"}, 0, {"edits": edits})
+
+    row = [answer("a", "likely"), answer("b", ""), answer("c", "numbers"), answer("d", "", edits=2)]
+    assert lm_self.best("s", row, None) == "b"
+    assert lm_self.best("s", row, Thinks(a=0.8, b=0.6)) == "a"  # type: ignore[arg-type]
+    assert lm_self.best("s", row, Thinks(a=0.4, b=0.3)) is None  # type: ignore[arg-type]
+    assert lm_self.best("s", row[2:], Thinks()) is None  # type: ignore[arg-type]

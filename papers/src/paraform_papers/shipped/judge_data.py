@@ -10,7 +10,7 @@ Writes OUT/train.jsonl, OUT/dev.jsonl and OUT/counts.md.
 - What language models wrote with nearly the words of 800 of SQuAD's sentences (`swapped.jsonl`), half of it the same.
 - Answers of earlier models that were read (`read.jsonl`): usable ones say the same, wrong ones do not.
 - Sentences of SQuAD's contexts and of Banking77's used intents, reworded by the default call's rules.
-- What they wrote of 960 more sentences (`ways.jsonl`): also with a detail less, and with one more.
+- What they wrote of 2,472 more sentences (`ways.jsonl`): also with a detail less, and with one more.
 - Of all of these what `judge_made` makes: other orders that say the same, negatives of every kind but `HELD_OUT`, of
   three quarters of the word lists, and the nearest sentence of another cluster.
 
@@ -45,7 +45,6 @@ ALONE = {"squad": 9_000, "banking77": 4_000}  # sentences of each that are rewor
 WRITTEN = ("paws", "swapped", "ways")  # whose negatives were written with the sentence's own words
 NOT_NEAR = (*WRITTEN, "stsb", "read", "sick", "rules, banking77")
 """Corpora whose pairs that differ are given, or whose nearest sentences mostly say the same, of one intent."""
-TIMES = 2  # how often each pair of `WRITTEN` stands there
 MOST = 1_000_000
 RATED = Path(__file__).parents[4] / "docs" / "ratings"
 
@@ -85,14 +84,25 @@ def _strings(value: Any) -> list[str]:
     return [text for one in inside for text in _strings(one)]
 
 
-def made(data: Path, terms: str, out: Path, *, seed: int, most: int) -> tuple[list[Pair], list[Pair], Counts]:
+def made(
+    data: Path,
+    terms: str,
+    out: Path,
+    *,
+    seed: int,
+    most: int = MOST,
+    times: int = 1,
+    of_ways: slice = slice(None),
+) -> tuple[list[Pair], list[Pair], Counts]:
     """Training and development pairs in an order drawn by the seed, and the counts.
 
     Args:
         out: keeps what the rules said, which takes longest.
         most: pairs of training; of those that are not of `WRITTEN` so many are drawn as fit.
+        times: how often each pair of `WRITTEN` stands there.
+        of_ways: which of `ways.jsonl`'s sentences.
     """
-    counts, read = Counts(), labelled(data, terms)
+    counts, read = Counts(), labelled(data, terms, of_ways)
     paws_dev = of_corpus(read.pop("paws dev"), "paws")
     for corpus in ALONE:
         if not (said := out / f"rules-{corpus}-{seed}.jsonl").exists():
@@ -108,7 +118,7 @@ def made(data: Path, terms: str, out: Path, *, seed: int, most: int) -> tuple[li
     drawn = random.Random(seed)
     drawn.shuffle(learned)
     drawn.shuffle(others)
-    written = [pair for pair in train if corpus_of(pair) in WRITTEN] * TIMES
+    written = [pair for pair in train if corpus_of(pair) in WRITTEN] * times
     rest = [pair for pair in learned if corpus_of(pair) not in WRITTEN]
     learned = [*written, *rest[: max(0, most - len(written))]]
     drawn.shuffle(learned)
@@ -144,9 +154,17 @@ def main() -> None:
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--terms", choices=("free", "all"), required=True)
     parser.add_argument("--most", type=int, default=MOST, help="pairs of training")
+    parser.add_argument("--times", type=int, default=1, help="how often each pair stands there that was written")
+    parser.add_argument("--ways", type=int, nargs=2, metavar=("FROM", "TO"), help="which sentences of ways.jsonl")
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
-    train, dev, counts = made(options.data, options.terms, options.out, seed=options.seed, most=options.most)
+    how = {
+        "seed": options.seed,
+        "most": options.most,
+        "times": options.times,
+        "of_ways": slice(*options.ways or (None,)),
+    }
+    train, dev, counts = made(options.data, options.terms, options.out, **how)
     write_records(train, dev, counts, options.out)
 
 

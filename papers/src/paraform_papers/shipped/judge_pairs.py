@@ -20,8 +20,8 @@ SAME, OTHER = 4.6, 3.4  # of 5: from it on two texts say the same, up to it they
 MOST_QUORA = 25_000
 
 
-def labelled(data: Path, terms: str) -> dict[str, list[Pair]]:
-    """The labelled pairs of each corpus, as they are distributed."""
+def labelled(data: Path, terms: str, of_ways: slice = slice(None)) -> dict[str, list[Pair]]:
+    """The labelled pairs of each corpus, as they are distributed; of `ways` those of these sentences."""
     choosing = corpora.clusters([replace(pair, label=None) for pair in paws_halves(data / PAWS).choosing])
     both = list(zip(paws_halves(data / PAWS).choosing, choosing, strict=True))
     found = {
@@ -32,7 +32,7 @@ def labelled(data: Path, terms: str) -> dict[str, list[Pair]]:
         "read": read_answers(),
         "written": written_rewordings(),
         "swapped": swapped(),
-        "ways": ways(),
+        "ways": ways(of_ways),
     }
     if terms == "all":
         found["mrpc"] = list(read_labelled_pairs(data / "mrpc/msr_paraphrase_train.txt"))
@@ -79,14 +79,14 @@ def swapped() -> list[Pair]:
     return pairs
 
 
-def ways() -> list[Pair]:
+def ways(some: slice = slice(None)) -> list[Pair]:
     """What language models wrote of sentences: that says the same, something else, less, and more (`ways.jsonl`).
 
     Of "other" the first two exchange what the sentence says; one of a weaker word may follow from it.
     """
     text = (resources.files("paraform_papers.shipped") / "ways.jsonl").read_text(encoding="utf-8")
     pairs = []
-    for at, row in enumerate(map(json.loads, text.splitlines())):
+    for at, row in enumerate(map(json.loads, text.splitlines()[some])):
         source, same = Sentence(row["source"]), [*map(Sentence, row["same"])]
         sides = [source, *same]
         pairs += [Pair(source, one, label=1) for one in same]

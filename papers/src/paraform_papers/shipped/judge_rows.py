@@ -9,6 +9,7 @@ r"""Rows of judges of meaning: they differ in the base and in what suits it (ran
 again, and a training that was stopped goes on. `--table` prints those that are there.
 
 - cosine of `minilm`, `minilm-disentangled`, `mpnet`: not trained for it.
+- BLEU: of the second text against the first, and the other way round, the mean.
 - likelihood both ways: of `smollm2-free`, the mean of ln p(second | first) and ln p(first | second), nats a character.
 - states: cross-attention between the frozen states of `minilm`, each text read alone (`judge_states`).
 - small: adapters on `minilm`, which reads both texts at once. lm: on `smollm2`; large: on `mpnet`, likewise.
@@ -28,11 +29,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from paraform import checkpoint, corpora, encoders
+from paraform.evaluation.bleu import bleu_statistics, bleu_value
 from paraform.evaluation.embedding.detection import best_threshold
 from paraform.models.judge import JudgeConfig, MeaningJudge
 from paraform.records import Pair, status_of
 from paraform.trainers.judge import BY_NLL, train_judge
 from paraform.weights import atomic_path
+from paraform.words import tokenize
 from paraform_papers.shipped.judge_figures import figures, more_than, table
 from paraform_papers.shipped.judge_sets import counts_of, judged_sets, sides
 from paraform_papers.shipped.judge_states import StatesJudge, load_states, train_states
@@ -46,7 +49,7 @@ CONFIGS = {
     "lm": JudgeConfig.lm(),
     "large": JudgeConfig(base="mpnet", rank=16, learning_rate=4e-4),
 }
-ROWS = (*(f"cosine, {name}" for name in COSINES), "likelihood both ways", *CONFIGS)
+ROWS = (*(f"cosine, {name}" for name in COSINES), "BLEU", "likelihood both ways", *CONFIGS)
 
 
 def by_cosine(name: str) -> Judged:
@@ -59,6 +62,13 @@ def by_cosine(name: str) -> Judged:
         return np.asarray((one * other).sum(1) / np.maximum(lengths, 1e-12), np.float64)
 
     return judge
+
+
+def by_bleu(pairs: Sequence[tuple[str, str]], asks: str) -> NDArray[np.float64]:
+    """Sentence BLEU, each side against the other, the mean of both ways."""
+    sides = [[tokenize(pair[side].lower()) for pair in pairs] for side in (0, 1)]
+    ways = [[bleu_value(row) for row in bleu_statistics(*order)] for order in (sides, sides[::-1])]
+    return np.array(ways).mean(0)
 
 
 def by_likelihood(name: str) -> Judged:
@@ -110,6 +120,8 @@ def measured(name: str, data: Path, pairs: Path, out: Path, seed: int, mpnet: st
     kind, _, model = name.partition(", ")
     if kind == "cosine":
         judge = by_cosine(mpnet if model == "mpnet" else model)
+    elif kind == "BLEU":
+        judge = by_bleu
     elif kind.startswith("likelihood"):
         judge = by_likelihood("smollm2-free")
     else:

@@ -1,8 +1,10 @@
 r"""What `smollm2-free` gains by some pairs more: of a user's own domain, of its own answers, of what it knows.
 
     python -m paraform_papers.shipped.lm_self ../shared/data --model smollm2-free --out runs/self
+    python -m paraform_papers.shipped.lm_self ../shared/data --model smollm2-free --judge smollm2-judge \
+        --out runs/judged
     python -m paraform_papers.shipped.lm_going_on ../shared/data --own runs/self/train.jsonl \
-        --untouched docs/ratings/untouched-written.jsonl --out runs/going-on
+        --judged runs/judged/train.jsonl --untouched docs/ratings/untouched-written.jsonl --out runs/going-on
 
 Rows of 750 pairs differ in these alone, drawn by the seed; one more has 1,000. The domain is banking: rewordings that
 were written of messages of the intents that may be used. Measured by nats a piece of the target: on rewordings that
@@ -51,6 +53,11 @@ def banking(data: Path) -> list[Pair]:
     return out
 
 
+def pairs_in(path: Path) -> list[Pair]:
+    """Of a file of JSON lines."""
+    return [one for one in corpora.read(path, "jsonl") if isinstance(one, Pair)]
+
+
 def nats(model: LMParaphraser, pairs: Sequence[Pair]) -> NDArray[np.float64]:
     """Of each pair −ln p of the target, and the pieces that it has: [N, 2]."""
     sources, targets = ([getattr(pair, side).text for pair in pairs] for side in ("source", "target"))
@@ -80,6 +87,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     parser.add_argument("data", type=Path)
     parser.add_argument("--own", type=Path, required=True, help="pairs of `lm_self`")
+    parser.add_argument("--judged", type=Path, help="those of `lm_self --judge`, a row of their own")
     parser.add_argument("--untouched", type=Path, required=True, help="messages and rewordings that were written")
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1])
@@ -88,11 +96,12 @@ def main() -> None:
     rows = {
         "more pairs of banking": (MORE, own_domain),
         "pairs of banking": (PAIRS, own_domain),
-        "its own answers": (PAIRS, [one for one in corpora.read(options.own, "jsonl") if isinstance(one, Pair)]),
+        "its own answers": (PAIRS, pairs_in(options.own)),
+        **({"its own answers, judged": (PAIRS, pairs_in(options.judged))} if options.judged else {}),
         "the same corpora": (PAIRS, lm_data.made(options.data, "free", seed=0)[0]),
     }
     tests = {
-        "banking": [one for one in corpora.read(options.untouched, "jsonl") if isinstance(one, Pair)],
+        "banking": pairs_in(options.untouched),
         "all kinds": written.made(options.data, written.WRITTEN, KINDS, seed=0)[1],
     }
     start = checkpoint.load(START, device="cpu")
@@ -103,7 +112,7 @@ def main() -> None:
     for seed in options.seeds:
         models = {START: start}
         for name, (count, pairs) in rows.items():
-            folder = options.out / f"{name.replace(' ', '-')}-{seed}"
+            folder = options.out / f"{name.replace(',', '').replace(' ', '-')}-{seed}"
             loop = replace(BY_NLL, device="cpu", seed=seed, evaluate_every=10_000)
             some = corpora.clusters(random.Random(seed).sample(pairs, count))
             train_lm(some, folder, config=config, loop=loop, start=start, resume=True).require_over()

@@ -4,9 +4,9 @@ r"""More pairs for the embedded language models: what one of them says of senten
 
 Writes OUT/train.jsonl and OUT/counts.md. Sentences are of Banking77's used intents, SQuAD's contexts and GUM's
 genres whose texts are free for commercial use. Of four answers to each the best is kept that passes every check of the
-default call (`rewording.checks`) and changes `LEAST_EDITS` words or more. A pair is learned both ways: what a person
-wrote is a better target, and what the model wrote shows what passes. What `smollm2-free` made so made it worse
-(docs/systems/lm.md): the checks are too lenient a judge.
+default call (`rewording.checks`) and changes `LEAST_EDITS` words or more; with `--judge`, of those that fail `JUDGED`
+alone the one of which a judge of meaning thinks most, `SAME` or more. A pair is learned both ways: what a person wrote
+is a better target, and what the model wrote shows what passes. What that comes to is on docs/systems/lm.md.
 Running time: about a minute for 100 sentences on one core.
 """
 
@@ -14,15 +14,18 @@ from __future__ import annotations
 
 import argparse
 import random
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from paraform import checkpoint, corpora
 from paraform.corpora.leaks import normalised
 from paraform.corpora.treebank import read_treebank
+from paraform.models.judge import MeaningJudge
 from paraform.models.lm import LMParaphraser
+from paraform.neighbours.duplicates import SAME
 from paraform.progress import track
-from paraform.records import InputError, Origin, Pair, Sentence
+from paraform.records import Candidate, InputError, Origin, Pair, Sentence
 from paraform.rewording.reworder import Reworder
 from paraform.rewording.standards import STANDARDS
 from paraform.weights import atomic_path
@@ -30,6 +33,7 @@ from paraform.words import detokenize, tokenize
 from paraform_papers.shipped.rewording_corpora import measured_by, sentences
 from paraform_papers.shipped.rewording_counts import Counts
 
+JUDGED = {"likely", "meaning"}  # checks that a judge stands in for
 FREE_GENRES = ("academic", "bio", "court", "news", "interview", "voyage")
 LEAST_WORDS, MOST_WORDS, LEAST_EDITS = 5, 26, 3
 PART = 64  # sentences that are answered together
@@ -54,7 +58,23 @@ def without_partner(data: Path, seed: int) -> list[Sentence]:
     return [one for one in fit if normalised(one.text) not in tests]
 
 
-def made(data: Path, model: LMParaphraser, *, seed: int, most: int) -> tuple[list[Pair], Counts]:
+def best(sentence: str, row: Sequence[Candidate], judge: MeaningJudge | None) -> str | None:
+    """The answer that is learned; None: there is none.
+
+    Args:
+        row: as `Reworder.judge` has it.
+    """
+    let_off = JUDGED if judge else set[str]()
+    passed = [one.text for one in row if {*one.failed} <= let_off and one.figures["edits"] >= LEAST_EDITS]
+    if judge and passed:
+        same_N = judge.judge([(sentence, text) for text in passed]).same
+        return passed[int(same_N.argmax())] if same_N.max() >= SAME else None
+    return passed[0] if passed else None
+
+
+def made(
+    data: Path, model: LMParaphraser, *, seed: int, most: int, judge: MeaningJudge | None = None
+) -> tuple[list[Pair], Counts]:
     """Pairs both ways, and what became of the sentences."""
     counts, pairs = Counts(), list[Pair]()
     tools = Reworder.default("cpu").tools
@@ -65,10 +85,10 @@ def made(data: Path, model: LMParaphraser, *, seed: int, most: int) -> tuple[lis
         some = asked[start : start + PART]
         for one, row in zip(some, reworder.judge([one.text for one in some], seed=seed), strict=True):
             corpus = Path((one.origin or Origin("", 1)).path).parent.name
-            passed = [each for each in row if not each.failed and each.figures["edits"] >= LEAST_EDITS]
-            counts.add(corpus, "answered" if passed else "not")
-            if passed:
-                pair = Pair(Sentence(one.text), Sentence(passed[0].text), label=1, origin=one.origin)
+            answer = best(one.text, row, judge)
+            counts.add(corpus, "answered" if answer else "not")
+            if answer:
+                pair = Pair(Sentence(one.text), Sentence(answer), label=1, origin=one.origin)
                 pairs += [pair, replace(pair, source=pair.target, target=pair.source)]
     random.Random(seed).shuffle(pairs)
     return corpora.clusters(pairs), counts
@@ -82,11 +102,15 @@ def main() -> None:
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--most", type=int, default=8_000, help="sentences that are asked for")
+    parser.add_argument("--judge", help="a judge of meaning that chooses")
     options = parser.parse_args()
     model = checkpoint.load(options.model, device="cpu")
     if not isinstance(model, LMParaphraser):
         raise InputError(f"{options.model} is no language model; expected one")
-    pairs, counts = made(options.data, model, seed=options.seed, most=options.most)
+    judge = checkpoint.load(options.judge, device="cpu") if options.judge else None
+    if not isinstance(judge, MeaningJudge | None):
+        raise InputError(f"{options.judge} is no judge of meaning; expected one")
+    pairs, counts = made(options.data, model, seed=options.seed, most=options.most, judge=judge)
     options.out.mkdir(parents=True, exist_ok=True)
     corpora.write_jsonl(pairs, options.out / "train.jsonl")
     with atomic_path(options.out / "counts.md") as unfinished:
