@@ -1,12 +1,18 @@
-"""The embedded judge of meaning, `smollm2-judge`: adapters by which SmolLM2 tells whether two texts say the same.
+r"""The embedded judges of meaning: `smollm2-judge`, adapters on SmolLM2, and `minilm-judge`, adapters on minilm.
 
-    python -m paraform_papers.shipped.judge_data ../shared/data --terms free --most 44000 --out runs/judge-free
-    python -m paraform_papers.shipped.judge --pairs runs/judge-free --out runs/judge
+    python -m paraform_papers.shipped.judge_data ../shared/data --terms free --most 44000 --times 2 --ways 0 720 \
+        --out runs/first
+    python -m paraform_papers.shipped.judge --name smollm2-judge --pairs runs/first --out runs/first
+    python -m paraform_papers.shipped.judge_data ../shared/data --terms free --most 30000 --ways 720 2472 \
+        --out runs/second
+    python -m paraform_papers.shipped.judge --name smollm2-judge --from runs/first/smollm2-judge --pairs runs/second \
+        --out runs/second
+    python -m paraform_papers.shipped.judge_data ../shared/data --terms free --times 2 --out runs/many
+    python -m paraform_papers.shipped.judge --name minilm-judge --pairs runs/many --out runs/many
 
-Trained for one pass over those pairs; the weights with the best likelihood of the development pairs, calibrated by
-these, are written to OUT/smollm2-judge. Interrupted, it goes on. `--run` takes a run of `judge_rows --row lm`, which is
-the same. Running time: 68 minutes of two cores with AVX512_BF16.
-The embedded one has read 720 of the sentences of `ways.jsonl`; the others were written since.
+Each is trained for one pass over its pairs; the weights with the best likelihood of the development pairs, calibrated
+by these, are written to OUT/NAME. Interrupted, it goes on. `--run` takes a run that was trained already. Running time
+with AVX512_BF16: 68 minutes of two cores, 80 of one, 80 of one.
 """
 
 from __future__ import annotations
@@ -17,39 +23,54 @@ from dataclasses import replace
 from pathlib import Path
 
 from paraform import checkpoint, corpora, manifest
-from paraform.checkpoint import load
-from paraform.models.judge import JudgeConfig
-from paraform.records import Pair, status_of
+from paraform.models.judge import JudgeConfig, MeaningJudge
+from paraform.records import InputError, Pair, status_of
 from paraform.trainers.judge import BY_NLL, train_judge
 
-NAME = "smollm2-judge"
-CARD = Path(__file__).parent / "cards" / "judge.md"
+CONFIGS = {"smollm2-judge": JudgeConfig.lm(), "minilm-judge": JudgeConfig()}
+FURTHER = 3e-4  # learning rate of what goes on from another one
+CARDS = Path(__file__).parent / "cards"
 
 
-def train(pairs: Path, run: Path) -> None:
+def train(name: str, pairs: Path, run: Path, start: str | None = None) -> None:
     """The run, or the rest of it. Raises: KeyboardInterrupt if interrupted, and saved."""
     train, dev = (
         [one for one in corpora.read_jsonl(pairs / f"{part}.jsonl") if isinstance(one, Pair)]
         for part in ("train", "dev")
     )
     loop = replace(BY_NLL, device="cpu", tensorboard=False)
-    train_judge(train, run, validation=dev, config=JudgeConfig.lm(), loop=loop, resume=True).require_over()
+    config = replace(CONFIGS[name], learning_rate=FURTHER) if start else CONFIGS[name]
+    train_judge(
+        train, run, validation=dev, config=config, loop=loop, start=judge_of(start) if start else None, resume=True
+    ).require_over()
 
 
-def finish(run: Path, out: Path) -> str:
-    """Write OUT/smollm2-judge with its card, in float16: 6.5 MB."""
-    model = load(str(run), device="cpu")
+def judge_of(folder: str) -> MeaningJudge:
+    """Raises: InputError if it is none."""
+    model = checkpoint.load(folder, device="cpu")
+    if not isinstance(model, MeaningJudge):
+        raise InputError(f"{folder}: {getattr(model, 'kind', type(model).__name__)}; expected a judge of meaning")
+    return model
+
+
+def finish(name: str, run: Path, out: Path) -> str:
+    """Write OUT/NAME with its card, in float16: 6.5 MB, and 5 MB."""
     about = manifest.read(run / "best")
     nll = next(score["value"] for score in about.scores if score["name"] == "nll")
-    card = CARD.read_text(encoding="utf-8").format(commit=(about.git or "unknown")[:7], nll=f"{nll:.3f}")
-    checkpoint.save(model, out / NAME, card=card, data_digests=about.data, seed=about.seed, dtype="float16")
+    text = (CARDS / f"{name}.md").read_text(encoding="utf-8")
+    card = text.format(commit=(about.git or "unknown")[:7], nll=f"{nll:.3f}")
+    checkpoint.save(
+        judge_of(str(run)), out / name, card=card, data_digests=about.data, seed=about.seed, dtype="float16"
+    )
     return card
 
 
 def main() -> None:
     """Train (or go on), then `finish`."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
+    parser.add_argument("--name", choices=tuple(CONFIGS), required=True)
     parser.add_argument("--pairs", type=Path, help="what judge_data wrote")
+    parser.add_argument("--from", dest="start", help="a judge to go on from")
     parser.add_argument("--run", type=Path, help="a run that was trained already")
     parser.add_argument("--out", type=Path, required=True)
     options = parser.parse_args()
@@ -58,8 +79,8 @@ def main() -> None:
         if options.run is None:
             if options.pairs is None:
                 parser.error("expected --pairs, or --run")
-            train(options.pairs, run)
-        print(finish(run, options.out))
+            train(options.name, options.pairs, run, options.start)
+        print(finish(options.name, run, options.out))
     except KeyboardInterrupt as stop:
         sys.exit(status_of(stop))
 

@@ -13,11 +13,13 @@ again, and a training that was stopped goes on. `--table` prints those that are 
 - likelihood both ways: of `smollm2-free`, the mean of ln p(second | first) and ln p(first | second), nats a character.
 - states: cross-attention between the frozen states of `minilm`, each text read alone (`judge_states`).
 - small: adapters on `minilm`, which reads both texts at once. lm: on `smollm2`; large: on `mpnet`, likewise.
+- The embedded judges, by name (`judge`).
 """
 
 from __future__ import annotations
 
 import argparse
+import functools
 import json
 import sys
 from collections.abc import Callable, Sequence
@@ -36,8 +38,9 @@ from paraform.records import Pair, status_of
 from paraform.trainers.judge import BY_NLL, train_judge
 from paraform.weights import atomic_path
 from paraform.words import tokenize
+from paraform_papers.shipped.judge import judge_of
 from paraform_papers.shipped.judge_figures import figures, more_than, table
-from paraform_papers.shipped.judge_sets import counts_of, judged_sets, sides
+from paraform_papers.shipped.judge_sets import JudgedSet, counts_of, judged_sets, sides
 from paraform_papers.shipped.judge_states import StatesJudge, load_states, train_states
 
 Judged: TypeAlias = Callable[[Sequence[tuple[str, str]], str], NDArray[np.float64]]
@@ -49,7 +52,8 @@ CONFIGS = {
     "lm": JudgeConfig.lm(),
     "large": JudgeConfig(base="mpnet", rank=16, learning_rate=4e-4),
 }
-ROWS = (*(f"cosine, {name}" for name in COSINES), "BLEU", "likelihood both ways", *CONFIGS)
+EMBEDDED = ("smollm2-judge", "minilm-judge")
+ROWS = (*(f"cosine, {name}" for name in COSINES), "BLEU", "likelihood both ways", *CONFIGS, *EMBEDDED)
 
 
 def by_cosine(name: str) -> Judged:
@@ -68,7 +72,7 @@ def by_bleu(pairs: Sequence[tuple[str, str]], asks: str) -> NDArray[np.float64]:
     """Sentence BLEU, each side against the other, the mean of both ways."""
     sides = [[tokenize(pair[side].lower()) for pair in pairs] for side in (0, 1)]
     ways = [[bleu_value(row) for row in bleu_statistics(*order)] for order in (sides, sides[::-1])]
-    return np.array(ways).mean(0)
+    return np.asarray(np.mean(ways, 0), np.float64)
 
 
 def by_likelihood(name: str) -> Judged:
@@ -124,16 +128,21 @@ def measured(name: str, data: Path, pairs: Path, out: Path, seed: int, mpnet: st
         judge = by_bleu
     elif kind.startswith("likelihood"):
         judge = by_likelihood("smollm2-free")
+    elif name in EMBEDDED:
+        judge = by_judge(judge_of(name))
     else:
         judge = trained(name, place, pairs, seed, mpnet)
     dev = [one for one in corpora.read_jsonl(pairs / "dev.jsonl") if isinstance(one, Pair) and one.label is not None]
     threshold = best_threshold(judge([sides(one) for one in dev], "same"), np.array([one.label == 1 for one in dev]))
     report: dict[str, Any] = {"threshold": threshold}
     place.parent.mkdir(parents=True, exist_ok=True)
-    for one in judged_sets(data):
+    for one in sets_of(data):
         found_N = judge(one.pairs, one.asks)
         np.save(saved_at(out, seed, name, one.name), found_N)
-        report[one.name] = {"pairs": counts_of(one), **figures(found_N, one, threshold, calibrated=name in CONFIGS)}
+        report[one.name] = {
+            "pairs": counts_of(one),
+            **figures(found_N, one, threshold, calibrated=name in (*CONFIGS, *EMBEDDED)),
+        }
         cosines = (
             {} if kind == "cosine" else {other: saved_at(out, 0, f"cosine, {other}", one.name) for other in COSINES}
         )
@@ -143,6 +152,12 @@ def measured(name: str, data: Path, pairs: Path, out: Path, seed: int, mpnet: st
         print(name, one.name, report[one.name], flush=True)
     with atomic_path(found) as unfinished:
         unfinished.write_text(json.dumps(report, indent=1) + "\n", encoding="utf-8")
+
+
+@functools.cache
+def sets_of(data: Path) -> list[JudgedSet]:
+    """As `judged_sets`; made once for all rows."""
+    return list(judged_sets(data))
 
 
 def saved_at(out: Path, seed: int, name: str, of: str = "") -> Path:
