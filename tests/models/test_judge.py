@@ -72,9 +72,10 @@ def test_it_is_the_base_with_the_adapters_read_in_both_orders(model: MeaningJudg
     found = model.judge(PAIRS, batch_size=3)
     for at, (one, other) in enumerate(PAIRS):
         both = (logits_of(model, module, one, other) + logits_of(model, module, other, one).flip(0)) / 2
-        forth, back = (0.5 * both - 0.25).sigmoid().tolist()
-        assert found.forth[at] == pytest.approx(forth, abs=1e-4) and found.back[at] == pytest.approx(back, abs=1e-4)
-        assert found.same[at] == pytest.approx(forth * back, abs=1e-4)
+        first, second = paraform.load("minilm", device="cpu").embed([one, other])
+        forth, back = (0.5 * both - 0.25 + 1.5 * float(first @ second)).sigmoid().tolist()
+        assert found.forth[at] == pytest.approx(forth, abs=2e-3) and found.back[at] == pytest.approx(back, abs=2e-3)
+        assert found.same[at] == pytest.approx(forth * back, abs=2e-3)
 
 
 def test_the_other_way_round_it_thinks_the_same(model: MeaningJudge) -> None:
@@ -84,7 +85,7 @@ def test_the_other_way_round_it_thinks_the_same(model: MeaningJudge) -> None:
     again = model.judge([*PAIRS, PAIRS[0], PAIRS[0][::-1]])
     assert again.same[[0, 4, 5]].tolist() == [found.same[0]] * 3
     alone = [float(model.judge([pair]).same[0]) for pair in PAIRS]
-    assert found.same == pytest.approx(alone, abs=1e-5)
+    assert found.same == pytest.approx(alone, abs=2e-3)  # vectors are rounded by what stands beside them
     assert [len(part) for part in model.judge([])] == [0, 0, 0]
 
 
@@ -109,7 +110,7 @@ def test_what_is_trained_says_what_is_used(model: MeaningJudge) -> None:
 def test_it_is_saved_and_loaded(model: MeaningJudge, tmp_path: Path) -> None:
     paraform.save(model, tmp_path / "judge")
     loaded = paraform.load(tmp_path / "judge", device="cpu")
-    assert isinstance(loaded, JudgesMeaning) and loaded.calibration.tolist() == [0.5, -0.25]
+    assert isinstance(loaded, JudgesMeaning) and loaded.calibration.tolist() == [0.5, -0.25, 1.5]
     assert np.array_equal(loaded.judge(PAIRS).same, model.judge(PAIRS).same)
     assert np.array_equal(paraform.same(PAIRS, model=str(tmp_path / "judge"), device="cpu"), loaded.judge(PAIRS).same)
 

@@ -33,5 +33,5 @@ def new_judge(base: Path, *, trained: bool = True, **fields: object) -> MeaningJ
         for weight in model.adapters.up:
             torch.nn.init.normal_(weight, std=0.3)
         torch.nn.init.normal_(model.head.weight)
-        model.calibration.copy_(torch.tensor([0.5, -0.25]))
+        model.calibration.copy_(torch.tensor([0.5, -0.25, 1.5]))
     return model.eval()

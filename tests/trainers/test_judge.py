@@ -20,7 +20,7 @@ from paraform.losses.both_ways import both_ways_nll
 from paraform.models.judge import JudgeConfig
 from paraform.records import InputError, Pair, Sentence
 from paraform.trainers import judge
-from paraform.trainers.judge import BY_NLL, calibrated, known_of, train_judge
+from paraform.trainers.judge import BY_NLL, calibration, known_of, train_judge
 
 LOOP = replace(BY_NLL, tensorboard=False, device="cpu", seed=2, evaluate_every=100)
 WORDS = ("how", "do", "i", "pay", "for", "it", "the", "cat", "sat", "on", "mat", "who", "are", "you", "dog", "rome")
@@ -75,14 +75,15 @@ def test_it_learns_both_directions_and_goes_on_from_what_was_learned(base: Path,
 
 
 def test_calibration_finds_what_made_the_labels() -> None:
-    """Labels drawn by σ(2 x + 0.5) of each direction: both numbers come back, of logits that say x."""
+    """Labels drawn by σ(2 x + 0.5 + 3 c) of each direction: all numbers come back, of logits x and cosines c."""
     torch.manual_seed(0)
-    logits = torch.randn(40_000, 2)
-    drawn = (torch.rand(40_000, 2) < (2 * logits + 0.5).sigmoid()).float()
+    logits, cosines = torch.randn(40_000, 2), torch.rand(40_000) - 0.5
+    made = 2 * logits + 0.5 + 3 * cosines[:, None]
+    drawn = (torch.rand(40_000, 2) < made.sigmoid()).float()
     known = torch.cat([drawn, torch.full((40_000, 1), math.nan)], 1)
-    scale, shift, nll = calibrated(logits, known)
-    assert (scale, shift) == (pytest.approx(2, abs=0.06), pytest.approx(0.5, abs=0.03))
-    assert nll == pytest.approx(both_ways_nll(2 * logits + 0.5, known).item(), abs=1e-3)
+    found, nll = calibration(logits, cosines, known)
+    assert found.tolist() == [pytest.approx(2, abs=0.06), pytest.approx(0.5, abs=0.03), pytest.approx(3, abs=0.15)]
+    assert nll == pytest.approx(both_ways_nll(made, known).item(), abs=1e-3)
 
 
 def test_what_is_known_of_pairs() -> None:

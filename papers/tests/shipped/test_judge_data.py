@@ -14,7 +14,7 @@ from paraform.rewording.negatives import Altered
 from paraform_papers.shipped import judge_data
 from paraform_papers.shipped.judge_data import made, rated
 from paraform_papers.shipped.judge_made import TRAINED, made_pair, made_pairs, nearest_others
-from paraform_papers.shipped.judge_pairs import read_answers, scored, sick, ways, written_rewordings
+from paraform_papers.shipped.judge_pairs import asked, read_answers, scored, sick, ways, written_rewordings
 
 SICK = "pair_ID\tsentence_A\tsentence_B\trelatedness_score\tentailment_judgment\n"
 
@@ -26,6 +26,15 @@ def same(one: str, other: str, corpus: str = "tatoeba") -> Pair:
 def test_scores_between_are_left_out(tmp_path: Path) -> None:
     (tmp_path / "sts.csv").write_text('"a b","b a",4.8\n"a","c",3.9\n"a","d",1.5\n', encoding="utf-8")
     assert [(one.target.text, one.label) for one in scored(tmp_path / "sts.csv")] == [("b a", 1), ("d", 0)]
+
+
+def test_questions_that_share_words_are_of_other_clusters(tmp_path: Path) -> None:
+    (tmp_path / "dev.tsv").write_text(
+        "how do i swim\thow can i swim\nhow do i sing\thow can i sing\n", encoding="utf-8"
+    )
+    found = asked(tmp_path / "dev.tsv")
+    assert [one.label for one in found] == [1, 1, 0, 0]
+    assert all(one.source.text[-4:] != one.target.text[-4:] for one in found[2:])
 
 
 def test_what_sick_says_of_each_direction(tmp_path: Path) -> None:
@@ -103,6 +112,7 @@ def test_no_text_of_a_test_is_learned(tmp_path: Path, monkeypatch: pytest.Monkey
     read = {
         "tatoeba": [same(f"We met Tom {at} times in May.", f"In May we met Tom {at} times.") for at in range(2, 60)],
         "paws dev": [same("A b c d.", "D c b a.")],
+        "quora dev": [same("Who was it?", "Who has it been?")] * 3,
     }
     leaked = {"We met Tom 7 times in May.", "Some other test."}
     monkeypatch.setattr(judge_data, "labelled", lambda data, terms, of_ways: dict(read))

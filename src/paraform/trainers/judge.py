@@ -25,6 +25,7 @@ from paraform.checkpoint.vectors import model_digest
 from paraform.losses.both_ways import both_ways_nll
 from paraform.models.judge import JudgeConfig, MeaningJudge, make_update
 from paraform.models.judge.batches import JudgeTable, judge_batches
+from paraform.models.judge.judge import calibrated, cosines_of
 from paraform.records import InputError, Pair
 from paraform.trainers import RunOptions, Trainer
 from paraform.trainers.job import Job
@@ -110,37 +111,42 @@ def table_of(
 def validator(model: MeaningJudge, pairs: Sequence[Pair], known: NDArray[np.float32]) -> Callable[[], dict[str, float]]:
     """The validation's figure: `nll`, nats a pair, once it is calibrated by these very pairs."""
     sides, known_N3 = [(pair.source.text, pair.target.text) for pair in pairs], torch.from_numpy(known)
+    cosines_N = cosines_of(sides, model.device)
 
     @torch.inference_mode()
     def evaluate() -> dict[str, float]:
         model.eval()
         model.forget()  # the weights of before
-        scale, shift, nll = calibrated(model.logits(sides), known_N3)
+        calibration_3, nll = calibration(model.logits(sides), cosines_N, known_N3)
         model.forget()
-        model.calibration.copy_(torch.tensor([scale, shift]))
+        model.calibration.copy_(calibration_3)
         return {"nll": nll}
 
     return evaluate
 
 
-def calibrated(logits_N2: Tensor, known_N3: Tensor) -> tuple[float, float, float]:
-    """What logits are multiplied by, and what is added, so that what is known is likeliest; and its nats a pair.
+def calibration(logits_N2: Tensor, cosines_N: Tensor, known_N3: Tensor) -> tuple[Tensor, float]:
+    """The three numbers of `models.judge.calibrated` with which what is known is likeliest; and its nats a pair.
 
-    A prior, (ln scale)² + shift² over `PRIOR` a pair, keeps both finite where all pairs are told apart, or are alike.
+    A prior, (ln scale)² + shift² + (weight / 10)² over `PRIOR` a pair, keeps them finite where all pairs are told
+    apart, or are alike.
     """
     with torch.inference_mode(False), torch.enable_grad():
-        logits_N2, known_N3 = logits_N2.double().clone(), known_N3.double().clone()
-        numbers_2 = torch.zeros(2, dtype=torch.float64, requires_grad=True)  # ln of the scale; the shift
-        search = torch.optim.LBFGS([numbers_2], max_iter=100, line_search_fn="strong_wolfe")
+        logits_N2, cosines_N, known_N3 = (one.double().clone() for one in (logits_N2, cosines_N, known_N3))
+        numbers_3 = torch.zeros(3, dtype=torch.float64, requires_grad=True)  # ln of the scale; the shift; weight / 10
+        search = torch.optim.LBFGS([numbers_3], max_iter=200, line_search_fn="strong_wolfe")
+
+        def found() -> Tensor:
+            return torch.stack([numbers_3[0].exp(), numbers_3[1], numbers_3[2] * 10])
 
         def nats() -> Tensor:
             search.zero_grad()
-            loss = both_ways_nll(logits_N2 * numbers_2[0].exp() + numbers_2[1], known_N3)
-            (loss + PRIOR / len(known_N3) * numbers_2.square().sum()).backward()  # type: ignore[no-untyped-call] # torch has no type for it
+            loss = both_ways_nll(calibrated(logits_N2, cosines_N, found()), known_N3)
+            (loss + PRIOR / len(known_N3) * numbers_3.square().sum()).backward()  # type: ignore[no-untyped-call] # torch has no type for it
             return loss
 
         search.step(nats)  # type: ignore[no-untyped-call] # likewise
-        return numbers_2[0].exp().item(), numbers_2[1].item(), nats().item()
+        return found().detach().float(), nats().item()
 
 
 TRAINER = Trainer(

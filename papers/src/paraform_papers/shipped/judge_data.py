@@ -14,6 +14,8 @@ Writes OUT/train.jsonl, OUT/dev.jsonl and OUT/counts.md.
 - Of all of these what `judge_made` makes: other orders that say the same, negatives of every kind but `HELD_OUT`, of
   three quarters of the word lists, and the nearest sentence of another cluster.
 
+Development pairs are PAWS's, as many others that are held out, and as many of Quora's dev.tsv: duplicates, and
+questions of other clusters that share most words. They choose the checkpoint and calibrate it.
 *all* adds MRPC, PAN, SICK with its directions, and Quora's duplicates against the nearest of other clusters.
 What stands in a test, or was rated, is left out with its cluster.
 """
@@ -103,7 +105,7 @@ def made(
         of_ways: which of `ways.jsonl`'s sentences.
     """
     counts, read = Counts(), labelled(data, terms, of_ways)
-    paws_dev = of_corpus(read.pop("paws dev"), "paws")
+    paws_dev, quora_dev = (of_corpus(read.pop(f"{name} dev"), name) for name in ("paws", "quora"))
     for corpus in ALONE:
         if not (said := out / f"rules-{corpus}-{seed}.jsonl").exists():
             out.mkdir(parents=True, exist_ok=True)
@@ -118,12 +120,13 @@ def made(
     drawn = random.Random(seed)
     drawn.shuffle(learned)
     drawn.shuffle(others)
+    drawn.shuffle(quora_dev)
     written = [pair for pair in train if corpus_of(pair) in WRITTEN] * times
     rest = [pair for pair in learned if corpus_of(pair) not in WRITTEN]
     learned = [*written, *rest[: max(0, most - len(written))]]
     drawn.shuffle(learned)
     counts.add_all(learned, "training")
-    chosen = [*paws_dev, *others[: len(paws_dev)]]
+    chosen = [pair for some in (paws_dev, others, quora_dev) for pair in some[: len(paws_dev)]]
     counts.add_all(chosen, "development")
     return corpora.clusters(learned), corpora.clusters(chosen), counts
 

@@ -13,6 +13,7 @@ from paraform import corpora
 from paraform.corpora.labelled_pairs import read_labelled_pairs
 from paraform.corpora.scored import read_scored
 from paraform.evaluation.embedding.development import PAWS, paws_halves
+from paraform.evaluation.embedding.robustness import mined_others
 from paraform.records import Origin, Pair, Sentence
 from paraform_papers.shipped.rewording_corpora import pairs_of
 
@@ -33,6 +34,7 @@ def labelled(data: Path, terms: str, of_ways: slice = slice(None)) -> dict[str, 
         "written": written_rewordings(),
         "swapped": swapped(),
         "ways": ways(of_ways),
+        "quora dev": asked(data / "quora" / "dev.tsv"),
     }
     if terms == "all":
         found["mrpc"] = list(read_labelled_pairs(data / "mrpc/msr_paraphrase_train.txt"))
@@ -41,6 +43,13 @@ def labelled(data: Path, terms: str, of_ways: slice = slice(None)) -> dict[str, 
         quora = [replace(pair, label=1) for pair in pairs_of(data, "quora")]
         found["quora"] = random.Random(0).sample(quora, min(len(quora), MOST_QUORA))
     return found
+
+
+def asked(path: Path) -> list[Pair]:
+    """Quora's duplicates, and as many questions of other clusters that share most words."""
+    same = [pair for pair in corpora.read(path) if isinstance(pair, Pair)]
+    others = mined_others(same, len(same), 0)
+    return [replace(pair, label=label) for label, some in ((1, same), (0, others)) for pair in some]
 
 
 def scored(path: Path) -> list[Pair]:

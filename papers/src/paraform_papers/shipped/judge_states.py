@@ -25,11 +25,12 @@ from paraform.checkpoint import load
 from paraform.encoders import load_module, product_autocast
 from paraform.losses.both_ways import both_ways_nll
 from paraform.models.judge import JudgeConfig
+from paraform.models.judge.judge import calibrated, cosines_of
 from paraform.models.update import State, Stepper, terms_of
 from paraform.records import Pair, Sentence
 from paraform.schedules import warmup_linear
 from paraform.trainers.job import Job
-from paraform.trainers.judge import METRICS, calibrated, known_of
+from paraform.trainers.judge import METRICS, calibration, known_of
 from paraform.training import Result, TrainingConfig
 
 LAYERS, HEADS, WIDE = 2, 6, 1536
@@ -49,7 +50,7 @@ class StatesJudge(nn.Module):
         layer = nn.TransformerDecoderLayer(width, HEADS, WIDE, DROPOUT, "gelu", batch_first=True, norm_first=True)
         self.layers = nn.TransformerDecoder(layer, LAYERS, nn.LayerNorm(width))
         self.head = nn.Linear(width, 1)
-        self.register_buffer("calibration", torch.tensor([1.0, 0.0]))
+        self.register_buffer("calibration", torch.tensor([1.0, 0.0, 0.0]))
         self._base: list[Any] = []  # in a list: its weights are not this model's own
         self.pieces = encoders.load(config.base, device="cpu").pieces
 
@@ -97,7 +98,8 @@ class StatesJudge(nn.Module):
 
     def judge(self, pairs: Sequence[tuple[str, str]]) -> Verdicts:
         """What is thought of pairs, calibrated, as of `MeaningJudge`."""
-        ways_N2 = (self.logits(pairs) * self.calibration[0] + self.calibration[1]).sigmoid().numpy()  # type: ignore[index]
+        numbers_3: Tensor = self.calibration  # type: ignore[assignment] # a buffer
+        ways_N2 = calibrated(self.logits(pairs), cosines_of(pairs, numbers_3.device), numbers_3).sigmoid().numpy()
         return Verdicts(ways_N2.prod(1), ways_N2[:, 0], ways_N2[:, 1])
 
     def assets(self) -> dict[str, str]:
@@ -152,8 +154,8 @@ def train_states(
     def evaluate() -> Mapping[str, float]:
         model.eval()
         told = [(pair.source.text, pair.target.text) for pair in divided.validation]
-        scale, shift, nll = calibrated(model.logits(told), held)
-        model.calibration.copy_(torch.tensor([scale, shift]))  # type: ignore[operator]
+        calibration_3, nll = calibration(model.logits(told), cosines_of(told, torch.device("cpu")), held)
+        model.calibration.copy_(calibration_3)  # type: ignore[operator]
         return {"nll": nll}
 
     batches: Callable[[int], Any] = lambda step: rows_of(step)[own]  # noqa: E731

@@ -37,5 +37,5 @@ class JudgeConfig:
 
     @classmethod
     def lm(cls, **fields: Any) -> JudgeConfig:
-        """On SmolLM2 (`paraform fetch smollm2`); not measured yet."""
+        """On SmolLM2 (`paraform fetch smollm2`), as `smollm2-judge` is."""
         return with_fields(cls(base="smollm2", rank=16, layers=20, learning_rate=5e-4, warmup=40), fields)

@@ -18,7 +18,7 @@ from torch import Tensor, nn
 from paraform.batching import Ragged, SentenceBatch
 from paraform.batching.pairs import parts_of_rows
 from paraform.capabilities import Verdicts
-from paraform.encoders import best_dtype, load_module
+from paraform.encoders import best_dtype, load, load_module
 from paraform.encoders.bert import PackedBert, can_run
 from paraform.encoders.causal import load_causal
 from paraform.encoders.folder import WEIGHTS, ModelFolder
@@ -65,9 +65,9 @@ class MeaningJudge(nn.Module):
         self.head = nn.Linear(parts(causal=self.causal) * about["width"], 2)
         nn.init.zeros_(self.head.weight)
         nn.init.zeros_(self.head.bias)
-        # Logits are multiplied by the first number, and the second is added; training fits both to held-out pairs.
+        # As `calibrated` has it; training fits all three to held-out pairs.
         self.calibration: Tensor
-        self.register_buffer("calibration", torch.tensor([1.0, 0.0]))
+        self.register_buffer("calibration", torch.tensor([1.0, 0.0, 0.0]))
         self._reading: list[tuple[Any, torch.device]] = []  # in a list: its weights are not this model's own
 
     @classmethod
@@ -136,7 +136,7 @@ class MeaningJudge(nn.Module):
         both = require_pairs(pairs)
         require_count(batch_size, "batch_size", 1)
         logits_N2 = self.logits(both, batch_size=batch_size, progress=progress)
-        ways_N2 = (logits_N2 * self.calibration[0] + self.calibration[1]).sigmoid().cpu().numpy()
+        ways_N2 = calibrated(logits_N2, cosines_of(both, self.device), self.calibration.cpu()).sigmoid().numpy()
         return Verdicts(ways_N2.prod(1), ways_N2[:, 0], ways_N2[:, 1])
 
     @torch.inference_mode()
@@ -227,6 +227,24 @@ class MeaningJudge(nn.Module):
         """
         require_restorable(JudgeConfig, config, assets, (BASE,))
         return cls(JudgeConfig(**config), _checked(parse_json(assets[BASE], BASE)))
+
+
+def calibrated(logits_N2: Tensor, cosines_N: Tensor, calibration_3: Tensor) -> Tensor:
+    """[N, 2]: the logits times the first number, the second, and the third times the cosine.
+
+    The base knows what differs, and thinks too little of what is worded quite otherwise; the cosine the other way round.
+    """
+    return logits_N2 * calibration_3[0] + calibration_3[1] + cosines_N[:, None] * calibration_3[2]
+
+
+def cosines_of(pairs: Sequence[tuple[str, str]], device: torch.device) -> Tensor:
+    """[N] of both texts' vectors by minilm, on the CPU."""
+    places = {text: at for at, text in enumerate(dict.fromkeys(text for pair in pairs for text in pair))}
+    if not places:
+        return torch.zeros(0)
+    vectors_MD = torch.from_numpy(load(device=device).encode(list(places)))
+    one, other = (vectors_MD[[places[pair[side]] for pair in pairs]] for side in (0, 1))
+    return torch.cosine_similarity(one, other)
 
 
 def require_pairs(pairs: object) -> list[tuple[str, str]]:
