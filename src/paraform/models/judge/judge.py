@@ -232,7 +232,8 @@ class MeaningJudge(nn.Module):
 def calibrated(logits_N2: Tensor, cosines_N: Tensor, calibration_3: Tensor) -> Tensor:
     """[N, 2]: the logits times the first number, the second, and the third times the cosine.
 
-    The base knows what differs, and thinks too little of what is worded quite otherwise; the cosine the other way round.
+    The base knows what differs, and thinks too little of what is worded quite otherwise; of the cosine it is the other
+    way round.
     """
     return logits_N2 * calibration_3[0] + calibration_3[1] + cosines_N[:, None] * calibration_3[2]
 
