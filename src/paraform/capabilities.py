@@ -244,10 +244,18 @@ class JudgesMeaning(Protocol):
 
     kind: ClassVar[str]
 
-    def judge(self, pairs: Sequence[tuple[str, str]], *, batch_size: int = 64, progress: bool = False) -> Verdicts:
+    def judge(
+        self,
+        pairs: Sequence[tuple[str, str]],
+        *,
+        cosines: NDArray[np.float32] | None = None,
+        batch_size: int = 64,
+        progress: bool = False,
+    ) -> Verdicts:
         """What is thought of pairs of texts; of (a, b) and (b, a) the same, the other way round.
 
         Args:
+            cosines: [N], of both texts' vectors by minilm, where they are known; None: they are made.
             batch_size: rows read at once; it changes no answer.
             progress: say on stderr how far it is.
         """

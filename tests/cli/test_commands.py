@@ -502,7 +502,7 @@ def test_figures_on_given_triples(
     found = object_of(command("evaluate", "generation", *given, "--judge", tmp_path / "judge"))
     assert 0 < found["rows"] <= 60
     said = [score for score in found["scores"] if score["name"] == "says the same"]
-    assert said and all(f"judge:{tmp_path / 'judge'}|" in score["signature"] for score in said)
+    assert said and all(f"judge:{tmp_path / 'judge'}-" in score["signature"] for score in said)
     assert all("exemplar:given" in score["signature"] for score in found["scores"] if score["protocol"])
 
 

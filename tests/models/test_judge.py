@@ -24,6 +24,7 @@ PAIRS = [
     ("the cat sat on the mat", "the mat sat on the cat"),
     ("who are you ?", "you"),
     ("a dog", "a dog in rome"),
+    ("a dog in rome", "a dog in rome"),
 ]
 
 
@@ -64,16 +65,18 @@ def logits_of(model: MeaningJudge, module: Any, one: str, other: str) -> torch.T
 
 
 @torch.no_grad()
-def test_it_is_the_base_with_the_adapters_read_in_both_orders(model: MeaningJudge, base: Path) -> None:
+def test_it_is_the_base_with_the_adapters_a_causal_one_read_in_both_orders(model: MeaningJudge, base: Path) -> None:
     module: Any = AutoModel.from_pretrained(base).eval()
     weights = dict(module.named_parameters())
     for name, down, up in zip(model.adapters.shapes, model.adapters.down, model.adapters.up, strict=True):
         weights[f"{name}.weight"].data += 2 * up @ down
     found = model.judge(PAIRS, batch_size=3)
     for at, (one, other) in enumerate(PAIRS):
-        both = (logits_of(model, module, one, other) + logits_of(model, module, other, one).flip(0)) / 2
+        forwards, backwards = logits_of(model, module, one, other), logits_of(model, module, other, one).flip(0)
+        sorted_way = forwards if one < other else backwards
+        read = (forwards + backwards) / 2 if model.causal or one == other else sorted_way
         first, second = paraform.load("minilm", device="cpu").embed([one, other])
-        forth, back = (0.5 * both - 0.25 + 1.5 * float(first @ second)).sigmoid().tolist()
+        forth, back = (0.5 * read - 0.25 + 1.5 * float(first @ second)).sigmoid().tolist()
         assert found.forth[at] == pytest.approx(forth, abs=2e-3) and found.back[at] == pytest.approx(back, abs=2e-3)
         assert found.same[at] == pytest.approx(forth * back, abs=2e-3)
 
@@ -83,10 +86,20 @@ def test_the_other_way_round_it_thinks_the_same(model: MeaningJudge) -> None:
     found, turned = model.judge(PAIRS), model.judge([(b, a) for a, b in PAIRS])
     assert np.array_equal(found.same, turned.same) and np.array_equal(found.forth, turned.back)
     again = model.judge([*PAIRS, PAIRS[0], PAIRS[0][::-1]])
-    assert again.same[[0, 4, 5]].tolist() == [found.same[0]] * 3
+    assert again.same[[0, -2, -1]].tolist() == [found.same[0]] * 3
     alone = [float(model.judge([pair]).same[0]) for pair in PAIRS]
     assert found.same == pytest.approx(alone, abs=2e-3)  # vectors are rounded by what stands beside them
     assert [len(part) for part in model.judge([])] == [0, 0, 0]
+
+
+def test_cosines_that_are_known_are_taken(model: MeaningJudge) -> None:
+    first, second = (paraform.load("minilm", device="cpu").embed([pair[side] for pair in PAIRS]) for side in (0, 1))
+    known = (first * second).sum(1)
+    assert model.judge(PAIRS, cosines=known).same == pytest.approx(model.judge(PAIRS).same, abs=1e-3)
+    assert (model.judge(PAIRS, cosines=known - 1).same < model.judge(PAIRS).same).all()
+    for wrong in (known[:1], [[0.5]] * len(PAIRS), [float("nan")] * len(PAIRS), ["a"] * len(PAIRS)):
+        with pytest.raises(InputError, match=r"cosines of shape .* expected 5 finite numbers"):
+            model.judge(PAIRS, cosines=wrong)  # type: ignore[arg-type] # what the test is of
 
 
 def test_what_is_trained_says_what_is_used(model: MeaningJudge) -> None:
@@ -125,7 +138,7 @@ def test_long_texts_are_cut_the_longer_one_first(model: MeaningJudge, caplog: py
         own = [len(model.pieces.tokenizer.encode(text, add_special_tokens=False).ids) for text in pair]
         assert first == (room // 2 if pair == (long, long) else own[0] if pair[0] == short else room - own[1])
     model.judge([(short, long), (short, short)])
-    assert "1 of 2" in caplog.text and "pieces of both texts" in caplog.text
+    assert caplog.text.count("1 of 2") == 1 and "pieces of both texts" in caplog.text
 
 
 @pytest.mark.parametrize(

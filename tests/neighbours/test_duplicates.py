@@ -140,9 +140,18 @@ class Even:
 
     def __init__(self) -> None:
         self.asked: list[tuple[str, str]] = []
+        self.cosines: NDArray[np.float32] | None = None
 
-    def judge(self, pairs: Sequence[tuple[str, str]], *, batch_size: int = 64, progress: bool = False) -> Verdicts:
+    def judge(
+        self,
+        pairs: Sequence[tuple[str, str]],
+        *,
+        cosines: NDArray[np.float32] | None = None,
+        batch_size: int = 64,
+        progress: bool = False,
+    ) -> Verdicts:
         self.asked += pairs
+        self.cosines = cosines
         same = np.array([0.5 if sum(map(int, pair)) % 2 == 0 else 0.4 for pair in pairs], np.float32)
         return Verdicts(same, same, same)
 
@@ -155,3 +164,11 @@ def test_a_judge_reads_every_pair_that_is_left() -> None:
     judge.asked.clear()
     found = paraform.duplicates(["10", "11", "12"], Angles(), threshold=COS_2, verify=judge, keep_apart=["numbers"])
     assert judge.asked == [] and found.apart == {"numbers": 3}
+
+
+def test_a_judge_is_told_minilms_cosines_alone(minilm: Encoder) -> None:
+    judge = Even()
+    found = paraform.duplicates([*"12121", "3 ", " 3"], minilm, threshold=0.3, verify=judge)
+    assert judge.cosines is not None and len(judge.cosines) == len(judge.asked) >= len(found.pairs)
+    paraform.duplicates(["10", "12"], Angles(), threshold=COS_2, verify=judge)
+    assert judge.cosines is None

@@ -18,6 +18,7 @@ from tiny_judge import SMALL, write_base
 import paraform
 from paraform.losses.both_ways import both_ways_nll
 from paraform.models.judge import JudgeConfig
+from paraform.models.judge.judge import calibrated
 from paraform.records import InputError, Pair, Sentence
 from paraform.trainers import judge
 from paraform.trainers.judge import BY_NLL, calibration, known_of, train_judge
@@ -86,6 +87,20 @@ def test_calibration_finds_what_made_the_labels() -> None:
     assert nll == pytest.approx(both_ways_nll(made, known).item(), abs=1e-3)
 
 
+@pytest.mark.parametrize("count", [8, 400])
+def test_calibration_is_where_likelihood_and_prior_are_greatest(count: int) -> None:
+    """Of pairs that are all told apart, where the likelihood alone has no greatest value: the gradient there is 0."""
+    torch.manual_seed(0)
+    logits, cosines = torch.randn(count, 2), torch.rand(count)
+    known = torch.cat([(logits > 0).float(), torch.full((count, 1), math.nan)], 1)
+    found, _ = calibration(logits, cosines, known)
+    numbers = torch.stack([found[0].log(), found[1], found[2] / 10]).requires_grad_()
+    own = torch.stack([numbers[0].exp(), numbers[1], numbers[2] * 10])
+    whole = both_ways_nll(calibrated(logits, cosines, own), known) + 0.1 / count * numbers.square().sum()
+    (gradient,) = torch.autograd.grad(whole, numbers)
+    assert gradient.abs().max() < 1e-4
+
+
 def test_what_is_known_of_pairs() -> None:
     one = Pair(Sentence("a"), Sentence("b"), label=0, back=0.25)
     found = known_of([one])
@@ -119,7 +134,7 @@ def test_the_commands(base: Path, tmp_path: Path, command: Callable[..., Any]) -
     there = (tmp_path / "kept").read_text(encoding="utf-8").splitlines()
     assert there == ["\t".join(one["texts"]) for one in found["pairs"] if one["says_the_same"]]
     for arguments, message in (
-        (["one text"], "1 texts; expected two"),
+        (["one text"], "1 text; expected two"),
         (["one", "two", "three"], "3 texts; expected two"),
         (["a", " "], "an empty text"),
         (["a", "b", "--out", tmp_path / "x"], "--out without --threshold"),

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from paraform.capabilities import Verdicts
 from paraform_papers.shipped import duplicates_verified
@@ -17,7 +18,10 @@ from paraform_papers.shipped.duplicates_verified import read, verified
 class Fake:
     """A judge that takes pairs without "card" for the same."""
 
-    def judge(self, pairs: Sequence[tuple[str, str]], *, progress: bool = False) -> Verdicts:
+    def judge(
+        self, pairs: Sequence[tuple[str, str]], *, cosines: NDArray[np.float32], progress: bool = False
+    ) -> Verdicts:
+        assert len(cosines) == len(pairs) and (cosines > 0.7).all()
         same_N = np.array(["card" not in one + other for one, other in pairs], np.float32)
         return Verdicts(same_N, same_N, same_N)
 

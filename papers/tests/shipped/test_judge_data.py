@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from pathlib import Path
 
@@ -12,9 +13,10 @@ from paraform.corpora.leaks import normalised
 from paraform.records import InputError, Origin, Pair, Sentence, texts_of
 from paraform.rewording.negatives import Altered
 from paraform_papers.shipped import judge_data
-from paraform_papers.shipped.judge_data import made, rated
+from paraform_papers.shipped.judge_data import held_out, made, rated
 from paraform_papers.shipped.judge_made import TRAINED, made_pair, made_pairs, nearest_others
-from paraform_papers.shipped.judge_pairs import asked, read_answers, scored, sick, ways, written_rewordings
+from paraform_papers.shipped.judge_pairs import asked, near, read_answers, scored, sick, ways, written_rewordings
+from paraform_papers.shipped.written import digest
 
 SICK = "pair_ID\tsentence_A\tsentence_B\trelatedness_score\tentailment_judgment\n"
 
@@ -58,6 +60,26 @@ def test_what_is_written_of_a_sentence_has_its_directions() -> None:
     sentences = known[0, 0.0, 1.0]  # one with more of each
     assert sentences > 500 and known[1, None, None] == 3 * sentences
     assert known[0, 1.0, 0.0] == 2 * sentences and known[0, 0.0, 0.0] > known[0, None, None] > 0.9 * sentences
+
+
+def test_near_pairs_of_a_corpus_that_may_not_be_given_on_are_found_by_digests(monkeypatch: pytest.MonkeyPatch) -> None:
+    read = near()
+    assert len(read) > 1_000 and 0.3 < sum(one.label or 0 for one in read) / len(read) < 0.7
+    rows = [
+        {"corpus": "squad", "texts": ["a", "b"], "same": True},
+        {"corpus": "quora", "digests": [digest("c"), digest("d")], "same": False},
+        {"corpus": "quora", "digests": [digest("c"), digest("e")], "same": False},
+    ]
+    monkeypatch.setattr(Path, "read_text", lambda *_, **__: "".join(f"{json.dumps(row)}\n" for row in rows))
+    assert [(one.source.text, one.target.text, one.label) for one in near()] == [("a", "b", 1)]
+    assert [(one.source.text, one.target.text, one.label) for one in near(["d", "c"])] == [("c", "d", 0)]
+
+
+def test_what_is_held_out_is_held_out_beside_other_sentences_too() -> None:
+    some, more = ([same(f"a {at}", f"b {at}") for at in range(count)] for count in (300, 600))
+    (train, dev), (_, beside) = held_out(some), held_out([*reversed(more)])
+    assert 5 < len(dev) < 30 and len(train) + len(dev) == 300 and not {*texts_of(train)} & {*texts_of(dev)}
+    assert {*texts_of(dev)} <= {*texts_of(beside)}
 
 
 def test_pairs_are_of_all_kinds_and_say_what_is_known() -> None:

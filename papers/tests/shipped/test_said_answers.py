@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from paraform.capabilities import Verdicts
 from paraform.corpora.leaks import normalised
-from paraform_papers.shipped.said_answers import areas, beside_by, by_suits, counts, usable_of_all
+from paraform_papers.shipped.said_answers import areas, beside_by, by_suits, counts, judged, usable_of_all
 from paraform_papers.shipped.written import WRITTEN, digest
 
 ANSWERS = Path(__file__).parents[3] / "docs" / "ratings" / "said-answers.jsonl"
@@ -54,6 +56,35 @@ def test_synonyms_count_by_how_many_sentences_they_suit_where_they_are_likely_en
     told = [("most", "usable", 0.0), ("most", "slip", -4.9), ("most", "usable", -5.1), ("some", "copy", 1.0)]
     rows = [{"suits": suits, "read": read, "figures": {"beside": beside}} for suits, read, beside in told]
     assert by_suits(rows) == {"nearly all": (0, 0), "most": (1, 2), "some": (0, 0)}
+
+
+class Letters:
+    """A judge that takes the share of letters that both begin with for how likely it is."""
+
+    kind: ClassVar[str] = "a judge"
+
+    def judge(
+        self,
+        pairs: Sequence[tuple[str, str]],
+        *,
+        cosines: NDArray[np.float32] | None = None,
+        batch_size: int = 64,
+        progress: bool = False,
+    ) -> Verdicts:
+        same = np.array([1.0 if one[0] == other[0] else 0.25 for one, other in pairs], np.float32)
+        return Verdicts(same, same, same)
+
+
+def test_what_a_judge_says_of_candidates_by_the_check_that_they_fail() -> None:
+    read = [("a", "usable", []), ("b", "wrong", ["roles"]), ("a", "wrong", ["roles"]), ("a", "slip", [])]
+    rows = [
+        {"set": "20261202 candidates", "source": "a", "answer": answer, "read": said, "failed": failed}
+        for answer, said, failed in read
+    ]
+    assert judged([*rows, {"set": "figures", "source": "a", "read": "wrong"}], Letters()) == {
+        "": {"usable": [1.0], "wrong": [], "slip": [1.0]},
+        "roles": {"usable": [], "wrong": [0.25, 1.0]},
+    }
 
 
 def test_nothing_learns_from_them() -> None:

@@ -54,7 +54,8 @@ def add_arguments(parser: ArgumentParser, given: Sequence[str]) -> None:
 
 def run(options: Namespace) -> int:
     """Print the figures."""
-    from paraform.evaluation.on_pairs import evaluate_paraphraser, evaluation_set
+    from paraform.checkpoint.vectors import model_digest
+    from paraform.evaluation.on_pairs import evaluate_paraphraser, evaluation_set, head_name
 
     records = read_pairs(options.data, options)
     model = load_paraphraser(options)
@@ -76,7 +77,7 @@ def run(options: Namespace) -> int:
             resamples=options.resamples,
             parser=options.parser,
             judge=judge,
-            judge_name=options.judge or "none",
+            judge_name="none" if judge is None else head_name(options.judge, model_digest(judge)),
             **how,
         )
     if options.outputs is not None:

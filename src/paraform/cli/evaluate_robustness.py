@@ -64,7 +64,7 @@ def run(options: Namespace) -> int:
     found = [finding for one in sets if isinstance(one, PairSet) for judge in judges for finding in one.measure(judge)]
     scores = bounded([*found, *measured(sets, spaces)], options.resamples)
     text = robustness_table(sets, [*judges, *spaces], scores)
-    return show_measured(options, spaces, scores, text, models=names_of(spaces))
+    return show_measured(options, [*judges, *spaces], scores, text, models=names_of(spaces))
 
 
 def judged_by(options: Namespace) -> Judged:

@@ -14,7 +14,7 @@ from paraform.cli.systems import systems_of
 from paraform.cli.tag import add_tagger
 
 if TYPE_CHECKING:
-    from paraform.evaluation.embedding.space import Space
+    from paraform.evaluation.embedding.space import Judged, Space
     from paraform.evaluation.embedding.task import Task
     from paraform.score import Score
 
@@ -65,7 +65,9 @@ def names_of(spaces: Sequence[Space]) -> list[str]:
     return [space.name for space in spaces if isinstance(space, Vectors)]
 
 
-def show_measured(options: Namespace, spaces: Sequence[Space], scores: Sequence[Score], text: str, **more: Any) -> int:
+def show_measured(
+    options: Namespace, spaces: Sequence[Space | Judged], scores: Sequence[Score], text: str, **more: Any
+) -> int:
     """Print what was measured of spaces, and which of their models have seen such sentences; returns the exit status.
 
     Args:

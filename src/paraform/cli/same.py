@@ -14,6 +14,7 @@ Example:
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -24,10 +25,13 @@ from paraform.cli.options import Share, add_reading
 from paraform.cli.output import print_items
 from paraform.cli.reading import is_readable, read_pairs
 from paraform.memory import bound_memory
-from paraform.records import InputError
+from paraform.records import InputError, counted
 
 if TYPE_CHECKING:
     from paraform.capabilities import JudgesMeaning
+
+
+FILE = r"\S+\.(tsv|csv|txt|jsonl?|parquet)"  # what is a file's name rather than a text
 
 
 def add_arguments(parser: ArgumentParser, given: Sequence[str]) -> None:
@@ -46,6 +50,10 @@ def run(options: Namespace) -> int:
     bound_memory()
     if options.out is not None and options.threshold is None:
         raise InputError("--out without --threshold; expected both, or the threshold alone")
+    if options.out is not None:
+        from paraform.weights import require_writable
+
+        require_writable(options.out)
     pairs = given_pairs(options)
     from paraform.capabilities import JudgesMeaning
 
@@ -70,8 +78,12 @@ def given_pairs(options: Namespace) -> list[tuple[str, str]]:
     if all(files):
         read = (pair for path in texts for pair in read_pairs(path, options, others=True))
         return [(pair.source.text, pair.target.text) for pair in read]
+    named = [text for text, file in zip(texts, files, strict=True) if not file and re.fullmatch(FILE, text)]
+    if named:
+        raise InputError(f"{named[0]}: no such file; expected files of pairs, or two texts")
     if len(texts) != 2 or any(files):
-        raise InputError(f"{len(texts)} texts; expected two, or files of pairs (--format {options.format})")
+        found = counted(files.count(False), "text") + (f" and {counted(sum(files), 'file')}" if any(files) else "")
+        raise InputError(f"{found}; expected two texts, or files of pairs (--format {options.format})")
     if not all(text.strip() for text in texts):
         raise InputError("an empty text; expected two texts")
     return [(texts[0], texts[1])]

@@ -146,8 +146,8 @@ class Answers:
         """What the judge thinks, in words and in shares; without shares where its base is not fetched."""
         try:
             found = self.judge.judge([(first, second)])
-        except InputError:
-            return {"told": "`paraform fetch smollm2` fetches what the judge stands on.", "shares": []}
+        except InputError as error:
+            return {"told": f"{error}", "shares": []}
         same, forth, back = (round(float(values[0]), 3) for values in found)
         said = ("both say the same", "the first says all of the second", "the second says all of the first")
         told = "They say different things."

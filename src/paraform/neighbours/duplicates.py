@@ -91,9 +91,8 @@ def duplicates(
     model: Embedder = load(encoder) if isinstance(encoder, str) else encoder
     if not isinstance(model, Embedder):
         raise InputError(f"{getattr(model, 'kind', type(model).__name__)}; expected a model that embeds")
-    least = (
-        usual_threshold(model, encoder if isinstance(encoder, str) else "", vectors) if threshold is None else threshold
-    )
+    name = encoder if isinstance(encoder, str) else ""
+    least = usual_threshold(model, name, vectors) if threshold is None else threshold
     require_threshold(least)
     copies: dict[str, list[int]] = {}
     for number, text in enumerate(given):
@@ -107,9 +106,9 @@ def duplicates(
     alike_Q2 = same_letters(different, np.flatnonzero(unread_N))
     rows_P2 = np.concatenate([alike_Q2, read_N[found.rows]])
     cosines_P = np.concatenate([np.ones(len(alike_Q2), np.float32), found.cosines])
-    why = kept_apart(
-        [(different[one], different[other]) for one, other in rows_P2.tolist()], keep_apart, verify, progress
-    )
+    near = [(different[one], different[other]) for one, other in rows_P2.tolist()]
+    by_minilm = verify is not None and is_embedded(model, "minilm", name, vectors)
+    why = kept_apart(near, keep_apart, verify, cosines_P if by_minilm else None, progress)
     together_P = np.array([kind is None for kind in why], np.bool_)
     rows_P2, cosines_P = rows_P2[together_P], cosines_P[together_P]
     firsts_N = np.array([numbers[0] for numbers in copies.values()], np.int64)
@@ -124,13 +123,18 @@ def duplicates(
 
 
 def kept_apart(
-    pairs: Sequence[tuple[str, str]], kinds: Collection[Kind], verify: JudgesMeaning | None, progress: bool
+    pairs: Sequence[tuple[str, str]],
+    kinds: Collection[Kind],
+    verify: JudgesMeaning | None,
+    cosines_P: NDArray[np.float32] | None,
+    progress: bool,
 ) -> list[Kind | Literal["meaning"] | None]:
-    """What keeps each pair apart; None: nothing. Arguments as `duplicates` has them."""
+    """What keeps each pair apart; None: nothing. Arguments as `duplicates` and `JudgesMeaning.judge` have them."""
     why: list[Kind | Literal["meaning"] | None] = [differs(*pair, kinds) if kinds else None for pair in pairs]
     left = [at for at, pair in enumerate(pairs) if why[at] is None and all(map(str.strip, pair))] if verify else []
     if verify and left:
-        found = verify.judge([pairs[at] for at in left], progress=progress)
+        known = None if cosines_P is None else cosines_P[left]
+        found = verify.judge([pairs[at] for at in left], cosines=known, progress=progress)
         for at, same in zip(left, found.same, strict=True):
             why[at] = None if same >= SAME else JUDGED
     return why
@@ -164,10 +168,19 @@ def usual_threshold(model: Embedder, name: str = "", vectors: str = "") -> float
         name: by which the model was loaded; "": an encoder's own.
     """
     known = name or str(getattr(model, "name", ""))
-    usual = known in THRESHOLDS and vectors in ("", model.vector_names[0])
-    if usual and (name or signature_of(model, known) == signature_of(load(known), known)):
+    if known in THRESHOLDS and is_embedded(model, known, name, vectors):
         return THRESHOLDS[known]
     raise InputError(
         f"no threshold for {known or model.kind}; expected one, such as 0.8, chosen on pairs of your own;"
         f" there are some for {', '.join(THRESHOLDS)}"
     )
+
+
+def is_embedded(model: Embedder, known: str, name: str = "", vectors: str = "") -> bool:
+    """Whether it is the embedded encoder of that name, as it comes, and these are its own vectors.
+
+    Args:
+        name: by which the model was loaded; "": by none.
+    """
+    own = vectors in ("", model.vector_names[0]) and (name == known or getattr(model, "name", "") == known)
+    return own and (name == known or signature_of(model, known) == signature_of(load(known), known))

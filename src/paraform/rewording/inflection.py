@@ -16,6 +16,7 @@ _PLURALS |= {"half": "halves", "calf": "calves", "wolf": "wolves", "scarf": "sca
 _PLURALS |= {"tomato": "tomatoes", "hero": "heroes", "echo": "echoes", "fish": "fish", "sheep": "sheep", "deer": "deer"}
 _PLURALS |= {"salmon": "salmon", "trout": "trout", "bus": "buses", "gas": "gases", "lens": "lenses"}
 _COMPARED = {"good": ("better", "best"), "bad": ("worse", "worst"), "far": ("farther", "farthest")}
+_SLIPS = {"develope"}  # words that the n-grams know and that are none
 _THIRD = {"be": "is", "have": "has"}
 
 
@@ -51,6 +52,20 @@ def forms(base: str, tag: str) -> Mapping[str, str]:
             "VBG": _gerund(base),
         }
     return {"JJ": base, **_compared(base)} if tag == "JJ" else {tag: base}
+
+
+def base_of(form: str, tag: str) -> str:
+    """The base of a verb's third person (VBZ) or past tense (VBD), a word that the n-grams know; "" if none is."""
+    if tag == "VBD" and form in _bases():
+        return _bases()[form]
+    if tag == "VBZ":
+        tries = [form[:-3] + "y", form[:-1], form[:-2]]
+    else:  # "stopped" is of "stop", "created" of "create" rather than "creat", but "added" of "add"
+        bare, once = form[:-2], form[:-3] * (form[-3:-2] == form[-4:-3])
+        tries = [bare, once] if bare[-2:] in ("dd", "ff", "ll", "ss", "zz") else [once, form[:-1], bare]
+        tries = [form[:-3] + "y", *tries]
+    fits = (base for base in tries if len(base) > (tag == "VBD") + 1 and forms(base, "VB")[tag] == form)
+    return next((base for base in fits if base in _known() and base not in _SLIPS), "")
 
 
 def plural(noun: str) -> str:
@@ -102,6 +117,17 @@ def _doubles(verb: str) -> bool:
     """Whether its last letter stands twice before an ending: "stop", "refer"."""
     short = re.fullmatch(r"(?:[^aeiou]|qu)*[aeiou][^aeiouwxy]", verb) is not None and verb[-2:] != "en"
     return short or verb in DOUBLED
+
+
+@functools.cache
+def _bases() -> dict[str, str]:
+    return {past: base for base, (past, _) in irregular().items()}
+
+
+@functools.cache
+def _known() -> frozenset[str]:
+    text = (resources.files("paraform") / "pretrained" / "fluency" / "words.txt").read_text(encoding="utf-8")
+    return frozenset(text.split())
 
 
 @functools.cache

@@ -128,7 +128,7 @@ def validator(model: MeaningJudge, pairs: Sequence[Pair], known: NDArray[np.floa
 def calibration(logits_N2: Tensor, cosines_N: Tensor, known_N3: Tensor) -> tuple[Tensor, float]:
     """The three numbers of `models.judge.calibrated` with which what is known is likeliest; and its nats a pair.
 
-    A prior, (ln scale)² + shift² + (weight / 10)² over `PRIOR` a pair, keeps them finite where all pairs are told
+    A prior, `PRIOR` / N times (ln scale)² + shift² + (weight / 10)², keeps them finite where all pairs are told
     apart, or are alike.
     """
     with torch.inference_mode(False), torch.enable_grad():
@@ -140,12 +140,15 @@ def calibration(logits_N2: Tensor, cosines_N: Tensor, known_N3: Tensor) -> tuple
             return torch.stack([numbers_3[0].exp(), numbers_3[1], numbers_3[2] * 10])
 
         def nats() -> Tensor:
+            return both_ways_nll(calibrated(logits_N2, cosines_N, found()), known_N3)
+
+        def searched() -> Tensor:
             search.zero_grad()
-            loss = both_ways_nll(calibrated(logits_N2, cosines_N, found()), known_N3)
-            (loss + PRIOR / len(known_N3) * numbers_3.square().sum()).backward()  # type: ignore[no-untyped-call] # torch has no type for it
+            loss = nats() + PRIOR / len(known_N3) * numbers_3.square().sum()
+            loss.backward()  # type: ignore[no-untyped-call] # torch has no type for it
             return loss
 
-        search.step(nats)  # type: ignore[no-untyped-call] # likewise
+        search.step(searched)  # type: ignore[no-untyped-call] # likewise
         return found().detach().float(), nats().item()
 
 

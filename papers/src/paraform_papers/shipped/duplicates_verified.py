@@ -38,7 +38,7 @@ def verified(data: Path, judge: str, out: Path, *, among: int, seed: int) -> dic
     found = found_by(encoder, asked.texts, THRESHOLDS["minilm"])
     between = time.perf_counter()
     pairs = [(asked.texts[one], asked.texts[other]) for one, other in found.rows.tolist()]
-    same_P = model.judge(pairs, progress=True).same
+    same_P = model.judge(pairs, cosines=found.cosines, progress=True).same
     ended = time.perf_counter()
     kept_P, right_P = same_P >= SAME, known_pairs(found.rows, asked.clusters)
     drawn = np.random.default_rng(seed)

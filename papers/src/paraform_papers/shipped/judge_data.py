@@ -10,7 +10,8 @@ Writes OUT/train.jsonl, OUT/dev.jsonl and OUT/counts.md.
 - What language models wrote with nearly the words of 800 of SQuAD's sentences (`swapped.jsonl`), half of it the same.
 - Answers of earlier models that were read (`read.jsonl`): usable ones say the same, wrong ones do not.
 - Sentences of SQuAD's contexts and of Banking77's used intents, reworded by the default call's rules.
-- What they wrote of 2,832 more sentences (`ways.jsonl`): also with a detail less, and with one more.
+- What they wrote of 2,892 more sentences (`ways.jsonl`): also with a detail less, and with one more.
+- Pairs of questions and sentences that are near by minilm, read by language models (`near.jsonl`).
 - Of all of these what `judge_made` makes: other orders that say the same, negatives of every kind but `HELD_OUT`, of
   three quarters of the word lists, and the nearest sentence of another cluster.
 
@@ -36,18 +37,19 @@ from paraform.progress import track
 from paraform.records import InputError, Origin, Pair, Sentence, texts_of
 from paraform.rewording.parts import parts_of
 from paraform.rewording.reworder import Reworder
-from paraform.trainers.held_out import hold_out_labelled
 from paraform_papers.shipped.judge_made import fits, made_pairs, nearest_others
 from paraform_papers.shipped.judge_pairs import labelled
 from paraform_papers.shipped.rewording_corpora import measured_by, sentences
 from paraform_papers.shipped.rewording_counts import Counts, corpus_of
 from paraform_papers.shipped.rewording_data import write_records
+from paraform_papers.shipped.written import digest
 
 ALONE = {"squad": 9_000, "banking77": 4_000}  # sentences of each that are reworded by rules
-WRITTEN = ("paws", "swapped", "ways")  # whose negatives were written with the sentence's own words
+WRITTEN = ("paws", "swapped", "ways", "near")  # whose negatives were written with the sentence's own words
+OF_TERMS = ("mrpc", "pan", "sick", "quora")  # what *all* adds
 NOT_NEAR = (*WRITTEN, "stsb", "read", "sick", "rules, banking77")
 """Corpora whose pairs that differ are given, or whose nearest sentences mostly say the same, of one intent."""
-MOST = 1_000_000
+MOST, HELD_OUT = 1_000_000, 20
 RATED = Path(__file__).parents[4] / "docs" / "ratings"
 
 
@@ -94,14 +96,16 @@ def made(
     seed: int,
     most: int = MOST,
     times: int = 1,
+    each: int = MOST,
     of_ways: slice = slice(None),
 ) -> tuple[list[Pair], list[Pair], Counts]:
     """Training and development pairs in an order drawn by the seed, and the counts.
 
     Args:
         out: keeps what the rules said, which takes longest.
-        most: pairs of training; of those that are not of `WRITTEN` so many are drawn as fit.
+        most: pairs of training; of those that are not of `WRITTEN` or `OF_TERMS` so many are drawn as fit.
         times: how often each pair of `WRITTEN` stands there.
+        each: the most pairs of each of `OF_TERMS`; as many of the nearest of other clusters.
         of_ways: which of `ways.jsonl`'s sentences.
     """
     counts, read = Counts(), labelled(data, terms, of_ways)
@@ -115,14 +119,19 @@ def made(
     counts.add_all(every, "read")
     kept = without_overlap(every, [*measured_by(data), *rated(), *texts_of(paws_dev)]).records
     counts.add_lost(every, kept, "in a test or rated, or its cluster")
-    train, dev = hold_out_labelled(kept, seed=seed)
-    learned, others = (with_made(some, seed=seed) for some in (train, dev))
+    train, dev = held_out(kept)
+    known = {normalised(text) for text in texts_of(kept)}
+    learned, others = (with_made(some, known, seed=seed) for some in (train, dev))
     drawn = random.Random(seed)
     drawn.shuffle(learned)
     drawn.shuffle(others)
     drawn.shuffle(quora_dev)
     written = [pair for pair in train if corpus_of(pair) in WRITTEN] * times
     rest = [pair for pair in learned if corpus_of(pair) not in WRITTEN]
+    if terms == "all":
+        for corpus in (*OF_TERMS, "nearest"):
+            written += [pair for pair in rest if corpus_of(pair) == corpus][:each]
+        rest = [pair for pair in rest if corpus_of(pair) not in (*OF_TERMS, "nearest")]
     learned = [*written, *rest[: max(0, most - len(written))]]
     drawn.shuffle(learned)
     counts.add_all(learned, "training")
@@ -131,14 +140,35 @@ def made(
     return corpora.clusters(learned), corpora.clusters(chosen), counts
 
 
+def held_out(pairs: Sequence[Pair]) -> tuple[list[Pair], list[Pair]]:
+    """Those to train on, and a share of one in `HELD_OUT` clusters, by a digest of its first text in the alphabet.
+
+    What one pass holds out another one, of other sentences, holds out too.
+    """
+    joined = corpora.clusters([replace(pair, label=None) for pair in pairs])  # one that is labelled 0 ties, too
+    least: dict[int | None, str] = {}
+    for one in joined:
+        for text in map(normalised, texts_of([one])):
+            least[one.cluster] = min(text, least.get(one.cluster, text))
+    chosen = {cluster for cluster, text in least.items() if int(digest(text), 16) % HELD_OUT == 0}
+    train, dev = (
+        [pair for pair, one in zip(pairs, joined, strict=True) if (one.cluster in chosen) is held]
+        for held in (False, True)
+    )
+    return train, dev
+
+
 def of_corpus(pairs: Sequence[Pair], name: str) -> list[Pair]:
     """The pairs as of a corpus of that name."""
     return [replace(pair, cluster=None, origin=Origin(f"{name}/pairs", at)) for at, pair in enumerate(pairs, start=1)]
 
 
-def with_made(pairs: Sequence[Pair], *, seed: int) -> list[Pair]:
-    """The pairs, what is made of them, and other sentences that are near."""
-    known = {normalised(text) for text in texts_of(pairs)}
+def with_made(pairs: Sequence[Pair], known: set[str], *, seed: int) -> list[Pair]:
+    """The pairs, what is made of them, and other sentences that are near.
+
+    Args:
+        known: normalised, every text of the data.
+    """
     # What is a sentence of the data may say the same as another one of them.
     made = [
         replace(one, origin=Origin(f"made, {kind}/pairs", at))
@@ -158,6 +188,7 @@ def main() -> None:
     parser.add_argument("--terms", choices=("free", "all"), required=True)
     parser.add_argument("--most", type=int, default=MOST, help="pairs of training")
     parser.add_argument("--times", type=int, default=1, help="how often each pair stands there that was written")
+    parser.add_argument("--each", type=int, default=MOST, help="pairs of each corpus that all adds")
     parser.add_argument("--ways", type=int, nargs=2, metavar=("FROM", "TO"), help="which sentences of ways.jsonl")
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
@@ -165,6 +196,7 @@ def main() -> None:
         "seed": options.seed,
         "most": options.most,
         "times": options.times,
+        "each": options.each,
         "of_ways": slice(*options.ways or (None,)),
     }
     train, dev, counts = made(options.data, options.terms, options.out, **how)

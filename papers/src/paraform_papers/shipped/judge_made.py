@@ -20,7 +20,7 @@ from paraform.words import tokenize
 from paraform_papers.shipped.judge_reordered import reordered
 
 TRAINED = tuple(kind for kind in KINDS if kind not in HELD_OUT)
-NEAR = (0.5, 0.9)  # cosine of another sentence that is taken for one that says something else
+NEAR = (0.5, 0.8)  # cosine of another sentence that is taken for one that says something else; above, many say the same
 LEAST_WORDS, MOST_WORDS = 4, 40
 PART = 1000  # pairs that are parsed at once
 COPIED = 0.1  # share of the sentences that say the same as themselves
@@ -111,5 +111,5 @@ def nearest_others(pairs: Sequence[Pair], *, seed: int, share: float = 0.25) -> 
             pair = frozenset((normalised(texts[at]), normalised(texts[other])))
             near = NEAR[0] <= cosines_N[other] <= NEAR[1]
             if near and cluster[texts[at]] != cluster[texts[other]] and pair not in known:
-                yield Pair(Sentence(texts[at]), Sentence(texts[int(other)]), label=0, origin=Origin("nearest", 1))
+                yield Pair(Sentence(texts[at]), Sentence(texts[int(other)]), label=0, origin=Origin("nearest/pairs", 1))
                 break

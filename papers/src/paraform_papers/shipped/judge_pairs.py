@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import random
+from collections.abc import Iterable
 from dataclasses import replace
 from importlib import resources
 from pathlib import Path
@@ -14,11 +15,12 @@ from paraform.corpora.labelled_pairs import read_labelled_pairs
 from paraform.corpora.scored import read_scored
 from paraform.evaluation.embedding.development import PAWS, paws_halves
 from paraform.evaluation.embedding.robustness import mined_others
-from paraform.records import Origin, Pair, Sentence
+from paraform.records import Origin, Pair, Sentence, texts_of
 from paraform_papers.shipped.rewording_corpora import pairs_of
+from paraform_papers.shipped.written import digest
 
 SAME, OTHER = 4.6, 3.4  # of 5: from it on two texts say the same, up to it they do not
-MOST_QUORA = 25_000
+MOST_QUORA = 12_000
 
 
 def labelled(data: Path, terms: str, of_ways: slice = slice(None)) -> dict[str, list[Pair]]:
@@ -34,6 +36,7 @@ def labelled(data: Path, terms: str, of_ways: slice = slice(None)) -> dict[str, 
         "written": written_rewordings(),
         "swapped": swapped(),
         "ways": ways(of_ways),
+        "near": near(),
         "quora dev": asked(data / "quora" / "dev.tsv"),
     }
     if terms == "all":
@@ -42,6 +45,7 @@ def labelled(data: Path, terms: str, of_ways: slice = slice(None)) -> dict[str, 
         found["sick"] = sick(data / "sick/SICK_train.txt")
         quora = [replace(pair, label=1) for pair in pairs_of(data, "quora")]
         found["quora"] = random.Random(0).sample(quora, min(len(quora), MOST_QUORA))
+        found["near"] += near(texts_of(quora))
     return found
 
 
@@ -106,6 +110,24 @@ def ways(some: slice = slice(None)) -> list[Pair]:
         pairs.append(Pair(source, less, label=0, forth=1.0, back=0.0))
         pairs.append(Pair(source, more, label=0, forth=0.0, back=1.0))
         pairs.append(Pair(more, less, label=0, forth=1.0, back=0.0))
+    return pairs
+
+
+def near(texts: Iterable[str] = ()) -> list[Pair]:
+    """Pairs that minilm finds near, and whether a language model that read them says that they ask or say the same.
+
+    `near.jsonl` has those of SQuAD's questions, Banking77's used intents and Tatoeba; of Quora's only digests.
+
+    Args:
+        texts: Quora's, to find those of that corpus; none: the others.
+    """
+    text = (resources.files("paraform_papers.shipped") / "near.jsonl").read_text(encoding="utf-8")
+    known = {digest(one): one for one in texts}
+    pairs = []
+    for row in map(json.loads, text.splitlines()):
+        first, second = row.get("texts") or [known.get(one) for one in row["digests"]]
+        if first and second and bool(known) == ("digests" in row):
+            pairs.append(Pair(Sentence(first), Sentence(second), label=int(row["same"])))
     return pairs
 
 

@@ -4,6 +4,7 @@ r"""Rows of judges of meaning: they differ in the base and in what suits it (ran
     python -m paraform_papers.shipped.judge_rows ../shared/data --pairs runs/judge-free --out runs/judge-rows \
         --row small --seed 1
     python -m paraform_papers.shipped.judge_rows --table papers/results/judge-rows
+    python -m paraform_papers.shipped.judge_rows ../shared/data --texts runs/judge-sets  # for `paraform overlap`
 
 `--pairs` is what `judge_data` wrote. OUT/SEED/ROW.json has a row's figures; a row that has its file is not measured
 again, and a training that was stopped goes on. `--table` prints those that are there.
@@ -34,7 +35,7 @@ from paraform import checkpoint, corpora, encoders
 from paraform.evaluation.bleu import bleu_statistics, bleu_value
 from paraform.evaluation.embedding.detection import best_threshold
 from paraform.models.judge import JudgeConfig, MeaningJudge
-from paraform.records import Pair, status_of
+from paraform.records import Pair, Sentence, status_of
 from paraform.trainers.judge import BY_NLL, train_judge
 from paraform.weights import atomic_path
 from paraform.words import tokenize
@@ -173,6 +174,7 @@ def main() -> None:
     parser.add_argument("--pairs", type=Path)
     parser.add_argument("--out", type=Path)
     parser.add_argument("--table", type=Path, help="print the figures of this folder, and train nothing")
+    parser.add_argument("--texts", type=Path, help="write the pairs of each set there, and measure nothing")
     parser.add_argument("--row", choices=ROWS, nargs="+", default=list(ROWS))
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--mpnet", default="mpnet", help="the folder of all-mpnet-base-v2")
@@ -180,8 +182,17 @@ def main() -> None:
     if options.table:
         print("\n".join(table(options.table)))
         return
+    if options.data and options.texts:
+        options.texts.mkdir(parents=True, exist_ok=True)
+        for one in sets_of(options.data):
+            place = saved_at(options.texts, 0, one.name).name
+            corpora.write_jsonl(
+                [Pair(Sentence(first), Sentence(second)) for first, second in one.pairs],
+                options.texts / f"{place}.jsonl",
+            )
+        return
     if not (options.data and options.pairs and options.out):
-        parser.error("expected the data's folder, --pairs and --out, or --table")
+        parser.error("expected the data's folder, --pairs and --out, or --table or --texts")
     try:
         for name in options.row:
             measured(name, options.data, options.pairs, options.out, options.seed, options.mpnet)

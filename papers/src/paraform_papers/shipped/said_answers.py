@@ -2,6 +2,7 @@
 
     python -m paraform_papers.shipped.said_answers docs/ratings/said-answers.jsonl
     python -m paraform_papers.shipped.said_answers docs/ratings/said-answers.jsonl --by runs/mine  # its own `beside`
+    python -m paraform_papers.shipped.said_answers docs/ratings/said-answers.jsonl --judge smollm2-judge
 
 A row of the file is an answer to a sentence, whose it is (`set`), how it was read, once, and the figures of the default
 call's checks, as far as they were made. Sets:
@@ -33,7 +34,9 @@ import numpy as np
 from sklearn.metrics import roc_auc_score  # type: ignore[import-untyped] # scikit-learn has no types
 
 from paraform import checkpoint
+from paraform.capabilities import JudgesMeaning
 from paraform.models.lm import LMParaphraser
+from paraform.neighbours.duplicates import SAME
 from paraform.rewording.standards import STANDARDS
 
 DRAW, SYSTEMS = "20261202", ("rules", "embedded", "with written", "rules, more synonyms", "default")
@@ -94,15 +97,34 @@ def beside_by(model: LMParaphraser, rows: list[dict[str, Any]]) -> float:
     return areas(found)["beside"]
 
 
+def judged(rows: list[dict[str, Any]], judge: JudgesMeaning) -> dict[str, dict[str, list[float]]]:
+    """Of the candidates, by the one check that each fails ("": none): `same` of the usable ones and the wrong ones."""
+    told = [row for row in rows if row["set"] == f"{DRAW} candidates"]
+    same = judge.judge([(row["source"], row["answer"]) for row in told]).same
+    found: dict[str, dict[str, list[float]]] = {}
+    for row, value in zip(told, same, strict=True):
+        by = found.setdefault("".join(row["failed"]), {"usable": [], "wrong": []})
+        by.setdefault(row["read"], []).append(float(value))
+    return dict(sorted(found.items()))
+
+
 def main() -> None:
     """Print them all."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     parser.add_argument("answers", type=Path)
     parser.add_argument("--by", help="a language model: print how well its likelihoods tell, and no more")
+    parser.add_argument("--judge", help="a judge of meaning: print what it refuses beside each check, and no more")
     options = parser.parse_args()
     rows = [json.loads(line) for line in options.answers.read_text(encoding="utf-8").splitlines()]
     if options.by:
         print(f"beside by {options.by}: {beside_by(checkpoint.load(options.by, device='cpu'), rows):.3f}")
+        return
+    if options.judge:
+        print("| fails alone | usable | of them judged the same | wrong | of them judged the same |")
+        print("| --- | ---: | ---: | ---: | ---: |")
+        for check, by in judged(rows, checkpoint.load(options.judge, device="cpu")).items():
+            cells = [cell for some in (by["usable"], by["wrong"]) for cell in (len(some), sum(x >= SAME for x in some))]
+            print(f"| {check or 'none'} |", " | ".join(map(str, cells)), "|")
         return
     for name, found in counts(rows).items():
         own = [row for row in rows if row["set"] == name]

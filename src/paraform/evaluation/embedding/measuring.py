@@ -15,7 +15,7 @@ from paraform.encoders.sentence_transformer import ModulePipeline
 from paraform.encoders.sentence_vectors import GivenVectors
 from paraform.encoders.word_vectors import WordVectors
 from paraform.evaluation.bootstrap import Comparison, paired_bootstrap, with_interval
-from paraform.evaluation.embedding.space import Space, Vectors, VectorSpace, embedded, floors
+from paraform.evaluation.embedding.space import Judged, Space, Vectors, VectorSpace, embedded, floors
 from paraform.evaluation.embedding.task import Finding, Task
 from paraform.evaluation.on_pairs import precision_of
 from paraform.score import Score
@@ -26,7 +26,7 @@ SEEN = {  # by the beginning of the weights' digest, as signatures have it
 }
 
 
-def seen_notes(spaces: Sequence[Space]) -> list[str]:
+def seen_notes(spaces: Sequence[Space | Judged]) -> list[str]:
     """A line for the spaces of each model that is known to have been trained on sentences of the sets."""
     named = {note: [space.name for space in spaces if key in space.signature] for key, note in SEEN.items()}
     return [f"{', '.join(names)}: {note}" for note, names in named.items() if names]

@@ -13,6 +13,7 @@ from typing import Any, ClassVar, Self, final
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from paraform.batching import Ragged, SentenceBatch
@@ -124,37 +125,56 @@ class MeaningJudge(nn.Module):
         self.adapters.inject(module.to(self.device))
         return JudgeNetwork(module, self.head, causal=self.causal)
 
-    def judge(self, pairs: Sequence[tuple[str, str]], *, batch_size: int = ROWS, progress: bool = False) -> Verdicts:
+    def judge(
+        self,
+        pairs: Sequence[tuple[str, str]],
+        *,
+        cosines: NDArray[np.float32] | None = None,
+        batch_size: int = ROWS,
+        progress: bool = False,
+    ) -> Verdicts:
         """What is thought of pairs of texts; of (a, b) and (b, a) the same, the other way round.
 
         Args:
+            cosines: [N], of both texts' vectors by minilm, where they are known; None: they are made.
             batch_size: rows read at once, of about one length; it changes answers by how sums are rounded alone.
             progress: say on stderr how far it is.
         A pair that is longer than `config.max_pieces` is cut, and a warning counts such pairs.
-        Raises: InputError for what are no pairs of texts, or a base that is not to be had or has other weights.
+        Raises: InputError for what are no pairs of texts, cosines that are not N finite numbers, or a base that is not
+        to be had or has other weights.
         """
         both = require_pairs(pairs)
         require_count(batch_size, "batch_size", 1)
         logits_N2 = self.logits(both, batch_size=batch_size, progress=progress)
-        ways_N2 = calibrated(logits_N2, cosines_of(both, self.device), self.calibration.cpu()).sigmoid().numpy()
+        cosines_N = cosines_of(both, self.device) if cosines is None else given_cosines(cosines, len(both))
+        ways_N2 = calibrated(logits_N2, cosines_N, self.calibration.cpu()).sigmoid().numpy()
         return Verdicts(ways_N2.prod(1), ways_N2[:, 0], ways_N2[:, 1])
 
     @torch.inference_mode()
     def logits(self, pairs: Sequence[tuple[str, str]], *, batch_size: int = ROWS, progress: bool = False) -> Tensor:
-        """[N, 2] before they are calibrated: the mean of what is read in both orders."""
-        different = list(dict.fromkeys(tuple(sorted(pair)) for pair in pairs))
-        found = {}
+        """[N, 2] before they are calibrated.
+
+        A causal base reads a pair in both orders, and the mean counts: its first text is read without the second. Any
+        other reads it once, the text first that sorts first: the second order told nothing more.
+        """
+        different = list(dict.fromkeys((min(pair), max(pair)) for pair in pairs))
+        found, cut = {}, 0
         for start in track(range(0, len(different), PART), "judging", show=progress):
             some = different[start : start + PART]
-            for pair, row_2 in zip(some, self._both_orders(some, batch_size), strict=True):
-                found[pair] = row_2
-                found[pair[::-1]] = row_2.flip(0)
-        return torch.stack([found[tuple(pair)] for pair in pairs]) if pairs else torch.zeros(0, 2)
+            one_way_M2, own = self._read_all(some, batch_size)
+            cut += own
+            if self.causal:
+                turned_M2 = self._read_all([(other, one) for one, other in some], batch_size)[0].flip(1)
+                one_way_M2 = (one_way_M2 + turned_M2) / 2
+            for (one, other), row_2 in zip(some, one_way_M2, strict=True):
+                both_2 = (row_2 + row_2.flip(0)) / 2 if one == other else row_2
+                found[one, other], found[other, one] = both_2, both_2.flip(0)
+        tell_cut(cut, len(different), f"{self.config.max_pieces} pieces of both texts", self.kind)
+        return torch.stack([found[one, other] for one, other in pairs]) if pairs else torch.zeros(0, 2)
 
-    def _both_orders(self, pairs: Sequence[tuple[str, ...]], batch_size: int) -> Tensor:
-        every = [*pairs, *(pair[::-1] for pair in pairs)]
-        rows, seconds, cut = self.pieces.rows([(one, other) for one, other in every])
-        tell_cut(cut // 2, len(pairs), f"{self.config.max_pieces} pieces of both texts", self.kind)
+    def _read_all(self, pairs: Sequence[tuple[str, str]], batch_size: int) -> tuple[Tensor, int]:
+        """[M, 2], read in this order, and how many of them are cut."""
+        rows, seconds, cut = self.pieces.rows(pairs)
         table, starts = Ragged.of(rows), np.array(seconds, np.int64)
         order = np.argsort([len(row) for row in rows], kind="stable")
         out_M2 = torch.empty(len(rows), 2)
@@ -162,7 +182,7 @@ class MeaningJudge(nn.Module):
             chosen = order[some]
             batch = JudgeBatch(SentenceBatch(*table.padded(chosen)), torch.from_numpy(starts[chosen]), torch.empty(0))
             out_M2[chosen] = self._read(batch.to(self.device)).float().cpu()
-        return (out_M2[: len(pairs)] + out_M2[len(pairs) :].flip(1)) / 2
+        return out_M2, cut
 
     def _read(self, batch: JudgeBatch) -> Tensor:
         """[B, 2], by the base with the adapters added, which is made when it is first asked for."""
@@ -246,6 +266,17 @@ def cosines_of(pairs: Sequence[tuple[str, str]], device: torch.device) -> Tensor
     vectors_MD = torch.from_numpy(load(device=device).encode(list(places)))
     one, other = (vectors_MD[[places[pair[side]] for pair in pairs]] for side in (0, 1))
     return torch.cosine_similarity(one, other)
+
+
+def given_cosines(cosines: object, count: int) -> Tensor:
+    """[N] as float32. Raises: InputError unless they are `count` finite numbers."""
+    try:
+        cosines_N = np.asarray(cosines, np.float32)
+    except (TypeError, ValueError):
+        cosines_N = np.zeros((0, 0), np.float32)
+    if cosines_N.shape != (count,) or not np.isfinite(cosines_N).all():
+        raise InputError(f"cosines of shape {list(cosines_N.shape)}; expected {count} finite numbers, one a pair")
+    return torch.from_numpy(cosines_N.copy())
 
 
 def require_pairs(pairs: object) -> list[tuple[str, str]]:

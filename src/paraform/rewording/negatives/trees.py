@@ -2,53 +2,37 @@
 
 from __future__ import annotations
 
-import functools
 import itertools
 import random
 from collections.abc import Iterator, Sequence
 
 from paraform.rewording.adverbials import CONJUNCTIONS
-from paraform.rewording.inflection import forms, irregular
+from paraform.rewording.inflection import base_of
 from paraform.rewording.negatives.altered import Altered, Read, with_article
 from paraform.rewording.negatives.lists import Lists
 from paraform.rewording.negatives.words import AUXILIARIES, STEMS, asks_whether, says_plainly
 from paraform.syntax.trees import Tree
 
 _BE = {"is", "are", "was", "were", "am", "be", "been", "being", "'s", "'re", "equals"}
-_SYMMETRIC = {"and", "or", "met", "meet", "meets", "married", "marry", "equal", "equals", "resembles", "between"}
-_SYMMETRIC |= {"border", "borders", "bordering", "bordered", "against", "resemble", "next", "well", "opposite", "far"}
-_SYMMETRIC |= {"alongside", "close", "adjacent", "parallel", "joins", "joined", "together", "neighbouring", "apart"}
-_SYMMETRIC |= {"with", "versus", "vs", "nor", "similar", "different", "same", "near", "beside", "&", "including"}
-_LIGHT = {"also", "just", "then", "so", "too", "now", "here", "please", "there", "really", "very", "well", "even"}
-_LIGHT |= {"however", "therefore", "thus", "indeed", "actually", "own", "other", "such", "same", "as", "certain"}
-_LIGHT |= {"various", "particular", "specific", "further", "overall", "respective", "not", "n't", "never", "hardly"}
-_NOT_SO = {
-    "former",
-    "fake",
-    "false",
-    "alleged",
-    "possible",
-    "potential",
-    "probably",
-    "possibly",
-    "perhaps",
-    "allegedly",
-}
-_NOT_SO |= {
-    "according",
-    "reportedly",
-    "supposedly",
-    "from",
-    "into",
-    "out",
-    "future",
-    "would-be",
-    "theoretical",
-    "planned",
-}
-_SAYS_NOTHING = {"moreover", "furthermore", "additionally", "nevertheless", "consequently", "nonetheless", "hence"}
-_SAYS_NOTHING |= {"in fact", "in addition", "for example", "for instance", "in other words", "by the way", "of course"}
-_SAYS_NOTHING |= {"as a result", "in particular", "in general", "at all", "in turn", "on the other hand", "after all"}
+_SYMMETRIC = {"&", "adjacent", "against", "allies", "ally", "alongside", "and", "apart", "beside", "between"}
+_SYMMETRIC |= {"border", "bordered", "bordering", "borders", "brother", "close", "colleague", "colleagues", "cousin"}
+_SYMMETRIC |= {"cousins", "differ", "differed", "different", "differs", "distance", "equal", "equals", "equivalent"}
+_SYMMETRIC |= {"far", "friend", "friends", "including", "joined", "joins", "kilometers", "kilometres", "km", "married"}
+_SYMMETRIC |= {"marry", "meet", "meets", "met", "metres", "mile", "miles", "near", "neighbour", "neighbouring"}
+_SYMMETRIC |= {"neighbours", "next", "nor", "opposite", "or", "parallel", "partner", "partners", "resemble"}
+_SYMMETRIC |= {"resembles", "rival", "rivals", "same", "sibling", "siblings", "similar", "sister", "synonymous"}
+_SYMMETRIC |= {"tied", "together", "twin", "twins", "versus", "vs", "well", "with"}
+_FAR = {"far", "distance"}  # before two places: from which to which makes no difference
+_LIGHT = {"actually", "also", "as", "certain", "even", "further", "hardly", "here", "however", "indeed", "just"}
+_LIGHT |= {"n't", "never", "not", "now", "other", "overall", "own", "particular", "please", "really", "respective"}
+_LIGHT |= {"same", "so", "specific", "such", "then", "there", "therefore", "thus", "too", "various", "very", "well"}
+_NOT_SO = {"according", "alleged", "allegedly", "fake", "false", "former", "from", "future", "into", "out", "perhaps"}
+_NOT_SO |= {"planned", "possible", "possibly", "potential", "probably", "reportedly", "supposedly", "theoretical"}
+_NOT_SO |= {"would-be"}
+_SAYS_NOTHING = {"additionally", "after all", "as a result", "at all", "by the way", "consequently", "for example"}
+_SAYS_NOTHING |= {"for instance", "furthermore", "hence", "in addition", "in fact", "in general", "in other words"}
+_SAYS_NOTHING |= {"in particular", "in turn", "moreover", "nevertheless", "nonetheless", "of course"}
+_SAYS_NOTHING |= {"on the other hand"}
 _DENIALS = {"not", "n't", "never"}
 _NO_CONDITION = {"because", "although", "though", "after", "before", "since", "while", "which", "who", "where", "that"}
 _TENSED = ("VBD", "VBZ", "VBP")
@@ -99,7 +83,12 @@ def _may_exchange(
     first, second, between = words[slice(*one)], words[slice(*other)], words[one[1] : other[0]]
     if {*first} & {*second} or words[one[0] - 1 : one[0]] in (["between"], ["both"]):
         return False
-    if _SYMMETRIC & {*between} or all(word in _BE | {","} for word in between):
+    if (
+        _SYMMETRIC & {*first, *between, *second}
+        or between.count("as") > 1
+        or _FAR & {*words[: one[0]]}
+        or all(word in _BE | {","} for word in between)
+    ):
         return False
     for parts in joined:  # "apples, pears and plums", "a small old house"
         places = [
@@ -138,7 +127,7 @@ def negation(read: Read, lists: Lists, drawn: random.Random) -> Iterator[Altered
     words, tags = read.lowered, read.tagged.tags
     if asks_whether(read):
         return
-    denials = [at for at, word in enumerate(words) if word in _DENIALS and words[at + 1 : at + 2] != ["only"]]
+    denials = [at for at, word in enumerate(words) if _denies(words, at)]
     for at in denials:
         changes = {at: ""}
         if words[at] == "n't" and at and words[at - 1] in STEMS:
@@ -154,10 +143,15 @@ def negation(read: Read, lists: Lists, drawn: random.Random) -> Iterator[Altered
             yield Altered(read.with_words({at: f"{word} not" if word != "can" else "cannot"}))
         elif tag == "VBP" and word not in AUXILIARIES and word.isalpha():
             yield Altered(read.with_words({at: f"do not {word}"}))
-        elif tag in ("VBZ", "VBD") and (base := _base(word, tag)):
+        elif tag in ("VBZ", "VBD") and (base := base_of(word, tag)):
             yield Altered(read.with_words({at: f"{'does' if tag == 'VBZ' else 'did'} not {base}"}))
         elif tag == "VB" and at == 0 and word.isalpha() and word not in ("let", "please"):
             yield Altered(read.with_words({at: f"do not {word}"}))
+
+
+def _denies(words: Sequence[str], at: int) -> bool:
+    """Whether a word denies; "not only" and "whether or not" do not."""
+    return words[at] in _DENIALS and words[at + 1 : at + 2] != ["only"] and words[at - 1 : at] != ["or"]
 
 
 def _has_verb_behind(tags: Sequence[str], at: int, word: str) -> bool:
@@ -165,25 +159,6 @@ def _has_verb_behind(tags: Sequence[str], at: int, word: str) -> bool:
     if word in ("has", "have", "had", "do", "does", "did"):
         return any(tag in ("VBN", "VB", "VBD") for tag in tags[at + 1 : at + 4])
     return True
-
-
-def _base(word: str, tag: str) -> str:
-    """The base of a verb's form, if it can be told; ""."""
-    tries = [word]
-    for ending, instead in (("ies", "y"), ("es", ""), ("es", "e"), ("s", ""), ("ied", "y"), ("ed", ""), ("ed", "e")):
-        if word.endswith(ending) and len(word) > len(ending) + 1:
-            tries.append(word.removesuffix(ending) + instead)
-    tries += [word[:-3]] if word.endswith("ed") and word[-3:-2] == word[-4:-3] else []
-    if tag == "VBD" and not word.endswith("ed"):
-        return _irregular_bases().get(word, "")
-    fits = [base for base in tries[1:] if forms(base, "VB")[tag] == word]
-    # "closed" is of "close", not of "clos"; "worked" of "work": a base does not end with a lone s, v, c or u.
-    return next((base for base in fits if base[-1] not in "svcuz" or base.endswith("ss")), fits[-1] if fits else "")
-
-
-@functools.cache
-def _irregular_bases() -> dict[str, str]:
-    return {past: base for base, (past, _) in irregular().items()}
 
 
 def dropped(read: Read, lists: Lists, drawn: random.Random) -> Iterator[Altered]:
@@ -223,7 +198,7 @@ def tense(read: Read, lists: Lists, drawn: random.Random) -> Iterator[Altered]:
             continue
         if word in ("is", "are", "was", "were"):
             yield Altered(read.with_words({at: "will be"}))
-        elif base := _base(word, tag) if tag != "VBP" else word * word.isalpha():
+        elif base := base_of(word, tag) if tag != "VBP" else word * word.isalpha():
             yield Altered(read.with_words({at: f"will {base}"}))
 
 

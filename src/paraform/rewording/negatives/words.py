@@ -53,11 +53,8 @@ _PREPOSITIONS = (
     ("above", "below", "behind"),
     ("over", "under"),
     ("inside", "outside"),
-    ("into", "from"),
     ("against", "for"),
     ("until", "since"),
-    ("on", "under"),
-    ("towards", "from"),
     ("up", "down"),
 )
 _MODALS: Mapping[str, tuple[str, ...]] = {
@@ -81,38 +78,13 @@ _CONNECTIVES: Mapping[str, tuple[str, ...]] = {
 AUXILIARIES = {"is", "are", "was", "were", "am", "has", "have", "had", "do", "does", "did", "can", "could", "will"}
 AUXILIARIES |= {"would", "should", "must", "may", "might"}
 STEMS = {"ca": "can", "wo": "will", "sha": "shall"}  # of "can't", "won't", "shan't"
-_TURNING = {"not", "n't", "no", "never", "nobody", "nothing", "none", "neither", "nor", "without", "hardly", "few"}
-_TURNING |= {"if", "unless", "whether", "?", "only", "all", "every", "each", "most", "less", "than", "rarely", "seldom"}
-_TURNING |= {"everyone", "everything", "everybody", "always", "must", "should", "please", "would", "could", "can"}
-_TURNING |= {"barely", "almost", "nearly", "lack", "lacks", "lacked", "deny", "denies", "denied", "refuse", "refuses"}
-_TURNING |= {
-    "refused",
-    "fail",
-    "fails",
-    "failed",
-    "avoid",
-    "avoids",
-    "avoided",
-    "doubt",
-    "doubts",
-    "doubted",
-    "prevent",
-}
-_TURNING |= {
-    "prevents",
-    "prevented",
-    "keeps",
-    "kept",
-    "first",
-    "last",
-    "how",
-    "what",
-    "who",
-    "until",
-    "to",
-    "may",
-    "might",
-}
+_TURNING = {"?", "all", "almost", "always", "avoid", "avoided", "avoids", "barely", "can", "could", "denied"}
+_TURNING |= {"denies", "deny", "doubt", "doubted", "doubts", "each", "every", "everybody", "everyone", "everything"}
+_TURNING |= {"fail", "failed", "fails", "few", "first", "hardly", "how", "if", "keeps", "kept", "lack", "lacked"}
+_TURNING |= {"lacks", "last", "less", "may", "might", "most", "must", "n't", "nearly", "neither", "never", "no"}
+_TURNING |= {"nobody", "none", "nor", "not", "nothing", "only", "please", "prevent", "prevented", "prevents", "rarely"}
+_TURNING |= {"refuse", "refused", "refuses", "seldom", "should", "than", "to", "unless", "until", "what", "whether"}
+_TURNING |= {"who", "without", "would"}
 
 
 def number(read: Read, lists: Lists, drawn: random.Random) -> Iterator[Altered]:
@@ -171,13 +143,19 @@ def name(read: Read, lists: Lists, drawn: random.Random) -> Iterator[Altered]:
 
 
 def quantifier(read: Read, lists: Lists, drawn: random.Random) -> Iterator[Altered]:
-    """Another amount: "all" is "some"; what is so of all is so of some, if nothing around turns that about."""
+    """Another amount: "all" is "some"; what is so of all is so of some, if nothing around turns that about.
+
+    Of what asks for yes or no, or how many, none: with another amount it asks the same, or nothing.
+    """
     words = read.lowered
+    if asks_whether(read):
+        return
     for at, word in enumerate(words):
         before, behind, tag = words[at - 1 : at], words[at + 1 : at + 2], read.tagged.tags[at]
         fixed = before in (["a"], ["at"], ["after"], ["above"], ["not"], ["the"]) or behind in (["longer"], ["matter"])
-        if fixed or tag in ("RBS", "JJS"):
-            continue  # "a few", "at all", "the most popular"
+        fixed = fixed or (word == "many" and before in (["how"], ["so"], ["as"], ["too"]))
+        if fixed or tag in ("RBS", "JJS", "UH") or (word == "no" and behind == [","]):
+            continue  # "a few", "at all", "the most popular", "No, I did"
         for new in drawn.sample(_QUANTIFIERS.get(word, ()), len(_QUANTIFIERS.get(word, ()))):
             implied = new in _IMPLIED and word in _UNIVERSAL and says_plainly(read, but=at)
             yield Altered(read.with_words({at: new}), True if implied else None if new in _IMPLIED else False, None)
