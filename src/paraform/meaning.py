@@ -26,7 +26,7 @@ def same(
         the usual one `paraform fetch smollm2`).
 
     >>> paraform.same([("He sold the boat.", "He bought the boat.")])  # doctest: +SKIP
-    array([0.02], dtype=float32)
+    array([0.001], dtype=float32)
     """
     judge = checkpoint.load(model, device=device) if isinstance(model, str) else model
     if not isinstance(judge, JudgesMeaning):

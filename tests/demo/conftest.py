@@ -51,7 +51,7 @@ class Echo:
 
     def same(self, first: str, second: str) -> dict[str, Any]:
         rows = [{"encoder": self._heard(first), "cosine": 1.0, "moved": []}]
-        judged = {"told": f"They differ: {first}", "shares": [["both say the same", 0.09]]}
+        judged = {"by": "a judge", "told": f"They differ: {first}", "shares": [["both say the same", 0.09]]}
         return {"encoders": rows, "only": [[first], [second]], "judged": judged}
 
     def walk(self, first: str, second: str) -> dict[str, Any]:

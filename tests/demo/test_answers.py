@@ -78,16 +78,18 @@ def test_words_move_as_far_as_the_measure_of_distances_says(answers: Answers) ->
     assert answers.same("Cats sleep.", "Dogs bark!")["encoders"][0]["moved"] == []
 
 
-def test_the_judge_is_asked_where_its_base_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    base = write_base(tmp_path / "base", "encoder")
-    model = new_judge(base)
-    paraform.save(model, tmp_path / "judge")
-    monkeypatch.setattr("paraform.demo.answers.JUDGE", str(tmp_path / "judge"))
-    found = model.judge([TWO])
+def test_the_first_judge_is_asked_whose_base_is_to_be_had(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    names = []
+    for name in ("better", "quick"):
+        paraform.save(new_judge(write_base(tmp_path / f"base of {name}", "encoder")), tmp_path / name)
+        names.append(str(tmp_path / name))
+    monkeypatch.setattr("paraform.demo.answers.JUDGES", names)
     said = Answers("cpu").same(*TWO)["judged"]
+    found = paraform.load(names[0], device="cpu").judge([TWO])
+    assert said["by"] == names[0]
     assert [share for _, share in said["shares"]] == pytest.approx([float(values[0]) for values in found], abs=1e-3)
-    base.rename(tmp_path / "elsewhere")
-    assert Answers("cpu").same(*TWO)["judged"]["shares"] == []
+    (tmp_path / "base of better").rename(tmp_path / "elsewhere")
+    assert Answers("cpu").same(*TWO)["judged"]["by"] == names[1]
 
 
 @pytest.mark.parametrize(
@@ -102,7 +104,7 @@ def test_the_judge_is_asked_where_its_base_is_kept(tmp_path: Path, monkeypatch: 
 )
 def test_what_the_judge_thinks_is_said_in_words(shares: tuple[float, ...], told: str) -> None:
     one = Answers("cpu")
-    one.judge = SimpleNamespace(judge=lambda pairs: [[share] for share in shares])
+    one.judge = "a judge", SimpleNamespace(judge=lambda pairs: [[share] for share in shares])
     assert one.same(*TWO)["judged"]["told"] == told
 
 

@@ -86,7 +86,7 @@ def test_type_press_read(window: Callable[..., Any], serve: Callable[[Any], str]
 
     page.click("#tab-same")
     press(page, "same")
-    cosines = page.locator("#same-found table").nth(1 if answers.same("A.", "B.")["judged"]["shares"] else 0)
+    cosines = page.locator("#same-found table").nth(1)
     assert cosines.locator("tbody tr").count() == len(answers.encoders)
     page.click("#tab-space")
     press(page, "walk")

@@ -89,7 +89,7 @@ def test_rated_outputs_are_of_both_kinds() -> None:
 def test_written_ways_are_asked_by_kind_and_of_each_direction() -> None:
     whole, one_way = written_ways()
     assert (whole.asks, one_way.asks) == ("same", "forth") and {*(whole.kinds or ())} >= {"", "other 1", "less", "more"}
-    assert len(whole.pairs) > 1_000 and sum(whole.labels) == (whole.kinds or []).count("") > 500
+    assert len(whole.pairs) > 1_000 and sum(whole.labels) == (whole.kinds or []).count("") > 400
     less = next(pair for pair, kind in zip(whole.pairs, whole.kinds or (), strict=True) if kind == "less")
     says = dict(zip(one_way.pairs, one_way.labels, strict=True))
     assert says[less] and not says[less[::-1]]

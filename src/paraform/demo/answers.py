@@ -16,7 +16,7 @@ from paraform.demo.forms import Forms
 
 PARAPHRASER = "compact"
 LATENT = "latent-compact"
-JUDGE = "smollm2-judge"
+JUDGES = ("smollm2-judge", "minilm-judge")  # the first whose base is to be had
 ENCODERS = ("minilm", "minilm-disentangled", "minilm-par")  # those that are there
 SURE = 0.5  # from it on the judge is taken at its word
 STEPS = 11  # of the way between two sentences, both ends among them
@@ -59,9 +59,17 @@ class Answers:
         return found
 
     @cached_property
-    def judge(self) -> Any:
-        """What reads both sentences at once; it stands on `smollm2`, which has to be fetched."""
-        return paraform.load(JUDGE, device=self.device)
+    def judge(self) -> tuple[str, Any]:
+        """What reads both sentences at once, and its name: on `smollm2` where that was fetched, else the quick one."""
+        *better, last = JUDGES
+        for name in better:
+            model = paraform.load(name, device=self.device)
+            try:
+                model.judge([("a", "b")])
+            except InputError:
+                continue
+            return name, model
+        return last, paraform.load(last, device=self.device)
 
     @cached_property
     def latent(self) -> paraform.LatentLanguageModel:
@@ -143,11 +151,9 @@ class Answers:
         return {"encoders": rows, "only": only, "judged": self._judged(first, second)}
 
     def _judged(self, first: str, second: str) -> dict[str, Any]:
-        """What the judge thinks, in words and in shares; without shares where its base is not fetched."""
-        try:
-            found = self.judge.judge([(first, second)])
-        except InputError as error:
-            return {"told": f"{error}", "shares": []}
+        """What the judge thinks, in words and in shares."""
+        name, judge = self.judge
+        found = judge.judge([(first, second)])
         same, forth, back = (round(float(values[0]), 3) for values in found)
         said = ("both say the same", "the first says all of the second", "the second says all of the first")
         told = "They say different things."
@@ -157,7 +163,7 @@ class Answers:
             told = "They may well say the same."
         elif max(forth, back) >= SURE:
             told = f"The second {'leaves something out' if forth >= back else 'adds something'}."
-        return {"told": told, "shares": [*zip(said, (same, forth, back), strict=True)]}
+        return {"by": name, "told": told, "shares": [*zip(said, (same, forth, back), strict=True)]}
 
     def walk(self, first: str, second: str) -> dict[str, Any]:
         """What is said at equal steps on the line between the vectors of the two, in the latent space."""

@@ -17,17 +17,23 @@ from paraform.evaluation.metrics import RowMetric
 from paraform_papers.shipped.judge_sets import JudgedSet
 
 BINS = 10  # of the calibration error, of equal width
+KINDS = ("made, held out", "written")  # sets whose kinds the table has
 LEAST_KIND = 8  # negatives of a kind, lest its figure says nothing
 
 
 def figures(found_N: NDArray[np.float64], one: JudgedSet, threshold: float, *, calibrated: bool) -> dict[str, Any]:
-    """A set's figures, of what was thought of its pairs."""
+    """A set's figures, of what was thought of its pairs.
+
+    Args:
+        threshold: of "the same", for the accuracy; what is asked of one direction has none.
+    """
     labels_N = np.array(one.labels)
     out: dict[str, Any] = {
         "AUC": with_bounds(by_sentence(roc_auc(found_N, labels_N), one)),
         "AP": round(average_precision(found_N, labels_N).over(), 2),
-        "accuracy": round(tuned_accuracy(found_N, labels_N, threshold).over(), 2),
     }
+    if one.asks == "same":
+        out["accuracy"] = round(tuned_accuracy(found_N, labels_N, threshold).over(), 2)
     if calibrated:
         out["calibration error"] = round(calibration_error(found_N, labels_N), 4)
     if one.kinds:
@@ -88,7 +94,23 @@ def table(results: Path) -> list[str]:
         if told:
             lines += ["", f"| {name} | AP | accuracy | calibration error |", "| --- | ---: | ---: | ---: |"]
             lines += [
-                f"| {one} | {found['AP']:.1f} | {found['accuracy']:.1f} | {found['calibration error']:.3f} |"
+                f"| {one} | {found['AP']:.1f} | {_cell(found.get('accuracy'))} | {found['calibration error']:.3f} |"
                 for one, found in told.items()
             ]
+    own = {
+        (name, one): report[one]["AUC by kind"]
+        for name, report in reports.items()
+        for one in KINDS
+        if {"AUC by kind", "calibration error"} <= {*report.get(one, ())}
+    }
+    if own:
+        lines += ["", f"| AUC by kind | {' | '.join(f'{name}: {one}' for name, one in own)} |"]
+        lines += [f"| --- |{' ---: |' * len(own)}"]
+        for kind in sorted({kind for found in own.values() for kind in found}):
+            lines.append(f"| `{kind}` | {' | '.join(_cell(found.get(kind)) for found in own.values())} |")
+        lines.append(f"| mean | {' | '.join(_cell(float(np.mean([*found.values()]))) for found in own.values())} |")
     return lines
+
+
+def _cell(value: float | None) -> str:
+    return "" if value is None else f"{value:.1f}"

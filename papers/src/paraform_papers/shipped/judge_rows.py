@@ -53,7 +53,7 @@ CONFIGS = {
     "lm": JudgeConfig.lm(),
     "large": JudgeConfig(base="mpnet", rank=16, learning_rate=4e-4),
 }
-EMBEDDED = ("smollm2-judge", "minilm-judge")
+EMBEDDED = ("smollm2-judge", "smollm2-judge-all", "minilm-judge")
 ROWS = (*(f"cosine, {name}" for name in COSINES), "BLEU", "likelihood both ways", *CONFIGS, *EMBEDDED)
 
 
