@@ -10,13 +10,14 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from paraform import checkpoint
+from paraform import checkpoint, load
 from paraform.capabilities import Embedder
+from paraform.checkpoint.vectors import model_digest
 from paraform.encoders import read_vectors
 from paraform.encoders.sentence_transformer import ModulePipeline
 from paraform.evaluation.embedding.measuring import System, seen_notes, spaces_of, system_of
 from paraform.evaluation.embedding.similarity import SimilaritySet
-from paraform.evaluation.embedding.space import Vectors
+from paraform.evaluation.embedding.space import Judged, Vectors
 from paraform.records import Pair, Sentence
 
 
@@ -70,3 +71,11 @@ def test_models_of_the_same_weights_share_a_note() -> None:
     (line,) = seen_notes(spaces)
     assert line.startswith("a, c: trained, its card says, on captions")
     assert seen_notes(spaces[1:2]) == []
+
+
+@pytest.mark.parametrize("name", ["smollm2-judge", "minilm-judge"])
+def test_what_the_embedded_judges_have_seen_is_told(name: str) -> None:
+    weights = f"weights:{model_digest(load(name, device='cpu'))[:12]}"
+    judge = Judged(name, weights, lambda pairs: np.ones(len(pairs), np.float32))
+    (line,) = seen_notes([judge])
+    assert line.startswith(f"{name}: trained on two fifths of PAWS's dev.tsv")

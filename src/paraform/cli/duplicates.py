@@ -78,7 +78,7 @@ def add_arguments(parser: ArgumentParser, given: Sequence[str]) -> None:
         type=str | None,
         default=None,
         metavar="JUDGE",
-        help="keep the pairs that say the same, by smollm2-judge, or a folder that `paraform train judge` wrote",
+        help="keep the pairs that say the same, by minilm-judge, smollm2-judge, or a folder of `paraform train judge`",
     )
     parser.add_argument(
         "--label-column", type=str | None, default=None, help="of a table: pairs of two labels are told"

@@ -46,7 +46,7 @@ def add_arguments(parser: ArgumentParser, given: Sequence[str]) -> None:
         "--judge",
         type=str | None,
         default=None,
-        help="smollm2-judge …: how likely it says the same, too; null: without",
+        help="smollm2-judge, minilm-judge …: how likely it says the same, too; null: without",
     )
     parser.add_argument("--details", action="store_true", help="print every figure, and each one's settings")
     parser.add_argument("--outputs", type=str | None, default=None, metavar="FILE", help="every output, as JSON lines")

@@ -44,7 +44,7 @@ def add_arguments(parser: ArgumentParser, given: Sequence[str]) -> None:
         "--judge",
         type=str | None,
         default=None,
-        help="smollm2-judge …, which reads both texts; null: without",
+        help="smollm2-judge, minilm-judge …, which reads both texts; null: without",
     )
     parser.add_argument("--size", type=PositiveInt, default=1000, help="paraphrases, and others, of a set at most")
 

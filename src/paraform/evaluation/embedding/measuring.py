@@ -22,7 +22,11 @@ from paraform.score import Score
 
 SEEN = {  # by the beginning of the weights' digest, as signatures have it
     "weights:53aa51172d14": "trained, its card says, on captions of Flickr30k and COCO, Quora's duplicates, SNLI and"
-    " SQuAD: sentences of STS15-images, STS-B, SICK and Quora are not unseen (paraform overlap)"
+    " SQuAD: sentences of STS15-images, STS-B, SICK and Quora are not unseen (paraform overlap)",
+    "weights:d89bc093ba1a": "trained on two fifths of PAWS's dev.tsv, calibrated by a tenth of it and by Quora's"
+    " dev.tsv",
+    "weights:2ed08cda7537": "trained on two fifths of PAWS's dev.tsv, on MRPC's, PAN's and Quora's training files,"
+    " calibrated by a tenth of the first and by Quora's dev.tsv",
 }
 
 
