@@ -47,4 +47,7 @@ def test_what_is_kept_and_dropped_is_drawn_in_one_order(tmp_path: Path, monkeypa
         "".join(json.dumps({"id": row["id"], "same": row["texts"][0].startswith("Who")}) + "\n" for row in sheet)
     )
     found = read(tmp_path / "out" / "key.jsonl", tmp_path / "reader.jsonl")
+    kept_alone = [line for line in (tmp_path / "out" / "key.jsonl").read_text().splitlines() if '"kept": true' in line]
+    (tmp_path / "key.jsonl").write_text("\n".join(kept_alone))
+    assert {*read(tmp_path / "key.jsonl", tmp_path / "reader.jsonl")} == {"kept"}
     assert found["kept"] == (0.5, 0, 1) and found["dropped"] == (0, 0, 0)

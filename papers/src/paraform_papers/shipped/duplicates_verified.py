@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from paraform import checkpoint
 from paraform.neighbours.duplicates import SAME, THRESHOLDS
@@ -60,9 +61,9 @@ def verified(data: Path, judge: str, out: Path, *, among: int, seed: int) -> dic
     figures = {
         "pairs": len(pairs),
         "kept": int(kept_P.sum()),
-        "labelled of all": round(float(right_P.mean()), 4),
-        "labelled of kept": round(float(right_P[kept_P].mean()), 4),
-        "labelled of dropped": round(float(right_P[~kept_P].mean()), 4),
+        "labelled of all": _share(right_P),
+        "labelled of kept": _share(right_P[kept_P]),
+        "labelled of dropped": _share(right_P[~kept_P]),
         "seconds to find": round(between - begun, 1),
         "seconds to judge": round(ended - between, 1),
     }
@@ -77,6 +78,8 @@ def read(key: Path, reader: Path) -> dict[str, tuple[float, float, float]]:
     found = {}
     for name, kept in (("kept", True), ("dropped", False)):
         hits = np.array([same[row["id"]] for row in _lines(key) if row["kept"] is kept], np.float64)
+        if not len(hits):
+            continue
         drawn = np.random.default_rng(0).integers(len(hits), size=(RESAMPLES, len(hits)))
         low, high = np.percentile(hits[drawn].mean(1), (2.5, 97.5))
         found[name] = (float(hits.mean()), float(low), float(high))
@@ -101,6 +104,10 @@ def main() -> None:
     if not (options.data and options.out):
         parser.error("expected the data's folder and --out, or --read")
     print(json.dumps(verified(options.data, options.judge, options.out, among=options.among, seed=options.seed)))
+
+
+def _share(right_P: NDArray[np.bool_]) -> float | None:
+    return round(float(right_P.mean()), 4) if len(right_P) else None
 
 
 def _lines(path: Path) -> list[dict[str, Any]]:
