@@ -73,7 +73,7 @@ def test_models_of_the_same_weights_share_a_note() -> None:
     assert seen_notes(spaces[1:2]) == []
 
 
-@pytest.mark.parametrize("name", ["smollm2-judge", "minilm-judge"])
+@pytest.mark.parametrize("name", ["smollm2-judge", "smollm2-judge-all", "minilm-judge"])
 def test_what_the_embedded_judges_have_seen_is_told(name: str) -> None:
     weights = f"weights:{model_digest(load(name, device='cpu'))[:12]}"
     judge = Judged(name, weights, lambda pairs: np.ones(len(pairs), np.float32))

@@ -20,19 +20,25 @@ from paraform.evaluation.embedding.task import Finding, Task
 from paraform.evaluation.on_pairs import precision_of
 from paraform.score import Score
 
+_TERMS = (
+    "trained on two fifths of PAWS's dev.tsv, on MRPC's, PAN's and Quora's training files,"
+    " calibrated by a tenth of the first and by Quora's dev.tsv"
+)
 SEEN = {  # by the beginning of the weights' digest, as signatures have it
     "weights:53aa51172d14": "trained, its card says, on captions of Flickr30k and COCO, Quora's duplicates, SNLI and"
     " SQuAD: sentences of STS15-images, STS-B, SICK and Quora are not unseen (paraform overlap)",
     "weights:d89bc093ba1a": "trained on two fifths of PAWS's dev.tsv, calibrated by a tenth of it and by Quora's"
     " dev.tsv",
-    "weights:2ed08cda7537": "trained on two fifths of PAWS's dev.tsv, on MRPC's, PAN's and Quora's training files,"
-    " calibrated by a tenth of the first and by Quora's dev.tsv",
+    "weights:2ed08cda7537": _TERMS,
+    "weights:af8c6d2c3ceb": _TERMS,
 }
 
 
 def seen_notes(spaces: Sequence[Space | Judged]) -> list[str]:
     """A line for the spaces of each model that is known to have been trained on sentences of the sets."""
-    named = {note: [space.name for space in spaces if key in space.signature] for key, note in SEEN.items()}
+    named: dict[str, list[str]] = {}
+    for key, note in SEEN.items():
+        named.setdefault(note, []).extend(space.name for space in spaces if key in space.signature)
     return [f"{', '.join(names)}: {note}" for note, names in named.items() if names]
 
 
