@@ -96,6 +96,13 @@ def test_ways_of_decoding_are_measured(figures: Figures) -> None:
     assert len(found) == 8 and all(value > 0 for value in found.values())
 
 
+def test_judging_is_measured(figures: Figures) -> None:
+    found = figures("judging", "--pairs", 8, "--repeats", 1)["figures"]
+    assert found["pairs"] == 8 and all(
+        found[f"{name}, pairs a second"] > 0 for name in ("CrossEncoder", "minilm-judge")
+    )
+
+
 def test_paraphrasing_is_measured(figures: Figures, question_pairs: Path) -> None:
     found = figures("paraphrase", "--data", question_pairs, "--rows", 6, "--repeats", 1)["figures"]
     assert found["sources"] == 6 and found["first paraphrase"] and found["ratio to the style encoder"] > 0

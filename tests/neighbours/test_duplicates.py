@@ -143,12 +143,7 @@ class Even:
         self.cosines: NDArray[np.float32] | None = None
 
     def judge(
-        self,
-        pairs: Sequence[tuple[str, str]],
-        *,
-        cosines: NDArray[np.float32] | None = None,
-        batch_size: int = 64,
-        progress: bool = False,
+        self, pairs: Sequence[tuple[str, str]], *, cosines: NDArray[np.float32] | None = None, **how: Any
     ) -> Verdicts:
         self.asked += pairs
         self.cosines = cosines

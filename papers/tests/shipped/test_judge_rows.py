@@ -10,9 +10,11 @@ import numpy as np
 import pytest
 import torch
 
+from paraform import corpora
 from paraform.evaluation.embedding.detection import roc_auc
 from paraform.records import InputError, Pair, Sentence
 from paraform.trainers.judge import BY_NLL
+from paraform_papers.shipped import judge_rows
 from paraform_papers.shipped.judge_figures import by_sentence, calibration_error, figures, more_than, table, with_bounds
 from paraform_papers.shipped.judge_rows import CONFIGS, by_bleu, measured
 from paraform_papers.shipped.judge_sets import JudgedSet, counts_of, rated, sick, written_ways
@@ -79,6 +81,17 @@ def test_the_page_has_what_was_measured() -> None:
     page = (root / "docs" / "meaning.md").read_text(encoding="utf-8").splitlines()
     lines = table(root / "papers" / "results" / "judge-rows")
     assert len(lines) > 8 and {*lines} <= {*page}
+
+
+def test_the_sets_are_written_for_overlap(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    sets = [JudgedSet("ways, one direction", [("a b", "b a"), ("c", "d")], [True, False])]
+    monkeypatch.setattr(judge_rows, "sets_of", lambda data: sets)
+    monkeypatch.setattr("sys.argv", ["judge_rows", str(tmp_path), "--texts", str(tmp_path / "sets")])
+    judge_rows.main()
+    (file,) = (tmp_path / "sets").iterdir()
+    read = [*corpora.read_jsonl(file)]
+    assert file.name == "ways-one-direction.jsonl"
+    assert [(one.source.text, one.target.text) for one in read if isinstance(one, Pair)] == sets[0].pairs
 
 
 def test_rated_outputs_are_of_both_kinds() -> None:

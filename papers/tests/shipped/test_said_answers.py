@@ -63,14 +63,7 @@ class Letters:
 
     kind: ClassVar[str] = "a judge"
 
-    def judge(
-        self,
-        pairs: Sequence[tuple[str, str]],
-        *,
-        cosines: NDArray[np.float32] | None = None,
-        batch_size: int = 64,
-        progress: bool = False,
-    ) -> Verdicts:
+    def judge(self, pairs: Sequence[tuple[str, str]], **how: Any) -> Verdicts:
         same = np.array([1.0 if one[0] == other[0] else 0.25 for one, other in pairs], np.float32)
         return Verdicts(same, same, same)
 
@@ -81,7 +74,7 @@ def test_what_a_judge_says_of_candidates_by_the_check_that_they_fail() -> None:
         {"set": "20261202 candidates", "source": "a", "answer": answer, "read": said, "failed": failed}
         for answer, said, failed in read
     ]
-    assert judged([*rows, {"set": "figures", "source": "a", "read": "wrong"}], Letters()) == {
+    assert judged([*rows, {"set": "figures", "source": "a", "read": "wrong"}], Letters(), "candidates") == {
         "": {"usable": [1.0], "wrong": [], "slip": [1.0]},
         "roles": {"usable": [], "wrong": [0.25, 1.0]},
     }

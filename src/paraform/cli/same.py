@@ -4,8 +4,8 @@ Of two texts, or of every pair of files (-, stdin), a line a pair: how likely it
 first says all of the second, that the second says all of the first, and the texts. What the second text adds makes the
 one low, what it leaves out makes the other low.
 
---model is smollm2-judge, whose base `paraform fetch smollm2` fetches, minilm-judge, which needs none and is ten times
-quicker and knows less, or a folder that `paraform train judge` wrote.
+--model is smollm2-judge, whose base `paraform fetch smollm2` fetches, minilm-judge, which needs none, is fifteen times
+as fast and knows less, or a folder that `paraform train judge` wrote.
 With --threshold there is a last column, "same" or "other", and --out FILE has the pairs that say the same.
 
 Example:

@@ -45,11 +45,11 @@ from paraform_papers.shipped.rewording_data import write_records
 from paraform_papers.shipped.written import digest
 
 ALONE = {"squad": 9_000, "banking77": 4_000}  # sentences of each that are reworded by rules
-WRITTEN = ("paws", "swapped", "ways", "near")  # whose negatives were written with the sentence's own words
+WHOLE = ("paws", "swapped", "ways", "near")  # taken whole: people or language models wrote or read what differs
 OF_TERMS = ("mrpc", "pan", "sick", "quora")  # what *all* adds
-NOT_NEAR = (*WRITTEN, "stsb", "read", "sick", "rules, banking77")
+NOT_NEAR = (*WHOLE, "stsb", "read", "sick", "rules, banking77")
 """Corpora whose pairs that differ are given, or whose nearest sentences mostly say the same, of one intent."""
-MOST, HELD_OUT = 1_000_000, 20
+MOST, ONE_IN = 1_000_000, 20  # pairs; clusters of which one is held out
 RATED = Path(__file__).parents[4] / "docs" / "ratings"
 
 
@@ -103,8 +103,8 @@ def made(
 
     Args:
         out: keeps what the rules said, which takes longest.
-        most: pairs of training; of those that are not of `WRITTEN` or `OF_TERMS` so many are drawn as fit.
-        times: how often each pair of `WRITTEN` stands there.
+        most: pairs of training; of those that are not of `WHOLE` or `OF_TERMS` so many are drawn as fit.
+        times: how often each pair of `WHOLE` stands there.
         each: the most pairs of each of `OF_TERMS`; as many of the nearest of other clusters.
         of_ways: which of `ways.jsonl`'s sentences.
     """
@@ -126,13 +126,13 @@ def made(
     drawn.shuffle(learned)
     drawn.shuffle(others)
     drawn.shuffle(quora_dev)
-    written = [pair for pair in train if corpus_of(pair) in WRITTEN] * times
-    rest = [pair for pair in learned if corpus_of(pair) not in WRITTEN]
+    whole = [pair for pair in train if corpus_of(pair) in WHOLE] * times
+    rest = [pair for pair in learned if corpus_of(pair) not in WHOLE]
     if terms == "all":
         for corpus in (*OF_TERMS, "nearest"):
-            written += [pair for pair in rest if corpus_of(pair) == corpus][:each]
+            whole += [pair for pair in rest if corpus_of(pair) == corpus][:each]
         rest = [pair for pair in rest if corpus_of(pair) not in (*OF_TERMS, "nearest")]
-    learned = [*written, *rest[: max(0, most - len(written))]]
+    learned = [*whole, *rest[: max(0, most - len(whole))]]
     drawn.shuffle(learned)
     counts.add_all(learned, "training")
     chosen = [pair for some in (paws_dev, others, quora_dev) for pair in some[: len(paws_dev)]]
@@ -141,7 +141,7 @@ def made(
 
 
 def held_out(pairs: Sequence[Pair]) -> tuple[list[Pair], list[Pair]]:
-    """Those to train on, and a share of one in `HELD_OUT` clusters, by a digest of its first text in the alphabet.
+    """Those to train on, and one in `ONE_IN` clusters, by a digest of its first text in the alphabet.
 
     What one pass holds out another one, of other sentences, holds out too.
     """
@@ -150,7 +150,7 @@ def held_out(pairs: Sequence[Pair]) -> tuple[list[Pair], list[Pair]]:
     for one in joined:
         for text in map(normalised, texts_of([one])):
             least[one.cluster] = min(text, least.get(one.cluster, text))
-    chosen = {cluster for cluster, text in least.items() if int(digest(text), 16) % HELD_OUT == 0}
+    chosen = {cluster for cluster, text in least.items() if int(digest(text), 16) % ONE_IN == 0}
     train, dev = (
         [pair for pair, one in zip(pairs, joined, strict=True) if (one.cluster in chosen) is held]
         for held in (False, True)
@@ -187,7 +187,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--terms", choices=("free", "all"), required=True)
     parser.add_argument("--most", type=int, default=MOST, help="pairs of training")
-    parser.add_argument("--times", type=int, default=1, help="how often each pair stands there that was written")
+    parser.add_argument("--times", type=int, default=1, help="how often each pair of those taken whole stands there")
     parser.add_argument("--each", type=int, default=MOST, help="pairs of each corpus that all adds")
     parser.add_argument("--ways", type=int, nargs=2, metavar=("FROM", "TO"), help="which sentences of ways.jsonl")
     parser.add_argument("--seed", type=int, default=0)

@@ -97,13 +97,13 @@ def beside_by(model: LMParaphraser, rows: list[dict[str, Any]]) -> float:
     return areas(found)["beside"]
 
 
-def judged(rows: list[dict[str, Any]], judge: JudgesMeaning) -> dict[str, dict[str, list[float]]]:
-    """Of the candidates, by the one check that each fails ("": none): `same` of the usable ones and the wrong ones."""
-    told = [row for row in rows if row["set"] == f"{DRAW} candidates"]
+def judged(rows: list[dict[str, Any]], judge: JudgesMeaning, name: str) -> dict[str, dict[str, list[float]]]:
+    """Of that set of the draw, by the one check that each fails ("": none): `same` of what was read as what."""
+    told = [row for row in rows if row["set"] == f"{DRAW} {name}"]
     same = judge.judge([(row["source"], row["answer"]) for row in told]).same
     found: dict[str, dict[str, list[float]]] = {}
     for row, value in zip(told, same, strict=True):
-        by = found.setdefault("".join(row["failed"]), {"usable": [], "wrong": []})
+        by = found.setdefault("".join(row.get("failed", [])), {"usable": [], "wrong": []})
         by.setdefault(row["read"], []).append(float(value))
     return dict(sorted(found.items()))
 
@@ -120,11 +120,15 @@ def main() -> None:
         print(f"beside by {options.by}: {beside_by(checkpoint.load(options.by, device='cpu'), rows):.3f}")
         return
     if options.judge:
-        print("| fails alone | usable | of them judged the same | wrong | of them judged the same |")
-        print("| --- | ---: | ---: | ---: | ---: |")
-        for check, by in judged(rows, checkpoint.load(options.judge, device="cpu")).items():
-            cells = [cell for some in (by["usable"], by["wrong"]) for cell in (len(some), sum(x >= SAME for x in some))]
-            print(f"| {check or 'none'} |", " | ".join(map(str, cells)), "|")
+        judge = checkpoint.load(options.judge, device="cpu")
+        print("| set | fails alone | usable | of them judged the same | wrong | of them judged the same |")
+        print("| --- | --- | ---: | ---: | ---: | ---: |")
+        for name in ("default", "candidates"):
+            for check, by in judged(rows, judge, name).items():
+                cells = [
+                    count for read in ("usable", "wrong") for count in (len(by[read]), sum(x >= SAME for x in by[read]))
+                ]
+                print(f"| {name} | {check or 'none'} |", " | ".join(map(str, cells)), "|")
         return
     for name, found in counts(rows).items():
         own = [row for row in rows if row["set"] == name]

@@ -154,8 +154,8 @@ class MeaningJudge(nn.Module):
     def logits(self, pairs: Sequence[tuple[str, str]], *, batch_size: int = ROWS, progress: bool = False) -> Tensor:
         """[N, 2] before they are calibrated.
 
-        A causal base reads a pair in both orders, and the mean counts: its first text is read without the second. Any
-        other reads it once, the text first that sorts first: the second order told nothing more.
+        A causal base reads a pair in both orders, and the mean counts, since the first text is read without the
+        second. Any other reads it once, the text first that sorts first.
         """
         different = list(dict.fromkeys((min(pair), max(pair)) for pair in pairs))
         found, cut = {}, 0
