@@ -136,6 +136,8 @@ def test_the_commands(base: Path, tmp_path: Path, command: Callable[..., Any]) -
     for arguments, message in (
         (["one text"], "1 text; expected two"),
         (["one", "two", "three"], "3 texts; expected two"),
+        (["one text", tmp_path / "pairs.tsv"], "1 text and 1 file; expected two texts, or files"),
+        ([tmp_path / "nowhere.tsv", tmp_path / "pairs.tsv"], "nowhere.tsv: no such file"),
         (["a", " "], "an empty text"),
         (["a", "b", "--out", tmp_path / "x"], "--out without --threshold"),
         (["a", "b", "--model", "minilm"], "an encoder; expected a judge of meaning"),

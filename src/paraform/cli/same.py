@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from paraform.capabilities import JudgesMeaning
 
 
-FILE = r"\S+\.(tsv|csv|txt|jsonl?|parquet)"  # what is a file's name rather than a text
+FILE = r"\S+\.(tsv|csv|txt|jsonl?)"  # what is a file's name rather than a text
 
 
 def add_arguments(parser: ArgumentParser, given: Sequence[str]) -> None:
