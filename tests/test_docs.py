@@ -8,6 +8,7 @@ import importlib
 import importlib.util
 import re
 import shlex
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -108,6 +109,13 @@ def test_commands_are_found_in_pages_and_modules_and_wrong_ones_are_refused(tmp_
 def test_no_page_waits_for_a_table(path: Path) -> None:
     prose = re.sub(r"^```.*?^```$", "", path.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
     assert not re.findall(r"^[A-Z][A-Z0-9_]+$", prose, re.MULTILINE)
+
+
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.relative_to(REPOSITORY).as_posix())
+def test_no_page_says_a_paragraph_twice(path: Path) -> None:
+    lines = Counter(path.read_text(encoding="utf-8").splitlines())
+    long = {line for line in lines if len(line) > 80 and not line.startswith("|") and not line.endswith(":")}
+    assert [line for line in long if lines[line] > 1] == []
 
 
 def cells_of(page: str) -> list[str]:
