@@ -122,6 +122,17 @@ def test_what_the_model_cannot_read_is_said(tmp_path: Path, command: Command) ->
     assert (done.status, done.err) == (0, said)
 
 
+def test_a_judge_says_how_likely_each_pair_is(tmp_path: Path, command: Command) -> None:
+    path = tmp_path / "some.txt"
+    path.write_text("How can I lose weight quickly?\nHow can I quickly lose weight?\nHow can I gain weight quickly?\n")
+    done = command("duplicates", path, "--threshold", 0.3, "--verify", "minilm-judge")
+    pair, cluster = objects(done.out)
+    assert (pair["pair"], cluster["cluster"]) == ([1, 2], [1, 2]) and 0.82 <= pair["same"] <= 1
+    assert "2 near pairs kept apart: 2 by meaning" in done.err
+    every = command("duplicates", path, "--threshold", 0.3, "--verify", "minilm-judge", "--verify-threshold", 0.0001)
+    assert sorted(one["pair"] for one in objects(every.out)[:-1]) == [[1, 2], [1, 3], [2, 3]]
+
+
 def test_near_is_not_the_same(tmp_path: Path, command: Command) -> None:
     """What differs in a number, a name or a denial stays where the first of each cluster are written."""
     rows = [

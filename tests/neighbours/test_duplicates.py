@@ -147,7 +147,7 @@ class Even:
     ) -> Verdicts:
         self.asked += pairs
         self.cosines = cosines
-        same = np.array([0.5 if sum(map(int, pair)) % 2 == 0 else 0.4 for pair in pairs], np.float32)
+        same = np.array([0.9 if sum(map(int, pair)) % 2 == 0 else 0.5 for pair in pairs], np.float32)
         return Verdicts(same, same, same)
 
 
@@ -156,9 +156,20 @@ def test_a_judge_reads_every_pair_that_is_left() -> None:
     found = paraform.duplicates(["10", "11", "12", "50", "90", "91"], Angles(), threshold=COS_2, verify=judge)
     assert sorted(judge.asked) == [("10", "11"), ("10", "12"), ("11", "12"), ("90", "91")]
     assert found.pairs.tolist() == [[0, 2]] and found.clusters == [[0, 2]] and found.apart == {"meaning": 3}
+    assert found.same is not None and found.same.tolist() == [np.float32(0.9)]
     judge.asked.clear()
     found = paraform.duplicates(["10", "11", "12"], Angles(), threshold=COS_2, verify=judge, keep_apart=["numbers"])
     assert judge.asked == [] and found.apart == {"numbers": 3}
+    assert paraform.duplicates(["10", "11"], Angles(), threshold=COS_2).same is None
+    with pytest.raises(InputError, match=r"verify_threshold: 1\.5; expected"):
+        paraform.duplicates(["10"], Angles(), threshold=COS_2, verify=judge, verify_threshold=1.5)
+
+
+@pytest.mark.parametrize(("least", "pairs"), [(0.95, 0), (0.89, 1), (0.5, 4)])
+def test_pairs_stay_from_the_threshold_on(least: float, pairs: int) -> None:
+    given: dict[str, Any] = {"threshold": COS_2, "verify": Even(), "verify_threshold": least}
+    found = paraform.duplicates(["10", "11", "12", "50", "90", "91"], Angles(), **given)
+    assert len(found.pairs) == pairs and found.same is not None and len(found.same) == pairs
 
 
 def test_a_judge_is_told_minilms_cosines_alone(minilm: Encoder) -> None:

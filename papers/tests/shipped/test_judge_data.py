@@ -58,7 +58,7 @@ def test_answers_and_rewordings_that_may_be_given_on() -> None:
 def test_what_is_written_of_a_sentence_has_its_directions() -> None:
     known = Counter((one.label, one.forth, one.back) for one in ways())
     sentences = known[0, 0.0, 1.0]  # one with more of each
-    assert sentences > 500 and known[1, None, None] == 3 * sentences
+    assert sentences > 500 and 2 * sentences < known[1, None, None] <= 3 * sentences
     assert known[0, 1.0, 0.0] == 2 * sentences and known[0, 0.0, 0.0] > known[0, None, None] > 0.9 * sentences
 
 

@@ -13,7 +13,8 @@ each; for more an index finds nearly all pairs (extra `search`).
 
 With --first, texts that differ in a number, a name, a denial ("turn on", "turn off") or in who does what are no pair,
 however near they are, and are counted; --keep-apart says which of these, or none. --verify has a judge of meaning
-(`paraform same`) read both texts of each pair that is left; those that it takes for others are counted, too.
+(`paraform same`) read both texts of each pair that is left, tells how likely it is that they say the same, as "same",
+and leaves out those below --verify-threshold; they are counted, too.
 
 Example:
   paraform duplicates questions.txt --out found.jsonl
@@ -81,6 +82,12 @@ def add_arguments(parser: ArgumentParser, given: Sequence[str]) -> None:
         help="keep the pairs that say the same, by minilm-judge, smollm2-judge, or a folder of `paraform train judge`",
     )
     parser.add_argument(
+        "--verify-threshold",
+        type=Share | None,
+        default=None,
+        help="how likely that has to be; null: 0.82, where nine of ten pairs do (docs/meaning.md); lower finds more",
+    )
+    parser.add_argument(
         "--label-column", type=str | None, default=None, help="of a table: pairs of two labels are told"
     )
     parser.add_argument("--id-column", type=str | None, default=None, help="of a table: goes with each text")
@@ -90,7 +97,7 @@ def run(options: Namespace) -> int:
     """Print or write what was found."""
     bound_memory()
     from paraform.capabilities import LatentSpace
-    from paraform.neighbours.duplicates import duplicates, usual_threshold
+    from paraform.neighbours.duplicates import VERIFIED, duplicates, usual_threshold
     from paraform.weights import require_writable
 
     for path in (options.out, options.first):
@@ -125,6 +132,7 @@ def run(options: Namespace) -> int:
         seed=options.seed,
         keep_apart=keep_apart,
         verify=judge,
+        verify_threshold=options.verify_threshold or VERIFIED,
         progress=True,
     )
     if options.first is not None:
@@ -202,9 +210,10 @@ def lines_of(
         more = {f"{key}s": [columns[one][key] for one in some] for key in columns[some[0]]}
         return {"texts": [texts[one] for one in some], **more}
 
-    for (one, other), cosine in zip(found.pairs, found.cosines, strict=True):
-        pair = {"pair": [numbers[one], numbers[other]], "similarity": round(float(cosine), 4)}
-        yield pair | about([one, other])
+    for at, (one, other) in enumerate(found.pairs):
+        pair = {"pair": [numbers[one], numbers[other]], "similarity": round(float(found.cosines[at]), 4)}
+        judged = {} if found.same is None else {"same": round(float(found.same[at]), 4)}
+        yield pair | judged | about([one, other])
     for cluster in found.clusters:
         yield {"cluster": [numbers[one] for one in cluster], **about(cluster)}
 

@@ -25,6 +25,9 @@ THRESHOLDS = {"minilm": 0.79, "minilm-disentangled": 0.8, "minilm-par": 0.89, "c
 are of one labelled cluster: `python -m paraform_papers.shipped.duplicates DATA --split dev` (docs/duplicates.md)."""
 
 SAME = 0.5  # from it on a judge takes two texts for the same
+VERIFIED = 0.82
+"""From it on nine of ten held-out near pairs ask for the same, as language models read them, by `minilm-judge`
+(docs/meaning.md)."""
 JUDGED: Literal["meaning"] = "meaning"  # what pairs that a judge refuses differ in
 
 CHUNK = 16_384  # texts whose vectors are made at once
@@ -43,6 +46,7 @@ class Duplicates(NamedTuple):
         unread: texts, in order, that the model cannot read (`capabilities.TellsUnread`): what is near them says
             nothing. They are in pairs with those alone that differ in case and white space.
         apart: how many near pairs were left out, by what they differ in.
+        same: [P], how likely it is that both say the same, by the judge that verifies; None without one.
     """
 
     pairs: NDArray[np.int64]
@@ -53,6 +57,7 @@ class Duplicates(NamedTuple):
     search: Literal["exact", "index"]
     unread: list[int]
     apart: Counter[Kind | Literal["meaning"]]
+    same: NDArray[np.float32] | None
 
 
 def duplicates(
@@ -66,6 +71,7 @@ def duplicates(
     seed: int = 0,
     keep_apart: Collection[Kind] = (),
     verify: JudgesMeaning | None = None,
+    verify_threshold: float = VERIFIED,
     progress: bool = False,
 ) -> Duplicates:
     """Pairs of texts whose vectors' cosine reaches a threshold, and the clusters that they make.
@@ -82,8 +88,8 @@ def duplicates(
         search: as in `near_pairs`; with "auto" an index is used for more than 200,000 different texts.
         batch_size, seed: as in `Embedder.embed`; the index draws by the seed, too.
         keep_apart: pairs that differ in one of these (`apart.differs`) are none, however near they are.
-        verify: reads both texts of every pair that is left, and keeps those whose `same` is `SAME` or more; None: all
-            stay.
+        verify: reads both texts of every pair that is left; None: all stay.
+        verify_threshold: above 0, at most 1: the least `same` of a pair that stays.
         progress: say on stderr how far it is.
     Raises: InputError for what are no texts, a model that does not embed, a missing threshold; and as `near_pairs`.
     """
@@ -94,6 +100,8 @@ def duplicates(
     name = encoder if isinstance(encoder, str) else ""
     least = usual_threshold(model, name, vectors) if threshold is None else threshold
     require_threshold(least)
+    if not 0 < verify_threshold <= 1:
+        raise InputError(f"verify_threshold: {verify_threshold}; expected a number above 0, at most 1")
     copies: dict[str, list[int]] = {}
     for number, text in enumerate(given):
         copies.setdefault(text, []).append(number)
@@ -108,9 +116,18 @@ def duplicates(
     cosines_P = np.concatenate([np.ones(len(alike_Q2), np.float32), found.cosines])
     near = [(different[one], different[other]) for one, other in rows_P2.tolist()]
     by_minilm = verify is not None and is_embedded(model, "minilm", name, vectors)
-    why = kept_apart(near, keep_apart, verify, cosines_P if by_minilm else None, progress)
+    why: list[Kind | Literal["meaning"] | None] = [differs(*pair, keep_apart) if keep_apart else None for pair in near]
+    same_P = None
+    if verify is not None:
+        left = np.flatnonzero([kind is None for kind in why]).tolist()
+        known = cosines_P[left] if by_minilm else None
+        same_P = np.ones(len(near), np.float32)
+        same_P[left] = judged([near[at] for at in left], verify, known, progress)
+        for at in np.flatnonzero(same_P < verify_threshold):
+            why[at] = JUDGED
     together_P = np.array([kind is None for kind in why], np.bool_)
     rows_P2, cosines_P = rows_P2[together_P], cosines_P[together_P]
+    same_P = None if same_P is None else same_P[together_P]
     firsts_N = np.array([numbers[0] for numbers in copies.values()], np.int64)
     members: dict[int, list[int]] = {}
     for root, numbers in zip(components(len(different), rows_P2.tolist()), copies.values(), strict=True):
@@ -118,26 +135,28 @@ def duplicates(
     clusters = sorted(sorted(numbers) for numbers in members.values() if len(numbers) > 1)
     unread = sorted(number for text in np.flatnonzero(unread_N) for number in copies[different[text]])
     return Duplicates(
-        firsts_N[rows_P2], cosines_P, clusters, len(different), least, found.search, unread, Counter(filter(None, why))
+        firsts_N[rows_P2],
+        cosines_P,
+        clusters,
+        len(different),
+        least,
+        found.search,
+        unread,
+        Counter(filter(None, why)),
+        same_P,
     )
 
 
-def kept_apart(
-    pairs: Sequence[tuple[str, str]],
-    kinds: Collection[Kind],
-    verify: JudgesMeaning | None,
-    cosines_P: NDArray[np.float32] | None,
-    progress: bool,
-) -> list[Kind | Literal["meaning"] | None]:
-    """What keeps each pair apart; None: nothing. Arguments as `duplicates` and `JudgesMeaning.judge` have them."""
-    why: list[Kind | Literal["meaning"] | None] = [differs(*pair, kinds) if kinds else None for pair in pairs]
-    left = [at for at, pair in enumerate(pairs) if why[at] is None and all(map(str.strip, pair))] if verify else []
-    if verify and left:
-        known = None if cosines_P is None else cosines_P[left]
-        found = verify.judge([pairs[at] for at in left], cosines=known, progress=progress)
-        for at, same in zip(left, found.same, strict=True):
-            why[at] = None if same >= SAME else JUDGED
-    return why
+def judged(
+    pairs: Sequence[tuple[str, str]], judge: JudgesMeaning, cosines_P: NDArray[np.float32] | None, progress: bool
+) -> NDArray[np.float32]:
+    """How likely it is that each pair says the same, [P]; 1 if one says nothing: no judge reads that."""
+    read = np.flatnonzero([all(map(str.strip, pair)) for pair in pairs]).tolist()
+    same_P = np.ones(len(pairs), np.float32)
+    if read:
+        known = None if cosines_P is None else cosines_P[read]
+        same_P[read] = judge.judge([pairs[at] for at in read], cosines=known, progress=progress).same
+    return same_P
 
 
 def same_letters(texts: Sequence[str], chosen: Sequence[int] | NDArray[np.int64]) -> NDArray[np.int64]:

@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from paraform import checkpoint
-from paraform.neighbours.duplicates import SAME, THRESHOLDS
+from paraform.neighbours.duplicates import THRESHOLDS, VERIFIED
 from paraform.weights import atomic_path
 from paraform_papers.shipped.duplicates import found_by, questions
 from paraform_papers.shipped.judge import judge_of
@@ -41,7 +41,7 @@ def verified(data: Path, judge: str, out: Path, *, among: int, seed: int) -> dic
     pairs = [(asked.texts[one], asked.texts[other]) for one, other in found.rows.tolist()]
     same_P = model.judge(pairs, cosines=found.cosines, progress=True).same
     ended = time.perf_counter()
-    kept_P, right_P = same_P >= SAME, known_pairs(found.rows, asked.clusters)
+    kept_P, right_P = same_P >= VERIFIED, known_pairs(found.rows, asked.clusters)
     drawn = np.random.default_rng(seed)
     groups = [drawn.permutation(np.flatnonzero(some))[:most] for some, most in ((kept_P, KEPT), (~kept_P, DROPPED))]
     order = drawn.permutation(np.concatenate(groups)).tolist()

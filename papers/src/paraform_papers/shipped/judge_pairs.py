@@ -95,7 +95,8 @@ def swapped() -> list[Pair]:
 def ways(some: slice = slice(None)) -> list[Pair]:
     """What language models wrote of sentences: that says the same, something else, less, and more (`ways.jsonl`).
 
-    Of "other" the first two exchange what the sentence says; one of a weaker word may follow from it.
+    Of "other" the first two exchange what the sentence says; one of a weaker word may follow from it, as may any of a
+    line with "focus", whose modal verb, tense, connective or quantity is another one.
     """
     text = (resources.files("paraform_papers.shipped") / "ways.jsonl").read_text(encoding="utf-8")
     pairs = []
@@ -104,7 +105,7 @@ def ways(some: slice = slice(None)) -> list[Pair]:
         sides = [source, *same]
         pairs += [Pair(source, one, label=1) for one in same]
         for number, said in enumerate(row["other"]):
-            way = 0.0 if number < 2 else None
+            way = 0.0 if number < 2 and "focus" not in row else None
             pairs.append(Pair(sides[(at + number) % len(sides)], Sentence(said), label=0, forth=way, back=way))
         less, more = Sentence(row["less"]), Sentence(row["more"])
         pairs.append(Pair(source, less, label=0, forth=1.0, back=0.0))
