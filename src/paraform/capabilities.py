@@ -256,7 +256,7 @@ class JudgesMeaning(Protocol):
 
         Args:
             cosines: [N], of both texts' vectors by minilm, where they are known; None: they are made.
-            batch_size: rows read at once; it changes no answer.
+            batch_size: rows read at once; it changes answers by how sums are rounded alone.
             progress: say on stderr how far it is.
         """
         ...

@@ -106,6 +106,7 @@ def test_texts_that_are_cut_are_said_once(command: Command, monkeypatch: pytest.
         (["--model", "minilm@layer=2"], "no threshold for minilm@layer=2; expected one, such as 0.8"),
         (["--vectors", "style"], "--vectors style: minilm is an encoder"),
         (["--out", "/dev/full/x"], "/dev/full"),
+        (["--verify-threshold", "0.9"], "--verify-threshold without --verify; expected both, or neither"),
     ],
 )
 def test_what_is_refused(given: list[str], said: str, questions: Path, command: Command) -> None:
@@ -129,6 +130,7 @@ def test_a_judge_says_how_likely_each_pair_is(tmp_path: Path, command: Command) 
     pair, cluster = objects(done.out)
     assert (pair["pair"], cluster["cluster"]) == ([1, 2], [1, 2]) and 0.82 <= pair["same"] <= 1
     assert "2 near pairs kept apart: 2 by meaning" in done.err
+    assert "search: exact, same: 0.82 or more by minilm-judge)" in done.err
     every = command("duplicates", path, "--threshold", 0.3, "--verify", "minilm-judge", "--verify-threshold", 0.0001)
     assert sorted(one["pair"] for one in objects(every.out)[:-1]) == [[1, 2], [1, 3], [2, 3]]
 

@@ -15,10 +15,8 @@ from paraform.rewording.negatives import Altered
 from paraform_papers.shipped import judge_data
 from paraform_papers.shipped.judge_data import held_out, made, rated
 from paraform_papers.shipped.judge_made import TRAINED, made_pair, made_pairs, nearest_others
-from paraform_papers.shipped.judge_pairs import asked, near, read_answers, scored, sick, ways, written_rewordings
+from paraform_papers.shipped.judge_pairs import asked, near, read_answers, scored, ways, written_rewordings
 from paraform_papers.shipped.written import digest
-
-SICK = "pair_ID\tsentence_A\tsentence_B\trelatedness_score\tentailment_judgment\n"
 
 
 def same(one: str, other: str, corpus: str = "tatoeba") -> Pair:
@@ -37,16 +35,6 @@ def test_questions_that_share_words_are_of_other_clusters(tmp_path: Path) -> Non
     found = asked(tmp_path / "dev.tsv")
     assert [one.label for one in found] == [1, 1, 0, 0]
     assert all(one.source.text[-4:] != one.target.text[-4:] for one in found[2:])
-
-
-def test_what_sick_says_of_each_direction(tmp_path: Path) -> None:
-    rows = [f"{at}\ta\tb\t4\t{told}\n" for at, told in enumerate(("ENTAILMENT", "NEUTRAL", "CONTRADICTION"))]
-    (tmp_path / "sick.txt").write_text(SICK + "".join(rows), encoding="utf-8")
-    assert [(one.label, one.forth, one.back) for one in sick(tmp_path / "sick.txt")] == [
-        (None, 1, None),
-        (None, 0, None),
-        (None, 0, 0),
-    ]
 
 
 def test_answers_and_rewordings_that_may_be_given_on() -> None:

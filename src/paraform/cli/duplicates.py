@@ -79,13 +79,13 @@ def add_arguments(parser: ArgumentParser, given: Sequence[str]) -> None:
         type=str | None,
         default=None,
         metavar="JUDGE",
-        help="keep the pairs that say the same, by minilm-judge, smollm2-judge, or a folder of `paraform train judge`",
+        help="keep the pairs that say the same, by minilm-judge, another of `paraform same`, or a folder",
     )
     parser.add_argument(
         "--verify-threshold",
         type=Share | None,
         default=None,
-        help="how likely that has to be; null: 0.82, where nine of ten pairs do (docs/meaning.md); lower finds more",
+        help="how likely that has to be; null: 0.82, where nine of ten pairs do by minilm-judge; lower finds more",
     )
     parser.add_argument(
         "--label-column", type=str | None, default=None, help="of a table: pairs of two labels are told"
@@ -108,6 +108,8 @@ def run(options: Namespace) -> int:
         keep_apart = list(KINDS) if options.first is not None else []
     rows = rows_of(options.text, options)
     judge = None
+    if options.verify is None and options.verify_threshold is not None:
+        raise InputError("--verify-threshold without --verify; expected both, or neither")
     if options.verify is not None:
         from paraform.capabilities import JudgesMeaning
 
@@ -161,6 +163,8 @@ def report(
     options: Namespace,
 ) -> int:
     """Lines to --out or stdout, or all in one object; how much was found is said beside it."""
+    from paraform.neighbours.duplicates import VERIFIED
+
     about: dict[str, Any] = {
         "model": options.model,
         "threshold": found.threshold,
@@ -173,6 +177,10 @@ def report(
         "unread": [numbers[one] for one in found.unread],
         "kept_apart": dict(found.apart),
     }
+    judged = ""
+    if options.verify is not None:
+        about |= {"verify": options.verify, "verify_threshold": options.verify_threshold or VERIFIED}
+        judged = f", same: {about['verify_threshold']:g} or more by {options.verify}"
     if found.apart:
         kinds = ", ".join(f"{count:,} by {kind}" for kind, count in found.apart.most_common())
         tell(f"{counted(found.apart.total(), 'near pair')} kept apart: {kinds} (--keep-apart, --verify)")
@@ -186,7 +194,7 @@ def report(
             f" their words; the first is {numbers[found.unread[0]]:,}, {texts[found.unread[0]][:40]!r}"
         )
     members = f"{counted(about['clusters'], 'cluster')} of {about['in_clusters']:,} of {about['texts']:,} texts"
-    settings = f"cosine of {found.threshold:g} or more by {options.model}, search: {found.search}"
+    settings = f"cosine of {found.threshold:g} or more by {options.model}, search: {found.search}{judged}"
     summary = f"{counted(about['pairs'], 'pair')}, {members} ({settings})"
     lines = lines_of(found, texts, numbers, columns)
     if options.out is not None:

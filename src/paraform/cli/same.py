@@ -2,10 +2,11 @@
 
 Of two texts, or of every pair of files (-, stdin), a line a pair: how likely it is that both say the same, that the
 first says all of the second, that the second says all of the first, and the texts. What the second text adds makes the
-one low, what it leaves out makes the other low.
+one low, what it leaves out makes the other low. A judge reads English, and of both texts together about 140 words; what
+is behind does not count, and a warning says of how many pairs.
 
 --model is smollm2-judge, whose base `paraform fetch smollm2` fetches, minilm-judge, which needs none, is fifteen times
-as fast and knows less, or a folder that `paraform train judge` wrote.
+as fast and knows less, smollm2-judge-all, which has terms, or a folder that `paraform train judge` wrote.
 With --threshold there is a last column, "same" or "other", and --out FILE has the pairs that say the same.
 
 Example:

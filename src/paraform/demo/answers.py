@@ -60,16 +60,16 @@ class Answers:
 
     @cached_property
     def judge(self) -> tuple[str, Any]:
-        """What reads both sentences at once, and its name: on `smollm2` where that was fetched, else the quick one."""
-        *better, last = JUDGES
-        for name in better:
-            model = paraform.load(name, device=self.device)
-            try:
-                model.judge([("a", "b")])
-            except InputError:
-                continue
-            return name, model
-        return last, paraform.load(last, device=self.device)
+        """What reads both sentences at once, and its name: on `smollm2` where that was fetched, else the quick one.
+
+        Beside the quick one's name stands what the better one lacks.
+        """
+        better, quick = (paraform.load(name, device=self.device) for name in JUDGES)
+        try:
+            better.judge([("a", "b")])
+        except InputError as error:
+            return f"{JUDGES[1]} ({JUDGES[0]} knows more: {error})", quick
+        return JUDGES[0], better
 
     @cached_property
     def latent(self) -> paraform.LatentLanguageModel:

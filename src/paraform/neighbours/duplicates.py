@@ -24,13 +24,13 @@ THRESHOLDS = {"minilm": 0.79, "minilm-disentangled": 0.8, "minilm-par": 0.89, "c
 """Of each embedded encoder the cosine from which on 95 % of the pairs found among held-out questions, Quora's dev.tsv,
 are of one labelled cluster: `python -m paraform_papers.shipped.duplicates DATA --split dev` (docs/duplicates.md)."""
 
-SAME = 0.5  # from it on a judge takes two texts for the same
 VERIFIED = 0.82
-"""From it on nine of ten held-out near pairs ask for the same, as language models read them, by `minilm-judge`
-(docs/meaning.md)."""
+"""The `same` of `minilm-judge` from which on nine of ten near pairs that were held out ask for the same, as language
+models read them; of `smollm2-judge` three of four do (docs/meaning.md)."""
 JUDGED: Literal["meaning"] = "meaning"  # what pairs that a judge refuses differ in
 
 CHUNK = 16_384  # texts whose vectors are made at once
+ROWS = 64  # pairs that a judge reads at once
 
 
 class Duplicates(NamedTuple):
@@ -86,7 +86,7 @@ def duplicates(
         threshold: above 0, at most 1; None: `THRESHOLDS`, of an embedded encoder.
         vectors: one of the encoder's `vector_names`; "": the first.
         search: as in `near_pairs`; with "auto" an index is used for more than 200,000 different texts.
-        batch_size, seed: as in `Embedder.embed`; the index draws by the seed, too.
+        batch_size, seed: as in `Embedder.embed`; the judge reads as many at once, the index draws by the seed, too.
         keep_apart: pairs that differ in one of these (`apart.differs`) are none, however near they are.
         verify: reads both texts of every pair that is left; None: all stay.
         verify_threshold: above 0, at most 1: the least `same` of a pair that stays.
@@ -122,7 +122,7 @@ def duplicates(
         left = np.flatnonzero([kind is None for kind in why]).tolist()
         known = cosines_P[left] if by_minilm else None
         same_P = np.ones(len(near), np.float32)
-        same_P[left] = judged([near[at] for at in left], verify, known, progress)
+        same_P[left] = judged([near[at] for at in left], verify, known, batch_size or ROWS, progress)
         for at in np.flatnonzero(same_P < verify_threshold):
             why[at] = JUDGED
     together_P = np.array([kind is None for kind in why], np.bool_)
@@ -148,14 +148,19 @@ def duplicates(
 
 
 def judged(
-    pairs: Sequence[tuple[str, str]], judge: JudgesMeaning, cosines_P: NDArray[np.float32] | None, progress: bool
+    pairs: Sequence[tuple[str, str]],
+    judge: JudgesMeaning,
+    cosines_P: NDArray[np.float32] | None,
+    batch_size: int,
+    progress: bool,
 ) -> NDArray[np.float32]:
     """How likely it is that each pair says the same, [P]; 1 if one says nothing: no judge reads that."""
     read = np.flatnonzero([all(map(str.strip, pair)) for pair in pairs]).tolist()
     same_P = np.ones(len(pairs), np.float32)
     if read:
         known = None if cosines_P is None else cosines_P[read]
-        same_P[read] = judge.judge([pairs[at] for at in read], cosines=known, progress=progress).same
+        how: dict[str, Any] = {"cosines": known, "batch_size": batch_size, "progress": progress}
+        same_P[read] = judge.judge([pairs[at] for at in read], **how).same
     return same_P
 
 

@@ -1,13 +1,15 @@
 r"""What a judge keeps and drops of the near pairs among 100,000 questions, drawn to be read blind.
 
     python -m paraform_papers.shipped.duplicates_verified ../shared/data --judge minilm-judge --out runs/verified
-    python -m paraform_papers.shipped.duplicates_verified --read runs/verified READER.jsonl
+    python -m paraform_papers.shipped.duplicates_verified --read runs/verified READER.jsonl READER.jsonl
+    python -m paraform_papers.shipped.duplicates_verified --read papers/results/duplicates-verified
 
 The first finds the pairs of `minilm` at its usual threshold among all questions of test.tsv and others of train.tsv,
 and has the judge read them, as `paraform duplicates --verify` does. OUT/sheet.jsonl has `KEPT` of the pairs that it
 keeps and `DROPPED` of those that it drops, in an order drawn by the seed, and nothing of what the judge thinks;
 OUT/key.jsonl that; OUT/figures.json the counts, shares of labelled pairs, and seconds. A reader's lines are {"id": 7,
-"same": true}: whether both questions ask for the same. Running time: docs/duplicates.md.
+"same": true}: whether both questions ask for the same. The second writes what both say beside the key, OUT/read.jsonl,
+and prints what that comes to; lines of several draws may stand in one file. Running time: docs/meaning.md.
 """
 
 from __future__ import annotations
@@ -15,25 +17,27 @@ from __future__ import annotations
 import argparse
 import json
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.metrics import roc_auc_score  # type: ignore[import-untyped] # scikit-learn has no types
 
 from paraform import checkpoint
 from paraform.neighbours.duplicates import THRESHOLDS, VERIFIED
 from paraform.weights import atomic_path
 from paraform_papers.shipped.duplicates import found_by, questions
-from paraform_papers.shipped.judge import judge_of
+from paraform_papers.shipped.judge import SAME, judge_of
 from paraform_papers.shipped.precision import known_pairs
 
 KEPT, DROPPED, RESAMPLES = 200, 100, 2000
+EDGES = (0.0, SAME, VERIFIED)  # of `same`: between two of them a pair that was read stands for as many
 
 
-def verified(data: Path, judge: str, out: Path, *, among: int, seed: int) -> dict[str, Any]:
-    """Find, judge and draw; the figures."""
+def verified(data: Path, judge: str, out: Path, *, among: int, seed: int, least: float = VERIFIED) -> dict[str, Any]:
+    """Find, judge and draw; the figures. `least`: the `same` from which on a pair is kept."""
     asked, encoder, model = questions(data, "test", among, seed), checkpoint.load("minilm"), judge_of(judge)
     begun = time.perf_counter()
     found = found_by(encoder, asked.texts, THRESHOLDS["minilm"])
@@ -41,7 +45,7 @@ def verified(data: Path, judge: str, out: Path, *, among: int, seed: int) -> dic
     pairs = [(asked.texts[one], asked.texts[other]) for one, other in found.rows.tolist()]
     same_P = model.judge(pairs, cosines=found.cosines, progress=True).same
     ended = time.perf_counter()
-    kept_P, right_P = same_P >= VERIFIED, known_pairs(found.rows, asked.clusters)
+    kept_P, right_P = same_P >= least, known_pairs(found.rows, asked.clusters)
     drawn = np.random.default_rng(seed)
     groups = [drawn.permutation(np.flatnonzero(some))[:most] for some, most in ((kept_P, KEPT), (~kept_P, DROPPED))]
     order = drawn.permutation(np.concatenate(groups)).tolist()
@@ -59,7 +63,7 @@ def verified(data: Path, judge: str, out: Path, *, among: int, seed: int) -> dic
     )
     _write(out / "key.jsonl", key)
     figures = {
-        "pairs": len(pairs),
+        "pairs": {f"{edge:g}": int((same_P >= edge).sum()) for edge in EDGES},
         "kept": int(kept_P.sum()),
         "labelled of all": _share(right_P),
         "labelled of kept": _share(right_P[kept_P]),
@@ -72,18 +76,51 @@ def verified(data: Path, judge: str, out: Path, *, among: int, seed: int) -> dic
     return figures
 
 
-def read(key: Path, reader: Path) -> dict[str, tuple[float, float, float]]:
-    """Of kept and dropped pairs the share that asks for the same, by that reader, with 95 % by resampling pairs."""
-    same = {row["id"]: row["same"] for row in _lines(reader)}
-    found = {}
-    for name, kept in (("kept", True), ("dropped", False)):
-        hits = np.array([same[row["id"]] for row in _lines(key) if row["kept"] is kept], np.float64)
-        if not len(hits):
-            continue
-        drawn = np.random.default_rng(0).integers(len(hits), size=(RESAMPLES, len(hits)))
-        low, high = np.percentile(hits[drawn].mean(1), (2.5, 97.5))
-        found[name] = (float(hits.mean()), float(low), float(high))
-    return found
+def told(folder: Path) -> dict[str, Any]:
+    """By each reader what the pairs that were read say of all that were found, with 95 % by resampling them.
+
+    "precision": of the pairs from each edge on the share that asks for the same. "by cosine": of as many pairs as
+    `VERIFIED` keeps, those with the highest cosine, that share; "more": what the judge's is above it.
+    """
+    found = {float(edge): count for edge, count in json.loads((folder / "figures.json").read_text())["pairs"].items()}
+    rows = _lines(folder / "read.jsonl")
+    same_R, cosine_R = (np.array([row[name] for row in rows], np.float64) for name in ("same", "similarity"))
+    part_R = np.digitize(same_R, EDGES) - 1
+    counts = np.array([found[edge] for edge in EDGES])
+    weight_R = ((counts - np.append(counts[1:], 0)) / np.bincount(part_R, minlength=len(EDGES)))[part_R]
+
+    def figures(asks_R: NDArray[np.float64], drawn: NDArray[np.int64]) -> dict[str, float]:
+        asks, same, cosine, weight = (some[drawn] for some in (asks_R, same_R, cosine_R, weight_R))
+        nearest = np.argsort(-cosine, kind="stable")
+        as_many = nearest[: np.searchsorted(np.cumsum(weight[nearest]), found[VERIFIED]) + 1]
+        out = {f"precision from {edge:g}": _mean(asks, weight, same >= edge) for edge in EDGES}
+        out["precision by cosine, as many"] = _mean(asks, weight, as_many)
+        out["AUC"], out["AUC by cosine"] = (
+            float(roc_auc_score(asks, by, sample_weight=weight)) for by in (same, cosine)
+        )
+        out["precision more"] = out[f"precision from {VERIFIED:g}"] - out["precision by cosine, as many"]
+        out["AUC more"] = out["AUC"] - out["AUC by cosine"]
+        return out
+
+    says = np.array([row["says"] for row in rows], np.float64).T
+    parts = [np.flatnonzero(part_R == part) for part in range(len(EDGES))]
+    drawing = np.random.default_rng(0)
+    draws = [np.concatenate([drawing.choice(some, len(some)) for some in parts]) for _ in range(RESAMPLES)]
+    out: dict[str, Any] = {"pairs read": len(rows), "both say alike": round(float((says[0] == says[-1]).mean()), 3)}
+    for reader, asks_R in enumerate(says):
+        again = [figures(asks_R, drawn) for drawn in draws]
+        out[f"reader {reader + 1}"] = {
+            name: [round(value, 3), *np.percentile([one[name] for one in again], (2.5, 97.5)).round(3).tolist()]
+            for name, value in figures(asks_R, np.arange(len(rows))).items()
+        }
+    return out
+
+
+def joined(folder: Path, readers: Sequence[Path]) -> None:
+    """FOLDER/read.jsonl: the key's lines with what each reader says."""
+    says = [{row["id"]: row["same"] for row in _lines(path)} for path in readers]
+    key = _lines(folder / "key.jsonl")
+    _write(folder / "read.jsonl", ({**row, "says": [one[row["id"]] for one in says]} for row in key))
 
 
 def main() -> None:
@@ -93,21 +130,28 @@ def main() -> None:
     parser.add_argument("--judge", default="minilm-judge")
     parser.add_argument("--among", type=int, default=100_000)
     parser.add_argument("--out", type=Path)
-    parser.add_argument("--read", type=Path, nargs=2, metavar=("FOLDER", "READER"))
+    parser.add_argument("--least", type=float, default=VERIFIED, help="from this `same` on a pair is kept")
+    parser.add_argument("--read", type=Path, nargs="+", metavar="PATH", help="the folder, and readers' files")
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
     if options.read:
-        folder, reader = options.read
-        for name, (share, low, high) in read(folder / "key.jsonl", reader).items():
-            print(f"{name}: {share:.3f} ({low:.3f} to {high:.3f}) ask for the same")
+        folder, *readers = options.read
+        if readers:
+            joined(folder, readers)
+        print(json.dumps(told(folder), indent=1))
         return
     if not (options.data and options.out):
         parser.error("expected the data's folder and --out, or --read")
-    print(json.dumps(verified(options.data, options.judge, options.out, among=options.among, seed=options.seed)))
+    how = {"among": options.among, "seed": options.seed, "least": options.least}
+    print(json.dumps(verified(options.data, options.judge, options.out, **how)))
 
 
 def _share(right_P: NDArray[np.bool_]) -> float | None:
     return round(float(right_P.mean()), 4) if len(right_P) else None
+
+
+def _mean(asks: NDArray[np.float64], weight: NDArray[np.float64], some: NDArray[np.bool_] | NDArray[np.int64]) -> float:
+    return float(np.average(asks[some], weights=weight[some]))
 
 
 def _lines(path: Path) -> list[dict[str, Any]]:

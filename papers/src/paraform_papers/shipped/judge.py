@@ -7,10 +7,14 @@ r"""The embedded judges of meaning: `smollm2-judge` and `-all`, adapters on Smol
         --out runs/second
     python -m paraform_papers.shipped.judge --name smollm2-judge --from runs/first/smollm2-judge --pairs runs/second \
         --out runs/second
+    python -m paraform_papers.shipped.judge_data ../shared/data --terms free --most 18000 --ways 2472 3392 \
+        --out runs/third
+    python -m paraform_papers.shipped.judge --name smollm2-judge --from runs/second/smollm2-judge --pairs runs/third \
+        --out runs/third
     python -m paraform_papers.shipped.judge_data ../shared/data --terms all --most 25000 --each 2500 --ways 2472 2892 \
         --out runs/all
-    python -m paraform_papers.shipped.judge --name smollm2-judge-all --from smollm2-judge --pairs runs/all \
-        --out runs/all
+    python -m paraform_papers.shipped.judge --name smollm2-judge-all --from runs/second/smollm2-judge \
+        --pairs runs/all --out runs/all
 
     python -m paraform_papers.shipped.judge_data ../shared/data --terms free --times 2 --out runs/many
     python -m paraform_papers.shipped.judge --name minilm-judge --pairs runs/many --out runs/many
@@ -38,6 +42,7 @@ from paraform.records import InputError, Pair, status_of
 from paraform.trainers.judge import BY_NLL, train_judge
 
 CONFIGS = {"smollm2-judge": JudgeConfig.lm(), "smollm2-judge-all": JudgeConfig.lm(), "minilm-judge": JudgeConfig()}
+SAME = 0.5  # from it on a judge takes two texts for the same
 FURTHER = 3e-4  # learning rate of what goes on from another one, at most
 CARDS = Path(__file__).parent / "cards"
 

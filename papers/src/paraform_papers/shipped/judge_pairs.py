@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import random
 from collections.abc import Iterable
@@ -42,7 +41,6 @@ def labelled(data: Path, terms: str, of_ways: slice = slice(None)) -> dict[str, 
     if terms == "all":
         found["mrpc"] = list(read_labelled_pairs(data / "mrpc/msr_paraphrase_train.txt"))
         found["pan"] = list(read_labelled_pairs(data / "pan/pan-train.labels"))
-        found["sick"] = sick(data / "sick/SICK_train.txt")
         quora = [replace(pair, label=1) for pair in pairs_of(data, "quora")]
         found["quora"] = random.Random(0).sample(quora, min(len(quora), MOST_QUORA))
         found["near"] += near(texts_of(quora))
@@ -130,14 +128,3 @@ def near(texts: Iterable[str] = ()) -> list[Pair]:
         if first and second and bool(known) == ("digests" in row):
             pairs.append(Pair(Sentence(first), Sentence(second), label=int(row["same"])))
     return pairs
-
-
-def sick(path: Path) -> list[Pair]:
-    """SICK's pairs with what its judgment says: that the first entails the second, or not, or that they contradict."""
-    ways = {"ENTAILMENT": (1.0, None), "NEUTRAL": (0.0, None), "CONTRADICTION": (0.0, 0.0)}
-    rows = csv.DictReader(path.read_text(encoding="utf-8").splitlines(), delimiter="\t")
-    return [
-        Pair(Sentence(row["sentence_A"]), Sentence(row["sentence_B"]), forth=forth, back=back)
-        for row in rows
-        for forth, back in [ways[row["entailment_judgment"]]]
-    ]

@@ -23,13 +23,13 @@ from paraform.corpora.leaks import normalised
 from paraform.corpora.treebank import read_treebank
 from paraform.models.judge import MeaningJudge
 from paraform.models.lm import LMParaphraser
-from paraform.neighbours.duplicates import SAME
 from paraform.progress import track
 from paraform.records import Candidate, InputError, Origin, Pair, Sentence
 from paraform.rewording.reworder import Reworder
 from paraform.rewording.standards import STANDARDS
 from paraform.weights import atomic_path
 from paraform.words import detokenize, tokenize
+from paraform_papers.shipped.judge import SAME
 from paraform_papers.shipped.rewording_corpora import measured_by, sentences
 from paraform_papers.shipped.rewording_counts import Counts
 

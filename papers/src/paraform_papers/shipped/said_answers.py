@@ -36,8 +36,8 @@ from sklearn.metrics import roc_auc_score  # type: ignore[import-untyped] # scik
 from paraform import checkpoint
 from paraform.capabilities import JudgesMeaning
 from paraform.models.lm import LMParaphraser
-from paraform.neighbours.duplicates import SAME
 from paraform.rewording.standards import STANDARDS
+from paraform_papers.shipped.judge import SAME
 
 DRAW, SYSTEMS = "20261202", ("rules", "embedded", "with written", "rules, more synonyms", "default")
 THEN = {"rules, then its own sentences": ("rules", "embedded"), "rules, then with written": ("rules", "with written")}

@@ -158,7 +158,7 @@ class MeaningJudge(nn.Module):
         second. Any other reads it once, the text first that sorts first.
         """
         different = list(dict.fromkeys((min(pair), max(pair)) for pair in pairs))
-        found, cut = {}, 0
+        places, parts, cut = {pair: at for at, pair in enumerate(different)}, list[Tensor](), 0
         for start in track(range(0, len(different), PART), "judging", show=progress):
             some = different[start : start + PART]
             one_way_M2, own = self._read_all(some, batch_size)
@@ -166,11 +166,16 @@ class MeaningJudge(nn.Module):
             if self.causal:
                 turned_M2 = self._read_all([(other, one) for one, other in some], batch_size)[0].flip(1)
                 one_way_M2 = (one_way_M2 + turned_M2) / 2
-            for (one, other), row_2 in zip(some, one_way_M2, strict=True):
-                both_2 = (row_2 + row_2.flip(0)) / 2 if one == other else row_2
-                found[one, other], found[other, one] = both_2, both_2.flip(0)
+            parts.append(one_way_M2)
         tell_cut(cut, len(different), f"{self.config.max_pieces} pieces of both texts", self.kind)
-        return torch.stack([found[one, other] for one, other in pairs]) if pairs else torch.zeros(0, 2)
+        if not pairs:
+            return torch.zeros(0, 2)
+        logits_N2 = torch.cat(parts)[torch.tensor([places[min(pair), max(pair)] for pair in pairs])]
+        turned_N = torch.tensor([one > other for one, other in pairs])
+        equal_N = torch.tensor([one == other for one, other in pairs])
+        logits_N2[turned_N] = logits_N2[turned_N].flip(1)
+        logits_N2[equal_N] = logits_N2[equal_N].mean(1, keepdim=True)
+        return logits_N2
 
     def _read_all(self, pairs: Sequence[tuple[str, str]], batch_size: int) -> tuple[Tensor, int]:
         """[M, 2], read in this order, and how many of them are cut."""
