@@ -26,7 +26,7 @@ are of one labelled cluster: `python -m paraform_papers.shipped.duplicates DATA 
 
 VERIFIED = 0.82
 """The `same` of `minilm-judge` from which on nine of ten near pairs that were held out ask for the same, as language
-models read them; of `smollm2-judge` three of four do (docs/meaning.md)."""
+models read them; of `smollm2-judge` four of five do (docs/meaning.md)."""
 JUDGED: Literal["meaning"] = "meaning"  # what pairs that a judge refuses differ in
 
 CHUNK = 16_384  # texts whose vectors are made at once

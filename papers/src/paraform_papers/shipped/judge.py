@@ -26,7 +26,7 @@ r"""The embedded judges of meaning: `smollm2-judge` and `-all`, adapters on Smol
 Each is trained for one pass over its pairs; the weights with the best likelihood of the development pairs, calibrated
 by these, are written to OUT/NAME. Interrupted, it goes on. `--run` takes a run that was trained already, or one of its
 checkpoints, such as runs/all/run/last. The cards say where the embedded ones differ. Running time with AVX512_BF16: 68
-minutes of two cores; 75, 66, 78 and about 35 of one.
+minutes of two cores; 75, 42, 66, 78 and about 35 of one.
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ Writes OUT/train.jsonl, OUT/dev.jsonl and OUT/counts.md.
 - What language models wrote with nearly the words of 800 of SQuAD's sentences (`swapped.jsonl`), half of it the same.
 - Answers of earlier models that were read (`read.jsonl`): usable ones say the same, wrong ones do not.
 - Sentences of SQuAD's contexts and of Banking77's used intents, reworded by the default call's rules.
-- What they wrote of 3,392 more sentences (`ways.jsonl`): also with a detail less, and with one more.
+- What they wrote of 3,691 more sentences (`ways.jsonl`): also with a detail less, and with one more.
 - Pairs of questions and sentences that are near by minilm, read by language models (`near.jsonl`).
 - Of all of these what `judge_made` makes: other orders that say the same, negatives of every kind but `HELD_OUT`, of
   three quarters of the word lists, and the nearest sentence of another cluster.
