@@ -97,6 +97,7 @@ def test_the_first_judge_is_asked_whose_base_is_to_be_had(tmp_path: Path, monkey
     ("shares", "told"),
     [
         ((0.9, 0.95, 0.95), "They say the same."),
+        ((0.6, 0.8, 0.75), "They probably say the same."),
         ((0.4, 0.6, 0.7), "They may well say the same."),
         ((0.1, 0.9, 0.1), "The second leaves something out."),
         ((0.1, 0.1, 0.9), "The second adds something."),

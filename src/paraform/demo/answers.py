@@ -18,7 +18,7 @@ PARAPHRASER = "compact"
 LATENT = "latent-compact"
 JUDGES = ("smollm2-judge", "minilm-judge")  # the first whose base is to be had
 ENCODERS = ("minilm", "minilm-disentangled", "minilm-par")  # those that are there
-SURE = 0.5  # from it on the judge is taken at its word
+LIKELY, SURE = 0.5, 0.8  # from them on the judge is believed, and taken at its word
 STEPS = 11  # of the way between two sentences, both ends among them
 CANDIDATES = 4
 OFFERED = 5  # exemplars
@@ -157,11 +157,11 @@ class Answers:
         same, forth, back = (round(float(values[0]), 3) for values in found)
         said = ("both say the same", "the first says all of the second", "the second says all of the first")
         told = "They say different things."
-        if same >= SURE:
-            told = "They say the same."
-        elif min(forth, back) >= SURE:
+        if same >= LIKELY:
+            told = "They say the same." if same >= SURE else "They probably say the same."
+        elif min(forth, back) >= LIKELY:
             told = "They may well say the same."
-        elif max(forth, back) >= SURE:
+        elif max(forth, back) >= LIKELY:
             told = f"The second {'leaves something out' if forth >= back else 'adds something'}."
         return {"by": name, "told": told, "shares": [*zip(said, (same, forth, back), strict=True)]}
 
