@@ -141,12 +141,13 @@ class Even:
     def __init__(self) -> None:
         self.asked: list[tuple[str, str]] = []
         self.cosines: NDArray[np.float32] | None = None
+        self.how: dict[str, Any] = {}
 
     def judge(
         self, pairs: Sequence[tuple[str, str]], *, cosines: NDArray[np.float32] | None = None, **how: Any
     ) -> Verdicts:
         self.asked += pairs
-        self.cosines = cosines
+        self.cosines, self.how = cosines, how
         same = np.array([0.9 if sum(map(int, pair)) % 2 == 0 else 0.5 for pair in pairs], np.float32)
         return Verdicts(same, same, same)
 
@@ -157,6 +158,9 @@ def test_a_judge_reads_every_pair_that_is_left() -> None:
     assert sorted(judge.asked) == [("10", "11"), ("10", "12"), ("11", "12"), ("90", "91")]
     assert found.pairs.tolist() == [[0, 2]] and found.clusters == [[0, 2]] and found.apart == {"meaning": 3}
     assert found.same is not None and found.same.tolist() == [np.float32(0.9)]
+    assert judge.how == {"batch_size": 64, "progress": False}
+    paraform.duplicates(["10", "12"], Angles(), threshold=COS_2, verify=judge, batch_size=8)
+    assert judge.how["batch_size"] == 8
     judge.asked.clear()
     found = paraform.duplicates(["10", "11", "12"], Angles(), threshold=COS_2, verify=judge, keep_apart=["numbers"])
     assert judge.asked == [] and found.apart == {"numbers": 3}

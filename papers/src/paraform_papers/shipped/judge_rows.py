@@ -13,7 +13,7 @@ again, and a training that was stopped goes on. `--table` prints those that are 
 - BLEU: of the second text against the first, and the other way round, the mean.
 - likelihood both ways: of `smollm2-free`, the mean of ln p(second | first) and ln p(first | second), nats a character.
 - states: cross-attention between the frozen states of `minilm`, each text read alone (`judge_states`).
-- small: adapters on `minilm`, which reads both texts at once. lm: on `smollm2`; large: on `mpnet`, likewise.
+- small: adapters on `minilm`, which reads both texts at once. lm: on `smollm2`, likewise.
 - The embedded judges, by name (`judge`).
 """
 
@@ -51,7 +51,6 @@ CONFIGS = {
     "states": JudgeConfig(),
     "small": JudgeConfig(),
     "lm": JudgeConfig.lm(),
-    "large": JudgeConfig(base="mpnet", rank=16, learning_rate=4e-4),
 }
 EMBEDDED = ("smollm2-judge", "smollm2-judge-all", "minilm-judge")
 ROWS = (*(f"cosine, {name}" for name in COSINES), "BLEU", "likelihood both ways", *CONFIGS, *EMBEDDED)
@@ -97,10 +96,9 @@ def by_judge(model: MeaningJudge | StatesJudge) -> Judged:
     return lambda pairs, asks: np.asarray(getattr(model.judge(pairs), asks), np.float64)
 
 
-def trained(name: str, folder: Path, pairs: Path, seed: int, mpnet: str) -> Judged:
+def trained(name: str, folder: Path, pairs: Path, seed: int) -> Judged:
     """The row's judge, trained unless that was done. Raises: KeyboardInterrupt if interrupted, and saved."""
     config = CONFIGS[name]
-    config = replace(config, base=mpnet) if config.base == "mpnet" else config
     read = {
         part: [one for one in corpora.read_jsonl(pairs / f"{part}.jsonl") if isinstance(one, Pair)]
         for part in ("train", "dev")
@@ -132,7 +130,7 @@ def measured(name: str, data: Path, pairs: Path, out: Path, seed: int, mpnet: st
     elif name in EMBEDDED:
         judge = by_judge(judge_of(name))
     else:
-        judge = trained(name, place, pairs, seed, mpnet)
+        judge = trained(name, place, pairs, seed)
     dev = [one for one in corpora.read_jsonl(pairs / "dev.jsonl") if isinstance(one, Pair) and one.label is not None]
     threshold = best_threshold(judge([sides(one) for one in dev], "same"), np.array([one.label == 1 for one in dev]))
     report: dict[str, Any] = {"threshold": threshold}
