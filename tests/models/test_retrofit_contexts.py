@@ -9,7 +9,7 @@ import pytest
 import tiny_retrofit as tiny
 import torch
 
-from paraform.models.retrofit.contexts import Pool, context_batches
+from paraform.models.retrofit.contexts import Pool, Unread, context_batches
 from paraform.models.retrofit.table import context_table, text_clusters, word_of
 from paraform.records import InputError, Pair, Sentence
 from paraform.words import tokenize
@@ -112,11 +112,11 @@ def test_a_batch_holds_each_sentence_once_and_its_words_where_they_are() -> None
     every = np.arange(len(table.source_W))
     kept_W, other_W = table.negatives(every, "substitute", np.random.default_rng(0))
     batch = table.batch(every, kept_W, other_W)
-    rows = [
-        tuple(ids[:n].tolist()) for pieces, lengths in batch.sentences for ids, n in zip(pieces, lengths, strict=True)
-    ]
+    words = batch.words
+    assert isinstance(words, Unread)
+    rows = [tuple(ids[:n].tolist()) for pieces, lengths in words.chunks for ids, n in zip(pieces, lengths, strict=True)]
     assert len(rows) == len(set(rows))
-    flat = torch.cat([pieces.flatten() for pieces, _ in batch.sentences])
+    flat = torch.cat([pieces.flatten() for pieces, _ in words.chunks])
     for numbers, expected in (
         (batch.source_W, table.source_W),
         (batch.target_W, table.target_W),
@@ -127,8 +127,8 @@ def test_a_batch_holds_each_sentence_once_and_its_words_where_they_are() -> None
             sentence = table.sentence_R[row]
             start = table.pieces.offsets[sentence] + table.start_R[row]
             own = table.pieces.values[start : start + table.count_R[row]].tolist()
-            assert flat[batch.piece_P[batch.word_P == number]].tolist() == own
-            assert batch.counts_O[number] == len(own)
+            assert flat[words.piece_P[words.word_P == number]].tolist() == own
+            assert words.counts_O[number] == len(own)
 
 
 def test_batches_are_of_all_pairs_once_an_epoch_and_the_same_again() -> None:
@@ -137,9 +137,7 @@ def test_batches_are_of_all_pairs_once_an_epoch_and_the_same_again() -> None:
     assert steps == len(table) // 2
     one, again = batches(1), context_batches(table, batch_size=2, negatives="batch", seed=3)[0](1)
     assert all(
-        torch.equal(a, b)
-        for a, b in zip(vars(one).values(), vars(again).values(), strict=True)
-        if a is not one.sentences
+        torch.equal(a, b) for a, b in zip(vars(one).values(), vars(again).values(), strict=True) if a is not one.words
     )
     words = sum(len(batches(step).source_W) for step in range(steps))
     assert words <= len(table.source_W)

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 import tiny_retrofit as tiny
 import torch
+from transformers import LlamaConfig, LlamaForCausalLM
 
 import paraform
 from paraform import checkpoint, manifest
@@ -21,6 +22,7 @@ from paraform.encoders.encoder_facts import EncoderFacts
 from paraform.models.retrofit import RetrofitConfig, RetrofittedEncoder
 from paraform.models.retrofit.encoder import facts_of
 from paraform.models.retrofit.frozen import require_open
+from paraform.models.retrofit.table import context_table
 from paraform.records import InputError
 
 TEXTS = ["The dog runs home .", "who sleeps at home ?", "homeworks"]
@@ -103,19 +105,75 @@ def test_words_with_m(place: str, folder: str) -> None:
     )
 
 
-def test_words_with_one_m_a_layer_and_sentences_with_the_last(folder: str) -> None:
+@pytest.mark.parametrize("place", ["before", "after"])
+def test_a_language_model_reads_its_start_before_each_sentence(place: str, tmp_path: Path) -> None:
+    """Whose state is in no word and in no sentence; an M before it maps that embedding as any other."""
+    sizes: dict[str, Any] = {"vocab_size": len(tiny.PIECES), "hidden_size": tiny.WIDTH, "intermediate_size": 12}
+    sizes |= {"num_hidden_layers": 2, "num_attention_heads": 2, "max_position_embeddings": 16, "bos_token_id": 2}
+    torch.manual_seed(0)
+    module = LlamaForCausalLM(LlamaConfig(**sizes)).eval()
+    module.save_pretrained(tmp_path)
+    tokenizer = tiny.tokenizer()
+    tokenizer.post_processor = None  # type: ignore[assignment]
+    tokenizer.save(str(tmp_path / "tokenizer.json"))
+    model = trained(str(tmp_path), replace(tiny.TINY, place=place, orthogonality="free"))
+    table = model.network.known(context_table(tiny.PAIRS, model.tokenizer, skip_stopwords=False))
+    row = table.source_W[0]
+    ids = table.pieces.joined(table.sentence_R[[row]]).tolist()
+    m, before = model.matrix, place == "before"
+    if before:
+        module.get_input_embeddings().register_forward_hook(lambda part, given, out: out @ m.T)
+    with torch.no_grad():
+        batch = table.batch(np.arange(1), table.source_W[:1], table.target_W[:1])
+        found = model.network.vectors(batch, model.network.transform())[batch.source_W[0]]
+        states = module.model(input_ids=torch.tensor([[2, *ids]])).last_hidden_state[0, 1:]
+    states = states if before else states @ m.T
+    assert table.count_R[row] == 1
+    torch.testing.assert_close(found, states[table.start_R[row]], atol=1e-5, rtol=1e-5)
+    vector = model.embed([table.texts[table.sentence_R[row]]])[0]
+    np.testing.assert_allclose(vector, torch.nn.functional.normalize(states.mean(0), dim=-1).numpy(), atol=1e-5)
+    with pytest.raises(InputError, match="states without its start's, which sentence-transformers would count"):
+        model.export(tmp_path / "exported")
+
+
+def test_the_mean_of_all_layers_with_m_behind_it(folder: str) -> None:
+    """M of the mean is the mean of M's, so that it stands behind every layer."""
     model = trained(folder, replace(tiny.TINY, place="after", states="all", orthogonality="free"))
-    maps = model.network.transform().detach()
-    assert maps.shape == (3, tiny.WIDTH, tiny.WIDTH) and torch.equal(model.matrix, maps[-1])
     words = [["the", "homeworks", "runs"]]
     plain = tiny.retrofitted(tiny.TINY, shaken=0.0)
     found, own = (each.word_states(words, layers=[-1, 0]).states_NLD.float() for each in (model, plain))
-    for place, layer in enumerate((2, 0)):
-        torch.testing.assert_close(found[:, place], own[:, place] @ maps[layer].T, atol=1e-5, rtol=1e-5)
-    last = replace(model.config, states="last")
-    alone = RetrofittedEncoder(last, model.facts, tiny.frozen())
-    alone.network.transform.weight.data.copy_(maps[-1])
-    np.testing.assert_allclose(model.embed(TEXTS), alone.eval().embed(TEXTS), atol=1e-6)
+    torch.testing.assert_close(found, own @ model.matrix.T, atol=1e-5, rtol=1e-5)
+
+
+@pytest.mark.parametrize("place", ["before", "after"])
+def test_another_layer_than_the_last(place: str, folder: str, tmp_path: Path) -> None:
+    config = replace(tiny.TINY, encoder=f"{folder}@layer=1", place=place, orthogonality="free")
+    model = trained(config.encoder, config)
+    assert model.layer == 1
+    module, m = tiny.bert(), model.matrix
+    if place == "before":
+        module.get_input_embeddings().register_forward_hook(lambda part, given, out: out @ m.T)  # type: ignore[operator]
+    ids = torch.tensor([tiny.tokenizer().encode(TEXTS[0]).ids])
+    with torch.no_grad():
+        mean = module(input_ids=ids, output_hidden_states=True).hidden_states[1][0].mean(0)
+    expected = torch.nn.functional.normalize(mean if place == "before" else m @ mean, dim=-1)
+    np.testing.assert_allclose(model.embed(TEXTS[:1])[0], expected.numpy(), atol=1e-5)
+    table = model.network.known(tiny.table())
+    batch = table.batch(*(np.arange(1), table.source_W[:1], table.target_W[:1]))
+    with torch.no_grad():
+        vectors = model.network.vectors(batch, model.network.transform())
+    sentence = tiny.tokenizer().encode(table.texts[table.sentence_R[table.source_W[0]]])
+    with torch.no_grad():
+        states = module(input_ids=torch.tensor([sentence.ids]), output_hidden_states=True).hidden_states[1][0]
+    at = int(table.start_R[table.source_W[0]])
+    assert table.count_R[table.source_W[0]] == 1
+    with pytest.raises(InputError, match="layer 1, and what stands above it; expected M of the last layer"):
+        model.export(tmp_path / "exported")
+    own = states[at] if place == "before" else m @ states[at]
+    torch.testing.assert_close(vectors[batch.source_W[0]], own, atol=1e-5, rtol=1e-5)
+    checkpoint.save(model, tmp_path / "saved", card="# A test\n")
+    loaded = paraform.load(str(tmp_path / "saved"), device="cpu")
+    np.testing.assert_allclose(loaded.embed(TEXTS), model.embed(TEXTS), atol=1e-6)
 
 
 @pytest.mark.parametrize("place", ["before", "after"])
@@ -227,7 +285,7 @@ def test_an_m_that_was_spoiled_is_refused(folder: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "said"),
     [
-        ("minilm@layer=3", "an encoder that is retrofitted, has no choice of layer"),
+        ("minilm@pooling=cls", "an encoder that is retrofitted, has no choice of pooling; expected layer=…"),
         ("minilm@weights=random", "has no choice of weights"),
     ],
 )
@@ -241,7 +299,7 @@ def test_an_encoder_of_another_pooling(folder: str, tmp_path: Path) -> None:
     made = trained(folder).export(tmp_path / "made")
     settings = made / "1_Pooling" / "config.json"
     settings.write_text(json.dumps({"word_embedding_dimension": 8, "pooling_mode_cls_token": True}))
-    with pytest.raises(InputError, match="expected a Hugging Face encoder whose last states are averaged"):
+    with pytest.raises(InputError, match="expected a Hugging Face encoder whose states are averaged"):
         RetrofittedEncoder.start(RetrofitConfig(encoder=str(made)))
 
 

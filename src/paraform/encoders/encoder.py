@@ -21,6 +21,7 @@ from paraform.encoders.dense import Dense
 from paraform.encoders.export import require_new, require_whole, save_sentence_transformer
 from paraform.encoders.folder import ModelFolder
 from paraform.encoders.locating import locate
+from paraform.encoders.split_words import encode_words
 from paraform.encoders.transformers_modules import config_of, first_layers, load_module
 from paraform.encoders.types import POOLINGS, Encoded, Forward, Pooling, Splitter, TokenStates, WordStates
 from paraform.encoders.unread import unread_texts
@@ -40,6 +41,10 @@ from paraform.words import tell_cut, tell_unread
 
 TEXTS = 4096  # whose pieces are held where no more than these are wanted
 USUAL_TOKENS = 16  # of a text: batches are counted in tokens
+COUNTED = (
+    "the mean of a causal language model's states without its start's, which sentence-transformers would count;"
+    " expected an encoder"
+)
 
 
 @final
@@ -205,10 +210,7 @@ class Encoder:
             raise InputError(f"{self.name}: ELMo's published files already; expected an encoder of transformers'")
         require_whole(config_of(found))
         if self.start is not None:
-            raise InputError(
-                f"{self.name}: the mean of a causal language model's states without its start's, which"
-                " sentence-transformers would count; expected an encoder"
-            )
+            raise InputError(f"{self.name}: {COUNTED}")
         if self.layer in (0, -self.num_layers - 1):
             raise InputError(f"{self.name}: layer 0, the embeddings alone; expected a layer from 1 on")
         states = "trained" if self.seed is None else "random"
@@ -296,7 +298,7 @@ class Encoder:
         Raises: InputError if a sentence is longer than the encoder takes (cut it first), or no words.
         """
         sentences = require_words(sentences)
-        encodings = self._tokenizer.encode_batch(sentences, is_pretokenized=True)
+        encodings = encode_words(self._tokenizer, sentences)
         lengths = np.array([len(words) for words in sentences], np.int64)
         for words, encoding in zip(sentences, encodings, strict=True):
             if encoding.overflowing:
@@ -315,7 +317,7 @@ class Encoder:
     def fitting(self, sentences: Sequence[Sequence[str]]) -> list[int]:
         """How many first words of each sentence the encoder reads whole: `word_states` takes as many."""
         sentences = require_words(sentences)
-        encodings = self._tokenizer.encode_batch(sentences, is_pretokenized=True)
+        encodings = encode_words(self._tokenizer, sentences)
         # Where a sentence is cut, the rest begins with the first word that is not read whole.
         return [
             next((word for rest in encoding.overflowing for word in rest.word_ids if word is not None), len(words))

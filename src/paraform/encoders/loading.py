@@ -140,11 +140,7 @@ def _read(name: str, folder: ModelFolder, where: torch.device, dtype: torch.dtyp
         digest = folder.weights_digest if seed is None else tensors_digest(module.state_dict())
         forward = forward_of(module.to(where, dtype).eval(), where, sizes.width, start)
     max_tokens = folder.longest(sizes.tokens if start is None or sizes.tokens is None else sizes.tokens - 1)
-    tokenizer = folder.tokenizer()
-    tokenizer.no_padding()
-    if start is not None and tokenizer.encode("").ids[:1] == [start]:  # Llama's puts it there too: once is enough
-        tokenizer.post_processor = processors.TemplateProcessing(single="$A")
-    tokenizer.enable_truncation(max_tokens)
+    tokenizer = tokenizer_of(folder, max_tokens, start)
     dense = folder.dense(sizes.width) if seed is None else None
     return Encoder(
         name=name,
@@ -164,19 +160,37 @@ def _read(name: str, folder: ModelFolder, where: torch.device, dtype: torch.dtyp
     )
 
 
+def tokenizer_of(folder: ModelFolder, max_tokens: int, start: int | None) -> Tokenizer:
+    """The folder's, which cuts at that limit, pads nothing and leaves `start` to whoever runs the encoder."""
+    tokenizer = folder.tokenizer()
+    tokenizer.no_padding()
+    if start is not None and tokenizer.encode("").ids[:1] == [start]:  # Llama's puts it there too: once is enough
+        tokenizer.post_processor = processors.TemplateProcessing(single="$A")
+    tokenizer.enable_truncation(max_tokens)
+    return tokenizer
+
+
 def _random(folder: ModelFolder, seed: int) -> dict[str, Tensor]:
     tensors: dict[str, Tensor] = random_module(folder, seed).state_dict()
     return tensors
 
 
 def encoder_of(
-    module: nn.Module, tokenizer: Tokenizer, *, name: str, max_tokens: int, dense: Dense | None = None
+    module: nn.Module,
+    tokenizer: Tokenizer,
+    *,
+    name: str,
+    max_tokens: int,
+    dense: Dense | None = None,
+    layer: int = -1,
+    start: int | None = None,
 ) -> Encoder:
-    """A frozen `Encoder` of the module's weights as they are now, on its device: the mean of its last layer.
+    """A frozen `Encoder` of the module's weights as they are now, on its device: the mean of a layer.
 
     Args:
         tokenizer: the encoder's own; it is not changed.
         dense: a linear map behind the mean.
+        layer, start: as `Encoder` has them.
     """
     weights = dict(module.state_dict())
     device = next(iter(weights.values())).device
@@ -187,7 +201,7 @@ def encoder_of(
     if config.model_type == "bert" and can_run(config.to_dict()):
         forward = PackedBert(weights, config.to_dict()).to(device, dtype).states
     else:
-        forward = forward_of(module, device, sizes.width)
+        forward = forward_of(module, device, sizes.width, start)
     own = Tokenizer.from_str(tokenizer.to_str())
     own.no_padding()
     own.enable_truncation(max_tokens)
@@ -196,7 +210,7 @@ def encoder_of(
         dimension=sizes.width,
         num_layers=sizes.layers,
         max_tokens=max_tokens,
-        layer=-1,
+        layer=layer,
         pooling="mean",
         normalize=True,
         digest=tensors_digest(weights),
@@ -205,4 +219,5 @@ def encoder_of(
         _tokenizer=own,
         _forward=forward,
         dense=dense,
+        start=start,
     )

@@ -53,7 +53,7 @@ def table_of_pairs(
 ) -> ContextTable:
     """The table of the pairs by the model's tokenizer and config; groups are the files by these numbers."""
     config = model.config
-    return context_table(
+    table = context_table(
         pairs,
         model.tokenizer,
         skip_stopwords=config.skip_stopwords,
@@ -61,3 +61,4 @@ def table_of_pairs(
         max_tokens=config.max_tokens,
         groups=groups_of(pairs, files) if files else (),
     )
+    return model.network.known(table)

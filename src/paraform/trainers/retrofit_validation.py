@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 import torch
+from torch import Tensor
 
 from paraform.batching.pairs import parts_of_rows
 from paraform.evaluation.embedding.probe_rows import ProbeConfig, pair_features
@@ -62,11 +63,15 @@ def validator(
     texts = list(dict.fromkeys(text for one in both for text in (one.first, one.second)))
     place = {text: row for row, text in enumerate(texts)}
     first, second = ([place[getattr(one, side)] for one in both] for side in ("first", "second"))
+    means_ND: Tensor | None = None
+    if config.place == "after":  # then the encoder reads them once
+        plain = replace(model.encoder, dense=None, normalize=False)
+        means_ND = torch.from_numpy(plain.encode(texts, progress=True))
 
     @torch.inference_mode()
     def evaluate() -> dict[str, float]:
         model.eval()
-        vectors_ND = model.embed(texts)
+        vectors_ND = model.embed(texts) if means_ND is None else model.vectors_of(means_ND).cpu().numpy()
         features = pair_features(vectors_ND[first], vectors_ND[second])
         with torch.inference_mode(False), torch.enable_grad():
             accuracy = fit_probes(features, labels, folds, replace(CLASSIFIER, seed=seed)).test_accuracy_F[0]

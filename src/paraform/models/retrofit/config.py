@@ -37,14 +37,16 @@ class RetrofitConfig:
         skip_stopwords: [3] words of closed classes, and those with a digit, are not compared (code).
         max_tokens, min_tokens: [3] pairs with a side of more, or of fewer, words are left out; 0: no limit. 40 and 3 in
             the code.
-        states: [4] what a word's vector is: its state at the "last" layer, or, of "all" layers from the embeddings on,
-            the mean that ELMo weights (the paper's "all layers"; it does not say how they count).
+        states: [4] what a word's vector is: its state at the "last" layer (or the one that `encoder` names), or, of
+            "all" layers from the embeddings on, the mean that ELMo weights (the paper's "all layers"; it does not say
+            how they count).
         train_mix: [4] the weights of that mean and its factor are trained (code), which can shrink all distances.
 
     Fields they agree on:
 
     Args:
-        encoder: any Hugging Face encoder with mean pooling, or a folder with ELMo's published files, as in the paper.
+        encoder: any Hugging Face encoder with mean pooling, or language model, or a folder with ELMo's published files,
+            as in the paper; `NAME@layer=3` reads another layer than the last.
         orthogonality: [5] how M stays orthogonal: "penalty" (both); "exact" and "free" are ours.
         orthogonality_weight: λ on ‖I − MᵀM‖_F with "penalty".
         most_pairs: paraphrases that are trained on; 0: all. The paper draws 20,000 from Quora.
@@ -56,8 +58,8 @@ class RetrofitConfig:
         push: whether the hinge is met by pushing a negative "further" off (paper), or by no more than the distance that
             it had at the "start": then words of paraphrases have to come nearer, since nothing is won by spreading all
             words. A step encodes its sentences once more for it, without gradients.
-        place: M stands "before" the encoder, at its word embeddings (paper), or "after" it, at its states; with states
-            "all" there is then one M for each layer, and what is given out has the last one's.
+        place: M stands "before" the encoder, at its word embeddings (paper), or "after" it, at its states, which are
+            then read once.
         fit: "descent" (paper), or "whitening" in closed form by the scatter of words within paraphrases.
     """
 
@@ -95,6 +97,8 @@ class RetrofitConfig:
             raise InputError("train_mix with states 'last'; expected states 'all', whose mean it weights")
         if self.train_mix and self.push == "start":
             raise InputError("train_mix with push 'start'; expected 'further': where a negative was moves with the mix")
+        if self.train_mix and self.place == "after":
+            raise InputError("train_mix with place 'after', where the mean is read once; expected 'before'")
         if self.fit == "whitening" and (self.place, self.states, self.orthogonality) != ("after", "last", "free"):
             raise InputError("fit 'whitening'; expected place 'after', states 'last' and orthogonality 'free' with it")
 

@@ -24,21 +24,38 @@ PADDED = 1024  # pieces of a chunk, padding counted: enough for products to be f
 
 @final
 @dataclass(frozen=True)
-class ContextBatch:
-    """Sentences of a step, each once, and the words in them.
+class Unread:
+    """Words in their contexts that an encoder is to read: their sentences, each once, and where their pieces stand.
 
     Args:
-        sentences: chunks of about one length: pieces [B, T] with zeros behind, lengths [B].
+        chunks: sentences of about one length: pieces [B, T] with zeros behind, lengths [B].
         piece_P: where each piece stands if all chunks' [B, T] lie end to end.
         word_P, counts_O: the word in its context that each piece belongs to, and the pieces of each of these.
+    """
+
+    chunks: tuple[tuple[Tensor, Tensor], ...]
+    piece_P: Tensor
+    word_P: Tensor
+    counts_O: Tensor
+
+    def to(self, device: torch.device) -> Unread:
+        """On that device."""
+        chunks = tuple((pieces_BT.to(device), lengths_B.to(device)) for pieces_BT, lengths_B in self.chunks)
+        return Unread(chunks, *(part.to(device) for part in (self.piece_P, self.word_P, self.counts_O)))
+
+
+@final
+@dataclass(frozen=True)
+class ContextBatch:
+    """Words in their contexts of a step, each once, and which of them are compared.
+
+    Args:
+        words: to be read; or, where M stands behind the encoder, their states without it, [O, D].
         source_W, target_W: the two contexts of each shared word.
         kept_W, other_W: one of these, and one that is no paraphrase.
     """
 
-    sentences: tuple[tuple[Tensor, Tensor], ...]
-    piece_P: Tensor
-    word_P: Tensor
-    counts_O: Tensor
+    words: Unread | Tensor
     source_W: Tensor
     target_W: Tensor
     kept_W: Tensor
@@ -46,9 +63,8 @@ class ContextBatch:
 
     def to(self, device: torch.device) -> ContextBatch:
         """On that device."""
-        chunks = tuple((pieces_BT.to(device), lengths_B.to(device)) for pieces_BT, lengths_B in self.sentences)
-        rest = (self.piece_P, self.word_P, self.counts_O, self.source_W, self.target_W, self.kept_W, self.other_W)
-        return ContextBatch(chunks, *(part.to(device) for part in rest))
+        compared = (self.source_W, self.target_W, self.kept_W, self.other_W)
+        return ContextBatch(self.words.to(device), *(part.to(device) for part in compared))
 
 
 class Pool(NamedTuple):
@@ -111,6 +127,8 @@ class ContextTable:
         pool: all words in their contexts.
         clusters: how many there are.
         without_words, without_negatives: pairs without a shared word, and shared words that no other cluster has.
+        states_RD: of each word in its context its state, where M stands behind the encoder, which then reads each
+            sentence once; None: it is read at each step.
     """
 
     texts: list[str]
@@ -130,6 +148,7 @@ class ContextTable:
     clusters: int
     without_words: int
     without_negatives: int
+    states_RD: Tensor | None = None
 
     def __len__(self) -> int:
         """Pairs with a shared word that another cluster has, too."""
@@ -159,9 +178,15 @@ class ContextTable:
         return kept_W, other_W
 
     def batch(self, chosen_W: Rows, kept_W: Rows, other_W: Rows) -> ContextBatch:
-        """These shared words with these negatives; every sentence stands there once."""
+        """These shared words with these negatives; every word in its context stands there once."""
         contexts_4W = np.concatenate([self.source_W[chosen_W], self.target_W[chosen_W], kept_W, other_W])
         rows_O, place_4W = np.unique(contexts_4W, return_inverse=True)
+        compared = (torch.from_numpy(place_W) for place_W in place_4W.reshape(4, -1))
+        words = self.unread(rows_O) if self.states_RD is None else self.states_RD[torch.from_numpy(rows_O)]
+        return ContextBatch(words, *compared)
+
+    def unread(self, rows_O: Rows) -> Unread:
+        """Words in their contexts to be read."""
         sentences = np.unique(self.sentence_R[rows_O])
         sentences = sentences[np.argsort(self.pieces.lengths(sentences), kind="stable")]
         chunks, flat_start = [], np.zeros(len(self.texts), np.int64)
@@ -175,9 +200,8 @@ class ContextTable:
         word_P = np.repeat(np.arange(len(rows_O)), counts_O)
         within_P = np.arange(len(word_P)) - np.repeat(np.cumsum(counts_O) - counts_O, counts_O)
         first_O = flat_start[self.sentence_R[rows_O]] + self.start_R[rows_O]
-        source_W, target_W, kept_W, other_W = place_4W.reshape(4, -1)
-        numbers = (first_O[word_P] + within_P, word_P, counts_O, source_W, target_W, kept_W, other_W)
-        return ContextBatch(tuple(chunks), *(torch.from_numpy(part) for part in numbers))
+        numbers = (first_O[word_P] + within_P, word_P, counts_O)
+        return Unread(tuple(chunks), *(torch.from_numpy(part) for part in numbers))
 
 
 def context_batches(

@@ -88,9 +88,9 @@ class RetrofittedEncoder(nn.Module):
 
     @property
     def matrix(self) -> Tensor:
-        """M, [K, K] float32; of one M a layer the last."""
+        """M, [K, K] float32."""
         matrix: Tensor = self.network.transform().detach()
-        return matrix[-1] if matrix.ndim == 3 else matrix
+        return matrix
 
     @property
     def num_layers(self) -> int:
@@ -99,8 +99,8 @@ class RetrofittedEncoder(nn.Module):
 
     @property
     def layer(self) -> int:
-        """The one that sentence vectors are means of: the last."""
-        return self.facts.layers
+        """The one that sentence vectors are means of."""
+        return self._own.layer % (self.facts.layers + 1)
 
     def fitting(self, sentences: Sequence[Sequence[str]]) -> list[int]:
         """How many first words of each sentence it reads whole, as `Encoder.fitting`."""
@@ -131,6 +131,14 @@ class RetrofittedEncoder(nn.Module):
         """Sentence vectors, the mean of the last states, of length 1: float32 [N, D]."""
         return self.encoder.embed(texts, batch_size=batch_size, progress=progress)
 
+    def vectors_of(self, means_ND: Tensor) -> Tensor:
+        """Sentence vectors, as `embed` has them, of the means of the encoder's own states, where M stands behind them:
+        [N, D]."""
+        dense = self._dense
+        if self.config.place == "before" or dense is None:
+            raise ValueError("M before the encoder; expected place 'after'")
+        return torch.nn.functional.normalize(dense(means_ND.to(self.device)), dim=-1)
+
     def unread(self, texts: Sequence[str]) -> npt.NDArray[np.bool_]:
         """As `Encoder.unread`."""
         return self.encoder.unread(texts)
@@ -158,14 +166,11 @@ class RetrofittedEncoder(nn.Module):
         batch_tokens: int = 4096,
         progress: bool = False,
     ) -> WordStates:
-        """States of every word, as `Encoder.word_states` has them, with M, or with each layer's own."""
+        """States of every word, as `Encoder.word_states` has them, with M."""
         found = self.encoder.word_states(sentences, layers=layers, batch_tokens=batch_tokens, progress=progress)
         if self.config.place == "before":
             return found
-        matrix = self.network.transform().detach()
-        maps_LKK = matrix[list(layers)] if matrix.ndim == 3 else matrix[None]
-        mapped_NLD = torch.einsum("nld,lkd->nlk", found.states_NLD.float(), maps_LKK.expand(len(layers), -1, -1))
-        return found._replace(states_NLD=mapped_NLD)
+        return found._replace(states_NLD=found.states_NLD.float() @ self.matrix.T)
 
     def export(self, folder: PathLike, *, onnx: bool = False, terms: str = "") -> Path:
         """Write the encoder with M folded in, as `capabilities.Exports` has it; it is a Hugging Face folder as well.

@@ -12,10 +12,10 @@ from torch import Tensor, nn
 
 from paraform import encoders
 from paraform.encoders.dense import Dense
-from paraform.encoders.encoder import Encoder
+from paraform.encoders.encoder import COUNTED, Encoder
 from paraform.encoders.export import save_sentence_transformer
 from paraform.encoders.folder import ModelFolder
-from paraform.encoders.loading import encoder_of
+from paraform.encoders.loading import encoder_of, tokenizer_of
 from paraform.encoders.types import Splitter
 from paraform.models.retrofit.folding import table_of
 from paraform.models.retrofit.frozen_elmo import FrozenElmo, frozen_elmo
@@ -58,12 +58,17 @@ class Frozen(Protocol):
         """How many layers it has; what depends on the word alone is none."""
         ...
 
+    @property
+    def layer(self) -> int:
+        """Whose states are read where not all layers' are; −1: the last."""
+        ...
+
     def embedded(self, pieces_BT: Tensor) -> Tensor:
         """What depends on the word alone: [B, T, K]."""
         ...
 
     def states(self, embedded_BTK: Tensor, lengths_B: Tensor, *, every: bool) -> Tensor:
-        """States of sentences of those lengths: the last layer's, [1, B, T, D] float32, or with `every` all layers'."""
+        """States of sentences of those lengths: one layer's, [1, B, T, D] float32, or with `every` all layers'."""
         ...
 
     def encoder(self, module: nn.Module, *, name: str, dense: Dense | None) -> Encoder:
@@ -86,6 +91,8 @@ class FrozenEncoder:
         max_tokens: that limit, special tokens counted.
         dense: a linear map behind the mean of its states; None: none.
         digest, tokenizer_digest: SHA-256 of its weights, and of that tokenizer.
+        layer: whose states a word's are where not all layers' are wanted; −1: the last.
+        start: as `Encoder` has it.
     """
 
     module: nn.Module
@@ -94,6 +101,8 @@ class FrozenEncoder:
     dense: Dense | None
     digest: str
     tokenizer_digest: str
+    layer: int = -1
+    start: int | None = None
 
     @property
     def width(self) -> int:
@@ -113,23 +122,41 @@ class FrozenEncoder:
             return len(self.module(input_ids=ids, output_hidden_states=True).hidden_states) - 1
 
     def embedded(self, pieces_BT: Tensor) -> Tensor:
-        """Word embeddings alone, before positions and norms: [B, T, K]."""
+        """Word embeddings alone, before positions and norms: [B, T, K]; that of `start` before them: [B, 1 + T, K]."""
+        if self.start is not None:
+            pieces_BT = torch.nn.functional.pad(pieces_BT, (1, 0), value=self.start)
         embedded_BTK: Tensor = table_of(self.module.to(pieces_BT.device))(pieces_BT)
         return embedded_BTK
 
     def states(self, embedded_BTK: Tensor, lengths_B: Tensor, *, every: bool) -> Tensor:
         """As `Frozen` has it."""
         module: Any = self.module
-        there_BT = (torch.arange(embedded_BTK.shape[1], device=lengths_B.device) < lengths_B[:, None]).long()
-        out = module(inputs_embeds=embedded_BTK, attention_mask=there_BT, output_hidden_states=every)
-        return torch.stack(out.hidden_states if every else [out.last_hidden_state]).float()
+        before = int(self.start is not None)
+        there_BT = (torch.arange(embedded_BTK.shape[1], device=lengths_B.device) < lengths_B[:, None] + before).long()
+        several = every or self.layer != -1
+        out = module(inputs_embeds=embedded_BTK, attention_mask=there_BT, output_hidden_states=several)
+        layers = out.hidden_states if every else [out.hidden_states[self.layer] if several else out.last_hidden_state]
+        return torch.stack([states_BTD[:, before:].float() for states_BTD in layers])
 
     def encoder(self, module: nn.Module, *, name: str, dense: Dense | None) -> Encoder:
         """The fast encoder of that module."""
-        return encoder_of(module, self.tokenizer, name=name, max_tokens=self.max_tokens, dense=dense)
+        return encoder_of(
+            module,
+            self.tokenizer,
+            name=name,
+            max_tokens=self.max_tokens,
+            dense=dense,
+            layer=self.layer,
+            start=self.start,
+        )
 
     def save(self, module: nn.Module, folder: PathLike, *, card: str, dense: Dense | None, onnx: bool) -> Path:
-        """A folder of sentence-transformers. Raises: InputError as `save_sentence_transformer`."""
+        """A folder of sentence-transformers. Raises: InputError as `save_sentence_transformer`, or of states that none
+        has."""
+        if self.start is not None:
+            raise InputError(COUNTED)
+        if self.layer != -1:
+            raise InputError(f"layer {self.layer}, and what stands above it; expected M of the last layer")
         return save_sentence_transformer(
             module, self.tokenizer, folder, max_tokens=self.max_tokens, card=card, dense=dense, onnx=onnx
         )
@@ -139,21 +166,28 @@ def frozen_encoder(name: str) -> FrozenEncoder | FrozenElmo:
     """The encoder of that name, on the CPU.
 
     Args:
-        name: as `encoders.load` takes it: "minilm", a folder or a hub id, or a folder with ELMo's published files.
-    Raises: InputError as that, and if its sentence vectors are no means of its last states.
+        name: as `encoders.load` takes it: "minilm", a folder or a hub id, or a folder with ELMo's published files;
+            with `@layer=N`, whose states are then read.
+    Raises: InputError as that, and if its sentence vectors are no means of states.
     """
     plain, variant = encoders.parse_name(name)
-    variant.only(f"{plain}, an encoder that is retrofitted,")
+    variant.only(f"{plain}, an encoder that is retrofitted,", "layer")
     if Path(plain).is_dir() and ModelFolder(Path(plain)).is_elmo:
+        variant.only(f"{plain}, an ELMo that is retrofitted,")
         return frozen_elmo(Path(plain))
-    known = encoders.load_embedder(plain, device="cpu")
+    known = encoders.load_embedder(plain, device="cpu", variant=variant)
     if not isinstance(known, encoders.Encoder) or known.pooling != "mean":
-        raise InputError(f"{name}: expected a Hugging Face encoder whose last states are averaged")
-    module = encoders.load_module(plain).requires_grad_(False).eval()
-    tokenizer = ModelFolder(encoders.locate(plain)).tokenizer()
-    tokenizer.no_padding()
-    tokenizer.enable_truncation(known.max_tokens)
-    return FrozenEncoder(module, tokenizer, known.max_tokens, known.dense, known.digest, known.tokenizer_digest)
+        raise InputError(f"{name}: expected a Hugging Face encoder whose states are averaged")
+    return FrozenEncoder(
+        encoders.load_module(plain).requires_grad_(False).eval(),
+        tokenizer_of(ModelFolder(encoders.locate(plain)), known.max_tokens, known.start),
+        known.max_tokens,
+        known.dense,
+        known.digest,
+        known.tokenizer_digest,
+        layer=-1 if known.layer == known.num_layers else known.layer,
+        start=known.start,
+    )
 
 
 @torch.no_grad()

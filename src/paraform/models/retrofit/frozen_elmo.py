@@ -34,6 +34,7 @@ class FrozenElmo:
     """
 
     dense: None = None
+    layer: int = -1
 
     def __init__(self, module: Elmo, digest: str) -> None:
         self.module, self.digest = module, digest

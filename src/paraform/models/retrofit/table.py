@@ -14,6 +14,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from paraform.batching import Ragged
+from paraform.encoders.split_words import encode_words
 from paraform.encoders.types import Splitter
 from paraform.models.retrofit.contexts import ContextTable, Pool
 from paraform.records import Pair
@@ -77,7 +78,7 @@ def context_table(
     sentence, word, start, count = list[int](), list[int](), list[int](), list[int]()
     quotes = {"``": '"', "''": '"'}
     written = [[quotes.get(token, token) for token in tokens[text]] for text in texts]
-    for row, encoding in enumerate(tokenizer.encode_batch(written, is_pretokenized=True)):
+    for row, encoding in enumerate(encode_words(tokenizer, written)):
         pieces.append(encoding.ids)
         own = {}
         spans: dict[int, list[int]] = {}
