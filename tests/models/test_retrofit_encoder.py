@@ -143,6 +143,14 @@ def test_the_mean_of_all_layers_with_m_behind_it(folder: str) -> None:
     plain = tiny.retrofitted(tiny.TINY, shaken=0.0)
     found, own = (each.word_states(words, layers=[-1, 0]).states_NLD.float() for each in (model, plain))
     torch.testing.assert_close(found, own @ model.matrix.T, atol=1e-5, rtol=1e-5)
+    with torch.no_grad():
+        ids = torch.tensor([tiny.tokenizer().encode(TEXTS[0]).ids])
+        layers = tiny.bert()(input_ids=ids, output_hidden_states=True).hidden_states
+        expected = model.matrix @ torch.stack([states_1TD[0].mean(0) for states_1TD in layers]).mean(0)
+    expected = torch.nn.functional.normalize(expected, dim=-1)
+    np.testing.assert_allclose(model.embed(TEXTS[:1])[0], expected.numpy(), atol=1e-5)
+    with pytest.raises(InputError, match="the mean of all layers, which no exported encoder has"):
+        model.export("nowhere")
 
 
 @pytest.mark.parametrize("place", ["before", "after"])

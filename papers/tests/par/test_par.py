@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
 from tiny_encoder import write_encoder
 
 from paraform import checkpoint
@@ -17,9 +18,22 @@ from paraform.models.disentangled import DisentangledConfig
 from paraform.models.retrofit import RetrofitConfig
 from paraform.weights import pretrained_folder
 from paraform_papers.par import rows as par_rows
-from paraform_papers.par.configs import CORPORA, ROWS, SIZES, VARIANTS, Scale, config_of, pairs_of_row, rows_of
-from paraform_papers.par.rows import pairs_of, training_texts
+from paraform_papers.par.configs import (
+    CORPORA,
+    ROWS,
+    SIZES,
+    STARTS,
+    VARIANTS,
+    Scale,
+    config_of,
+    pairs_of_row,
+    rows_of,
+    trained_on,
+)
+from paraform_papers.par.rows import models_of, pairs_of, row_of, training_texts
+from paraform_papers.rows import train_row
 from paraform_papers.shipped import minilm_par
+from paraform_papers.tables import Asked
 
 Command = Callable[..., Any]
 NOUNS = ("cat", "dog", "man", "girl", "bird", "horse", "child", "king")
@@ -106,24 +120,55 @@ def test_what_there_is_not(folder: Path, command: Command) -> None:
     given = ["reproduce", "par/table4", "--data", folder]
     done = command(*given, "--row", "mrpc best")
     assert done.status == 2 and "no row 'mrpc best'; expected some of mrpc default, " in done.err
-    done = command(*given, "--scale", "long")
-    assert done.status == 2 and "--scale long: par/table4 has smoke, small, full" in done.err
+
+
+def test_rows_of_a_language_model_are_measured_by_what_was_read_of_it(
+    folder: Path, tmp_path: Path, command: Command, tiny: None, own_cache: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """M behind a layer, or the mean of all: of words and of sentences as the model itself has them."""
+    place = SIZES["smoke"].encoder
+    for start, encoder in (("smollm2", place), ("smollm2 layer 15", f"{place}@layer=1"), ("smollm2 mean", place)):
+        monkeypatch.setitem(STARTS, start, {**STARTS[start], "encoder": encoder})
+    names = ("smollm2 mrpc further", "smollm2 layer 15 pan default", "smollm2 mean quora paper")
+    asked = Asked(data=folder, out=tmp_path / "runs", rows=names, device="cpu")
+    rows = [row_of(name, asked) for name in names]
+    for row in rows:
+        train_row(row)
+    models = models_of(asked, rows)
+    assert [model.name for model in models[:3]] == ["top layer", "mean of layers", f"{place}, layer 1"]
+    starts = [model.start.name for model in models[3:] if model.start is not None]
+    assert starts == ["top layer", f"{place}, layer 1", "mean of layers"]
+    words = [["we", "see", "one"], ["they", "see"], ["we", "see", "one"]]
+    for model in models[3:]:
+        layers = range(3) if model.mean else [model.model.layer]
+        expected = model.model.word_states(words, layers=layers)
+        found = model.words().words(words)
+        torch.testing.assert_close(found.states_NLD[:, 0], expected.states_NLD.float().mean(1), atol=1e-5, rtol=1e-5)
+        assert found.offsets.tolist() == expected.offsets.tolist()
+        texts = ["we see one", "they see"]
+        embed = model.sentences(tmp_path / "vectors").embed
+        np.testing.assert_allclose(embed(texts), model.model.embed(texts), atol=1e-5)
 
 
 def test_rows_differ_in_what_they_are_called_by() -> None:
-    scales: tuple[Scale, ...] = ("smoke", "small", "full")
+    scales: tuple[Scale, ...] = ("smoke", "small", "long", "full")
     for scale in scales:
         for corpus in CORPORA:
             default = config_of(f"{corpus} default", scale)
             assert isinstance(default, RetrofitConfig)
             for variant, own in VARIANTS.items():
                 found = config_of(f"{corpus} {variant}", scale)
-                if variant not in ("paper", "reference", "contrast"):
+                if variant not in ("paper", "paper, adam", "reference", "contrast"):
                     assert found == replace(default, **own)
             contrast = config_of(f"{corpus} contrast", scale)
             assert isinstance(contrast, DisentangledConfig) and contrast.contrast_weight == 1
     for corpus in ("mrpc", "pan", "quora"):
         assert config_of(f"{corpus} paper", "full") == RetrofitConfig.paper(corpus)  # type: ignore[arg-type]
+    by_adam = config_of("mrpc paper, adam", "full")
+    assert by_adam == replace(RetrofitConfig.paper("mrpc"), optimiser="adam", learning_rate=1e-3)
+    behind = {"place": "after", "encoder": "smollm2@layer=15", "states": "last"}
+    assert config_of("smollm2 layer 15 pan paper", "full") == replace(RetrofitConfig.paper("pan"), **behind)
+    assert trained_on("smollm2 mean union further") == ("mrpc", "pan", "quora")
     assert config_of("union reference", "full") == RetrofitConfig.reference()
     assert pairs_of_row("union default", "full") == {"mrpc": 0, "pan": 0, "quora": 20_000}
     assert set(rows_of("small")) <= set(ROWS) and len(rows_of("small")) == 8

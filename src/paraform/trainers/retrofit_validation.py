@@ -65,8 +65,7 @@ def validator(
     first, second = ([place[getattr(one, side)] for one in both] for side in ("first", "second"))
     means_ND: Tensor | None = None
     if config.place == "after":  # then the encoder reads them once
-        plain = replace(model.encoder, dense=None, normalize=False)
-        means_ND = torch.from_numpy(plain.encode(texts, progress=True))
+        means_ND = torch.from_numpy(model.means(texts, progress=True))
 
     @torch.inference_mode()
     def evaluate() -> dict[str, float]:

@@ -1,4 +1,4 @@
-"""The rows of PAR's tables: a corpus and a variant each, and what a scale means."""
+"""The rows of PAR's tables: a start, a corpus and a variant each, and what a scale means."""
 
 from __future__ import annotations
 
@@ -20,28 +20,44 @@ CORPORA: dict[str, tuple[Corpus, ...]] = {
     "quora": ("quora",),
     "union": ("mrpc", "pan", "quora"),
 }
+BEHIND = {"place": "after", "states": "last"}
+STARTS: dict[str, dict[str, Any]] = {
+    "": {},  # the scale's encoder, M before it
+    "smollm2": {"encoder": "smollm2", **BEHIND},
+    "smollm2 layer 15": {"encoder": "smollm2@layer=15", **BEHIND},
+    "smollm2 mean": {"encoder": "smollm2", **BEHIND, "states": "all"},
+    "smollm2 before": {"encoder": "smollm2", "states": "last"},
+}
+"""What is retrofitted and where M stands, whatever the variant says."""
 AFTER = {"place": "after", "orthogonality": "free"}
 VARIANTS: dict[str, dict[str, Any]] = {
     "default": {},
     "paper": {},
     "reference": {},
+    "paper, adam": {},  # the paper's setting, but by Adam with the code's rate
     # beyond the paper
     "further": {"push": "further"},
     "exact": {"orthogonality": "exact"},
-    "free before": {"orthogonality": "free"},
+    "free": {"orthogonality": "free"},
     "further, exact": {"push": "further", "orthogonality": "exact"},
     "further, free": {"push": "further", "orthogonality": "free"},
     "free after": AFTER,
-    "one a layer": {**AFTER, "states": "all"},
     "whitening": {**AFTER, "fit": "whitening"},
     "contrast": {},  # what `train disentangled` makes of the same paraphrases: all but the embeddings is trained
 }
-ROWS = tuple(f"{corpus} {variant}" for corpus in CORPORA for variant in VARIANTS)
+BEFORE_ALONE = ("reference", "contrast", "free after")  # variants of the scale's encoder alone
+ROWS: dict[str, tuple[str, str, str]] = {
+    f"{start} {corpus} {variant}".strip(): (start, corpus, variant)
+    for start in STARTS
+    for corpus in CORPORA
+    for variant in VARIANTS
+    if not start or variant not in BEFORE_ALONE
+}
 
 
 @dataclass(frozen=True)
 class Size:
-    """What a scale means.
+    """What a scale means; "long" trains as long as "full", and measures as "small".
 
     Args:
         pairs: of each corpus, at most so many; 0: all. The paper samples 20,000 of Quora.
@@ -75,32 +91,38 @@ SIZES: dict[Scale, Size] = {
         {"mrpc": 2_400, "pan": 1_600, "quora": 3_200}, {"mrpc": 800, "pan": 600, "quora": 1_000}, epochs=2,
         evaluate_every=25, most=500, measured=500, fields=(("classifier_pairs", 600),),
     ),
+    "long": Size(
+        PUBLISHED, PUBLISHED, epochs=None, evaluate_every=100, most=500, measured=500,
+        fields=(("classifier_pairs", 600),),
+    ),
     "full": Size(PUBLISHED, PUBLISHED, epochs=None, evaluate_every=100),
 }  # fmt: skip
 
 
 def config_of(row: str, scale: Scale) -> Config:
     """A row's configuration at a scale. Raises: InputError for no row."""
-    corpus, _, variant = row.partition(" ")
     if row not in ROWS:
         raise InputError(f"no row {row!r}; expected some of {', '.join(ROWS)}")
+    start, corpus, variant = ROWS[row]
     size, own = SIZES[scale], VARIANTS[variant]
     config: Config
     if variant == "contrast":
         config = replace(DisentangledConfig.compact_paper(), **CONTRAST, learning_rate=3e-5)
-    elif variant == "paper":
+    elif variant in ("paper", "paper, adam"):
         # the paper does not say which margin and epochs its union had: Quora is most of it
         config = RetrofitConfig.paper("quora" if corpus == "union" else CORPORA[corpus][0])
+        if variant == "paper, adam":
+            config = replace(config, optimiser="adam", learning_rate=RetrofitConfig.reference().learning_rate)
     else:
         config = RetrofitConfig.reference() if variant == "reference" else replace(RetrofitConfig(), **own)
     fields = {name: value for name, value in size.fields if hasattr(config, name)}
     epochs = config.epochs if size.epochs is None else min(config.epochs, size.epochs)
-    return replace(config, encoder=size.encoder, epochs=epochs, **fields)
+    return replace(config, **{"encoder": size.encoder, "epochs": epochs, **fields, **STARTS[start]})
 
 
 def trained_on(row: str) -> tuple[Corpus, ...]:
     """The corpora of a row."""
-    return CORPORA[row.partition(" ")[0]]
+    return CORPORA[ROWS[row][1]]
 
 
 def pairs_of_row(row: str, scale: Scale) -> dict[Corpus, int]:

@@ -14,7 +14,9 @@ import torch
 from numpy.typing import NDArray
 
 from paraform.capabilities import Embed
+from paraform.encoders.all_layers import mean_of_layers
 from paraform.encoders.encoder import Encoder, pooled
+from paraform.evaluation.content import unit
 from paraform.evaluation.embedding.correlation import MEAN
 from paraform.evaluation.embedding.probing import INFORMATION
 from paraform.evaluation.embedding.report import EmbeddingReport
@@ -51,18 +53,7 @@ def layer_embeds(encoder: Encoder, layers: Sequence[int]) -> list[Embed]:
 
 def mean_layer_embed(encoder: Encoder) -> Embed:
     """The mean of the states of all tokens at all layers, the embeddings first, of length 1: ELMo's mix, unweighted."""
-    layers = range(encoder.num_layers + 1)
-
-    def embed(texts: Sequence[str]) -> NDArray[np.float32]:
-        found = []
-        for start in range(0, len(texts), CHUNK):
-            states = encoder.states(texts[start : start + CHUNK], layers=layers)
-            mean_ND = torch.stack([states_ND for states_ND, _ in states]).mean(0)
-            lengths = torch.from_numpy(np.diff(states[0].offsets)).to(mean_ND.device)
-            found.append(torch.nn.functional.normalize(pooled(mean_ND, lengths, "mean"), dim=-1).cpu().numpy())
-        return np.concatenate(found)
-
-    return embed
+    return lambda texts: unit(mean_of_layers(encoder, texts))
 
 
 def depth_plot(report: EmbeddingReport, layers: Mapping[int, str]) -> Figure:

@@ -13,6 +13,7 @@ import torch
 from torch import Tensor, nn
 
 from paraform.encoders import Encoder
+from paraform.encoders.all_layers import mean_of_layers
 from paraform.encoders.dense import Dense
 from paraform.encoders.encoder_facts import FACTS, EncoderFacts
 from paraform.encoders.types import Pooling, Splitter, WordStates
@@ -128,12 +129,23 @@ class RetrofittedEncoder(nn.Module):
     def embed(
         self, texts: Sequence[str], name: str = "", *, batch_size: int = 0, seed: int = 0, progress: bool = False
     ) -> Array:
-        """Sentence vectors, the mean of the last states, of length 1: float32 [N, D]."""
+        """Sentence vectors, the mean of the states that M was trained by, of length 1: float32 [N, D]."""
+        if self.mixes:
+            return self.vectors_of(torch.from_numpy(self.means(texts))).cpu().numpy()
         return self.encoder.embed(texts, batch_size=batch_size, progress=progress)
 
+    @property
+    def mixes(self) -> bool:
+        """Whether M maps the mean of all layers."""
+        return (self.config.place, self.config.states) == ("after", "all")
+
+    def means(self, texts: Sequence[str], *, progress: bool = False) -> Array:
+        """The means of the encoder's own states, without M before or behind them: float32 [N, D]."""
+        plain = replace(self.encoder, dense=None, normalize=False)
+        return mean_of_layers(plain, texts) if self.mixes else plain.encode(texts, progress=progress)
+
     def vectors_of(self, means_ND: Tensor) -> Tensor:
-        """Sentence vectors, as `embed` has them, of the means of the encoder's own states, where M stands behind them:
-        [N, D]."""
+        """Sentence vectors, as `embed` has them, of such means, where M stands behind them: [N, D]."""
         dense = self._dense
         if self.config.place == "before" or dense is None:
             raise ValueError("M before the encoder; expected place 'after'")
@@ -153,7 +165,7 @@ class RetrofittedEncoder(nn.Module):
         batch_tokens: int = 2048,
         progress: bool = False,
     ) -> Array:
-        """As `Encoder.encode` has it, with M: float32 [N, D]."""
+        """As `Encoder.encode` has it, of one layer, with M: float32 [N, D]."""
         return self.encoder.encode(
             texts, layer=layer, pooling=pooling, normalize=normalize, batch_tokens=batch_tokens, progress=progress
         )
@@ -177,6 +189,8 @@ class RetrofittedEncoder(nn.Module):
 
         An ELMo becomes a folder of its published files, which `load` reads.
         """
+        if self.mixes:
+            raise InputError(f"{folder}: M of the mean of all layers, which no exported encoder has; expected of one")
         where = "folded into its word embeddings" if self.config.place == "before" else "behind the mean of its states"
         card = (
             f"# {Path(folder).name}\n\n`{self.config.encoder}` with one matrix {where}, trained by paraform so"
