@@ -18,11 +18,13 @@ import paraform
 from paraform.losses.orthogonality import orthogonality_penalty
 from paraform.models.retrofit import RetrofitConfig
 from paraform.models.retrofit.encoder import RetrofittedEncoder
+from paraform.models.retrofit.frozen import FrozenEncoder
+from paraform.models.retrofit.network import states_read
 from paraform.records import InputError, Pair, Sentence
 from paraform.trainers.held_out import hold_out_labelled
 from paraform.trainers.retrofit import BY_ACCURACY, drawn, negative_distance, train_retrofit
 from paraform.trainers.retrofit_tables import table_of_pairs, training_table
-from paraform.trainers.retrofit_validation import distances, examples
+from paraform.trainers.retrofit_validation import distances, examples, means_read
 from paraform.training import Result
 
 LOOP = replace(BY_ACCURACY, tensorboard=False, device="cpu", evaluate_every=4, log_every=2, patience=0)
@@ -180,6 +182,38 @@ def test_the_closed_form_trains_nothing(pairs: list[Pair], config: RetrofitConfi
     assert sizes[1][0] == pytest.approx(sizes[0][0], rel=1e-3)
     assert len(table) % 8
     assert sizes[1][1] < 0.5 * sizes[0][1]
+
+
+def test_behind_an_encoder_each_text_is_read_once_for_all_runs(
+    pairs: list[Pair], config: RetrofitConfig, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for known in (states_read, means_read):
+        known.cache_clear()
+    read: list[int] = []
+    words, texts = FrozenEncoder.states, RetrofittedEncoder.means
+
+    def states(own: FrozenEncoder, embedded_BTK: torch.Tensor, lengths_B: torch.Tensor, **how: Any) -> torch.Tensor:
+        read.append(len(lengths_B))
+        return words(own, embedded_BTK, lengths_B, **how)
+
+    def means(own: RetrofittedEncoder, some: list[str], **how: Any) -> Any:
+        read.append(len(some))
+        return texts(own, some, **how)
+
+    monkeypatch.setattr(FrozenEncoder, "states", states)
+    monkeypatch.setattr(RetrofittedEncoder, "means", means)
+    behind = replace(config, place="after", orthogonality="free")
+    ratios = []
+    for name, own in (("one", behind), ("other", replace(behind, learning_rate=0.1)), ("layer", behind)):
+        if name == "layer":
+            own = replace(own, encoder=f"{own.encoder}@layer=1")
+        read.clear()
+        found = train_retrofit(pairs[12:], tmp_path / name, config=own, loop=LOOP, validation=pairs[:12])
+        ratios.append(found.history[-1]["validation"]["ratio"])
+        assert sum(read) == (
+            0 if name == "other" else 2 * 72
+        )  # both sides of 36 pairs, for words and for the classifier
+    assert len(set(ratios)) == 3
 
 
 def test_what_cannot_be_trained_on(

@@ -179,7 +179,7 @@ def frozen_encoder(name: str) -> FrozenEncoder | FrozenElmo:
     if not isinstance(known, encoders.Encoder) or known.pooling != "mean":
         raise InputError(f"{name}: expected a Hugging Face encoder whose states are averaged")
     return FrozenEncoder(
-        encoders.load_module(plain).requires_grad_(False).eval(),
+        encoders.load_module(plain).float().requires_grad_(False).eval(),  # smollm2 lies in bfloat16
         tokenizer_of(ModelFolder(encoders.locate(plain)), known.max_tokens, known.start),
         known.max_tokens,
         known.dense,

@@ -129,7 +129,7 @@ class RetrofitNetwork(nn.Module):
         if self.config.place == "before" or self.frozen is None:
             return table
         frozen, device = self.frozen, next(self.parameters()).device
-        kept = _states_of(frozen.digest, frozen.tokenizer_digest, frozen.layer, self.config.states)
+        kept = states_read(frozen.digest, frozen.tokenizer_digest, frozen.layer, self.config.states)
         every = np.arange(len(table.texts))
         rows = [table.words.joined(every[at : at + 1]) for at in every]
         keys = [
@@ -154,7 +154,7 @@ class RetrofitNetwork(nn.Module):
 
 
 @lru_cache(maxsize=1)
-def _states_of(digest: str, tokenizer: str, layer: int, states: str) -> dict[bytes, Tensor]:
+def states_read(digest: str, tokenizer: str, layer: int, states: str) -> dict[bytes, Tensor]:
     """What was read of one encoder: of a sentence's pieces and where its words stand the words' states."""
     return {}
 
