@@ -158,6 +158,10 @@ def test_rows_differ_in_what_they_are_called_by() -> None:
     )
     assert config_of("minilm default, free", "small") == config_of("minilm default", "small")
     assert corpora_of("minilm default, free", "small").keys() < corpora_of("minilm default", "small").keys()
+    assert (
+        set(corpora_of("smollm2-500 full", "small").values()) == {500} and len(corpora_of("smollm2 full", "long")) == 4
+    )
+    assert {row.partition(" ")[0] for row in rows_of("small")} == {"minilm", "minilm3"}
     assert [row.partition(" ")[2] for row in rows_of("full")] == list(PAPER)
     assert config_of("bart full", "full") == replace(DisentangledConfig.paper(), encoder="facebook/bart-base")
 

@@ -42,6 +42,40 @@ def load_causal(folder: ModelFolder, dtype: torch.dtype) -> nn.Module:
     return made
 
 
+class BothWays(nn.Module):
+    """A causal language model whose states see all of their text, as an encoder's do.
+
+    Args:
+        module: as transformers has it, without its output layer.
+    """
+
+    def __init__(self, module: nn.Module) -> None:
+        super().__init__()
+        self.module = module
+
+    @property
+    def config(self) -> Any:
+        """The module's."""
+        return cast(Any, self.module).config
+
+    @property
+    def dtype(self) -> torch.dtype:
+        """Of its weights."""
+        return next(self.module.parameters()).dtype
+
+    def get_input_embeddings(self) -> nn.Module:
+        """The module's."""
+        embeddings: nn.Module = cast(Any, self.module).get_input_embeddings()
+        return embeddings
+
+    def forward(self, input_ids: Tensor, attention_mask: Tensor | None = None, **how: Any) -> Any:
+        """As the module's; `attention_mask` [B, T] says which pieces are seen, None: all."""
+        there_BT = torch.ones_like(input_ids) if attention_mask is None else attention_mask
+        seen_B1TT = there_BT[:, None, None].bool().expand(-1, 1, input_ids.shape[1], -1)
+        mask_B1TT = torch.zeros_like(seen_B1TT, dtype=self.dtype).masked_fill(~seen_B1TT, torch.finfo(self.dtype).min)
+        return self.module(input_ids=input_ids, attention_mask=mask_B1TT, use_cache=False, **how)
+
+
 def described(module: nn.Module) -> str:
     """JSON of the model's config, from which `causal_of_json` makes it again."""
     config: dict[str, Any] = json.loads(cast(Any, module).config.to_json_string(use_diff=False))

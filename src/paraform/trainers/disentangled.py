@@ -20,12 +20,13 @@ import torch
 
 from paraform import encoders
 from paraform.batching import Vocabulary, prepare
-from paraform.encoders.transformers_modules import decoder_of, first_layers, sizes_of
+from paraform.encoders.transformers_modules import config_of, decoder_of, sizes_of
+from paraform.models.adapters import digests_of
 from paraform.models.disentangled import DisentangledConfig, DisentangledParaphraser, make_update
 from paraform.models.disentangled.decoder_start import start_decoder
 from paraform.models.disentangled.erasure import LEAST_A_FEATURE, MOST, concepts
 from paraform.models.disentangled.pairs import PairTable, pair_batches, parts_of
-from paraform.models.disentangled.paraphraser import piece_rows, require_ends
+from paraform.models.disentangled.paraphraser import piece_rows, require_ends, semantic_module, with_ends
 from paraform.models.disentangled.symbols import TreeSymbols
 from paraform.models.disentangled.table import hard_negatives, pair_table, trees_of
 from paraform.records import InputError, Pair, texts_of
@@ -99,11 +100,9 @@ def train_disentangled(
 def new_model(pairs: Sequence[Pair], trees: Mapping[str, Tree], config: DisentangledConfig) -> DisentangledParaphraser:
     """A model that starts from `config.encoder`."""
     folder = encoders.ModelFolder(encoders.locate(config.encoder))
-    tokenizer = folder.tokenizer()
-    require_ends(tokenizer, config)
-    module: Any = encoders.load_module(config.encoder)
-    if config.layers:
-        module = first_layers(module, config.layers)
+    tokenizer = with_ends(folder.tokenizer(), config_of(folder))
+    require_ends(tokenizer, config, config_of(folder))
+    module: Any = semantic_module(config)
     longest = sizes_of(cast(Any, module).config).tokens
     if longest is not None and config.max_tokens + 2 > longest:
         raise InputError(f"max_tokens {config.max_tokens}; {config.encoder} takes {longest - 2} at most")
@@ -116,8 +115,9 @@ def new_model(pairs: Sequence[Pair], trees: Mapping[str, Tree], config: Disentan
         pieces = sorted({0, *(piece for row in piece_rows(tokenizer, texts, config.max_tokens) for piece in row)})
     cased = Vocabulary.build((prepare(text, config.max_tokens) for text in texts), min_count=CASED).cased
     symbols = TreeSymbols.of((trees[text] for text in texts), brackets=config.brackets)
+    digests = digests_of(folder) if config.adapters else None
     model = DisentangledParaphraser(
-        config, tokenizer, module.config.to_json_string(), symbols, pieces, dict(cased), module
+        config, tokenizer, module.config.to_json_string(), symbols, pieces, dict(cased), module, digests
     )
     start_decoder(model.network, decoder_of(folder) if config.generation_weight else None)
     return model

@@ -33,7 +33,8 @@ class DisentangledConfig:
     Fields they agree on:
 
     Args:
-        encoder: any Hugging Face encoder, or the encoder half of a model with a decoder; BART-base in the paper.
+        encoder: any Hugging Face encoder, the encoder half of a model with a decoder (BART-base in the paper), or a
+            causal language model, whose texts are read between its marks of a begin and an end.
         layers: the encoder's first so many layers are the semantic encoder; 0: all.
         max_tokens: longer sentences are cut there, in word pieces without the two special ones.
         max_symbols: longer linearised trees are cut there, in symbols.
@@ -49,6 +50,9 @@ class DisentangledConfig:
     Beyond the paper:
 
     Args:
+        adapters: rank of low-rank adapters beside the maps of the encoder's layers, all that is then trained of it; a
+            checkpoint has these alone, and names the encoder. 0: its own weights are trained.
+        both_ways: a causal language model's states see what stands behind them, too.
         freeze_embeddings: the encoder's embeddings stay as they came.
         memory_norm: the decoder reads ū normalised by mean and variance, so that it is as large as the tree's states.
         fooled: what the encoder wants of the adversary: "loss", that it is wrong (the paper; that has no bound);
@@ -88,6 +92,8 @@ class DisentangledConfig:
     learning_rate: Amount = 2e-5
     decoder_learning_rate: Amount = 1e-4
     adversary_learning_rate: Amount = 0.0
+    adapters: Whole = 0
+    both_ways: bool = False
     freeze_embeddings: bool = False
     memory_norm: bool = False
     fooled: Literal["loss", "prior"] = "loss"

@@ -6,7 +6,8 @@ pieces that can be written, C parts of a bag; N pieces of all targets end to end
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, final
+from collections.abc import Callable
+from typing import Any, NamedTuple, Self, cast, final
 
 import torch
 import torch.nn.functional as F
@@ -14,6 +15,7 @@ from torch import Tensor, nn
 
 from paraform.encoders import width_of
 from paraform.losses.vocabulary import vocabulary_nll
+from paraform.models.adapters import Adapters, maps_of
 from paraform.models.disentangled.config import DisentangledConfig
 from paraform.models.disentangled.pairs import PairBatch, Sentences, Trees
 
@@ -45,7 +47,8 @@ class DisentangledNetwork(nn.Module):
 
     Args:
         config: sizes and choices.
-        module: the semantic encoder, a transformers module.
+        module: the semantic encoder, a transformers module; with adapters it is changed, and none of its own weights is
+            among the network's.
         written: [V] numbers of the pieces that can be written, ascending; the first stands for all others.
         symbols: labels and brackets of trees.
     """
@@ -53,7 +56,13 @@ class DisentangledNetwork(nn.Module):
     def __init__(self, config: DisentangledConfig, module: nn.Module, written: Tensor, symbols: int) -> None:
         super().__init__()
         self.config = config
-        self.semantic = module
+        self.adapters = Adapters(maps_of(module, 0), config.adapters) if config.adapters else None
+        self.semantic: nn.Module
+        if self.adapters is None:
+            self.semantic = module
+        else:
+            self.adapters.inject(module)
+            object.__setattr__(self, "semantic", module)  # as torch sees it no part: neither saved nor counted
         width = width_of(module)
         layer: dict[str, Any] = {
             "d_model": width,
@@ -85,6 +94,18 @@ class DisentangledNetwork(nn.Module):
                 nn.init.normal_(weight, std=INITIAL)
             if config.tie_output:
                 self.output.weight = self.target_embedding.weight
+
+    def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> Self:
+        if self.adapters is not None:
+            cast(Any, self.semantic)._apply(fn, recurse)
+        cast(Any, super())._apply(fn, recurse)
+        return self
+
+    def train(self, mode: bool = True) -> Self:
+        """As every module's, of the encoder too."""
+        if self.adapters is not None:
+            self.semantic.train(mode)
+        return super().train(mode)
 
     def forward(self, batch: PairBatch) -> Outputs:
         """Both sides' vectors and, of one or both directions, what the paraphrase loss L_para is made of."""

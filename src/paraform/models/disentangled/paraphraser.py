@@ -3,26 +3,29 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, ClassVar, Self, TypeAlias, Unpack, final
+from typing import Any, ClassVar, Self, TypeAlias, Unpack, cast, final
 
 import numpy as np
 import numpy.typing as npt
 import torch
 from tokenizers import Tokenizer
+from tokenizers.processors import TemplateProcessing
 from torch import nn
 
 from paraform.decoding import Decoding, require_decoding, search_name
-from paraform.encoders import Encoder
+from paraform.encoders import Encoder, ModelFolder, load_module, locate
+from paraform.encoders.causal import BothWays
 from paraform.encoders.dense import Dense
 from paraform.encoders.export import save_sentence_transformer
 from paraform.encoders.folder import USUAL_LIMIT
 from paraform.encoders.loading import encoder_of
-from paraform.encoders.transformers_modules import module_of_config, sizes_of
+from paraform.encoders.transformers_modules import first_layers, module_of_config, sizes_of, start_of
 from paraform.fields import require_restorable
 from paraform.json_text import parse_json
+from paraform.models.adapters import require_base
 from paraform.models.base import AbstractParaphraser, require_words
 from paraform.models.disentangled.config import DisentangledConfig
 from paraform.models.disentangled.erasure import least_squares_erasure
@@ -31,6 +34,7 @@ from paraform.models.disentangled.pairs import Sentences, Trees
 from paraform.models.disentangled.step_decoder import Memory, StepDecoder
 from paraform.models.disentangled.symbols import TreeSymbols
 from paraform.models.writing import Ends, as_cased, numbers_batch, written_rows
+from paraform.progress import track
 from paraform.records import InputError, require_text
 from paraform.syntax.parsing import load_parser, parsed
 from paraform.syntax.trees import Tree, delexicalized
@@ -39,6 +43,8 @@ from paraform.words import tell_cut
 
 Array: TypeAlias = npt.NDArray[np.float32]
 BATCH = 128  # sentences that are decoded together, if the caller does not say
+AT_ONCE = 1024  # texts whose tokens' states are held
+BASE = "base.json"  # digests of an encoder that stands beside a checkpoint
 
 
 @final
@@ -55,6 +61,7 @@ class DisentangledParaphraser(AbstractParaphraser):
         pieces: numbers of the pieces that can be written, ascending; (): all.
         cased: word → its usual form inside a sentence, where that is not the word itself.
         module: the semantic encoder itself; None: made from its config, with weights yet to be loaded.
+        digests: with adapters, those of the encoder's weights and tokenizer.
     """
 
     system: ClassVar[str] = "disentangled"
@@ -73,6 +80,7 @@ class DisentangledParaphraser(AbstractParaphraser):
         pieces: Sequence[int] = (),
         cased: dict[str, str] | None = None,
         module: nn.Module | None = None,
+        digests: Mapping[str, str] | None = None,
     ) -> None:
         super().__init__()
         self.config = config
@@ -81,7 +89,10 @@ class DisentangledParaphraser(AbstractParaphraser):
         self.symbols = symbols
         self.pieces = tuple(pieces)
         self.cased = cased or {}
+        self.digests = dict(digests or {})
         module = module_of_config(encoder_config) if module is None else module
+        if config.both_ways:
+            module = BothWays(module)
         self.limit = sizes_of(module.config).tokens or USUAL_LIMIT
         written = torch.tensor(self.pieces or range(tokenizer.get_vocab_size()))
         self.network = DisentangledNetwork(config, module, written, len(symbols))
@@ -107,9 +118,19 @@ class DisentangledParaphraser(AbstractParaphraser):
             self.eval()
         if self._encoder is None or self._encoder.device != self.device:
             self._encoder = encoder_of(
-                self.network.semantic, self.tokenizer, name=self.system, max_tokens=self.limit, dense=self._dense
+                self._merged(), self.tokenizer, name=self.system, max_tokens=self.limit, dense=self._dense
             )
         return self._encoder
+
+    def _merged(self) -> nn.Module:
+        """The semantic encoder, with the adapters added to its weights if it has some."""
+        if self.network.adapters is None:
+            return self.network.semantic
+        module = semantic_module(self.config)
+        if self.config.both_ways:
+            module = BothWays(module)
+        self.network.adapters.merge(module.to(self.device))
+        return module
 
     @property
     def _dense(self) -> Dense | None:
@@ -139,7 +160,12 @@ class DisentangledParaphraser(AbstractParaphraser):
         """The encoder's vectors of texts; the states of special tokens count as the config says."""
         if self.config.pool_special:
             return encoder.embed(texts, batch_size=batch_size, progress=progress)
-        states_ND, offsets = encoder.states(texts, layers=[-1], progress=progress)[0]
+        parts = [texts[at : at + AT_ONCE] for at in range(0, len(texts), AT_ONCE)]
+        found = [self._without_ends(encoder, part) for part in track(parts, "embedding", show=progress)]
+        return np.concatenate([np.zeros((0, encoder.dimension), np.float32), *found])
+
+    def _without_ends(self, encoder: Encoder, texts: Sequence[str]) -> Array:
+        states_ND, offsets = encoder.states(texts, layers=[-1])[0]
         ends = torch.from_numpy(offsets).to(states_ND.device)
         lengths_B = ends.diff()
         sums_BD = torch.segment_reduce(states_ND, "sum", lengths=lengths_B, axis=0)
@@ -167,7 +193,7 @@ class DisentangledParaphraser(AbstractParaphraser):
         if require_text(terms, "terms"):
             card += f"\n**Terms of the training data.** {terms}\n"
         return save_sentence_transformer(
-            self.network.semantic,
+            self._merged(),
             self.tokenizer,
             folder,
             max_tokens=self.limit,
@@ -254,7 +280,9 @@ class DisentangledParaphraser(AbstractParaphraser):
 
     def assets(self) -> dict[str, str]:
         """The encoder's config and tokenizer, the symbols of trees, and the pieces and cases of words."""
+        base = {BASE: json.dumps(self.digests, indent=1) + "\n"} if self.config.adapters else {}
         return {
+            **base,
             "encoder.json": self.encoder_config,
             "tokenizer.json": self.tokenizer.to_str(),
             "symbols.tsv": self.symbols.write(),
@@ -265,10 +293,11 @@ class DisentangledParaphraser(AbstractParaphraser):
     def restore(cls, config: dict[str, Any], assets: dict[str, str]) -> DisentangledParaphraser:
         """A model with fresh weights from what a checkpoint holds.
 
-        Raises: InputError if an asset is missing or damaged, or a field is unknown.
+        Raises: InputError if an asset is missing or damaged, or a field is unknown; with adapters, if the encoder is
+        not to be had, or is another one.
         """
-        needed = ("encoder.json", "tokenizer.json", "symbols.tsv", "words.json")
-        require_restorable(DisentangledConfig, config, assets, needed)
+        needed = ["encoder.json", "tokenizer.json", "symbols.tsv", "words.json"]
+        require_restorable(DisentangledConfig, config, assets, [*needed, BASE] if config.get("adapters") else needed)
         try:
             tokenizer = Tokenizer.from_str(assets["tokenizer.json"])
             words = parse_json(assets["words.json"], "words.json")
@@ -279,11 +308,55 @@ class DisentangledParaphraser(AbstractParaphraser):
             raise InputError("disentangled checkpoint: pieces to write: expected numbers of the tokenizer's, ascending")
         made = DisentangledConfig(**config)
         symbols = TreeSymbols.read(assets["symbols.tsv"], brackets=made.brackets)
-        return cls(made, tokenizer, assets["encoder.json"], symbols, pieces, cased)
+        module, digests = None, None
+        if made.adapters:
+            digests = parse_json(assets[BASE], BASE)
+            if not isinstance(digests, dict):
+                raise InputError(f"{BASE}: {str(digests)[:40]!r}; expected the encoder's digests")
+            if not torch.empty(0).is_meta:  # else shapes are wanted alone
+                require_base(made.encoder, ModelFolder(locate(made.encoder)), digests)
+                module = semantic_module(made)
+        return cls(made, tokenizer, assets["encoder.json"], symbols, pieces, cased, module, digests)
 
 
-def require_ends(tokenizer: Tokenizer, config: DisentangledConfig) -> None:
-    """Raises: InputError for a tokenizer without a special token on either side, if the config needs these."""
+def semantic_module(config: DisentangledConfig) -> nn.Module:
+    """The encoder that a config names, in float32, without the layers that it leaves out.
+
+    Raises: InputError as `load_module` and `first_layers`, or if `both_ways` is asked of what is no language model.
+    """
+    module = load_module(config.encoder).float()
+    if config.both_ways and start_of(cast(Any, module).config) is None:
+        raise InputError(f"both_ways of {config.encoder}, which reads both ways; expected a causal language model")
+    return first_layers(module, config.layers) if config.layers else module
+
+
+def with_ends(tokenizer: Tokenizer, own: Any) -> Tokenizer:
+    """The tokenizer; a causal language model's puts its marks of a begin and an end around a text.
+
+    What stands first takes attention that has nowhere to go (`start_of`): that should be no word.
+
+    Args:
+        own: the encoder's config, as transformers has it.
+    """
+    start, end = start_of(own), getattr(own, "eos_token_id", None)
+    if start is not None and isinstance(end, int):
+        first, last = (tokenizer.id_to_token(number) for number in (start, end))
+        ends = [(first, start), (last, end)]
+        tokenizer.post_processor = TemplateProcessing(single=f"{first} $A {last}", special_tokens=ends)
+    return tokenizer
+
+
+def require_ends(tokenizer: Tokenizer, config: DisentangledConfig, own: Any) -> None:
+    """Raises: InputError for a tokenizer without a special token on either side, if the config needs these; and if a
+    causal language model's would count.
+
+    Args:
+        own: the encoder's config, as transformers has it.
+    """
+    if config.pool_special and start_of(own) is not None:
+        raise InputError(
+            f"{config.encoder}: a causal language model, whose start is no word; expected pool_special False"
+        )
     tokenizer.no_padding()
     special = tokenizer.encode("a").special_tokens_mask
     whole = len(special) > 2 and special == [1, *[0] * (len(special) - 2), 1]
