@@ -11,6 +11,7 @@ import pytest
 import torch
 
 from paraform import corpora
+from paraform.capabilities import Verdicts
 from paraform.evaluation.embedding.detection import roc_auc
 from paraform.records import InputError, Pair, Sentence
 from paraform.trainers.judge import BY_NLL
@@ -48,6 +49,18 @@ def test_rows_differ_in_the_base_and_what_suits_it() -> None:
     for name, config in CONFIGS.items():
         changed = {one.name for one in fields(config) if getattr(config, one.name) != getattr(own, one.name)}
         assert changed <= {"base", "rank", "layers", "learning_rate", "warmup"}, name
+
+
+def test_what_is_taught_is_what_the_teacher_thinks() -> None:
+    class Teacher:
+        def judge(self, pairs: list[tuple[str, str]], **_: object) -> Verdicts:
+            forth = np.array([len(one) / 10 for one, _ in pairs], np.float32)
+            return Verdicts(forth * 0.5, forth, np.full(len(pairs), 0.5, np.float32))
+
+    pairs = [Pair(Sentence("one"), Sentence("a"), label=1, cluster=3), Pair(Sentence("three"), Sentence("b"), label=0)]
+    found = judge_rows.taught_by(Teacher(), pairs)  # type: ignore[arg-type]
+    assert [(one.label, one.cluster, one.back) for one in found] == [(None, 3, 0.5), (None, None, 0.5)]
+    assert [one.forth for one in found] == pytest.approx([0.3, 0.5])
 
 
 def test_bleu_is_of_both_ways() -> None:

@@ -14,6 +14,8 @@ again, and a training that was stopped goes on. `--table` prints those that are 
 - likelihood both ways: of `smollm2-free`, the mean of ln p(second | first) and ln p(first | second), nats a character.
 - states: cross-attention between the frozen states of `minilm`, each text read alone (`judge_states`).
 - small: adapters on `minilm`, which reads both texts at once. lm: on `smollm2`, likewise.
+- labels, taught: `minilm-judge` goes on for a pass over the pairs, by their labels; or by what `smollm2-judge` thinks
+  of them.
 - The embedded judges, by name (`judge`).
 """
 
@@ -32,6 +34,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from paraform import checkpoint, corpora, encoders
+from paraform.capabilities import JudgesMeaning
 from paraform.evaluation.bleu import bleu_statistics, bleu_value
 from paraform.evaluation.embedding.detection import best_threshold
 from paraform.models.judge import JudgeConfig, MeaningJudge
@@ -51,7 +54,11 @@ CONFIGS = {
     "states": JudgeConfig(),
     "small": JudgeConfig(),
     "lm": JudgeConfig.lm(),
+    "labels": JudgeConfig(warmup=50),
+    "taught": JudgeConfig(warmup=50),
 }
+GOING_ON = ("labels", "taught")  # from `START`
+START, TEACHER = "minilm-judge", "smollm2-judge"
 EMBEDDED = ("smollm2-judge", "smollm2-judge-all", "minilm-judge")
 ROWS = (*(f"cosine, {name}" for name in COSINES), "BLEU", "likelihood both ways", *CONFIGS, *EMBEDDED)
 
@@ -107,8 +114,19 @@ def trained(name: str, folder: Path, pairs: Path, seed: int) -> Judged:
     if name == "states":
         train_states(read["train"], folder, validation=read["dev"], config=config, loop=loop).require_over()
         return by_judge(load_states(folder))
-    train_judge(read["train"], folder, validation=read["dev"], config=config, loop=loop, resume=True).require_over()
+    given: dict[str, Any] = {"validation": read["dev"], "config": config, "loop": loop, "resume": True}
+    if name in GOING_ON:
+        given["start"] = judge_of(START)
+    training = taught_by(judge_of(TEACHER), read["train"]) if name == "taught" else read["train"]
+    train_judge(training, folder, **given).require_over()
     return by_judge(checkpoint.load(str(folder), device="cpu"))
+
+
+def taught_by(teacher: JudgesMeaning, pairs: Sequence[Pair]) -> list[Pair]:
+    """The pairs, with what the teacher thinks of each direction in the place of what is known."""
+    found = teacher.judge([sides(one) for one in pairs], progress=True)
+    ways = zip(pairs, found.forth.tolist(), found.back.tolist(), strict=True)
+    return [replace(one, label=None, forth=forth, back=back) for one, forth, back in ways]
 
 
 def measured(name: str, data: Path, pairs: Path, out: Path, seed: int, mpnet: str = "mpnet") -> None:
