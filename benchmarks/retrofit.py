@@ -36,7 +36,7 @@ from paraform.training import make_accelerator
 
 def pass_to_inputs(module: Any, batch: ContextBatch) -> None:
     """The encoder's forward and backward pass to the embeddings of the batch's sentences."""
-    for pieces_BT, lengths_B in batch.sentences:
+    for pieces_BT, lengths_B in batch.words.chunks:
         embedded_BTK = table_of(module)(pieces_BT).requires_grad_()
         there_BT = (torch.arange(pieces_BT.shape[1]) < lengths_B[:, None]).long()
         states_BTD = module(inputs_embeds=embedded_BTK, attention_mask=there_BT).last_hidden_state
@@ -73,7 +73,7 @@ def train(model: RetrofittedEncoder, table: ContextTable, steps: int) -> dict[st
         end = time.perf_counter()
         if step:
             ours, theirs = ours + between - start, theirs + end - begin
-            counts += [sum(len(lengths_B) for _, lengths_B in one.sentences) for one in (batch, alone)]
+            counts += [sum(len(lengths_B) for _, lengths_B in one.words.chunks) for one in (batch, alone)]
     done = min(steps, steps_per_epoch - 1)
     return {
         "pairs": len(table),

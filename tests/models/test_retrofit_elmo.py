@@ -142,6 +142,37 @@ def test_words_are_numbered_as_they_are_met(folder: Path) -> None:
     assert len(long.ids) == 514 and len(long.overflowing[0].ids) == 90
 
 
+def test_what_is_read_for_an_m_behind_it_is_of_these_words(folder: Path) -> None:
+    """Each run numbers the words that it meets anew."""
+    one = [
+        Pair(Sentence("a dog runs"), Sentence("runs a dog"), cluster=0),
+        Pair(Sentence("a b"), Sentence("b a"), cluster=1),
+    ]
+    for words in (("dog", "runs", "a", "b"), ("king", "rules", "the", "x")):
+        pairs = one
+        for old, new in zip(("dog", "runs", "a", "b"), words, strict=True):
+            pairs = [
+                Pair(
+                    *(
+                        Sentence(f" {side.text} ".replace(f" {old} ", f" {new} ").strip())
+                        for side in (pair.source, pair.target)
+                    ),
+                    cluster=pair.cluster,
+                )
+                for pair in pairs
+            ]
+        model = shaken(folder, place="after", orthogonality="free")
+        table = model.network.known(context_table(pairs, model.tokenizer, skip_stopwords=False))
+        assert table.states_RD is not None
+        found = encoders.load(str(folder), device="cpu").word_states(
+            [text.split() for text in table.texts], layers=[-1]
+        )
+        first = {text: at for text, at in zip(table.texts, found.offsets, strict=False)}
+        for row, (sentence, place) in enumerate(zip(table.sentence_R.tolist(), table.start_R.tolist(), strict=True)):
+            at = first[table.texts[sentence]] + place - 1  # behind the mark of a begin
+            torch.testing.assert_close(table.states_RD[row], found.states_NLD[at, 0].float(), atol=1e-5, rtol=1e-5)
+
+
 def test_vectors_with_m_before_and_after(folder: Path) -> None:
     before, after = shaken(folder), shaken(folder, place="after", orthogonality="free")
     lengths = [len(words) for words in WORDS]

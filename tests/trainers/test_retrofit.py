@@ -16,15 +16,15 @@ import torch
 
 import paraform
 from paraform.losses.orthogonality import orthogonality_penalty
-from paraform.models.retrofit import RetrofitConfig
+from paraform.models.retrofit import RetrofitConfig, network
 from paraform.models.retrofit.encoder import RetrofittedEncoder
 from paraform.models.retrofit.frozen import FrozenEncoder
-from paraform.models.retrofit.network import states_read
 from paraform.records import InputError, Pair, Sentence
+from paraform.trainers import retrofit_validation
 from paraform.trainers.held_out import hold_out_labelled
 from paraform.trainers.retrofit import BY_ACCURACY, drawn, negative_distance, train_retrofit
 from paraform.trainers.retrofit_tables import table_of_pairs, training_table
-from paraform.trainers.retrofit_validation import distances, examples, means_read
+from paraform.trainers.retrofit_validation import distances, examples
 from paraform.training import Result
 
 LOOP = replace(BY_ACCURACY, tensorboard=False, device="cpu", evaluate_every=4, log_every=2, patience=0)
@@ -187,20 +187,20 @@ def test_the_closed_form_trains_nothing(pairs: list[Pair], config: RetrofitConfi
 def test_behind_an_encoder_each_text_is_read_once_for_all_runs(
     pairs: list[Pair], config: RetrofitConfig, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for known in (states_read, means_read):
-        known.cache_clear()
+    for known in (network.KNOWN, retrofit_validation.KNOWN):
+        known.clear()
     read: list[int] = []
-    words, texts = FrozenEncoder.states, RetrofittedEncoder.means
+    words, texts = FrozenEncoder.read, RetrofittedEncoder.means
 
-    def states(own: FrozenEncoder, embedded_BTK: torch.Tensor, lengths_B: torch.Tensor, **how: Any) -> torch.Tensor:
-        read.append(len(lengths_B))
-        return words(own, embedded_BTK, lengths_B, **how)
+    def states(own: FrozenEncoder, sentences: list[list[int]], *given: Any, **how: Any) -> torch.Tensor:
+        read.append(len(sentences))
+        return words(own, sentences, *given, **how)
 
     def means(own: RetrofittedEncoder, some: list[str], **how: Any) -> Any:
         read.append(len(some))
         return texts(own, some, **how)
 
-    monkeypatch.setattr(FrozenEncoder, "states", states)
+    monkeypatch.setattr(FrozenEncoder, "read", states)
     monkeypatch.setattr(RetrofittedEncoder, "means", means)
     behind = replace(config, place="after", orthogonality="free")
     ratios = []
@@ -214,6 +214,19 @@ def test_behind_an_encoder_each_text_is_read_once_for_all_runs(
             0 if name == "other" else 2 * 72
         )  # both sides of 36 pairs, for words and for the classifier
     assert len(set(ratios)) == 3
+
+
+def test_behind_an_encoder_what_is_left_out_is_told_as_before_it(
+    pairs: list[Pair], config: RetrofitConfig, tmp_path: Path
+) -> None:
+    behind = replace(config, place="after", min_tokens=9, max_tokens=20)
+    with pytest.raises(InputError, match="none of 36 pairs has a word in both sides"):
+        train_retrofit(pairs, tmp_path / "run", config=behind, loop=LOOP, validation=pairs[:4])
+    odd = [*pairs[12:], *paraform.clusters([Pair(Sentence("? ?"), Sentence("! ?"))])]  # without a word
+    found = train_retrofit(
+        odd, tmp_path / "run", config=replace(config, place="after"), loop=LOOP, validation=pairs[:12]
+    )
+    assert found.ended == "finished"
 
 
 def test_what_cannot_be_trained_on(

@@ -122,7 +122,7 @@ def test_what_there_is_not(folder: Path, command: Command) -> None:
     assert done.status == 2 and "no row 'mrpc best'; expected some of mrpc default, " in done.err
 
 
-def test_rows_of_a_language_model_are_measured_by_what_was_read_of_it(
+def test_rows_behind_an_encoder_are_measured_by_what_was_read_of_it(
     folder: Path, tmp_path: Path, command: Command, tiny: None, own_cache: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """M behind a layer, or the mean of all: of words and of sentences as the model itself has them."""
@@ -164,6 +164,8 @@ def test_rows_differ_in_what_they_are_called_by() -> None:
             assert isinstance(contrast, DisentangledConfig) and contrast.contrast_weight == 1
     for corpus in ("mrpc", "pan", "quora"):
         assert config_of(f"{corpus} paper", "full") == RetrofitConfig.paper(corpus)  # type: ignore[arg-type]
+    for row, (start, _, _) in ROWS.items():
+        assert vars(config_of(row, "full")).items() >= STARTS[start].items()
     by_adam = config_of("mrpc paper, adam", "full")
     assert by_adam == replace(RetrofitConfig.paper("mrpc"), optimiser="adam", learning_rate=1e-3)
     behind = {"place": "after", "encoder": "smollm2@layer=15", "states": "last"}

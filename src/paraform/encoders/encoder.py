@@ -128,10 +128,42 @@ class Encoder:
         Raises: InputError for what are no texts, a layer that is not there, another pooling, or vectors that are not
             finite.
         """
-        texts = require_texts(texts)
         require_kind(pooling, (str, type(None)), "pooling")  # an array of one name is equal to it, and no name
         if pooling is not None and pooling not in POOLINGS:
             raise InputError(f"pooling {str(pooling)[:40]!r}; expected {', '.join(POOLINGS)}")
+        dense = self.dense if layer is None and pooling is None else None  # it was made for these
+        return self._encode(
+            texts,
+            [self.layer if layer is None else layer],
+            pooling or self.pooling,
+            dense,
+            normalize=self.normalize if normalize is None else normalize,
+            batch_tokens=batch_tokens,
+            progress=progress,
+        )
+
+    def mean_of_layers(
+        self, texts: Sequence[str], *, batch_tokens: int = 2048, progress: bool = False
+    ) -> npt.NDArray[np.float32]:
+        """The mean of all tokens' states at all layers, the embeddings first, not normalised: float32 [B, D].
+
+        It is ELMo's mix, unweighted (Peters et al. 2018, eq. 1). Arguments and what is raised are `encode`'s.
+        """
+        layers = range(self.num_layers + 1)
+        return self._encode(texts, layers, "mean", None, normalize=False, batch_tokens=batch_tokens, progress=progress)
+
+    def _encode(
+        self,
+        texts: Sequence[str],
+        layers: Sequence[int],
+        pooling: Pooling,
+        dense: Dense | None,
+        *,
+        normalize: bool,
+        batch_tokens: int,
+        progress: bool,
+    ) -> npt.NDArray[np.float32]:
+        texts = require_texts(texts)
         # Compute nothing twice: a text that stands there again costs nothing.
         unique = list(dict.fromkeys(texts))
         row = {text: number for number, text in enumerate(unique)}
@@ -141,13 +173,13 @@ class Encoder:
         tell_cut(sum(text in cut for text in texts), len(texts), f"{self.max_tokens} tokens", self.name)
         unread = {unique[at] for at in unread_texts(self._tokenizer, unique, encodings)}
         tell_unread(sum(text in unread for text in texts), len(texts), self.name)
-        wanted = [self.layer if layer is None else layer]
-        for chosen, (hidden_ND,) in self._batches(encodings, wanted, batch_tokens, progress, "embedding"):
+        for chosen, hidden in self._batches(encodings, layers, batch_tokens, progress, "embedding"):
             lengths = torch.tensor([len(encodings[i].ids) for i in chosen], device=self.device)
-            pooled_BD = pooled(hidden_ND, lengths, pooling or self.pooling)
-            if self.dense is not None and layer is None and pooling is None:  # it was made for these
-                pooled_BD = self.dense(pooled_BD)
-            if self.normalize if normalize is None else normalize:
+            hidden_ND = hidden[0] if len(hidden) == 1 else torch.stack(hidden).mean(0, dtype=torch.float32)
+            pooled_BD = pooled(hidden_ND, lengths, pooling)
+            if dense is not None:
+                pooled_BD = dense(pooled_BD)
+            if normalize:
                 pooled_BD = torch.nn.functional.normalize(pooled_BD, dim=-1)
             out_BD[chosen] = pooled_BD.cpu().numpy()
         if not np.isfinite(out_BD).all():  # weights may be finite and too large

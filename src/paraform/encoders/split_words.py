@@ -1,4 +1,4 @@
-"""Words that were split already, read as the text that they come from is."""
+"""Words that were split already, read as their text with a space between any two is."""
 
 from __future__ import annotations
 
@@ -24,4 +24,4 @@ def encode_words(tokenizer: Splitter, sentences: Sequence[Sequence[str]]) -> Seq
 
 
 def _spaced(words: Sequence[str]) -> list[str]:
-    return [word if at == 0 else f" {word}" for at, word in enumerate(words)]
+    return [f" {word}" if at and word else word for at, word in enumerate(words)]

@@ -88,6 +88,8 @@ def train_retrofit(
     log = logging.getLogger("paraform")
     if config.fit == "descent":
         apart = negative_distance(model, table, seed=seed)
+        if not apart:
+            raise InputError(f"{config.encoder}: a word is the same in every sentence; expected a layer from 1 on")
         model.network.margin.fill_(config.margin * apart / ELMO_DISTANCE)
         resolved = (config.margin, apart, ELMO_DISTANCE, float(model.network.margin))
         log.info("margin: %g × %.4g / %g = %.4g, in the unit of the states", *resolved)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import random
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import lru_cache
+from hashlib import sha256
 from typing import NamedTuple
 
 import numpy as np
@@ -22,6 +23,7 @@ from paraform.records import InputError, Pair, counted
 from paraform.trainers.retrofit_tables import AT_ONCE, table_of_pairs
 
 CLASSIFIER = replace(ProbeConfig.mlp(), l2=(1e-3,))
+KNOWN: dict[str, Tensor] = {}  # the means of the last run behind an encoder, by all that changes them
 DEV = 10  # every tenth training pair chooses the classifier's epoch
 
 
@@ -87,18 +89,12 @@ def validator(
 
 def known_means(model: RetrofittedEncoder, texts: Sequence[str]) -> Tensor:
     """Its `means` of texts, kept for what this process trains next, as the words' states are: [N, D]."""
-    facts = model.facts
-    kept = means_read(facts.weights, facts.tokenizer, model.layer, model.config.states)
-    new = [text for text in texts if text not in kept]
-    if new:
-        kept.update(zip(new, torch.from_numpy(model.means(new, progress=True)), strict=True))
-    return torch.stack([kept[text] for text in texts])
-
-
-@lru_cache(maxsize=1)
-def means_read(weights: str, tokenizer: str, layer: int, states: str) -> dict[str, Tensor]:
-    """What was read of one encoder."""
-    return {}
+    signature = model.frozen.signature if model.frozen is not None else ""
+    key = sha256(json.dumps([signature, model.config.states, list(texts)]).encode()).hexdigest()
+    if key not in KNOWN:
+        KNOWN.clear()
+        KNOWN[key] = torch.from_numpy(model.means(texts, progress=True))
+    return KNOWN[key]
 
 
 @torch.no_grad()

@@ -26,7 +26,7 @@ STARTS: dict[str, dict[str, Any]] = {
     "smollm2": {"encoder": "smollm2", **BEHIND},
     "smollm2 layer 15": {"encoder": "smollm2@layer=15", **BEHIND},
     "smollm2 mean": {"encoder": "smollm2", **BEHIND, "states": "all"},
-    "smollm2 before": {"encoder": "smollm2", "states": "last"},
+    "smollm2 before": {"encoder": "smollm2", "states": "last", "place": "before"},
 }
 """What is retrofitted and where M stands, whatever the variant says."""
 AFTER = {"place": "after", "orthogonality": "free"}
@@ -45,13 +45,14 @@ VARIANTS: dict[str, dict[str, Any]] = {
     "whitening": {**AFTER, "fit": "whitening"},
     "contrast": {},  # what `train disentangled` makes of the same paraphrases: all but the embeddings is trained
 }
-BEFORE_ALONE = ("reference", "contrast", "free after")  # variants of the scale's encoder alone
+BEFORE_ALONE = ("reference", "contrast", "free after", "whitening")  # variants of the scale's encoder alone
+ROTATIONS = ("exact", "further, exact")  # which change no distance behind an encoder
 ROWS: dict[str, tuple[str, str, str]] = {
     f"{start} {corpus} {variant}".strip(): (start, corpus, variant)
     for start in STARTS
     for corpus in CORPORA
     for variant in VARIANTS
-    if not start or variant not in BEFORE_ALONE
+    if not start or not (variant in BEFORE_ALONE or (STARTS[start]["place"] == "after" and variant in ROTATIONS))
 }
 
 

@@ -14,7 +14,6 @@ import torch
 from numpy.typing import NDArray
 
 from paraform.capabilities import Embed
-from paraform.encoders.all_layers import mean_of_layers
 from paraform.encoders.encoder import Encoder, pooled
 from paraform.evaluation.content import unit
 from paraform.evaluation.embedding.correlation import MEAN
@@ -53,7 +52,7 @@ def layer_embeds(encoder: Encoder, layers: Sequence[int]) -> list[Embed]:
 
 def mean_layer_embed(encoder: Encoder) -> Embed:
     """The mean of the states of all tokens at all layers, the embeddings first, of length 1: ELMo's mix, unweighted."""
-    return lambda texts: unit(mean_of_layers(encoder, texts))
+    return lambda texts: unit(encoder.mean_of_layers(texts))
 
 
 def depth_plot(report: EmbeddingReport, layers: Mapping[int, str]) -> Figure:

@@ -13,7 +13,6 @@ import torch
 from torch import Tensor, nn
 
 from paraform.encoders import Encoder
-from paraform.encoders.all_layers import mean_of_layers
 from paraform.encoders.dense import Dense
 from paraform.encoders.encoder_facts import FACTS, EncoderFacts
 from paraform.encoders.types import Pooling, Splitter, WordStates
@@ -21,7 +20,7 @@ from paraform.models.retrofit.config import RetrofitConfig
 from paraform.models.retrofit.folding import fold, require_matrix
 from paraform.models.retrofit.frozen import Frozen, FrozenEncoder, frozen_encoder, require_open
 from paraform.models.retrofit.network import RetrofitNetwork
-from paraform.records import InputError, require_text
+from paraform.records import InputError, require_count, require_text
 from paraform.weights import PathLike
 
 Array: TypeAlias = npt.NDArray[np.float32]
@@ -68,6 +67,8 @@ class RetrofittedEncoder(nn.Module):
         Raises: InputError as `frozen_encoder`, and if M cannot be put before it.
         """
         frozen = frozen_encoder(config.encoder)
+        if (config.place, config.states) == ("after", "all") and frozen.layer != -1:
+            raise InputError(f"{config.encoder} with states 'all'; expected a name without a layer, or states 'last'")
         if config.place == "before" and isinstance(frozen, FrozenEncoder):
             require_open(frozen, config.encoder)
         return cls(config, facts_of(frozen, config), frozen)
@@ -100,7 +101,7 @@ class RetrofittedEncoder(nn.Module):
 
     @property
     def layer(self) -> int:
-        """The one that sentence vectors are means of."""
+        """The one that sentence vectors are means of, unless M maps the mean of all (`mixes`)."""
         return self._own.layer % (self.facts.layers + 1)
 
     def fitting(self, sentences: Sequence[Sequence[str]]) -> list[int]:
@@ -129,9 +130,10 @@ class RetrofittedEncoder(nn.Module):
     def embed(
         self, texts: Sequence[str], name: str = "", *, batch_size: int = 0, seed: int = 0, progress: bool = False
     ) -> Array:
-        """Sentence vectors, the mean of the states that M was trained by, of length 1: float32 [N, D]."""
+        """Sentence vectors, the mean of a layer's states (all layers' if M maps these), of length 1: float32 [N, D]."""
         if self.mixes:
-            return self.vectors_of(torch.from_numpy(self.means(texts))).cpu().numpy()
+            require_count(batch_size, "batch_size")
+            return self.vectors_of(torch.from_numpy(self.means(texts, progress=progress))).cpu().numpy()
         return self.encoder.embed(texts, batch_size=batch_size, progress=progress)
 
     @property
@@ -140,9 +142,13 @@ class RetrofittedEncoder(nn.Module):
         return (self.config.place, self.config.states) == ("after", "all")
 
     def means(self, texts: Sequence[str], *, progress: bool = False) -> Array:
-        """The means of the encoder's own states, without M before or behind them: float32 [N, D]."""
+        """What M is to map where it stands behind the encoder, the means of its own states: float32 [N, D]."""
+        if self.config.place == "before":
+            raise ValueError("M before the encoder; expected place 'after'")
         plain = replace(self.encoder, dense=None, normalize=False)
-        return mean_of_layers(plain, texts) if self.mixes else plain.encode(texts, progress=progress)
+        if self.mixes:
+            return plain.mean_of_layers(texts, progress=progress)
+        return plain.encode(texts, progress=progress)
 
     def vectors_of(self, means_ND: Tensor) -> Tensor:
         """Sentence vectors, as `embed` has them, of such means, where M stands behind them: [N, D]."""
@@ -165,10 +171,15 @@ class RetrofittedEncoder(nn.Module):
         batch_tokens: int = 2048,
         progress: bool = False,
     ) -> Array:
-        """As `Encoder.encode` has it, of one layer, with M: float32 [N, D]."""
-        return self.encoder.encode(
-            texts, layer=layer, pooling=pooling, normalize=normalize, batch_tokens=batch_tokens, progress=progress
-        )
+        """As `Encoder.encode` has it: float32 [N, D].
+
+        An M behind the encoder maps what `embed` gives alone: vectors of a layer or a pooling that are asked for by
+        name are the encoder's own.
+        """
+        how: dict[str, Any] = {"normalize": normalize, "batch_tokens": batch_tokens, "progress": progress}
+        if self.mixes and layer is None and pooling is None and normalize is not False:
+            return self.embed(texts, progress=progress)
+        return self.encoder.encode(texts, layer=layer, pooling=pooling, **how)
 
     def word_states(
         self,

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
-from typing import Any, Protocol, final
+from typing import Any, Protocol, cast, final
 
 import torch
 from tokenizers import Tokenizer
@@ -16,6 +19,7 @@ from paraform.encoders.encoder import COUNTED, Encoder
 from paraform.encoders.export import save_sentence_transformer
 from paraform.encoders.folder import ModelFolder
 from paraform.encoders.loading import encoder_of, tokenizer_of
+from paraform.encoders.transformers_modules import forward_of
 from paraform.encoders.types import Splitter
 from paraform.models.retrofit.folding import table_of
 from paraform.models.retrofit.frozen_elmo import FrozenElmo, frozen_elmo
@@ -61,6 +65,15 @@ class Frozen(Protocol):
     @property
     def layer(self) -> int:
         """Whose states are read where not all layers' are; −1: the last."""
+        ...
+
+    @property
+    def signature(self) -> str:
+        """All that changes a state."""
+        ...
+
+    def read(self, sentences: Sequence[Sequence[int]], device: torch.device, *, every: bool) -> Tensor:
+        """Of all pieces of sentences the states of a layer, or the mean of all layers': [N, D] float32, end to end."""
         ...
 
     def embedded(self, pieces_BT: Tensor) -> Tensor:
@@ -114,12 +127,24 @@ class FrozenEncoder:
         """K, of its table of word embeddings."""
         return table_of(self.module).embedding_dim
 
-    @property
+    @cached_property
     def layers(self) -> int:
         """How many layers it has; the embeddings are none."""
         ids = torch.tensor([[1]], device=table_of(self.module).weight.device)
         with torch.no_grad():
             return len(self.module(input_ids=ids, output_hidden_states=True).hidden_states) - 1
+
+    @property
+    def signature(self) -> str:
+        """As `Frozen` has it."""
+        about = hashlib.sha256(cast(Any, self.module).config.to_json_string().encode()).hexdigest()
+        return f"{self.digest}|{self.tokenizer_digest}|{about}|{self.start}|{self.layer}"
+
+    def read(self, sentences: Sequence[Sequence[int]], device: torch.device, *, every: bool) -> Tensor:
+        """As `Frozen` has it; nothing is padded."""
+        forward = forward_of(self.module.to(device), device, self.width, self.start)
+        layers = forward(sentences, range(self.layers + 1) if every else [self.layer])
+        return torch.stack(layers).float().mean(0)
 
     def embedded(self, pieces_BT: Tensor) -> Tensor:
         """Word embeddings alone, before positions and norms: [B, T, K]; that of `start` before them: [B, 1 + T, K]."""

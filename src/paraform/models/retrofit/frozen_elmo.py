@@ -7,12 +7,15 @@ D = 2 P of a state, L layers; V words that were met.
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Sequence
 from pathlib import Path
 from typing import final
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 
+from paraform.batching import Ragged
 from paraform.encoders.dense import Dense
 from paraform.encoders.elmo import AT_ONCE, Elmo
 from paraform.encoders.elmo_files import elmo_encoder, read_elmo, save_elmo
@@ -60,6 +63,18 @@ class FrozenElmo:
     def layers(self) -> int:
         """Its LSTMs of either direction; the characters are none."""
         return self.module.config.layers
+
+    @property
+    def signature(self) -> str:
+        """As `frozen.Frozen` has it."""
+        return f"{self.digest}|{self.tokenizer_digest}"
+
+    def read(self, sentences: Sequence[Sequence[int]], device: torch.device, *, every: bool) -> Tensor:
+        """As `frozen.Frozen` has it."""
+        pieces_BT, lengths_B = Ragged.of(sentences).padded(np.arange(len(sentences)))
+        states_LBTD = self.states(self.embedded(pieces_BT.to(device)), lengths_B.to(device), every=every)
+        there_BT = torch.arange(pieces_BT.shape[1]) < lengths_B[:, None]
+        return states_LBTD.mean(0)[there_BT.to(device)]
 
     @torch.no_grad()
     def embedded(self, pieces_BT: Tensor) -> Tensor:

@@ -6,8 +6,9 @@ their contexts of a table, O of a batch, P their word pieces, W shared words.
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
-from functools import lru_cache
+from hashlib import sha256
 from typing import NamedTuple, final
 
 import numpy as np
@@ -15,12 +16,16 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from paraform.batching.pairs import parts_of_rows
 from paraform.models.retrofit.config import RetrofitConfig
 from paraform.models.retrofit.contexts import ContextBatch, ContextTable, Unread
 from paraform.models.retrofit.frozen import Frozen
 from paraform.progress import track
 
 AT_ONCE = 64  # sentences of about one length that are read together
+MOST_KNOWN = 2  # tables: those that a run trains and validates on
+KNOWN: dict[str, Tensor] = {}
+"""Of the tables of this process's last run behind an encoder the words' states, by all that changes them."""
 
 
 class Distances(NamedTuple):
@@ -98,53 +103,72 @@ class RetrofitNetwork(nn.Module):
 
     def vectors(self, batch: ContextBatch, matrix: Tensor) -> Tensor:
         """E(M w, S), or M E(w, S), of each word in its context by that M, the mean over its pieces: [O, D] float32."""
+        before = self.config.place == "before"
         if isinstance(batch.words, Unread):
-            return self.read(batch.words, matrix)
-        return F.linear(batch.words, matrix)  # of the pieces' mean it is what the mean of M's would be
+            vectors_OD = self.read(batch.words, matrix if before else None)
+        else:
+            vectors_OD = batch.words
+        return vectors_OD if before else F.linear(vectors_OD, matrix)
 
-    def read(self, words: Unread, before: Tensor | None = None) -> Tensor:
+    def read(self, words: Unread, before: Tensor | None) -> Tensor:
         """The states of words in their contexts, the mean over their pieces, with M before the encoder if there is one:
         [O, D] float32."""
-        states_ND = torch.cat([self.states(*chunk, before).flatten(0, 1) for chunk in words.chunks])
-        sums_OD = states_ND.new_zeros(len(words.counts_O), states_ND.shape[1])
-        return sums_OD.index_add(0, words.word_P, states_ND[words.piece_P]) / words.counts_O[:, None]
+        states = [self.states(*chunk, before).flatten(0, 1) for chunk in words.chunks]
+        if not states:
+            return words.counts_O.new_zeros(0, self._own.width, dtype=torch.float32)
+        return mean_pieces(torch.cat(states), words.piece_P, words.word_P, words.counts_O)
 
     def states(self, pieces_BT: Tensor, lengths_B: Tensor, before: Tensor | None) -> Tensor:
         """States of all pieces: [B, T, D] float32."""
-        if self.frozen is None:
-            raise ValueError("a network without its encoder; expected RetrofittedEncoder(…, frozen)")
-        embedded_BTK = self.frozen.embedded(pieces_BT)
+        embedded_BTK = self._own.embedded(pieces_BT)
         if before is not None:
             embedded_BTK = F.linear(embedded_BTK, before)
         every = self.config.states == "all"
-        states_LBTD = self.frozen.states(embedded_BTK, lengths_B, every=every)
+        states_LBTD = self._own.states(embedded_BTK, lengths_B, every=every)
         return self.mixed(states_LBTD) if every else states_LBTD[0]
 
-    @torch.no_grad()
+    @property
+    def _own(self) -> Frozen:
+        if self.frozen is None:
+            raise ValueError("a network without its encoder; expected RetrofittedEncoder(…, frozen)")
+        return self.frozen
+
     def known(self, table: ContextTable) -> ContextTable:
         """The table with its words' states, where M stands behind the encoder, which so reads each sentence once.
 
-        They are kept for what this process trains next: runs that differ in M alone read nothing twice.
+        Those of two tables are kept for what this process trains next: runs that differ in M alone read nothing twice.
         """
         if self.config.place == "before" or self.frozen is None:
             return table
-        frozen, device = self.frozen, next(self.parameters()).device
-        kept = states_read(frozen.digest, frozen.tokenizer_digest, frozen.layer, self.config.states)
-        every = np.arange(len(table.texts))
-        rows = [table.words.joined(every[at : at + 1]) for at in every]
-        keys = [
-            b"".join(part.tobytes() for part in (table.pieces.joined(every[at : at + 1]), *spans))
-            for at, own in enumerate(rows)
-            for spans in [(table.start_R[own], table.count_R[own])]
-        ]
-        new = [at for at in np.argsort(table.pieces.lengths(every), kind="stable").tolist() if keys[at] not in kept]
-        parts = [new[at : at + AT_ONCE] for at in range(0, len(new), AT_ONCE)]
+        about = json.dumps([self.frozen.signature, self.config.states, table.texts])
+        spans = (part.tobytes() for part in (table.sentence_R, table.start_R, table.count_R))
+        key = sha256(b"".join([about.encode(), *spans])).hexdigest()
+        if key not in KNOWN:
+            while len(KNOWN) >= MOST_KNOWN:
+                del KNOWN[next(iter(KNOWN))]
+            KNOWN[key] = self.read_all(table)
+        return replace(table, states_RD=KNOWN[key])
+
+    @torch.no_grad()
+    def read_all(self, table: ContextTable) -> Tensor:
+        """The states of all words of a table, without M, on the CPU: [R, D] float32."""
+        every, device = self.config.states == "all", next(self.parameters()).device
+        out_RD = torch.zeros(len(table.word_R), self._own.width)
+        order = np.argsort(table.pieces.lengths(np.arange(len(table.texts))), kind="stable")
+        parts = [order[rows] for rows in parts_of_rows(len(order), AT_ONCE)]
         for part in track(parts, "reading", show=True):
-            states_OD = self.read(table.unread(np.concatenate([rows[at] for at in part])).to(device)).cpu()
-            ends = np.cumsum([len(rows[at]) for at in part]).tolist()
-            for at, begin, end in zip(part, [0, *ends], ends, strict=False):
-                kept[keys[at]] = states_OD[begin:end].clone()
-        return replace(table, states_RD=torch.cat([kept[key] for key in keys]))
+            pieces = [table.pieces.joined(part[at : at + 1]).tolist() for at in range(len(part))]
+            states_ND = self._own.read(pieces, device, every=every)
+            starts = np.zeros(len(table.texts), np.int64)
+            starts[part] = np.cumsum([0, *map(len, pieces[:-1])])
+            rows = table.words.joined(part).astype(np.int64)
+            counts_O = table.count_R[rows]
+            word_P = np.repeat(np.arange(len(rows)), counts_O)
+            within_P = np.arange(len(word_P)) - np.repeat(np.cumsum(counts_O) - counts_O, counts_O)
+            piece_P = (starts[table.sentence_R[rows]] + table.start_R[rows])[word_P] + within_P
+            numbers = (torch.from_numpy(each).to(device) for each in (piece_P, word_P, counts_O))
+            out_RD[torch.from_numpy(rows)] = mean_pieces(states_ND, *numbers).cpu()
+        return out_RD
 
     def mixed(self, states_LBTD: Tensor) -> Tensor:
         """γ Σ_l s_l h_l, s = softmax(w) (Peters et al. 2018, eq. 1); s equal and γ = 1 if they are not trained."""
@@ -153,10 +177,10 @@ class RetrofitNetwork(nn.Module):
         return self.mix_scale * torch.einsum("l,lbtd->btd", self.mix_L.softmax(0), states_LBTD)
 
 
-@lru_cache(maxsize=1)
-def states_read(digest: str, tokenizer: str, layer: int, states: str) -> dict[bytes, Tensor]:
-    """What was read of one encoder: of a sentence's pieces and where its words stand the words' states."""
-    return {}
+def mean_pieces(states_ND: Tensor, piece_P: Tensor, word_P: Tensor, counts_O: Tensor) -> Tensor:
+    """Of each word the mean over its pieces' states: [O, D]."""
+    sums_OD = states_ND.new_zeros(len(counts_O), states_ND.shape[1])
+    return sums_OD.index_add(0, word_P, states_ND[piece_P]) / counts_O[:, None]
 
 
 def apart(vectors_OD: Tensor, first_W: Tensor, second_W: Tensor) -> Tensor:
