@@ -30,7 +30,8 @@ from paraform_papers.par.configs import (
     rows_of,
     trained_on,
 )
-from paraform_papers.par.rows import models_of, pairs_of, row_of, training_texts
+from paraform_papers.par.models import models_of
+from paraform_papers.par.rows import pairs_of, row_of, training_texts
 from paraform_papers.rows import train_row
 from paraform_papers.shipped import minilm_par
 from paraform_papers.tables import Asked

@@ -13,7 +13,8 @@ from __future__ import annotations
 from paraform.evaluation.embedding.printed_pairs import example_distances, example_lines
 from paraform.evaluation.embedding.task import Finding
 from paraform.score import Score
-from paraform_papers.par.rows import Model, models_table
+from paraform_papers.par.models import Model
+from paraform_papers.par.rows import models_table
 from paraform_papers.tables import Asked
 
 

@@ -17,7 +17,8 @@ from paraform.evaluation.embedding.measuring import measured, spaces_of
 from paraform.evaluation.embedding.task import Choices, Finding
 from paraform.score import Score
 from paraform_papers.par.configs import SIZES, trained_on
-from paraform_papers.par.rows import Model, models_table, training_texts
+from paraform_papers.par.models import Model
+from paraform_papers.par.rows import models_table, training_texts
 from paraform_papers.par.unseen import unseen_tasks
 from paraform_papers.tables import Asked
 

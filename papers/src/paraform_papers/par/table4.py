@@ -18,7 +18,8 @@ from paraform.evaluation.embedding.shared_words import SharedDraw, shared_word_s
 from paraform.evaluation.embedding.task import Finding
 from paraform.score import Score
 from paraform_papers.par.configs import SIZES
-from paraform_papers.par.rows import Model, models_table, training_texts
+from paraform_papers.par.models import Model
+from paraform_papers.par.rows import models_table, training_texts
 from paraform_papers.par.unseen import unseen_words
 from paraform_papers.tables import Asked, printed
 
