@@ -17,9 +17,10 @@ from paraform.records import InputError, Pair, Sentence
 from paraform.trainers.judge import BY_NLL
 from paraform_papers.shipped import judge_rows
 from paraform_papers.shipped.judge_figures import by_sentence, calibration_error, figures, more_than, table, with_bounds
-from paraform_papers.shipped.judge_rows import CONFIGS, by_bleu, measured
+from paraform_papers.shipped.judge_rows import by_bleu, measured
 from paraform_papers.shipped.judge_sets import JudgedSet, counts_of, rated, sick, written_ways
 from paraform_papers.shipped.judge_states import StatesJudge, load_states, train_states
+from paraform_papers.shipped.judge_trained import CONFIGS, taught_by
 
 
 def test_calibration_error_in_closed_form() -> None:
@@ -58,7 +59,7 @@ def test_what_is_taught_is_what_the_teacher_thinks() -> None:
             return Verdicts(forth * 0.5, forth, np.full(len(pairs), 0.5, np.float32))
 
     pairs = [Pair(Sentence("one"), Sentence("a"), label=1, cluster=3), Pair(Sentence("three"), Sentence("b"), label=0)]
-    found = judge_rows.taught_by(Teacher(), pairs)  # type: ignore[arg-type]
+    found = taught_by(Teacher(), pairs)  # type: ignore[arg-type]
     assert [(one.label, one.cluster, one.back) for one in found] == [(None, 3, 0.5), (None, None, 0.5)]
     assert [one.forth for one in found] == pytest.approx([0.3, 0.5])
 

@@ -26,7 +26,6 @@ import functools
 import json
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -34,31 +33,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from paraform import checkpoint, corpora, encoders
-from paraform.capabilities import JudgesMeaning
 from paraform.evaluation.bleu import bleu_statistics, bleu_value
 from paraform.evaluation.embedding.detection import best_threshold
-from paraform.models.judge import JudgeConfig, MeaningJudge
+from paraform.models.judge import MeaningJudge
 from paraform.records import Pair, Sentence, status_of
-from paraform.trainers.judge import BY_NLL, train_judge
 from paraform.weights import atomic_path
 from paraform.words import tokenize
 from paraform_papers.shipped.judge import judge_of
 from paraform_papers.shipped.judge_figures import figures, more_than, table
 from paraform_papers.shipped.judge_sets import JudgedSet, counts_of, judged_sets, sides
-from paraform_papers.shipped.judge_states import StatesJudge, load_states, train_states
+from paraform_papers.shipped.judge_states import StatesJudge
+from paraform_papers.shipped.judge_trained import CONFIGS, trained_judge
 
 Judged: TypeAlias = Callable[[Sequence[tuple[str, str]], str], NDArray[np.float64]]
 """Pairs, and what is asked of them ("same", "forth": a symmetric judge says the same of both), to an answer each."""
 COSINES = ("minilm", "minilm-disentangled", "mpnet")
-CONFIGS = {
-    "states": JudgeConfig(),
-    "small": JudgeConfig(),
-    "lm": JudgeConfig.lm(),
-    "labels": JudgeConfig(warmup=50),
-    "taught": JudgeConfig(warmup=50),
-}
-GOING_ON = ("labels", "taught")  # from `START`
-START, TEACHER = "minilm-judge", "smollm2-judge"
 EMBEDDED = ("smollm2-judge", "smollm2-judge-all", "minilm-judge")
 ROWS = (*(f"cosine, {name}" for name in COSINES), "BLEU", "likelihood both ways", *CONFIGS, *EMBEDDED)
 
@@ -103,32 +92,6 @@ def by_judge(model: MeaningJudge | StatesJudge) -> Judged:
     return lambda pairs, asks: np.asarray(getattr(model.judge(pairs), asks), np.float64)
 
 
-def trained(name: str, folder: Path, pairs: Path, seed: int) -> Judged:
-    """The row's judge, trained unless that was done. Raises: KeyboardInterrupt if interrupted, and saved."""
-    config = CONFIGS[name]
-    read = {
-        part: [one for one in corpora.read_jsonl(pairs / f"{part}.jsonl") if isinstance(one, Pair)]
-        for part in ("train", "dev")
-    }
-    loop = replace(BY_NLL, device="cpu", seed=seed, tensorboard=False)
-    if name == "states":
-        train_states(read["train"], folder, validation=read["dev"], config=config, loop=loop).require_over()
-        return by_judge(load_states(folder))
-    given: dict[str, Any] = {"validation": read["dev"], "config": config, "loop": loop, "resume": True}
-    if name in GOING_ON:
-        given["start"] = judge_of(START)
-    training = taught_by(judge_of(TEACHER), read["train"]) if name == "taught" else read["train"]
-    train_judge(training, folder, **given).require_over()
-    return by_judge(checkpoint.load(str(folder), device="cpu"))
-
-
-def taught_by(teacher: JudgesMeaning, pairs: Sequence[Pair]) -> list[Pair]:
-    """The pairs, with what the teacher thinks of each direction in the place of what is known."""
-    found = teacher.judge([sides(one) for one in pairs], progress=True)
-    ways = zip(pairs, found.forth.tolist(), found.back.tolist(), strict=True)
-    return [replace(one, label=None, forth=forth, back=back) for one, forth, back in ways]
-
-
 def measured(name: str, data: Path, pairs: Path, out: Path, seed: int, mpnet: str = "mpnet") -> None:
     """Make and measure a row, unless that was done.
 
@@ -148,7 +111,7 @@ def measured(name: str, data: Path, pairs: Path, out: Path, seed: int, mpnet: st
     elif name in EMBEDDED:
         judge = by_judge(judge_of(name))
     else:
-        judge = trained(name, place, pairs, seed)
+        judge = by_judge(trained_judge(name, place, pairs, seed))
     dev = [one for one in corpora.read_jsonl(pairs / "dev.jsonl") if isinstance(one, Pair) and one.label is not None]
     threshold = best_threshold(judge([sides(one) for one in dev], "same"), np.array([one.label == 1 for one in dev]))
     report: dict[str, Any] = {"threshold": threshold}
