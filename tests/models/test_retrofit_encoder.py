@@ -276,6 +276,17 @@ def test_a_checkpoint_with_unknown_fields(folder: str) -> None:
         RetrofittedEncoder.restore({"speed": 3}, {})
 
 
+def test_behind_an_encoder_m_may_be_a_projection(folder: str) -> None:
+    model = trained(folder, replace(tiny.TINY, place="after", orthogonality="free"))
+    with torch.no_grad():
+        model.network.transform.weight[0] = 0
+    np.testing.assert_allclose(model.train().embed(TEXTS), plain_vectors(model, model.matrix), atol=1e-5)
+    with torch.no_grad():
+        model.network.transform.weight[0] = torch.nan
+    with pytest.raises(InputError, match="M holds NaN"):
+        model.train().embed(TEXTS)
+
+
 def test_an_m_that_was_spoiled_is_refused(folder: str, tmp_path: Path) -> None:
     model = trained(folder)
     with torch.no_grad():

@@ -17,7 +17,7 @@ from paraform.encoders.dense import Dense
 from paraform.encoders.encoder_facts import FACTS, EncoderFacts
 from paraform.encoders.types import Pooling, Splitter, WordStates
 from paraform.models.retrofit.config import RetrofitConfig
-from paraform.models.retrofit.folding import fold, require_matrix
+from paraform.models.retrofit.folding import fold, require_finite
 from paraform.models.retrofit.frozen import Frozen, FrozenEncoder, frozen_encoder, require_open
 from paraform.models.retrofit.network import RetrofitNetwork
 from paraform.records import InputError, require_count, require_text
@@ -112,11 +112,13 @@ class RetrofittedEncoder(nn.Module):
         """The encoder with M in its word embeddings, a plain module of transformers' (an ELMo with M in its characters'
         projection an `Elmo`); with M behind it as it came.
 
-        Raises: InputError as `fold`.
+        Raises: InputError as `fold`; behind the encoder M may be singular, as a projection is.
         """
         module = self._own.module.to(self.device)
-        require_matrix(self.matrix)
-        return fold(module, self.matrix) if self.config.place == "before" else module
+        if self.config.place == "before":
+            return fold(module, self.matrix)
+        require_finite(self.matrix)
+        return module
 
     @property
     def encoder(self) -> Encoder:

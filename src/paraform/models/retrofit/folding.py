@@ -75,12 +75,17 @@ def table_of(module: nn.Module) -> nn.Embedding:
     return found
 
 
-def require_matrix(matrix_KK: Tensor) -> None:
-    """Raises: InputError if M is not square, holds NaN or infinity, or is singular."""
+def require_finite(matrix_KK: Tensor) -> None:
+    """Raises: InputError if M is not square, or holds NaN or infinity."""
     if matrix_KK.ndim != 2 or matrix_KK.shape[0] != matrix_KK.shape[1]:
         raise InputError(f"M is of shape {list(matrix_KK.shape)}; expected a square matrix")
     if not torch.isfinite(matrix_KK).all():
         raise InputError("M holds NaN or infinity; expected finite numbers: train with a lower learning rate")
+
+
+def require_matrix(matrix_KK: Tensor) -> None:
+    """Raises: InputError as `require_finite`, or if M is singular."""
+    require_finite(matrix_KK)
     singular_K = torch.linalg.svdvals(matrix_KK.detach().double())
     if singular_K[-1] <= LEAST * singular_K[0]:
         raise InputError(
