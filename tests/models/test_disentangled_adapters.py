@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import shutil
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,6 +14,7 @@ import tiny_disentangled as tiny
 import torch
 from transformers import LlamaConfig, LlamaModel
 
+import paraform
 from paraform import checkpoint
 from paraform.encoders.causal import BothWays
 from paraform.models.disentangled import DisentangledConfig, DisentangledParaphraser, make_update
@@ -116,6 +119,69 @@ def test_without_adapters_all_its_weights_are_trained_and_saved(folder: str, tmp
     assert any(name.startswith("network.semantic") for name in model.state_dict())
 
 
+def test_a_base_that_was_changed_is_refused(folder: str, tmp_path: Path) -> None:
+    """Its weights when a run goes on, and its config when a checkpoint is read."""
+    base = tmp_path / "base"
+    shutil.copytree(folder, base)
+    model = started(str(base), adapters=3)
+    assert set(model.digests) == {"weights", "tokenizer"}
+    checkpoint.save(model, tmp_path / "it", card="a test")
+    about = json.loads((base / "config.json").read_text())
+    (base / "config.json").write_text(json.dumps({**about, "rms_norm_eps": 0.5}))
+    with pytest.raises(InputError, match=r"its config has rms_norm_eps 0\.5; these adapters were trained by"):
+        checkpoint.load(tmp_path / "it", device="cpu")
+
+
+def test_the_base_follows_and_is_merged_in_memory(folder: str) -> None:
+    model = started(folder, adapters=3, both_ways=True)
+    before = model.embed(tiny.TEXTS)
+    assert next(model.double().network.semantic.parameters()).dtype == torch.float64
+    model.float().train()
+    assert model.network.semantic.training
+    with torch.no_grad():
+        for up in model.network.adapters.up:  # type: ignore[union-attr]
+            up.add_(0.3)
+    assert np.abs(model.embed(tiny.TEXTS) - before).max() > 1e-3
+    with pytest.raises(InputError, match="states without its start's, which sentence-transformers would count"):
+        model.export("nowhere")
+
+
+def test_an_encoder_with_adapters_is_exported_merged_and_starts_the_decoder(tmp_path: Path) -> None:
+    encoder: Any = tiny.bert()
+    encoder.save_pretrained(tmp_path / "bert")
+    tiny.tokenizer().save(str(tmp_path / "bert" / "tokenizer.json"))
+    model = started(str(tmp_path / "bert"), adapters=2, pool_special=True)
+    own = encoder.encoder.layer[0].intermediate.dense.weight
+    torch.testing.assert_close(model.network.decoder.linear1.weight.detach(), own.detach())
+    with torch.no_grad():
+        for up in model.network.adapters.up:  # type: ignore[union-attr]
+            up.add_(0.3)
+    model.eval()
+    exported = model.export(tmp_path / "exported")
+    np.testing.assert_allclose(
+        paraform.load(str(exported), device="cpu").embed(tiny.TEXTS), model.embed(tiny.TEXTS), atol=1e-5
+    )
+
+
+@pytest.mark.parametrize(
+    ("fields", "said"),
+    [
+        ({"eos_token_id": None}, "its marks are 2 and None; expected pieces of its tokenizer"),
+        ({"eos_token_id": 99}, "its marks are 2 and 99; expected pieces of its tokenizer"),
+        ({"bos_token_id": None}, "expected one before and one after"),
+    ],
+)
+def test_marks_that_are_not_there(fields: dict[str, Any], said: str, folder: str, tmp_path: Path) -> None:
+    base = tmp_path / "base"
+    shutil.copytree(folder, base)
+    about = json.loads((base / "config.json").read_text())
+    (base / "config.json").write_text(json.dumps({**about, **fields}))
+    with pytest.raises(InputError, match=said):
+        started(str(base), adapters=2)
+    (base / "config.json").write_text(json.dumps({**about, "eos_token_id": [3, 2]}))
+    assert started(str(base), adapters=2).tokenizer.encode("the dog").ids[-1] == END
+
+
 def test_what_cannot_be_started_from(folder: str, tmp_path: Path) -> None:
     with pytest.raises(
         InputError, match="a causal language model, whose start is no word; expected pool_special False"
@@ -124,7 +190,7 @@ def test_what_cannot_be_started_from(folder: str, tmp_path: Path) -> None:
     encoder: Any = tiny.bert()
     encoder.save_pretrained(tmp_path)
     tiny.tokenizer().save(str(tmp_path / "tokenizer.json"))
-    with pytest.raises(InputError, match=r"both_ways of .*, which reads both ways; expected a causal language model"):
+    with pytest.raises(InputError, match=r"both_ways of .*; expected a causal language model with a mark of a begin"):
         started(str(tmp_path), both_ways=True)
     plain = started(str(tmp_path), adapters=2)  # an encoder with adapters is one too
     assert plain.embed(tiny.TEXTS).shape == (len(tiny.TEXTS), tiny.WIDTH)

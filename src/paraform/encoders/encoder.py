@@ -152,6 +152,17 @@ class Encoder:
         layers = range(self.num_layers + 1)
         return self._encode(texts, layers, "mean", None, normalize=False, batch_tokens=batch_tokens, progress=progress)
 
+    def mean_of_words(
+        self, texts: Sequence[str], *, batch_size: int = 0, progress: bool = False
+    ) -> npt.NDArray[np.float32]:
+        """The mean of a text's states but its first and its last, which are no words: float32 [B, D].
+
+        Of a text of nothing else they stand for it. The layer, the length and what stands behind are the encoder's own.
+        Raises: InputError as `encode`.
+        """
+        how: dict[str, Any] = {"normalize": self.normalize, "progress": progress, "ends": False}
+        return self._encode(texts, [self.layer], "mean", self.dense, batch_tokens=tokens_of(batch_size), **how)
+
     def _encode(
         self,
         texts: Sequence[str],
@@ -159,6 +170,7 @@ class Encoder:
         pooling: Pooling,
         dense: Dense | None,
         *,
+        ends: bool = True,
         normalize: bool,
         batch_tokens: int,
         progress: bool,
@@ -176,7 +188,7 @@ class Encoder:
         for chosen, hidden in self._batches(encodings, layers, batch_tokens, progress, "embedding"):
             lengths = torch.tensor([len(encodings[i].ids) for i in chosen], device=self.device)
             hidden_ND = hidden[0] if len(hidden) == 1 else torch.stack(hidden).mean(0, dtype=torch.float32)
-            pooled_BD = pooled(hidden_ND, lengths, pooling)
+            pooled_BD = pooled(hidden_ND, lengths, pooling) if ends else mean_inside(hidden_ND, lengths)
             if dense is not None:
                 pooled_BD = dense(pooled_BD)
             if normalize:
@@ -190,8 +202,7 @@ class Encoder:
         self, texts: Sequence[str], name: str = "", *, batch_size: int = 0, seed: int = 0, progress: bool = False
     ) -> npt.NDArray[np.float32]:
         """`encode`, as every model that embeds is asked (`capabilities.Embedder`)."""
-        require_count(batch_size, "batch_size")
-        return self.encode(texts, batch_tokens=min(USUAL_TOKENS * (batch_size or 128), 10**9), progress=progress)
+        return self.encode(texts, batch_tokens=tokens_of(batch_size), progress=progress)
 
     def unread(self, texts: Sequence[str]) -> npt.NDArray[np.bool_]:
         """As `capabilities.TellsUnread` has it; `encoders.unread` says which words count."""
@@ -379,6 +390,12 @@ class Encoder:
                 yield chosen, self._forward([encodings[i].ids for i in chosen], wanted)
 
 
+def tokens_of(batch_size: int) -> int:
+    """Tokens at once, for so many texts; 0: as many as is usual. Raises: InputError for what is no count."""
+    require_count(batch_size, "batch_size")
+    return min(USUAL_TOKENS * (batch_size or 128), 10**9)
+
+
 def pooled(hidden_ND: Tensor, lengths_B: Tensor, pooling: Pooling) -> Tensor:
     """One vector a text, [B, D] float32, of its tokens' states, which lie end to end; 0 of a text without any.
 
@@ -393,6 +410,17 @@ def pooled(hidden_ND: Tensor, lengths_B: Tensor, pooling: Pooling) -> Tensor:
     some_B = lengths_B > 0
     out_BD[some_B] = states_ND[(ends_B - lengths_B if pooling == "cls" else ends_B - 1)[some_B]]
     return out_BD
+
+
+def mean_inside(hidden_ND: Tensor, lengths_B: Tensor) -> Tensor:
+    """As `pooled` has the mean, of each text's states but the first and the last; of two or fewer of all: [B, D]."""
+    states_ND, ends_B = hidden_ND.float(), torch.cumsum(lengths_B, 0)
+    whole_BD = pooled(states_ND, lengths_B, "mean")
+    some_B = lengths_B > 2
+    inside_B, own_B = (lengths_B - 2)[some_B, None], lengths_B[some_B, None]
+    special_BD = states_ND[(ends_B - lengths_B)[some_B]] + states_ND[ends_B[some_B] - 1]
+    whole_BD[some_B] = (whole_BD[some_B] * own_B - special_BD) / inside_B
+    return whole_BD
 
 
 def _mean_pieces(states_NLD: Tensor, pieces_MLD: Tensor, words: Sequence[tuple[Sequence[int | None], int]]) -> None:

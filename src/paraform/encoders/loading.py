@@ -8,7 +8,6 @@ checkpoint names, no code is run.
 
 from __future__ import annotations
 
-import copy
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
@@ -202,8 +201,6 @@ def encoder_of(
     if config.model_type == "bert" and can_run(config.to_dict()):
         forward = PackedBert(weights, config.to_dict()).to(device, dtype).states
     else:
-        if dtype != next(module.parameters()).dtype:
-            module = copy.deepcopy(module).to(dtype)  # the given one may be trained
         forward = forward_of(module, device, sizes.width, start)
     own = Tokenizer.from_str(tokenizer.to_str())
     own.no_padding()

@@ -5,6 +5,7 @@ peft trains them inside the model; they are kept here apart from it, and added t
 
 from __future__ import annotations
 
+import copy
 import hashlib
 from collections.abc import Mapping
 from typing import Any, cast, final
@@ -48,6 +49,14 @@ class Adapters(nn.Module):
     def merge(self, module: nn.Module) -> None:
         """Add them to the maps of the module, in place."""
         self.add_to({name: cast(Tensor, module.get_submodule(name).weight) for name in self.shapes})
+
+    def merged(self, module: nn.Module) -> nn.Module:
+        """A copy of a module that they were put into (`inject`), with them added to its maps."""
+        made = copy.deepcopy(module)
+        for name in self.shapes:
+            made.set_submodule(name, cast(Any, made.get_submodule(name)).base_layer)
+        self.merge(made)
+        return made
 
     @torch.no_grad()
     def add_to(self, weights: Mapping[str, Tensor]) -> None:

@@ -94,13 +94,14 @@ def train_disentangled(
     held = pair_table(validation, trees, config, model.tokenizer, model.symbols)
     erase = eraser(model, trees, texts_of(pairs), seed=seed)
     evaluate = validator(model, validation, held, erase)
-    return job.run(model, made, batches, evaluate, digests=divided.digests, epoch=epoch)
+    digests = {**{f"base's {name}": digest for name, digest in model.digests.items()}, **divided.digests}
+    return job.run(model, made, batches, evaluate, digests=digests, epoch=epoch)
 
 
 def new_model(pairs: Sequence[Pair], trees: Mapping[str, Tree], config: DisentangledConfig) -> DisentangledParaphraser:
     """A model that starts from `config.encoder`."""
     folder = encoders.ModelFolder(encoders.locate(config.encoder))
-    tokenizer = with_ends(folder.tokenizer(), config_of(folder))
+    tokenizer = with_ends(folder.tokenizer(), config_of(folder), config.encoder)
     require_ends(tokenizer, config, config_of(folder))
     module: Any = semantic_module(config)
     longest = sizes_of(cast(Any, module).config).tokens

@@ -35,9 +35,9 @@ def start_decoder(network: DisentangledNetwork, decoder: nn.Module | None) -> No
     if not network.config.generation_weight:
         return
     whole: Any = network.semantic if decoder is None else decoder
-    weights = dict(whole.state_dict())
+    weights = {name.replace(".base_layer.", "."): weight for name, weight in whole.state_dict().items()}
     if decoder is None:
-        found = bert_layer(weights, 0) | bert_embeddings(whole)
+        found = {"words": whole.get_input_embeddings().weight} | bert_layer(weights, 0) | bert_embeddings(whole)
     else:  # mBART's and Pegasus's layers have BART's names, and norms in other places
         found = _bart(weights) if whole.config.model_type == "bart" else {}
     own: dict[str, Tensor] = dict(network.decoder.state_dict())

@@ -132,7 +132,10 @@ class DisentangledNetwork(nn.Module):
             seen_BT = there_BT & ~(dropped_BT if self.config.drop_special else dropped_BT & words_BT)
         pooled_BT = seen_BT if self.config.pool_special else seen_BT & words_BT
         none_B1 = ~pooled_BT.any(1, keepdim=True)  # all was dropped, or there is no word
-        seen_BT, pooled_BT = seen_BT | (none_B1 & there_BT), pooled_BT | (none_B1 & there_BT)
+        rest_BT = none_B1 & torch.where(
+            words_BT.any(1, keepdim=True) & (not self.config.pool_special), words_BT, there_BT
+        )
+        seen_BT, pooled_BT = seen_BT | rest_BT, pooled_BT | rest_BT
         states_BTD = self.semantic(input_ids=pieces_BT, attention_mask=seen_BT.long()).last_hidden_state
         weight_BT = pooled_BT.float() / pooled_BT.sum(1, keepdim=True)
         return torch.einsum("bt,btd->bd", weight_BT, states_BTD.float())

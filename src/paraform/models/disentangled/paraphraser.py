@@ -19,6 +19,7 @@ from paraform.decoding import Decoding, require_decoding, search_name
 from paraform.encoders import Encoder, ModelFolder, load_module, locate
 from paraform.encoders.causal import BothWays
 from paraform.encoders.dense import Dense
+from paraform.encoders.encoder import COUNTED
 from paraform.encoders.export import save_sentence_transformer
 from paraform.encoders.folder import USUAL_LIMIT
 from paraform.encoders.loading import encoder_of
@@ -34,7 +35,6 @@ from paraform.models.disentangled.pairs import Sentences, Trees
 from paraform.models.disentangled.step_decoder import Memory, StepDecoder
 from paraform.models.disentangled.symbols import TreeSymbols
 from paraform.models.writing import Ends, as_cased, numbers_batch, written_rows
-from paraform.progress import track
 from paraform.records import InputError, require_text
 from paraform.syntax.parsing import load_parser, parsed
 from paraform.syntax.trees import Tree, delexicalized
@@ -43,8 +43,8 @@ from paraform.words import tell_cut
 
 Array: TypeAlias = npt.NDArray[np.float32]
 BATCH = 128  # sentences that are decoded together, if the caller does not say
-AT_ONCE = 1024  # texts whose tokens' states are held
 BASE = "base.json"  # digests of an encoder that stands beside a checkpoint
+NO_MATTER = ("_name_or_path", "transformers_version", "dtype", "torch_dtype", "architectures")  # of a config
 
 
 @final
@@ -124,13 +124,8 @@ class DisentangledParaphraser(AbstractParaphraser):
 
     def _merged(self) -> nn.Module:
         """The semantic encoder, with the adapters added to its weights if it has some."""
-        if self.network.adapters is None:
-            return self.network.semantic
-        module = semantic_module(self.config)
-        if self.config.both_ways:
-            module = BothWays(module)
-        self.network.adapters.merge(module.to(self.device))
-        return module
+        adapters, module = self.network.adapters, self.network.semantic
+        return module if adapters is None else adapters.merged(module)
 
     @property
     def _dense(self) -> Dense | None:
@@ -160,27 +155,12 @@ class DisentangledParaphraser(AbstractParaphraser):
         """The encoder's vectors of texts; the states of special tokens count as the config says."""
         if self.config.pool_special:
             return encoder.embed(texts, batch_size=batch_size, progress=progress)
-        parts = [texts[at : at + AT_ONCE] for at in range(0, len(texts), AT_ONCE)]
-        found = [self._without_ends(encoder, part) for part in track(parts, "embedding", show=progress)]
-        return np.concatenate([np.zeros((0, encoder.dimension), np.float32), *found])
-
-    def _without_ends(self, encoder: Encoder, texts: Sequence[str]) -> Array:
-        states_ND, offsets = encoder.states(texts, layers=[-1])[0]
-        ends = torch.from_numpy(offsets).to(states_ND.device)
-        lengths_B = ends.diff()
-        sums_BD = torch.segment_reduce(states_ND, "sum", lengths=lengths_B, axis=0)
-        special_BD = states_ND[ends[:-1]] + states_ND[ends[1:] - 1]
-        words_B = lengths_B[:, None] - 2  # of an empty text none: its two special states stand for it
-        means_BD = torch.where(words_B > 0, (sums_BD - special_BD) / words_B.clamp(min=1), sums_BD / lengths_B[:, None])
-        out_BD: Array = means_BD.cpu().numpy()
-        if encoder.dense is not None:
-            out_BD = encoder.dense(torch.from_numpy(out_BD).to(self.device)).cpu().numpy()
-        if encoder.normalize:
-            out_BD /= np.maximum(np.linalg.norm(out_BD, axis=1, keepdims=True), 1e-12)
-        return out_BD
+        return encoder.mean_of_words(texts, batch_size=batch_size, progress=progress)
 
     def export(self, folder: PathLike, *, onnx: bool = False, terms: str = "") -> Path:
         """Write the semantic encoder alone, as `capabilities.Exports` has it."""
+        if start_of(cast(Any, self.network.semantic).config) is not None:
+            raise InputError(COUNTED)
         if not self.config.pool_special:
             raise InputError("pool_special=False: sentence-transformers' mean counts the special tokens; expected True")
         names = ("layers", "adversary_weight", "generation_weight", "contrast_weight", "syntax", "erased")
@@ -316,6 +296,7 @@ class DisentangledParaphraser(AbstractParaphraser):
             if not torch.empty(0).is_meta:  # else shapes are wanted alone
                 require_base(made.encoder, ModelFolder(locate(made.encoder)), digests)
                 module = semantic_module(made)
+                require_config(cast(Any, module).config.to_json_string(), assets["encoder.json"], made.encoder)
         return cls(made, tokenizer, assets["encoder.json"], symbols, pieces, cased, module, digests)
 
 
@@ -325,24 +306,60 @@ def semantic_module(config: DisentangledConfig) -> nn.Module:
     Raises: InputError as `load_module` and `first_layers`, or if `both_ways` is asked of what is no language model.
     """
     module = load_module(config.encoder).float()
-    if config.both_ways and start_of(cast(Any, module).config) is None:
-        raise InputError(f"both_ways of {config.encoder}, which reads both ways; expected a causal language model")
+    if config.both_ways:
+        if start_of(cast(Any, module).config) is None:
+            raise InputError(f"both_ways of {config.encoder}; expected a causal language model with a mark of a begin")
+        require_opens(BothWays(module), config.encoder)
     return first_layers(module, config.layers) if config.layers else module
 
 
-def with_ends(tokenizer: Tokenizer, own: Any) -> Tokenizer:
+@torch.no_grad()
+def require_opens(opened: BothWays, name: str) -> None:
+    """Raises: InputError if a model's first state does not see what follows, though it is to."""
+    try:
+        states = [opened.eval()(input_ids=torch.tensor([[1, 2, last]])).last_hidden_state[0, 0] for last in (0, 1)]
+    except (TypeError, ValueError, RuntimeError, IndexError) as error:
+        raise InputError(
+            f"both_ways of {name}: {' '.join(str(error).split())[:200]}; expected both_ways false"
+        ) from error
+    if torch.equal(*states):
+        raise InputError(
+            f"both_ways of {name}, whose mask is not opened by one of 4 dimensions; expected both_ways false"
+        )
+
+
+def require_config(came: str, expected: str, name: str) -> None:
+    """Raises: InputError if an encoder's config, JSON both, is another than the one that adapters were trained on."""
+    found, own = (parse_json(text, name) for text in (came, expected))
+    keys = sorted({*own, *found} - {*NO_MATTER})
+    if wrong := next((key for key in keys if found.get(key) != own.get(key)), ""):
+        before = own.get(wrong)
+        raise InputError(
+            f"{name}: its config has {wrong} {found.get(wrong)!r}; these adapters were trained by {before!r}"
+        )
+
+
+def with_ends(tokenizer: Tokenizer, own: Any, name: str) -> Tokenizer:
     """The tokenizer; a causal language model's puts its marks of a begin and an end around a text.
 
     What stands first takes attention that has nowhere to go (`start_of`): that should be no word.
 
     Args:
         own: the encoder's config, as transformers has it.
+    Raises: InputError if a causal language model names no end, or a mark that its tokenizer has not.
     """
     start, end = start_of(own), getattr(own, "eos_token_id", None)
-    if start is not None and isinstance(end, int):
-        first, last = (tokenizer.id_to_token(number) for number in (start, end))
-        ends = [(first, start), (last, end)]
-        tokenizer.post_processor = TemplateProcessing(single=f"{first} $A {last}", special_tokens=ends)
+    if start is None:
+        return tokenizer
+    end = end[0] if isinstance(end, list) and end else end
+    marks = {one: tokenizer.id_to_token(one) for one in (start, end) if isinstance(one, int) and one >= 0}
+    if end not in marks or None in marks.values():
+        raise InputError(
+            f"{name}: its marks are {start} and {end}; expected pieces of its tokenizer, a begin and an end"
+        )
+    single = f"{marks[start]} $A {marks[end]}"
+    ends = [(token, number) for number, token in marks.items()]
+    tokenizer.post_processor = TemplateProcessing(single=single, special_tokens=ends)
     return tokenizer
 
 
