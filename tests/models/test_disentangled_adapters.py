@@ -119,6 +119,14 @@ def test_without_adapters_all_its_weights_are_trained_and_saved(folder: str, tmp
     assert any(name.startswith("network.semantic") for name in model.state_dict())
 
 
+def test_the_decoder_starts_from_its_words_at_a_usual_size(folder: str) -> None:
+    network = started(folder).network
+    own = LlamaModel.from_pretrained(folder).get_input_embeddings().weight.detach()[network.written_V]
+    found = network.target_embedding.weight.detach()
+    torch.testing.assert_close(found / found.norm(), own / own.norm())
+    assert 0.01 < float(found.std()) < 0.04
+
+
 def test_a_base_that_was_changed_is_refused(folder: str, tmp_path: Path) -> None:
     """Its weights when a run goes on, and its config when a checkpoint is read."""
     base = tmp_path / "base"

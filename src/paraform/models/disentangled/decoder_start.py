@@ -12,7 +12,7 @@ import torch
 from torch import Tensor, nn
 
 from paraform.models.decoder_start import bert_embeddings, bert_layer, named, projections, renamed
-from paraform.models.disentangled.network import DisentangledNetwork
+from paraform.models.disentangled.network import INITIAL, DisentangledNetwork
 
 BART = {
     "self_attn_layer_norm": "norm1",
@@ -37,7 +37,10 @@ def start_decoder(network: DisentangledNetwork, decoder: nn.Module | None) -> No
     whole: Any = network.semantic if decoder is None else decoder
     weights = {name.replace(".base_layer.", "."): weight for name, weight in whole.state_dict().items()}
     if decoder is None:
-        found = {"words": whole.get_input_embeddings().weight} | bert_layer(weights, 0) | bert_embeddings(whole)
+        # Of another architecture's embeddings, whose scale is its own, scores of the output layer would be far too sure.
+        words_VD = whole.get_input_embeddings().weight
+        words_VD = words_VD * (INITIAL / words_VD.std())
+        found = {"words": words_VD} | bert_layer(weights, 0) | bert_embeddings(whole)
     else:  # mBART's and Pegasus's layers have BART's names, and norms in other places
         found = _bart(weights) if whole.config.model_type == "bart" else {}
     own: dict[str, Tensor] = dict(network.decoder.state_dict())
