@@ -37,7 +37,7 @@ def start_decoder(network: DisentangledNetwork, decoder: nn.Module | None) -> No
     whole: Any = network.semantic if decoder is None else decoder
     weights = {name.replace(".base_layer.", "."): weight for name, weight in whole.state_dict().items()}
     if decoder is None:
-        # Of another architecture's embeddings, whose scale is its own, scores of the output layer would be far too sure.
+        # By embeddings of another scale than BERT has, scores of the output layer would be far too sure.
         words_VD = whole.get_input_embeddings().weight
         words_VD = words_VD * (INITIAL / words_VD.std())
         found = {"words": words_VD} | bert_layer(weights, 0) | bert_embeddings(whole)
