@@ -12,19 +12,21 @@ import numpy as np
 import pytest
 import tiny_disentangled as tiny
 import torch
-from transformers import LlamaConfig, LlamaModel
+from transformers import GPTNeoConfig, GPTNeoModel, LlamaConfig, LlamaModel, OPTConfig, OPTModel
 
 import paraform
 from paraform import checkpoint
 from paraform.encoders.causal import BothWays
 from paraform.models.disentangled import DisentangledConfig, DisentangledParaphraser, make_update
 from paraform.models.disentangled.pairs import pair_batches
+from paraform.models.disentangled.start import require_opens
 from paraform.models.disentangled.table import pair_table
 from paraform.records import InputError
 from paraform.trainers.disentangled import new_model
 from paraform.training import TrainingConfig, make_accelerator
 
 START, END = 2, 3
+SMALL: dict[str, Any] = {"vocab_size": 8, "hidden_size": 8, "num_heads": 2, "num_attention_heads": 2}
 COMMON: dict[str, Any] = {**tiny.COMMON, "pool_special": False, "output_pieces": "seen", "learning_rate": 1e-2}
 
 
@@ -38,9 +40,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> str:
     tiny.shaken(module).save_pretrained(path)
     about = (path / "config.json").read_text().replace('"LlamaModel"', '"LlamaForCausalLM"')
     (path / "config.json").write_text(about)
-    tokenizer = tiny.tokenizer()
-    tokenizer.post_processor = None  # type: ignore[assignment]
-    tokenizer.save(str(path / "tokenizer.json"))
+    tiny.tokenizer(ends=False).save(str(path / "tokenizer.json"))
     return str(path)
 
 
@@ -188,6 +188,23 @@ def test_marks_that_are_not_there(fields: dict[str, Any], said: str, folder: str
         started(str(base), adapters=2)
     (base / "config.json").write_text(json.dumps({**about, "eos_token_id": [3, 2]}))
     assert started(str(base), adapters=2).tokenizer.encode("the dog").ids[-1] == END
+
+
+@pytest.mark.parametrize(
+    ("module", "said"),
+    [
+        (
+            GPTNeoModel(GPTNeoConfig(**SMALL, attention_types=[[["global"], 1]], num_layers=1)),
+            "mask is not opened",
+        ),
+        (OPTModel(OPTConfig(**SMALL, num_hidden_layers=1, ffn_dim=8, word_embed_proj_dim=8)), "both_ways of it: "),
+    ],
+    ids=["GPT-Neo", "OPT"],
+)
+def test_a_model_whose_mask_cannot_be_opened(module: Any, said: str) -> None:
+    """The one leaves such a mask out, the other cannot read it."""
+    with pytest.raises(InputError, match=said):
+        require_opens(BothWays(module), "it")
 
 
 def test_what_cannot_be_started_from(folder: str, tmp_path: Path) -> None:

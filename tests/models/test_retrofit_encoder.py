@@ -114,9 +114,7 @@ def test_a_language_model_reads_its_start_before_each_sentence(place: str, tmp_p
     module = LlamaForCausalLM(LlamaConfig(**sizes)).eval().bfloat16()  # as smollm2 is kept
     module.save_pretrained(tmp_path)
     module.float()
-    tokenizer = tiny.tokenizer()
-    tokenizer.post_processor = None  # type: ignore[assignment]
-    tokenizer.save(str(tmp_path / "tokenizer.json"))
+    tiny.tokenizer(ends=False).save(str(tmp_path / "tokenizer.json"))
     config = replace(tiny.TINY, encoder=str(tmp_path), place=place, orthogonality="free")
     model = trained(str(tmp_path), config)
     table = model.network.known(context_table(tiny.PAIRS, model.tokenizer, skip_stopwords=False))

@@ -42,12 +42,14 @@ def parsed() -> dict[str, Tree]:
     return {text: Tree.parse(tree) for text, tree in TREES.items()}
 
 
-def tokenizer() -> Tokenizer:
+def tokenizer(*, ends: bool = True) -> Tokenizer:
     made = Tokenizer(models.WordLevel({word: row for row, word in enumerate(WORDS)}, unk_token="[UNK]"))
     made.pre_tokenizer = pre_tokenizers.Whitespace()
     made.add_special_tokens(WORDS[:4])
-    ends = [("[CLS]", 2), ("[SEP]", 3)]
-    made.post_processor = processors.TemplateProcessing(single="[CLS] $A [SEP]", special_tokens=ends)
+    if ends:
+        made.post_processor = processors.TemplateProcessing(
+            single="[CLS] $A [SEP]", special_tokens=[("[CLS]", 2), ("[SEP]", 3)]
+        )
     return made
 
 

@@ -35,14 +35,15 @@ COMMON: dict[str, Any] = {"batch_size": 4, "epochs": 2}
 TINY = RetrofitConfig(**COMMON)
 
 
-def tokenizer() -> Tokenizer:
+def tokenizer(*, ends: bool = True) -> Tokenizer:
     numbers = {piece: row for row, piece in enumerate(PIECES)}
     made = Tokenizer(models.WordPiece(numbers, unk_token="[UNK]"))
     made.normalizer, made.pre_tokenizer = normalizers.Lowercase(), pre_tokenizers.Whitespace()
     made.add_special_tokens(PIECES[:4])
-    made.post_processor = processors.TemplateProcessing(
-        single="[CLS] $A [SEP]", special_tokens=[("[CLS]", 2), ("[SEP]", 3)]
-    )
+    if ends:
+        made.post_processor = processors.TemplateProcessing(
+            single="[CLS] $A [SEP]", special_tokens=[("[CLS]", 2), ("[SEP]", 3)]
+        )
     return made
 
 

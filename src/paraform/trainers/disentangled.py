@@ -26,7 +26,8 @@ from paraform.models.disentangled import DisentangledConfig, DisentangledParaphr
 from paraform.models.disentangled.decoder_start import start_decoder
 from paraform.models.disentangled.erasure import LEAST_A_FEATURE, MOST, concepts
 from paraform.models.disentangled.pairs import PairTable, pair_batches, parts_of
-from paraform.models.disentangled.paraphraser import piece_rows, require_ends, semantic_module, with_ends
+from paraform.models.disentangled.paraphraser import piece_rows
+from paraform.models.disentangled.start import require_ends, semantic_module, with_ends
 from paraform.models.disentangled.symbols import TreeSymbols
 from paraform.models.disentangled.table import hard_negatives, pair_table, trees_of
 from paraform.records import InputError, Pair, texts_of

@@ -14,7 +14,8 @@ import torch
 from numpy.typing import NDArray
 
 from paraform.capabilities import Embed
-from paraform.encoders.encoder import Encoder, pooled
+from paraform.encoders.encoder import Encoder
+from paraform.encoders.pooling import pooled
 from paraform.evaluation.content import unit
 from paraform.evaluation.embedding.correlation import MEAN
 from paraform.evaluation.embedding.probing import INFORMATION

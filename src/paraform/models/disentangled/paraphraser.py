@@ -12,18 +12,17 @@ import numpy as np
 import numpy.typing as npt
 import torch
 from tokenizers import Tokenizer
-from tokenizers.processors import TemplateProcessing
 from torch import nn
 
 from paraform.decoding import Decoding, require_decoding, search_name
-from paraform.encoders import Encoder, ModelFolder, load_module, locate
+from paraform.encoders import Encoder, ModelFolder, locate
 from paraform.encoders.causal import BothWays
 from paraform.encoders.dense import Dense
 from paraform.encoders.encoder import COUNTED
 from paraform.encoders.export import save_sentence_transformer
 from paraform.encoders.folder import USUAL_LIMIT
 from paraform.encoders.loading import encoder_of
-from paraform.encoders.transformers_modules import first_layers, module_of_config, sizes_of, start_of
+from paraform.encoders.transformers_modules import module_of_config, sizes_of, start_of
 from paraform.fields import require_restorable
 from paraform.json_text import parse_json
 from paraform.models.adapters import require_base
@@ -32,6 +31,7 @@ from paraform.models.disentangled.config import DisentangledConfig
 from paraform.models.disentangled.erasure import least_squares_erasure
 from paraform.models.disentangled.network import Adversary, DisentangledNetwork
 from paraform.models.disentangled.pairs import Sentences, Trees
+from paraform.models.disentangled.start import require_config, semantic_module
 from paraform.models.disentangled.step_decoder import Memory, StepDecoder
 from paraform.models.disentangled.symbols import TreeSymbols
 from paraform.models.writing import Ends, as_cased, numbers_batch, written_rows
@@ -44,7 +44,6 @@ from paraform.words import tell_cut
 Array: TypeAlias = npt.NDArray[np.float32]
 BATCH = 128  # sentences that are decoded together, if the caller does not say
 BASE = "base.json"  # digests of an encoder that stands beside a checkpoint
-NO_MATTER = ("_name_or_path", "transformers_version", "dtype", "torch_dtype", "architectures")  # of a config
 
 
 @final
@@ -298,90 +297,6 @@ class DisentangledParaphraser(AbstractParaphraser):
                 module = semantic_module(made)
                 require_config(cast(Any, module).config.to_json_string(), assets["encoder.json"], made.encoder)
         return cls(made, tokenizer, assets["encoder.json"], symbols, pieces, cased, module, digests)
-
-
-def semantic_module(config: DisentangledConfig) -> nn.Module:
-    """The encoder that a config names, in float32, without the layers that it leaves out.
-
-    Raises: InputError as `load_module` and `first_layers`, or if `both_ways` is asked of what is no language model.
-    """
-    module = load_module(config.encoder).float()
-    if config.both_ways:
-        if start_of(cast(Any, module).config) is None:
-            raise InputError(f"both_ways of {config.encoder}; expected a causal language model with a mark of a begin")
-        require_opens(BothWays(module), config.encoder)
-    return first_layers(module, config.layers) if config.layers else module
-
-
-@torch.no_grad()
-def require_opens(opened: BothWays, name: str) -> None:
-    """Raises: InputError if a model's first state does not see what follows, though it is to."""
-    try:
-        states = [opened.eval()(input_ids=torch.tensor([[1, 2, last]])).last_hidden_state[0, 0] for last in (0, 1)]
-    except (TypeError, ValueError, RuntimeError, IndexError) as error:
-        raise InputError(
-            f"both_ways of {name}: {' '.join(str(error).split())[:200]}; expected both_ways false"
-        ) from error
-    if torch.equal(*states):
-        raise InputError(
-            f"both_ways of {name}, whose mask is not opened by one of 4 dimensions; expected both_ways false"
-        )
-
-
-def require_config(came: str, expected: str, name: str) -> None:
-    """Raises: InputError if an encoder's config, JSON both, is another than the one that adapters were trained on."""
-    found, own = (parse_json(text, name) for text in (came, expected))
-    keys = sorted({*own, *found} - {*NO_MATTER})
-    if wrong := next((key for key in keys if found.get(key) != own.get(key)), ""):
-        before = own.get(wrong)
-        raise InputError(
-            f"{name}: its config has {wrong} {found.get(wrong)!r}; these adapters were trained by {before!r}"
-        )
-
-
-def with_ends(tokenizer: Tokenizer, own: Any, name: str) -> Tokenizer:
-    """The tokenizer; a causal language model's puts its marks of a begin and an end around a text.
-
-    What stands first takes attention that has nowhere to go (`start_of`): that should be no word.
-
-    Args:
-        own: the encoder's config, as transformers has it.
-    Raises: InputError if a causal language model names no end, or a mark that its tokenizer has not.
-    """
-    start, end = start_of(own), getattr(own, "eos_token_id", None)
-    if start is None:
-        return tokenizer
-    end = end[0] if isinstance(end, list) and end else end
-    marks = {one: tokenizer.id_to_token(one) for one in (start, end) if isinstance(one, int) and one >= 0}
-    if end not in marks or None in marks.values():
-        raise InputError(
-            f"{name}: its marks are {start} and {end}; expected pieces of its tokenizer, a begin and an end"
-        )
-    single = f"{marks[start]} $A {marks[end]}"
-    ends = [(token, number) for number, token in marks.items()]
-    tokenizer.post_processor = TemplateProcessing(single=single, special_tokens=ends)
-    return tokenizer
-
-
-def require_ends(tokenizer: Tokenizer, config: DisentangledConfig, own: Any) -> None:
-    """Raises: InputError for a tokenizer without a special token on either side, if the config needs these; and if a
-    causal language model's would count.
-
-    Args:
-        own: the encoder's config, as transformers has it.
-    """
-    if config.pool_special and start_of(own) is not None:
-        raise InputError(
-            f"{config.encoder}: a causal language model, whose start is no word; expected pool_special False"
-        )
-    tokenizer.no_padding()
-    special = tokenizer.encode("a").special_tokens_mask
-    whole = len(special) > 2 and special == [1, *[0] * (len(special) - 2), 1]
-    if not whole and (config.generation_weight or not config.pool_special):
-        raise InputError(
-            f"{config.encoder}: its tokenizer puts {sum(special)} special tokens around a text; expected one before and"
-            " one after, as BERT's and BART's do, or generation_weight 0 with pool_special"
-        )
 
 
 def piece_rows(tokenizer: Tokenizer, texts: Sequence[str], most: int, *, tell: str = "") -> list[list[int]]:
