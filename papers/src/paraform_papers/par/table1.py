@@ -3,9 +3,9 @@
     paraform reproduce par/table1 --scale small --data ../shared/data --out runs/par --seed 0
 
 A row is a corpus (mrpc, pan, quora, union) and a variant (default, paper, reference, exact, free, free after,
-whitening, contrast …): --row "mrpc default" "union contrast"; a start may stand before these (`configs`): --row "smollm2
-mrpc further". Those of all seeds in OUT are measured, beside the encoder's top layer and the mean of all its layers. Rows
-whose `states` are all layers are measured by their mean.
+whitening, contrast …): --row "mrpc default" "union contrast"; before it may stand a start (`configs`): --row "smollm2
+mrpc further". Those of all seeds in OUT are measured, beside the encoder's top layer and the mean of all its layers;
+rows whose `states` are all layers by that mean.
 Running time at scale small: five to ten minutes a row on one core. Expected figures: docs/results/par.md.
 """
 
