@@ -18,9 +18,9 @@ from paraform.training import TrainingConfig, make_accelerator
 CPU = torch.device("cpu")
 
 
-def settings() -> tuple[str, bool]:
+def settings() -> tuple[str, bool, bool]:
     mkldnn: Any = torch.backends.mkldnn
-    return mkldnn.matmul.fp32_precision, mkldnn.enabled
+    return mkldnn.matmul.fp32_precision, mkldnn.enabled, torch.backends.cuda.flash_sdp_enabled()
 
 
 def test_the_setting_says_what_is_multiplied_else_the_processor(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -62,7 +62,7 @@ def test_the_settings_are_put_back_whatever_happens(bfloat16: None) -> None:
         raise RuntimeError("stop")
     with bfloat16_products(CPU):
         inside = settings()
-    assert settings() == before and inside == ("bf16", before[1] and torch_settings._onednn_can())
+    assert settings() == before and inside == ("bf16", before[1] and torch_settings._onednn_can(), False)
 
 
 def test_nothing_is_rounded_where_float32_is_asked_for() -> None:

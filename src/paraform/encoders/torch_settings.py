@@ -24,7 +24,7 @@ _DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16}
 _mkldnn: Any = torch.backends.mkldnn  # its types lack `matmul`
 _lock = threading.Lock()
 _inside = 0  # how many callers of `bfloat16_products` are, in all threads
-_before: tuple[str, bool] = ("", True)  # torch's settings before the first of them: precision, oneDNN
+_before: tuple[str, bool, bool] = ("", True, True)  # torch's before the first: precision, oneDNN, fused attention
 _alone = 0  # how many callers of `one_thread` are, in all threads
 _threads = 0  # that torch took before the first of them
 
@@ -63,8 +63,10 @@ def _onednn_can() -> bool:
 def bfloat16_products(device: torch.device) -> Iterator[None]:
     """Inside, `product_dtype` is bfloat16, and float32 matrix products may round their factors and add up in float32.
 
-    Only on a CPU whose `best_dtype` is bfloat16; elsewhere it changes nothing. It is torch's setting for the whole
-    process, put back when the last of the callers, in whatever threads, has left.
+    Only on a CPU whose `best_dtype` is bfloat16; elsewhere it changes nothing. These are torch's settings for the whole
+    process, put back when the last of the callers, in whatever threads, has left. Attention is then two plain products:
+    torch's fused one asks oneDNN for a product for each head of each sentence, and takes three to fifteen times as long
+    (`benchmarks/attention.py`).
     """
     global _inside, _before
     if device.type != "cpu" or best_dtype(device) != torch.bfloat16:
@@ -73,7 +75,7 @@ def bfloat16_products(device: torch.device) -> Iterator[None]:
     with _lock:
         if _inside == 0:
             _before = _setting()
-            _set("bf16", _before[1] and _onednn_can())  # without oneDNN there is torch's own LSTM
+            _set("bf16", _before[1] and _onednn_can(), False)  # without oneDNN there is torch's own LSTM
         _inside += 1
     try:
         yield
@@ -84,12 +86,14 @@ def bfloat16_products(device: torch.device) -> Iterator[None]:
                 _set(*_before)
 
 
-def _setting() -> tuple[str, bool]:
-    return _mkldnn.matmul.fp32_precision, _mkldnn.enabled
+def _setting() -> tuple[str, bool, bool]:
+    cuda: Any = torch.backends.cuda  # named for GPUs, but the attention of CPUs asks it, too; it lacks types
+    return _mkldnn.matmul.fp32_precision, _mkldnn.enabled, cuda.flash_sdp_enabled()
 
 
-def _set(precision: str, enabled: bool) -> None:
+def _set(precision: str, enabled: bool, fused: bool) -> None:
     _mkldnn.matmul.fp32_precision, _mkldnn.enabled = precision, enabled
+    torch.backends.cuda.enable_flash_sdp(fused)
 
 
 def product_dtype(device: torch.device) -> torch.dtype:
