@@ -43,7 +43,7 @@ def main() -> int:
     words: dict[str, int] = {}
 
     def decode(name: str, **how: Any) -> None:
-        said = decode_vectors(network, z, longest=LONGEST, unknown=True, batch_size=arguments.sentences, **how)
+        said = decode_vectors(network, z, longest=LONGEST, never=[0, 2], batch_size=arguments.sentences, **how)
         words[name] = sum(len(row) + 1 for row in said)
 
     scores = 3 * torch.randn(arguments.sentences, arguments.vocabulary)

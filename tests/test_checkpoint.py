@@ -283,9 +283,8 @@ def test_a_field_that_is_read_no_more_is_dropped_or_named(tmp_path: Path) -> Non
 def test_a_value_that_is_read_no_more_names_the_version_that_does(tmp_path: Path) -> None:
     (folder,) = (folder for system, folder in folders_of_every_system(tmp_path) if system == "latent")
     config = manifest.read(folder).config
-    assert config["network"] == "lstm"
-    rewrite(folder, config=config | {"network": "transformer", "layers": 2, "heads": 4})
-    message = "config.network is 'transformer', which paraform reads no more; version 0.1.0 does"
+    rewrite(folder, config=config | {"critic_layers": 2})
+    message = "config.critic_layers is 2, which paraform reads no more; version 0.1.0 does"
     with pytest.raises(InputError, match=f"^{folder / manifest.NAME}: {message}$"):
         checkpoint.load(folder, device="cpu")
 

@@ -71,7 +71,7 @@ def test_what_a_field_cannot_be(config: Any, field: str) -> None:
         if (
             text
             and isinstance(value, str)
-            and field in ("word_vectors", "style_encoder", "encoder", "metric", "parser")
+            and field in ("word_vectors", "style_encoder", "encoder", "metric", "parser", "base")
         ):
             continue
         with pytest.raises(InputError, match=field) as caught:

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import copy
 import hashlib
-from collections.abc import Mapping
-from typing import Any, cast, final
+from collections.abc import Callable, Mapping
+from typing import Any, Self, cast, final
 
 import torch
 from torch import Tensor, nn
@@ -63,6 +63,34 @@ class Adapters(nn.Module):
         """Add them to the weights of maps, by the maps' names, in place."""
         for name, down, up in zip(self.shapes, self.down, self.up, strict=True):
             weights[name].add_((SCALE * (up.float() @ down.float())).to(weights[name]))
+
+
+class Holder(nn.Module):
+    """Computes with modules that are no part of it: neither saved nor counted, but moved and set to training with it.
+
+    Such as a base that adapters are injected into.
+    """
+
+    def hold(self, name: str, module: nn.Module) -> None:
+        """Make the module an attribute that torch does not see."""
+        object.__setattr__(self, name, module)
+        object.__setattr__(self, "_held", (*self._holding(), module))
+
+    def _holding(self) -> tuple[nn.Module, ...]:
+        held: tuple[nn.Module, ...] = self.__dict__.get("_held", ())
+        return held
+
+    def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> Self:
+        for module in self._holding():
+            cast(Any, module)._apply(fn, recurse)
+        cast(Any, super())._apply(fn, recurse)
+        return self
+
+    def train(self, mode: bool = True) -> Self:
+        """As every module's, of what it holds too."""
+        for module in self._holding():
+            module.train(mode)
+        return super().train(mode)
 
 
 def maps_of(module: nn.Module, layers: int) -> dict[str, tuple[int, int]]:

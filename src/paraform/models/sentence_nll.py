@@ -15,15 +15,16 @@ from paraform.encoders import product_dtype
 from paraform.losses.vocabulary import vocabulary_nll
 
 
-def sentence_nll(output: nn.Linear, states_RTH: Tensor, batch: SentenceBatch) -> Tensor:
+def sentence_nll(output: nn.Linear, states_RTH: Tensor, batch: SentenceBatch, stop: int = EOS) -> Tensor:
     """−Σ_t ln softmax(W h_t + b)_{x_t}, `</s>` counted: [R] nats.
 
     Args:
         output: W and perhaps b.
         states_RTH: [R, T + 1, H], before each word and the end.
+        stop: the number of the end.
     """
     words_RT, lengths_R = batch.words_BT, batch.lengths_B.to(batch.words_BT.device)
-    gold_RT = F.pad(words_RT, (0, 1)).scatter(1, lengths_R[:, None], EOS)
+    gold_RT = F.pad(words_RT, (0, 1)).scatter(1, lengths_R[:, None], stop)
     real_RT = torch.arange(gold_RT.shape[1], device=gold_RT.device) <= lengths_R[:, None]
     weight_VH, dtype = output.weight, product_dtype(states_RTH.device)
     features_NH = states_RTH[real_RT].to(weight_VH.dtype if dtype == torch.float32 else dtype)

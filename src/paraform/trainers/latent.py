@@ -29,6 +29,7 @@ from paraform.batching import Ragged, SentenceBatch, Vocabulary, sentence_batche
 from paraform.evaluation.latent import alarms, draw_collapse, is_implicit, validate, validations
 from paraform.evaluation.latent.report import MANY_UNKNOWN
 from paraform.models.latent import OBJECTIVES, LatentConfig, LatentLanguageModel, make_update
+from paraform.models.latent.causal import Base
 from paraform.models.latent.texts import read_words, short_enough
 from paraform.records import require_texts
 from paraform.trainers import RunOptions, Trainer
@@ -60,7 +61,8 @@ def train_latent(texts: Iterable[str], folder: PathLike, **options: Unpack[RunOp
     seed = job.loop.seed
     folder = Path(folder)
     accelerator = job.accelerator  # seeds all draws
-    read = partial(read_words, how=config.text)
+    base = Base.of(config.base) if config.network == "lm" else None
+    read = partial(read_words, how=config.text) if base is None else base.pieces.split
 
     def readable(some: Sequence[str], name: str) -> list[str]:
         return short_enough(some, read, config.max_tokens, name)
@@ -74,10 +76,10 @@ def train_latent(texts: Iterable[str], folder: PathLike, **options: Unpack[RunOp
     digests = digests_of(texts, validation, "sentences", lambda text: [text])
     texts, validation = readable(texts, "training"), readable(validation, "validation")
     words = [read(text) for text in texts]
-    vocabulary = Vocabulary.build(words, min_count=config.min_count, size=config.vocabulary_size)
-    table = Ragged.of([vocabulary.encode([word.lower() for word in row]) for row in words])
+    of = base or Vocabulary.build(words, min_count=config.min_count, size=config.vocabulary_size)
     torch.manual_seed(seed)
-    model = LatentLanguageModel(config, vocabulary).to(accelerator.device)
+    model = LatentLanguageModel(config, of).to(accelerator.device)
+    table = Ragged.of([model.units.encode(row) for row in words])
     if accelerator.is_main_process:
         warn_of_unknown(model, validation)
     batches, steps_per_epoch = sentence_batches(table, **job.batching)
@@ -162,6 +164,7 @@ TRAINER = Trainer(
     presets={
         "compact": LatentConfig.compact,
         "fixed": LatentConfig,
+        "lm": LatentConfig.lm,
         "paper": LatentConfig.paper,
         "reference": LatentConfig.reference,
         "reference-yahoo": partial(LatentConfig.reference, "yahoo"),

@@ -6,8 +6,7 @@ pieces that can be written, C parts of a bag; N pieces of all targets end to end
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, NamedTuple, Self, cast, final
+from typing import Any, NamedTuple, final
 
 import torch
 import torch.nn.functional as F
@@ -15,7 +14,7 @@ from torch import Tensor, nn
 
 from paraform.encoders import width_of
 from paraform.losses.vocabulary import vocabulary_nll
-from paraform.models.adapters import Adapters, maps_of
+from paraform.models.adapters import Adapters, Holder, maps_of
 from paraform.models.disentangled.config import DisentangledConfig
 from paraform.models.disentangled.pairs import PairBatch, Sentences, Trees
 
@@ -42,7 +41,7 @@ class Outputs(NamedTuple):
 
 
 @final
-class DisentangledNetwork(nn.Module):
+class DisentangledNetwork(Holder):
     """All parts but the adversary.
 
     Args:
@@ -62,7 +61,7 @@ class DisentangledNetwork(nn.Module):
             self.semantic = module
         else:
             self.adapters.inject(module)
-            object.__setattr__(self, "semantic", module)  # as torch sees it no part: neither saved nor counted
+            self.hold("semantic", module)
         width = width_of(module)
         layer: dict[str, Any] = {
             "d_model": width,
@@ -94,18 +93,6 @@ class DisentangledNetwork(nn.Module):
                 nn.init.normal_(weight, std=INITIAL)
             if config.tie_output:
                 self.output.weight = self.target_embedding.weight
-
-    def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> Self:
-        if self.adapters is not None:
-            cast(Any, self.semantic)._apply(fn, recurse)
-        cast(Any, super())._apply(fn, recurse)
-        return self
-
-    def train(self, mode: bool = True) -> Self:
-        """As every module's, of the encoder too."""
-        if self.adapters is not None:
-            self.semantic.train(mode)
-        return super().train(mode)
 
     def forward(self, batch: PairBatch) -> Outputs:
         """Both sides' vectors and, of one or both directions, what the paraphrase loss L_para is made of."""

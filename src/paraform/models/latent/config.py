@@ -92,7 +92,10 @@ class LatentConfig:
         max_tokens: longer sentences are left out of training and evaluation, and counted.
         vocabulary_size: the most frequent words kept; 0: all.
         min_count: words seen less often are unknown.
-        network: of encoder and decoder each: an "lstm" (paper).
+        network: of encoder and decoder each: an "lstm" (paper), or "lm", adapters on a language model (as Optimus has
+            it, Li et al. 2020), whose pieces take the place of words, and to which no size but `latent_width` and
+            `hidden_width` applies.
+        base: of "lm" the language model: "smollm2", a folder, or a hub id.
         word_width, hidden_width, latent_width: in features.
         decoder_dropout: the share dropped of the features of the decoder's embeddings and states.
         initial_range: the network's weights begin uniform in ± this; the critics' as torch begins them.
@@ -139,7 +142,8 @@ class LatentConfig:
     max_tokens: Length = 200
     vocabulary_size: Whole = 10_000
     min_count: Count = 1
-    network: Literal["lstm"] = "lstm"
+    network: Literal["lstm", "lm"] = "lstm"
+    base: str = "smollm2"
     word_width: Width = 256
     hidden_width: Width = 256
     latent_width: Width = 32
@@ -156,11 +160,11 @@ class LatentConfig:
     epochs: Count = 40
 
     removed: ClassVar[Mapping[str, object]] = {
-        "beta_warmup": 0.225, "beta_cycle": 0.25, "network": "lstm", "layers": 2, "heads": 4, "swap": 0.1,
+        "beta_warmup": 0.225, "beta_cycle": 0.25, "layers": 2, "heads": 4, "swap": 0.1,
         "critic_layers": 3, "clip_norm": 5.0, "svi_learning_rate": 1.0, "svi_momentum": 0.5, "svi_clip": 5.0,
         "aggressive_updates": 100, "aggressive_check": 15,
     }  # fmt: skip
-    """Fields that checkpoints of 0.1.0 may name, and the only value that each still has; `network` is a field still."""
+    """Fields that checkpoints of 0.1.0 may name, and the only value that each still has."""
 
     def __post_init__(self) -> None:
         require_types(self)
@@ -234,6 +238,14 @@ class LatentConfig:
             epochs=20,
         )
         return with_fields(replace(base.with_objective("vae+contrast"), beta=0.3), fields)
+
+    @classmethod
+    def lm(cls, **fields: Any) -> LatentConfig:
+        """On a language model, which needs one pass over some thousand sentences; its decoder loses nothing to dropout.
+
+        Its objective is the default's: a strong decoder can do without z, which contrast is to prevent.
+        """
+        return with_fields(cls(network="lm", text="sentences", decoder_dropout=0.0, epochs=1), fields)
 
     @classmethod
     def paper(cls, **fields: Any) -> LatentConfig:

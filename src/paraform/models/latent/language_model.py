@@ -17,22 +17,24 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from paraform.batching import BOS, EOS, PAD, UNK, Ragged, SentenceBatch, Vocabulary
+from paraform.batching import Ragged, SentenceBatch, Vocabulary
 from paraform.decoding import MOST_SEED, Decoding, require_decoding
 from paraform.encoders import float32_products
 from paraform.fields import require_restorable
 from paraform.losses.vocabulary import filled_up
+from paraform.models.latent.causal import Base
 from paraform.models.latent.config import LatentConfig
 from paraform.models.latent.critic import Critics
 from paraform.models.latent.network import LatentNetwork
 from paraform.models.latent.posterior import Diagonal
 from paraform.models.latent.svi import refine, torch_kernels
-from paraform.models.latent.texts import read_words, write_words
+from paraform.models.latent.texts import Lexicon, Words
 from paraform.models.writing import Ends, written_rows
 from paraform.records import InputError, require_count, require_text, require_texts
 
 ROWS_AT_ONCE = 256  # sentences that are encoded or decoded together
 MOST_AT_ONCE = 10**7  # sentences, steps or samples that are asked for together; each takes some hundred bytes
+ASSETS = {"lstm": "vocabulary.json", "lm": "base.json"}  # by network, what a checkpoint holds beside weights
 WORDS = 1 << 32  # what the seed of words is above that of vectors
 
 
@@ -42,7 +44,7 @@ class LatentLanguageModel(nn.Module):
 
     Args:
         config: the objective, sizes and choices.
-        vocabulary: the words of encoder and decoder.
+        of: the words of encoder and decoder, of the network "lstm"; the base, of "lm", which no checkpoint holds.
     """
 
     system: ClassVar[str] = "latent"
@@ -50,11 +52,12 @@ class LatentLanguageModel(nn.Module):
     kind: ClassVar[str] = "a latent-variable model"
     vector_names: ClassVar[tuple[str, ...]] = ("mean",)
 
-    def __init__(self, config: LatentConfig, vocabulary: Vocabulary) -> None:
+    def __init__(self, config: LatentConfig, of: Vocabulary | Base) -> None:
         super().__init__()
-        self.config = config
-        self.vocabulary = vocabulary
-        self.network = LatentNetwork(config, len(vocabulary))
+        self.config, self._of = config, of
+        base = of if isinstance(of, Base) else None
+        self.units: Lexicon = Words(of, config.text) if isinstance(of, Vocabulary) else of.pieces
+        self.network = LatentNetwork(config, len(self.units), base)
         self.critics = Critics(config) if config.critic != "none" else None
 
     @property
@@ -85,13 +88,20 @@ class LatentLanguageModel(nn.Module):
         return self.config.max_tokens
 
     @property
+    def vocabulary(self) -> Vocabulary:
+        """The words of the network "lstm". Raises: TypeError for "lm", which has pieces."""
+        if not isinstance(self._of, Vocabulary):
+            raise TypeError("a language model's pieces are no vocabulary of words; see `units`")
+        return self._of
+
+    @property
     def lexicon(self) -> tuple[str, frozenset[str]]:
         """How texts are split, and the words known: likelihoods compare between models of one lexicon."""
-        return self.config.text, frozenset(self.vocabulary.words)
+        return self.units.known
 
     def words(self, text: str) -> list[str]:
-        """A text's words, as the model reads them."""
-        return read_words(require_text(text, "the text"), self.config.text)
+        """A text's words, or its pieces, as the model reads them."""
+        return self.units.split(require_text(text, "the text"))
 
     def lengths(self, texts: Sequence[str]) -> list[int]:
         """Words of each text, `</s>` counted: what perplexity divides by."""
@@ -99,7 +109,7 @@ class LatentLanguageModel(nn.Module):
 
     def unknown(self, texts: Sequence[str]) -> int:
         """How many words of the texts the vocabulary lacks, those included that a corpus writes `<unk>`."""
-        return sum(row.count(UNK) for row in self._read(texts))
+        return sum(self.units.unknown(row) for row in self._read(texts))
 
     @torch.no_grad()
     def encode(self, texts: Iterable[str], *, batch_size: int = ROWS_AT_ONCE) -> Tensor:
@@ -287,23 +297,21 @@ class LatentLanguageModel(nn.Module):
         if not bool(z_NZ.isfinite().all()):
             raise InputError("vectors that are not finite; expected numbers")
         z_NZ = z_NZ.to(self.device, self.network.output.weight.dtype)
-        unknown = self.config.text == "words"  # a corpus of words has <unk> for a word; a person's text has not
         with self._evaluating():
-            rows = decode_vectors(self.network, z_NZ, longest=self.config.max_tokens, unknown=unknown, **how)
-        words = [[self.vocabulary.words[number] for number in row] for row in rows]
-        return [write_words(row, self.config.text, self.vocabulary.cased) for row in words]
+            rows = decode_vectors(self.network, z_NZ, longest=self.config.max_tokens, never=self.units.never, **how)
+        return [self.units.write(row) for row in rows]
 
     def _read(self, texts: Iterable[str]) -> list[list[int]]:
         rows = []
         for number, text in enumerate(require_texts(texts)):
-            words = read_words(text, self.config.text)
+            words = self.units.split(text)
             if not words:
                 raise InputError(f"text {number + 1} is empty; expected a sentence")
             if len(words) > self.config.max_tokens:
                 raise InputError(
                     f"text {number + 1} has {len(words):,} words; expected at most {self.config.max_tokens}, as trained"
                 )
-            rows.append(self.vocabulary.encode([word.lower() for word in words]))
+            rows.append(self.units.encode(words))
         return rows
 
     def _batch(self, rows: Sequence[Sequence[int]]) -> SentenceBatch:
@@ -314,29 +322,33 @@ class LatentLanguageModel(nn.Module):
         return torch.Generator(self.device).manual_seed(seed)
 
     def assets(self) -> dict[str, str]:
-        """The vocabulary."""
-        return {"vocabulary.json": self.vocabulary.to_json()}
+        """The vocabulary, or what the base is."""
+        return {ASSETS[self.config.network]: self._of.to_json()}
 
     @classmethod
     def restore(cls, config: dict[str, Any], assets: dict[str, str]) -> LatentLanguageModel:
         """A model with fresh weights from what a checkpoint holds.
 
-        Raises: InputError if the vocabulary is missing or a field is unknown.
+        Raises: InputError if the asset is missing or damaged, a field is unknown, or the base is not to be had.
         """
-        require_restorable(LatentConfig, config, assets, ("vocabulary.json",))
-        return cls(LatentConfig(**config), Vocabulary.from_json(assets["vocabulary.json"]))
+        name = ASSETS.get(str(config.get("network")), ASSETS["lstm"])
+        require_restorable(LatentConfig, config, assets, (name,))
+        made = LatentConfig(**config)
+        if made.network == "lm":
+            return cls(made, Base.restored(made.base, assets[name], name))
+        return cls(made, Vocabulary.from_json(assets[name]))
 
 
 @torch.inference_mode()
 def decode_vectors(
-    network: LatentNetwork, z_NZ: Tensor, *, longest: int, unknown: bool, **how: Unpack[Decoding]
+    network: LatentNetwork, z_NZ: Tensor, *, longest: int, never: Sequence[int], **how: Unpack[Decoding]
 ) -> list[list[int]]:
     """Word numbers of each vector's sentence, without `</s>`.
 
     Args:
         network: in evaluation mode.
         longest: words of a sentence.
-        unknown: whether `<unk>` may be decoded.
+        never: numbers that are not decoded.
     Raises: InputError for an option that is none, a beam that cannot be, or two ways of decoding that are mixed.
         ValueError for a temperature or a share that cannot be, or scores that are not finite.
     """
@@ -349,14 +361,13 @@ def decode_vectors(
     weight_HC = F.pad(weight_VH.t(), (0, filled_up(words) - words)).contiguous()
     scores_RC = weight_HC.new_empty(min(size, len(z_NZ)) * beam, weight_HC.shape[1])
     bias_C = None if network.output.bias is None else F.pad(network.output.bias, (0, weight_HC.shape[1] - words))
-    never = [PAD, BOS] if unknown else [PAD, BOS, UNK]
 
     def step(memory: Any, tokens_N: Tensor) -> tuple[Tensor, Any]:
         state_NH, memory = network.decoder.step(memory, tokens_N.to(weight_HC.device))
         scores_NC = torch.mm(state_NH.to(weight_HC.dtype), weight_HC, out=scores_RC[: len(state_NH)])
         if bias_C is not None:
             scores_NC += bias_C
-        scores_NC[:, never] = float("-inf")
+        scores_NC[:, list(never)] = float("-inf")
         if beam > 1:
             scores_NC[:, words:] = float("-inf")
             torch.log_softmax(scores_NC, -1, out=scores_NC)
@@ -365,7 +376,8 @@ def decode_vectors(
     # Another stream than that of the vectors, which may have been drawn by the same seed, or by the next.
     how = {**how, "batch_size": size, "seed": how.get("seed", 0) + WORDS}
     alike = [0] * len(z_NZ)  # nobody knows how long a sentence is to be
+    ends = Ends(network.start, network.stop, longest)
     return written_rows(
-        lambda rows: network.decoder.start(z_NZ[rows]), step, (alike, alike), how, Ends(BOS, EOS, longest),
-        weight_VH.device, shown="decoding",
+        lambda rows: network.decoder.start(z_NZ[rows]), step, (alike, alike), how, ends, weight_VH.device,
+        shown="decoding",
     )  # fmt: skip

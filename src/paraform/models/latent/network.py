@@ -15,7 +15,10 @@ from typing import NamedTuple, final
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from paraform.batching import BOS, SentenceBatch
+from paraform.batching import BOS, EOS, SentenceBatch
+from paraform.encoders.causal import states_and_scores
+from paraform.models.adapters import Holder
+from paraform.models.latent.causal import Base, CausalDecoder, CausalEncoder, twin
 from paraform.models.latent.config import LatentConfig
 from paraform.models.latent.lstm import LSTMDecoder, LSTMEncoder
 from paraform.models.latent.posterior import PosteriorLayer
@@ -32,19 +35,40 @@ class Outputs(NamedTuple):
 
 
 @final
-class LatentNetwork(nn.Module):
-    """Encoder, posterior, decoder. The critics, which have an optimiser of their own, are in `critic.py`."""
+class LatentNetwork(Holder):
+    """Encoder, posterior, decoder. The critics, which have an optimiser of their own, are in `critic.py`.
 
-    def __init__(self, config: LatentConfig, vocabulary: int) -> None:
+    Args:
+        vocabulary: V, of the network "lstm".
+        base: of the network "lm"; its output layer scores words, and is no part of this.
+    Raises: InputError if the base does more behind its last states than that.
+    """
+
+    encoder: LSTMEncoder | CausalEncoder
+    decoder: LSTMDecoder | CausalDecoder
+    output: nn.Linear
+
+    def __init__(self, config: LatentConfig, vocabulary: int, base: Base | None = None) -> None:
         super().__init__()
         self.config = config
-        self.encoder = LSTMEncoder(config, vocabulary)
+        if base is None:
+            self.start, self.stop = BOS, EOS
+            self.encoder = LSTMEncoder(config, vocabulary)
+        else:
+            self.start, self.stop = base.pieces.start, base.pieces.stop
+            inner, output = states_and_scores(base.module)
+            other = twin(inner)  # before adapters are in it
+            self.encoder = CausalEncoder(config, inner, self.start)
         self.posterior = PosteriorLayer(config)
-        self.decoder = LSTMDecoder(config, vocabulary)
-        self.output = nn.Linear(config.hidden_width, vocabulary, bias=config.output_bias)
-        for weight in self.parameters():
+        if base is None:
+            self.decoder = LSTMDecoder(config, vocabulary)
+            self.output = nn.Linear(config.hidden_width, vocabulary, bias=config.output_bias)
+        else:
+            self.decoder = CausalDecoder(config, other)
+            self.hold("output", output)
+        for weight in (self if base is None else self.posterior).parameters():
             nn.init.uniform_(weight, -config.initial_range, config.initial_range)
-        if config.tie_embeddings:
+        if config.tie_embeddings and isinstance(self.decoder, LSTMDecoder):
             self.output.weight = self.decoder.embedding.weight
 
     def forward(self, source: SentenceBatch, noise_RZ: Tensor, target: SentenceBatch | None = None) -> Outputs:
@@ -65,5 +89,5 @@ class LatentNetwork(nn.Module):
 
     def reconstruction(self, batch: SentenceBatch, z_RZ: Tensor) -> Tensor:
         """−ln p(x|z), `</s>` counted: [R] nats."""
-        states_RTH = self.decoder(F.pad(batch.words_BT, (1, 0), value=BOS), z_RZ)
-        return sentence_nll(self.output, states_RTH, batch)
+        states_RTH = self.decoder(F.pad(batch.words_BT, (1, 0), value=self.start), z_RZ)
+        return sentence_nll(self.output, states_RTH, batch, self.stop)

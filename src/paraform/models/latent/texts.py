@@ -1,12 +1,15 @@
-"""Texts as the latent models read and write them."""
+"""Texts as the latent models read and write them: rows of numbers, of words or of a language model's pieces."""
 
 from __future__ import annotations
 
 import logging
 import re
 from collections.abc import Callable, Mapping, Sequence
-from typing import Literal
+from typing import Literal, Protocol, final
 
+from tokenizers import Tokenizer
+
+from paraform.batching import BOS, EOS, PAD, UNK, Vocabulary
 from paraform.records import InputError
 from paraform.words import detokenize, recase, tokenize
 
@@ -14,6 +17,129 @@ UNKNOWN = re.compile(r"(?<!\S)(?:<unk>|_UNK)(?!\S)")
 """How corpora write an unknown word: the Penn Treebank's way, and that of Yahoo Answers."""
 
 Text = Literal["words", "sentences"]
+
+
+class Lexicon(Protocol):
+    """What texts are made of, by number."""
+
+    @property
+    def start(self) -> int:
+        """The number before the first unit."""
+
+    @property
+    def stop(self) -> int:
+        """The number behind the last one."""
+
+    @property
+    def never(self) -> list[int]:
+        """Numbers that are never written."""
+
+    @property
+    def known(self) -> tuple[str, frozenset[str]]:
+        """How texts are split, and the units known: likelihoods compare between models of one lexicon."""
+
+    def __len__(self) -> int: ...
+
+    def split(self, text: str) -> list[str]:
+        """A text's units."""
+
+    def encode(self, units: Sequence[str]) -> list[int]:
+        """Their numbers."""
+
+    def unknown(self, row: Sequence[int]) -> int:
+        """How many numbers of a row are of no unit that is known."""
+
+    def write(self, row: Sequence[int]) -> str:
+        """The text of a row of numbers."""
+
+
+@final
+class Words:
+    """Lower-cased words of a vocabulary; what is not in it is `<unk>`."""
+
+    start, stop = BOS, EOS
+
+    def __init__(self, vocabulary: Vocabulary, how: Text) -> None:
+        self.vocabulary, self.how = vocabulary, how
+
+    @property
+    def never(self) -> list[int]:
+        """No padding, no start; and `<unk>` in a corpus of words alone, where it stands for a word."""
+        return [PAD, BOS] if self.how == "words" else [PAD, BOS, UNK]
+
+    @property
+    def known(self) -> tuple[str, frozenset[str]]:
+        """As `Lexicon`."""
+        return self.how, frozenset(self.vocabulary.words)
+
+    def __len__(self) -> int:
+        return len(self.vocabulary)
+
+    def split(self, text: str) -> list[str]:
+        """As `read_words`."""
+        return read_words(text, self.how)
+
+    def encode(self, units: Sequence[str]) -> list[int]:
+        """As the vocabulary, whatever their case."""
+        return self.vocabulary.encode([word.lower() for word in units])
+
+    def unknown(self, row: Sequence[int]) -> int:
+        """Those included that a corpus writes `<unk>`."""
+        return row.count(UNK)
+
+    def write(self, row: Sequence[int]) -> str:
+        """As `write_words`."""
+        return write_words([self.vocabulary.words[number] for number in row], self.how, self.vocabulary.cased)
+
+
+@final
+class Pieces:
+    """Pieces of a language model's tokenizer, which leaves nothing unknown.
+
+    Args:
+        tokenizer: the model's own; it is not changed.
+        start, stop: marks of a begin and an end.
+    """
+
+    def __init__(self, tokenizer: Tokenizer, start: int, stop: int) -> None:
+        self._tokenizer = Tokenizer.from_str(tokenizer.to_str())
+        self._tokenizer.no_padding()
+        self._tokenizer.no_truncation()
+        self._tokenizer.encode_special_tokens = True  # a text that holds "<|im_end|>" is a text
+        self.start, self.stop = start, stop
+
+    @property
+    def never(self) -> list[int]:
+        """No mark but the end."""
+        added = self._tokenizer.get_added_tokens_decoder()
+        return sorted({self.start, *(number for number, token in added.items() if token.special)} - {self.stop})
+
+    @property
+    def known(self) -> tuple[str, frozenset[str]]:
+        """As `Lexicon`."""
+        return "pieces", frozenset(self._tokenizer.get_vocab())
+
+    def __len__(self) -> int:
+        return self._tokenizer.get_vocab_size()
+
+    def split(self, text: str) -> list[str]:
+        """The pieces, as the tokenizer writes them; of white space alone none."""
+        tokens: list[str] = self._tokenizer.encode(text, add_special_tokens=False).tokens if text.strip() else []
+        return tokens
+
+    def encode(self, units: Sequence[str]) -> list[int]:
+        """The tokenizer's numbers."""
+        numbers = self._tokenizer.get_vocab()
+        return [numbers[piece] for piece in units]
+
+    def unknown(self, row: Sequence[int]) -> int:
+        """None."""
+        return 0
+
+    def write(self, row: Sequence[int]) -> str:
+        """The text that the pieces spell."""
+        text: str = self._tokenizer.decode(list(row))
+        return text.strip()
 
 
 def read_words(text: str, how: Text) -> list[str]:
