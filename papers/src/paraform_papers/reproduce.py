@@ -7,9 +7,9 @@ in a checkout's papers/results, too.
 Tables: crl/table2 (CRL-EGPG's Tables 2 and 3 and Figure 2: full, without CCL, without SCL, without both; and sentences
 to read, as its Tables 4, 6 and 7), crl/table5 (rating by people: makes the sheet, and reports once it is rated);
 clvae/table1 (language modelling on PTB: the latent-variable family by both protocols), /table2 (on Yahoo and Yelp),
-/table3 (contrast on h or z), /table4 (forward and reverse perplexity), /dropout (Figure 4), /augment (Table 7), /toy
-(Table 5: spaces of 4, 8 and 16 categories as they are learnt); parabart/table1 (ParaBART's semantic similarity),
-/table2 and /table5 (probing for syntax), /table3 (pairs to read), /table4 (paraphrases of the same form and of
+/table3 (contrast on h or z), /table4 (forward and reverse perplexity), /dropout (Figure 4), /augment (Table 7),
+/language_model (rows of /table1 on `smollm2`), /toy (Table 5: spaces of 4, 8 and 16 categories as they are learnt);
+parabart/table1 (ParaBART's semantic similarity), /table2 and /table5 (probing for syntax), /table3 (pairs to read), /table4 (paraphrases of the same form and of
 another), /development (what chose among its rows), of each also --row sp-average infersent, two rivals; par/table1
 (PAR: the printed pairs, its Tables 1 and 5), /table2 (classification, similarity and probing), /table3 (adversarial
 SQuAD, by a reader trained on a part of SQuAD), /table4 (distances of shared words); encoders (ours: what `minilm`, each
@@ -42,6 +42,7 @@ TABLES: dict[str, tuple[str, ...]] = {  # PAPER/TABLE is the module PAPER.TABLE;
     "clvae/table4": ("ptb",),
     "clvae/dropout": ("ptb",),
     "clvae/augment": ("ptb",),
+    "clvae/language_model": ("ptb",),
     "clvae/toy": (),
     **{f"parabart/table{number}": () for number in range(1, 6)},
     "parabart/development": (),

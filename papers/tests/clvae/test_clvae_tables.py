@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from tiny_lm import write_lm
 
 from paraform import checkpoint, manifest
 from paraform.evaluation.latent import LatentReport, ngram
@@ -18,6 +19,7 @@ from paraform.models.latent import OBJECTIVES, LatentConfig
 from paraform.records import InputError
 from paraform_papers.clvae import augment as clvae_augment
 from paraform_papers.clvae import dropout as clvae_dropout
+from paraform_papers.clvae import language_model as clvae_language_model
 from paraform_papers.clvae import latent_rows
 from paraform_papers.clvae import table1 as clvae_table1
 from paraform_papers.clvae import table2 as clvae_table2
@@ -53,6 +55,22 @@ def table(module: Any, folder: Path, out: str = "runs", corpus: str = "ptb", **a
 
 def cells(found: Any) -> dict[tuple[str, str, str], float]:
     return {(score.system, score.protocol, score.name): score.value for score in found.scores}
+
+
+def test_rows_on_a_language_model_differ_from_table_1_s_in_that(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    own = clvae_language_model.configs(SIZES["small"], "ptb")
+    for row, config in own.items():
+        assert config.network == "lm"
+        as_before = {name: getattr(config_of(row, SIZES["small"]), name) for name in clvae_language_model.BASE}
+        assert replace(config, **as_before) == config_of(row, SIZES["small"])
+    for row, without in clvae_language_model.PAIRS[:2]:
+        fields = {"contrast_weight": 0.0, "objective": own[without].objective, "contrast": own[without].contrast}
+        assert replace(own[row], **fields) == own[without]
+    monkeypatch.setitem(clvae_language_model.BASE, "base", str(write_lm(folder / "base")))
+    found = table(clvae_language_model, folder, "runs-lm", rows=("vae", "vae+contrast", "vae-two-views"))
+    assert all((row, p, "KL") in cells(found) for row in ("vae", "vae+contrast") for p in PROTOCOLS)
+    pairs = [(one["first"], one["second"]) for one in found.more["comparisons"]]
+    assert pairs == [("vae+contrast", "vae-two-views"), ("vae", "vae+contrast"), ("vae", "vae-two-views")]
 
 
 def test_table_1_has_published_and_own_rows_by_every_protocol(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

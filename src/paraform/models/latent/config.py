@@ -245,7 +245,7 @@ class LatentConfig:
 
         Its objective is the default's: a strong decoder can do without z, which contrast is to prevent.
         """
-        return with_fields(cls(network="lm", text="sentences", decoder_dropout=0.0, epochs=1), fields)
+        return with_fields(cls(network="lm", text="sentences", decoder_dropout=0.0, batch_size=16, epochs=1), fields)
 
     @classmethod
     def paper(cls, **fields: Any) -> LatentConfig:
