@@ -9,11 +9,12 @@ to read, as its Tables 4, 6 and 7), crl/table5 (rating by people: makes the shee
 clvae/table1 (language modelling on PTB: the latent-variable family by both protocols), /table2 (on Yahoo and Yelp),
 /table3 (contrast on h or z), /table4 (forward and reverse perplexity), /dropout (Figure 4), /augment (Table 7),
 /language_model (rows of /table1 on `smollm2`), /toy (Table 5: spaces of 4, 8 and 16 categories as they are learnt);
-parabart/table1 (ParaBART's semantic similarity), /table2 and /table5 (probing for syntax), /table3 (pairs to read), /table4 (paraphrases of the same form and of
-another), /development (what chose among its rows), of each also --row sp-average infersent, two rivals; par/table1
-(PAR: the printed pairs, its Tables 1 and 5), /table2 (classification, similarity and probing), /table3 (adversarial
-SQuAD, by a reader trained on a part of SQuAD), /table4 (distances of shared words); encoders (ours: what `minilm`, each
-of its layers and the embedded models know, and how much form is left in them).
+parabart/table1 (ParaBART's semantic similarity), /table2 and /table5 (probing for syntax), /table3 (pairs to read),
+/table4 (paraphrases of the same form and of another), /development (what chose among its rows), of each also --row
+sp-average infersent, two rivals; par/table1 (PAR: the printed pairs, its Tables 1 and 5), /table2 (classification,
+similarity and probing), /table3 (adversarial SQuAD, by a reader trained on a part of SQuAD), /table4 (distances of
+shared words); encoders (ours: what `minilm`, each of its layers and the embedded models know, and how much form is left
+in them).
 
 Example:
   paraform reproduce crl/table2 --scale smoke --corpus quora --data ../shared/data --out runs/crl

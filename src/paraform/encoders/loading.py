@@ -8,6 +8,7 @@ checkpoint names, no code is run.
 
 from __future__ import annotations
 
+import copy
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
@@ -201,7 +202,8 @@ def encoder_of(
     if config.model_type == "bert" and can_run(config.to_dict()):
         forward = PackedBert(weights, config.to_dict()).to(device, dtype).states
     else:
-        forward = forward_of(module, device, sizes.width, start)
+        narrow = module if dtype == torch.float32 else copy.deepcopy(module).to(dtype)
+        forward = forward_of(narrow, device, sizes.width, start)
     own = Tokenizer.from_str(tokenizer.to_str())
     own.no_padding()
     own.enable_truncation(max_tokens)
