@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from tiny_lm import write_lm
 from tokenizers import Tokenizer, processors
 from transformers import (
     BartConfig,
@@ -25,6 +26,7 @@ from transformers import (
 from paraform import encoders
 from paraform.encoders.causal import causal_of_json, described, load_causal, states_and_scores
 from paraform.encoders.folder import ModelFolder
+from paraform.encoders.loading import encoder_of
 from paraform.encoders.types import Pooling
 from paraform.records import InputError
 from paraform.weights import load_tensors, save_tensors
@@ -206,3 +208,20 @@ def test_scores_that_are_bent_afterwards_are_told() -> None:
         states_and_scores(module)
     module.config.final_logit_softcapping = None
     states_and_scores(module)
+
+
+def test_an_encoder_of_a_module_computes_in_what_the_device_is_best_at(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Near what float32 gives and not the same; the caller's module stays as it was."""
+    folder = ModelFolder(write_lm(tmp_path))
+    module = load_causal(folder, torch.float32)
+    before = {name: weight.clone() for name, weight in module.state_dict().items()}
+    found = {}
+    for asked in ("float32", "bfloat16"):
+        monkeypatch.setenv("PARAFORM_PRODUCTS", asked)
+        made = encoder_of(module.base_model, folder.tokenizer(), name="x", max_tokens=16)  # type: ignore[arg-type]
+        found[asked] = made.encode(["the cat sat", "how do i pay ?"])
+    cosines = (found["float32"] * found["bfloat16"]).sum(1)
+    assert bool((cosines > 0.99).all()) and not np.array_equal(*found.values())
+    assert all(torch.equal(weight, before[name]) for name, weight in module.state_dict().items())

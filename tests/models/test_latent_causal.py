@@ -12,12 +12,14 @@ import pytest
 import torch
 from safetensors.torch import load_file, save_file
 from tiny_lm import write_lm
+from tokenizers import Tokenizer, models
 from torch import Tensor
 
 import paraform
 from paraform.batching import Ragged, SentenceBatch
 from paraform.models.latent import OBJECTIVES, LatentConfig, LatentLanguageModel, update
 from paraform.models.latent.causal import PIECES, Base, CausalDecoder, CausalEncoder
+from paraform.models.latent.texts import Pieces
 from paraform.records import InputError
 from paraform.trainers import latent
 from paraform.training import TrainingConfig
@@ -145,7 +147,8 @@ def test_every_objective_trains_and_is_read_again(
     assert said == model.sample(3, temperature=1.0, seed=1) and len(said) == 3
     assert len(model.interpolate(*TEXTS[:2], steps=3)) == 3 and model.embed(TEXTS).shape == (4, 3)
     held = load_file(tmp_path / "run" / "best" / "model.safetensors")
-    assert not any("embed_tokens" in name or "lm_head" in name for name in held)
+    assert held.keys() == {name for name, _ in model.named_parameters()}
+    assert not any("embed_tokens" in name or "base_layer" in name for name in held)
 
 
 def test_beams_and_batches_say_the_same(model: LatentLanguageModel) -> None:
@@ -158,14 +161,22 @@ def test_another_base_is_refused(folder: Path, tmp_path: Path, monkeypatch: pyte
     base = write_lm(tmp_path / "base")
     monkeypatch.setattr(latent, "draw_collapse", lambda *given: None)
     loop = TrainingConfig(evaluate_every=10**9, tensorboard=False, device="cpu")
-    latent.train_latent(TEXTS * 3, tmp_path / "run", config=config(base), loop=loop, validation=["the cat"])
+    how: dict[str, Any] = {"config": config(base), "loop": loop, "validation": ["the cat"]}
+    latent.train_latent(TEXTS * 3, tmp_path / "run", **how)
     weights = load_file(base / "model.safetensors")
     weights["model.norm.weight"] += 1
     save_file(weights, base / "model.safetensors", metadata={"format": "pt"})
     with pytest.raises(InputError, match="these adapters were trained on"):
         paraform.load(tmp_path / "run", device="cpu")
-    asset = tmp_path / "run" / "best" / "base.json"
-    assert json.loads(asset.read_text())["config"]["model_type"] == "llama"
+    with pytest.raises(InputError, match="base's weights"):
+        latent.train_latent(TEXTS * 3, tmp_path / "run", **how, resume=True)
+    weights["model.norm.weight"] -= 1
+    save_file(weights, base / "model.safetensors", metadata={"format": "pt"})
+    paraform.load(tmp_path / "run", device="cpu")
+    about = json.loads((base / "config.json").read_text())
+    (base / "config.json").write_text(json.dumps(about | {"rms_norm_eps": 0.5}))
+    with pytest.raises(InputError, match=r"its config has rms_norm_eps 0\.5; these adapters were trained by"):
+        paraform.load(tmp_path / "run", device="cpu")
 
 
 def test_a_base_without_marks_is_refused(tmp_path: Path) -> None:
@@ -173,5 +184,40 @@ def test_a_base_without_marks_is_refused(tmp_path: Path) -> None:
     about = json.loads((base / "config.json").read_text())
     (base / "config.json").write_text(json.dumps(about | {"eos_token_id": None}))
     (base / "generation_config.json").unlink(missing_ok=True)
-    with pytest.raises(InputError, match=r"marks 1 and None; expected those of a begin and an end$"):
+    with pytest.raises(InputError, match=r"marks 1 and None; expected those of a begin and an end, below 300$"):
         Base.of(str(base))
+    (base / "config.json").write_text(json.dumps(about | {"bos_token_id": 300}))
+    with pytest.raises(InputError, match=r"marks 300 and 2; expected those of a begin and an end, below 300$"):
+        Base.of(str(base))
+
+
+def test_a_base_is_not_changed_and_nothing_of_it_is_trained(tmp_path: Path) -> None:
+    """Two models of one base; its output layer is another matrix than its embeddings here."""
+    base = Base.of(str(write_lm(tmp_path, tied=False)))
+    two = [LatentLanguageModel(config(tmp_path), base) for _ in range(2)]
+    assert not any("lora" in name for name, _ in base.module.named_parameters())
+    assert not any(model.network.output.weight.requires_grad for model in two)
+
+
+def test_soft_pieces_are_as_large_as_words(folder: Path) -> None:
+    torch.manual_seed(0)
+    decoder: Any = LatentLanguageModel(config(folder), Base.of(str(folder))).network.decoder
+    usual = decoder.module.get_input_embeddings().weight.std()
+    assert decoder.map(torch.randn(500, 3)).std().item() == pytest.approx(usual.item(), rel=0.2)
+
+
+def test_what_has_no_piece(folder: Path) -> None:
+    """A tokenizer that knows words alone, with and without a piece for others."""
+    for unknown, found in (("[UNK]", [0]), (None, None)):
+        words = models.WordLevel({"[UNK]": 0, "a": 1}, **({"unk_token": unknown} if unknown else {}))
+        pieces = Pieces(Tokenizer(words), 0, 1)
+        if found:
+            assert pieces.encode(["é"]) == found and pieces.unknown(found) == 1
+        else:
+            with pytest.raises(InputError, match=r"^.é., which the base.s tokenizer has no piece for$"):
+                pieces.encode(["é"])
+
+
+def test_a_base_of_an_lstm_is_refused() -> None:
+    with pytest.raises(InputError, match="base 'gpt2' with network='lstm'"):
+        LatentConfig(base="gpt2")

@@ -13,7 +13,7 @@ from paraform.models.lm import LMConfig, LMParaphraser
 SMALL = {"rank": 2, "layers": 2, "max_pieces": 120, "max_written": 20, "batch_size": 4, "warmup": 1, "epochs": 2}
 
 
-def write_lm(folder: Path, *, seed: int = 0) -> Path:
+def write_lm(folder: Path, *, seed: int = 0, tied: bool = True) -> Path:
     """The folder of a Llama with three layers and 300 pieces."""
     tokenizer = Tokenizer(models.BPE())
     tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
@@ -26,7 +26,7 @@ def write_lm(folder: Path, *, seed: int = 0) -> Path:
     sizes = {"hidden_size": 16, "intermediate_size": 32, "num_attention_heads": 4, "num_key_value_heads": 2}
     config = LlamaConfig(
         **sizes, vocab_size=300, num_hidden_layers=3, bos_token_id=1, eos_token_id=2, pad_token_id=2,
-        tie_word_embeddings=True, max_position_embeddings=256, initializer_range=0.3,
+        tie_word_embeddings=tied, max_position_embeddings=256, initializer_range=0.3,
     )  # fmt: skip
     LlamaForCausalLM(config).save_pretrained(folder)
     tokenizer.save(str(folder / "tokenizer.json"))

@@ -30,7 +30,7 @@ def test_perplexity_is_of_words_and_ends(base: str) -> None:
     for text in TEXTS[:3]:
         row = [1, *model.pieces.encode(model.pieces.split(text)), 2]
         words = model.decoder.module.get_input_embeddings()(torch.tensor([row[:-1]]))  # type: ignore[operator]
-        soft = model.decoder.map.bias.view(1, PIECES, -1)
+        soft = model.decoder.map(torch.ones(1)).view(1, PIECES, -1)
         states = model.decoder.module(inputs_embeds=torch.cat([soft, words], 1)).last_hidden_state[0, PIECES:]
         total -= model.output(states).log_softmax(-1)[torch.arange(len(row) - 1), row[1:]].sum().item()
     words = sum(len(text.split()) + 1 for text in TEXTS[:3])
@@ -50,15 +50,25 @@ def test_empty_samples_are_counted_out(base: str) -> None:
     assert (found["samples"], found["different"]) == (24, 4) and found["forward"] > 1 and found["reverse"] > 1
 
 
-def test_what_is_there_is_not_measured_again(base: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("train", "test"):
-        (tmp_path / name).write_text("\n".join(TEXTS) + "\n", encoding="utf-8")
-    out = tmp_path / "found.json"
-    given = ["fluency", "--train", tmp_path / "train", "--test", tmp_path / "test", "--out", out, "--base", base]
+def test_what_is_kept_is_not_measured_again(
+    base: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "train").write_text("\n".join([*TEXTS, "a cat of another kind"]) + "\n", encoding="utf-8")
+    (tmp_path / "test").write_text("\n".join(TEXTS) + "\n", encoding="utf-8")
+    given = ["fluency", "--train", tmp_path / "train", "--test", tmp_path / "test", "--out", tmp_path, "--base", base]
     monkeypatch.setattr(sys, "argv", [str(one) for one in given])
+    monkeypatch.setattr("paraform.manifest.revision", lambda: "a" * 40)
+    with pytest.raises(SystemExit):
+        fluency.main()
+    assert "21 sentences; expected more than 5,000" in capsys.readouterr().err
+    monkeypatch.setattr(fluency, "TRAINED", 20)
     fluency.main()
-    before = out.read_text()
-    assert json.loads(before)["real"]["samples"] == len(TEXTS)
+    before = json.loads((tmp_path / "real.json").read_text())
+    assert before["samples"] == 1 and before["of"]["sentences"] == [20, 20, 1280]
+    whole = corpus_model
     monkeypatch.setattr(fluency, "corpus_model", lambda *_: pytest.fail("was measured"))
     fluency.main()
-    assert out.read_text() == before
+    monkeypatch.setattr(fluency, "corpus_model", whole)
+    monkeypatch.setattr(sys, "argv", [*map(str, given), "--seed", "1"])
+    fluency.main()
+    assert json.loads((tmp_path / "real.json").read_text())["of"]["seed"] == 1

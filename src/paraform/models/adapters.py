@@ -15,9 +15,11 @@ from torch import Tensor, nn
 
 from paraform.encoders.folder import ModelFolder
 from paraform.extensions import needed
+from paraform.json_text import parse_json
 from paraform.records import InputError
 
 SCALE = 2.0  # alpha / rank
+NO_MATTER = ("_name_or_path", "transformers_version", "dtype", "torch_dtype", "architectures")  # of a base's config
 
 
 @final
@@ -131,4 +133,17 @@ def require_base(name: str, folder: ModelFolder, digests: Mapping[str, str]) -> 
         raise InputError(
             f"{name}: {what} {found[what][:12]}; these adapters were trained on {str(digests.get(what))[:12]};"
             " of smollm2 `paraform fetch smollm2` keeps those"
+        )
+
+
+def require_config(came: str, expected: str, name: str) -> None:
+    """Raises: InputError if an encoder's config, JSON both, is another than the one that adapters were trained on."""
+    found, own = (parse_json(text, name) for text in (came, expected))
+    if not isinstance(own, dict):
+        raise InputError(f"{name}: {expected[:40]!r} for its config; expected a JSON object")
+    keys = sorted({*own, *found} - {*NO_MATTER})
+    if wrong := next((key for key in keys if found.get(key) != own.get(key)), ""):
+        before = own.get(wrong)
+        raise InputError(
+            f"{name}: its config has {wrong} {found.get(wrong)!r}; these adapters were trained by {before!r}"
         )

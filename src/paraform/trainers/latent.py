@@ -74,6 +74,7 @@ def train_latent(texts: Iterable[str], folder: PathLike, **options: Unpack[RunOp
         )
     validation = unseen_texts(require_texts(validation), job.against)
     digests = digests_of(texts, validation, "sentences", lambda text: [text])
+    digests |= {f"base's {name}": digest for name, digest in (base.digests if base else {}).items()}
     texts, validation = readable(texts, "training"), readable(validation, "validation")
     words = [read(text) for text in texts]
     of = base or Vocabulary.build(words, min_count=config.min_count, size=config.vocabulary_size)

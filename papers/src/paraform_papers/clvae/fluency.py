@@ -1,12 +1,13 @@
 """Are samples fluent, and do they cover the corpus? clVAE's Table 4 by a language model, beside its 5-gram models.
 
     python -m paraform_papers.clvae.fluency runs/clvae-lm/0/ptb/small/vae/best latent-compact \\
-        --train ../shared/data/ptb/ptb.train.txt --test ../shared/data/ptb/ptb.test.txt --out runs/fluency.json
+        --train ../shared/data/ptb/ptb.train.txt --test ../shared/data/ptb/ptb.test.txt --out runs/fluency
 
 `smollm2` goes on, by adapters, with one pass over the training sentences, and reads the samples (forward); and with one
 over the samples, and reads the test sentences (reverse). Both are perplexities of a word, the end counted. The first
 row, `real`, is of other training sentences in the place of samples. 5-gram models need lmplz; without it theirs are
-left out. Eight minutes of a core for the first model, four for each other; what OUT holds is not measured again.
+left out. Eight minutes of a core for the first model, four for each other; OUT keeps what was measured of the same
+files, weights, settings and code.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import argparse
 import json
 import math
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, final
 
@@ -33,7 +35,8 @@ from paraform.models.latent.causal import Base, CausalDecoder
 from paraform.models.sentence_nll import sentence_nll
 from paraform.progress import track
 from paraform.records import InputError, Sentence
-from paraform_papers.rows import read_object, write_object
+from paraform.weights import sha256
+from paraform_papers.rows import digest_of, kept
 
 SAMPLES, TRAINED, TESTED, BATCH = 1_280, 5_000, 1_000, 16
 RATE, CLIP = 1e-3, 1.0
@@ -42,7 +45,7 @@ REAL = "real"
 
 @final
 class CorpusModel(nn.Module):
-    """A language model that goes on with a corpus: adapters, and soft pieces that say nothing of a sentence.
+    """A language model that goes on with a corpus: adapters, and soft pieces that are the same before each sentence.
 
     Args:
         base: is changed.
@@ -56,8 +59,8 @@ class CorpusModel(nn.Module):
 
     def nll(self, batch: SentenceBatch) -> Tensor:
         """−ln p of sentences, their ends counted: [R] nats."""
-        nothing_R1 = torch.zeros(len(batch.words_BT), 1)
-        states = self.decoder(F.pad(batch.words_BT, (1, 0), value=self.pieces.start), nothing_R1)
+        same_R1 = torch.ones(len(batch.words_BT), 1)
+        states = self.decoder(F.pad(batch.words_BT, (1, 0), value=self.pieces.start), same_R1)
         return sentence_nll(self.output, states, batch, self.pieces.stop)
 
     def table(self, texts: Sequence[str]) -> Ragged:
@@ -124,23 +127,30 @@ def main() -> None:
     parser.add_argument("models", nargs="*", help="folders or names of models of the latent family")
     parser.add_argument("--train", type=Path, required=True, help="the corpus, a sentence a line")
     parser.add_argument("--test", type=Path, required=True)
-    parser.add_argument("--out", type=Path, required=True, help="a JSON file")
+    parser.add_argument("--out", type=Path, required=True, help="a folder")
     parser.add_argument("--base", default="smollm2")
     parser.add_argument("--seed", type=int, default=0)
     given = parser.parse_args()
     every, test = sentences(given.train), sentences(given.test)[:TESTED]
-    training, others = every[:TRAINED], every[-SAMPLES:]
-    found: dict[str, Any] = read_object(given.out) or {}
+    training, others = every[:TRAINED], every[TRAINED:][-SAMPLES:]
+    if not others:
+        parser.error(f"{given.train}: {len(every):,} sentences; expected more than {TRAINED:,}, which are learned from")
+    settings = {
+        "files": [sha256(given.train), sha256(given.test)], "base": dict(Base.of(given.base).digests),
+        "seed": given.seed, "sentences": [len(training), len(test), SAMPLES],
+    }  # fmt: skip
+    forward: list[CorpusModel] = []
+
+    def measure(name: str) -> dict[str, Any]:
+        drawn = others if name == REAL else checkpoint.load(name, device="cpu").sample(SAMPLES, seed=given.seed)
+        forward[:] = forward or [corpus_model(training, given.base, given.seed)]
+        return measured(drawn, training, test, forward[0], given.base, given.seed)
+
     with bfloat16_products(torch.device("cpu")):
-        forward: CorpusModel | None = None
         for name in (REAL, *given.models):
-            if name in found:
-                continue
-            drawn = others if name == REAL else checkpoint.load(name, device="cpu").sample(SAMPLES, seed=given.seed)
-            forward = forward or corpus_model(training, given.base, given.seed)
-            found[name] = measured(drawn, training, test, forward, given.base, given.seed)
-            write_object(given.out, found)
-    print(json.dumps(found, indent=1))
+            of = settings | {"model": digest_of(Path(name)) if Path(name).is_dir() else name}
+            found = kept(given.out / f"{name.strip('/').replace('/', '+')}.json", of, partial(measure, name))
+            print(json.dumps({"model": name} | {key: value for key, value in found.items() if key != "of"}))
 
 
 if __name__ == "__main__":

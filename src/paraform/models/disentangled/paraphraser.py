@@ -25,13 +25,13 @@ from paraform.encoders.loading import encoder_of
 from paraform.encoders.transformers_modules import module_of_config, sizes_of, start_of
 from paraform.fields import require_restorable
 from paraform.json_text import parse_json
-from paraform.models.adapters import require_base
+from paraform.models.adapters import require_base, require_config
 from paraform.models.base import AbstractParaphraser, require_words
 from paraform.models.disentangled.config import DisentangledConfig
 from paraform.models.disentangled.erasure import least_squares_erasure
 from paraform.models.disentangled.network import Adversary, DisentangledNetwork
 from paraform.models.disentangled.pairs import Sentences, Trees
-from paraform.models.disentangled.start import require_config, semantic_module
+from paraform.models.disentangled.start import semantic_module
 from paraform.models.disentangled.step_decoder import Memory, StepDecoder
 from paraform.models.disentangled.symbols import TreeSymbols
 from paraform.models.writing import Ends, as_cased, numbers_batch, written_rows

@@ -12,11 +12,8 @@ from torch import nn
 from paraform.encoders import load_module
 from paraform.encoders.causal import BothWays
 from paraform.encoders.transformers_modules import first_layers, start_of
-from paraform.json_text import parse_json
 from paraform.models.disentangled.config import DisentangledConfig
 from paraform.records import InputError
-
-NO_MATTER = ("_name_or_path", "transformers_version", "dtype", "torch_dtype", "architectures")  # of a config
 
 
 def semantic_module(config: DisentangledConfig) -> nn.Module:
@@ -44,19 +41,6 @@ def require_opens(opened: BothWays, name: str) -> None:
     if torch.equal(*states):
         raise InputError(
             f"both_ways of {name}, whose mask is not opened by one of 4 dimensions; expected both_ways false"
-        )
-
-
-def require_config(came: str, expected: str, name: str) -> None:
-    """Raises: InputError if an encoder's config, JSON both, is another than the one that adapters were trained on."""
-    found, own = (parse_json(text, name) for text in (came, expected))
-    if not isinstance(own, dict):
-        raise InputError(f"{name}: {expected[:40]!r} for its config; expected a JSON object")
-    keys = sorted({*own, *found} - {*NO_MATTER})
-    if wrong := next((key for key in keys if found.get(key) != own.get(key)), ""):
-        before = own.get(wrong)
-        raise InputError(
-            f"{name}: its config has {wrong} {found.get(wrong)!r}; these adapters were trained by {before!r}"
         )
 
 

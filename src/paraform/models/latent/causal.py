@@ -18,11 +18,11 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from paraform.encoders import product_autocast, width_of
-from paraform.encoders.causal import causal_of_json, described, load_causal
+from paraform.encoders.causal import causal_of_json, load_causal
 from paraform.encoders.folder import ModelFolder
 from paraform.encoders.locating import locate
 from paraform.json_text import parse_json
-from paraform.models.adapters import Adapters, Holder, digests_of, maps_of, require_base
+from paraform.models.adapters import Adapters, Holder, digests_of, maps_of, require_base, require_config
 from paraform.models.latent.config import LatentConfig
 from paraform.models.latent.texts import Pieces
 from paraform.models.latent.views import dropout
@@ -71,20 +71,27 @@ class Base(NamedTuple):
         else:
             require_base(name, folder, digests)
             module = load_causal(folder, torch.float32)
+            require_config(_config(module), json.dumps(config), name)
         return cls(module, _pieces(name, folder, module), digests)
 
     def to_json(self) -> str:
         """What a checkpoint keeps of it."""
-        about = {"config": json.loads(described(self.module)), "digests": dict(self.digests)}
+        about = {"config": json.loads(_config(self.module)), "digests": dict(self.digests)}
         return json.dumps(about, indent=2, sort_keys=True) + "\n"
+
+
+def _config(module: nn.Module) -> str:
+    text: str = cast(Any, module).config.to_json_string()
+    return text
 
 
 def _pieces(name: str, folder: ModelFolder, module: nn.Module) -> Pieces:
     own = cast(Any, module).config
     start, stop = own.bos_token_id, own.eos_token_id
     stop = stop[0] if isinstance(stop, list) and stop else stop
-    if not isinstance(start, int) or not isinstance(stop, int):
-        raise InputError(f"{name}: marks {start} and {stop}; expected those of a begin and an end")
+    rows = len(cast(Any, module).get_output_embeddings().weight)
+    if not all(type(mark) is int and 0 <= mark < rows for mark in (start, stop)):
+        raise InputError(f"{name}: marks {start} and {stop}; expected those of a begin and an end, below {rows:,}")
     return Pieces(folder.tokenizer(), start, stop)
 
 
@@ -117,7 +124,7 @@ class CausalEncoder(Holder):
         states_BTD = _states(self.module, embedded_BTD)[:, 1:].float()
         there_BT = torch.arange(words_BT.shape[1], device=words_BT.device) < lengths_B.to(words_BT.device)[:, None]
         mean_BD = states_BTD.masked_fill(~there_BT[:, :, None], 0).sum(1) / there_BT.sum(1, keepdim=True)
-        state_BH: Tensor = self.map(mean_BD)
+        state_BH: Tensor = self.map(mean_BD).float()
         return dropout(state_BH, self.state_dropout, self.training)
 
 
@@ -137,9 +144,13 @@ class CausalMemory(NamedTuple):
 class CausalDecoder(Holder):
     """Reads z as soft pieces, the mark of a begin, and the words.
 
+    So much is remembered of each piece that fewer sentences are decoded together than by an LSTM (`rows`).
+
     Args:
         module: as of `CausalEncoder`; a twin of its, with adapters of its own.
     """
+
+    rows = 64
 
     def __init__(self, config: LatentConfig, module: nn.Module) -> None:
         super().__init__()
@@ -152,6 +163,7 @@ class CausalDecoder(Holder):
         self.map = nn.Linear(config.latent_width, PIECES * self.width)
         usual = cast(Any, module).get_input_embeddings().weight.std().item() if not self.map.weight.is_meta else 0.0
         nn.init.normal_(self.map.weight, std=usual / config.latent_width**0.5)  # soft pieces are as large as others
+        nn.init.zeros_(self.map.bias)
 
     def forward(self, words_BT: Tensor, z_BZ: Tensor) -> Tensor:
         """The words so far, the mark of a begin first, and z → states [B, T, D] that the next words are scored with."""

@@ -32,7 +32,7 @@ from paraform.models.latent.texts import Lexicon, Words
 from paraform.models.writing import Ends, written_rows
 from paraform.records import InputError, require_count, require_text, require_texts
 
-ROWS_AT_ONCE = 256  # sentences that are encoded or decoded together
+ROWS_AT_ONCE = 256  # sentences that are encoded together
 MOST_AT_ONCE = 10**7  # sentences, steps or samples that are asked for together; each takes some hundred bytes
 ASSETS = {"lstm": "vocabulary.json", "lm": "base.json"}  # by network, what a checkpoint holds beside weights
 WORDS = 1 << 32  # what the seed of words is above that of vectors
@@ -298,7 +298,9 @@ class LatentLanguageModel(nn.Module):
             raise InputError("vectors that are not finite; expected numbers")
         z_NZ = z_NZ.to(self.device, self.network.output.weight.dtype)
         with self._evaluating():
-            rows = decode_vectors(self.network, z_NZ, longest=self.config.max_tokens, never=self.units.never, **how)
+            scored = len(self.network.output.weight)  # of some bases more than there are pieces
+            never = [number for number in (*self.units.never, *range(len(self.units), scored)) if number < scored]
+            rows = decode_vectors(self.network, z_NZ, longest=self.config.max_tokens, never=never, **how)
         return [self.units.write(row) for row in rows]
 
     def _read(self, texts: Iterable[str]) -> list[list[int]]:
@@ -353,7 +355,7 @@ def decode_vectors(
         ValueError for a temperature or a share that cannot be, or scores that are not finite.
     """
     require_decoding(how, copies=False)
-    beam, size = how.get("beam", 1), how.get("batch_size", ROWS_AT_ONCE)
+    beam, size = how.get("beam", 1), how.get("batch_size", network.decoder.rows)
     weight_VH = network.output.weight
     words = len(weight_VH)
     # One buffer for all steps, since memory from the system is slow, its rows whole cache lines, which a product writes

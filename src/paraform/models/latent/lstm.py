@@ -51,6 +51,8 @@ class LSTMMemory(NamedTuple):
 class LSTMDecoder(nn.Module):
     """Reads z with every word, and begins from it."""
 
+    rows = 256  # sentences that are decoded together
+
     def __init__(self, config: LatentConfig, vocabulary: int) -> None:
         super().__init__()
         self.dropout = config.decoder_dropout

@@ -40,7 +40,7 @@ class LatentNetwork(Holder):
 
     Args:
         vocabulary: V, of the network "lstm".
-        base: of the network "lm"; its output layer scores words, and is no part of this.
+        base: of the network "lm", which is not changed; its output layer scores words, and is no part of this.
     Raises: InputError if the base does more behind its last states than that.
     """
 
@@ -57,15 +57,14 @@ class LatentNetwork(Holder):
         else:
             self.start, self.stop = base.pieces.start, base.pieces.stop
             inner, output = states_and_scores(base.module)
-            other = twin(inner)  # before adapters are in it
-            self.encoder = CausalEncoder(config, inner, self.start)
+            self.encoder = CausalEncoder(config, twin(inner), self.start)
         self.posterior = PosteriorLayer(config)
         if base is None:
             self.decoder = LSTMDecoder(config, vocabulary)
             self.output = nn.Linear(config.hidden_width, vocabulary, bias=config.output_bias)
         else:
-            self.decoder = CausalDecoder(config, other)
-            self.hold("output", output)
+            self.decoder = CausalDecoder(config, twin(inner))
+            self.hold("output", output.requires_grad_(False))
         for weight in (self if base is None else self.posterior).parameters():
             nn.init.uniform_(weight, -config.initial_range, config.initial_range)
         if config.tie_embeddings and isinstance(self.decoder, LSTMDecoder):

@@ -94,7 +94,7 @@ class Words:
 
 @final
 class Pieces:
-    """Pieces of a language model's tokenizer, which leaves nothing unknown.
+    """Pieces of a language model's tokenizer, as a rule of bytes, which leave nothing unknown.
 
     Args:
         tokenizer: the model's own; it is not changed.
@@ -106,6 +106,8 @@ class Pieces:
         self._tokenizer.no_padding()
         self._tokenizer.no_truncation()
         self._tokenizer.encode_special_tokens = True  # a text that holds "<|im_end|>" is a text
+        self._numbers = self._tokenizer.get_vocab()
+        self._unknown = self._numbers.get(str(getattr(self._tokenizer.model, "unk_token", None)))
         self.start, self.stop = start, stop
 
     @property
@@ -117,10 +119,10 @@ class Pieces:
     @property
     def known(self) -> tuple[str, frozenset[str]]:
         """As `Lexicon`."""
-        return "pieces", frozenset(self._tokenizer.get_vocab())
+        return "pieces", frozenset(self._numbers)
 
     def __len__(self) -> int:
-        return self._tokenizer.get_vocab_size()
+        return len(self._numbers)
 
     def split(self, text: str) -> list[str]:
         """The pieces, as the tokenizer writes them; of white space alone none."""
@@ -128,13 +130,15 @@ class Pieces:
         return tokens
 
     def encode(self, units: Sequence[str]) -> list[int]:
-        """The tokenizer's numbers."""
-        numbers = self._tokenizer.get_vocab()
-        return [numbers[piece] for piece in units]
+        """The tokenizer's numbers. Raises: InputError for a piece without one, of a tokenizer that knows no other."""
+        numbers = [self._numbers.get(piece, self._unknown) for piece in units]
+        if None in numbers:
+            raise InputError(f"{units[numbers.index(None)]!r}, which the base's tokenizer has no piece for")
+        return [number for number in numbers if number is not None]
 
     def unknown(self, row: Sequence[int]) -> int:
-        """None."""
-        return 0
+        """As the tokenizer says; of bytes none."""
+        return 0 if self._unknown is None else row.count(self._unknown)
 
     def write(self, row: Sequence[int]) -> str:
         """The text that the pieces spell."""
