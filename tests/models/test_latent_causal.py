@@ -118,10 +118,9 @@ def test_one_base_two_sets_of_adapters(folder: Path) -> None:
 
 
 def test_what_no_adapter_says_is_what_the_base_says(folder: Path) -> None:
-    """Before training, without soft pieces' sway: z = 0 and a map without bias leave zeros before the words."""
+    """Before training: z = 0 leaves zeros before the words."""
     model = LatentLanguageModel(config(folder), Base.of(str(folder))).eval()
     decoder: Any = model.network.decoder
-    torch.nn.init.zeros_(decoder.map.bias)
     words = torch.tensor([[1, 9, 10, 11]])
     before = torch.zeros(1, PIECES, decoder.width)
     base = Base.of(str(folder)).module

@@ -6,8 +6,7 @@
 `smollm2` goes on, by adapters, with one pass over the training sentences, and reads the samples (forward); and with one
 over the samples, and reads the test sentences (reverse). Both are perplexities of a word, the end counted. The first
 row, `real`, is of other training sentences in the place of samples. 5-gram models need lmplz; without it theirs are
-left out. Eight minutes of a core for the first model, four for each other; OUT keeps what was measured of the same
-files, weights, settings and code.
+left out. OUT keeps what was measured of the same files, weights, settings and code.
 """
 
 from __future__ import annotations
@@ -53,8 +52,8 @@ class CorpusModel(nn.Module):
 
     def __init__(self, base: Base) -> None:
         super().__init__()
-        inner, self.output = states_and_scores(base.module)
-        self.pieces, self.output = base.pieces, self.output.requires_grad_(False)
+        inner, output = states_and_scores(base.module)
+        self.pieces, self.output = base.pieces, output.requires_grad_(False)
         self.decoder = CausalDecoder(LatentConfig.lm(latent_width=1), inner)
 
     def nll(self, batch: SentenceBatch) -> Tensor:
@@ -78,7 +77,7 @@ class CorpusModel(nn.Module):
             batch = batches(step)
             loss = self.nll(batch).sum() / float((batch.lengths_B + 1).sum())
             adam.zero_grad()
-            loss.backward()  # type: ignore[no-untyped-call]
+            loss.backward()  # type: ignore[no-untyped-call] # torch has no type for it
             torch.nn.utils.clip_grad_norm_(weights, CLIP)
             adam.step()
         return self
