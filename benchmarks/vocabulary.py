@@ -57,15 +57,15 @@ def main() -> int:
         return vocabulary_nll(some, weight, words)
 
     part = many[: _size(arguments.vocabulary)]
-    whole = weight.detach().to(dtype).t().contiguous()
-    filled = F.pad(whole, (0, filled_up(arguments.vocabulary) - arguments.vocabulary))
-    rows, filled_rows = (part.new_empty(len(part), one.shape[1]) for one in (whole, filled))
+    whole = weight.detach().to(dtype)
+    filled = F.pad(whole, (0, 0, 0, filled_up(arguments.vocabulary) - arguments.vocabulary))
+    rows, filled_rows = (part.new_empty(len(part), len(one)) for one in (whole, filled))
 
     runs = {"trained": lambda: trained(own_nll), "peer's trained": lambda: trained(peer_nll)}
     runs |= {"evaluated": lambda: evaluated(own_nll), "peer's evaluated": lambda: evaluated(peer_nll)}
     runs |= {"argmax": lambda: scores.numpy().argmax(-1), "peer's argmax": lambda: scores.argmax(-1)}
-    runs |= {"rows": lambda: torch.mm(part, whole, out=rows)}
-    runs |= {"filled rows": lambda: torch.mm(part, filled, out=filled_rows)}
+    runs |= {"rows": lambda: torch.mm(part, whole.t(), out=rows)}
+    runs |= {"filled rows": lambda: torch.mm(part, filled.t(), out=filled_rows)}
     with bfloat16_products(features.device):
         seconds = {name: middle(times) for name, times in in_turn(arguments.repeats, runs).items()}
     rate = matrix_rate()

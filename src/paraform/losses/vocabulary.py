@@ -14,7 +14,6 @@ from torch import Tensor
 from torch.autograd.function import once_differentiable
 
 CELLS = 1 << 22  # scores held at once, in one buffer: memory new from the system comes more slowly than they do
-TILE = 512  # words transposed at a time
 LINE = 64  # columns that rows of scores are filled up to a multiple of: products write them up to 1.5 times as fast
 
 
@@ -42,36 +41,36 @@ class _NLL(torch.autograd.Function):
     def forward(ctx: Any, features_ND: Tensor, weight_VD: Tensor, gold_N: Tensor, kept: bool) -> Tensor:
         # The words that it is filled up with have no probability.
         rows, words, columns = len(features_ND), len(weight_VD), filled_up(len(weight_VD))
-        weight_DC = _transposed(weight_VD, features_ND)
+        weight_CD = _filled(weight_VD, features_ND)
         probs_NC = _buffer(rows, columns, features_ND) if kept else None
         nll_N = features_ND.new_empty(rows, dtype=_wide(features_ND))
         tiny = torch.finfo(features_ND.dtype).tiny
         scores_PC = _one_part(features_ND, words)
         for at in _parts(rows, words):
-            scores = torch.mm(features_ND[at], weight_DC, out=scores_PC[: at.stop - at.start])
+            scores = torch.mm(features_ND[at], weight_CD.t(), out=scores_PC[: at.stop - at.start])
             scores[:, words:] = -torch.inf
             part = torch.softmax(scores, -1, out=scores if probs_NC is None else probs_NC[at])
             gold_P = part.gather(1, gold_N[at, None]).squeeze(1)
             nll_N[at] = -gold_P.to(nll_N.dtype).log()
             lost = (gold_P < tiny).nonzero().squeeze(1) + at.start  # too unlikely for a probability of this dtype
             if len(lost):
-                scores = features_ND[lost].to(nll_N.dtype) @ weight_DC[:, :words].to(nll_N.dtype)
+                scores = features_ND[lost].to(nll_N.dtype) @ weight_CD[:words].t().to(nll_N.dtype)
                 nll_N[lost] = F.cross_entropy(scores, gold_N[lost], reduction="none")
         if kept:
-            ctx.save_for_backward(features_ND, weight_DC, gold_N)
+            ctx.save_for_backward(features_ND, weight_CD, gold_N)
             ctx.words, ctx.probs_NC = words, probs_NC
         return nll_N
 
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, d_nll_N: Tensor) -> tuple[Tensor | None, ...]:
-        features_ND, weight_DC, gold_N = ctx.saved_tensors
+        features_ND, weight_CD, gold_N = ctx.saved_tensors
         probs_NC, ctx.probs_NC = ctx.probs_NC, None
         if probs_NC is None:
             raise RuntimeError("vocabulary_nll goes backwards once; its probabilities are another step's by now")
         wide = _wide(features_ND)
         # ∂ nll / ∂ l_v = p(v) − [v = y]
-        d_features_ND = ((probs_NC @ weight_DC.t()).to(wide) - weight_DC.t()[gold_N]) * d_nll_N[:, None]
+        d_features_ND = ((probs_NC @ weight_CD).to(wide) - weight_CD[gold_N]) * d_nll_N[:, None]
         d_weight_VD = None
         if ctx.needs_input_grad[1]:
             weighted_ND = features_ND.to(wide) * d_nll_N[:, None]
@@ -81,17 +80,11 @@ class _NLL(torch.autograd.Function):
         return d_features_ND.to(features_ND.dtype), d_weight_VD, None, None
 
 
-def _transposed(weight_VD: Tensor, features_ND: Tensor) -> Tensor:
-    """[D, C], in the features' dtype.
-
-    Copied once, since the products of all parts read it: in bfloat16 they are faster with it in this order, in float32
-    as fast. As many words at a time as a cache holds, which is four times as fast as all.
-    """
-    weight_DC = features_ND.new_zeros(weight_VD.shape[1], filled_up(len(weight_VD)))
-    said_DV = weight_DC[:, : len(weight_VD)]
-    for to, of in zip(torch.split(said_DV, TILE, 1), torch.split(weight_VD, TILE), strict=True):
-        to.copy_(of.t())
-    return weight_DC
+def _filled(weight_VD: Tensor, features_ND: Tensor) -> Tensor:
+    """[C, D], in the features' dtype: the weight itself, if it is so already."""
+    weight_VD = weight_VD.to(features_ND.dtype)
+    missing = filled_up(len(weight_VD)) - len(weight_VD)
+    return F.pad(weight_VD, (0, 0, 0, missing)) if missing else weight_VD
 
 
 def _parts(rows: int, columns: int) -> Iterator[slice]:

@@ -11,9 +11,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Self, cast, final
 
 import torch
-import torch.nn.functional as F
 from torch import Tensor, nn
-from torch.utils.weak import WeakTensorKeyDictionary
 
 from paraform.encoders.folder import ModelFolder
 from paraform.extensions import needed
@@ -45,8 +43,6 @@ class Adapters(nn.Module):
         peft: Any = needed("peft", "training adapters", "train")
         config = peft.LoraConfig(r=self.rank, lora_alpha=SCALE * self.rank, target_modules=list(self.shapes))
         module.requires_grad_(False)
-        for name in self.shapes:
-            module.set_submodule(name, Frozen.of(cast(nn.Linear, module.get_submodule(name))))
         peft.inject_adapter_in_model(config, module)
         for name, down, up in zip(self.shapes, self.down, self.up, strict=True):
             layer = cast(Any, module.get_submodule(name))
@@ -69,38 +65,6 @@ class Adapters(nn.Module):
         """Add them to the weights of maps, by the maps' names, in place."""
         for name, down, up in zip(self.shapes, self.down, self.up, strict=True):
             weights[name].add_((SCALE * (up.float() @ down.float())).to(weights[name]))
-
-
-@final
-class Frozen(nn.Linear):
-    """A linear map that is not trained: its weight is rounded once, where autocast would round it in every call."""
-
-    @classmethod
-    def of(cls, linear: nn.Linear) -> Self:
-        """The same weight and bias."""
-        made = cls(linear.in_features, linear.out_features, linear.bias is not None, device="meta")
-        made.weight, made.bias = linear.weight, linear.bias
-        return made.train(linear.training)
-
-    def forward(self, inputs: Tensor) -> Tensor:
-        """Of nn.Linear."""
-        kind = inputs.device.type
-        if not torch.is_autocast_enabled(kind) or self.weight.dtype != torch.float32:
-            return super().forward(inputs)
-        return F.linear(inputs, _rounded(self.weight, torch.get_autocast_dtype(kind)), self.bias)
-
-
-_roundings = WeakTensorKeyDictionary()  # of weights, which several maps may share: what each was then, and what it gave
-
-
-def _rounded(weight: Tensor, dtype: torch.dtype) -> Tensor:
-    at = (weight._version, dtype, weight.device)
-    found: tuple[Any, Tensor] = cast(Any, _roundings).get(weight, (None, weight))
-    if found[0] != at:
-        with torch.inference_mode(False):  # a training may use it next
-            found = (at, weight.detach().to(dtype))
-        _roundings[weight] = found
-    return found[1]
 
 
 class Holder(nn.Module):
