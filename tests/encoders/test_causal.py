@@ -220,7 +220,8 @@ def test_an_encoder_of_a_module_computes_in_what_the_device_is_best_at(
     found = {}
     for asked in ("float32", "bfloat16"):
         monkeypatch.setenv("PARAFORM_PRODUCTS", asked)
-        made = encoder_of(module.base_model, folder.tokenizer(), name="x", max_tokens=16)  # type: ignore[arg-type]
+        inner = module.get_submodule("model")
+        made = encoder_of(inner, folder.tokenizer(), name="x", max_tokens=16)
         found[asked] = made.encode(["the cat sat", "how do i pay ?"])
     cosines = (found["float32"] * found["bfloat16"]).sum(1)
     assert bool((cosines > 0.99).all()) and not np.array_equal(*found.values())
