@@ -67,6 +67,8 @@ def train(name: str, config: Config, folder: Path, asked: Asked) -> None:
     retrofit = BY_ACCURACY if ROWS[name][2] in ("paper", "paper, adam", "reference") else BY_RATIO
     loop = BY_MRR if isinstance(config, DisentangledConfig) else retrofit
     loop = replace(loop, seed=asked.seed, evaluate_every=every, checkpoint_every=every, device=asked.trained_on)
+    if ROWS[name][0] == "smollm2 before":  # each step goes through all of it and back
+        loop = replace(loop, mixed_precision="bf16")
     if isinstance(config, DisentangledConfig):
         same = [pair for pair in pairs if pair.label != 0]
         train_disentangled(same, folder, config=config, loop=loop, resume=True).require_over()

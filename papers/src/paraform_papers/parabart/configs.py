@@ -19,6 +19,7 @@ LM: dict[str, Any] = {
 STARTS: dict[str, dict[str, Any]] = {
     "minilm": {"learning_rate": 3e-5},
     "minilm3": {"layers": 3, "learning_rate": 3e-4, "decoder_learning_rate": 1e-3, "batch_size": 32},
+    "mpnet": {"encoder": "sentence-transformers/all-mpnet-base-v2", "learning_rate": 3e-5},
     "bart": {"encoder": "facebook/bart-base"},
     "smollm2": LM,
     "smollm2-open": {**LM, "both_ways": True},
@@ -27,7 +28,8 @@ STARTS: dict[str, dict[str, Any]] = {
 }
 """What is trained: the offline encoder, or its first three layers, mean-pooled, which are full of form, as the mean of
 an untrained BART is (docs/results/encoders.md). The rates are those below the full scale: what knows much is moved
-little, and what knows little learns by more and smaller steps. `bart` is the paper's own, of the scale full alone.
+little, and what knows little learns by more and smaller steps. `mpnet`, a stronger encoder, is to be had by that name
+(a folder of it, where nothing is downloaded). `bart` is the paper's own, of the scale full alone.
 `smollm2` is a language model, as BART is, with adapters, and the adversary as the paper has it; `-open` with the mask
 open both ways; `-1000` and `-500` of fewer pairs (`EACH`)."""
 EACH = {"smollm2": 2_000, "smollm2-open": 2_000, "smollm2-1000": 1_000, "smollm2-500": 500}
