@@ -181,3 +181,26 @@ def uneven(page: str) -> list[str]:
         bars = [len(re.findall(r"(?<!\\)\|", re.sub(r"`[^`]*`", "", row))) for row in table.splitlines()]
         found += [row for row, count in zip(table.splitlines(), bars, strict=True) if count != bars[0]]
     return found
+
+
+CLAIM = re.compile(r"^\| \*\*[CVPB]\d+\*\* [^|]*\|[^|]*\| \**([^|*]*?)\** \| (?:\*([\w ]+)\*)?", re.MULTILINE)
+
+
+def test_the_claims_that_are_called_are_counted() -> None:
+    """The opening of docs/claims.md says of how many claims what is said below."""
+    page = (REPOSITORY / "docs" / "claims.md").read_text(encoding="utf-8")
+    lines = CLAIM.findall(page)
+    called = Counter(verdict for verdict, _ in lines)
+    so_far = Counter(found.lower() for verdict, found in lines if verdict == "open")
+    opening = " ".join(line for line in page.split("\n## ")[0].splitlines() if line.startswith("- "))
+    said = re.search(
+        r"claim (\d+) things.*\*\*(\d+) hold, (\d+) hold weaker, (\d+) do not hold\.\*\* "
+        r"(\d+) are open.*?; (\d+) cannot be tested here.*"
+        r"the papers' way in (\d+), the other way in (\d+) and .* in (\d+); (\d+) are not measured",
+        opening,
+    )
+    assert said, opening
+    verdicts = [called[name] for name in ("holds", "holds weaker", "does not hold", "open", "not testable here")]
+    open_ones = [so_far[name] for name in ("yes so far", "no so far", "mixed", "not measured")]
+    assert [int(number) for number in said.groups()] == [len(lines), *verdicts, *open_ones]
+    assert sum(verdicts) == len(lines) and sum(open_ones) == called["open"]

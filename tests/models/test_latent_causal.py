@@ -17,6 +17,7 @@ from torch import Tensor
 
 import paraform
 from paraform.batching import Ragged, SentenceBatch
+from paraform.encoders import bfloat16_products
 from paraform.models.latent import OBJECTIVES, LatentConfig, LatentLanguageModel, update
 from paraform.models.latent.causal import PIECES, Base, CausalDecoder, CausalEncoder
 from paraform.models.latent.texts import Pieces
@@ -93,6 +94,20 @@ def test_step_by_step_is_at_once(model: LatentLanguageModel) -> None:
         state, _ = decoder.step(picked, torch.tensor([5, 6, 7, 8]))  # type: ignore[arg-type]
     more = torch.cat([words[[2, 0, 3, 1]], torch.tensor([[5], [6], [7], [8]])], 1)
     torch.testing.assert_close(state, decoder(more, z_NZ[[2, 0, 3, 1]])[:, -1], rtol=1e-4, atol=1e-5)
+
+
+def test_products_alone_are_in_bfloat16(model: LatentLanguageModel, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is decoded step by step reads z as what is scored does."""
+    monkeypatch.setenv("PARAFORM_PRODUCTS", "bfloat16")
+    decoder, z_NZ, read = model.network.decoder, torch.randn(4, 3), []
+    assert isinstance(decoder, CausalDecoder)
+    decoder.module.register_forward_pre_hook(
+        lambda module, args, kwargs: read.append(kwargs["inputs_embeds"].dtype), with_kwargs=True
+    )
+    with torch.no_grad(), bfloat16_products(z_NZ.device):
+        decoder(torch.ones(4, 1, dtype=torch.int64), z_NZ)
+        decoder.start(z_NZ)
+    assert read == [torch.float32] * 2
 
 
 def test_a_state_is_of_a_sentence_s_own_pieces(model: LatentLanguageModel) -> None:

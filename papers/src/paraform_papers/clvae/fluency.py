@@ -1,10 +1,11 @@
 """Are samples fluent, and do they cover the corpus? clVAE's Table 4 by a language model, beside its 5-gram models.
 
-    python -m paraform_papers.clvae.fluency runs/clvae-lm/0/ptb/small/vae/best latent-compact \\
+    python -m paraform_papers.clvae.fluency runs/clvae-lm/0/ptb/small/vae/best \\
         --train ../shared/data/ptb/ptb.train.txt --test ../shared/data/ptb/ptb.test.txt --out runs/fluency
 
 `smollm2` goes on, by adapters, with one pass over the training sentences, and reads the samples (forward); and with one
-over the samples, and reads the test sentences (reverse). Both are perplexities of a word, the end counted. The first
+over the samples, and reads the test sentences (reverse). Both are perplexities of a word, the end counted; 5-gram
+models read small letters. Models are to be trained on that corpus: others set commas and capitals otherwise. The first
 row, `real`, is of other training sentences in the place of samples. 5-gram models need lmplz; without it theirs are
 left out. OUT keeps what was measured of the same files, weights, settings and code.
 """
@@ -111,7 +112,7 @@ def measured(
         require_ngrams()
     except InputError:
         return found
-    forward_5, reverse_5 = ngram_perplexities([text.lower() for text in said], training, test)
+    forward_5, reverse_5 = ngram_perplexities(*([text.lower() for text in texts] for texts in (said, training, test)))
     return found | {"forward by 5-grams": forward_5, "reverse by 5-grams": reverse_5}
 
 
@@ -123,13 +124,15 @@ def sentences(file: Path) -> list[str]:
 def main() -> None:
     """Measure what is not there yet."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
-    parser.add_argument("models", nargs="*", help="folders or names of models of the latent family")
+    parser.add_argument("models", nargs="*", help="folders of models of the latent family, trained on that corpus")
     parser.add_argument("--train", type=Path, required=True, help="the corpus, a sentence a line")
     parser.add_argument("--test", type=Path, required=True)
     parser.add_argument("--out", type=Path, required=True, help="a folder")
     parser.add_argument("--base", default="smollm2")
     parser.add_argument("--seed", type=int, default=0)
     given = parser.parse_args()
+    if missing := [name for name in given.models if not Path(name).is_dir()]:
+        parser.error(f"{missing[0]}: no folder; expected a model's, trained on {given.train}")
     every, test = sentences(given.train), sentences(given.test)[:TESTED]
     training, others = every[:TRAINED], every[TRAINED:][-SAMPLES:]
     if not others:
@@ -147,7 +150,7 @@ def main() -> None:
 
     with bfloat16_products(torch.device("cpu")):
         for name in (REAL, *given.models):
-            of = settings | {"model": digest_of(Path(name)) if Path(name).is_dir() else name}
+            of = settings | {"model": name if name == REAL else digest_of(Path(name))}
             found = kept(given.out / f"{name.strip('/').replace('/', '+')}.json", of, partial(measure, name))
             print(json.dumps({"model": name} | {key: value for key, value in found.items() if key != "of"}))
 

@@ -30,7 +30,7 @@ STARTS: dict[str, dict[str, Any]] = {
 an untrained BART is (docs/results/encoders.md). The rates are those below the full scale: what knows much is moved
 little, and what knows little learns by more and smaller steps. `mpnet`, a stronger encoder, is to be had by that name
 (a folder of it, where nothing is downloaded). `bart` is the paper's own, of the scale full alone.
-`smollm2` is a language model, as BART is, with adapters, and the adversary as the paper has it; `-open` with the mask
+`smollm2` is a language model with adapters, and the paper's loss and weight of the adversary; `-open` with the mask
 open both ways; `-1000` and `-500` of fewer pairs (`EACH`)."""
 EACH = {"smollm2": 2_000, "smollm2-open": 2_000, "smollm2-1000": 1_000, "smollm2-500": 500}
 """Starts that are trained on fewer pairs of each corpus."""

@@ -173,8 +173,9 @@ class CausalDecoder(Holder):
 
     def start(self, z_BZ: Tensor) -> CausalMemory:
         """The memory before the mark of a begin."""
+        soft_BKD = self._soft(z_BZ)  # in float32, as `forward` has them
         with product_autocast(z_BZ.device):
-            out = cast(Any, self.module)(inputs_embeds=self._soft(z_BZ), use_cache=True)
+            out = cast(Any, self.module)(inputs_embeds=soft_BKD, use_cache=True)
         return CausalMemory(out.past_key_values)
 
     def step(self, memory: CausalMemory, tokens_B: Tensor) -> tuple[Tensor, CausalMemory]:

@@ -248,7 +248,7 @@ class LatentConfig:
 
         Its objective is the default's: a strong decoder can do without z, which contrast is to prevent and, of a
         Gaussian posterior, has not after one pass over 5,000 sentences (docs/results/clvae.md). Its critics learn a
-        hundred times as fast as the authors', who take 260,000 of their steps where this has a few thousand.
+        hundred times as fast as the authors', who take 260,000 of their steps where this has some thousand.
         """
         base = cls(network="lm", decoder_dropout=0.0, critic_learning_rate=1e-3, batch_size=16, epochs=1)
         return with_fields(base, fields)
