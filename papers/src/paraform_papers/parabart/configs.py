@@ -44,6 +44,7 @@ PARTS: dict[str, dict[str, Any]] = {
     "full": {},
     "without adversary": {"adversary_weight": 0.0},
     "without both": {"adversary_weight": 0.0, "syntax": False},  # adversary and syntax
+    "without word dropout": {"word_dropout": 0.0},
     # the adversary as the paper has it: its loss without a bound, its weight, and the encoder's rate
     "fooled by loss": {"fooled": "loss", "adversary_weight": 0.1, "adversary_learning_rate": 0.0},
     # beyond the paper
@@ -85,6 +86,7 @@ COMPARED = (
     ("without adversary", "without both"),
     ("full", CAME),
     ("full", "without both"),
+    ("full", "without word dropout"),
     ("without both", CAME),
     ("full, erased", "full"),
     ("full, erased", CAME),
