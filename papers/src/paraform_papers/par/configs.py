@@ -26,7 +26,8 @@ STARTS: dict[str, dict[str, Any]] = {
     "smollm2": {"encoder": "smollm2", **BEHIND},
     "smollm2 layer 15": {"encoder": "smollm2@layer=15", **BEHIND},
     "smollm2 mean": {"encoder": "smollm2", **BEHIND, "states": "all"},
-    "smollm2 before": {"encoder": "smollm2", "states": "last", "place": "before"},
+    # one pass: each step goes through all of it and back
+    "smollm2 before": {"encoder": "smollm2", "states": "last", "place": "before", "epochs": 1},
 }
 """What is retrofitted and where M stands, whatever the variant says."""
 AFTER = {"place": "after", "orthogonality": "free"}
