@@ -96,6 +96,11 @@ def test_folded_it_has_the_states_of_m_before_it(kind: str, tmp_path: Path) -> N
         torch.testing.assert_close(again, expected, atol=1e-5, rtol=0)
 
 
+def test_it_is_held_against_m_in_float32_whatever_is_around() -> None:
+    with torch.autocast("cpu", torch.bfloat16):
+        fold(shaken(MADE["bert"]()), matrix())
+
+
 def test_an_output_layer_that_is_tied(tmp_path: Path) -> None:
     """It would predict by M e: refused, or untied, after which it predicts by e as it did; saved, too."""
     module, m = shaken(BertForMaskedLM(BertConfig(**SMALL))), matrix()

@@ -9,6 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from paraform.encoders.elmo import Elmo
+from paraform.encoders.torch_settings import float32_products
 from paraform.records import InputError
 
 LEAST = 1e-6  # of the largest singular value: a direction that is shrunk more is lost in float32
@@ -117,11 +118,12 @@ def _require_same(module: Any, made: Any, matrix_KK: Tensor) -> None:
     padding = getattr(module.config, "pad_token_id", None)  # RoBERTa counts no position for it
     some = [number for number in range(min(8, embeddings.num_embeddings)) if number != padding]
     ids = torch.tensor([some], device=embeddings.weight.device)
-    # the module's own dtype, which may be bfloat16
-    given = embeddings(ids) @ matrix_KK.detach().to(embeddings.weight).T
     try:
         module.eval(), made.eval()
-        before, after = (_states(out) for out in (module(inputs_embeds=given), made(input_ids=ids)))
+        with float32_products(ids.device):  # rounded factors set the two apart, where training is in bfloat16
+            # the module's own dtype, which may be bfloat16
+            given = embeddings(ids) @ matrix_KK.detach().to(embeddings.weight).T
+            before, after = (_states(out) for out in (module(inputs_embeds=given), made(input_ids=ids)))
     except (TypeError, ValueError) as error:
         reason = " ".join(str(error).split())[:200]
         raise InputError(
