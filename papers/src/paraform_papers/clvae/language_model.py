@@ -5,7 +5,7 @@
 A strong decoder can do without z (Bowman et al. 2016): does contrast keep it in use, as V28 says? `vae+contrast` and
 `vae-two-views`, `clvae+_mi` and `clvae+_mi-two-views` differ in the contrast's weight alone. At the small scale 5,000
 sentences are read once, and 300 test sentences measured by 32 samples. With AMX a row took 20 minutes of a
-core, one of two views 30, and measuring each 20 more.
+core, one of two views 30, and measuring it 20 more, where critics estimate 40.
 """
 
 from __future__ import annotations
