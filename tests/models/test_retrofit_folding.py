@@ -29,6 +29,7 @@ from transformers import (
     T5EncoderModel,
 )
 
+from paraform.encoders import bfloat16_products
 from paraform.models.retrofit import fold
 from paraform.records import InputError
 
@@ -96,9 +97,13 @@ def test_folded_it_has_the_states_of_m_before_it(kind: str, tmp_path: Path) -> N
         torch.testing.assert_close(again, expected, atol=1e-5, rtol=0)
 
 
-def test_it_is_held_against_m_in_float32_whatever_is_around() -> None:
+def test_it_is_held_against_m_in_float32_whatever_is_around(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PARAFORM_PRODUCTS", "bfloat16")
     with torch.autocast("cpu", torch.bfloat16):
         fold(shaken(MADE["bert"]()), matrix())
+    wide = BertModel(BertConfig(**{**SMALL, "hidden_size": 128, "intermediate_size": 256}))  # enough to be rounded
+    with bfloat16_products(torch.device("cpu")):
+        fold(wide.eval(), torch.eye(128) + 0.01 * torch.randn(128, 128))
 
 
 def test_an_output_layer_that_is_tied(tmp_path: Path) -> None:
