@@ -39,6 +39,7 @@ from paraform.weights import sha256
 from paraform_papers.rows import digest_of, kept
 
 SAMPLES, TRAINED, TESTED, BATCH = 1_280, 5_000, 1_000, 16
+AT_ONCE = 256  # decoded: each step casts the base's weights anew
 RATE, CLIP = 1e-3, 1.0
 REAL = "real"
 
@@ -116,6 +117,14 @@ def measured(
     return found | {"forward by 5-grams": forward_5, "reverse by 5-grams": reverse_5}
 
 
+def samples_of(name: str, seed: int) -> list[str]:
+    """Drawn by the seed, greedily, as the authors do."""
+    sampled: list[str] = checkpoint.load(name, device="cpu").sample(
+        SAMPLES, seed=seed, batch_size=AT_ONCE, progress=True
+    )
+    return sampled
+
+
 def sentences(file: Path) -> list[str]:
     """Of a text file, a sentence a line."""
     return [record.text for record in corpora.read(file, "text") if isinstance(record, Sentence)]
@@ -144,15 +153,15 @@ def main() -> None:
     forward: list[CorpusModel] = []
 
     def measure(name: str) -> dict[str, Any]:
-        drawn = others if name == REAL else checkpoint.load(name, device="cpu").sample(SAMPLES, seed=given.seed)
-        forward[:] = forward or [corpus_model(training, given.base, given.seed)]
-        return measured(drawn, training, test, forward[0], given.base, given.seed)
+        drawn = others if name == REAL else samples_of(name, given.seed)
+        with bfloat16_products(torch.device("cpu")):
+            forward[:] = forward or [corpus_model(training, given.base, given.seed)]
+            return measured(drawn, training, test, forward[0], given.base, given.seed)
 
-    with bfloat16_products(torch.device("cpu")):
-        for name in (REAL, *given.models):
-            of = settings | {"model": name if name == REAL else digest_of(Path(name))}
-            found = kept(given.out / f"{name.strip('/').replace('/', '+')}.json", of, partial(measure, name))
-            print(json.dumps({"model": name} | {key: value for key, value in found.items() if key != "of"}))
+    for name in (REAL, *given.models):
+        of = settings | {"model": name if name == REAL else digest_of(Path(name))}
+        found = kept(given.out / f"{name.strip('/').replace('/', '+')}.json", of, partial(measure, name))
+        print(json.dumps({"model": name} | {key: value for key, value in found.items() if key != "of"}), flush=True)
 
 
 if __name__ == "__main__":
