@@ -119,9 +119,8 @@ def measured(
 
 def samples_of(name: str, seed: int) -> list[str]:
     """Drawn by the seed, greedily, as the authors do."""
-    sampled: list[str] = checkpoint.load(name, device="cpu").sample(
-        SAMPLES, seed=seed, batch_size=AT_ONCE, progress=True
-    )
+    model: Any = checkpoint.load(name, device="cpu")
+    sampled: list[str] = model.sample(SAMPLES, seed=seed, batch_size=AT_ONCE, progress=True)
     return sampled
 
 
@@ -154,14 +153,14 @@ def main() -> None:
 
     def measure(name: str) -> dict[str, Any]:
         drawn = others if name == REAL else samples_of(name, given.seed)
-        with bfloat16_products(torch.device("cpu")):
-            forward[:] = forward or [corpus_model(training, given.base, given.seed)]
-            return measured(drawn, training, test, forward[0], given.base, given.seed)
+        forward[:] = forward or [corpus_model(training, given.base, given.seed)]
+        return measured(drawn, training, test, forward[0], given.base, given.seed)
 
-    for name in (REAL, *given.models):
-        of = settings | {"model": name if name == REAL else digest_of(Path(name))}
-        found = kept(given.out / f"{name.strip('/').replace('/', '+')}.json", of, partial(measure, name))
-        print(json.dumps({"model": name} | {key: value for key, value in found.items() if key != "of"}), flush=True)
+    with bfloat16_products(torch.device("cpu")):
+        for name in (REAL, *given.models):
+            of = settings | {"model": name if name == REAL else digest_of(Path(name))}
+            found = kept(given.out / f"{name.strip('/').replace('/', '+')}.json", of, partial(measure, name))
+            print(json.dumps({"model": name} | {key: value for key, value in found.items() if key != "of"}), flush=True)
 
 
 if __name__ == "__main__":
