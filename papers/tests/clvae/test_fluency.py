@@ -72,3 +72,22 @@ def test_what_is_kept_is_not_measured_again(
     monkeypatch.setattr(sys, "argv", [*map(str, given), "--seed", "1"])
     fluency.main()
     assert json.loads((tmp_path / "real.json").read_text())["of"]["seed"] == 1
+
+
+def test_samples_are_greedy_and_by_fused_attention(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: dict[str, object] = {}
+
+    class Model:
+        def sample(self, count: int, **how: object) -> list[str]:
+            seen.update(how, count=count, fused=torch.backends.cuda.flash_sdp_enabled())
+            return ["a"]
+
+    monkeypatch.setattr(fluency.checkpoint, "load", lambda *_, **__: Model())
+    before = torch.backends.cuda.flash_sdp_enabled()
+    torch.backends.cuda.enable_flash_sdp(False)  # as inside `bfloat16_products`
+    try:
+        assert fluency.samples_of("model", 3) == ["a"]
+        assert not torch.backends.cuda.flash_sdp_enabled()
+    finally:
+        torch.backends.cuda.enable_flash_sdp(before)
+    assert seen == {"count": 1280, "seed": 3, "batch_size": 256, "progress": True, "fused": True}

@@ -16,7 +16,6 @@ from typing import Any, NamedTuple, Self, cast, final
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
-from torch.nn.attention import SDPBackend, sdpa_kernel
 
 from paraform.encoders import product_autocast, width_of
 from paraform.encoders.causal import causal_of_json, load_causal
@@ -31,7 +30,6 @@ from paraform.records import InputError
 
 RANK = 16  # of each adapter
 PIECES = 4  # soft ones, that say z
-ATTENTION = [SDPBackend.FLASH_ATTENTION, SDPBackend.EFFICIENT_ATTENTION, SDPBackend.MATH]  # whichever can
 
 
 class Base(NamedTuple):
@@ -181,11 +179,8 @@ class CausalDecoder(Holder):
         return CausalMemory(out.past_key_values)
 
     def step(self, memory: CausalMemory, tokens_B: Tensor) -> tuple[Tensor, CausalMemory]:
-        """The state [B, D] after one more word, and the memory.
-
-        Fused attention is best where one word asks, whatever it is for sentences (`bfloat16_products`).
-        """
-        with product_autocast(tokens_B.device), sdpa_kernel(ATTENTION):
+        """The state [B, D] after one more word, and the memory."""
+        with product_autocast(tokens_B.device):
             out = cast(Any, self.module)(input_ids=tokens_B[:, None], past_key_values=memory.keys, use_cache=True)
         return out.last_hidden_state[:, 0], CausalMemory(out.past_key_values)
 
