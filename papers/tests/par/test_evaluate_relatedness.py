@@ -19,9 +19,10 @@ def test_relatedness_by_a_tree_lstm(tmp_path: Path, command: Callable[..., Any])
         rows = [f"{at}\tA {thing} is here\tThere is a {thing}\t{1 + at % 5}\tNEUTRAL\n" for at, thing in
                 enumerate(THINGS.split())]  # fmt: skip
         (tmp_path / f"{name}.txt").write_text(header + "".join(rows), encoding="utf-8")
-    done = command(*given, "--resamples", 20, "--json")
+    done = command(*given, "--seed", 7, "--resamples", 20, "--json")
     assert done.status == 0, done.err
     found = {score["name"]: score for score in json.loads(done.out)["scores"] if score["subset"] == "SICK-R"}
     assert set(found) == {"Pearson", "Spearman"} and found["Pearson"]["protocol"] == "tree-LSTM"
     assert "child-sum tree-LSTM" in found["Pearson"]["signature"] and "|parser:syntax-" in found["Pearson"]["signature"]
+    assert "|seed:7|" in found["Pearson"]["signature"]
     assert found["Pearson"]["low"] <= found["Pearson"]["value"] <= found["Pearson"]["high"]

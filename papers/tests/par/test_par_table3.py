@@ -127,11 +127,23 @@ def test_m_is_trained_as_a_row_of_the_other_tables(data: Path, monkeypatch: pyte
     monkeypatch.setattr(par_rows, "train_retrofit", train)
     scales: tuple[Scale, ...] = ("smoke", "small", "full")
     for scale in scales:
-        row = par_table3.matrix_row(Asked(scale, data=data, out=data, seed=3, device="cpu"), "other")
+        row = par_table3.matrix_row("par", Asked(scale, data=data, out=data, seed=3, device="cpu"), "other")
+        assert row is not None
         row.train()
         pairs, config, seed = asked.pop()
         assert config == row.config == replace(config_of("mrpc default", scale), encoder="other") and seed == 3
         assert pairs == pairs_of("mrpc default", scale, data) and len(pairs) == (160 if scale == "smoke" else 192)
+
+
+def test_rows_of_a_language_model_have_an_m_of_their_own_seed_from_the_other_tables(data: Path) -> None:
+    names = ("smollm2 plain", "smollm2 par", "smollm2 par, further")
+    rows = par_table3.TABLE.rows(Asked("small", data=data, out=data, rows=names, device="cpu"))
+    assert [(row.name, row.seed) for row in rows] == [(name, seed) for seed in (0, 1) for name in names]
+    folders = [Path(row.config.encoder).parts[-2:] for row in rows]
+    for seed in (0, 1):
+        before = [(f"seed-{seed}", f"smollm2-before-mrpc-{hinge}") for hinge in ("default", "further")]
+        assert folders[3 * seed : 3 * seed + 3] == [("smollm2",), *before]
+    assert len({replace(row.config, encoder="") for row in rows}) == 1
 
 
 def test_rows_and_scales_that_are_none(data: Path, tmp_path: Path) -> None:
@@ -160,7 +172,7 @@ def test_what_is_said_of_seeds_and_of_two_systems() -> None:
         (system, seed, "set"): read_metrics(questions, {f"q{at}": "x" if at < count else "y" for at in range(4)})
         for (system, seed), count in right.items()
     }
-    made = reading_table(found, "epochs:3", against=("par", "plain"), resamples=50)
+    made = reading_table(found, "epochs:3", against={"par": "plain"}, resamples=50)
     assert made.more["over_seeds"][0] == "EM, set: plain 37.50 (25.00 to 50.00 over 2 seeds)"
     assert made.more["over_seeds"][3] == "F1, set: par 62.50 (25.00 to 100.00 over 2 seeds)"
     assert [(one["name"], one["first"], one["difference"]) for one in made.more["differences"]] == [

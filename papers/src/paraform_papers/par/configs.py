@@ -35,7 +35,9 @@ VARIANTS: dict[str, dict[str, Any]] = {
     "default": {},
     "paper": {},
     "reference": {},
-    "paper, adam": {},  # the paper's setting, but by Adam with the code's rate
+    # the paper's setting, but by Adam, with the code's rate or with the paper's
+    "paper, adam": {"optimiser": "adam", "learning_rate": RetrofitConfig.reference().learning_rate},
+    "paper, adam, same rate": {"optimiser": "adam"},
     # beyond the paper
     "further": {"push": "further"},
     "exact": {"orthogonality": "exact"},
@@ -110,11 +112,9 @@ def config_of(row: str, scale: Scale) -> Config:
     config: Config
     if variant == "contrast":
         config = replace(DisentangledConfig.compact_paper(), **CONTRAST, learning_rate=3e-5)
-    elif variant in ("paper", "paper, adam"):
+    elif variant.startswith("paper"):
         # the paper does not say which margin and epochs its union had: Quora is most of it
-        config = RetrofitConfig.paper("quora" if corpus == "union" else CORPORA[corpus][0])
-        if variant == "paper, adam":
-            config = replace(config, optimiser="adam", learning_rate=RetrofitConfig.reference().learning_rate)
+        config = replace(RetrofitConfig.paper("quora" if corpus == "union" else CORPORA[corpus][0]), **own)
     else:
         config = RetrofitConfig.reference() if variant == "reference" else replace(RetrofitConfig(), **own)
     fields = {name: value for name, value in size.fields if hasattr(config, name)}

@@ -40,22 +40,23 @@ def run(options: Namespace) -> int:
     from paraform.score import table
     from paraform.syntax.parsing import load_parser, parser_digest
     from paraform.syntax.running import DEFAULT
-    from paraform_papers.par.tree_relatedness import tree_relatedness
+    from paraform_papers.par.tree_relatedness import TreeConfig, tree_relatedness
 
     parts = similarity_splits(options.data).get(SICK)
     if parts is None:
         raise InputError(f"{options.data}: without SICK's train, dev and test parts")
     parser, parsed_by = load_parser(device=device_of(options)), head_name(DEFAULT, parser_digest())
-    findings = []
+    findings, config = [], TreeConfig(seed=options.seed)
     with bad_values():
         for name in options.model:
             words = word_system(name, load_able(options, ReadsWords, "a model with states of words", name=name))
-            findings += tree_relatedness(SICK, parts, *SCALES[SICK], words, parser, parsed_by=parsed_by)
+            findings += tree_relatedness(SICK, parts, *SCALES[SICK], words, parser, parsed_by=parsed_by, config=config)
     scores = bounded(findings, options.resamples)
     differences = differences_of(findings, options.model, options.resamples)
     about = {
         "data": options.data,
         "models": list(options.model),
+        "seed": options.seed,
         "differences": [difference.to_json() for difference in differences],
         "scores": [score.to_json() for score in scores],
     }

@@ -17,14 +17,14 @@ Key: TypeAlias = tuple[str, int, str]
 
 
 def reading_table(
-    found: Mapping[Key, Reading], settings: str, *, against: tuple[str, str], resamples: int = 1000
+    found: Mapping[Key, Reading], settings: str, *, against: Mapping[str, str], resamples: int = 1000
 ) -> Figures:
     """The table of these metrics: with intervals over questions, of one seed each; of each system and set the mean over
-    seeds, and the lowest and highest; and differences of two systems by one seed, on the same questions.
+    seeds, and the lowest and highest; and differences from another system by one seed, on the same questions.
 
     Args:
         settings: what all readers have in common, for signatures.
-        against: a system, and the one that it is compared with.
+        against: of a system the one that it is compared with.
         resamples: of each interval and difference.
     """
     scores: list[Score] = []
@@ -34,9 +34,10 @@ def reading_table(
             score = metric.score(system=f"{system}, seed {seed}", subset=test)
             score = with_interval(score, metric, resamples=resamples)
             scores.append(replace(score, signature=f"{settings}|{metric.signature}"))
-            other = found.get((against[1], seed, test))
-            if system == against[0] and other is not None:
-                names = (score.system, f"{against[1]}, seed {seed}")
+            start = against.get(system, "")
+            other = found.get((start, seed, test))
+            if other is not None:
+                names = (score.system, f"{start}, seed {seed}")
                 differences.append(paired_bootstrap(metric, other[at], names=names, protocol=test, resamples=resamples))
     lines = []
     for system, test in dict.fromkeys((system, test) for system, _, test in found):

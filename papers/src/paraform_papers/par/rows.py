@@ -64,7 +64,7 @@ def train(name: str, config: Config, folder: Path, asked: Asked) -> None:
     As in the paper sentences of evaluation sets are trained on: figures are with and without them.
     """
     pairs, every = pairs_of(name, asked.scale, asked.data), SIZES[asked.scale].evaluate_every
-    retrofit = BY_ACCURACY if ROWS[name][2] in ("paper", "paper, adam", "reference") else BY_RATIO
+    retrofit = BY_ACCURACY if ROWS[name][2].startswith(("paper", "reference")) else BY_RATIO
     loop = BY_MRR if isinstance(config, DisentangledConfig) else retrofit
     loop = replace(loop, seed=asked.seed, evaluate_every=every, checkpoint_every=every, device=asked.trained_on)
     if ROWS[name][0] == "smollm2 before":  # each step goes through all of it and back

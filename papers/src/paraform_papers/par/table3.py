@@ -4,9 +4,10 @@
 
 Partial SQuAD: the reader is trained on SQUAD/train-part.json, 44 of 442 articles, so that figures do not compare to
 published ones, which stand beside them. Tested on AddSent and AddOneSent (Jia and Liang 2017), on their questions
-unchanged, and on dev-part.json: the last two tell robustness from accuracy. PAR is trained as the row `mrpc default` of
-the other tables. A tenth of the training articles chooses the epoch; the test files choose nothing. Three seeds of the
-reader; M is trained anew by each of them at scale full, below it once.
+unchanged, and on dev-part.json: the last two tell robustness from accuracy. PAR is trained as rows of the other tables
+(`MATRICES`). A tenth of the training articles chooses the epoch; the test files choose nothing. Three seeds of the
+reader; M is trained anew by each of them at scale full, below it once. Of a language model two seeds, each with its M:
+--row "smollm2 plain" "smollm2 par" "smollm2 par, further".
 Running time at scale small: five to ten minutes a reader on one core, six readers. Figures: docs/results/par.md.
 """
 
@@ -30,8 +31,16 @@ from paraform_papers.par.squad import Question, read_squad
 from paraform_papers.rows import Row, digest_of, train_row
 from paraform_papers.tables import Asked, Figures, Scale, Table, printed
 
-ROWS = ("plain", "par")
-PAR = "mrpc default"  # the row of PAR's other tables by which M is trained
+PAPER = ("plain", "par")
+LM = "smollm2"
+MATRICES = {
+    "par": "mrpc default",
+    f"{LM} par": f"{LM} before mrpc default",
+    f"{LM} par, further": f"{LM} before mrpc further",
+}
+"""Of a row the one of PAR's other tables by which M is trained."""
+ROWS = (*PAPER, f"{LM} plain", f"{LM} par", f"{LM} par, further")
+LM_SEEDS = 2
 TRAINED_ON = "train-part.json"
 TESTS = {"AddSent": "add_sent.jsonl", "AddOneSent": "add_one_sent.jsonl", "dev-part": "dev-part.json"}
 UNCHANGED = "AddSent, unchanged"
@@ -48,8 +57,8 @@ class Size:
     Args:
         questions: trained and validated on, at most; 0: all.
         tested: original questions of each test file, at most, with their variants; 0: all.
-        seeds: of the reader.
-        matrices: whether M is trained anew by each seed.
+        seeds: of the reader; of one over a language model's words no more than `LM_SEEDS`.
+        matrices: whether M is trained anew by each seed; before a language model it always is.
         reader: fields of its config.
     """
 
@@ -86,23 +95,27 @@ def test_sets(data: Path, most: int) -> dict[str, list[Question]]:
     return {**found, UNCHANGED: [one for one in found["AddSent"] if one.name == one.original]}
 
 
-def matrix_row(asked: Asked, encoder: str) -> Row:
-    """M on MRPC, by the seed, as the row of the other tables."""
-    row = row_of(PAR, asked)
+def matrix_row(name: str, asked: Asked, encoder: str) -> Row | None:
+    """M on MRPC, by the seed, as a row of the other tables; None: the row has none."""
+    if name not in MATRICES:
+        return None
+    row = row_of(MATRICES[name], asked)
+    if name != "par":
+        return row
     config: Any = replace(row.config, encoder=encoder)
     folder = asked.folder("table3-par")
-    return replace(row, folder=folder, config=config, train=lambda: train(PAR, config, folder, asked))
+    return replace(row, folder=folder, config=config, train=lambda: train(MATRICES[name], config, folder, asked))
 
 
-def reading_row(name: str, asked: Asked, encoder: str, *, matrix: Row) -> Row:
+def reading_row(name: str, asked: Asked, encoder: str, *, matrix: Row | None) -> Row:
     """A reader by the seed, over the encoder as it comes or with M before it."""
     size = SIZES[asked.scale]
-    config = replace(ReaderConfig(encoder=str(matrix.folder) if name == "par" else encoder), **size.reader)
+    config = replace(ReaderConfig(encoder=encoder if matrix is None else str(matrix.folder)), **size.reader)
     loop = replace(BY_F1, seed=asked.seed, device=asked.trained_on, evaluate_every=size.evaluate_every)
-    folder = asked.folder(f"table3-reader-{name}")
+    folder = asked.folder(f"table3-reader-{name.replace(' ', '-')}")
 
     def go() -> None:
-        if name == "par":
+        if matrix is not None:
             train_row(matrix)
         training, held = questions(asked)
         given: dict[str, Any] = {"validation": held, "vectors": asked.place / "vectors", "resume": True}
@@ -111,7 +124,7 @@ def reading_row(name: str, asked: Asked, encoder: str, *, matrix: Row) -> Row:
     def about() -> dict[str, Any]:
         file = asked.data / "squad" / TRAINED_ON
         found = {"loop": asdict(loop), "questions": size.questions, "data": digest_of(file)}
-        if name == "par":
+        if matrix is not None:
             found |= {"matrix": asdict(matrix.config), "of": matrix.folder.is_dir() and digest_of(matrix.folder)}
         return found
 
@@ -125,19 +138,27 @@ def questions(asked: Asked) -> tuple[list[Question], list[Question]]:
 
 
 def reading(encoder: str = "minilm") -> Table:
-    """The table, of this encoder, as it comes and with M before it."""
+    """The table, of this encoder, as it comes and with M before it; and of a language model."""
 
     def rows(asked: Asked) -> list[Row]:
         """By the seed and those after it."""
-        size, chosen = SIZES[asked.scale], asked.chosen(ROWS, ROWS)
-        return [
-            reading_row(name, by, encoder, matrix=matrix_row(by if size.matrices else asked, encoder))
-            for by in (replace(asked, seed=asked.seed + more) for more in range(size.seeds))
-            for name in chosen
-        ]
+        size, chosen = SIZES[asked.scale], asked.chosen(ROWS, PAPER)
+        found = []
+        for more in range(size.seeds):
+            by = replace(asked, seed=asked.seed + more)
+            for name in chosen:
+                lm = name.startswith(LM)
+                if not lm or more < LM_SEEDS:
+                    of = LM if lm else encoder
+                    matrix = matrix_row(name, by if lm or size.matrices else asked, of)
+                    found.append(reading_row(name, by, of, matrix=matrix))
+        return found
 
     def measure(asked: Asked, rows: Sequence[Row]) -> Figures:
-        size, names = SIZES[asked.scale], {"plain": encoder, "par": f"{encoder}, PAR (MRPC)"}
+        size = SIZES[asked.scale]
+        names = {"plain": encoder, "par": f"{encoder}, PAR (MRPC)", f"{LM} plain": LM}
+        names |= {f"{LM} par": f"{LM}, PAR (MRPC)", f"{LM} par, further": f"{LM}, PAR (MRPC), further"}
+        against = {names[row]: LM if row.startswith(LM) else encoder for row in MATRICES}
         tests = test_sets(asked.data, size.tested)
         found: dict[tuple[str, int, str], Reading] = {}
         for row in rows:
@@ -146,8 +167,8 @@ def reading(encoder: str = "minilm") -> Table:
             for test, some in tests.items():
                 found[names[row.name], row.seed, test] = read_metrics(some, answered)
         trained = f"partial SQuAD, {len(questions(asked)[0])} questions"
-        settings = signature(trained=trained, encoder=encoder, epochs=rows[0].config.epochs)
-        made = reading_table(found, settings, against=(names["par"], names["plain"]), resamples=size.resamples)
+        settings = signature(trained=trained, epochs=rows[0].config.epochs)
+        made = reading_table(found, settings, against=against, resamples=size.resamples)
         return replace(made, scores=(*made.scores, *published()))
 
     return Table("par/table3", "PAR's Table 3: adversarial SQuAD", SIZES, rows, measure, ("squad", "mrpc"))

@@ -49,7 +49,7 @@ class TreeConfig:
     batch_size: int = 25
     max_epochs: int = 15
     tenacity: int = 3
-    seed: int = 1111
+    seed: int = 0
 
     @property
     def signature(self) -> str:
