@@ -192,6 +192,12 @@ def test_rows_of_every_seed_are_measured_that_are_trained(asked: Asked) -> None:
     assert fake.measured == ["short, seed 0", "short, seed 2"]
 
 
+def test_of_many_rows_the_files_name_is_cut_and_no_other_rows() -> None:
+    of = [tables.name_of(Fake().table, Asked(rows=("long",) * 60 + last)) for last in ((), ("short",), ("long",))]
+    assert len(set(of)) == 3 and all(len(name) < 200 and name.startswith("fake-long-long") for name in of)
+    assert tables.name_of(Fake().table, Asked(rows=("a b, c",), seed=2)) == "fake-a_b_c-seed-2"
+
+
 def test_a_mark_holds_for_what_it_was_set_for(asked: Asked) -> None:
     fake = Fake()
     row = fake.row("long", asked)

@@ -25,6 +25,7 @@ from paraform_papers.rows import Row, digest_of, is_trained, kept, read_object, 
 PRINTED = "as printed, of "  # begins the signature of a figure that the paper printed
 BESIDE = ("differences", "comparisons", "over_seeds", "alarms")
 """What the results of a table have beside figures of its rows."""
+MOST_NAME = 150  # characters of a file's name that are of rows; file systems have 255
 Scale = Literal["smoke", "small", "long", "full"]
 Style = Literal["plain", "markdown"]
 
@@ -197,9 +198,7 @@ def run(table: Table, asked: Asked, results: Path | None = None) -> Made:
             others nowhere.
     Raises: as `train_rows`; InputError if `results` holds what another command made.
     """
-    seed = [f"seed-{asked.seed}"] if asked.seed and not table.every_seed else []
-    some = [*asked.rows, *seed]  # whose figures take no whole table's place
-    short = "-".join([table.name.rpartition("/")[2], *(re.sub(r"[^\w-]+", "_", part) for part in some)])
+    short = name_of(table, asked)
     command = command_of(table, asked)
     if results is None and asked.scale == "full" and not asked.rows:
         results = _results_of(table, asked)
@@ -240,6 +239,18 @@ def run(table: Table, asked: Asked, results: Path | None = None) -> Made:
     done = {"before": [row.label for row in rows if row.label not in new], "now": new}
     lines = [f"trained {when}: {'; '.join(names)}" for when, names in done.items() if names]
     return Made(value["figures"], "\n".join([value["text"], *([""] if lines else []), *lines]))
+
+
+def name_of(table: Table, asked: Asked) -> str:
+    """Of the files of figures: the table's, its rows and its seed, where these are not all; a long one ends in a digest
+    of what is cut off."""
+    seed = [f"seed-{asked.seed}"] if asked.seed and not table.every_seed else []
+    some = [*asked.rows, *seed]  # whose figures take no whole table's place
+    name = "-".join([table.name.rpartition("/")[2], *(re.sub(r"[^\w-]+", "_", part) for part in some)])
+    if len(name) <= MOST_NAME:
+        return name
+    digest = hashlib.sha256(name[MOST_NAME:].encode()).hexdigest()[:12]
+    return f"{name[:MOST_NAME]}-{digest}"
 
 
 def command_of(table: Table, asked: Asked) -> str:

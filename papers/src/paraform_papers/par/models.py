@@ -113,8 +113,12 @@ def models_of(asked: Asked, rows: Sequence[Row]) -> list[Model]:
         if variant.layer is None:
             starts[encoder, True] = Model(f"{of}{MEAN}", model, None, True)
     models = list(starts.values())
+    behind: dict[str, Any] = {}  # of each encoder one for all rows: a language model's weights are half a gigabyte
     for row in rows:
         mean = getattr(row.config, "states", "last") == "all"
         start = starts[row.config.encoder, mean]
-        models.append(Model(row.label, loaded(row, asked.device), row.name, mean, start))
+        model = loaded(row, asked.device)
+        if isinstance(model, RetrofittedEncoder) and model.config.place == "after":
+            model.frozen = model.network.frozen = behind.setdefault(row.config.encoder, model.frozen)
+        models.append(Model(row.label, model, row.name, mean, start))
     return models
