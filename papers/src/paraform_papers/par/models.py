@@ -5,6 +5,7 @@ Behind an encoder M maps what was read of it already, so that a further row cost
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -120,5 +121,6 @@ def models_of(asked: Asked, rows: Sequence[Row]) -> list[Model]:
         model = loaded(row, asked.device)
         if isinstance(model, RetrofittedEncoder) and model.config.place == "after":
             model.frozen = model.network.frozen = behind.setdefault(row.config.encoder, model.frozen)
+            gc.collect()  # the one that it came with: modules of transformers refer to themselves
         models.append(Model(row.label, model, row.name, mean, start))
     return models
