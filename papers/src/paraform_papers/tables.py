@@ -25,7 +25,7 @@ from paraform_papers.rows import Row, digest_of, is_trained, kept, read_object, 
 PRINTED = "as printed, of "  # begins the signature of a figure that the paper printed
 BESIDE = ("differences", "comparisons", "over_seeds", "alarms")
 """What the results of a table have beside figures of its rows."""
-MOST_NAME = 150  # characters of a file's name that are of rows; file systems have 255
+MOST_NAME = 150  # characters of a file's name before it is cut; file systems have 255
 Scale = Literal["smoke", "small", "long", "full"]
 Style = Literal["plain", "markdown"]
 

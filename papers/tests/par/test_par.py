@@ -139,6 +139,7 @@ def test_rows_behind_an_encoder_are_measured_by_what_was_read_of_it(
     assert [model.name for model in models[:3]] == ["top layer", "mean of layers", f"{place}, layer 1"]
     starts = [model.start.name for model in models[3:] if model.start is not None]
     assert starts == ["top layer", f"{place}, layer 1", "mean of layers"]
+    assert models[3].model.frozen is models[5].model.frozen is not models[4].model.frozen
     words = [["we", "see", "one"], ["they", "see"], ["we", "see", "one"]]
     for model in models[3:]:
         layers = range(3) if model.mean else [model.model.layer]

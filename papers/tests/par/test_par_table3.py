@@ -19,7 +19,7 @@ from paraform_papers.par.configs import Scale, config_of
 from paraform_papers.par.reader.trainer import train_reader
 from paraform_papers.par.reading import read_metrics
 from paraform_papers.par.reading_table import reading_table
-from paraform_papers.par.rows import pairs_of
+from paraform_papers.par.rows import pairs_of, row_of
 from paraform_papers.par.squad import Answer, Question
 from paraform_papers.tables import Asked, measured, run
 
@@ -127,12 +127,15 @@ def test_m_is_trained_as_a_row_of_the_other_tables(data: Path, monkeypatch: pyte
     monkeypatch.setattr(par_rows, "train_retrofit", train)
     scales: tuple[Scale, ...] = ("smoke", "small", "full")
     for scale in scales:
-        row = par_table3.matrix_row("par", Asked(scale, data=data, out=data, seed=3, device="cpu"), "other")
-        assert row is not None
+        given = Asked(scale, data=data, out=data, seed=3, device="cpu")
+        row = par_table3.matrix_row("mrpc default", given, "other")
         row.train()
         pairs, config, seed = asked.pop()
         assert config == row.config == replace(config_of("mrpc default", scale), encoder="other") and seed == 3
         assert pairs == pairs_of("mrpc default", scale, data) and len(pairs) == (160 if scale == "smoke" else 192)
+        # of the tables' own encoder it is their very row, so that M is trained once for all
+        own = par_table3.matrix_row("mrpc default", given, "minilm")
+        assert own.folder == row_of("mrpc default", given).folder != row.folder
 
 
 def test_rows_of_a_language_model_have_an_m_of_their_own_seed_from_the_other_tables(data: Path) -> None:
@@ -149,7 +152,7 @@ def test_rows_of_a_language_model_have_an_m_of_their_own_seed_from_the_other_tab
 def test_rows_and_scales_that_are_none(data: Path, tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"--scale long: par/table3 has smoke, small, full"):
         measured(par_table3.TABLE, Asked("long", data=data, out=tmp_path))
-    with pytest.raises(InputError, match="row 'elmo'; expected one of plain, par"):
+    with pytest.raises(InputError, match="row 'elmo'; expected one of plain; par; smollm2 plain"):
         measured(par_table3.TABLE, Asked(data=data, out=tmp_path, rows=("elmo",)))
 
 
@@ -172,7 +175,7 @@ def test_what_is_said_of_seeds_and_of_two_systems() -> None:
         (system, seed, "set"): read_metrics(questions, {f"q{at}": "x" if at < count else "y" for at in range(4)})
         for (system, seed), count in right.items()
     }
-    made = reading_table(found, "epochs:3", against={"par": "plain"}, resamples=50)
+    made = reading_table(found, dict.fromkeys(("plain", "par"), "epochs:3"), against={"par": "plain"}, resamples=50)
     assert made.more["over_seeds"][0] == "EM, set: plain 37.50 (25.00 to 50.00 over 2 seeds)"
     assert made.more["over_seeds"][3] == "F1, set: par 62.50 (25.00 to 100.00 over 2 seeds)"
     assert [(one["name"], one["first"], one["difference"]) for one in made.more["differences"]] == [

@@ -17,13 +17,13 @@ Key: TypeAlias = tuple[str, int, str]
 
 
 def reading_table(
-    found: Mapping[Key, Reading], settings: str, *, against: Mapping[str, str], resamples: int = 1000
+    found: Mapping[Key, Reading], settings: Mapping[str, str], *, against: Mapping[str, str], resamples: int = 1000
 ) -> Figures:
     """The table of these metrics: with intervals over questions, of one seed each; of each system and set the mean over
     seeds, and the lowest and highest; and differences from another system by one seed, on the same questions.
 
     Args:
-        settings: what all readers have in common, for signatures.
+        settings: of each system, for signatures.
         against: of a system the one that it is compared with.
         resamples: of each interval and difference.
     """
@@ -33,7 +33,7 @@ def reading_table(
         for at, metric in enumerate(reading):
             score = metric.score(system=f"{system}, seed {seed}", subset=test)
             score = with_interval(score, metric, resamples=resamples)
-            scores.append(replace(score, signature=f"{settings}|{metric.signature}"))
+            scores.append(replace(score, signature=f"{settings[system]}|{metric.signature}"))
             start = against.get(system, "")
             other = found.get((start, seed, test))
             if other is not None:

@@ -5,10 +5,11 @@
 Partial SQuAD: the reader is trained on SQUAD/train-part.json, 44 of 442 articles, so that figures do not compare to
 published ones, which stand beside them. Tested on AddSent and AddOneSent (Jia and Liang 2017), on their questions
 unchanged, and on dev-part.json: the last two tell robustness from accuracy. PAR is trained as rows of the other tables
-(`MATRICES`). A tenth of the training articles chooses the epoch; the test files choose nothing. Three seeds of the
+(`ROWS`). A tenth of the training articles chooses the epoch; the test files choose nothing. Three seeds of the
 reader; M is trained anew by each of them at scale full, below it once. Of a language model two seeds, each with its M:
 --row "smollm2 plain" "smollm2 par" "smollm2 par, further".
-Running time at scale small: five to ten minutes a reader on one core, six readers. Figures: docs/results/par.md.
+Running time at scale small: five to ten minutes a reader on one core, six readers; of the language model two hours of a
+core for its rows. Figures: docs/results/par.md.
 """
 
 from __future__ import annotations
@@ -31,16 +32,33 @@ from paraform_papers.par.squad import Question, read_squad
 from paraform_papers.rows import Row, digest_of, train_row
 from paraform_papers.tables import Asked, Figures, Scale, Table, printed
 
-PAPER = ("plain", "par")
-LM = "smollm2"
-MATRICES = {
-    "par": "mrpc default",
-    f"{LM} par": f"{LM} before mrpc default",
-    f"{LM} par, further": f"{LM} before mrpc further",
+
+@dataclass(frozen=True)
+class Words:
+    """What a reader reads.
+
+    Args:
+        label: behind the encoder's name.
+        matrix: the row of PAR's other tables by which M is trained; "": none.
+        encoder: "": that of the table.
+        seeds: at most so many, each with its M; 0: as the scale says.
+    """
+
+    label: str = ""
+    matrix: str = ""
+    encoder: str = ""
+    seeds: int = 0
+
+
+LM: dict[str, Any] = {"encoder": "smollm2", "seeds": 2}
+ROWS = {
+    "plain": Words(),
+    "par": Words(", PAR (MRPC)", "mrpc default"),
+    "smollm2 plain": Words(**LM),
+    "smollm2 par": Words(", PAR (MRPC)", "smollm2 before mrpc default", **LM),
+    "smollm2 par, further": Words(", PAR (MRPC), further", "smollm2 before mrpc further", **LM),
 }
-"""Of a row the one of PAR's other tables by which M is trained."""
-ROWS = (*PAPER, f"{LM} plain", f"{LM} par", f"{LM} par, further")
-LM_SEEDS = 2
+PAPER = ("plain", "par")
 TRAINED_ON = "train-part.json"
 TESTS = {"AddSent": "add_sent.jsonl", "AddOneSent": "add_one_sent.jsonl", "dev-part": "dev-part.json"}
 UNCHANGED = "AddSent, unchanged"
@@ -57,8 +75,8 @@ class Size:
     Args:
         questions: trained and validated on, at most; 0: all.
         tested: original questions of each test file, at most, with their variants; 0: all.
-        seeds: of the reader; of one over a language model's words no more than `LM_SEEDS`.
-        matrices: whether M is trained anew by each seed; before a language model it always is.
+        seeds: of the reader.
+        matrices: whether M is trained anew by each seed, where the row does not say so.
         reader: fields of its config.
     """
 
@@ -95,21 +113,24 @@ def test_sets(data: Path, most: int) -> dict[str, list[Question]]:
     return {**found, UNCHANGED: [one for one in found["AddSent"] if one.name == one.original]}
 
 
-def matrix_row(name: str, asked: Asked, encoder: str) -> Row | None:
-    """M on MRPC, by the seed, as a row of the other tables; None: the row has none."""
-    if name not in MATRICES:
-        return None
-    row = row_of(MATRICES[name], asked)
-    if name != "par":
+def matrix_row(name: str, asked: Asked, encoder: str) -> Row:
+    """M of this encoder, by the seed: the row of that name of the other tables, or as that."""
+    row = row_of(name, asked)
+    if row.config.encoder == encoder:
         return row
     config: Any = replace(row.config, encoder=encoder)
     folder = asked.folder("table3-par")
-    return replace(row, folder=folder, config=config, train=lambda: train(MATRICES[name], config, folder, asked))
+    return replace(row, folder=folder, config=config, train=lambda: train(name, config, folder, asked))
 
 
-def reading_row(name: str, asked: Asked, encoder: str, *, matrix: Row | None) -> Row:
-    """A reader by the seed, over the encoder as it comes or with M before it."""
+def reading_row(name: str, asked: Asked, encoder: str, *, matrices: Asked) -> Row:
+    """A reader by the seed, over the encoder as it comes or with M before it.
+
+    Args:
+        matrices: by which M is trained.
+    """
     size = SIZES[asked.scale]
+    matrix = matrix_row(ROWS[name].matrix, matrices, encoder) if ROWS[name].matrix else None
     config = replace(ReaderConfig(encoder=encoder if matrix is None else str(matrix.folder)), **size.reader)
     loop = replace(BY_F1, seed=asked.seed, device=asked.trained_on, evaluate_every=size.evaluate_every)
     folder = asked.folder(f"table3-reader-{name.replace(' ', '-')}")
@@ -142,23 +163,22 @@ def reading(encoder: str = "minilm") -> Table:
 
     def rows(asked: Asked) -> list[Row]:
         """By the seed and those after it."""
-        size, chosen = SIZES[asked.scale], asked.chosen(ROWS, PAPER)
+        size, chosen = SIZES[asked.scale], asked.chosen(ROWS, PAPER, between="; ")
         found = []
         for more in range(size.seeds):
             by = replace(asked, seed=asked.seed + more)
             for name in chosen:
-                lm = name.startswith(LM)
-                if not lm or more < LM_SEEDS:
-                    of = LM if lm else encoder
-                    matrix = matrix_row(name, by if lm or size.matrices else asked, of)
-                    found.append(reading_row(name, by, of, matrix=matrix))
+                words = ROWS[name]
+                if not words.seeds or more < words.seeds:
+                    matrices = by if words.seeds or size.matrices else asked
+                    found.append(reading_row(name, by, words.encoder or encoder, matrices=matrices))
         return found
 
     def measure(asked: Asked, rows: Sequence[Row]) -> Figures:
         size = SIZES[asked.scale]
-        names = {"plain": encoder, "par": f"{encoder}, PAR (MRPC)", f"{LM} plain": LM}
-        names |= {f"{LM} par": f"{LM}, PAR (MRPC)", f"{LM} par, further": f"{LM}, PAR (MRPC), further"}
-        against = {names[row]: LM if row.startswith(LM) else encoder for row in MATRICES}
+        of = {name: words.encoder or encoder for name, words in ROWS.items()}
+        names = {name: f"{of[name]}{words.label}" for name, words in ROWS.items()}
+        against = {names[name]: of[name] for name, words in ROWS.items() if words.matrix}
         tests = test_sets(asked.data, size.tested)
         found: dict[tuple[str, int, str], Reading] = {}
         for row in rows:
@@ -167,7 +187,8 @@ def reading(encoder: str = "minilm") -> Table:
             for test, some in tests.items():
                 found[names[row.name], row.seed, test] = read_metrics(some, answered)
         trained = f"partial SQuAD, {len(questions(asked)[0])} questions"
-        settings = signature(trained=trained, epochs=rows[0].config.epochs)
+        shared: dict[str, Any] = {"trained": trained, "epochs": rows[0].config.epochs}
+        settings = {names[name]: signature(encoder=of[name], M=ROWS[name].matrix or "none", **shared) for name in ROWS}
         made = reading_table(found, settings, against=against, resamples=size.resamples)
         return replace(made, scores=(*made.scores, *published()))
 

@@ -17,7 +17,6 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from paraform.batching.pairs import parts_of_rows
-from paraform.encoders.torch_settings import best_dtype, bfloat16_products
 from paraform.models.retrofit.config import RetrofitConfig
 from paraform.models.retrofit.contexts import ContextBatch, ContextTable, Unread
 from paraform.models.retrofit.frozen import Frozen
@@ -141,8 +140,7 @@ class RetrofitNetwork(nn.Module):
         """
         if self.config.place == "before" or self.frozen is None:
             return table
-        products = str(best_dtype(next(self.parameters()).device))
-        about = json.dumps([self.frozen.signature, products, self.config.states, table.texts])
+        about = json.dumps([self.frozen.signature, self.config.states, table.texts])
         spans = (part.tobytes() for part in (table.sentence_R, table.start_R, table.count_R))
         key = sha256(b"".join([about.encode(), *spans])).hexdigest()
         if key not in KNOWN:
@@ -153,17 +151,14 @@ class RetrofitNetwork(nn.Module):
 
     @torch.no_grad()
     def read_all(self, table: ContextTable) -> Tensor:
-        """The states of all words of a table, without M, on the CPU: [R, D] float32, read in the products that this
-        machine does fastest, as `encode` does.
-        """
+        """The states of all words of a table, without M, on the CPU: [R, D] float32."""
         every, device = self.config.states == "all", next(self.parameters()).device
         out_RD = torch.zeros(len(table.word_R), self._own.width)
         order = np.argsort(table.pieces.lengths(np.arange(len(table.texts))), kind="stable")
         parts = [order[rows] for rows in parts_of_rows(len(order), AT_ONCE)]
         for part in track(parts, "reading", show=True):
             pieces = [table.pieces.joined(part[at : at + 1]).tolist() for at in range(len(part))]
-            with bfloat16_products(device):
-                states_ND = self._own.read(pieces, device, every=every)
+            states_ND = self._own.read(pieces, device, every=every)
             starts = np.zeros(len(table.texts), np.int64)
             starts[part] = np.cumsum([0, *map(len, pieces[:-1])])
             rows = table.words.joined(part).astype(np.int64)
