@@ -19,6 +19,7 @@ from paraform.models.retrofit import RetrofitConfig
 from paraform.weights import pretrained_folder
 from paraform_papers.par import rows as par_rows
 from paraform_papers.par.configs import (
+    AS_PUBLISHED,
     CORPORA,
     ROWS,
     SIZES,
@@ -160,7 +161,7 @@ def test_rows_differ_in_what_they_are_called_by() -> None:
             assert isinstance(default, RetrofitConfig)
             for variant, own in VARIANTS.items():
                 found = config_of(f"{corpus} {variant}", scale)
-                if variant != "contrast" and not variant.startswith(("paper", "reference")):
+                if variant not in (*AS_PUBLISHED, "reference", "contrast"):
                     assert found == replace(default, **own)
             contrast = config_of(f"{corpus} contrast", scale)
             assert isinstance(contrast, DisentangledConfig) and contrast.contrast_weight == 1

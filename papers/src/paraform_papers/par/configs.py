@@ -30,6 +30,7 @@ STARTS: dict[str, dict[str, Any]] = {
     "smollm2 before": {"encoder": "smollm2", "states": "last", "place": "before", "epochs": 1},
 }
 """What is retrofitted and where M stands, whatever the variant says."""
+AS_PUBLISHED = ("paper", "paper, adam", "paper, adam, same rate")  # variants that start from the paper's setting
 AFTER = {"place": "after", "orthogonality": "free"}
 VARIANTS: dict[str, dict[str, Any]] = {
     "default": {},
@@ -112,7 +113,7 @@ def config_of(row: str, scale: Scale) -> Config:
     config: Config
     if variant == "contrast":
         config = replace(DisentangledConfig.compact_paper(), **CONTRAST, learning_rate=3e-5)
-    elif variant.startswith("paper"):
+    elif variant in AS_PUBLISHED:
         # the paper does not say which margin and epochs its union had: Quora is most of it
         config = replace(RetrofitConfig.paper("quora" if corpus == "union" else CORPORA[corpus][0]), **own)
     else:

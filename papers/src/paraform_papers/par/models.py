@@ -121,6 +121,6 @@ def models_of(asked: Asked, rows: Sequence[Row]) -> list[Model]:
         model = loaded(row, asked.device)
         if isinstance(model, RetrofittedEncoder) and model.config.place == "after":
             model.frozen = model.network.frozen = behind.setdefault(row.config.encoder, model.frozen)
-            gc.collect()  # the one that it came with, if another was there: modules of transformers refer to themselves
+            gc.collect()  # lets go of its own copy at once: modules of transformers refer to themselves
         models.append(Model(row.label, model, row.name, mean, start))
     return models

@@ -17,7 +17,7 @@ from paraform.records import Pair, texts_of
 from paraform.score import Score
 from paraform.trainers.disentangled import BY_MRR, train_disentangled
 from paraform.trainers.retrofit import BY_ACCURACY, BY_RATIO, train_retrofit
-from paraform_papers.par.configs import ROWS, SIZES, Config, Corpus, config_of, pairs_of_row, rows_of
+from paraform_papers.par.configs import AS_PUBLISHED, ROWS, SIZES, Config, Corpus, config_of, pairs_of_row, rows_of
 from paraform_papers.par.models import Model, models_of
 from paraform_papers.rows import ENCODER, Row
 from paraform_papers.tables import Asked, Figures, Scale, Table, as_json
@@ -64,7 +64,7 @@ def train(name: str, config: Config, folder: Path, asked: Asked) -> None:
     As in the paper sentences of evaluation sets are trained on: figures are with and without them.
     """
     pairs, every = pairs_of(name, asked.scale, asked.data), SIZES[asked.scale].evaluate_every
-    retrofit = BY_ACCURACY if ROWS[name][2].startswith(("paper", "reference")) else BY_RATIO
+    retrofit = BY_ACCURACY if ROWS[name][2] in (*AS_PUBLISHED, "reference") else BY_RATIO
     loop = BY_MRR if isinstance(config, DisentangledConfig) else retrofit
     loop = replace(loop, seed=asked.seed, evaluate_every=every, checkpoint_every=every, device=asked.trained_on)
     if ROWS[name][0] == "smollm2 before":  # each step goes through all of it and back
