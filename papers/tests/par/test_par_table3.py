@@ -156,16 +156,6 @@ def test_rows_and_scales_that_are_none(data: Path, tmp_path: Path) -> None:
         measured(par_table3.TABLE, Asked(data=data, out=tmp_path, rows=("elmo",)))
 
 
-def test_originals_are_drawn_with_their_variants() -> None:
-    questions = [
-        Question(f"q{at % 5}{more}", "a", "who", "x", (Answer("x", 0),)) for at in range(5) for more in ("", "-b")
-    ]
-    some = par_table3.drawn(questions, 2)
-    assert len(some) == 4 and len({one.original for one in some}) == 2
-    assert some == [one for one in questions if one in some] and some == par_table3.drawn(questions, 2)
-    assert par_table3.drawn(questions, 0) == par_table3.drawn(questions, 9) == questions
-
-
 def test_what_is_said_of_seeds_and_of_two_systems() -> None:
     questions = [Question(f"q{at}", "a", "who", "x", (Answer("x", 0),)) for at in range(4)]
     right = {(system, seed): count for (system, seed), count in zip(

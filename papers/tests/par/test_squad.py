@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from paraform.records import InputError
-from paraform_papers.par.squad import Answer, Question, read_squad
+from paraform_papers.par.squad import Answer, Question, drawn, each_once, read_squad
 
 CONTEXT = "The dog “Rex” ran home. It slept."
 
@@ -120,6 +120,24 @@ def test_no_file(tmp_path: Path) -> None:
     assert "no such file" in refused(tmp_path / "no.jsonl")
     (tmp_path / "folder.json").mkdir()
     assert "expected SQuAD's JSON" in refused(tmp_path / "folder.json")
+
+
+def test_originals_are_drawn_with_their_variants() -> None:
+    questions = [
+        Question(f"q{at % 5}{more}", "a", "who", "x", (Answer("x", 0),)) for at in range(5) for more in ("", "-b")
+    ]
+    some = drawn(questions, 2)
+    assert len(some) == 4 and len({one.original for one in some}) == 2
+    assert some == [one for one in questions if one in some] and some == drawn(questions, 2)
+    assert drawn(questions, 0) == drawn(questions, 9) == questions
+
+
+def test_questions_of_several_files_come_once() -> None:
+    first, second = (Question(name, "a", "who", "x", (Answer("x", 0),)) for name in ("q1", "q1-b"))
+    assert each_once({"one": [second], "other": [first, second]}) == [second, first]
+    elsewhere = Question("q1", "a", "who", "x y", (Answer("x", 0),))
+    with pytest.raises(InputError, match="question 'q1' is on two contexts"):
+        each_once({"one": [first], "other": [elsewhere]})
 
 
 def test_the_distributed_files(data: Path) -> None:

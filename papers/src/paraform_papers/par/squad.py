@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import random
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, final
@@ -66,6 +67,25 @@ def read_squad(path: PathLike) -> Iterator[Question]:
         yield question
     if not seen:
         raise InputError(f"{path}: no question; expected SQuAD's articles, paragraphs and questions")
+
+
+def drawn(questions: Sequence[Question], most: int) -> list[Question]:
+    """Of more originals than that some, drawn by a seed, each with all its variants, in their order; 0: all."""
+    originals = list(dict.fromkeys(one.original for one in questions))
+    kept = set(originals if not most or most >= len(originals) else random.Random(0).sample(originals, most))
+    return [one for one in questions if one.original in kept]
+
+
+def each_once(sets: Mapping[str, Sequence[Question]]) -> list[Question]:
+    """The questions of several files: AddSent has those of AddOneSent, or some of them.
+
+    Raises: InputError for an id that is on two contexts.
+    """
+    every: dict[str, Question] = {}
+    for one in (one for some in sets.values() for one in some):
+        if every.setdefault(one.name, one).context != one.context:
+            raise InputError(f"question {one.name!r} is on two contexts; expected one in all test files")
+    return list(every.values())
 
 
 def _of_lines(path: PathLike) -> Iterator[tuple[str, Question]]:

@@ -14,13 +14,11 @@ core for its rows. Figures: docs/results/par.md.
 
 from __future__ import annotations
 
-import random
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from paraform.records import InputError
 from paraform.score import Score, signature
 from paraform_papers.par.reader import ReaderConfig
 from paraform_papers.par.reader import trainer as readers
@@ -28,7 +26,7 @@ from paraform_papers.par.reader.trainer import BY_F1, Prepared, answers_of, held
 from paraform_papers.par.reading import Reading, read_metrics
 from paraform_papers.par.reading_table import reading_table
 from paraform_papers.par.rows import row_of, train
-from paraform_papers.par.squad import Question, read_squad
+from paraform_papers.par.squad import Question, drawn, each_once, read_squad
 from paraform_papers.rows import Row, digest_of, train_row
 from paraform_papers.tables import Asked, Figures, Scale, Table, printed
 
@@ -98,13 +96,6 @@ SIZES: dict[Scale, Size] = {
     "small": Size(4_000, evaluate_every=125, reader=SMALLER),
     "full": Size(matrices=True, reader={"epochs": 20}),
 }  # fmt: skip
-
-
-def drawn(questions: Sequence[Question], most: int) -> list[Question]:
-    """Of more originals than that some, drawn by a seed, each with all its variants, in their order; 0: all."""
-    originals = list(dict.fromkeys(one.original for one in questions))
-    kept = set(originals if not most or most >= len(originals) else random.Random(0).sample(originals, most))
-    return [one for one in questions if one.original in kept]
 
 
 def test_sets(data: Path, most: int) -> dict[str, list[Question]]:
@@ -198,12 +189,8 @@ def reading(encoder: str = "minilm") -> Table:
 def prepared(
     config: ReaderConfig, tests: Mapping[str, Sequence[Question]], vectors: Path, device: str | None
 ) -> Prepared:
-    """The questions of all test files, each once: AddSent has those of the two others, or some of them."""
-    every: dict[str, Question] = {}
-    for one in (one for some in tests.values() for one in some):
-        if every.setdefault(one.name, one).context != one.context:
-            raise InputError(f"question {one.name!r} is on two contexts; expected one in all test files")
-    return Prepared.of(list(every.values()), readers.reading_system(config, device=device), vectors)
+    """The questions of all test files, each once."""
+    return Prepared.of(each_once(tests), readers.reading_system(config, device=device), vectors)
 
 
 def published() -> list[Score]:
