@@ -73,6 +73,7 @@ class Size:
     Args:
         questions: trained and validated on, at most; 0: all.
         tested: original questions of each test file, at most, with their variants; 0: all.
+        tested_by: the same for an encoder that reads slowly.
         seeds: of the reader.
         matrices: whether M is trained anew by each seed, where the row does not say so.
         reader: fields of its config.
@@ -82,6 +83,7 @@ class Size:
     tested: int = 0
     seeds: int = 3
     matrices: bool = False
+    tested_by: Mapping[str, int] = field(default_factory=dict)
     evaluate_every: int = 250
     resamples: int = 1000
     reader: Mapping[str, Any] = field(default_factory=dict)
@@ -93,7 +95,7 @@ SIZES: dict[Scale, Size] = {
         40, 4, 2, evaluate_every=4, resamples=20,
         reader={"width": 8, "linear": 16, "batch_size": 8, "epochs": 1},
     ),
-    "small": Size(4_000, evaluate_every=125, reader=SMALLER),
+    "small": Size(4_000, tested_by={"smollm2": 400}, evaluate_every=125, reader=SMALLER),
     "full": Size(matrices=True, reader={"epochs": 20}),
 }  # fmt: skip
 
@@ -170,9 +172,9 @@ def reading(encoder: str = "minilm") -> Table:
         of = {name: words.encoder or encoder for name, words in ROWS.items()}
         names = {name: f"{of[name]}{words.label}" for name, words in ROWS.items()}
         against = {names[name]: of[name] for name, words in ROWS.items() if words.matrix}
-        tests = test_sets(asked.data, size.tested)
         found: dict[tuple[str, int, str], Reading] = {}
         for row in rows:
+            tests = test_sets(asked.data, size.tested_by.get(of[row.name], size.tested))
             words = prepared(row.config, tests, asked.place / "vectors", asked.device)
             answered = answers_of(load_reader(row.folder, device=asked.device), words)
             for test, some in tests.items():
