@@ -134,10 +134,10 @@ def test_originals_are_drawn_with_their_variants() -> None:
 
 def test_questions_of_several_files_come_once() -> None:
     first, second = (Question(name, "a", "who", "x", (Answer("x", 0),)) for name in ("q1", "q1-b"))
-    assert each_once({"one": [second], "other": [first, second]}) == [second, first]
+    assert each_once([[second], [first, second]]) == [second, first]
     elsewhere = Question("q1", "a", "who", "x y", (Answer("x", 0),))
     with pytest.raises(InputError, match="question 'q1' is on two contexts"):
-        each_once({"one": [first], "other": [elsewhere]})
+        each_once([[first], [elsewhere]])
 
 
 def test_the_distributed_files(data: Path) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, final
@@ -70,19 +70,19 @@ def read_squad(path: PathLike) -> Iterator[Question]:
 
 
 def drawn(questions: Sequence[Question], most: int) -> list[Question]:
-    """Of more originals than that some, drawn by a seed, each with all its variants, in their order; 0: all."""
+    """At most so many original questions, drawn by a seed, with all their variants, in their order; 0: all."""
     originals = list(dict.fromkeys(one.original for one in questions))
     kept = set(originals if not most or most >= len(originals) else random.Random(0).sample(originals, most))
     return [one for one in questions if one.original in kept]
 
 
-def each_once(sets: Mapping[str, Sequence[Question]]) -> list[Question]:
-    """The questions of several files: AddSent has those of AddOneSent, or some of them.
+def each_once(sets: Iterable[Sequence[Question]]) -> list[Question]:
+    """Of several files' questions each id once, in their order: AddSent has AddOneSent's, and some of dev-part's.
 
     Raises: InputError for an id that is on two contexts.
     """
     every: dict[str, Question] = {}
-    for one in (one for some in sets.values() for one in some):
+    for one in (one for some in sets for one in some):
         if every.setdefault(one.name, one).context != one.context:
             raise InputError(f"question {one.name!r} is on two contexts; expected one in all test files")
     return list(every.values())

@@ -8,8 +8,8 @@ unchanged, and on dev-part.json: the last two tell robustness from accuracy. PAR
 (`ROWS`). A tenth of the training articles chooses the epoch; the test files choose nothing. Three seeds of the
 reader; M is trained anew by each of them at scale full, below it once. Of a language model two seeds, each with its M:
 --row "smollm2 plain" "smollm2 par" "smollm2 par, further".
-Running time at scale small: five to ten minutes a reader on one core, six readers; of the language model two hours of a
-core for its rows. Figures: docs/results/par.md.
+Running time at scale small: five to ten minutes a reader on one core, six readers; of the language model, tested on 400
+originals of each file, as many, and half an hour to read the words of each row and seed. Figures: docs/results/par.md.
 """
 
 from __future__ import annotations
@@ -73,9 +73,9 @@ class Size:
     Args:
         questions: trained and validated on, at most; 0: all.
         tested: original questions of each test file, at most, with their variants; 0: all.
-        tested_by: the same for an encoder that reads slowly.
         seeds: of the reader.
         matrices: whether M is trained anew by each seed, where the row does not say so.
+        tested_by: `tested` of encoders that read slowly, by their names.
         reader: fields of its config.
     """
 
@@ -172,9 +172,10 @@ def reading(encoder: str = "minilm") -> Table:
         of = {name: words.encoder or encoder for name, words in ROWS.items()}
         names = {name: f"{of[name]}{words.label}" for name, words in ROWS.items()}
         against = {names[name]: of[name] for name, words in ROWS.items() if words.matrix}
+        sets = {most: test_sets(asked.data, most) for most in {size.tested, *size.tested_by.values()}}
         found: dict[tuple[str, int, str], Reading] = {}
         for row in rows:
-            tests = test_sets(asked.data, size.tested_by.get(of[row.name], size.tested))
+            tests = sets[size.tested_by.get(of[row.name], size.tested)]
             words = prepared(row.config, tests, asked.place / "vectors", asked.device)
             answered = answers_of(load_reader(row.folder, device=asked.device), words)
             for test, some in tests.items():
@@ -192,7 +193,7 @@ def prepared(
     config: ReaderConfig, tests: Mapping[str, Sequence[Question]], vectors: Path, device: str | None
 ) -> Prepared:
     """The questions of all test files, each once."""
-    return Prepared.of(each_once(tests), readers.reading_system(config, device=device), vectors)
+    return Prepared.of(each_once(tests.values()), readers.reading_system(config, device=device), vectors)
 
 
 def published() -> list[Score]:
