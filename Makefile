@@ -40,8 +40,8 @@ docs: $(STAMP) ## Build the documentation into site/
 	$(PIP) install -qq -c constraints.txt -e '.[docs]'
 	$(BIN)/mkdocs build --strict
 
-bench: $(STAMP) ## Run the benchmarks, each against its peer
-	@set -e; for script in benchmarks/[a-z]*.py; do echo "== $$script"; $(BIN)/python "$$script"; done
+bench: $(STAMP) ## Run the benchmarks, each against its peer, and make the page of figures anew
+	$(BIN)/python benchmarks/run.py
 
 wheel: $(STAMP) ## Build both wheels into dist/ and try them in fresh environments, without a network
 	$(BIN)/python tools/wheel.py dist

@@ -5,9 +5,9 @@ from __future__ import annotations
 import argparse
 import json
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from statistics import median
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:  # some benchmarks measure how long a start takes
     import torch
@@ -16,6 +16,23 @@ PRODUCT = 2048
 """Rows and columns of the matrices whose product is the machine's rate."""
 Bound = tuple[str, float]
 """("at most" or "at least", the number)."""
+
+
+class Spread(NamedTuple):
+    """A ratio of things run in turn: the median of the turns, the least and the largest."""
+
+    middle: float
+    least: float
+    largest: float
+
+    def __str__(self) -> str:
+        return f"{self.middle:.2f} ({self.least:.2f} to {self.largest:.2f})"
+
+    @classmethod
+    def of(cls, ours: Sequence[float], theirs: Sequence[float]) -> Spread:
+        """How many times as fast ours is, of the seconds of each turn."""
+        turns = [other / own for own, other in zip(ours, theirs, strict=True)]
+        return cls(middle(turns), min(turns), max(turns))
 
 
 def arguments_of(doc: str | None) -> argparse.ArgumentParser:
@@ -83,8 +100,9 @@ def report(figures: Mapping[str, Any], bounds: Mapping[str, Bound], *, as_json: 
     return 0 if all(kept.values()) else 1
 
 
-def _keeps(value: float, bound: Bound) -> bool:
+def _keeps(value: float | Spread, bound: Bound) -> bool:
     way, limit = bound
+    value = value.middle if isinstance(value, Spread) else value
     return value <= limit if way == "at most" else value >= limit
 
 
@@ -94,6 +112,6 @@ def _shown(value: Any) -> str:
     return f"{value:,}" if isinstance(value, int) else str(value)
 
 
-def middle(seconds: list[float]) -> float:
+def middle(seconds: Sequence[float]) -> float:
     """The median, of runs whose slowest say more of the machine than of the code."""
     return float(median(seconds))

@@ -96,6 +96,73 @@ def test_ways_of_decoding_are_measured(figures: Figures) -> None:
     assert len(found) == 8 and all(value > 0 for value in found.values())
 
 
+def test_embedding_is_measured_against_what_one_would_pick(figures: Figures, tmp_path: Path) -> None:
+    (tmp_path / "captions.tsv").write_text("A dog runs.\tA dog is running.\tA cat sleeps.\n" * 3, encoding="utf-8")
+    found = figures("embedding", "--data", tmp_path / "captions.tsv", "--rows", 3, "--repeats", 1)["figures"]
+    assert (
+        found["captions"] == 3 and found["paraform, least cosine"] > 0.999 and min(found["paraform × onnxruntime"]) > 0
+    )
+    assert found["onnxruntime, least cosine"] > 0.999 > found["onnxruntime int8, least cosine"] > 0.5
+    assert found["least cosine of the faster"] > 0.99 and min(found["faster of ours × faster int8"]) > 0
+
+
+def test_duplicates_are_the_peers(figures: Figures, question_pairs: Path) -> None:
+    found = figures("duplicates", "--data", question_pairs, "--rows", 200, "--repeats", 1, "--threshold", 0.6)[
+        "figures"
+    ]
+    assert found["texts"] > 100 and found["pairs"] > 10 and min(found["paraform × faiss"]) > 0
+    assert found["pairs that faiss has otherwise"] == found["pairs that sentence-transformers has otherwise"] == 0
+
+
+def test_kept_memory_is_measured_against_memory_given_back(
+    figures: Figures, question_pairs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In this process: ten more would take a minute to start."""
+    (tmp_path / "text.txt").write_text("the cat sat on a mat\n" * 30, encoding="utf-8")
+    monkeypatch.syspath_prepend(REPOSITORY / "benchmarks")
+    benchmark = importlib.import_module("kept_memory")
+    commands: list[list[str]] = []
+
+    def measure(code: str, command: list[str], cache: Path) -> tuple[float, float]:
+        commands.append(command)
+        given_back = code.startswith("import paraform.memory; paraform.memory.keep_freed_memory = ")
+        return (3.0, 1e9) if given_back else (2.0, 1.2e9)
+
+    monkeypatch.setattr(benchmark, "measure", measure)
+    given = ("--quora", question_pairs, "--ptb", tmp_path / "text.txt", "--pairs", 20, "--repeats", 2)
+    found = figures("kept_memory", *given)
+    assert {" ".join(command[:2]) for command in commands} >= {"train exemplar", "train latent", "train retrofit"}
+    assert len(commands) == 5 * 2 * 3 and len({command[command.index("--out") + 1] for command in commands}) == 30
+    assert found["figures"]["latent, kept × given back"] == [1.5, 1.5, 1.5]
+    assert not found["bounds"]["embed, peak, kept over given back"]["kept"]
+
+
+def test_the_page_of_figures_is_what_was_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A run of each kind: bounds kept and missed, a ratio with its spread; and the page that is there is up to date."""
+    monkeypatch.syspath_prepend(REPOSITORY / "benchmarks")
+    run = importlib.import_module("run")
+    script = tmp_path / "small.py"
+    script.write_text(
+        '"""Two things in turn.\n\nMore."""\n'
+        "import sys\nfrom _measure import Spread, arguments_of, report\n"
+        "options = arguments_of(None).parse_args()\n"
+        'figures = {"rows": 3, "ours × theirs": Spread(2.0, 1.5, 2.25), "loss": 0.123456, "off": 7.0}\n'
+        'sys.exit(report(figures, {"ours × theirs": ("at least", 3), "loss": ("at most", 1)}, as_json=options.json))\n',
+        encoding="utf-8",
+    )
+    monkeypatch.setattr(run, "RESULTS", tmp_path)
+    monkeypatch.setenv("PYTHONPATH", str(REPOSITORY / "benchmarks"))
+    run.measure(script, ["--threads", "1"])
+    found = json.loads((tmp_path / "small.json").read_text("utf-8"))
+    assert found["command"] == "python benchmarks/small.py --threads 1" and found["what"] == "Two things in turn"
+    assert found["figures"]["ours × theirs"] == [2.0, 1.5, 2.25] and "core" in found["machine"]
+    table = run.table(tmp_path)
+    assert "| ours × theirs | 2.00 (1.50 to 2.25) | at least 3: **missed** |" in table
+    assert "| loss | 0.123 | at most 1: kept |" in table and "rows" not in table and "off" not in table
+    page = (REPOSITORY / "docs" / "benchmarks.md").read_text("utf-8")
+    assert run.with_table(page, run.table(REPOSITORY / "benchmarks" / "results")) == page
+
+
 def test_judging_is_measured(figures: Figures) -> None:
     found = figures("judging", "--pairs", 8, "--repeats", 1)["figures"]
     assert found["pairs"] == 8 and all(

@@ -24,7 +24,7 @@ LABORATORY = REPOSITORY / "papers" / "src" / "paraform_papers"
 # Data moves to the right, and a module imports from its left; rooms in one row stand side by side.
 ROWS = [
     ["literals", "memory", "progress", "records", "score", "threads", "version"],
-    ["extensions", "fields", "json_text", "weights"],
+    ["extensions", "fields", "int8", "json_text", "weights"],
     ["manifest"],
     ["words"],
     ["spans"],

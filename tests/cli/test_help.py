@@ -64,7 +64,7 @@ def test_the_overview_lists_every_command(command: Command) -> None:
         ("sample --top-p x", "--top-p: x; expected a number"),
         ("sample --temperature=-1", "--temperature: -1; expected a number of at least 0"),
         ("sample --batch-size 1.5", "--batch-size: 1.5; expected a whole number"),
-        ("sample --products fp16", "--products: fp16; expected one of float32, bfloat16"),
+        ("sample --products fp16", "--products: fp16; expected one of float32, bfloat16, int8"),
         ("sample --batch-size 0", "--batch-size: 0; expected a number above 0"),
         ("sample --batch-size x", "--batch-size: x; expected a whole number"),
         ("paraphrase --height 0", "--height: 0; expected one of full, best or a number above 0"),

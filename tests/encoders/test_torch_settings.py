@@ -28,8 +28,9 @@ def test_the_setting_says_what_is_multiplied_else_the_processor(monkeypatch: pyt
     able: dict[str, Any] = {"avx512_bf16": True, "cpu_name": "Intel(R) Xeon(R)"}
     monkeypatch.setattr(torch.cpu, "get_capabilities", lambda: able)
     monkeypatch.setattr(torch_settings, "_onednn_can", lambda: able.get("onednn", True))
-    for asked, expected in (("float32", torch.float32), ("bfloat16", torch.bfloat16)):
+    for asked, expected in (("float32", torch.float32), ("bfloat16", torch.bfloat16), ("int8", torch.float32)):
         monkeypatch.setenv("PARAFORM_PRODUCTS", asked)
+        assert torch_settings.products_on(CPU) == asked
         assert best_dtype(CPU) == best_dtype(torch.device("cuda")) == expected
     for unset in (lambda: monkeypatch.setenv("PARAFORM_PRODUCTS", ""), lambda: monkeypatch.delenv("PARAFORM_PRODUCTS")):
         able.pop("amx_bf16", None)
@@ -43,7 +44,7 @@ def test_the_setting_says_what_is_multiplied_else_the_processor(monkeypatch: pyt
     able = {"amx_bf16": True, "onednn": False}
     assert best_dtype(CPU) == torch.float32
     monkeypatch.setenv("PARAFORM_PRODUCTS", "fp16")
-    with pytest.raises(InputError, match=r"^PARAFORM_PRODUCTS is 'fp16'; expected float32 or bfloat16$"):
+    with pytest.raises(InputError, match=r"^PARAFORM_PRODUCTS is 'fp16'; expected float32, bfloat16, int8$"):
         best_dtype(CPU)
 
 

@@ -6,8 +6,10 @@ import sys
 
 import numpy as np
 import pytest
+import torch
 
-from paraform.neighbours.near_pairs import near_pairs
+from paraform.int8 import has_int8
+from paraform.neighbours.near_pairs import near_pairs, true_cells
 from paraform.records import InputError
 
 
@@ -37,6 +39,29 @@ def test_exact_is_brute_force_nearest_first(block: int, monkeypatch: pytest.Monk
     assert found.cosines == pytest.approx([expected[i, j] for i, j in found.rows.tolist()], abs=1e-5)
     assert (np.diff(found.cosines) <= 0).all() and found.search == "exact"
     assert np.array_equal(given, before)
+
+
+@pytest.mark.parametrize("outlier", [1.0, 40.0])
+@pytest.mark.parametrize("threshold", [0.02, 0.5, 0.85, 0.999])
+def test_bytes_first_lose_no_pair(threshold: float, outlier: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nor find one more; with a feature that all others are rounded away beside, too."""
+    if not has_int8(torch.device("cpu")):
+        pytest.skip("this processor has no VNNI")
+    monkeypatch.setattr("paraform.neighbours.near_pairs.ROWS", 64)
+    monkeypatch.setattr("paraform.neighbours.near_pairs.COLUMNS", 100)
+    given = np.concatenate([vectors(400), vectors(400)[:20] + np.float32(0.002)])
+    given[::7, 0] *= outlier
+    found = near_pairs(given, threshold)
+    monkeypatch.setattr("paraform.neighbours.near_pairs.has_int8", lambda device: False)
+    expected = near_pairs(given, threshold)
+    assert len(expected.rows) and np.array_equal(found.rows, expected.rows)
+    assert np.array_equal(found.cosines, expected.cosines)
+
+
+@pytest.mark.parametrize("shape", [(0, 5), (1, 1), (4, 8), (5, 13), (7, 64)])
+def test_cells_that_hold(shape: tuple[int, int]) -> None:
+    cells = torch.rand(shape, generator=torch.Generator().manual_seed(0)) < 0.3
+    assert torch.equal(true_cells(cells), cells.nonzero())
 
 
 def test_an_index_finds_most_pairs_and_none_that_is_none(monkeypatch: pytest.MonkeyPatch) -> None:

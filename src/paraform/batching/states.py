@@ -11,7 +11,8 @@ from pathlib import Path
 import numpy as np
 
 from paraform.batching.ragged import Ragged
-from paraform.encoders import Encoder, best_dtype
+from paraform.encoders import Encoder
+from paraform.encoders.torch_settings import products_on
 from paraform.progress import track
 from paraform.weights import atomic_path, cached_file
 
@@ -24,7 +25,8 @@ def cached_states(
     Returns: a table [N, D] that is mapped, not read: only the rows that a batch asks for come into memory.
     """
     begun = () if encoder.start is None else (f"start {encoder.start}",)
-    content = (encoder.digest, encoder.tokenizer_digest, *begun, str(layer), str(best_dtype(encoder.device)), *texts)
+    products = products_on(encoder.device)
+    content = (encoder.digest, encoder.tokenizer_digest, *begun, str(layer), products, *texts)
     values_path = cached_file("states", content, "npy", folder)
     offsets_path = values_path.with_suffix(".offsets.npy")
     if not (values_path.is_file() and offsets_path.is_file()):

@@ -40,7 +40,7 @@ class Job:
 
     Args:
         model: the signature of its vectors.
-        products: the numbers of matrix products, "float32" or "bfloat16".
+        products: the numbers of matrix products, as `$PARAFORM_PRODUCTS` has them.
         batch_size, seed: `Embedder.embed`'s; other batches may round otherwise.
         input: SHA-256 of what the corpus was read from, and how.
         rows: of the corpus.

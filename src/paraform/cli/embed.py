@@ -129,7 +129,7 @@ def write_shards(options: Namespace) -> int:
     from paraform.checkpoint.folder import absolute_name
     from paraform.checkpoint.shards import SHARD, Embedding, Job, embed_corpus
     from paraform.corpora.columns import ArrowColumns, Columns, read_columns, write_columns
-    from paraform.encoders.torch_settings import best_dtype
+    from paraform.encoders.torch_settings import products_on
     from paraform.weights import cache_folder
 
     path = options.text[0] if options.text else "-"
@@ -159,7 +159,7 @@ def write_shards(options: Namespace) -> int:
         raise InputError(f"{path}: a column is named 'vector'; expected another name, since shards have vectors there")
     job = Job(
         model=signature,
-        products=str(best_dtype(model.device)).removeprefix("torch."),
+        products=products_on(model.device),
         batch_size=options.batch_size or 0,
         seed=options.seed,
         input=source,

@@ -50,9 +50,9 @@ def make_parser(command: str, doc: str | None) -> ArgumentParser:
     parser.add_argument("--device", type=str | None, default=None, help="cpu, cuda …; null: the GPU if there is one")
     parser.add_argument(
         "--products",
-        type=Literal["float32", "bfloat16"] | None,
+        type=Literal["float32", "bfloat16", "int8"] | None,
         default=None,
-        help="numbers of matrix products; else $PARAFORM_PRODUCTS, else what this machine multiplies fastest",
+        help="numbers of matrix products, int8 of encoders alone; else $PARAFORM_PRODUCTS, else what is fastest here",
     )
     parser.add_argument("--batch-size", type=PositiveInt | None, default=None, help="sentences computed at once")
     parser.add_argument("--seed", type=Seed, default=0, help="the seed of every draw")

@@ -9,14 +9,17 @@ Shape key: N tokens of all sentences, B sentences of one length, T their tokens,
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
+from typing import Any, NamedTuple
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from paraform.encoders.int8_linear import LEAST_GELU, Int8Linear
 from paraform.encoders.tokenizer import require_pieces
+from paraform.int8 import require_int8
 from paraform.records import InputError
 
 
@@ -27,16 +30,29 @@ def can_run(config: Mapping[str, object]) -> bool:
     ) == "absolute"
 
 
+class _Norm(NamedTuple):
+    weight: Tensor
+    bias: Tensor
+
+
+class _Linear(NamedTuple):
+    weight: Tensor
+    bias: Tensor
+
+    def __call__(self, inputs: Tensor) -> Tensor:
+        return F.linear(inputs, self.weight, self.bias)
+
+
 @dataclass(frozen=True)
 class _Layer:
-    """One Transformer layer's weights; each pair is (weight, bias)."""
+    """One Transformer layer's weights."""
 
-    qkv: tuple[Tensor, Tensor]
-    attended: tuple[Tensor, Tensor]
-    attended_norm: tuple[Tensor, Tensor]
-    widen: tuple[Tensor, Tensor]
-    narrow: tuple[Tensor, Tensor]
-    out_norm: tuple[Tensor, Tensor]
+    qkv: _Linear | Int8Linear
+    attended: _Linear | Int8Linear
+    attended_norm: _Norm
+    widen: _Linear | Int8Linear
+    narrow: _Linear | Int8Linear
+    out_norm: _Norm
 
 
 class PackedBert:
@@ -73,12 +89,12 @@ class PackedBert:
                 raise InputError(f"BERT weights: {name!r} is {kind} {list(found.shape)}; expected floats {expected}")
             return found
 
-        def pair(name: str, rows: int | None, columns: int | None) -> tuple[Tensor, Tensor]:
+        def linear(name: str, rows: int | None, columns: int | None) -> _Linear:
             weight = tensor(f"{name}.weight", rows, columns)
-            return weight, tensor(f"{name}.bias", weight.shape[0])
+            return _Linear(weight, tensor(f"{name}.bias", weight.shape[0]))
 
-        def norm(name: str) -> tuple[Tensor, Tensor]:
-            return tensor(f"{name}.weight", width), tensor(f"{name}.bias", width)
+        def norm(name: str) -> _Norm:
+            return _Norm(tensor(f"{name}.weight", width), tensor(f"{name}.bias", width))
 
         self.words = tensor("embeddings.word_embeddings.weight", None, None)
         width = self.dimension
@@ -92,16 +108,15 @@ class PackedBert:
         self.layers = []
         for number in range(self.num_layers):
             at = f"encoder.layer.{number}"
-            query, key, value = (pair(f"{at}.attention.self.{one}", width, width) for one in ("query", "key", "value"))
-            weight, bias = (torch.cat(part) for part in zip(query, key, value, strict=True))
-            widen = pair(f"{at}.intermediate.dense", None, width)
+            parts = [linear(f"{at}.attention.self.{one}", width, width) for one in ("query", "key", "value")]
+            widen = linear(f"{at}.intermediate.dense", None, width)
             self.layers.append(
                 _Layer(
-                    (weight, bias),
-                    pair(f"{at}.attention.output.dense", width, width),
+                    _Linear(torch.cat([part.weight for part in parts]), torch.cat([part.bias for part in parts])),
+                    linear(f"{at}.attention.output.dense", width, width),
                     norm(f"{at}.attention.output.LayerNorm"),
                     widen,
-                    pair(f"{at}.output.dense", width, len(widen[0])),
+                    linear(f"{at}.output.dense", width, len(widen.bias)),
                     norm(f"{at}.output.LayerNorm"),
                 )
             )
@@ -116,14 +131,28 @@ class PackedBert:
 
     def to(self, device: torch.device, dtype: torch.dtype) -> PackedBert:
         """Move and cast the weights, in place."""
+        self.words, self.positions, self.second = (
+            one.to(device, dtype) for one in (self.words, self.positions, self.second)
+        )
+        self.norm = _Norm(*(one.to(device, dtype) for one in self.norm))
+        self.layers = [
+            _Layer(*(type(pair)(*(one.to(device, dtype) for one in pair)) for pair in vars(layer).values()))
+            for layer in self.layers
+        ]
+        return self
 
-        def moved(pair: tuple[Tensor, Tensor]) -> tuple[Tensor, Tensor]:
-            return pair[0].to(device, dtype), pair[1].to(device, dtype)
+    def to_int8(self) -> PackedBert:
+        """Multiply by bytes from now on, in place; the weights are float32, on a CPU. Raises: as `require_int8`."""
+        require_int8(self.words.device)
 
-        self.words, self.positions = moved((self.words, self.positions))
-        self.second = self.second.to(device, dtype)
-        self.norm = moved(self.norm)
-        self.layers = [_Layer(*(moved(pair) for pair in vars(layer).values())) for layer in self.layers]
+        def in_bytes(name: str, part: Any) -> Any:
+            least = LEAST_GELU if name == "narrow" else None  # it reads what GELU gives
+            return Int8Linear(*part, least=least) if isinstance(part, _Linear) else part
+
+        self.layers = [
+            replace(layer, **{name: in_bytes(name, part) for name, part in vars(layer).items()})
+            for layer in self.layers
+        ]
         return self
 
     @torch.inference_mode()
@@ -151,18 +180,19 @@ class PackedBert:
         hidden_ND = F.layer_norm(embedded_ND, (width,), *self.norm, self.eps)
         kept = {0: hidden_ND}
         for number, layer in enumerate(self.layers[: max(wanted)], start=1):
-            qkv_NE = F.linear(hidden_ND, *layer.qkv)
-            attended = []
+            qkv_NE = layer.qkv(hidden_ND)
+            attended_ND = torch.empty_like(hidden_ND)
             start = 0
             for length, count in runs:
-                block = qkv_NE[start : start + length * count].view(count, length, 3, heads, width // heads)
+                end = start + length * count
+                block = qkv_NE[start:end].view(count, length, 3, heads, width // heads)
                 query_BHTD, key_BHTD, value_BHTD = block.permute(2, 0, 3, 1, 4)
                 out_BHTD = F.scaled_dot_product_attention(query_BHTD, key_BHTD, value_BHTD)
-                attended.append(out_BHTD.transpose(1, 2).reshape(length * count, width))
-                start += length * count
-            attended_ND = F.linear(torch.cat(attended), *layer.attended)
-            hidden_ND = F.layer_norm(hidden_ND + attended_ND, (width,), *layer.attended_norm, self.eps)
-            wide_NF = F.gelu(F.linear(hidden_ND, *layer.widen))
-            hidden_ND = F.layer_norm(hidden_ND + F.linear(wide_NF, *layer.narrow), (width,), *layer.out_norm, self.eps)
+                attended_ND[start:end].view(count, length, heads, width // heads).copy_(out_BHTD.transpose(1, 2))
+                start = end
+            hidden_ND = layer.attended(attended_ND).add_(hidden_ND)
+            hidden_ND = F.layer_norm(hidden_ND, (width,), *layer.attended_norm, self.eps)
+            hidden_ND = layer.narrow(F.gelu(layer.widen(hidden_ND))).add_(hidden_ND)
+            hidden_ND = F.layer_norm(hidden_ND, (width,), *layer.out_norm, self.eps)
             kept[number] = hidden_ND
         return [kept[number] for number in wanted]

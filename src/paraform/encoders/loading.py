@@ -9,6 +9,7 @@ checkpoint names, no code is run.
 from __future__ import annotations
 
 import copy
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
@@ -26,7 +27,7 @@ from paraform.encoders.folder import WEIGHTS, ModelFolder
 from paraform.encoders.locating import MINILM_SHA256, locate
 from paraform.encoders.names import Variant
 from paraform.encoders.sentence_transformer import ModulePipeline, load_pipeline
-from paraform.encoders.torch_settings import best_dtype
+from paraform.encoders.torch_settings import asked_products, best_dtype, products_on
 from paraform.encoders.transformers_modules import (
     Sizes,
     config_of,
@@ -70,9 +71,11 @@ def load(
 def _load(
     name: str, folder: ModelFolder, where: torch.device, *, layer: int, pooling: Pooling | None, seed: int | None
 ) -> Encoder:
-    dtype = best_dtype(where)
+    products = products_on(where)
     made = (
-        _minilm(folder, where, dtype) if (name, seed) == ("minilm", None) else _read(name, folder, where, dtype, seed)
+        _minilm(folder, where, products)
+        if (name, seed) == ("minilm", None)
+        else _read(name, folder, where, products, seed)
     )
     if not -made.num_layers - 1 <= layer <= made.num_layers:
         raise InputError(f"layer {layer} of {name}; expected 0, the embeddings, to {made.num_layers}, the last")
@@ -114,11 +117,15 @@ def load_embedder(
 
 
 @lru_cache(maxsize=2)
-def _minilm(folder: ModelFolder, where: torch.device, dtype: torch.dtype) -> Encoder:
-    return _read("minilm", folder, where, dtype)  # once a process: content scores and style encoders ask for the same
+def _minilm(folder: ModelFolder, where: torch.device, products: str) -> Encoder:
+    return _read(
+        "minilm", folder, where, products
+    )  # once a process: content scores and style encoders ask for the same
 
 
-def _read(name: str, folder: ModelFolder, where: torch.device, dtype: torch.dtype, seed: int | None = None) -> Encoder:
+def _read(name: str, folder: ModelFolder, where: torch.device, products: str, seed: int | None = None) -> Encoder:
+    """The products are those of now (`products_on`), and told so that `_minilm` keeps one encoder of each."""
+    dtype = best_dtype(where)
     if folder.is_elmo:
         if seed is not None:
             raise InputError(f"{name}: random weights of an ELMo; expected its own, or another encoder")
@@ -129,7 +136,7 @@ def _read(name: str, folder: ModelFolder, where: torch.device, dtype: torch.dtyp
     forward: Forward
     if config.get("model_type") == "bert" and can_run(config) and (seed is not None or weights.is_file()):
         tensors = load_tensors(weights, expected) if seed is None else _random(folder, seed)
-        bert = PackedBert(tensors, config).to(where, dtype)
+        bert = _bert(tensors, config, where)
         forward, sizes = bert.states, Sizes(bert.dimension, bert.num_layers, bert.max_positions)
         digest = (expected or sha256(weights)) if seed is None else tensors_digest(tensors)
     else:
@@ -159,6 +166,11 @@ def _read(name: str, folder: ModelFolder, where: torch.device, dtype: torch.dtyp
         dense=None if dense is None else dense.to(where),
         start=start,
     )
+
+
+def _bert(tensors: Mapping[str, Tensor], config: Mapping[str, object], where: torch.device) -> PackedBert:
+    bert = PackedBert(tensors, config).to(where, best_dtype(where))
+    return bert.to_int8() if asked_products() == "int8" else bert
 
 
 def tokenizer_of(folder: ModelFolder, max_tokens: int, start: int | None) -> Tokenizer:
@@ -200,7 +212,7 @@ def encoder_of(
     dtype = best_dtype(device)
     forward: Forward
     if config.model_type == "bert" and can_run(config.to_dict()):
-        forward = PackedBert(weights, config.to_dict()).to(device, dtype).states
+        forward = _bert(weights, config.to_dict(), device).states
     else:
         narrow = module if dtype == torch.float32 else copy.deepcopy(module).to(dtype)
         forward = forward_of(narrow, device, sizes.width, start)

@@ -1,6 +1,7 @@
 """Settings of torch for the whole process: the numbers that matrix products are of, and how many threads compute.
 
-Products are of what a machine multiplies fastest, or of what `$PARAFORM_PRODUCTS` says. What torch makes of bfloat16
+Products are of what a machine multiplies fastest, or of what `$PARAFORM_PRODUCTS` says; "int8" is of encoders like BERT
+alone (`encoders.int8_linear`), and all else then float32. What torch makes of bfloat16
 depends on the processor. Tensors of it, and LSTMs under autocast, are computed in it everywhere: fast with AMX, faster
 than float32 with AVX512_BF16 on AMD's processors, in 1.5 times its time on Intel's, and far slower with AVX2, where
 torch's own LSTM takes the place of oneDNN's. Products of float32 tensors have their factors rounded with AMX alone:
@@ -13,14 +14,15 @@ import os
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 import torch
 
 from paraform.records import InputError
 
 PRODUCTS = "PARAFORM_PRODUCTS"
-_DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16}
+Products: TypeAlias = Literal["float32", "bfloat16", "int8"]
+_DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16, "int8": torch.float32}
 _mkldnn: Any = torch.backends.mkldnn  # its types lack `matmul`
 _lock = threading.Lock()
 _inside = 0  # how many callers of `bfloat16_products` are, in all threads
@@ -31,10 +33,21 @@ _threads = 0  # that torch took before the first of them
 
 def asked_dtype() -> torch.dtype | None:
     """What `$PARAFORM_PRODUCTS` (`--products`) says; None if nothing. Raises: InputError for any other word."""
-    asked = os.environ.get(PRODUCTS)
-    if asked and asked not in _DTYPES:
-        raise InputError(f"{PRODUCTS} is {asked!r}; expected float32 or bfloat16")
+    asked = asked_products()
     return _DTYPES[asked] if asked else None
+
+
+def asked_products() -> str:
+    """The word of `$PARAFORM_PRODUCTS`; "" if it is not set. Raises: InputError for any other word."""
+    asked = os.environ.get(PRODUCTS, "")
+    if asked and asked not in _DTYPES:
+        raise InputError(f"{PRODUCTS} is {asked!r}; expected {', '.join(_DTYPES)}")
+    return asked
+
+
+def products_on(device: torch.device) -> str:
+    """What was asked for, else the name of the `best_dtype`: what tells vectors apart that are kept."""
+    return asked_products() or str(best_dtype(device)).removeprefix("torch.")
 
 
 def best_dtype(device: torch.device) -> torch.dtype:

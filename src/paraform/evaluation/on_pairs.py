@@ -12,6 +12,7 @@ from paraform import encoders
 from paraform.capabilities import Embed, Embedder, JudgesMeaning, Paraphraser, embed_by
 from paraform.corpora import clusters
 from paraform.decoding import Decoding
+from paraform.encoders.torch_settings import products_on
 from paraform.evaluation.bootstrap import Comparison
 from paraform.evaluation.generation import GenerationSettings, evaluate_generation
 from paraform.evaluation.metrics import RowMetric
@@ -196,7 +197,7 @@ def precision_of(device: torch.device, own: torch.dtype | None = None) -> str:
     Args:
         own: what one of them multiplies on every device (`Encoder.dtype`).
     """
-    return signature(precision=str(own or encoders.best_dtype(device)).removeprefix("torch."))
+    return signature(precision=str(own).removeprefix("torch.") if own else products_on(device))
 
 
 def tagger_name(tagger: str) -> str:

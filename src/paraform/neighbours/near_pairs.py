@@ -1,18 +1,25 @@
-"""All pairs of vectors whose cosine reaches a threshold: exact, by blocks of a matrix product, or by an index.
+"""All pairs of vectors whose cosine reaches a threshold: exact, by tiles of a matrix product, or by an index.
 
-Shape key: N vectors, Q rows of a block, D features, P pairs.
+Exact is in two passes where the processor multiplies bytes fast: all cosines in bytes, at the threshold less a bound on
+what rounding takes; then those of the pairs that are left, in float32.
+
+Shape key: N vectors, Q rows and C columns of a tile, D features, P pairs.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 
 import numpy as np
 import torch
+import torch.nn.functional as F
 from numpy.typing import NDArray
+from torch import Tensor
 
 from paraform.evaluation.content import unit
+from paraform.int8 import Int8Matrix, has_int8
 from paraform.progress import track
 from paraform.records import InputError
 
@@ -21,6 +28,9 @@ SEARCHES: tuple[Search, ...] = get_args(Search)
 
 EXACT = 200_000  # vectors up to which "auto" compares each with each: as long as it takes to encode them, or less
 BLOCK = 2**24  # cosines held at once: 64 MiB
+ROWS, COLUMNS = 1024, 4096  # of a tile of cosines in bytes, which stays in the processor's cache
+SLACK = 1e-6  # more than products of float32 are off by, in whatever order they are added up
+CHECKED = 2**15  # pairs whose vectors are held at once: 100 MB
 MOST_PAIRS = 20_000_000  # 320 MB of them; who wants more wants a higher threshold
 QUERIES = 16_384  # vectors whose neighbours an index looks for between two steps of a progress bar
 # Cells of an index, times √N, and how many of them each vector is compared in: of 275,292 pairs of 100,000 questions
@@ -108,14 +118,59 @@ Parts: TypeAlias = Iterator[tuple[NDArray[np.int32], NDArray[np.float32]]]
 
 def _exact(units_ND: NDArray[np.float32], threshold: float, device: torch.device, progress: bool) -> Parts:
     vectors_ND = torch.from_numpy(units_ND).to(device)
-    size = max(1, BLOCK // max(1, len(units_ND)))
-    starts = range(0, len(units_ND), size)
-    for start in track(starts, "comparing", show=progress):
-        cosines_QN = vectors_ND[start : start + size] @ vectors_ND[start:].T  # those before have been compared
-        near_P2 = torch.nonzero(cosines_QN >= threshold)
+    tiles = _tiles_of_bytes if has_int8(device) else _tiles
+    for reached_QN, row, column in tiles(vectors_ND, threshold, progress):
+        near_P2 = true_cells(reached_QN) + torch.tensor([row, column], device=device)
         near_P2 = near_P2[near_P2[:, 1] > near_P2[:, 0]]
-        cosines_P = cosines_QN[near_P2[:, 0], near_P2[:, 1]]
-        yield (near_P2 + start).int().cpu().numpy(), cosines_P.cpu().numpy()
+        for some_P2 in torch.split(near_P2, CHECKED):  # the same number, whichever way the pair was found
+            cosines_P = (vectors_ND[some_P2[:, 0]] * vectors_ND[some_P2[:, 1]]).sum(1)
+            kept_P = cosines_P >= threshold
+            yield some_P2[kept_P].int().cpu().numpy(), cosines_P[kept_P].cpu().numpy()
+
+
+Tiles: TypeAlias = Iterator[tuple[Tensor, int, int]]  # which cosines may reach the threshold, first row, first column
+
+
+def _tiles(vectors_ND: Tensor, threshold: float, progress: bool) -> Tiles:
+    size = max(1, BLOCK // max(1, len(vectors_ND)))
+    for start in track(range(0, len(vectors_ND), size), "comparing", show=progress):
+        cosines_QN = vectors_ND[start : start + size] @ vectors_ND[start:].T  # those before have been compared
+        yield cosines_QN >= threshold - SLACK, start, start
+
+
+def _tiles_of_bytes(vectors_ND: Tensor, threshold: float, progress: bool) -> Tiles:
+    """No pair is lost: for u = a + e, where a is u in bytes, |u·v − a·b| = |e·v + a·f| ≤ ‖e‖ + (1 + ‖e‖) ‖f‖."""
+    if not len(vectors_ND):
+        return
+    scale = float(vectors_ND.abs().max().clamp_min(SLACK)) / 127
+    rounded_ND = torch.round(vectors_ND / scale)
+    off = float((vectors_ND - rounded_ND * scale).norm(dim=1).max())
+    step = 1 / 255
+    least = math.ceil((threshold - off * (2 + off) - SLACK) / step - 0.5)
+    if least < 1:  # bytes would hold no pair back
+        yield from _tiles(vectors_ND, threshold, progress)
+        return
+    left_ND, right_ND = (rounded_ND + 128).to(torch.uint8), rounded_ND.to(torch.int8)
+    right = [Int8Matrix.of(part_CD, torch.full((len(part_CD),), scale)) for part_CD in torch.split(right_ND, COLUMNS)]
+    for row in track(range(0, len(vectors_ND), ROWS), "comparing", show=progress):
+        for number in range(row // COLUMNS, len(right)):
+            cosines_QC = right[number].product(left_ND[row : row + ROWS], 128, scale, out_dtype=torch.uint8, step=step)
+            yield cosines_QC >= least, row, number * COLUMNS
+
+
+def true_cells(cells_QN: Tensor) -> Tensor:
+    """Row and column of each cell that holds: `nonzero`, which takes longer than the product, asked of eight at once.
+
+    Args:
+        cells_QN: bool; nearly all of them False, or it takes longer.
+    Returns: [P, 2] int64, by rows.
+    """
+    filled_QN = F.pad(cells_QN, (0, -cells_QN.shape[1] % 8)).contiguous()
+    words_W2 = filled_QN.view(torch.int64).nonzero()
+    cells_W8 = filled_QN.view(len(filled_QN), filled_QN.shape[1] // 8, 8)[words_W2[:, 0], words_W2[:, 1]]
+    within_P2 = cells_W8.nonzero()
+    found_P2 = words_W2[within_P2[:, 0]]
+    return torch.stack([found_P2[:, 0], found_P2[:, 1] * 8 + within_P2[:, 1]], dim=1)
 
 
 def _by_index(units_ND: NDArray[np.float32], threshold: float, seed: int, progress: bool) -> Parts:

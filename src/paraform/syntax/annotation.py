@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from paraform.encoders.torch_settings import asked_dtype
+from paraform.encoders.torch_settings import asked_products
 from paraform.progress import track
 from paraform.records import Sentence
 from paraform.syntax.running import DEFAULT
@@ -52,7 +52,7 @@ class Annotator:
 
             who = f"trees {parser_digest(self.parser)}"
         # "literals": words were cut otherwise before, and what is kept of that must not be taken.
-        return repr((who, "literals", self.max_tokens, self.lower, *filter(None, [asked_dtype()])))
+        return repr((who, "literals", self.max_tokens, self.lower, *filter(None, [asked_products()])))
 
     def open(self) -> Annotate:
         """Load what is needed. Raises: InputError if it is not there."""
