@@ -13,7 +13,7 @@ import sys
 from pathlib import Path
 
 import torch
-from _measure import Bound, arguments_of, in_turn, middle, report
+from _measure import Bound, Spread, arguments_of, in_turn, middle, report
 
 from paraform import corpora, encoders
 from paraform.syntax import load_parser, load_tagger
@@ -40,15 +40,12 @@ def main() -> int:
             "tags": lambda: tag([tokenize(text) for text in texts]),
         },
     )
-    alone, trees, tags = (middle(seconds[name]) for name in ("encoder", "trees", "tags"))
     figures = {
         "sentences": len(texts),
         "words a sentence": sum(len(tokenize(text)) for text in texts) / len(texts),
-        "encoder alone, seconds": alone,
-        "texts to trees, seconds": trees,
-        "texts to tags, seconds": tags,
-        "trees, times the encoder": trees / alone,
-        "tags, times the encoder": tags / alone,
+        **{f"{name}, sentences a second": len(texts) / middle(taken) for name, taken in seconds.items()},
+        "trees, times the encoder": Spread.of(seconds["encoder"], seconds["trees"]),
+        "tags, times the encoder": Spread.of(seconds["encoder"], seconds["tags"]),
     }
     bounds: dict[str, Bound] = {"trees, times the encoder": ("at most", 2)}
     return report(figures, bounds, as_json=arguments.json)

@@ -114,6 +114,14 @@ def test_duplicates_are_the_peers(figures: Figures, question_pairs: Path) -> Non
     assert found["pairs that faiss has otherwise"] == found["pairs that sentence-transformers has otherwise"] == 0
 
 
+def test_parsing_is_measured_against_the_encoder_alone(figures: Figures, tmp_path: Path) -> None:
+    (tmp_path / "captions.tsv").write_text("A dog runs.\tA dog is running.\tA cat sleeps.\n" * 3, encoding="utf-8")
+    given = ("--data", tmp_path / "captions.tsv", "--sentences", 3, "--repeats", 1)
+    found = figures("parsing", *given)["figures"]
+    assert found["words a sentence"] == 4 and min(found["trees, times the encoder"]) > 0
+    assert found["trees, sentences a second"] > 0
+
+
 def test_kept_memory_is_measured_against_memory_given_back(
     figures: Figures, question_pairs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
